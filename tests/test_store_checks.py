@@ -372,8 +372,7 @@ def test_digests_of_every_table_are_computed_from_columns() -> None:
     point = small().series("load")[0]
     records = _core.simulate(point.json, _core.Cancel())
     tables = {name: frame(columns) for name, columns in records["tables"].items()}
-    data: dict[str, Any] = dict(records) | {"id": point.id}
-    checks.compare(data, tables)
+    checks.compare(point.id, records, tables)
     hashed = _core.hashed()
     assert hashed["switches"] == []
     for name, columns in hashed.items():
@@ -384,4 +383,4 @@ def test_digests_of_every_table_are_computed_from_columns() -> None:
             changed = tables[name].with_columns(value.cast(kind).alias(column))
             if not changed.equals(tables[name]):
                 with pytest.raises(RunError):
-                    checks.compare(data, tables | {name: changed})
+                    checks.compare(point.id, records, tables | {name: changed})

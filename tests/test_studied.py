@@ -45,8 +45,8 @@ def test_an_outcome_has_what_is_told_from_noise_and_what_turns() -> None:
     assert made["revision"] == _core.MODEL_REVISION
     assert made["values"]["a.weak"] == {"value": "2 ns", "less": "1 ns", "more": "3 ns"}
     assert made["effects"] == [
-        ["b.strong", "ping.uni.latency.0B", None, 0.3, True],
-        ["a.weak", "ping.uni.latency.0B", -0.02, None, False],
+        ("b.strong", "ping.uni.latency.0B", None, 0.3, True),
+        ("a.weak", "ping.uni.latency.0B", -0.02, None, False),
     ]
     assert set(made["values"]) == {"a.weak", "b.strong", "c.none"}
 

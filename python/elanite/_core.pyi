@@ -5,7 +5,7 @@ Its errors are ``ConfigError`` and ``RunError`` of ``elanite.errors``.
 
 from collections.abc import Mapping
 from os import PathLike
-from typing import Any, Literal, NotRequired, TypedDict, final, type_check_only
+from typing import Literal, NotRequired, TypedDict, final, type_check_only
 
 __all__ = [
     "ENGINE",
@@ -55,7 +55,7 @@ class Cancel:
     def is_set(self) -> bool: ...
 
 _Values = list[int] | list[float] | list[str] | list[int | None] | list[str | None] | list[bool]
-_Columns = dict[str, tuple[str, _Values]]
+Columns = dict[str, tuple[str, _Values]]
 """A table: of each column the type, by its name in polars, and the values."""
 
 @type_check_only
@@ -66,13 +66,13 @@ class Records(TypedDict):
     `cpu_seconds`: of the process of another simulator (`elanite.base.simulator`); `_core` runs in the caller's thread.
     """
 
-    tables: dict[str, _Columns]
+    tables: dict[str, Columns]
     base: str
     digest: str
     packets: int
     events: int
     simulated_ps: int
-    random: bool
+    random: NotRequired[bool]
     peak_memory_bytes: int
     cpu_seconds: NotRequired[float]
 
@@ -80,23 +80,23 @@ class Records(TypedDict):
 class MpiRecords(TypedDict):
     """What an `MpiRun` leaves: tables by columns. Times are simulated, in us, from the start of the ranks on."""
 
-    messages: _Columns
+    messages: Columns
     """`source` and `destination` (ranks), `bytes`, `tag`, `kind` (tagged, untagged, put, get), `posted_us`, `sent_us`
     (when its send ended), `arrived_us` (when its receive ended); None if it did not."""
-    calls: _Columns
+    calls: Columns
     """`rank`, `call`, `begin_us`, `end_us`; only where they were asked for."""
-    ranks: _Columns
+    ranks: Columns
     """`rank`, `node`, `pid`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `calls` (of
     MPI, or of the simulated libraries), `mpi_us`, `end_us`."""
-    links: _Columns
+    links: Columns
     """The columns of a point's table of links, over the whole run."""
-    faults: _Columns
+    faults: Columns
     """The columns of a point's table of faults."""
-    series: _Columns
+    series: Columns
     """`time_us` and `end_us` (of a slice of time), `thing` (link, bus, thread), `id` (the number of the link, or of the
     adapter: its node plus the number of nodes for each rail before its own), `busy` (the share of the slice). A thing
     that was idle in a slice has no row."""
-    summary: _Columns
+    summary: Columns
     """One row: `time_us`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`, `events`, `repeatable`; calls of
     ranks by who carried them out: `collectives_hardware`, `collectives_elan`, `collectives_mpi`."""
 
@@ -122,23 +122,23 @@ class MpiRun:
 class ReplayRecords(TypedDict):
     """What a replay leaves, also one that stopped before its end: tables by columns. Times are simulated, in us."""
 
-    ranks: _Columns
+    ranks: Columns
     """`rank`, `operations`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `computed_us` (as the
     trace has it, without noise), `end_us`."""
-    operations: _Columns
+    operations: Columns
     """`rank`, `operation` (its number in the rank), `kind` (send, recv, calc), `peer` and `tag` (None for computation
     and for receives from any), `size` (bytes or ns), `free_us` (when its dependencies were met), `end_us`; of a
     receive, `sender` (the rank whose message it has taken) and `sent_by` (the number of the send there); only if they
     were asked for."""
-    waiting: _Columns
+    waiting: Columns
     """`rank`, `operation`, `kind`, `peer`, `size`, `tag` and `free_us`, as in `operations`, but not ended."""
-    links: _Columns
+    links: Columns
     """The columns of a point's table of links, over the whole replay."""
-    faults: _Columns
+    faults: Columns
     """The columns of a point's table of faults."""
-    series: _Columns
+    series: Columns
     """The columns of the series of an `MpiRun`; only with operations, and on a machine."""
-    summary: _Columns
+    summary: Columns
     """One row: `time_us`, `operations`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`."""
     early: tuple[str, int] | None
     """Why the replay stopped before its end, and the exit code."""
@@ -178,7 +178,7 @@ class Noise(TypedDict):
     p99_99_ps: int
     max_ps: int
     above_1_percent: float
-    distribution: _Columns
+    distribution: Columns
     profile: str
 
 def measure_noise(length: str, compute: str, cpu: int | None, source: str, cancel: Cancel) -> Noise: ...
@@ -200,14 +200,14 @@ def plan(
 ) -> list[tuple[str, str, str]]: ...
 def simulate(point_json: str, cancel: Cancel, memory: int | None = None) -> Records: ...
 def links(point_json: str) -> int: ...
-def wiring(point_json: str) -> _Columns: ...
+def wiring(point_json: str) -> Columns: ...
 def interval(values: list[float]) -> tuple[float, float, float]: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
 def plots() -> list[tuple[str, str, list[str]]]: ...
 def tables() -> list[tuple[str, list[tuple[str, str, str, str]]]]: ...
 def digests(
     points: list[tuple[str, int, int, int]],
-    tables: Mapping[str, tuple[list[int], Mapping[str, bytes | list[Any]]]],
+    tables: Mapping[str, tuple[list[int], Mapping[str, bytes | list[object]]]],
 ) -> list[str | None]:
     """Digests of points from their tables: of each point the base, packets, events and simulated picoseconds.
 

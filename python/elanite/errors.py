@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 from enum import IntEnum
-from typing import Any
 
 __all__ = ["ConfigError", "ElaniteError", "Exit", "RunError", "UsageError"]
 
@@ -58,9 +57,9 @@ class ConfigError(ElaniteError):
         return str(self.args[0]).rstrip()
 
     @property
-    def problems(self) -> list[dict[str, Any]]:
+    def problems(self) -> list[dict[str, object]]:
         """The problems one by one, for programs: message, file, place, hint."""
-        found: list[dict[str, Any]] = json.loads(self.args[1])
+        found: list[dict[str, object]] = json.loads(self.args[1])
         return found
 
 

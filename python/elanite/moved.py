@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.abc import Loader, MetaPathFinder
 from importlib.machinery import ModuleSpec
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ CALLED = {"elanite.noise": "measure", "elanite.replay": "replay"}
 class _Old(ModuleType):
     """An old module."""
 
-    def __getattr__(self, name: str) -> Any:
+    def __getattr__(self, name: str) -> object:
         place = MOVED[self.__name__].get(name)
         if place is None:
             raise AttributeError(
@@ -68,7 +68,7 @@ class _Old(ModuleType):
         )
         return getattr(import_module(place), name)
 
-    def __call__(self, *values: Any, **named: Any) -> Any:
+    def __call__(self, *values: object, **named: object) -> object:
         verb = CALLED[self.__name__]
         return getattr(import_module(MOVED[self.__name__][verb]), verb)(*values, **named)
 

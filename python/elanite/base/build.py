@@ -17,13 +17,13 @@ from collections import Counter
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from elanite import _core
 from elanite.base import bounded, checkout
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
 
 DIGITS = 12
 """How many digits of a hash are shown."""
@@ -36,6 +36,19 @@ STALE = (
 )
 
 _ROOT = Path(__file__).resolve().parents[3]
+
+
+class Versions(TypedDict):
+    """The entry of manifests about the build; manifests of older versions lack names."""
+
+    elanite: NotRequired[str]
+    model: int
+    engine: NotRequired[str]
+    sources: NotRequired[str]
+    commit: NotRequired[str]
+    dirty: NotRequired[bool]
+    python: NotRequired[str]
+    polars: NotRequired[str]
 
 
 @dataclass(frozen=True)
@@ -55,18 +68,18 @@ class Build:
     """Whether tracked sources differ from the commit."""
 
     @classmethod
-    def of(cls, versions: Mapping[str, Any]) -> Build:
+    def of(cls, versions: Versions) -> Build:
         """The build that the ``versions`` of a manifest name."""
         return cls(
             version=str(versions.get("elanite", UNKNOWN)),
-            revision=int(versions["model"]),
+            revision=versions["model"],
             engine=str(versions.get("engine") or ""),
             sources=str(versions.get("sources") or ""),
             commit=str(versions.get("commit") or ""),
             dirty=bool(versions.get("dirty")),
         )
 
-    def versions(self) -> dict[str, str | int | bool]:
+    def versions(self) -> Versions:
         """The entry of manifests about the build."""
         return {
             "elanite": self.version,
@@ -126,7 +139,7 @@ def here() -> Build:
     return Build(_core.VERSION, _core.MODEL_REVISION, _core.ENGINE, _core.SOURCES, commit, dirty)
 
 
-def mine(versions: Mapping[str, Any]) -> bool:
+def mine(versions: Versions) -> bool:
     """Whether the ``versions`` of a manifest name an engine equal to that of this program."""
     return versions.get("engine") == _core.ENGINE and versions.get("model") == _core.MODEL_REVISION
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from html import escape
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -23,7 +23,7 @@ def line(text: str) -> str:
     return f"<div>{escape(text)}</div>"
 
 
-def table(headings: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+def table(headings: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """A table; numbers are written for people."""
     head = "".join(f'<th scope="col">{escape(heading)}</th>' for heading in headings)
     body = "".join(f"<tr>{''.join(f'<td>{escape(_words(cell))}</td>' for cell in row)}</tr>" for row in rows)
@@ -35,7 +35,7 @@ def folded(summary: str, content: str) -> str:
     return f"<details><summary>{escape(summary)}</summary>{content}</details>"
 
 
-def embedded(value: Any) -> str:
+def embedded(value: object) -> str:
     """A value as JSON that may stand inside a script element of a page."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
@@ -45,7 +45,7 @@ def count(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-def _words(cell: Any) -> str:
+def _words(cell: object) -> str:
     if isinstance(cell, float):
         from elanite.base.text import number
 

@@ -15,13 +15,13 @@ import subprocess
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict
 
 from elanite.base import bounded
 from elanite.errors import ConfigError, Exit, RunError, UsageError
 
 if TYPE_CHECKING:
-    from elanite._core import Cancel, Records, _Columns
+    from elanite._core import Cancel, Columns, Records
 
 VARIABLE = "ELANITE_SIMULATOR"
 
@@ -34,6 +34,14 @@ def module() -> ModuleType:
     core = import_module("elanite._core")
     program = os.environ.get(VARIABLE)
     return _Simulator(core, Path(program)) if program else core
+
+
+class Answer(TypedDict, total=False):
+    """The answer of the program: a result, or the exception that ``_core`` raises in its place."""
+
+    ok: Any
+    config: tuple[str, str]
+    run: tuple[str, Exit]
 
 
 class _Simulator(ModuleType):
@@ -79,8 +87,8 @@ class _Simulator(ModuleType):
     def links(self, point_json: str) -> int:
         return int(self._call("links", point_json))
 
-    def wiring(self, point_json: str) -> _Columns:
-        columns: _Columns = self._call("wiring", point_json)
+    def wiring(self, point_json: str) -> Columns:
+        columns: Columns = self._call("wiring", point_json)
         return columns
 
     def _engine(self, core: str) -> str:
@@ -104,7 +112,7 @@ class _Simulator(ModuleType):
             raise RunError(*found["run"])
         return found["ok"]
 
-    def _answer(self, name: str, arguments: tuple[object, ...], cancel: Cancel | None) -> dict[str, Any]:
+    def _answer(self, name: str, arguments: tuple[object, ...], cancel: Cancel | None) -> Answer:
         pipe = subprocess.PIPE
         try:
             command: list[str | Path] = [self._program, name]
@@ -114,7 +122,7 @@ class _Simulator(ModuleType):
         with process:
             answer, said = _ended(process, json.dumps(arguments), cancel)
         try:
-            found: dict[str, Any] = json.loads(answer)
+            found: Answer = json.loads(answer)
         except ValueError as error:
             about = said.strip() or f"it wrote {answer[:80]!r}"
             raise RunError(f"{VARIABLE}={self._program}: no answer to `{name}`: {about}", Exit.BROKEN) from error

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import sys
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def callable_module(name: str, verb: Callable[..., Any]) -> None:
+def callable_module(name: str, verb: Callable[..., object]) -> None:
     """Make calls of a loaded module calls of a function of it, whose signature and help the module then shows."""
 
     def signature(module: ModuleType) -> object:

@@ -20,14 +20,16 @@ import json
 from collections import defaultdict
 from dataclasses import astuple, dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base import bounded
+from elanite.base.rows import section
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from elanite.inputs.contents import Content
     from elanite.inputs.plan import Point
     from elanite.store import Store
     from elanite.store.manifest import Manifest
@@ -53,7 +55,7 @@ class Sample:
 
     experiment: str
     series: str
-    point: Mapping[str, Any]
+    point: Content
     """Its content."""
     seconds: float
     """Processor seconds."""
@@ -101,7 +103,7 @@ class CostModel:
             if manifest is None:
                 continue
             model.points[identity] = manifest.cpu_seconds
-            sample = sampled(manifest, manifest["experiment"], manifest["series"])
+            sample = sampled(manifest, manifest.data["experiment"], manifest.data["series"])
             # Kinds stay as shipped: the store may hold nothing but short points of a kind.
             for key in _keys(sample.experiment, sample.series, sample.kind)[:2]:
                 samples[key].append(sample)
@@ -137,30 +139,36 @@ def _keys(experiment: str, series: str, kind: str) -> tuple[str, str, str]:
     return f"{experiment} {series}", f"{experiment} [{kind}]", kind
 
 
-def _nodes(kind: str, point: Mapping[str, Any]) -> float:
+def _nodes(kind: str, point: Content) -> float:
     """The nodes of all jobs, or of a trace; 1 for other benchmarks."""
     if kind not in ("jobs", "trace"):
         return 1.0
     everywhere = point["machine"]["topology"]["nodes"]["value"]
-    workload = point["workload"][kind]
-    each = [job.get("nodes") for job in (workload["jobs"].values() if kind == "jobs" else [workload])]
+    workload = section(point["workload"][kind])
+    jobs = section(workload["jobs"]).values() if kind == "jobs" else [workload]
+    each = [section(job).get("nodes") for job in jobs]
     return float(sum(many if isinstance(many, int) else everywhere for many in each))
 
 
-def _extent(kind: str, point: Mapping[str, Any]) -> float:
+def _extent(kind: str, point: Content) -> float:
     """The milliseconds of the window of jobs, or the repeats of a collective operation."""
     if kind == "jobs":
         return _milliseconds(point["run"]["window"])
-    return float(point["workload"][kind][kind]["repeats"])
+    return _repeats(section(point["workload"][kind][kind]))
 
 
-def _amount(kind: str, point: Mapping[str, Any]) -> float:
+def _amount(kind: str, point: Content) -> float:
     """The MB of messages of all nodes of a trace; 1 for a point of other kinds that last until they have finished."""
     if kind != "trace":
         return 1.0
     trace, nodes = point["workload"]["trace"], _nodes(kind, point)
-    each = nodes if trace["pattern"].startswith("all-to-all") else 1.0  # a message for every other node
-    return nodes * each * float(trace["repeats"]) * _megabytes(trace["message"])
+    each = nodes if str(trace["pattern"]).startswith("all-to-all") else 1.0  # a message for every other node
+    return nodes * each * _repeats(trace) * _megabytes(str(trace["message"]))
+
+
+def _repeats(benchmark: Mapping[str, object]) -> float:
+    found = benchmark["repeats"]
+    return found if isinstance(found, int | float) else 1.0
 
 
 @cache
@@ -183,7 +191,7 @@ def _milliseconds(text: str) -> float:
 
 def sampled(manifest: Manifest, experiment: str, series: str) -> Sample:
     """A finished point as a sample of a series."""
-    return Sample(experiment, series, manifest["point"], manifest.cpu_seconds, manifest["simulated_ps"] / 1e9)
+    return Sample(experiment, series, manifest.data["point"], manifest.cpu_seconds, manifest.data["simulated_ps"] / 1e9)
 
 
 def _rate(samples: Sequence[Sample]) -> Rate:

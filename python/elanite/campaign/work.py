@@ -30,7 +30,7 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from elanite import _core
 from elanite.base import bounded, whole
@@ -42,8 +42,9 @@ from elanite.store import TABLES, Store, StoreError, frame
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from elanite._core import Records
+    from elanite._core import Columns, Records
     from elanite.campaign.memory import Share
+    from elanite.store.manifest import Times
 
 LEASE = 120.0
 """Seconds for which a point is claimed; a claim that its process does not renew ends."""
@@ -54,6 +55,21 @@ _LOOK = 0.25
 _SIGN = ".campaign-"
 _GO, _STOP = "go\n", "stop\n"
 _OLD = 7 * 86400.0
+
+
+class Packed(TypedDict):
+    """The results of a point as JSON takes them, with their times; the tables are Arrow files in base64."""
+
+    tables: dict[str, str]
+    base: str
+    digest: str
+    packets: int
+    events: int
+    simulated_ps: int
+    random: NotRequired[bool]
+    """Workers of older versions do not report it."""
+    peak_memory_bytes: int
+    times: Times
 
 
 @dataclass
@@ -75,7 +91,7 @@ class Report:
     """Why the worker did nothing."""
     unkept: str = ""
     """Why the store did not take a point; the rest of the batch was not begun."""
-    records: dict[str, Any] = field(default_factory=dict)
+    records: dict[str, Packed] = field(default_factory=dict)
     """The results of the points, from a worker that does not see the store."""
 
     def text(self) -> str:
@@ -196,7 +212,7 @@ def points(
 def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Report, share: Share | None) -> None:
     if store is None:
         records, times = _records(point, cancel, share)
-        report.records[point.id] = _packed(records) | {"times": times}
+        report.records[point.id] = _packed(records, times)
         report.done[point.id] = times["cpu_seconds"]
         return
     claim = None if store.current(point.id) else store.claim(point.id, LEASE)
@@ -210,7 +226,7 @@ def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Repo
     report.done[point.id] = times["cpu_seconds"]
 
 
-def _records(point: Point, cancel: _core.Cancel, share: Share | None = None) -> tuple[Records, dict[str, Any]]:
+def _records(point: Point, cancel: _core.Cancel, share: Share | None = None) -> tuple[Records, Times]:
     started = datetime.now(UTC)
     before = time.thread_time()
     try:
@@ -239,7 +255,7 @@ def keep(
     point: Point,
     store: Store,
     records: Records,
-    times: dict[str, Any],
+    times: Times,
     cancel: _core.Cancel,
     again: dict[str, bool],
 ) -> None:
@@ -249,7 +265,7 @@ def keep(
     """
     before = store.get(point.id)
     if before is not None and not before.mine:
-        again[point.id] = before["digest"] != records["digest"]
+        again[point.id] = before.data["digest"] != records["digest"]
     try:
         store.put(point, records, times)
     except KeyboardInterrupt:
@@ -259,28 +275,47 @@ def keep(
         store.put(point, records, times)
 
 
-def _packed(records: Records) -> dict[str, Any]:
-    """Results of a point as JSON takes them: the tables are Arrow files in base64."""
-    packed: dict[str, Any] = dict(records)
-    packed["tables"] = {}
+def _packed(records: Records, times: Times) -> Packed:
+    tables = {}
     for name, columns in records["tables"].items():
         file = io.BytesIO()
         frame(columns).write_ipc(file)
-        packed["tables"][name] = base64.b64encode(file.getvalue()).decode("ascii")
+        tables[name] = base64.b64encode(file.getvalue()).decode("ascii")
+    packed: Packed = {
+        "tables": tables,
+        "base": records["base"],
+        "digest": records["digest"],
+        "packets": records["packets"],
+        "events": records["events"],
+        "simulated_ps": records["simulated_ps"],
+        "peak_memory_bytes": records["peak_memory_bytes"],
+        "times": times,
+    }
+    if "random" in records:
+        packed["random"] = records["random"]
     return packed
 
 
-def unpacked(packed: dict[str, Any]) -> tuple[Records, dict[str, Any]]:
+def unpacked(packed: Packed) -> tuple[Records, Times]:
     """The results and the times of a point that a worker without the store has returned."""
     import polars as pl
 
-    records: Any = dict(packed)
-    times = records.pop("times")
-    records["tables"] = {}
+    tables: dict[str, Columns] = {}
     for name, text in packed["tables"].items():
         table = pl.read_ipc(io.BytesIO(base64.b64decode(text)))
-        records["tables"][name] = {column: (TABLES[name][column], table[column].to_list()) for column in table.columns}
-    return records, times
+        tables[name] = {column: (TABLES[name][column], table[column].to_list()) for column in table.columns}
+    records: Records = {
+        "tables": tables,
+        "base": packed["base"],
+        "digest": packed["digest"],
+        "packets": packed["packets"],
+        "events": packed["events"],
+        "simulated_ps": packed["simulated_ps"],
+        "peak_memory_bytes": packed["peak_memory_bytes"],
+    }
+    if "random" in packed:
+        records["random"] = packed["random"]
+    return records, packed["times"]
 
 
 @contextmanager

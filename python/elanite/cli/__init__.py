@@ -114,7 +114,7 @@ class Manual(Request):
         """Print the page."""
         from elanite import __version__
 
-        data(page(typer.main.get_command(app), str(__version__)))
+        data(page(typer.main.get_group(app), str(__version__)))
 
 
 declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Compare, Open)

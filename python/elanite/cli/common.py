@@ -6,7 +6,7 @@ import os
 import sys
 from enum import Enum, StrEnum, auto
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderableType
     from rich.table import Table
+    from typer.models import OptionInfo
 
     from elanite.store import Store
     from elanite.study.limits import Limit
@@ -81,9 +82,12 @@ Out = Annotated[
 ]
 
 
-def machine_option(text: str) -> Any:
+def machine_option(text: str) -> OptionInfo:
     """The option ``--machine`` of one machine, with what its help says."""
-    return typer.Option("--machine", "-m", metavar="MACHINE", autocompletion=completion.machines, help=text)
+    found: OptionInfo = typer.Option(
+        "--machine", "-m", metavar="MACHINE", autocompletion=completion.machines, help=text
+    )
+    return found
 
 
 MachineFile = Annotated[
@@ -229,11 +233,15 @@ def console(*, error: bool = False) -> Console:
     return Screen(stderr=error, width=width, highlight=False, soft_wrap=False)
 
 
-def table(headings: Iterable[str], right: Iterable[str] = (), **look: Any) -> Table:
+Padding = tuple[int, int] | tuple[int, int, int, int]
+"""The blanks around a cell: above, at the right, below, at the left; or above and beside it."""
+
+
+def table(headings: Iterable[str], right: Iterable[str] = (), padding: Padding = (0, 1)) -> Table:
     """A table without rows yet; the columns of some headings are aligned to the right."""
     from rich.table import Table
 
-    found = Table(box=None, pad_edge=False, header_style="bold", **look)
+    found = Table(box=None, pad_edge=False, header_style="bold", padding=padding)
     for heading in headings:
         found.add_column(heading, justify="right" if heading in right else "left")
     return found

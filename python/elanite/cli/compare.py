@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -15,6 +15,7 @@ from elanite.cli.request import Request
 
 if TYPE_CHECKING:
     from elanite.results.differences import Comparison, Line
+    from elanite.results.samples import Pair
     from elanite.store import Store
     from elanite.validation.measures import Number
 
@@ -149,7 +150,7 @@ def _compared(found: Comparison, every: bool) -> None:
         blocks(screen, [*varying, "figure"], ["A", "B", "B / A", "state"], rows)
 
 
-def _as_json(line: Line) -> dict[str, Any]:
+def _as_json(line: Line) -> dict[str, object]:
     pair = line.pair
     return {
         "experiment": line.experiment,
@@ -162,6 +163,12 @@ def _as_json(line: Line) -> dict[str, Any]:
         "inputs": {one.key: {"a": list(one.a), "b": list(one.b)} for one in line.settings},
         "random": [pair.a.random, pair.b.random],
         "paired": pair.paired,
+        **_intervals(pair),
+    }
+
+
+def _intervals(pair: Pair) -> dict[str, dict[str, float | None]]:
+    return {
         "a": _interval(pair.a.figure, bounded=pair.a.bounded) | {"n": pair.a.figure.n},
         "b": _interval(pair.b.figure, bounded=pair.b.bounded) | {"n": pair.b.figure.n},
         "difference": _interval(pair.difference),
@@ -183,14 +190,12 @@ def _as_csv(lines: tuple[Line, ...]) -> str:
 
     rows = []
     for line in lines:
-        entry = _as_json(line)
-        row = {"experiment": entry.pop("experiment"), "series": entry.pop("series")}
-        row |= {name: plain(value) for name, value in entry.pop("parameters").items()}
-        row |= {"job": entry.pop("job"), "metric": entry.pop("metric"), "unit": entry.pop("unit")}
-        del entry["inputs"]
-        row |= {"state": entry.pop("state"), "paired": entry.pop("paired")}
-        row |= dict(zip(("a_random", "b_random"), entry.pop("random"), strict=True))
-        row |= {f"{name}_{end}": value for name, ends in entry.items() for end, value in ends.items()}
+        pair = line.pair
+        row: dict[str, object] = {"experiment": line.experiment, "series": line.series}
+        row |= {name: plain(value) for name, value in line.parameters.items()}
+        row |= {"job": line.job or None, "metric": line.metric, "unit": line.unit}
+        row |= {"state": str(line.state), "paired": pair.paired, "a_random": pair.a.random, "b_random": pair.b.random}
+        row |= {f"{name}_{end}": value for name, ends in _intervals(pair).items() for end, value in ends.items()}
         rows.append(row)
     parameters = dict.fromkeys(name for line in lines for name in line.parameters)
     names = ["experiment", "series", *parameters, *_MEASURED]

@@ -7,7 +7,7 @@ words; the command reports the mistake.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from typer import Context  # noqa: TC002 - typer reads the annotation
 
@@ -16,6 +16,7 @@ from elanite.errors import ElaniteError
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+    from elanite.base.schema import Entry
     from elanite.inputs.plan import Plan
     from elanite.inputs.sources import Kind
 
@@ -98,22 +99,16 @@ def _planned(context: Context) -> Plan | None:
         return None
 
 
-def _keys(schema: dict[str, Any]) -> Iterator[str]:
+def _keys(schema: Entry) -> Iterator[str]:
     """The keys of all sections that are one table."""
+    from elanite.base.schema import resolved
+
     for section, entry in schema["properties"].items():
-        table = _resolved(entry, schema)
+        table = resolved(entry, schema)
         own = table.get("properties", {})
         yield from (f"{section}.{key}" for key in own)
         if not own and "items" not in table and "additionalProperties" not in table:
             yield section
-
-
-def _resolved(entry: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    for one in entry.get("anyOf", ()):
-        if one.get("type") != "null":
-            return _resolved(one, schema)
-    named = entry.get("$ref")
-    return _resolved(schema["$defs"][named.rsplit("/", 1)[-1]], schema) if named else entry
 
 
 def _shipped(kind: Kind, incomplete: str) -> list[str]:

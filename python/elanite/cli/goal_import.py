@@ -131,4 +131,5 @@ class Import(Request):
         if step is None:
             remedy = "measure one with `elanite calibrate-host`, or give --flops and --memory-rate"
             raise UsageError(f"--machine {self.machine}: it has no section [processor]; {remedy}")
-        return Roofline.of_processor(step, found.get("processor.core_memory"), flops, memory)
+        core = found.get("processor.core_memory")
+        return Roofline.of_processor(str(step), None if core is None else str(core), flops, memory)

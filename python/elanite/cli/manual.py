@@ -7,7 +7,9 @@ command. It is made of the same objects that parse the words, so that it has eve
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from typer.core import TyperGroup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -15,21 +17,21 @@ if TYPE_CHECKING:
 NAME = "elanite \\- simulate the Quadrics networks and the clusters built on them"
 
 
-def page(group: Any, version: str) -> str:
+def page(group: TyperGroup, version: str) -> str:
     """The manual page of a group of commands, in the language of man(7)."""
     head = f'.TH ELANITE 1 "" "Elanite {version}" "User Commands"\n.SH NAME\n{NAME}'
     synopsis = ".SH SYNOPSIS\n.B elanite\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]"
-    about = f".SH DESCRIPTION\n{_text(group.help)}"
+    about = f".SH DESCRIPTION\n{_text(group.help or '')}"
     return "\n".join([head, synopsis, about, ".SH COMMANDS", *_commands(group, "elanite")])
 
 
-def _commands(group: Any, path: str) -> Iterator[str]:
+def _commands(group: TyperGroup, path: str) -> Iterator[str]:
     for name, command in group.commands.items():
         if command.hidden:
             continue
         words = f"{path} {name}"
-        yield f".SS {_plain(words)}\n{_text(command.help)}"
-        if hasattr(command, "commands"):
+        yield f".SS {_plain(words)}\n{_text(command.help or '')}"
+        if isinstance(command, TyperGroup):
             yield from _commands(command, words)
             continue
         context = command.make_context(name, [], resilient_parsing=True)
@@ -39,10 +41,10 @@ def _commands(group: Any, path: str) -> Iterator[str]:
                 yield f".TP\n.B {_plain(option)}\n{_plain(meaning)}"
 
 
-def _text(help_: str) -> str:
+def _text(help_: str | None) -> str:
     """The paragraphs of a help text; those after a line with a backspace keep their lines."""
     found = []
-    for paragraph in re.split(r"\n\s*\n", help_.strip()):
+    for paragraph in re.split(r"\n\s*\n", (help_ or "").strip()):
         kept = paragraph.removeprefix("\b\n")
         lines = _plain(kept).split("\n")
         found.append("\n".join([".PP", *([".nf", *lines, ".fi"] if kept != paragraph else lines)]))

@@ -315,10 +315,11 @@ def _compared(found: Run, trace: Path, machine: Source) -> str:
 def _print(found: Run, figures: Summary) -> None:
     """The summary for people."""
     from elanite.base import build
+    from elanite.base.rows import rows as rows_of
     from elanite.base.text import number
     from elanite.cli.tables import hottest
     from elanite.mpirun.summary import collectives, size, time_in_mpi
-    from elanite.results.congestion import in_words
+    from elanite.results.congestion import Fault, in_words
 
     screen = console(error=True)
     nodes = len(set(found.placement))
@@ -355,7 +356,7 @@ def _print(found: Run, figures: Summary) -> None:
         screen.print(sizes)
     if figures.links:
         screen.print(hottest(figures.links))
-    for fault in found.tables["faults"].head(MOST_FAULTS).iter_rows(named=True):
+    for fault in rows_of(found.tables["faults"].head(MOST_FAULTS), Fault):
         screen.print(f"  {'failed':16}{in_words(fault)}", markup=False)
     if len(found.tables["faults"]):
         screen.print(f"  {'sent again':16}{totals['packets_resent']:,} packets", markup=False)

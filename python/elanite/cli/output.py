@@ -6,7 +6,7 @@ import io
 import json
 import sys
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base.streams import printable
 from elanite.base.text import alike, plain
@@ -305,7 +305,7 @@ def _said(verdict: Verdict) -> str:
     return " ".join(filter(None, words))
 
 
-def point(result: Result, here: Point, chosen: Chosen | None = None) -> dict[str, Any]:
+def point(result: Result, here: Point, chosen: Chosen | None = None) -> dict[str, object]:
     """A finished point and its results, for json."""
     from elanite.base.text import FEWEST
     from elanite.results import frames
@@ -329,12 +329,12 @@ def point(result: Result, here: Point, chosen: Chosen | None = None) -> dict[str
             }
             for row in summary.iter_rows(named=True)
         },
-        "packets": manifest["packets"],
-        "events": manifest["events"],
-        "simulated_ps": manifest["simulated_ps"],
+        "packets": manifest.data["packets"],
+        "events": manifest.data["events"],
+        "simulated_ps": manifest.data["simulated_ps"],
         "cpu_seconds": manifest.cpu_seconds,
-        "peak_memory_bytes": manifest["peak_memory_bytes"],
-        "digest": manifest["digest"],
+        "peak_memory_bytes": manifest.data["peak_memory_bytes"],
+        "digest": manifest.data["digest"],
         "command": result.plan.command(here),
     }
 
@@ -372,7 +372,7 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]
     from elanite.base.text import YES_OR_NO, estimate, heading
     from elanite.results.frames import STATE
 
-    lines: dict[tuple[Any, ...], dict[str, str]] = {}
+    lines: dict[tuple[object, ...], dict[str, str]] = {}
     for row in summary.iter_rows(named=True):
         line = lines.setdefault(tuple(row[name] for name in columns), {name: plain(row[name]) for name in columns})
         if row["metric"] in YES_OR_NO:

@@ -13,6 +13,8 @@ from typer.core import TyperArgument, TyperCommand, TyperGroup
 
 if TYPE_CHECKING:
     from pydantic_core import ValidationError
+    from typer._click.core import Command as ClickCommand
+    from typer._click.core import Context
 
 REFUSED = {
     "int_parsing": "`{}` is not a whole number",
@@ -26,7 +28,7 @@ REFUSED = {
 class _Argument(TyperArgument):
     """An argument whose help has its name alone."""
 
-    def display_type_rich(self, ctx: Any) -> str | None:  # noqa: ARG002
+    def display_type_rich(self, ctx: Context) -> str | None:  # noqa: ARG002
         return None
 
 
@@ -37,7 +39,7 @@ class Command(TyperCommand):
         super().__init__(*arguments, **options)
         self.params = [_untyped(each) if isinstance(each, TyperArgument) else each for each in self.params]
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
         """Parse the words behind the command."""
         try:
             return super().parse_args(ctx, args)
@@ -55,7 +57,7 @@ class Group(TyperGroup):
 
     command_class = Command
 
-    def resolve_command(self, ctx: Any, args: list[str]) -> tuple[str | None, Any, list[str]]:
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, ClickCommand | None, list[str]]:
         """The command that the first word names."""
         from elanite.inputs.sources import did_you_mean
 

@@ -144,10 +144,11 @@ def _warnings(found: Replayed) -> None:
 def _print(found: Replayed) -> None:
     """The summary for people."""
     from elanite.base import build
+    from elanite.base.rows import rows as rows_of
     from elanite.base.text import number
     from elanite.cli.tables import hottest
     from elanite.mpirun.summary import named, size
-    from elanite.results.congestion import in_words
+    from elanite.results.congestion import Fault, in_words
 
     figures, faults = found.as_json(), found.tables["faults"]
     screen, slowest = console(), figures["slowest"]
@@ -169,7 +170,7 @@ def _print(found: Replayed) -> None:
         screen.print(f"  {word:16}{text}", markup=False)
     if figures["links"]:
         screen.print(hottest(figures["links"]))
-    for one in faults.head(MOST_FAULTS).iter_rows(named=True):
+    for one in rows_of(faults.head(MOST_FAULTS), Fault):
         screen.print(f"  {'failed':16}{in_words(one)}", markup=False)
     if len(faults):
         screen.print(f"  {'sent again':16}{figures['packets_resent']:,} packets", markup=False)

@@ -16,7 +16,7 @@ import inspect
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, get_args, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, TypeVar, get_args, get_type_hints
 
 import typer
 from typer.models import ArgumentInfo, ParameterInfo
@@ -33,8 +33,12 @@ class Stated:
     """A mark of options that the printed command names also with their default values."""
 
 
+@dataclass(frozen=True, kw_only=True)
 class Group:
     """Base of the dataclasses of options that several commands share."""
+
+
+Made = TypeVar("Made", bound="Request | Group")
 
 
 @dataclass(frozen=True)
@@ -43,9 +47,9 @@ class Entry:
 
     name: str
     """The name of the field."""
-    annotation: Any
+    annotation: object
     """The type, as ``typer`` reads it."""
-    default: Any
+    default: object
     """The default value; ``inspect.Parameter.empty`` if the command needs the option."""
     info: ParameterInfo
     role: Role
@@ -57,7 +61,7 @@ class Entry:
         return isinstance(self.info, ArgumentInfo)
 
     @property
-    def values(self) -> Any:
+    def values(self) -> object:
         """The type of the values, without the marks of the command line."""
         return get_args(self.annotation)[0]
 
@@ -67,7 +71,7 @@ class Entry:
         # Within ``Annotated``, ``typer`` keeps the first name where defaults stand elsewhere.
         return () if self.positional else (str(self.info.default), *(self.info.param_decls or ()))
 
-    def words(self, value: Any) -> list[str]:
+    def words(self, value: object) -> list[str]:
         """The words of a command line that give this value."""
         if self.positional:
             return [_word(each) for each in (value if isinstance(value, list | tuple) else [value])]
@@ -96,7 +100,7 @@ class Request:
         """Run the command."""
         raise NotImplementedError
 
-    def words(self, *roles: Role, **changed: Any) -> list[str]:
+    def words(self, *roles: Role, **changed: object) -> list[str]:
         """The words of a command line behind its verb: those of some roles, by default of all but ``Role.ONCE``.
 
         ``changed`` are values in place of the present ones, by the names of the fields; None leaves an option out.
@@ -122,7 +126,7 @@ class Request:
             if entry.name not in allowed and value not in (entry.default, [], ()):
                 raise UsageError(f"{entry.options[0] if entry.options else entry.name} is not for {why}")
 
-    def written(self, **changed: Any) -> list[str]:
+    def written(self, **changed: object) -> list[str]:
         """The words of the output options for a command in another folder: files have their last names."""
         from elanite.report.pages.files import tame
 
@@ -130,7 +134,7 @@ class Request:
         files = {name: tame(value.name) for name, value in present.items() if isinstance(value, Path)}
         return self.words(Role.OUTPUT, **(changed | files))
 
-    def again(self, **changed: Any) -> list[str]:
+    def again(self, **changed: object) -> list[str]:
         """The command line that repeats the command, or resumes it; ``changed`` as of ``words``."""
         return ["elanite", *self.verb.split(), *self.words(**changed)]
 
@@ -142,7 +146,7 @@ def entries(made: type[Request | Group]) -> tuple[Entry, ...]:
 
 def _entries(made: type[Request | Group]) -> Iterator[Entry]:
     hints = get_type_hints(made, include_extras=True)
-    for field in dataclasses.fields(made):  # type: ignore[arg-type]
+    for field in dataclasses.fields(made):
         annotation = hints[field.name]
         if isinstance(annotation, type) and issubclass(annotation, Group):
             yield from entries(annotation)
@@ -155,16 +159,16 @@ def _entries(made: type[Request | Group]) -> Iterator[Entry]:
         yield Entry(field.name, Annotated[get_args(annotation)[0], info], default, info, role, stated)
 
 
-def _values(of: Any) -> dict[str, Any]:
+def _values(of: Request | Group) -> dict[str, object]:
     """The values of a command by the names of the fields, those of groups among them."""
-    found: dict[str, Any] = {}
+    found: dict[str, object] = {}
     for field in dataclasses.fields(of):
         value = getattr(of, field.name)
         found |= _values(value) if isinstance(value, Group) else {field.name: value}
     return found
 
 
-def filled(made: type[Any], values: dict[str, Any]) -> Any:
+def filled(made: type[Made], values: dict[str, object]) -> Made:
     """The command, or the group, with these values by the names of the fields, those of groups among them."""
     hints = get_type_hints(made)
     names = [field.name for field in dataclasses.fields(made)]
@@ -172,7 +176,7 @@ def filled(made: type[Any], values: dict[str, Any]) -> Any:
     return made(**{name: filled(groups[name], values) if name in groups else values[name] for name in names})
 
 
-def _word(value: Any) -> str:
+def _word(value: object) -> str:
     return f"{value:g}" if isinstance(value, float) else str(value.value if isinstance(value, Enum) else value)
 
 
@@ -195,12 +199,12 @@ def _function(request: type[Request]) -> Callable[..., None]:
     options = {entry.name: (entry.annotation, entry.default) for entry in entries(request)}
     options.setdefault("quiet", (Annotated[bool, quiet], False))
 
-    def run(**values: Any) -> None:
-        Speech.quiet = values["quiet"]
+    def run(**values: object) -> None:
+        Speech.quiet = bool(values["quiet"])
         filled(request, values).execute()
 
     only = inspect.Parameter.KEYWORD_ONLY
-    run.__signature__ = inspect.Signature(  # type: ignore[attr-defined]
+    vars(run)["__signature__"] = inspect.Signature(
         [inspect.Parameter(name, only, default=one, annotation=kind) for name, (kind, one) in options.items()]
     )
     run.__annotations__ = {name: kind for name, (kind, _) in options.items()}
@@ -208,21 +212,20 @@ def _function(request: type[Request]) -> Callable[..., None]:
     return run
 
 
-def schema(request: type[Request]) -> dict[str, Any]:
+def schema(request: type[Request]) -> dict[str, object]:
     """The JSON schema of the values of a command, by the names of its options."""
     from pydantic import ConfigDict, Field, create_model
 
-    def field(entry: Entry) -> Any:
+    def field(entry: Entry) -> object:
         about = entry.info
         default = ... if entry.default is inspect.Parameter.empty else entry.default
         return Field(default, description=about.help, ge=about.min, le=about.max)
 
     fields: dict[str, Any] = {_key(entry): (entry.values, field(entry)) for entry in entries(request)}
     title = f"elanite {request.verb}"
-    made: Any = create_model(title, __config__=ConfigDict(extra="forbid", title=title), **fields)
+    made = create_model(title, __config__=ConfigDict(extra="forbid", title=title), **fields)
     about = inspect.getdoc(request) or ""
-    found: dict[str, Any] = made.model_json_schema()
-    return found | {"description": about.splitlines()[0]}
+    return {**made.model_json_schema(), "description": about.splitlines()[0]}
 
 
 def _key(entry: Entry) -> str:

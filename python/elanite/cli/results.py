@@ -13,6 +13,7 @@ from elanite.cli.common import (
     OUT,
     Format,
     Html,
+    MachineFile,
     MachineFiles,
     Metrics,
     Nodes,
@@ -74,6 +75,36 @@ class Selection(Group):
         from elanite.cli import output
 
         return output.Chosen.of(self.metric or (), self.series or (), self.where or ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finished(Group):
+    """Finished points that are read, and the form of the output."""
+
+    machine: MachineFile = None
+    set_: Set = None
+    seed: Seed = FIRST_SEED
+    out: Out = OUT
+    format_: ResultsAs = Format.TABLE
+    point: PointId = None
+
+    def read(self, experiment: str) -> Result:
+        """The finished points of an experiment. Raises ``UsageError`` without any, with the command to run."""
+        from elanite.errors import UsageError
+        from elanite.inputs import sources
+        from elanite.inputs.plan import plan
+        from elanite.library.api import Result
+        from elanite.store import Store
+
+        chosen = [sources.read("machine", self.machine)] if self.machine else []
+        planned = plan(sources.read("experiment", experiment), chosen, self.set_ or [], self.seed)
+        result = Result(planned.only(self.point) if self.point else planned, Store(self.out / "store"))
+        if not result.points:
+            which = f" whose identity starts with {' or '.join(self.point)}" if self.point else ""
+            command = planned.command(out=None if self.out == OUT else str(self.out))
+            raise UsageError(f"{experiment} has no finished points{which} in {self.out}; run: {command}")
+        say_builds(result.store)
+        return result
 
 
 @dataclass(frozen=True, kw_only=True)

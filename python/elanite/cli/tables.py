@@ -8,13 +8,15 @@ columns look alike at any width, and no figure loses digits. Text that is wider 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from rich.console import Console
     from rich.table import Table
+
+    from elanite.mpirun.summary import Link
 
 GAP = 2
 """Spaces between two columns."""
@@ -93,7 +95,7 @@ def listed(screen: Console, entries: Iterable[tuple[str, Sequence[str]]], style:
                 screen.print(Padding(Text(detail, style=look), (0, 0, 0, 4), expand=False))
 
 
-def hottest(links: Sequence[dict[str, Any]]) -> Table:
+def hottest(links: Sequence[Link]) -> Table:
     """The hottest links of a run: those of nodes, and those between switches."""
     from elanite.cli.common import table
     from elanite.mpirun.summary import waits

@@ -11,9 +11,10 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
+from elanite.base.schema import resolved
 from elanite.base.text import counted, duration, plain, symbol
 from elanite.campaign.cost import CostModel
 from elanite.errors import ConfigError, UsageError
@@ -32,6 +33,8 @@ from elanite.validation.claims import claims
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
+    from elanite.base.schema import Entry
+    from elanite.inputs.contents import MachineFile
     from elanite.inputs.sources import Source
     from elanite.store import Store
     from elanite.study.studied import Effect, Studied
@@ -100,7 +103,7 @@ def parameters() -> list[Row]:
 def sections() -> dict[str, str]:
     """What each section of machine files is."""
     schema = json.loads(_core.schema("machine"))
-    return {name: _text(entry) or _text(_resolved(entry, schema)) for name, entry in schema["properties"].items()}
+    return {name: _text(entry) or _text(resolved(entry, schema)) for name, entry in schema["properties"].items()}
 
 
 def figures() -> list[Row]:
@@ -158,7 +161,7 @@ class Moves:
 class _Parameter:
     key: str
     text: str
-    schema: dict[str, Any]
+    schema: Entry
     example: str
 
 
@@ -276,55 +279,45 @@ def _meant(key: str) -> tuple[str, ...]:
     return tuple(one for one in found if one.startswith(f"{section}.")) or found
 
 
-def _machine(name: str) -> dict[str, Any]:
+def _machine(name: str) -> MachineFile:
     return _loaded(sources.read("machine", name))
 
 
-def _loaded(source: Source) -> dict[str, Any]:
-    found: dict[str, Any] = json.loads(_core.load_machine(source.text, source.file, []))
+def _loaded(source: Source) -> MachineFile:
+    found: MachineFile = json.loads(_core.load_machine(source.text, source.file, []))
     return found
 
 
 def _parameters() -> Iterator[_Parameter]:
     """The parameters of machine files, from the schema."""
-    schema = json.loads(_core.schema("machine"))
-    values: dict[str, Any] = {}
+    schema: Entry = json.loads(_core.schema("machine"))
+    values: dict[str, object] = {}
     for name in sources.shipped("machine"):
-        for one in _machine(name)["parameters"]:
-            values.setdefault(one["key"], one["value"])
+        for stated in _machine(name)["parameters"]:
+            values.setdefault(stated["key"], stated["value"])
     for section, entry in schema["properties"].items():
-        for key, one in _fields(_resolved(entry, schema), schema):
+        for key, one in _fields(resolved(entry, schema), schema):
             path = f"{section}.NAME.{key}" if section == "noise" else f"{section}.{key}"
             shown = values.get(path)
             yield _Parameter(path, _text(one), one, plain(shown))
 
 
-def _fields(entry: dict[str, Any], schema: dict[str, Any]) -> list[tuple[str, dict[str, Any]]]:
+def _fields(entry: Entry, schema: Entry) -> list[tuple[str, Entry]]:
     """The keys of a section: of a table, of the entries of a list, or of tables with names of their own."""
     if "items" in entry:
-        entry = _resolved(entry["items"], schema)
-    if isinstance(entry.get("additionalProperties"), dict):
-        entry = _resolved(entry["additionalProperties"], schema)
+        entry = resolved(entry["items"], schema)
+    named = entry.get("additionalProperties")
+    if isinstance(named, dict):
+        entry = resolved(named, schema)
     return [(key, _described(one, schema)) for key, one in entry.get("properties", {}).items()]
 
 
-def _described(entry: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
+def _described(entry: Entry, schema: Entry) -> Entry:
     """A key with its type resolved, and its own description."""
-    return {**_resolved(entry, schema), "description": entry.get("description", "")}
+    return resolved(entry, schema) | {"description": entry.get("description", "")}
 
 
-def _resolved(entry: dict[str, Any], schema: dict[str, Any]) -> dict[str, Any]:
-    """An entry of the schema without references and without the alternative `null`."""
-    for one in entry.get("anyOf", ()):
-        if one.get("type") != "null":
-            return _resolved(one, schema)
-    if "$ref" in entry:
-        found: dict[str, Any] = schema["$defs"][entry["$ref"].rsplit("/", 1)[-1]]
-        return _resolved(found, schema)
-    return entry
-
-
-def _text(entry: dict[str, Any]) -> str:
+def _text(entry: Entry) -> str:
     return " ".join(entry.get("description", "").split())
 
 
@@ -443,9 +436,9 @@ def _experiment_keys() -> Iterator[tuple[str, str]]:
     """The keys of experiment files, from the schema."""
     schema = json.loads(_core.schema("experiment"))
     for section, entry in schema["properties"].items():
-        resolved = _resolved(entry, schema)
-        yield section, _text(entry) or _text(resolved)
-        for key, one in _fields(resolved, schema):
+        found = resolved(entry, schema)
+        yield section, _text(entry) or _text(found)
+        for key, one in _fields(found, schema):
             yield f"{section}.{key}", _text(one)
             if section == "series":
                 for inner, each in _fields(one, schema):

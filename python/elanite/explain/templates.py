@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.errors import UsageError
@@ -20,6 +20,7 @@ from elanite.inputs.warmup import long_enough
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from elanite.inputs.contents import MachineFile
     from elanite.inputs.sources import Source
 
 WIDTH = 110
@@ -101,9 +102,9 @@ def _comment(text: str) -> list[str]:
 
 def experiment_file(name: str, machine: Source) -> str:
     """An experiment file with uniform traffic on all nodes of a machine, from light load to saturation."""
-    about: dict[str, Any] = json.loads(_core.load_machine(machine.text, machine.file, []))
+    about: MachineFile = json.loads(_core.load_machine(machine.text, machine.file, []))
     values = {one["key"]: one["value"] for one in about["parameters"]}
-    nodes = values["topology.nodes"]
+    nodes = int(str(values["topology.nodes"]))
     rate = _core.quantity(str(values["link.rate"]))
     if nodes < 2 or rate is None:
         raise UsageError(f"{machine.name} has {nodes} node; traffic needs two")

@@ -37,7 +37,7 @@ from elanite.validation import reference
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from elanite.figures.asked_layers import Asked
+    from elanite.inputs.contents import Asked
     from elanite.inputs.plan import Plan
     from elanite.store import Store, Table
 
@@ -149,5 +149,5 @@ def _titled(wanted: Asked, found: list[Figure]) -> list[Figure]:
     (one,) = found
     title = wanted["title"] or one.title
     caption = " ".join(text for text in (wanted["caption"], one.caption) if text)
-    texts = {"name": wanted["name"], "title": title, "paper": wanted["paper"], "caption": caption}
-    return [replace(one, chart=one.chart.properties(title=title), **texts)]
+    chart = one.chart.properties(title=title)
+    return [replace(one, chart=chart, name=wanted["name"], title=title, paper=wanted["paper"], caption=caption)]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -26,16 +26,13 @@ from elanite.results.select import chosen, empty
 from elanite.results.states import State, with_states
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from elanite.figures.asked_layers import Asked
     from elanite.figures.curves import Layers
     from elanite.figures.grouping import Grouping, Panel
+    from elanite.inputs.contents import Asked, Rows, Texts
 
 CURVE = grouping_of.CURVE
-
-TEXTS = ("name", "title", "paper", "caption", "dashed")
-"""Keys whose texts may name columns."""
 
 SHOWN = 4
 """Most values of a column in a text."""
@@ -53,9 +50,9 @@ def panels(asked: Asked, rows: pl.DataFrame) -> Iterator[tuple[Asked, pl.DataFra
     if not asked["panel"]:
         yield filled(asked, rows), rows
         return
-    column = _column(rows, asked, "panel")
+    column = _column(rows, asked, "panel", asked["panel"])
     values = rows[column].unique(maintain_order=True).drop_nulls().to_list()
-    texts = (*(asked[text] for text in ("title", "caption", "dashed")), *asked["curve"])
+    texts = (asked["title"], asked["caption"], asked["dashed"], *asked["curve"])
     said = {grouping_of.word(name) for text in texts for name in _COLUMN.findall(text)}
     if len(values) > 1 and asked["title"] and grouping_of.word(column) not in said:
         asked = asked | {"title": f"{asked['title']}, {grouping_of.word(column)} {{{column}}}"}
@@ -77,8 +74,22 @@ def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
         return ", ".join([*words, "..."] if len(values) > SHOWN else words)
 
     asked = origin.belonging(asked, rows)
-    raw = {text: asked[text] for text in TEXTS}
-    return asked | {text: _COLUMN.sub(value, asked[text]) for text in TEXTS} | {"raw": raw, "known": known}
+    raw: Texts = {
+        "name": asked["name"],
+        "title": asked["title"],
+        "paper": asked["paper"],
+        "caption": asked["caption"],
+        "dashed": asked["dashed"],
+    }
+    return asked | {
+        "name": _COLUMN.sub(value, raw["name"]),
+        "title": _COLUMN.sub(value, raw["title"]),
+        "paper": _COLUMN.sub(value, raw["paper"]),
+        "caption": _COLUMN.sub(value, raw["caption"]),
+        "dashed": _COLUMN.sub(value, raw["dashed"]),
+        "raw": raw,
+        "known": known,
+    }
 
 
 def figure(asked: Asked, layers: Layers, words: str = "", *, dashed: bool = False, stated: str = "") -> Figure:
@@ -202,8 +213,10 @@ def _lettered(asked: Asked, parts: Sequence[Panel], grouping: Grouping) -> Itera
     added = [grouping_of.word(name) for name in grouping.curves if name != CURVE]
     for number, part in enumerate(parts, 1):
         named = [asked["legend"]] if asked["legend"] else _columns(asked, part.rows)
-        legend = {"legend": ", ".join(dict.fromkeys([*named, *added]))}
-        one = filled(asked | asked["raw"], part.rows, **asked["known"]) | legend
+        raw = asked["raw"]
+        bare = asked | {"name": raw["name"], "title": raw["title"], "caption": raw["caption"]}
+        bare |= {"paper": raw["paper"], "dashed": raw["dashed"]}
+        one = filled(bare, part.rows, **asked["known"]) | {"legend": ", ".join(dict.fromkeys([*named, *added]))}
         if len(parts) > 1:
             title = ", ".join(filter(None, [one["title"], part.words]))
             one |= {"name": f"{one['name']}-{number}", "title": title}
@@ -234,7 +247,7 @@ def _selected(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
         keys = [name for name in parameters(rows) if name != "series"]
         of = rows.filter(pl.col("metric") == x).group_by(keys, maintain_order=True).agg(pl.col("value").mean().alias(x))
         rows = rows.join(of, on=keys, nulls_equal=True, maintain_order="left")
-    _column(rows, asked, "x")
+    _column(rows, asked, "x", asked["x"])
     if asked["steady"]:
         rows = rows.filter(pl.col(STATE) == State.STEADY)
     here = rows.filter((pl.col("metric") == asked["metric"]) & pl.col(x).is_not_null())
@@ -307,15 +320,13 @@ def _told(rows: pl.DataFrame) -> pl.DataFrame:
     return told(rows) if "machine" in rows.columns else rows
 
 
-def _where(asked: Mapping[str, Any]) -> dict[str, Any]:
+def _where(asked: Rows) -> dict[str, object]:
     """The selection of rows: ``where``, and the series."""
-    series = {"series": asked["series"]} if asked["series"] else {}
-    return {**series, **asked["where"]}
+    return {**({"series": asked["series"]} if asked["series"] else {}), **asked["where"]}
 
 
-def _column(rows: pl.DataFrame, asked: Asked, key: str) -> str:
+def _column(rows: pl.DataFrame, asked: Asked, key: str, name: str) -> str:
     """A column that a figure names; an error lists the columns if there is no such column."""
-    name: str = asked[key]
     if name not in rows.columns:
         have = parameters(rows)
         raise UsageError(
@@ -346,7 +357,7 @@ def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     columns = list(dict.fromkeys(name for template in templates for name in _COLUMN.findall(template)))
     unknown = [name for name in columns if name not in rows.columns and name not in asked["names"]]
     for name in unknown:
-        _column(rows, asked | {"curve": name}, "curve")
+        _column(rows, asked, "curve", name)
     rows = padded(rows, **dict.fromkeys(columns, pl.String))
     parts = []
     for template in templates:

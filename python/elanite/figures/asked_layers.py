@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from elanite.figures.curves import Layers
     from elanite.figures.grouping import Grouping
     from elanite.figures.published import Value
-
-Asked = dict[str, Any]
-"""A ``[[figure]]`` with all of its keys."""
+    from elanite.inputs.contents import Asked
 
 BARS = "Bars are 95% confidence intervals over batches and seeds."
 
@@ -164,8 +162,8 @@ def bars(
     ends = axes.ends(reach)
     scale = axes.scale(ends)
     tips = [alt.Tooltip(f"{end}:Q", format=FORMAT) for end in ("mean", "low", "high")]
-    look: dict[str, Any] = {} if len(curves) > 1 else {"size": 70, "color": PALETTE[0]}
-    bars = base.mark_bar(**look).encode(
+    alone = len(curves) <= 1
+    bars = base.mark_bar(size=70 if alone else alt.Undefined, color=PALETTE[0] if alone else alt.Undefined).encode(
         y=alt.Y("mean:Q", title=title, scale=scale, stack=None),
         opacity=opacity(data),
         tooltip=[alt.Tooltip(x), alt.Tooltip(CURVE), *more, *tips],
@@ -199,8 +197,9 @@ def curves(
     along, kind = axis(asked, every, stated)
     data = dodge.moved(data, x, along)
     ends = axes.ends(reach, [*published.drawn(stated), *more], log=log)
-    look: dict[str, Any] = {"reach": ends, "log": log, "lines": lines, "tips": tips}
-    found = layers_of.curves(data, CURVE, asked["legend"], along, title, unit, **look)
+    found = layers_of.curves(
+        data, CURVE, asked["legend"], along, title, unit, reach=ends, log=log, lines=lines, tips=tips
+    )
     rules = published.layers(stated, ends if log else axes.rounded(ends), kind, log=log)
     rules += crossing(asked, kind)
     at = {one: axes.place(one, x) for one in published.all_places(stated)}
@@ -217,12 +216,14 @@ def crossing(asked: Asked, kind: str = "Q") -> Layers:
     return [line.encode(x=alt.X(f"x:{kind}"))]
 
 
-def mark(x: str, *, several: bool) -> Callable[[Mapping[str, Any]], str]:
+def mark(x: str, *, several: bool) -> Callable[[Mapping[str, object]], str]:
     """Names of marks in captions: their places on the axis ``x``, with their curves if there are several."""
 
-    def named(row: Mapping[str, Any]) -> str:
+    def named(row: Mapping[str, object]) -> str:
         bare = isinstance(row[x], str) or x == "nodes"
-        at = f"{'' if bare else f'{grouping_of.word(x)} '}{axes.place(row[x], x)}"
+        here = row[x]
+        place = here if isinstance(here, int | float) else str(here)
+        at = f"{'' if bare else f'{grouping_of.word(x)} '}{axes.place(place, x)}"
         return f"{row[CURVE]} at {at}" if several else at
 
     return named

@@ -11,7 +11,7 @@ import json
 import math
 import re
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -91,7 +91,7 @@ def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False)
     return found if found[0] < found[1] else (0.0, 1.0)
 
 
-def cut(data: pl.DataFrame, found: Ends, named: Callable[[Mapping[str, Any]], str], *, log: bool = False) -> str:
+def cut(data: pl.DataFrame, found: Ends, named: Callable[[Mapping[str, object]], str], *, log: bool = False) -> str:
     """The sentence of a caption about the intervals that end at the frame of an axis; empty if there are none.
 
     ``found`` are the ends of the axis before rounding, and ``named`` gives the name of the mark of a row.

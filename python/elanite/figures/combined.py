@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import altair as alt
 import polars as pl
 
+from elanite.base.rows import rows as rows_of
 from elanite.figures import axes, grouping, published
 from elanite.figures.curves import ends, loads, of_loads, signs
 from elanite.figures.style import FORMAT, HOT, Figure, colour, layered, opacity
@@ -103,17 +104,21 @@ def _alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
     return chart
 
 
-def _io(beside: pl.DataFrame) -> list[dict[str, Any]]:
+Server = TypedDict("Server", {"mapping": str, "io.load_MBps": float, "mean": float, "offered": float, "state": str})
+"""The load of an I/O node."""
+
+
+def _io(beside: pl.DataFrame) -> list[Server]:
     """The accepted load of each I/O node at the highest load of the compute job, for each I/O load and mapping."""
     rows = beside.filter((pl.col("job") == "io") & (pl.col("compute.load_MBps") == pl.col("compute.load_MBps").max()))
     if "server_accepted" not in rows["metric"]:
         return []
     keys = ["io.load_MBps", "io_nodes", "mapping"]
     found = of_loads(rows, keys, "server_accepted", "server_offered")
-    return found.sort(keys[0], maintain_order=True).to_dicts()
+    return rows_of(found.sort(keys[0], maintain_order=True), Server)
 
 
-def _io_words(found: list[dict[str, Any]]) -> str:
+def _io_words(found: list[Server]) -> str:
     """The I/O job of one load, for each mapping."""
     if not found:
         return ""
@@ -125,7 +130,7 @@ def _io_words(found: list[dict[str, Any]]) -> str:
     return f"Of what is offered to it, in MB/s, an I/O node gets: {'; '.join(words)}."
 
 
-def _io_summary(found: list[dict[str, Any]]) -> str:
+def _io_summary(found: list[Server]) -> str:
     """The I/O jobs of all loads, over the mappings."""
     words = []
     for io_load in dict.fromkeys(row["io.load_MBps"] for row in found):

@@ -12,7 +12,7 @@ one colour in all figures with the same legend, and the panels of a metric share
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -127,15 +127,15 @@ def _layers(side: Side, scale: alt.Scale, colours: Colours) -> Layers:
     tips = [*side.tooltips, *(alt.Tooltip(f"{name}:Q", title=titles[name], format=PERCENT) for name in titles)]
     base = side.chart(colours)
     points = base.encode(y=y, tooltip=[*tips, alt.Tooltip("_state:N", title="state")])
-    look: dict[str, Any] = dodge.look(side.rows)
-    bars = base.mark_rule(**look).encode(y=alt.Y("_low:Q", title="B / A - 1"), y2=alt.Y2("_high"))
+    look = dodge.look(side.rows)
+    bars = base.mark_rule(xOffset=look).encode(y=alt.Y("_low:Q", title="B / A - 1"), y2=alt.Y2("_high"))
     return [
         zero,
         *([bars] if side.rows["_low"].count() else []),
         *(
-            points.mark_point(shape=shape, filled=filled, size=AREA, strokeWidth=2, opacity=1, **look).transform_filter(
-                alt.FieldEqualPredicate(field="_state", equal=str(state))
-            )
+            points.mark_point(
+                shape=shape, filled=filled, size=AREA, strokeWidth=2, opacity=1, xOffset=look
+            ).transform_filter(alt.FieldEqualPredicate(field="_state", equal=str(state)))
             for state, (shape, filled) in SIGNS.items()
         ),
     ]

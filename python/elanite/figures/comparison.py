@@ -121,7 +121,7 @@ def _cells(line: Line, rows: pl.DataFrame) -> list[Cell]:
     """The quantity and the number of nodes; a parameter that does not vary is the same for all rows."""
     of = "operation" if "operation" in rows.columns and rows["operation"][0] is not None else "pattern"
     what, nodes = (line.parameters.get(name, rows[name][0]) for name in (of, "nodes"))
-    return [Cell(OPERATIONS.get(what, str(what))), Cell(f"{nodes:,}")]
+    return [Cell(OPERATIONS.get(str(what), str(what))), Cell(f"{nodes:,}")]
 
 
 def _cell(figure: Number | None) -> Cell:

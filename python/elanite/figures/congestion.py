@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base.text import plain
 from elanite.figures import matrix
@@ -13,12 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from elanite.figures.style import Figure
+    from elanite.inputs.contents import Asked
     from elanite.inputs.plan import Point
     from elanite.store import Store
 
 
 def matrices(
-    points: Sequence[Point], store: Store, asked: Sequence[dict[str, Any]] = (), foreign: Collection[str] = ()
+    points: Sequence[Point], store: Store, asked: Sequence[Asked] = (), foreign: Collection[str] = ()
 ) -> list[Figure]:
     """The congestion matrices of the points that have slices: two for each configuration, of its first seed.
 
@@ -37,12 +38,12 @@ def matrices(
             key for key, value in point.parameters.items() if any(other.get(key) != value for other in neighbours)
         ]
         title = ", ".join([f"Congestion matrix: {point.series}", *(plain(point.parameters[key]) for key in varying)])
-        text = texts.get(point.series, {})
+        text = texts.get(point.series)
         figures += matrix.draw(
             congestion.matrix(point, store),
-            text.get("name", f"{point.series}-{point.id[:8]}"),
-            text.get("title", title),
-            "" if point.machine in foreign else text.get("paper", ""),
+            text["name"] if text else f"{point.series}-{point.id[:8]}",
+            text["title"] if text else title,
+            "" if point.machine in foreign or text is None else text["paper"],
             ", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items()),
         )
     return figures

@@ -60,7 +60,9 @@ def signs(data: pl.DataFrame, top: float, curve: str) -> str:
     if not data["low"].count():
         return words
     several = f"{{{curve}}} at " if data[curve].n_unique() > 1 else ""
-    cut = axes.cut(data, (0.0, top), lambda row: f"{several.format_map(row)}{figure(row['offered'])} offered")
+    cut = axes.cut(
+        data, (0.0, top), lambda row: f"{several.format_map(row)}{figure(float(str(row['offered'])))} offered"
+    )
     words = f"{words} {'Bars' if wide(data, top) else 'Bands'} {INTERVALS}"
     return " ".join(filter(None, [words, axes.lacking(data), cut]))
 
@@ -210,7 +212,7 @@ def curves(
         scale=axes.scale(reach, log=log),
         axis=axes.decades(reach) if log else alt.Undefined,
     )
-    points = base.mark_point(filled=True, size=55, opacity=1, **moved).encode(
+    points = base.mark_point(filled=True, size=55, opacity=1, xOffset=moved).encode(
         y=up,
         opacity=opacity(data),
         shape=shape(curve, order, legend),
@@ -223,9 +225,11 @@ def curves(
             alt.Tooltip("high:Q", format=FORMAT),
         ],
     )
-    found: Layers = [base.mark_line(**moved).encode(y=up, opacity=opacity(data))] if lines else []
+    found: Layers = [base.mark_line(xOffset=moved).encode(y=up, opacity=opacity(data))] if lines else []
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
-        bars = base.mark_rule(**moved).encode(y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q"), opacity=opacity(data))
+        bars = base.mark_rule(xOffset=moved).encode(
+            y=alt.Y("low:Q", title=y), y2=alt.Y2("high:Q"), opacity=opacity(data)
+        )
         found.append(bars)
     return [*found, points]

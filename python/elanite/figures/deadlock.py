@@ -7,11 +7,12 @@ ellipse, and an arrow leads from each packet to the packet that holds the awaite
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, TypedDict
 
 import altair as alt
 import polars as pl
 
+from elanite.base.rows import rows as rows_of
 from elanite.figures import grouping
 from elanite.figures.style import FORMAT, HOT, Figure, colour, layered, pixels
 from elanite.figures.table import LESS
@@ -55,7 +56,30 @@ ROOTS = {
 }
 """How broadcasts climb, by the change of the machine."""
 
-Row = dict[str, Any]
+
+Packet = TypedDict(
+    "Packet",
+    {
+        "id": str,
+        "machine": str,
+        "groups": int,
+        "seed": int,
+        "source": int,
+        "sequence": int,
+        "first": int,
+        "last": int,
+        "holder_source": int,
+        "link": int | None,
+        "channel": int | None,
+        "from": str | None,
+        "to": str | None,
+        "switch_name": str | None,
+    },
+)
+"""A packet that waits, in the table of deadlocks of several runs."""
+
+Row = dict[str, float | str]
+"""A part of a picture: its place in pixels, and its text."""
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
@@ -122,12 +146,12 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
 def cycles(table: pl.DataFrame) -> Iterator[Figure]:
     """The cycle of each deadlock: its packets, what each packet holds, and what each waits for."""
     for (_,), here in table.group_by("id", maintain_order=True):
-        waits = here.filter(pl.col("step").is_not_null()).sort("step").to_dicts()
+        waits = rows_of(here.filter(pl.col("step").is_not_null()).sort("step"), Packet)
         held = here.filter(pl.col("step").is_null()).group_by("source", "sequence").len()
         yield _cycle(waits, {(source, sequence): count for source, sequence, count in held.iter_rows()})
 
 
-def _cycle(waits: list[Row], held: dict[tuple[int, int], int]) -> Figure:
+def _cycle(waits: list[Packet], held: dict[tuple[int, int], int]) -> Figure:
     first = waits[0]
     groups = first["groups"]
     title = (
@@ -153,7 +177,7 @@ def _cycle(waits: list[Row], held: dict[tuple[int, int], int]) -> Figure:
     return Figure(f"cycle-{first['id'][:8]}", title, "", caption, chart, wide=True, data=data)
 
 
-def _list(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
+def _list(waits: list[Packet], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
     """A row for each packet of the cycle, in its order."""
     words = []
     for row, wait in enumerate(waits):
@@ -168,7 +192,7 @@ def _list(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt
     return layered(title, [lines.encode(y=y), text.encode(x=x, y=y, text=alt.Text("text:N"))], WIDTH, height)
 
 
-def _picture(waits: list[Row], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
+def _picture(waits: list[Packet], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
     count = len(waits)
     tall = max(HEIGHT / 2 - TALL - 2 * LINE, ROOM * count)
     height = 2 * (tall + TALL + LINE)
@@ -236,7 +260,7 @@ def _lines(lines: list[str], place: tuple[float, float], align: str, kind: str) 
     ]
 
 
-def _packet(wait: Row, held: dict[tuple[int, int], int]) -> list[str]:
+def _packet(wait: Packet, held: dict[tuple[int, int], int]) -> list[str]:
     """A packet, and the channels that it holds."""
     return [
         f"packet {wait['sequence']} of node {wait['source']}",
@@ -245,7 +269,7 @@ def _packet(wait: Row, held: dict[tuple[int, int], int]) -> list[str]:
     ]
 
 
-def _waits(wait: Row) -> list[str]:
+def _waits(wait: Packet) -> list[str]:
     """What a packet waits for, and which packet holds it."""
     holder = f"which the packet of node {wait['holder_source']} holds"
     if wait["link"] is None:

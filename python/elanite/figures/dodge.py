@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import math
 from itertools import combinations, pairwise
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -22,6 +22,8 @@ from elanite.figures.style import HEIGHT, PADDING
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from altair.utils.schemapi import UndefinedType
 
 SHIFT = "_shift"
 """The column with the pixels by which the marks of a row are moved."""
@@ -78,9 +80,9 @@ def _moved(data: pl.DataFrame, place: str | None, x: alt.X, *, hidden: bool) -> 
     return data.with_columns(pl.col(CURVE).replace_strict(shifts, return_dtype=pl.Float64).alias(SHIFT))
 
 
-def look(data: pl.DataFrame) -> dict[str, Any]:
-    """The property of marks that moves them; empty if none is moved."""
-    return {"xOffset": alt.ExprRef(f"datum.{SHIFT}")} if words(data) else {}
+def look(data: pl.DataFrame) -> alt.ExprRef | UndefinedType:
+    """The pixels by which marks are moved (``xOffset``); undefined if none is moved."""
+    return alt.ExprRef(f"datum.{SHIFT}") if words(data) else alt.Undefined
 
 
 def words(data: pl.DataFrame) -> str:

@@ -11,7 +11,7 @@ it beyond its interval, and by more than 5%, the axis has the offered load.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -143,7 +143,7 @@ def _main(rows: pl.DataFrame, over: str) -> str | None:
     return max(names, key=rank, default=None)
 
 
-def _labels(rows: pl.DataFrame, main: str | None, shared: Sequence[str]) -> dict[Any, str]:
+def _labels(rows: pl.DataFrame, main: str | None, shared: Sequence[str]) -> dict[object, str]:
     """The labels of lists and names on the horizontal axis, without ``shared`` changes; none for numbers."""
     if main is None or grouping.numeric(rows, main) is not None:
         return {}
@@ -151,7 +151,7 @@ def _labels(rows: pl.DataFrame, main: str | None, shared: Sequence[str]) -> dict
     return dict(zip(values, axes.labels(main, values, shared), strict=True))
 
 
-def _horizontal(rows: pl.DataFrame, main: str | None, labels: Mapping[Any, str]) -> alt.X:
+def _horizontal(rows: pl.DataFrame, main: str | None, labels: Mapping[object, str]) -> alt.X:
     """The horizontal axis, the same in all panels."""
     if main is None:
         return alt.X(f"{CURVE}:N", title="", axis=alt.Axis(labelAngle=0))
@@ -161,7 +161,7 @@ def _horizontal(rows: pl.DataFrame, main: str | None, labels: Mapping[Any, str])
     return axes.of_numbers(main, column, sorted(set(rows[column].drop_nulls().to_list())))
 
 
-def _means(panel: Panel, main: str | None, found: Grouping, metric: str, labels: Mapping[Any, str]) -> pl.DataFrame:
+def _means(panel: Panel, main: str | None, found: Grouping, metric: str, labels: Mapping[object, str]) -> pl.DataFrame:
     """A mean with its interval for each configuration of a panel, in the order of the axis."""
     column = grouping.numeric(panel.rows, main) if main else None
     keys = [CURVE, *([main] if main else []), *([column] if column else []), *found.configuration]
@@ -173,13 +173,13 @@ def _means(panel: Panel, main: str | None, found: Grouping, metric: str, labels:
     return data.with_columns(pl.col(main).replace_strict(labels, return_dtype=pl.String).alias(LABEL))
 
 
-def _mark(data: pl.DataFrame, main: str | None, found: Grouping) -> Callable[[Mapping[str, Any]], str]:
+def _mark(data: pl.DataFrame, main: str | None, found: Grouping) -> Callable[[Mapping[str, object]], str]:
     """Names of marks in captions: their curves and their places on the axis."""
     several = bool(found.curves) and data[CURVE].n_unique() > 1
     at = LABEL if LABEL in data.columns else main
 
-    def named(row: Mapping[str, Any]) -> str:
-        words = [row[CURVE]] if several else []
+    def named(row: Mapping[str, object]) -> str:
+        words = [str(row[CURVE])] if several else []
         return " at ".join([*words, *([f"{grouping.word(main)} {grouping.said(row[at])}"] if main and at else [])])
 
     return named
@@ -198,22 +198,25 @@ def _layers(
     names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)]
     tips += [alt.Tooltip(f"{OFFERED}:Q", title=OFFERED, format=FORMAT)] if OFFERED in data.columns else []
-    look: dict[str, Any] = dodge.look(data) if len(order) > 1 else {"color": PALETTE[0]}
+    aside = dodge.look(data) if len(order) > 1 else alt.Undefined
+    tint = alt.Undefined if len(order) > 1 else PALETTE[0]
     ends_of = [alt.Tooltip(f"{end}:Q") for end in ("low", "high") if data["low"].count()]
-    points = base.mark_point(filled=True, size=45, opacity=1, **look).encode(
+    points = base.mark_point(filled=True, size=45, opacity=1, color=tint, xOffset=aside).encode(
         y=y, tooltip=[*tips, alt.Tooltip("mean:Q", title=metric), *ends_of]
     )
     layers: Layers = [points]
     if data["low"].count():
         # A layer without any interval would have an axis without ends.
-        layers.insert(0, base.mark_rule(**look).encode(y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q")))
+        layers.insert(
+            0, base.mark_rule(color=tint, xOffset=aside).encode(y=alt.Y("low:Q", title=label), y2=alt.Y2("high:Q"))
+        )
     joined = main is not None and found.lines and (LABEL not in data.columns or grouping.lists(data, main))
     if joined:
-        layers.insert(0, base.mark_line(**look).encode(y=y))
+        layers.insert(0, base.mark_line(color=tint, xOffset=aside).encode(y=y))
     if len(order) > 1:
-        tint = colour(CURVE, order, legend)
-        layers = [layer.encode(color=tint) for layer in layers if isinstance(layer, alt.Chart)]
-        layers[-1] = points.encode(color=tint, shape=shape(CURVE, order, legend))
+        by_curve = colour(CURVE, order, legend)
+        layers = [layer.encode(color=by_curve) for layer in layers if isinstance(layer, alt.Chart)]
+        layers[-1] = points.encode(color=by_curve, shape=shape(CURVE, order, legend))
     return layers
 
 

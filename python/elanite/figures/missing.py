@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elanite.figures.asked_layers import Asked
+    from elanite.inputs.contents import Asked
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
 
@@ -68,8 +68,7 @@ def _is_drawn(asked: Asked, drawn: Collection[str]) -> bool:
 
 def _reasons(asked: Asked, rows: pl.DataFrame) -> Iterator[str]:
     """The first reason."""
-    series = {"series": asked["series"]} if asked["series"] else {}
-    here = chosen(rows, {**series, **asked["where"]})
+    here = chosen(rows, {**({"series": asked["series"]} if asked["series"] else {}), **asked["where"]})
     metric = asked["metric"] or "accepted"
     if here.is_empty():
         yield "its `series` and `where` select no rows"

@@ -88,7 +88,7 @@ def _matrix(matrix: pl.DataFrame) -> Figure:
     y = alt.Y("rail:O", title="rail", axis=alt.Axis(domain=False, ticks=False))
     base = alt.Chart(data).encode(x=x, y=y, tooltip=[alt.Tooltip("rail"), alt.Tooltip("node"), alt.Tooltip("role")])
     tints = base.mark_rect(stroke="white", strokeWidth=1).encode(
-        color=alt.Color("role:N", title="the node's adapter on the rail", scale=scale, legend=below(symbolOpacity=1))
+        color=alt.Color("role:N", title="the node's adapter on the rail", scale=scale, legend=below(opacity=1))
     )
     number = PAPER.get((algorithm, nodes, rails), "")
     name = ALGORITHMS[algorithm].split(",")[0]

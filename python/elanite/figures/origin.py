@@ -9,7 +9,7 @@ published values name their machine.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -18,8 +18,9 @@ from elanite.inputs.plan import ON, machine_of
 from elanite.results.frames import FOREIGN
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
 
+    from elanite.inputs.contents import Asked
     from elanite.inputs.plan import Plan
 
 TRAFFIC = ("run", "series")
@@ -64,9 +65,9 @@ def shared(rows: pl.DataFrame) -> bool:
     return ON in rows.columns and rows[ON].n_unique() > 1
 
 
-def belonging(asked: Mapping[str, Any], rows: pl.DataFrame) -> dict[str, Any]:
+def belonging(asked: Asked, rows: pl.DataFrame) -> Asked:
     """A ``[[figure]]`` as it belongs to some rows: those of foreign machines have no number and no published values."""
-    return dict(asked) if owned(rows) else {**asked, "paper": "", "published": []}
+    return asked if owned(rows) else asked | {"paper": "", "published": []}
 
 
 def _change_machines(overrides: Iterable[str]) -> bool:

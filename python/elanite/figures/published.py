@@ -11,7 +11,7 @@ import json
 import math
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from elanite.figures.axes import Ends
     from elanite.figures.curves import Layers
+    from elanite.inputs.contents import Asked
     from elanite.validation.claim import Claim
 
 PUBLISHED = "published"
@@ -74,7 +75,7 @@ class Value:
         return f"{papers.named(self.claim.source)}{on}"
 
 
-def of_figure(asked: Mapping[str, Any], rows: pl.DataFrame, column: str = "") -> list[Value]:
+def of_figure(asked: Asked, rows: pl.DataFrame, column: str = "") -> list[Value]:
     """The published values of a ``[[figure]]`` that the rows do not contradict; ``column`` is that of the axis."""
     known = {claim.id: claim for claim in claims()}
     found = []
@@ -189,11 +190,10 @@ def _beside(values: Sequence[Value], ends: Ends, *, log: bool) -> Layers:
     words = alt.Chart(pl.DataFrame(rows)).mark_text(
         align="left", baseline="middle", dx=5, dy=-7, color=RULE, lineBreak="\n", lineHeight=13
     )
-    right = alt.XValue("width")  # type: ignore[no-untyped-call]
-    return [words.encode(y=alt.Y("value:Q"), x=right, text=alt.Text("text:N"))]
+    return [words.encode(y=alt.Y("value:Q"), x=alt.value("width"), text=alt.Text("text:N"))]
 
 
-def _row(value: Value, figure: float) -> dict[str, Any]:
+def _row(value: Value, figure: float) -> dict[str, object]:
     label = PUBLISHED if value.label in ("", PUBLISHED) else f"{PUBLISHED}, {value.label}:"
     return {"value": figure, "text": f"{label} {value.text} ({value.source})"}
 
@@ -202,7 +202,7 @@ def _row(value: Value, figure: float) -> dict[str, Any]:
 def _machines(experiment: str) -> tuple[str, ...]:
     """The machines that a shipped experiment names, on which its claims are measured."""
     source = sources.read("experiment", experiment)
-    found = json.loads(_core.load_experiment(source.text, source.file, []))["machine"]
+    found: str | list[str] = json.loads(_core.load_experiment(source.text, source.file, []))["machine"]
     return (found,) if isinstance(found, str) else tuple(found)
 
 

@@ -7,7 +7,7 @@ curves and which panels, as in all figures. The panels of one figure share their
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -87,7 +87,7 @@ def colours(some: Iterable[Side]) -> Colours:
     return {legend: dict(zip(here, tints(list(here)), strict=True)) for legend, here in names.items()}
 
 
-def panels(parameters: Sequence[Mapping[str, Any]], **values: Sequence[Any]) -> Iterator[Side]:
+def panels(parameters: Sequence[Mapping[str, object]], **values: Sequence[object]) -> Iterator[Side]:
     """The panels of some marks, each with its ``parameters`` and with ``values`` in columns of these names."""
     about = pl.DataFrame([quantities(each) for each in parameters], infer_schema_length=None, strict=False)
     columns = [pl.Series(f"_{name}", column) for name, column in values.items()]

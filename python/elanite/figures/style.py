@@ -80,6 +80,10 @@ MARKS = [4**power for power in range(16)]
 """Sizes in bytes that axes are labelled at."""
 
 
+Spec = dict[str, Any]
+"""A specification of Vega-Lite, as Altair makes it."""
+
+
 @dataclass(frozen=True)
 class Figure:
     """One chart with its texts."""
@@ -121,14 +125,14 @@ class Figure:
         """Whether the chart has points of the shipped reference results (see ``reference``)."""
         return any(row.get(SHIPPED) for rows in self.spec()["datasets"].values() for row in rows)
 
-    def spec(self) -> dict[str, Any]:
+    def spec(self) -> Spec:
         """The chart as a Vega-Lite specification with its data inside; do not change it, it is kept."""
         return self._spec
 
     @cached_property
-    def _spec(self) -> dict[str, Any]:
+    def _spec(self) -> Spec:
         # The tests look whether charts fit the schema of Vega-Lite; no report needs to.
-        spec: dict[str, Any] = self.chart.to_dict(validate=False)
+        spec: Spec = self.chart.to_dict(validate=False)
         return spec
 
 
@@ -165,7 +169,7 @@ def colour(column: str, order: Sequence[str], title: str, given: Sequence[str] =
         f"{column}:N",
         title=title,
         scale=alt.Scale(domain=list(order), range=list(given) or tints(order)),
-        legend=below(symbolOpacity=1),
+        legend=below(opacity=1),
     )
 
 
@@ -180,12 +184,13 @@ def opacity(data: pl.DataFrame) -> alt.Opacity | UndefinedType:
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
     """Shape of the points of a category, so that colour is not the only sign."""
     scale = alt.Scale(domain=list(order), range=[SHAPES[place % len(SHAPES)] for place in range(len(order))])
-    return alt.Shape(f"{column}:N", title=title, scale=scale, legend=below(symbolOpacity=1))
+    return alt.Shape(f"{column}:N", title=title, scale=scale, legend=below(opacity=1))
 
 
-def below(**look: Any) -> alt.Legend:
+def below(*, opacity: float | None = None) -> alt.Legend:
     """A legend below the chart, uncut: the names of published values need the space beside the chart."""
-    return alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0, titleLimit=0, **look)
+    shown = alt.Undefined if opacity is None else opacity
+    return alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0, titleLimit=0, symbolOpacity=shown)
 
 
 def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:

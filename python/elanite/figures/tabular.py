@@ -10,7 +10,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base.text import number, plain
 from elanite.results.frames import SHIPPED
@@ -18,9 +18,7 @@ from elanite.results.frames import SHIPPED
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.figures.style import Figure
-
-Spec = dict[str, Any]
+    from elanite.figures.style import Figure, Spec
 
 
 @dataclass(frozen=True)
@@ -47,7 +45,7 @@ def table(figure: Figure) -> tuple[list[str], list[list[str]]]:
         return list(figure.data.columns), [[_said(value) for value in row] for row in figure.data.iter_rows()]
     spec = figure.spec()
     layer, columns = _told(spec)
-    rows: list[Spec] = spec["datasets"].get(layer.get("data", spec.get("data", {})).get("name"), [])
+    rows: list[Spec] = spec["datasets"].get((layer.get("data") or spec.get("data") or {}).get("name"), [])
     heads = [title for _, title, _ in columns]
     lines = [[_said(row.get(field), form) for field, _, form in columns] for row in rows]
     if any(row.get(SHIPPED) for row in rows):
@@ -100,7 +98,7 @@ def _column(tooltip: Spec) -> tuple[str, str, str]:
     return field, tooltip.get("title") or field.replace("_", " "), tooltip.get("format", "")
 
 
-def _said(value: Any, form: str = "") -> str:
+def _said(value: object, form: str = "") -> str:
     """A value as text, in the format of the tooltip, if there is one."""
     if value is None:
         return ""

@@ -6,11 +6,16 @@ which takes one or two seconds; the result is kept in the cache of the user, whe
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from elanite.figures.style import Spec
+
+
 from contextlib import suppress
 from functools import cache
 from html import escape
 from importlib.metadata import version
-from typing import Any
 
 import altair as alt
 import platformdirs
@@ -34,7 +39,7 @@ def libraries() -> str:
     return made
 
 
-def page(title: str, spec: dict[str, Any]) -> str:
+def page(title: str, spec: Spec) -> str:
     """One chart as a page of its own."""
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'

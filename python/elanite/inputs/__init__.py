@@ -1,6 +1,7 @@
 """Machine and experiment files, and the plan that is made of them.
 
 - ``sources``: the files. ``machine`` and ``experiment``: the same as objects.
+- ``contents``: the types of files and points as the simulator returns them.
 - ``toml``: files of dictionaries. ``machines``: files with other values.
 - ``overrides``: keys of ``--set``. ``figure_checks``: mistakes in ``[[figure]]``.
 - ``graphs`` and ``patterns``: networks and traffic from other files and from Python.

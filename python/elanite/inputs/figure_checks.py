@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.errors import ConfigError
@@ -23,6 +23,7 @@ from elanite.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from elanite.inputs.contents import Asked, Description
     from elanite.inputs.sources import Source
 
 JOBS = ("jobs",)
@@ -96,14 +97,14 @@ def factor(title: str, unit: str) -> float | None:
     return None if found is not None or unit == "cycles" else 1.0
 
 
-def check(source: Source, about: Mapping[str, Any]) -> None:
+def check(source: Source, about: Description) -> None:
     """Raise ``ConfigError`` for the first wrong ``[[figure]]``; ``about`` is the experiment as it was read."""
     for index, figure in enumerate(about.get("figure", ())):
         for key, message, hint in _problems(figure, about):
             raise _error(source, index, f"figure.{figure['name']}.{key}", message, hint)
 
 
-def _problems(figure: Mapping[str, Any], about: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _problems(figure: Asked, about: Description) -> Iterator[tuple[str, str, str]]:
     """Key, message and remedy of each problem with a figure."""
     draw = figure["draw"]
     series = [one for one in about["series"] if not figure["series"] or one["name"] in figure["series"]]
@@ -116,13 +117,14 @@ def _problems(figure: Mapping[str, Any], about: Mapping[str, Any]) -> Iterator[t
                 f"name such a series, or write draw = curves, bars or loads; `elanite show {shipped}` is an example"
             )
             yield "draw", f"`{draw}` draws nothing of this experiment: it draws {wanted}", remedy
+    values: Mapping[str, object] = figure
     for key in UNUSED[draw]:
-        if figure[key] not in (None, "", [], {}, False, "linear"):
+        if values[key] not in (None, "", [], {}, False, "linear"):
             yield key, f"a figure with draw = `{draw}` has no use for `{key}`", "leave it out, or choose another `draw`"
     yield from _units(figure)
 
 
-def _units(figure: Mapping[str, Any]) -> Iterator[tuple[str, str, str]]:
+def _units(figure: Asked) -> Iterator[tuple[str, str, str]]:
     metric = figure["metric"] or ("accepted" if figure["draw"] == "loads" else "")
     if metric in UNITS and (problem := wrong_unit(figure["y_title"], metric, UNITS[metric])):
         yield "y_title", *problem

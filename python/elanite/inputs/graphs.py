@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Hashable, Mapping
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn, Protocol, runtime_checkable
 from xml.parsers import expat
 
 from elanite import _core
@@ -27,11 +27,25 @@ from elanite.formats import recognise
 from elanite.inputs import toml
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
 GRAPHML = ".graphml"
 KINDS = ("node", "switch")
+
+
+@runtime_checkable
+class Graph(Protocol):
+    """A graph of networkx, as far as it is read here."""
+
+    def is_directed(self) -> bool:
+        """Whether its edges have directions."""
+
+    def nodes(self, *, data: bool) -> Iterable[tuple[Hashable, Mapping[str, object]]]:
+        """The vertices with their data."""
+
+    def edges(self) -> Iterable[Sequence[Hashable]]:
+        """Two vertices each."""
 
 
 def completed(text: str, machine: Path) -> str:
@@ -50,17 +64,17 @@ def completed(text: str, machine: Path) -> str:
         if (mistake := _core.graph_mistake(content)) is not None:
             line, message = mistake
             _wrong(file, lines[line - 1] if lines and line else line, message)
-        text, cables = _with(text, "cables", content, topology["file"]["value"]), content
+        text, cables = _with(text, "cables", content, _value(topology, "file")), content
     if (file := _named(topology, "routes_file", "routes", machine)) is not None:
         content = _content(file, "routes_file", machine)
         terminals = _value(topology, "terminals")
         if isinstance(cables, str) and (mistake := _mistake(cables, terminals, content)) is not None:
             _wrong(file, *mistake)
-        text = _with(text, "routes", content, topology["routes_file"]["value"])
+        text = _with(text, "routes", content, _value(topology, "routes_file"))
     return text
 
 
-def _named(topology: dict[str, Any], key: str, content: str, machine: Path) -> Path | None:
+def _named(topology: dict[str, object], key: str, content: str, machine: Path) -> Path | None:
     """The file that a key names, unless the machine file has its content."""
     named = _value(topology, key)
     # The simulator reports values of another type.
@@ -79,7 +93,7 @@ def _foreign(content: str, file: Path) -> None:
         _wrong(file, None, f"{message}\n  write a machine of it: elanite import {file}")
 
 
-def _with(text: str, key: str, content: str, source: str) -> str:
+def _with(text: str, key: str, content: str, source: object) -> str:
     """A machine file with one more parameter of its topology, behind its end."""
     return f"{text.rstrip()}\n\n[topology.{key}]\nvalue = {toml.value(content)}\nsource = {toml.value(source)}\n"
 
@@ -89,14 +103,14 @@ def with_cables(text: str, cables: str, file: str) -> str:
     return _with(text, "cables", cables, file)
 
 
-def _mistake(cables: str, terminals: Any, routes: str) -> tuple[int | None, str] | None:
+def _mistake(cables: str, terminals: object, routes: str) -> tuple[int | None, str] | None:
     """The first mistake in routes, as far as the rest of the topology is right: the line, and a message."""
     if terminals is not None and not (type(terminals) is int and 0 <= terminals < 2**32):
         return None
     return _core.routes_mistake(cables, terminals, routes)
 
 
-def _topology(text: str) -> dict[str, Any]:
+def _topology(text: str) -> dict[str, object]:
     """The section of a machine file, if the file names a graph file or a file of routes."""
     if re.search(r"\b(routes_)?file\b", text) is None:
         return {}
@@ -107,19 +121,19 @@ def _topology(text: str) -> dict[str, Any]:
     return topology if isinstance(topology, dict) else {}
 
 
-def _value(section: dict[str, Any], key: str) -> Any:
+def _value(section: dict[str, object], key: str) -> object:
     parameter = section.get(key)
     return parameter.get("value") if isinstance(parameter, dict) else None
 
 
 def section(
-    graph: Any,
-    routes: Mapping[Any, Mapping[Any, Any]] | None,
+    graph: Graph | Iterable[Sequence[Hashable]],
+    routes: Mapping[object, Mapping[object, object]] | None,
     terminals: int | None,
-    roots: Sequence[Any],
+    roots: Sequence[object],
     hop_classes: int | None,
     source: str,
-) -> dict[str, dict[str, Any]]:
+) -> dict[str, dict[str, object]]:
     """The section ``[topology]`` of a graph in Python; see ``Machine.with_graph``."""
     cables, own = _listed(graph)
     if not own and terminals is None:
@@ -134,16 +148,16 @@ def section(
     if (mistake := _core.graph_mistake(cables)) is not None:
         raise UsageError(f"the graph is wrong: {mistake[1]}")
     switches = sum(line.startswith("switch ") for line in cables.splitlines())
-    values: dict[str, Any] = {"kind": "graph", "nodes": own or switches * (terminals or 0), "cables": cables}
+    values: dict[str, object] = {"kind": "graph", "nodes": own or switches * (terminals or 0), "cables": cables}
     if terminals is not None:
         values["terminals"] = terminals
     if roots:
         values["roots"] = [_name(root) for root in roots]
     if routes is not None:
-        values["routes"] = _tables(routes)
-        if (mistake := _mistake(cables, terminals, values["routes"])) is not None:
+        values["routes"] = written = _tables(routes)
+        if (mistake := _mistake(cables, terminals, written)) is not None:
             line, message = mistake
-            entry = values["routes"].splitlines()[line - 1].split() if line else []
+            entry = written.splitlines()[line - 1].split() if line else []
             place = f" at switch {entry[0]} for {entry[1]}" if entry else ""
             raise UsageError(f"the routes are wrong{place}: {message}")
     if hop_classes is not None:
@@ -151,9 +165,11 @@ def section(
     return {key: {"value": value, "source": source} for key, value in values.items()}
 
 
-def _listed(graph: Any) -> tuple[str, int]:
+def _listed(graph: Graph | Iterable[Sequence[Hashable]]) -> tuple[str, int]:
     """A graph of networkx, or pairs of switches, as a list of cables; and the number of its nodes."""
-    if hasattr(graph, "is_directed"):
+    kinds: dict[Hashable, object]
+    edges: list[Sequence[Hashable]]
+    if isinstance(graph, Graph):
         if graph.is_directed():
             raise UsageError("the graph is directed, and cables lead both ways: give graph.to_undirected()")
         kinds = {name: data.get("kind") for name, data in graph.nodes(data=True)}
@@ -164,7 +180,7 @@ def _listed(graph: Any) -> tuple[str, int]:
             raise UsageError(f"the edge {wrong[0]!r} has {len(wrong[0])} ends: an edge is two switches")
         kinds = dict.fromkeys((end for edge in edges for end in edge), None)
     parted = any(kinds.values())
-    names: dict[str, Any] = {}
+    names: dict[str, object] = {}
     lines = []
     for vertex, kind in kinds.items():
         name = _name(vertex)
@@ -178,7 +194,7 @@ def _listed(graph: Any) -> tuple[str, int]:
     return "\n".join(lines), sum(kind == "node" for kind in kinds.values())
 
 
-def _tables(routes: Mapping[Any, Mapping[Any, Any]]) -> str:
+def _tables(routes: Mapping[object, Mapping[object, object]]) -> str:
     """Forwarding tables as lines."""
     lines = []
     for switch, row in routes.items():
@@ -196,7 +212,7 @@ def _tables(routes: Mapping[Any, Mapping[Any, Any]]) -> str:
     return "\n".join(lines)
 
 
-def _name(vertex: Any) -> str:
+def _name(vertex: object) -> str:
     """The name of a vertex: of a tuple, its parts with dots between them."""
     name = ".".join(map(_name, vertex)) if isinstance(vertex, tuple) else str(vertex)
     if not name or re.search(r"[\s,#]", name):

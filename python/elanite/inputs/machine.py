@@ -6,7 +6,7 @@ import json
 import tomllib
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base import html, whole
@@ -14,8 +14,10 @@ from elanite.errors import UsageError
 from elanite.inputs import graphs, sources, toml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Hashable, Iterable, Mapping, Sequence
 
+    from elanite.inputs.contents import Admissible, MachineFile
+    from elanite.inputs.graphs import Graph
     from elanite.inputs.sources import Source
 
 
@@ -25,13 +27,13 @@ class Parameter:
 
     key: str
     """Section and name: ``link.rate``."""
-    value: Any
+    value: object
     """Quantities are texts with their units."""
     source: str
     """The document and section that give the value, or how it was found."""
     fitted_to: tuple[str, ...] = ()
     """The claims to which it was fitted; the scoreboard marks them."""
-    admissible: Mapping[str, Any] | None = None
+    admissible: Admissible | None = None
     """The range that its source leaves open: ``low``, ``high`` and ``source``, the words that do so."""
 
     @property
@@ -39,7 +41,7 @@ class Parameter:
         """The source, with the range that it leaves open."""
         if self.admissible is None:
             return self.source
-        low, high, words = (self.admissible[key] for key in ("low", "high", "source"))
+        low, high, words = self.admissible["low"], self.admissible["high"], self.admissible["source"]
         return f"{self.source}; {low} to {high} are admissible: {words}"
 
 
@@ -64,7 +66,7 @@ class Machine:
     @classmethod
     def of(cls, file: Source, overrides: Sequence[str] = ()) -> Machine:
         """Make a machine of a text that was read already."""
-        data = json.loads(_core.load_machine(file.text, file.file, list(overrides)))
+        data: MachineFile = json.loads(_core.load_machine(file.text, file.file, list(overrides)))
         parameters = tuple(
             Parameter(p["key"], p["value"], p["source"], tuple(p.get("fitted_to") or ()), p.get("admissible"))
             for p in data["parameters"]
@@ -72,7 +74,7 @@ class Machine:
         )
         return cls(data["name"], data["title"], parameters, file, tuple(overrides))
 
-    def with_(self, changes: Mapping[str, Any], name: str | None = None) -> Machine:
+    def with_(self, changes: Mapping[str, object], name: str | None = None) -> Machine:
         """The same machine with other values: ``machine.with_({"link.rate": "800 MB/s", "topology.nodes": 128})``.
 
         Quantities are texts with their units. The name, which tells machines apart where several stand side by side,
@@ -84,13 +86,13 @@ class Machine:
 
     def with_graph(
         self,
-        graph: Any,
+        graph: Graph | Iterable[Sequence[Hashable]],
         name: str,
         *,
-        routes: Mapping[Any, Mapping[Any, Any]] | None = None,
+        routes: Mapping[object, Mapping[object, object]] | None = None,
         hop_classes: int | None = None,
         terminals: int | None = None,
-        roots: Sequence[Any] = (),
+        roots: Sequence[object] = (),
         source: str = "a graph made in Python",
     ) -> Machine:
         """The same machine with another network: any graph, by another name.
@@ -125,7 +127,7 @@ class Machine:
             f"Machine {self.name}", html.line(self.title), html.folded(html.count(len(rows), "parameter"), parameters)
         )
 
-    def __getitem__(self, key: str) -> Any:
+    def __getitem__(self, key: str) -> object:
         """The value of a parameter: ``machine["link.rate"]``."""
         for parameter in self.parameters:
             if parameter.key == key:

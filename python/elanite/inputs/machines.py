@@ -7,7 +7,7 @@ from are lost. What was written is read again and compared before anybody gets i
 from __future__ import annotations
 
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.inputs import toml
 from elanite.inputs.machine import Machine
@@ -57,10 +57,13 @@ def rewritten(
     return written
 
 
-def _place(content: dict[str, Any], key: str) -> tuple[dict[str, Any], str]:
+def _place(content: dict[str, object], key: str) -> tuple[dict[str, object], str]:
     """The table of a parameter, and its name there."""
     *path, last = key.split(".")
     section = content
     for step in path:
-        section = section.setdefault(step, {})
+        below = section.setdefault(step, {})
+        if not isinstance(below, dict):
+            raise TypeError(f"{key}: {step} is no table")
+        section = below
     return section, last

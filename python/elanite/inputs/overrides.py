@@ -8,14 +8,16 @@ from __future__ import annotations
 
 import difflib
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
+from elanite.base.rows import section
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from elanite.inputs.contents import Description
     from elanite.inputs.sources import Source
 
 EXPERIMENT = ("run", "series", "fault")
@@ -32,7 +34,7 @@ def of_experiment(change: str) -> bool:
 
 def check(keys: Iterable[str], experiment: Source, machine: Source) -> None:
     """Raises ``UsageError`` for a key whose first word is no section of machine files and no part of experiments."""
-    sections: dict[str, Any] = {}
+    sections: dict[str, object] = {}
     for key in keys:
         sections = sections or json.loads(_core.schema("machine"))["properties"]
         first, *rest = key.split(".")
@@ -59,13 +61,14 @@ def _of_machine(machine: Source) -> list[str]:
 
 def _of_experiment_file(experiment: Source) -> Iterator[str]:
     """The keys of an experiment as overrides write them: ``run.window``, ``series.load.message``."""
-    about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
+    about: Description = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
     yield from (f"run.{key}" for key in about.get("run") or {})
+    series: Mapping[str, object]
     for series in about.get("series", ()):
         parts = {key: part for key, part in series.items() if isinstance(part, dict) and key not in ("run", "machine")}
         jobs = parts.pop("jobs", {})
         only = len(parts) + len(jobs) == 1
-        yield from (f"series.{series['name']}.run.{key}" for key in series.get("run") or {})
+        yield from (f"series.{series['name']}.run.{key}" for key in section(series.get("run") or {}))
         for part in parts.values():
             yield from (f"series.{series['name']}.{key}" for key in part)
         for name, job in jobs.items():

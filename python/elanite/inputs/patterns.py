@@ -20,11 +20,11 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from random import Random
-from typing import Any
 
 from elanite import _core
 from elanite.base.foreign import words
@@ -47,7 +47,7 @@ class Pattern:
     seed: int = 1
     """The seed of the random generators; not that of the points, which have the same pairs for all their seeds."""
 
-    def pairs(self, nodes: Sequence[int], key: str = "pattern") -> dict[str, Any]:
+    def pairs(self, nodes: Sequence[int], key: str = "pattern") -> dict[str, object]:
         """The pattern as experiment files have it: its name, and pairs of source and destination.
 
         ``key`` is its place in messages. Raises ``UsageError`` if the function fails, or yields no nodes.
@@ -84,7 +84,7 @@ class Pattern:
             yield number
 
 
-def evaluated(content: Mapping[str, Any]) -> dict[str, Any]:
+def evaluated(content: Mapping[str, object]) -> dict[str, object]:
     """The content of an experiment with pairs in place of functions.
 
     Raises ``UsageError`` if a function fails, or the nodes of its job are not known.
@@ -95,18 +95,18 @@ def evaluated(content: Mapping[str, Any]) -> dict[str, Any]:
     return {**content, "series": [_of_series(each, f"series.{number}") for number, each in enumerate(series)]}
 
 
-def _of_series(series: Any, path: str) -> Any:
+def _of_series(series: object, path: str) -> object:
     jobs = series.get("jobs") if isinstance(series, Mapping) else None
-    if not isinstance(jobs, Mapping):
+    if not isinstance(series, Mapping) or not isinstance(jobs, Mapping):
         return series
     path = f"series.{series.get('name', path.rpartition('.')[2])}.jobs"
     return {**series, "jobs": {name: _of_job(job, f"{path}.{name}") for name, job in jobs.items()}}
 
 
-def _of_job(job: Any, path: str) -> Any:
+def _of_job(job: object, path: str) -> object:
     pattern = job.get("pattern") if isinstance(job, Mapping) else None
-    given: list[Any] = list(pattern) if isinstance(pattern, list | tuple) else [pattern]
-    if not any(isinstance(each, Pattern) or callable(each) for each in given):
+    given: list[object] = list(pattern) if isinstance(pattern, list | tuple) else [pattern]
+    if not isinstance(job, Mapping) or not any(isinstance(each, Pattern) or callable(each) for each in given):
         return job
     nodes = _core.nodes(json.dumps(job.get("nodes"), default=str))
     if nodes is None:
@@ -118,7 +118,26 @@ def _of_job(job: Any, path: str) -> Any:
     return {**job, "pattern": found[0] if pattern is given[0] else found}
 
 
-def _pairs(pattern: Any, nodes: Sequence[int], key: str) -> Any:
+def _pairs(pattern: object, nodes: Sequence[int], key: str) -> object:
     if isinstance(pattern, Pattern):
         return pattern.pairs(nodes, key)
     return Pattern(pattern).pairs(nodes, key) if callable(pattern) else pattern
+
+
+def files(text: str) -> Iterator[str]:
+    """The files of pairs that an experiment file names as patterns."""
+
+    def walk(value: object, key: str) -> Iterator[str]:
+        if isinstance(value, dict):
+            for name, each in value.items():
+                yield from walk(each, name)
+        elif isinstance(value, list):
+            for each in value:
+                yield from walk(each, key)
+        elif key == "pattern" and isinstance(value, str) and value.endswith(".csv"):
+            yield value
+
+    try:
+        yield from walk(tomllib.loads(text), "")
+    except tomllib.TOMLDecodeError:
+        return

@@ -14,7 +14,7 @@ import os
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base import bounded
@@ -25,6 +25,7 @@ from elanite.inputs.overrides import check as check_keys
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
+    from elanite.inputs.contents import Asked, Description, Running
     from elanite.inputs.sources import Source
 
 ON = "on"
@@ -45,7 +46,7 @@ class Point:
     """First 20 hexadecimal digits of the SHA-256 of its content and of the model revision."""
     experiment: str
     series: str
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     """Parameters of the workload in the order of the experiment file; quantities as text with their units."""
     seed: int
     json: str = field(repr=False)
@@ -61,9 +62,9 @@ class Point:
         return self.series, self.machine, json.dumps(self.parameters, sort_keys=True)
 
     @property
-    def run(self) -> dict[str, Any]:
+    def run(self) -> Running:
         """How it is run and measured: the keys of ``[run]`` with their values for this point."""
-        run: dict[str, Any] = json.loads(self.json)["run"]
+        run: Running = json.loads(self.json)["run"]
         return run
 
 
@@ -84,11 +85,11 @@ class Plan:
     """Whether the machines were chosen by the user, not by the experiment."""
     titles: tuple[tuple[str, str], ...] = ()
     """Name and title of each series."""
-    figures: tuple[dict[str, Any], ...] = ()
+    figures: tuple[Asked, ...] = ()
     """The figures that the experiment file asks for, each with all of its keys."""
     general: bool = False
     """Whether there are general figures, too, in which varied keys may be axes, as those of sweeps."""
-    same: tuple[tuple[str, dict[str, Any], dict[str, Any]], ...] = ()
+    same: tuple[tuple[str, dict[str, object], dict[str, object]], ...] = ()
     """Points that are left out because an earlier one has the same content: series, its parameters, their own."""
 
     def command(self, point: Point | None = None, out: str | None = None) -> str:
@@ -162,7 +163,7 @@ def plan(
     if not 0 <= seed <= MOST_SEED:
         raise UsageError(f"the seed {seed} is no number from 0 to {MOST_SEED}")
     chosen = tuple(overrides)
-    about = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
+    about: Description = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
     bases = tuple(machines) or tuple(machine_of(experiment, name) for name in _several(about["machine"]))
     figure_checks.check(experiment, about)
     names = [base.name for base in bases]

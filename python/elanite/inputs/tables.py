@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import MISSING, dataclass, fields, replace
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
@@ -78,7 +78,7 @@ class Table:
         """
         known = {one.name: one for one in fields(record)}
         self.only(known)
-        values: dict[str, Any] = dict(read)
+        values: dict[str, object] = dict(read)
         for name, one in known.items():
             if name in self.content and name not in read:
                 values[name] = self.word(name, words[name]) if name in words else READERS[str(one.type)](self, name)

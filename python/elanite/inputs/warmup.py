@@ -15,7 +15,7 @@ from __future__ import annotations
 import json
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 
@@ -95,8 +95,8 @@ def _renewals(time: float) -> float:
     return sum((k - time) ** k / math.factorial(k) * math.exp(time - k) for k in range(int(time) + 1))
 
 
-def _amount(value: Any) -> float:
+def _amount(value: object) -> float:
     """A time in us, a size in bytes or a rate in MB/s, which is bytes per us."""
-    found = _core.quantity(value)
+    found = _core.quantity(str(value))
     assert found is not None, value  # noqa: S101 - the simulator wrote it
     return found[0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
 from elanite.campaign import Observer
 
@@ -33,12 +33,25 @@ def in_notebook() -> bool:
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
+class Shown(Protocol):
+    """A bar of tqdm, as far as it is used."""
+
+    def __init__(self, *, total: int, initial: int, unit: str, desc: str) -> None:
+        """Show the bar."""
+
+    def update(self) -> object:
+        """Move by one."""
+
+    def close(self) -> object:
+        """Leave the bar as it is."""
+
+
 class Bar(Observer):
     """A bar with the points that are left. There is none if all points are finished."""
 
-    def __init__(self, tqdm: Any) -> None:
+    def __init__(self, tqdm: type[Shown]) -> None:
         self._tqdm = tqdm
-        self._bar: Any = None
+        self._bar: Shown | None = None
 
     def start(self, total: int, done: int) -> None:
         """Show the bar."""

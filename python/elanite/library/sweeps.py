@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import campaign
 from elanite.inputs.plan import FIRST_SEED
@@ -75,7 +75,7 @@ class Sweep:
 
 def sweep(
     experiment: Experiment,
-    vary: Mapping[str, str | Sequence[Any]],
+    vary: Mapping[str, str | Sequence[object]],
     machine: Machine | None = None,
     *,
     sample: Sample | None = None,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Unpack
 
 from elanite.errors import RunError
 from elanite.mpirun.options import Options
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elanite.inputs.machine import Machine
+    from elanite.mpirun.options import Chosen
     from elanite.mpirun.session import Run
 
 
@@ -24,7 +25,7 @@ def mpirun(
     *,
     mpi: str | None = None,
     check: bool = True,
-    **options: Any,
+    **options: Unpack[Chosen],
 ) -> Run:
     """Run a program of MPI, OpenSHMEM or Elanlib on a machine: ``el.mpirun(["./ring", "10"], 8)``.
 

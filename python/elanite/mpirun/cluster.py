@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from elanite import _core
 from elanite.errors import UsageError
@@ -35,6 +35,31 @@ repeats = 1
 """
 
 
+class Value(TypedDict):
+    """A parameter of a resolved machine file."""
+
+    value: object
+
+
+class Topology(TypedDict):
+    """The section of a resolved machine file that is read here."""
+
+    nodes: Value
+
+
+class Rails(TypedDict, total=False):
+    """The section on adapters."""
+
+    count: Value
+
+
+class Parameters(TypedDict):
+    """A resolved machine file; further sections concern the simulator only."""
+
+    topology: Topology
+    rails: NotRequired[Rails]
+
+
 @dataclass(frozen=True)
 class Cluster:
     """A machine with all overrides applied."""
@@ -43,7 +68,7 @@ class Cluster:
     argument: str
     """The name of its file on the command line."""
     overrides: tuple[str, ...]
-    parameters: dict[str, Any] = field(repr=False)
+    parameters: Parameters = field(repr=False)
     """The resolved machine file."""
     point: str = field(repr=False)
 
@@ -68,7 +93,8 @@ class Cluster:
     @property
     def rails(self) -> int:
         """How many adapters a node has."""
-        count = self.parameters.get("rails", {}).get("count", {}).get("value", 1)
+        rails = self.parameters.get("rails")
+        count = rails["count"]["value"] if rails and "count" in rails else 1
         return count if isinstance(count, int) else 1
 
 

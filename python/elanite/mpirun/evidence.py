@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,11 +14,60 @@ Left = tuple[int, Literal["abort", "error", "exit"], int]
 """A rank, how it leaves (it calls ``MPI_Abort``, MPI fails, or it exits), and the code."""
 
 
+class Stray(TypedDict):
+    """A process that has initialised an MPI without a part in the run."""
+
+    rank: int
+    pid: int | None
+    world: int | None
+    """The size of its ``MPI_COMM_WORLD``; None if it did not reach the simulated network."""
+
+
+class Waits(TypedDict):
+    """A rank at the end of a run."""
+
+    rank: int
+    pid: int | None
+    call: str
+    last: NotRequired[str]
+    """The last call that has ended."""
+    frame: NotRequired[int]
+    what: str
+    runs: bool
+
+
+class Dead(TypedDict):
+    """A rank that ended while others continued."""
+
+    rank: int
+    call: str
+    time_us: float
+    stopped: NotRequired[bool]
+    """Whether its host stopped."""
+
+
+class Outcome(TypedDict):
+    """The report of the simulator (``Outcome`` of the crate ``mpirun``)."""
+
+    end: str
+    message: str
+    time_us: float
+    attached: int
+    dead: list[Dead]
+    waiting: list[Waits]
+    rank: NotRequired[int | None]
+    lost: NotRequired[str | None]
+    absent: NotRequired[list[int]]
+    managed: NotRequired[bool]
+    stray: NotRequired[Stray | None]
+    unseen: NotRequired[list[int]]
+
+
 @dataclass(frozen=True)
 class Evidence:
     """All that is known at the end."""
 
-    outcome: dict[str, Any]
+    outcome: Outcome
     """What the simulator says."""
     reports: Reports
     """What mpiexec says."""

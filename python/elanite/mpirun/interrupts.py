@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import signal
 from contextlib import ExitStack
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 
 if TYPE_CHECKING:
-    from types import TracebackType
+    from collections.abc import Callable
+    from types import FrameType, TracebackType
 
 _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 
@@ -27,8 +28,8 @@ class Interrupts:
 
     def __init__(self) -> None:
         self.cancel = _core.Cancel()
-        self._came: tuple[int, Any] | None = None
-        self._handlers: dict[int, Any] = {}
+        self._came: tuple[int, FrameType | None] | None = None
+        self._handlers: dict[int, Callable[[int, FrameType | None], object]] = {}
 
     def __enter__(self) -> Interrupts:
         try:
@@ -55,12 +56,12 @@ class Interrupts:
             for number, handler in self._handlers.items():
                 stack.callback(signal.signal, number, handler)
 
-    def _note(self, number: int, frame: Any) -> None:
+    def _note(self, number: int, frame: FrameType | None) -> None:
         again = self._came is not None
         self._came = (number, frame)
         self.cancel.set()
         if again:
             self._raise(number, frame)
 
-    def _raise(self, number: int, frame: Any) -> None:
+    def _raise(self, number: int, frame: FrameType | None) -> None:
         self._handlers[number](number, frame)

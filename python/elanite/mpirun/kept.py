@@ -11,13 +11,14 @@ import hashlib
 import json
 import shlex
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from elanite import _core
 from elanite.errors import UsageError
 from elanite.store import Store, empty, keep, ours, read, versions
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     import polars as pl
@@ -32,7 +33,27 @@ _LAYOUT = 2
 _UNSEALED = 1
 
 
-def write(run: Run, out: Path, times: dict[str, Any]) -> Path:
+class Asked(TypedDict):
+    """The options of a kept run, as far as they are read here."""
+
+    ranks: int
+    network: NotRequired[str]
+
+
+class Manifest(TypedDict):
+    """The manifest of a kept run or replay, as far as it is read here."""
+
+    id: str
+    program: NotRequired[list[str]]
+    trace: NotRequired[str]
+    machine: str
+    options: Asked
+    time_us: float
+    point: dict[str, object]
+    files: dict[str, object]
+
+
+def write(run: Run, out: Path, times: Mapping[str, object]) -> Path:
     """Keep a finished run below ``out``; returns its folder."""
     folder = out / FOLDER
     Store(folder).clean()
@@ -71,7 +92,7 @@ class Kept:
     """A run on the disk."""
 
     folder: Path
-    manifest: dict[str, Any] = field(repr=False)
+    manifest: Manifest = field(repr=False)
 
     @classmethod
     def load(cls, folder: Path, *, replays: bool = False) -> Kept:
@@ -79,7 +100,7 @@ class Kept:
 
         Raises ``UsageError`` if the folder has no undamaged run.
         """
-        manifest = read(folder, _LAYOUT, _UNSEALED)
+        manifest = read(folder, _LAYOUT, _UNSEALED, Manifest)
         of = {"program", *(("trace",) if replays else ())}
         if manifest is not None and manifest.keys() & of and manifest.keys() >= {"point", "time_us"}:
             return cls(folder, manifest)
@@ -99,7 +120,7 @@ class Kept:
         """Where packets waited in the whole run."""
         from elanite.results import congestion
 
-        window = (0.0, float(self.manifest["time_us"]))
+        window = (0.0, self.manifest["time_us"])
         point = json.dumps(self.manifest["point"])
         links, faults = self.table("links"), self.table("faults")
         return congestion.of_tables(point, links, empty("slices"), window, 0, faults)
@@ -108,5 +129,5 @@ class Kept:
         """The congestion matrix as pictures: of the delays, and of the waits."""
         from elanite.figures import matrix
 
-        words = shlex.join(self.manifest["program"])
+        words = shlex.join(self.manifest.get("program", []))
         return matrix.draw(self.congestion(), self.manifest["id"][:8], f"Congestion matrix: {words}")

@@ -13,7 +13,7 @@ collective operations do not reach the hardware. The summary is printed with a w
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base.text import counted, ranks
 from elanite.errors import Exit
@@ -22,7 +22,7 @@ from elanite.mpirun import linkage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.mpirun.evidence import Evidence
+    from elanite.mpirun.evidence import Evidence, Outcome
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.linkage import Library
 
@@ -53,7 +53,7 @@ def no_mpi(evidence: Evidence) -> tuple[str, int]:
 
 def absent(evidence: Evidence) -> tuple[str, int]:
     """The message and the exit code of a run in which some ranks ended without MPI."""
-    gone: list[int] = evidence.outcome["absent"]
+    gone = evidence.outcome["absent"]
     others = [rank for rank in range(len(evidence.placement)) if rank not in gone]
     called = "a call of the simulated libraries" if evidence.native else "MPI_Init"
     message = f"{_ranks(gone)} of {evidence.program} ended without {called}"
@@ -63,6 +63,7 @@ def absent(evidence: Evidence) -> tuple[str, int]:
 def stray(evidence: Evidence) -> tuple[str, int]:
     """The message and the exit code of a run in which a process has an MPI that is not that of the run."""
     found = evidence.outcome["stray"]
+    assert found is not None  # noqa: S101 - the end of the run names it
     world, size = found["world"], len(evidence.placement)
     message = (
         f"MPI_Init of rank {found['rank']} did not open the simulated network"
@@ -72,12 +73,13 @@ def stray(evidence: Evidence) -> tuple[str, int]:
     return f"{message}: {evidence.stray or 'its MPI library is unknown'}", int(Exit.USAGE)
 
 
-def loaded(outcome: dict[str, Any], mpi: Mpi) -> str:
+def loaded(outcome: Outcome, mpi: Mpi) -> str:
     """The MPI library of the process that has no part in the run, and a remedy; empty if the library is unknown.
 
     Call it while the process lives.
     """
-    pid = (outcome.get("stray") or {}).get("pid")
+    found = outcome.get("stray")
+    pid = found["pid"] if found else None
     libraries: Sequence[Library] = linkage.mapped(pid) if pid else []
     for library in libraries:
         if linkage.mismatch(library, mpi):
@@ -86,7 +88,7 @@ def loaded(outcome: dict[str, Any], mpi: Mpi) -> str:
     return f"the program has loaded {words}, and lacks the environment that mpiexec gave it" if words else ""
 
 
-def ran(outcome: dict[str, Any]) -> bool:
+def ran(outcome: Outcome) -> bool:
     """Whether ranks have run as one program, so that there are figures of the run."""
     return bool(outcome["attached"]) and outcome["end"] not in ("stray", "absent")
 

@@ -7,7 +7,7 @@ import json
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypedDict
 
 from elanite import _core
 from elanite.base import bounded
@@ -132,6 +132,25 @@ class Options:
                 **({"universe": self.room} if self.room > self.ranks else {}),
             }
         )
+
+
+class Chosen(TypedDict, total=False):
+    """Fields of ``Options`` as keywords: all but the number of ranks."""
+
+    ranks_per_node: int
+    placement: str
+    compute: str
+    network: Network
+    memory: Memory
+    collectives: Collectives | None
+    seed: int
+    limit_time: str | None
+    faults: tuple[str, ...]
+    timeline: bool
+    record: bool
+    checksums: bool
+    cleanup: bool
+    universe: int | None
 
 
 def computation(text: str) -> str:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base import bounded, whole
@@ -30,7 +30,7 @@ class Sampling:
     file: Path
     found: bool
     """Whether the file was there before the run."""
-    request: dict[str, Any]
+    request: dict[str, object]
     """The request in the form that ``_core.MpiRun`` reads."""
 
     @classmethod

@@ -14,10 +14,11 @@ import time
 import uuid
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal
 
 from elanite import _core
 from elanite.base import build, html, whole
+from elanite.base.rows import first
 from elanite.errors import ElaniteError, UsageError
 from elanite.mpirun import exchange, launcher, missing, program, resources
 from elanite.mpirun.cluster import Cluster
@@ -27,6 +28,7 @@ from elanite.mpirun.oversight import Oversight
 from elanite.mpirun.processes import Processes
 from elanite.mpirun.sampled import Sampling
 from elanite.mpirun.streams import Listener, Pump, Reports
+from elanite.mpirun.summary import Totals
 from elanite.mpirun.verdict import Ended, cancelled, judge, locate
 from elanite.mpirun.witness import Witness
 
@@ -37,9 +39,13 @@ if TYPE_CHECKING:
 
     from elanite._core import Cancel, MpiRun
     from elanite.inputs.sources import Source
+    from elanite.mpirun.evidence import Outcome
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.options import Options
     from elanite.results.congestion import Matrix
+
+Name = Literal["messages", "calls", "ranks", "links", "faults", "series", "summary"]
+_RECORDS: tuple[Name, ...] = ("messages", "calls", "ranks", "links", "faults", "series", "summary")
 
 GRACE = 3.0
 """Seconds in which mpiexec may report how the ranks of a failed run ended."""
@@ -82,7 +88,7 @@ class Run:
             self._title, ended, *(in_cell(summarise(self.tables), self.host_seconds) if self.tables else ())
         )
 
-    def as_json(self, folder: str | None) -> dict[str, Any]:
+    def as_json(self, folder: str | None) -> dict[str, object]:
         """The figures of a run as plain data."""
         from elanite.mpirun.summary import collectives, summarise
 
@@ -94,7 +100,10 @@ class Run:
             "nodes": len(set(self.placement)),
             "simulated_us": found.totals["time_us"],
             "host_seconds": round(self.host_seconds, 6),
-            **{key: found.totals[key] for key in ("messages", "bytes", "packets", "events")},
+            "messages": found.totals["messages"],
+            "bytes": found.totals["bytes"],
+            "packets": found.totals["packets"],
+            "events": found.totals["events"],
             "kinds": found.kinds,
             "collectives": collectives(found.totals),
             "sizes": [vars(one) for one in found.sizes],
@@ -137,14 +146,14 @@ class Run:
         from elanite.results import congestion
         from elanite.store import empty
 
-        window = (0.0, float(self.summary["time_us"]))
+        window = (0.0, self.summary["time_us"])
         slices = empty("slices")
         return congestion.of_tables(self.cluster.point, self.tables["links"], slices, window, 0, self.tables["faults"])
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Totals:
         """The totals of the run, as the simulator counts them."""
-        return self.tables["summary"].row(0, named=True)
+        return first(self.tables["summary"], Totals)
 
     @property
     def unrepeatable(self) -> str:
@@ -278,7 +287,7 @@ def _complain(left: Sequence[int], pumps: Sequence[Pump]) -> None:
             raise ElaniteError(f"standard {name} cannot be written: {pump.failed.strerror}; the run has ended early")
 
 
-def _serve(core: MpiRun, cancel: Cancel, pid: int) -> dict[str, Any]:
+def _serve(core: MpiRun, cancel: Cancel, pid: int) -> Outcome:
     """Simulate until the run is over, in another thread, so that this thread can receive interrupts."""
     said: list[str] = []
     failed: list[BaseException] = []
@@ -294,12 +303,11 @@ def _serve(core: MpiRun, cancel: Cancel, pid: int) -> dict[str, Any]:
     thread.join()
     if failed:
         raise failed[0]
-    outcome: dict[str, Any] = json.loads(said[0])
+    outcome: Outcome = json.loads(said[0])
     return outcome
 
 
 def _tables(records: _core.MpiRecords) -> dict[str, pl.DataFrame]:
     from elanite.store import frame
 
-    found: Mapping[str, Any] = records
-    return {name: frame(columns) for name, columns in found.items()}
+    return {name: frame(records[name]) for name in _RECORDS}

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import polars as pl
 
 from elanite.base import html
+from elanite.base.rows import first, rows
 from elanite.base.text import number, ranks
 
 if TYPE_CHECKING:
@@ -22,6 +23,43 @@ LEAST_AT_CLOCKS = 0.01
 
 MOST_LINKS = 3
 """Links of nodes that the summary shows, and links between switches."""
+
+
+class Traffic(TypedDict):
+    """The totals of every run and replay."""
+
+    time_us: float
+    messages: int
+    bytes: int
+    packets: int
+    packets_resent: int
+    digest: str
+
+
+class Totals(Traffic):
+    """The totals of a run, as the simulator counts them."""
+
+    events: int
+    repeatable: bool
+    collectives_hardware: int
+    collectives_elan: int
+    collectives_mpi: int
+
+
+Link = TypedDict(
+    "Link",
+    {
+        "link": int,
+        "from": str,
+        "to": str,
+        "level": int,
+        "up": bool,
+        "packets": int,
+        "busy": float,
+        "waiting_us": float | None,
+    },
+)
+"""A row of ``busiest``: a link that was busy."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +83,7 @@ class Sizes:
 class Summary:
     """The figures of a run."""
 
-    totals: dict[str, Any]
+    totals: Totals
     """The totals of the run, as the simulator counts them."""
     kinds: dict[str, int]
     """Messages of each kind."""
@@ -54,14 +92,14 @@ class Summary:
     """Time in MPI, in us, and all ranks with this time: ``least``, ``mean`` (without ranks) and ``most``."""
     clocks: tuple[float, int]
     """The longest time of a rank, in us, that passed because it read clocks in a row, and the rank."""
-    links: list[dict[str, Any]]
+    links: list[Link]
     """The hottest links of nodes, then those between switches: ``from``, ``to``, ``level`` (0 for links of nodes),
     ``up``, ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets; None from nodes)."""
 
 
 def summarise(tables: Mapping[str, pl.DataFrame]) -> Summary:
     """The figures of a run whose ranks have attached, from its tables."""
-    messages, totals = tables["messages"], tables["summary"].row(0, named=True)
+    messages, totals = tables["messages"], first(tables["summary"], Totals)
     kinds = messages.group_by("kind").len().sort("len", "kind", descending=[True, False])
     return Summary(
         totals,
@@ -102,7 +140,7 @@ def hottest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
     return busiest(links, time_us).sort(waits, "busy", "link", descending=[True, True, False])
 
 
-def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[dict[str, Any]]:
+def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[Link]:
     """The hottest links of nodes, and the hottest ones between switches.
 
     All packets of a node take its one link, so that links of nodes are the busiest ones wherever the load is even, and
@@ -110,18 +148,19 @@ def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[dict[str, Any]]
     """
     busy = hottest(links, time_us)
     of_nodes = pl.col("level") == 0
-    return [row for kind in (of_nodes, ~of_nodes) for row in busy.filter(kind).head(MOST_LINKS).to_dicts()]
+    return [row for kind in (of_nodes, ~of_nodes) for row in rows(busy.filter(kind).head(MOST_LINKS), Link)]
 
 
-def waits(link: Mapping[str, Any]) -> str:
+def waits(link: Link) -> str:
     """A cell with the sum of the waits for a link; empty for links from nodes."""
     return "" if link["waiting_us"] is None else number(link["waiting_us"])
 
 
 def in_cell(found: Summary, host_seconds: float) -> list[str]:
     """The figures of a run as HTML: its totals, and folded below them its messages and its hottest links."""
-    totals = {"simulated time, µs": found.totals["time_us"], "host time, s": host_seconds}
-    totals |= {key: found.totals[key] for key in ("messages", "bytes", "packets")}
+    totals: dict[str, float] = {"simulated time, µs": found.totals["time_us"], "host time, s": host_seconds}
+    totals |= {"messages": found.totals["messages"], "bytes": found.totals["bytes"]}
+    totals["packets"] = found.totals["packets"]
     sizes = [(each.label, each.messages, size(each.bytes)) for each in found.sizes]
     links = [
         (f"{link['from']} to {link['to']}", f"{link['busy']:.1%}", link["packets"], waits(link)) for link in found.links
@@ -158,9 +197,13 @@ def named(some: Sequence[int]) -> str:
     return f"rank{'s' * (len(some) > 1)} {ranks(some)}"
 
 
-def collectives(totals: dict[str, Any]) -> dict[str, int]:
+def collectives(totals: Totals) -> dict[str, int]:
     """Barriers, broadcasts and reductions by who carried them out, as calls of ranks."""
-    return {way: int(totals[f"collectives_{way}"]) for way in ("hardware", "elan", "mpi")}
+    return {
+        "hardware": totals["collectives_hardware"],
+        "elan": totals["collectives_elan"],
+        "mpi": totals["collectives_mpi"],
+    }
 
 
 def size(count: float) -> str:

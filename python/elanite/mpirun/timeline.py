@@ -21,7 +21,7 @@ from __future__ import annotations
 import heapq
 from dataclasses import dataclass, field
 from itertools import zip_longest
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from elanite.base import whole
 from elanite.errors import UsageError
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     import polars as pl
+    from google.protobuf.internal.containers import RepeatedCompositeFieldContainer
+    from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TracePacket
+    from perfetto.trace_builder.proto_builder import StreamingTraceProtoBuilder
 
     from elanite.mpirun.session import Run
 
@@ -113,7 +116,7 @@ def write(run: Run, path: Path) -> int:
 class _Writer:
     """Writes packets."""
 
-    def __init__(self, builder: Any) -> None:
+    def __init__(self, builder: StreamingTraceProtoBuilder) -> None:
         from perfetto.protos.perfetto.trace.perfetto_trace_pb2 import TrackEvent
 
         self._builder = builder
@@ -179,13 +182,13 @@ class _Writer:
                 note.uint_value = value
         self._builder.write_packet(packet)
 
-    def _packet(self) -> Any:
+    def _packet(self) -> TracePacket:
         packet = self._builder.create_packet()
         packet.trusted_packet_sequence_id = _SEQUENCE
         return packet
 
     @staticmethod
-    def _short(table: Any, known: dict[str, int], name: str) -> int:
+    def _short(table: RepeatedCompositeFieldContainer, known: dict[str, int], name: str) -> int:
         """The short number of a name, which the packet that first uses it gives."""
         if name not in known:
             known[name] = len(known) + 1

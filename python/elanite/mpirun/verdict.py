@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import signal
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base.text import counted, number, ranks
 from elanite.errors import Exit
@@ -28,7 +28,7 @@ from elanite.mpirun import missing, where
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.mpirun.evidence import Evidence, Left
+    from elanite.mpirun.evidence import Evidence, Left, Outcome, Waits
     from elanite.mpirun.streams import Reports
 
 MOST_GROUPS = 16
@@ -126,17 +126,17 @@ def judge(evidence: Evidence) -> Ended:
     return Ended(end, message, code, float(outcome["time_us"]), waiting, lost, unseen)
 
 
-def _waiting(outcome: dict[str, Any]) -> tuple[Waiting, ...]:
+def _waiting(outcome: Outcome) -> tuple[Waiting, ...]:
     return tuple(Waiting(one["rank"], _call_of(one), one["what"]) for one in outcome.get("waiting", []))
 
 
-def _call_of(one: dict[str, Any]) -> str:
+def _call_of(one: Waits) -> str:
     """The call in which a rank is; if it is in none, after which one."""
     call, last = str(one["call"]), str(one.get("last", ""))
     return f"{call}, after {last}" if call == "no call of MPI" and last not in ("", call) else call
 
 
-def locate(outcome: dict[str, Any]) -> None:
+def locate(outcome: Outcome) -> None:
     """Add the source lines from which ranks have called, while their processes live."""
     if outcome["end"] not in ("deadlock", "limit", "cancelled"):
         return
@@ -155,13 +155,13 @@ def locate(outcome: dict[str, Any]) -> None:
             one["what"] = f"{one['what']} {at}" if one["what"] else at
 
 
-def cancelled(outcome: dict[str, Any]) -> list[str]:
+def cancelled(outcome: Outcome) -> list[str]:
     """Where the ranks of a run were that was interrupted."""
     table = _table(_waiting(outcome))
     return [f"interrupted at {number(outcome['time_us'])} µs of simulated time", *table]
 
 
-def _deadlock(outcome: dict[str, Any], waiting: Sequence[Waiting]) -> str:
+def _deadlock(outcome: Outcome, waiting: Sequence[Waiting]) -> str:
     head = f"deadlock at {number(outcome['time_us'])} µs of simulated time: {outcome['message']}"
     return "\n".join([head, *_table(waiting)])
 

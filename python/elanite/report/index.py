@@ -21,7 +21,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import figures
 from elanite.base import build, whole
@@ -246,8 +246,8 @@ def section(plan: Plan, points: Sequence[Point], store: Store, beside: pl.DataFr
         plan=plan,
         finished=len(points),
         figures=figures.drawn(plan, store, beside),
-        packets=sum(manifest["packets"] for manifest in manifests),
-        events=sum(manifest["events"] for manifest in manifests),
+        packets=sum(manifest.data["packets"] for manifest in manifests),
+        events=sum(manifest.data["events"] for manifest in manifests),
         cpu_seconds=sum(manifest.cpu_seconds for manifest in manifests),
     )
 
@@ -323,7 +323,7 @@ def render(
     )
 
 
-def _of_papers(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+def _of_papers(verdicts: Sequence[Verdict]) -> dict[str, object]:
     """The claims of the papers, as the cover counts and shows them; those about networks of today have a chapter."""
     counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
     return {

@@ -19,7 +19,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from elanite import _core
 from elanite.base import bounded, html
@@ -42,6 +42,23 @@ MOST_ROWS = 200_000
 _MOMENTS = ("waits", "opened", "head", "tail", "closed", "delivered", "acknowledged")
 
 
+Held = tuple[int, int, int, float, float | None, float | None, float | None, float | None]
+"""A channel of a packet: hop, link, channel, waits, opened, head, tail, closed."""
+
+
+class Packet(TypedDict):
+    """A packet; times in ns, None for what has not happened."""
+
+    source: int
+    sequence: int
+    first: int
+    last: int
+    flits: int
+    delivered: float | None
+    acknowledged: float | None
+    way: list[Held]
+
+
 @dataclass(frozen=True)
 class Scene:
     """What happens in the watched time of one point. All times are in ns from the start of the watched time."""
@@ -52,13 +69,13 @@ class Scene:
     length: float
     """The length of the watched time."""
     nodes: int
-    switches: list[dict[str, Any]]
+    switches: list[dict[str, int | str | float]]
     """``id``, ``name``, ``level`` (from 1) and ``x``, from 0 to 1, in the order of the numbers."""
-    links: list[dict[str, Any]]
+    links: list[dict[str, int | str]]
     """By number: the ends ``from`` and ``to`` (the number of a node, or the number of nodes plus that of a switch), the
     ``name``, and the number of the ``group``: the links of a group lead to the same place, or upwards from the same
     switch."""
-    packets: list[dict[str, Any]]
+    packets: list[Packet]
     """``source``, ``sequence``, ``first``, ``last``, ``flits``, ``delivered``, ``acknowledged``, and the channels
     ``way``: lists of hop, link, channel, waits, opened, head, tail, closed; None for what has not happened."""
 
@@ -66,8 +83,8 @@ class Scene:
         """The place of the packet in ``packets``, the number of the link and the state, of all channels at a moment."""
         found = []
         for place, packet in enumerate(self.packets):
-            for _, link, _, *moments in packet["way"]:
-                state = _state(time, *moments)
+            for _, link, _, waits, opened, head, tail, closed in packet["way"]:
+                state = _state(time, waits, opened, head, tail, closed)
                 if state:
                     found.append((place, link, state))
         return found
@@ -125,7 +142,7 @@ def scene(point: Point, store: Store) -> Scene:
     Raises ``UsageError`` if the point was not watched, or cannot be shown.
     """
     check(point)
-    length, _ = _core.quantity(str(point.run.get("watch", "0 s"))) or (0.0, "")
+    length, _ = _core.quantity(point.run["watch"]) or (0.0, "")
     if length == 0:
         raise UsageError(f"point {point.id} was not watched; set run.watch, for example to 20 us")
     wiring = frame(_core.wiring(point.json))
@@ -149,7 +166,7 @@ def scene(point: Point, store: Store) -> Scene:
     )
 
 
-def _packets(rows: pl.DataFrame, begin_ps: float) -> list[dict[str, Any]]:
+def _packets(rows: pl.DataFrame, begin_ps: float) -> list[Packet]:
     """The packets with their channels, in the order of their sources."""
     import polars as pl
 
@@ -158,28 +175,37 @@ def _packets(rows: pl.DataFrame, begin_ps: float) -> list[dict[str, Any]]:
         *("source", "sequence", "first", "last", "flits", "hop", "link", "channel"),
         *(((pl.col(column).cast(pl.Int64) - int(begin_ps)) / 1000).alias(name) for column, name in names.items()),
     ).sort("source", "sequence", "hop", "link")
-    found: dict[tuple[int, int], dict[str, Any]] = {}
+    found: dict[tuple[int, int], Packet] = {}
     for row in begun.iter_rows(named=True):
         packet = found.setdefault(
             (row["source"], row["sequence"]),
-            {key: row[key] for key in ("source", "sequence", "first", "last", "flits", "delivered", "acknowledged")}
-            | {"way": []},
+            {
+                "source": row["source"],
+                "sequence": row["sequence"],
+                "first": row["first"],
+                "last": row["last"],
+                "flits": row["flits"],
+                "delivered": row["delivered"],
+                "acknowledged": row["acknowledged"],
+                "way": [],
+            },
         )
-        packet["way"].append([row[key] for key in ("hop", "link", "channel", *_MOMENTS[:5])])
+        waits, opened, head, tail, closed = (row[key] for key in _MOMENTS[:5])
+        packet["way"].append((row["hop"], row["link"], row["channel"], waits, opened, head, tail, closed))
     return list(found.values())
 
 
-def _layout(wiring: pl.DataFrame, nodes: int) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _layout(wiring: pl.DataFrame, nodes: int) -> tuple[list[dict[str, int | str | float]], list[dict[str, int | str]]]:
     """Switches with their places, and links with the numbers of their ends."""
     leaving = wiring.drop_nulls("switch").unique("switch").sort("switch")
-    switches = []
+    switches: list[dict[str, int | str | float]] = []
     for level in sorted(set(leaving["level"])):
         of_level = leaving.filter(leaving["level"] == level)
         for place, row in enumerate(of_level.iter_rows(named=True)):
             x = (place + 0.5) / len(of_level)
             switches.append({"id": row["switch"], "name": row["from"], "level": level, "x": x})
     groups: dict[tuple[str, str], int] = {}
-    links = []
+    links: list[dict[str, int | str]] = []
     for row in wiring.sort("link").iter_rows(named=True):
         start = _end(row["from"], row["switch"], nodes)
         end = _end(row["to"], row["enters"], nodes)

@@ -7,7 +7,7 @@ seeds are compared batch by batch.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 class Line:
     """One figure on several machines."""
 
-    parameters: dict[str, Any]
+    parameters: dict[str, object]
     """The parameters that identify its configuration within the series, without the machine."""
     metric: str
     unit: str

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import polars as pl
 
@@ -86,7 +86,7 @@ def matrix(point: Point, store: Store) -> Matrix:
     run = point.run
     manifest = store.get(point.id)
     begin = _us(run["warm_up"])
-    end = manifest["simulated_ps"] / 1e6 if manifest else begin
+    end = manifest.data["simulated_ps"] / 1e6 if manifest else begin
     counted, slices, faults = (store.table(point.id, name) for name in ("links", "slices", "faults"))
     return of_tables(point.json, counted, slices, (begin, end), run["slices"], faults)
 
@@ -138,11 +138,21 @@ def _attached(wiring: pl.DataFrame, point_json: str) -> pl.DataFrame:
     return wiring.filter(node.is_null() | (node < nodes))
 
 
-def in_words(fault: dict[str, Any]) -> str:
+class Fault(TypedDict):
+    """A row of the table of faults."""
+
+    name: str
+    bit_error_rate: float | None
+    down_ps: int | None
+    up_ps: int | None
+    known_ps: int | None
+
+
+def in_words(fault: Fault) -> str:
     """A row of the table of faults for people."""
     if fault["bit_error_rate"] is not None:
         return f"{fault['name']}: bit error rate {fault['bit_error_rate']:g}"
-    times = {key: fault[f"{key}_ps"] for key in ("down", "up", "known")}
+    times = {"down": fault["down_ps"], "up": fault["up_ps"], "known": fault["known_ps"]}
     shown = {key: f"{number(time / 1e6)} µs" for key, time in times.items() if time is not None}
     end = f" to {shown['up']}" if "up" in shown else ""
     told = f", known to the sources at {shown['known']}" if "known" in shown else ""

@@ -314,7 +314,7 @@ def _size(value: object) -> float:
 
 def _twice(store: Store, points: Sequence[str]) -> bool:
     """Whether a seed occurs twice among points of the same work."""
-    seeds = [manifest["point"]["seed"] for one in points if (manifest := store.get(one)) is not None]
+    seeds = [manifest.data["point"]["seed"] for one in points if (manifest := store.get(one)) is not None]
     return len(set(seeds)) < len(seeds)
 
 
@@ -342,14 +342,14 @@ def _works(store: Store, experiments: Sequence[str]) -> dict[_Work, _Machines]:
     found: dict[_Work, _Machines] = {}
     for identity in store.identities():
         manifest = store.get(identity)
-        if manifest is None or (experiments and manifest["experiment"] not in experiments):
+        if manifest is None or (experiments and manifest.data["experiment"] not in experiments):
             continue
-        parameters = {name: value for name, value in manifest["parameters"].items() if name != ON}
-        work = manifest["experiment"], manifest["series"], json.dumps(parameters, sort_keys=True)
+        parameters = {name: value for name, value in manifest.data["parameters"].items() if name != ON}
+        work = manifest.data["experiment"], manifest.data["series"], json.dumps(parameters, sort_keys=True)
         machines = found.setdefault(work, _Machines())
-        name = str(manifest["parameters"].get(ON) or manifest["point"]["machine"]["machine"]["name"])
+        name = str(manifest.data["parameters"].get(ON) or manifest.data["point"]["machine"]["machine"]["name"])
         machines.points.setdefault(name, []).append(identity)
-        machines.alone &= ON not in manifest["parameters"]
+        machines.alone &= ON not in manifest.data["parameters"]
     return found
 
 
@@ -370,7 +370,7 @@ def _manifests(store: Store, points: Iterable[str]) -> list[Manifest]:
 
 
 def _digests(store: Store, points: Iterable[str]) -> list[str]:
-    return sorted(str(manifest["digest"]) for manifest in _manifests(store, points))
+    return sorted(str(manifest.data["digest"]) for manifest in _manifests(store, points))
 
 
 def _rows(store: Store, points: Iterable[str]) -> tuple[pl.DataFrame, list[bool | None]]:
@@ -378,7 +378,7 @@ def _rows(store: Store, points: Iterable[str]) -> tuple[pl.DataFrame, list[bool 
     tables, random = [], []
     for one in points:
         if (manifest := store.get(one)) is not None:
-            tables.append(store.table(one, "rows").with_columns(seed=pl.lit(manifest["seed"], pl.UInt64)))
+            tables.append(store.table(one, "rows").with_columns(seed=pl.lit(manifest.data["seed"], pl.UInt64)))
             random.append(manifest.random)
     return pl.concat(tables, how="vertical_relaxed"), random
 

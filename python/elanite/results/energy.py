@@ -25,7 +25,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -82,7 +82,7 @@ def load(path: Path) -> Energy:
     return Energy(**{key: _parameter(path, key, section.get(key)) for key in PARAMETERS})
 
 
-def _parameter(path: Path, key: str, given: Any) -> float:
+def _parameter(path: Path, key: str, given: object) -> float:
     unit = PARAMETERS[key]
     example = f'{key} = {{ value = "{_EXAMPLE[unit]}", source = "..." }}'
     if not isinstance(given, dict) or set(given) != {"value", "source"}:

@@ -5,7 +5,7 @@ Python groups; the intervals themselves come from the simulator's statistics.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -148,9 +148,9 @@ def unloaded(rows: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def identity(point: Point) -> dict[str, Any]:
+def identity(point: Point) -> dict[str, object]:
     """The columns that identify a point: names, seed, parameters, and parameters as numbers."""
-    row: dict[str, Any] = {
+    row: dict[str, object] = {
         "id": point.id,
         "experiment": point.experiment,
         "series": point.series,
@@ -159,9 +159,9 @@ def identity(point: Point) -> dict[str, Any]:
     return row | quantities(point.parameters)
 
 
-def quantities(parameters: Mapping[str, Any]) -> dict[str, Any]:
+def quantities(parameters: Mapping[str, object]) -> dict[str, object]:
     """Parameters, and those that are quantities as numbers, too: ``message`` and ``message_bytes``."""
-    row: dict[str, Any] = {}
+    row: dict[str, object] = {}
     for name, value in parameters.items():
         row[name] = value
         quantity = _core.quantity(value) if isinstance(value, str) else None

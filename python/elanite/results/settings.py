@@ -7,12 +7,12 @@ values differ between points of the same work. Keys are those of ``--set``. Sour
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base.text import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from elanite.store.manifest import Manifest
 
@@ -66,11 +66,12 @@ def _of_side(manifests: Sequence[Manifest]) -> dict[str, dict[str, None]]:
     return found
 
 
-def _of_point(manifest: Manifest) -> Iterator[tuple[str, Any]]:
-    point = manifest["point"]
-    for section, keys in point["machine"].items():
+def _of_point(manifest: Manifest) -> Iterator[tuple[str, object]]:
+    point = manifest.data["point"]
+    sections: Mapping[str, object] = point["machine"]
+    for section, keys in sections.items():
         if section == "machine":
-            yield "machine", keys["name"]
+            yield "machine", point["machine"]["machine"]["name"]
             continue
         for key, value in keys.items() if isinstance(keys, dict) else [("", keys)]:
             stated = value["value"] if isinstance(value, dict) and "value" in value else value
@@ -80,13 +81,14 @@ def _of_point(manifest: Manifest) -> Iterator[tuple[str, Any]]:
         for name, job in jobs.items() if isinstance(jobs, dict) else [("", workload)]:
             begin = f"series.{point['series']}." + (f"{name}." if isinstance(jobs, dict) and len(jobs) > 1 else "")
             yield from ((f"{begin}{key}", value) for key, value in job.items())
-    for place, fault in enumerate(point.get("faults", ())):
-        begin = f"fault.{place}." if len(point["faults"]) > 1 else "fault."
+    faults = point.get("faults", [])
+    for place, fault in enumerate(faults):
+        begin = f"fault.{place}." if len(faults) > 1 else "fault."
         yield from ((f"{begin}{key}", value) for key, value in fault.items())
     yield from ((f"run.{key}", value) for key, value in point["run"].items())
     yield "seed", point["seed"]
     build = manifest.build
-    yield "simulator", f"revision {manifest['versions'].get('model', '')}, engine {build.engine[:12] or 'unknown'}"
+    yield "simulator", f"revision {manifest.data['versions'].get('model', '')}, engine {build.engine[:12] or 'unknown'}"
 
 
 def _more(count: int) -> str:

@@ -24,7 +24,7 @@ import json
 import shutil
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.errors import ElaniteError
@@ -40,6 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     import polars as pl
+
+    from elanite.store.manifest import Shape
 
 __all__ = [
     "TABLES",
@@ -60,18 +62,19 @@ __all__ = [
 ]
 
 
-def read(folder: Path, layout: int, unsealed: int) -> dict[str, Any] | None:
+def read(folder: Path, layout: int, unsealed: int, shape: type[Shape]) -> Shape | None:
     """The manifest of a folder that ``keep`` has written; None unless the folder is complete and undamaged.
 
-    Folders of the layout ``unsealed`` have no seal. Raises ``UnreadableError`` if that cannot be told.
+    Folders of the layout ``unsealed`` have no seal; ``shape`` is the type of the manifest. Raises ``UnreadableError``
+    if that cannot be told.
     """
     try:
-        return manifest.read(Folder(folder.parent), folder.name, layout, unsealed)
+        return manifest.read(Folder(folder.parent), folder.name, layout, unsealed, shape)
     except DamagedError:
         return None
 
 
-def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, Any]) -> None:
+def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, object]) -> None:
     """Write a folder of tables and its manifest, and fill in its ``files``. Returns when the folder is on the disk.
 
     An existing folder of the same identity stays if this build has written it: it has the same content. That of another

@@ -29,7 +29,7 @@ import struct
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.errors import ElaniteError, Exit, RunError
@@ -42,6 +42,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from elanite._core import Records
     from elanite.base.build import Build
     from elanite.store.manifest import Manifest, Whole
     from elanite.store.places import Place
@@ -106,7 +107,7 @@ def checked(place: Place, identities: Iterable[str], *, digests: bool) -> Iterat
 
 def _bond(one: Checked, found: Manifest) -> None:
     if "bond" in found.data:
-        if found["bond"] != manifest.bond(found.data):
+        if found.data["bond"] != manifest.bond(found.data):
             one.contradiction = "its tables are not those that its digest was computed from"
     elif found.build.engine:
         one.contradiction = "it has no bond of digest and tables, which its build writes"
@@ -121,7 +122,7 @@ def _comparable(one: Checked) -> bool:
     return True
 
 
-Claims = tuple[Any, Any, Any]
+Claims = tuple[object, object, object]
 """Parameters, series and seed of a point, as its manifest has them."""
 
 Said = tuple[str, str, str, int]
@@ -160,17 +161,17 @@ def _without_machine(parameters: object) -> object:
     return {name: value for name, value in parameters.items() if name != _ON}
 
 
-def compare(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
-    """Compare the digest of a manifest that is written with its tables. Raises ``RunError`` if it is another one."""
-    totals = data["base"], data["packets"], data["events"], data["simulated_ps"]
+def compare(identity: str, records: Records, tables: Mapping[str, pl.DataFrame]) -> None:
+    """Compare the digest of a point with the tables that are written. Raises ``RunError`` if it is another one."""
+    totals = records["base"], records["packets"], records["events"], records["simulated_ps"]
     held = {
         name: ([tables[name].height], _columns(tables[name].select(columns)))
         for name, columns in _core.hashed().items()
         if columns and name in tables
     }
-    if _core.digests([totals], held) != [data["digest"]]:
+    if _core.digests([totals], held) != [records["digest"]]:
         raise RunError(
-            f"the tables of the point {data['id']} are not those that the simulator has computed: they were damaged on"
+            f"the tables of the point {identity} are not those that the simulator has computed: they were damaged on"
             " the way to the store",
             Exit.BROKEN,
         )
@@ -184,7 +185,7 @@ def _digests(some: Sequence[Checked], wholes: Mapping[str, Whole]) -> None:
         together = [None] * len(some)
     for one, digest in zip(some, together, strict=True):
         whole = wholes[one.identity]
-        if digest == whole.manifest["digest"]:
+        if digest == whole.manifest.data["digest"]:
             continue
         # Alone: a table of another point may have shifted the rows of this one.
         try:
@@ -192,7 +193,7 @@ def _digests(some: Sequence[Checked], wholes: Mapping[str, Whole]) -> None:
         except _Unread as reason:
             one.contradiction = str(reason)
             continue
-        if digest != whole.manifest["digest"]:
+        if digest != whole.manifest.data["digest"]:
             one.contradiction = "its digest is not that of its tables"
 
 
@@ -222,11 +223,11 @@ def _computed(wholes: Sequence[Whole]) -> list[str | None]:
 
 
 def _totals(found: Manifest) -> tuple[str, int, int, int]:
-    counts = [found[name] for name in ("packets", "events", "simulated_ps")]
-    if not all(isinstance(count, int) and 0 <= count < 2**64 for count in counts):
+    data = found.data
+    packets, events, simulated = data["packets"], data["events"], data["simulated_ps"]
+    if not all(isinstance(count, int) and 0 <= count < 2**64 for count in (packets, events, simulated)):
         raise _Unread("its packets, events or simulated time are no counts")
-    packets, events, simulated = counts
-    return found["base"], packets, events, simulated
+    return data["base"], packets, events, simulated
 
 
 def _height(found: Manifest, table: str) -> int:
@@ -250,12 +251,12 @@ def _read(table: str, columns: Sequence[str], files: Sequence[bytes]) -> pl.Data
     return rows
 
 
-def _columns(rows: pl.DataFrame) -> dict[str, bytes | list[Any]]:
+def _columns(rows: pl.DataFrame) -> dict[str, bytes | list[object]]:
     """Columns as ``_core.digests`` takes them: numbers without gaps as bytes."""
     import polars as pl
 
     packed = [column.name for column in rows if column.dtype != pl.String and column.null_count() == 0]
-    found: dict[str, bytes | list[Any]] = {name: rows[name].to_list() for name in rows.columns if name not in packed}
+    found: dict[str, bytes | list[object]] = {name: rows[name].to_list() for name in rows.columns if name not in packed}
     if packed and rows.height:
         words = rows.select(pl.col(packed)).with_columns(pl.col(pl.UInt32, pl.Boolean).cast(pl.UInt64))
         body = _body(words)
@@ -335,8 +336,8 @@ def _again(place: Place, identity: str, cancel: _core.Cancel) -> str:
 
     whole = manifest.whole(place, identity)
     written = whole.manifest.build
-    records = _core.simulate(json.dumps(whole.manifest["point"]), cancel)
-    new: Mapping[str, Any] = records
+    records = _core.simulate(json.dumps(whole.manifest.data["point"]), cancel)
+    new: Mapping[str, object] = records
     counted = ("digest", "packets", "events", "simulated_ps", "random")
     differing = [name for name in counted if new[name] != whole.manifest.data.get(name, new[name])]
     for name, columns in records["tables"].items():

@@ -13,7 +13,7 @@ import json
 import platform
 from dataclasses import dataclass
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict, TypeVar
 
 from elanite.base import build
 from elanite.store.errors import DamagedError
@@ -23,25 +23,63 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from elanite.inputs.contents import Content
     from elanite.store.places import Place
+
+Shape = TypeVar("Shape")
 
 MANIFEST = "manifest.json"
 LAYOUT = 5
 UNSEALED = 4
 """The layout of folders whose manifests have no seal: they were written before there was one, and are still taken."""
 
+
 _SAID = {"parameters", "digest", "packets", "events", "simulated_ps", "peak_memory_bytes", "versions", "point"}
-"""What manifests of points say besides."""
+"""Entries that every manifest of a point has."""
+
+
+class Times(TypedDict):
+    """The times of a simulation, beside its results."""
+
+    cpu_seconds: float
+    started: NotRequired[str]
+    finished: NotRequired[str]
+
+
+class Data(TypedDict):
+    """The manifest of a point. Older versions wrote none of the keys that may be missing."""
+
+    layout: int
+    id: str
+    experiment: NotRequired[str]
+    series: NotRequired[str]
+    parameters: dict[str, object]
+    seed: NotRequired[int]
+    base: NotRequired[str]
+    digest: str
+    packets: int
+    events: int
+    simulated_ps: int
+    random: NotRequired[bool | None]
+    peak_memory_bytes: int
+    heights: NotRequired[dict[str, int]]
+    files: dict[str, str]
+    versions: build.Versions
+    point: Content
+    times: Times
+    bond: NotRequired[str]
+    seal: NotRequired[str | None]
 
 
 @dataclass(frozen=True)
 class Manifest:
     """The data of a finished point besides its tables."""
 
-    data: dict[str, Any]
+    data: Data
 
-    def __getitem__(self, key: str) -> Any:
-        return self.data[key]
+    def __getitem__(self, key: str) -> object:
+        found: Mapping[str, object] = self.data
+        return found[key]
 
     @property
     def cpu_seconds(self) -> float:
@@ -84,16 +122,16 @@ def point(place: Place, identity: str, *, tables: bool = True) -> Manifest:
 
     Raises ``DamagedError`` with the reason if the folder is no point, and ``UnreadableError``.
     """
-    return _point(identity, read(place, identity, LAYOUT, UNSEALED, tables=tables))
+    return _point(identity, read(place, identity, LAYOUT, UNSEALED, Data, tables=tables))
 
 
 def whole(place: Place, identity: str) -> Whole:
     """A finished point with all of its bytes; raises as ``point``."""
-    text, data, tables = _load(place, identity, LAYOUT, UNSEALED, tables=True)
+    text, data, tables = _load(place, identity, LAYOUT, UNSEALED, Data, tables=True)
     return Whole(_point(identity, data), text, tables)
 
 
-def _point(identity: str, data: dict[str, Any]) -> Manifest:
+def _point(identity: str, data: Data) -> Manifest:
     if data["id"] != identity:
         raise DamagedError(f"it says that it is the point {data['id']}")
     if "rows.parquet" not in data["files"] or not data.keys() >= _SAID:
@@ -105,17 +143,23 @@ def _point(identity: str, data: dict[str, Any]) -> Manifest:
     return Manifest(data)
 
 
-def read(place: Place, identity: str, layout: int, unsealed: int, *, tables: bool = True) -> dict[str, Any]:
+def read(place: Place, identity: str, layout: int, unsealed: int, shape: type[Shape], *, tables: bool = True) -> Shape:
     """The manifest of a folder that ``seal`` has made. Raises ``DamagedError`` or ``UnreadableError``.
 
-    Folders of the layout ``unsealed`` have no seal.
+    Folders of the layout ``unsealed`` have no seal. ``shape`` is the type of the manifest, whose keys its owner checks.
     """
-    return _load(place, identity, layout, unsealed, tables=tables)[1]
+    return _load(place, identity, layout, unsealed, shape, tables=tables)[1]
 
 
 def _load(
-    place: Place, identity: str, layout: int, unsealed: int, *, tables: bool
-) -> tuple[bytes, dict[str, Any], dict[str, bytes]]:
+    place: Place,
+    identity: str,
+    layout: int,
+    unsealed: int,
+    shape: type[Shape],  # noqa: ARG001 - the type of the result
+    *,
+    tables: bool,
+) -> tuple[bytes, Shape, dict[str, bytes]]:
     """The text of a manifest, its data, and the bytes of the tables if these are compared with their checksums."""
     try:
         text = place.load(f"{identity}/{MANIFEST}")
@@ -137,7 +181,7 @@ def _load(
     return text, data, held
 
 
-def _compared(place: Place, identity: str, sums: Mapping[str, object]) -> dict[str, bytes]:
+def _compared(place: Place, identity: str, sums: Mapping[str, str]) -> dict[str, bytes]:
     """The tables of a folder, compared with their checksums."""
     held = {}
     for name in sums:
@@ -153,7 +197,7 @@ def _compared(place: Place, identity: str, sums: Mapping[str, object]) -> dict[s
     return held
 
 
-def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, Any], *, bound: bool = False) -> dict[str, bytes]:
+def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, object], *, bound: bool = False) -> dict[str, bytes]:
     """The files of a folder, the manifest last: the tables, and ``data`` with checksums and seal filled in.
 
     ``bound`` is for a caller that has compared the digest with the tables: the manifest gets the bond of both.
@@ -166,7 +210,7 @@ def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, Any], *, bound: boo
     return files | {MANIFEST: (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode()}
 
 
-def bond(data: Mapping[str, Any]) -> str:
+def bond(data: Mapping[str, object]) -> str:
     """The checksum of the results of a point: its identity, the counts and digest of the simulator, and its tables."""
     results = [data.get(name) for name in ("id", "base", "digest", "packets", "events", "simulated_ps", "random")]
     return hashlib.sha256(json.dumps([*results, data["files"]], sort_keys=True).encode()).hexdigest()
@@ -179,12 +223,12 @@ def encode(table: pl.DataFrame) -> bytes:
     return buffer.getvalue()
 
 
-def versions() -> dict[str, str | int | bool]:
+def versions() -> build.Versions:
     """The build that writes a folder, and the versions of Python and polars."""
     return {**build.here().versions(), "python": platform.python_version(), "polars": version("polars")}
 
 
-def _seal(data: Mapping[str, Any]) -> str:
+def _seal(data: Mapping[str, object]) -> str:
     """The checksum of all that a manifest says, but for the times and the checksum itself."""
     said = {key: value for key, value in data.items() if key not in ("times", "seal")}
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

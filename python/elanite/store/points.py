@@ -157,7 +157,7 @@ class Store:
         import polars as pl
 
         file = f"{table}.parquet"
-        held = [one for one in identities if (known := self.get(one)) is None or file in known["files"]]
+        held = [one for one in identities if (known := self.get(one)) is None or file in known.data["files"]]
         # Polars reads many small files together in a fraction of the time that it takes for them one by one.
         scans = [pl.scan_parquet(self.place.load(f"{identity}/{file}")) for identity in held]
         read = dict(zip(held, pl.collect_all(scans), strict=True))
@@ -168,7 +168,11 @@ class Store:
 
         Raises ``StoreError`` if they cannot be kept, and ``RunError`` if the digest is not that of the tables.
         """
-        data = {
+        # Most points have rows of a few kinds only. Every point has results, and a folder without them is no point.
+        tables = {
+            name: frame(columns) for name, columns in records["tables"].items() if name == "rows" or _any(columns)
+        }
+        data: dict[str, object] = {
             "layout": LAYOUT,
             "id": point.id,
             "experiment": point.experiment,
@@ -182,24 +186,19 @@ class Store:
             "simulated_ps": records["simulated_ps"],
             "random": records.get("random"),  # workers of older versions do not report it
             "peak_memory_bytes": records["peak_memory_bytes"],
-            "heights": {},
+            "heights": {name: table.height for name, table in tables.items()},
             "files": {},
             "versions": manifest.versions(),
             "point": json.loads(point.json),
             "times": dict(times),
         }
-        # Most points have rows of a few kinds only. Every point has results, and a folder without them is no point.
-        tables = {
-            name: frame(columns) for name, columns in records["tables"].items() if name == "rows" or _any(columns)
-        }
-        data["heights"] = {name: table.height for name, table in tables.items()}
-        checks.compare(data, tables)
+        checks.compare(point.id, records, tables)
         files = manifest.seal(tables, data, bound=True)
         # A point of another build gives way to that of this one: both may have the same results, and then only the
         # build is renewed.
         if not self.place.keep(point.id, files) and self.current(point.id) is None:
             self.place.replace(point.id, files)
-        self._known[point.id] = Manifest(data)
+        self._known[point.id] = Manifest(json.loads(files[manifest.MANIFEST]))
         return self._known[point.id]
 
     def add(self, identity: str, files: Mapping[str, bytes]) -> None:
@@ -214,16 +213,16 @@ class Store:
         found = []
         for identity in identities:
             if (known := self.get(identity)) is not None:
-                (kind,) = known["point"]["workload"]
+                (kind,) = known.data["point"]["workload"]
                 found.append(
                     Point(
                         id=identity,
-                        experiment=known["experiment"],
-                        series=known["series"],
-                        parameters=known["parameters"],
-                        seed=known["seed"],
-                        json=json.dumps(known["point"]),
-                        machine=known["point"]["machine"]["machine"]["name"],
+                        experiment=known.data["experiment"],
+                        series=known.data["series"],
+                        parameters=known.data["parameters"],
+                        seed=known.data["seed"],
+                        json=json.dumps(known.data["point"]),
+                        machine=known.data["point"]["machine"]["machine"]["name"],
                         kind=kind,
                     )
                 )

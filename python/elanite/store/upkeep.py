@@ -13,7 +13,7 @@ that is sealed and is not the result that it claims to be is none, and then noth
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base.build import grouped
@@ -30,11 +30,18 @@ if TYPE_CHECKING:
     from elanite.store.manifest import Manifest
     from elanite.store.points import Store
 
-Said = dict[str, Any]
-"""What a manifest says that two folders are compared by."""
-
 _COUNTED = ("digest", "packets", "events", "simulated_ps")
 """What the simulator counts, and two folders of one point have in common."""
+
+
+@dataclass
+class Compared:
+    """The entries of a manifest by which two folders of a point are compared."""
+
+    seal: str | None
+    files: dict[str, str]
+    counted: dict[str, object]
+    build: Build
 
 
 class ConflictError(ElaniteError):
@@ -109,7 +116,7 @@ def listing(store: Store) -> Listing:
     for identity in store.identities():
         try:
             found = manifest.point(store.place, identity, tables=False)
-            key = str(found["experiment"]), int(found["versions"]["model"])
+            key = str(found.data["experiment"]), int(found.data["versions"]["model"])
         except (DamagedError, KeyError, TypeError, ValueError):
             damaged += 1
             continue
@@ -117,7 +124,7 @@ def listing(store: Store) -> Listing:
         builds.append(found.build)
         group.points += 1
         group.cpu_seconds += found.cpu_seconds
-        group.packets += int(found["packets"])
+        group.packets += int(found.data["packets"])
     names = store.place.names()
     held = []
     for name in names:
@@ -170,12 +177,12 @@ def verify(store: Store, *, digests: bool = False, progress: Callable[[int, int]
 
 def outdated(store: Store) -> list[str]:
     """The points of another model revision than this program has."""
-    return _chosen(store, lambda found: found["versions"]["model"] != _core.MODEL_REVISION)
+    return _chosen(store, lambda found: found.data["versions"]["model"] != _core.MODEL_REVISION)
 
 
 def unknown(store: Store, experiments: Sequence[str]) -> list[str]:
     """The points of experiments that are not among the given ones."""
-    return _chosen(store, lambda found: found["experiment"] not in experiments)
+    return _chosen(store, lambda found: found.data["experiment"] not in experiments)
 
 
 def _chosen(store: Store, condition: Callable[[Manifest], bool]) -> list[str]:
@@ -195,7 +202,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
     Raises ``ConflictError`` or ``FalseError`` before anything is copied.
     """
     merged = Merged()
-    taken: dict[str, tuple[Store, Said]] = {}
+    taken: dict[str, tuple[Store, Compared]] = {}
     conflicts: list[str] = []
     for store in (into, *stores):
         for identity in walk(store.place):
@@ -204,7 +211,9 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
             except DamagedError as reason:
                 merged.damaged.append((f"{store.place.name}/{identity}", str(reason)))
                 continue
-            said = {key: found.data.get(key) for key in ("seal", "files", *_COUNTED)} | {"build": found.build}
+            said = Compared(
+                found.data.get("seal"), found.data["files"], {key: found[key] for key in _COUNTED}, found.build
+            )
             if identity not in taken:
                 taken[identity] = store, said
                 continue
@@ -212,7 +221,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
             other, before = taken[identity]
             if difference := _difference(identity, (other, before), (store, said)):
                 folders = f"{other.place.name}/{identity} and {store.place.name}/{identity}"
-                by = " and ".join(dict.fromkeys([str(before["build"]), str(said["build"])]))
+                by = " and ".join(dict.fromkeys([str(before.build), str(said.build)]))
                 conflicts.append(f"{folders} differ in {difference}; computed by {by}")
     if conflicts:
         raise ConflictError(conflicts)
@@ -221,7 +230,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
     into.place.prepare()
     for identity, (store, said) in taken.items():
         if store is not into:
-            names = [*said["files"], MANIFEST]
+            names = [*said.files, MANIFEST]
             into.add(identity, {name: store.place.load(f"{identity}/{name}") for name in names})
             merged.copied += 1
     # A damaged folder of the target has given way to a sound one.
@@ -230,24 +239,22 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
     return merged
 
 
-def _false(store: Store, taken: Mapping[str, tuple[Store, Said]]) -> list[tuple[str, str]]:
+def _false(store: Store, taken: Mapping[str, tuple[Store, Compared]]) -> list[tuple[str, str]]:
     """The points to be copied from a store that are not the results that they claim to be, with the reasons."""
     own = [identity for identity, (holder, _) in taken.items() if holder is store]
     found = checks.checked(store.place, own, digests=True)
     return [(f"{store.place.name}/{one.identity}", one.reason) for one in found if one.reason]
 
 
-def _difference(identity: str, one: tuple[Store, Said], other: tuple[Store, Said]) -> str:
+def _difference(identity: str, one: tuple[Store, Compared], other: tuple[Store, Compared]) -> str:
     """In what two folders of a point differ; empty if they agree."""
     (first, before), (second, after) = one, other
-    if before["seal"] == after["seal"] is not None:
+    if before.seal == after.seal is not None:
         return ""
-    differing = [key for key in _COUNTED if before[key] != after[key]]
-    for name in sorted(set(before["files"]) & set(after["files"])):
+    differing = [key for key in _COUNTED if before.counted[key] != after.counted[key]]
+    for name in sorted(set(before.files) & set(after.files)):
         path = f"{identity}/{name}"
-        if before["files"][name] != after["files"][name] and not _equal(
-            first.place.load(path), second.place.load(path)
-        ):
+        if before.files[name] != after.files[name] and not _equal(first.place.load(path), second.place.load(path)):
             differing.append(name)
     return ", ".join(differing)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import tomllib
 from dataclasses import asdict, dataclass, fields
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 import polars as pl
 
@@ -52,17 +52,28 @@ class Mechanism:
     changes: tuple[str, ...]
 
 
+class Entry(TypedDict):
+    """A mechanism in the data file, without the machines: these are further keys."""
+
+    says: str
+    words: str
+
+
 @cache
-def every() -> dict[str, Mapping[str, Any]]:
+def every() -> dict[str, Entry]:
     """All mechanisms by their names, as the data file has them."""
     return tomllib.loads(bounded.packaged("data", "mechanisms.toml"))
 
 
 def mechanisms(machine: str) -> tuple[Mechanism, ...]:
     """The mechanisms of a shipped machine."""
-    return tuple(
-        Mechanism(name, entry["says"], tuple(entry[machine])) for name, entry in every().items() if machine in entry
-    )
+    found = []
+    for name, entry in every().items():
+        of_machine: Mapping[str, object] = entry
+        changes = of_machine.get(machine)
+        if isinstance(changes, list):
+            found.append(Mechanism(name, entry["says"], tuple(changes)))
+    return tuple(found)
 
 
 def chosen(machine: str, names: Sequence[str] = ()) -> list[Mechanism]:

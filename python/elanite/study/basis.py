@@ -12,7 +12,7 @@ import json
 import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from elanite import _core
 from elanite.base import bounded
@@ -168,7 +168,7 @@ def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float])
             batched = all(claim.table == "rows" and not claim.one_run for claim in asking)
             seeds = 1 if batched else min(point.run["seeds"], MOST_SEEDS)
             changes = [f"{here}.run.seeds={seeds}", f"{here}.run.precision=0"]
-            warm_up, window = (_ns(point.run[key]) for key in ("warm_up", "window"))
+            warm_up, window = _ns(point.run["warm_up"]), _ns(point.run["window"])
             if part < 1 and point.kind == "jobs":
                 length = part * (warm_up + window)
                 warm, window = (length / 3, 2 * length / 3) if warm_up else (0.0, length)
@@ -182,12 +182,18 @@ def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float])
     return [change for changes in found.values() for change in changes]
 
 
-def traffic(point: Point) -> dict[str, Any]:
+class Traffic(TypedDict, total=False):
+    """A collective operation, or jobs by their names."""
+
+    repeats: int
+
+
+def traffic(point: Point) -> Traffic:
     """The collective operation among the traffic of a point, or the traffic alone; nothing if there is no traffic."""
     (workload,) = json.loads(point.json)["workload"].values()
     if not workload.get("jobs"):
         return {}
-    found: dict[str, Any] = workload.get("collective", workload["jobs"])
+    found: Traffic = workload.get("collective", workload["jobs"])
     return found
 
 

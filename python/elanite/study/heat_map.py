@@ -7,18 +7,16 @@ any other change.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TypedDict
 
 import altair as alt
 import polars as pl
 
+from elanite.base.rows import rows as rows_of
 from elanite.base.text import number, percent
 from elanite.figures.colours import PALETTE
 from elanite.figures.style import RULE, Figure, layered, pixels
 from elanite.study.sensitivity import LEAST, resolved, turned
-
-if TYPE_CHECKING:
-    from typing import Any
 
 MOST = 0.2
 """From this change on, colours do not grow darker: the claim changes as much as the parameter."""
@@ -35,6 +33,21 @@ WIDTH, NARROWEST = 1180, 480
 FITTED, ASSUMED, TURNS = "●", "○", "x"
 
 
+class Changed(TypedDict):
+    """A row of the table of changes."""
+
+    parameter: str
+    claim: str
+    step: str
+    value: str
+    changed: str
+    usual: float | None
+    simulated: float
+    change: float
+    low: float
+    high: float
+
+
 def draw(machine: str, table: pl.DataFrame) -> Figure | None:
     """The heat map of a table of changes (see ``elanite.study.sensitivity``); None if nothing changes."""
     told = table.filter(resolved(), pl.col("change").abs() >= LEAST)
@@ -46,8 +59,8 @@ def draw(machine: str, table: pl.DataFrame) -> Figure | None:
     column = min(WIDEST, (WIDTH - LEFT) / len(claims))
     head = 12 + LETTER * max(map(len, claims))
     turns = {(row["parameter"], row["step"], row["claim"]) for row in turned(table).iter_rows(named=True)}
-    cells: list[dict[str, Any]] = []
-    for row in told.iter_rows(named=True):
+    cells: list[dict[str, object]] = []
+    for row in rows_of(told, Changed):
         left = LEFT + claims.index(row["claim"]) * column + (column / 2 if row["step"] == "more" else 0)
         top = head + parameters.index(row["parameter"]) * ROW
         marks = (row["parameter"], row["step"], row["claim"]) in turns
@@ -66,7 +79,7 @@ def draw(machine: str, table: pl.DataFrame) -> Figure | None:
     return Figure(f"sensitivity-{machine}", title, "", caption, chart, wide=True)
 
 
-def _says(row: dict[str, Any]) -> str:
+def _says(row: Changed) -> str:
     """What the reader sees when pointing at a cell."""
     half = (row["high"] - row["low"]) / 2
     sure = f" ± {half:.1%}" if half >= LEAST / 10 else ""
@@ -77,10 +90,10 @@ def _says(row: dict[str, Any]) -> str:
 
 def _labels(
     table: pl.DataFrame, parameters: list[str], claims: list[str], head: float, column: float
-) -> list[dict[str, Any]]:
+) -> list[dict[str, object]]:
     """The names of parameters with their values, at the left, and of claims, at the top from below."""
     about = {row["parameter"]: row for row in table.iter_rows(named=True)}
-    found: list[dict[str, Any]] = []
+    found: list[dict[str, object]] = []
     for index, name in enumerate(parameters):
         mark = FITTED if about[name]["fitted"] else ASSUMED
         text = f"{mark} {name} {about[name]['value']}"
@@ -91,7 +104,12 @@ def _labels(
 
 
 def _chart(
-    cells: list[dict[str, Any]], labels: list[dict[str, Any]], sizes: list[float], rows: int, columns: int, title: str
+    cells: list[dict[str, object]],
+    labels: list[dict[str, object]],
+    sizes: list[float],
+    rows: int,
+    columns: int,
+    title: str,
 ) -> alt.LayerChart:
     """The picture; ``sizes`` are the height of the names of claims and the width of a column."""
     head, column = sizes

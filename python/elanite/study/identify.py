@@ -20,7 +20,7 @@ An interval of a parameter with few values, such as whole cycles, reaches at lea
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.study.minimum import STEP, TINY, jacobian, neighbours
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     import numpy as np
+    from numpy.typing import NDArray
 
     from elanite.study.search import Search, Texts
 
@@ -130,7 +131,7 @@ class _Profile:
             found.append(Known(float(np.hypot(error, step * PRIOR)), low, high, effect, below, above))
         return found, (covariance / np.outer(errors, errors)).tolist()
 
-    def _guess(self, index: int, way: int, reach: np.ndarray[Any, Any]) -> float:
+    def _guess(self, index: int, way: int, reach: NDArray[np.float64]) -> float:
         """The end of the interval by the curvature, within the range."""
         return float(min(max(self.here[index] + way * reach[index], 0.0), 1.0))
 
@@ -189,7 +190,7 @@ class _Profile:
         left = self.left + self.slopes[:, index] * (share - self.here[index])
         return self._moved(index, shares, left)
 
-    def _moved(self, index: int, shares: Sequence[float], left: np.ndarray[Any, Any]) -> Texts:
+    def _moved(self, index: int, shares: Sequence[float], left: NDArray[np.float64]) -> Texts:
         """The set in which all parameters but one make up for these residuals."""
         import numpy as np
         from scipy.optimize import lsq_linear

@@ -21,7 +21,7 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base.text import counted, number, plain
@@ -320,6 +320,6 @@ def _claims(plan: Plan, studied_: Sequence[str]) -> set[str]:
     return own if _is_shipped(plan.experiment) else set(studied_)
 
 
-def as_data(limits: Iterable[Limit]) -> list[dict[str, Any]]:
+def as_data(limits: Iterable[Limit]) -> list[dict[str, object]]:
     """Limits as plain data."""
     return [{name: getattr(limit, name) for name in ("kind", "subject", "key", "value", "message")} for limit in limits]

@@ -18,7 +18,7 @@ import io
 import json
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base import bounded
@@ -137,7 +137,7 @@ def _measured(place: str, where: Key, cells: Mapping[str, str]) -> Measured:
     return Measured(place, where, cells["metric"], cells.get("job") or None, value, sigma, "sigma" in numbers)
 
 
-def _indexed(points: Mapping[Key, Mapping[str, Any]], names: Sequence[str]) -> dict[tuple[object, ...], list[Key]]:
+def _indexed(points: Mapping[Key, Mapping[str, object]], names: Sequence[str]) -> dict[tuple[object, ...], list[Key]]:
     """The configurations by their values in some columns."""
     found: dict[tuple[object, ...], list[Key]] = {}
     for where, about in points.items():
@@ -162,7 +162,7 @@ def _says(told: Mapping[str, str]) -> str:
     return ", ".join(f"{name} = {cell}" for name, cell in told.items()) or "no configuration is named"
 
 
-def _lost(told: Mapping[str, str], points: Mapping[Key, Mapping[str, Any]], found: Sequence[Key]) -> str:
+def _lost(told: Mapping[str, str], points: Mapping[Key, Mapping[str, object]], found: Sequence[Key]) -> str:
     """Why a line has not one configuration."""
     if found:
         all_ = [points[where] for where in found]
@@ -181,7 +181,7 @@ def _lost(told: Mapping[str, str], points: Mapping[Key, Mapping[str, Any]], foun
 class Place:
     """A measured value beside the simulated ones."""
 
-    about: Mapping[str, Any]
+    about: Mapping[str, object]
     """The columns that identify the point, as of tidy rows."""
     job: str | None
     metric: str

@@ -9,7 +9,7 @@ the best values of the other parameters. The best of all sets of values that wer
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.errors import UsageError
 from elanite.study.search import Search, Spent
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     import numpy as np
+    from numpy.typing import NDArray
 
 STARTS = 4
 """Sets of values of the hypercube, for each parameter."""
@@ -140,7 +141,7 @@ def neighbours(search: Search, texts: tuple[str, ...], index: int) -> list[tuple
     return found
 
 
-def jacobian(search: Search, texts: tuple[str, ...], free: Sequence[int] | None = None) -> np.ndarray[Any, Any]:
+def jacobian(search: Search, texts: tuple[str, ...], free: Sequence[int] | None = None) -> NDArray[np.float64]:
     """Derivatives of the residuals by the shares of the ranges, over steps that change what the machine takes.
 
     A column for each parameter, or for each of those in ``free``.

@@ -16,7 +16,7 @@ import json
 import math
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.errors import ConfigError, UsageError
@@ -78,7 +78,7 @@ class Range:
         return f"{self.key}={'..'.join(ends)}{f' in {self.count}' if self.count else ''}{' log' if self.log else ''}"
 
 
-def amount(text: Any) -> float:
+def amount(text: object) -> float:
     """A value as a number of the base of its unit (us, B, MB/s, flits); a plain number as it is."""
     found = _core.quantity(str(text))
     return found[0] if found else float(str(text).split()[0])
@@ -113,7 +113,7 @@ def read(option: str, text: str) -> Choice | Range:
     return of(option, key.strip(), values.strip())
 
 
-def of(option: str, key: str, values: str | Sequence[Any]) -> Choice | Range:
+def of(option: str, key: str, values: str | Sequence[object]) -> Choice | Range:
     """The values of a key: text as of a command line, or a list of values."""
     if not isinstance(values, str):
         words = [each if isinstance(each, str) else json.dumps(each) for each in values]
@@ -208,5 +208,5 @@ def _split(text: str) -> list[str]:
     return [word.strip() for word in words]
 
 
-def _shown(values: str | Sequence[Any]) -> str:
+def _shown(values: str | Sequence[object]) -> str:
     return values if isinstance(values, str) else ",".join(map(str, values))

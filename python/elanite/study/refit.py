@@ -11,7 +11,7 @@ switches stay as they are.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from elanite import campaign
@@ -122,21 +122,21 @@ def adjustable(study: Study) -> tuple[list[Parameter], list[str]]:
     return found, stay
 
 
+@dataclass
 class Search:
     """Errors of claims over factors of the parameters."""
 
-    def __init__(
-        self, study: Study, parameters: Sequence[Parameter], taken: Sequence[Claim], store: Store, jobs: int | None
-    ) -> None:
-        self.study = study
-        self.parameters = parameters
-        self.taken = taken
-        self.store = store
-        self.jobs = jobs
-        self.tried: set[tuple[str, ...]] = set()
-        wanted = {claim.id: study.parts[claim.id] for claim in taken}
-        self.fast = replace(study, parts=wanted)
+    study: Study
+    parameters: Sequence[Parameter]
+    taken: Sequence[Claim]
+    store: Store
+    jobs: int | None
+    tried: set[tuple[str, ...]] = field(default_factory=set)
+
+    @property
+    def fast(self) -> Study:
         """The study of the claims that take part alone."""
+        return replace(self.study, parts={claim.id: self.study.parts[claim.id] for claim in self.taken})
 
     def nearest(self, start: list[float], optimiser: Callable[..., list[float]]) -> list[float]:
         """The best factors that the optimiser finds, or those at the start if it finds none that are better."""

@@ -8,7 +8,7 @@ calibration, in standard errors of both values together: if the machine explains
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import altair as alt
 import polars as pl
@@ -49,7 +49,7 @@ def draw(everywhere: Sequence[Place], swept: Mapping[tuple[str, str], Sequence[s
     """Two figures for each series and metric, in the order of the file of measured values."""
     groups: dict[tuple[str, str, str], list[Place]] = {}
     for place in everywhere:
-        groups.setdefault((place.about["experiment"], place.about["series"], place.metric), []).append(place)
+        groups.setdefault((str(place.about["experiment"]), str(place.about["series"]), place.metric), []).append(place)
     panels = {names: list(_panels(places)) for names, places in groups.items()}
     colours = sides.colours(side for several in panels.values() for side in several)
     for names, several in panels.items():
@@ -120,14 +120,16 @@ def _values(side: Side, label: str, scale: alt.Scale, colours: Colours) -> Layer
         return alt.Y(f"{name}:Q", title=label, scale=scale)
 
     dash, width = [4, 4], 24
-    look: dict[str, Any] = dodge.look(side.rows)
+    look = dodge.look(side.rows)
     if side.lines:
-        before, after = base.mark_line(strokeDash=dash, opacity=0.6, **look), base.mark_line(**look)
+        before, after = base.mark_line(strokeDash=dash, opacity=0.6, xOffset=look), base.mark_line(xOffset=look)
     else:
-        before = base.mark_tick(orient="horizontal", thickness=2, size=width, opacity=0.4, **look)
-        after = base.mark_tick(orient="horizontal", thickness=2, size=width, **look)
-    bars = base.mark_rule(**look).encode(y=y("_low"), y2=alt.Y2("_high"))
-    points = base.mark_point(filled=True, size=AREA, opacity=1, **look).encode(y=y("_measured"), tooltip=_tooltip(side))
+        before = base.mark_tick(orient="horizontal", thickness=2, size=width, opacity=0.4, xOffset=look)
+        after = base.mark_tick(orient="horizontal", thickness=2, size=width, xOffset=look)
+    bars = base.mark_rule(xOffset=look).encode(y=y("_low"), y2=alt.Y2("_high"))
+    points = base.mark_point(filled=True, size=AREA, opacity=1, xOffset=look).encode(
+        y=y("_measured"), tooltip=_tooltip(side)
+    )
     return [before.encode(y=y("_before")), after.encode(y=y("_after")), bars, points]
 
 
@@ -136,9 +138,11 @@ def _residuals(side: Side, far: float, colours: Colours) -> Layers:
     y = alt.Y("_residual:Q", title="residual, standard errors", scale=alt.Scale(domain=[-far, far], padding=8))
     band = alt.Chart(pl.DataFrame({"low": [-2.0], "high": [2.0]})).mark_rect(opacity=0.12, color=RULE)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=RULE).encode(y=alt.Y("zero:Q"))
-    look: dict[str, Any] = dodge.look(side.rows)
+    look = dodge.look(side.rows)
     points = (
-        side.chart(colours).mark_point(filled=True, size=AREA, opacity=1, **look).encode(y=y, tooltip=_tooltip(side))
+        side.chart(colours)
+        .mark_point(filled=True, size=AREA, opacity=1, xOffset=look)
+        .encode(y=y, tooltip=_tooltip(side))
     )
     return [band.encode(y=alt.Y("low:Q"), y2=alt.Y2("high")), zero, points]
 

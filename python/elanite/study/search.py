@@ -8,7 +8,8 @@ point fails, is far from all measured values (``REFUSED``); with the machine as 
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from elanite import _core, campaign
 from elanite.errors import ConfigError, ElaniteError, UsageError
@@ -21,11 +22,12 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     import numpy as np
+    from numpy.typing import NDArray
 
     from elanite.campaign import Failure
     from elanite.inputs.experiment import Experiment
     from elanite.inputs.machine import Machine
-    from elanite.inputs.plan import Point
+    from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
     from elanite.study.measured import Key, Measured
     from elanite.study.ranges import Range
@@ -43,42 +45,28 @@ class Spent(Exception):
     """All trials are used."""
 
 
+@dataclass
 class Search:
     """Residuals of measured values over sets of values."""
 
-    def __init__(
-        self,
-        machine: Machine,
-        experiments: Sequence[Experiment],
-        keys: Sequence[Range],
-        targets: Sequence[Measured],
-        store: Store,
-        seed: int,
-        jobs: int | None,
-        most: int | None,
-        progress: Progress | None,
-        out: str,
-        executor: Executor | None,
-    ) -> None:
-        self.machine = machine
-        self.experiments = experiments
-        self.keys = keys
-        self.targets = targets
-        self.store = store
-        self.seed = seed
-        self.jobs = jobs
-        self.progress = progress
-        self.most = most
-        self.out = out
-        self.executor = executor
-        self.tried: dict[Texts, list[float] | None] = {}
-        """The simulated values of each set, in the order of the measured ones; None if it could not be simulated."""
-        self.units: dict[str, str] = {}
-        """Of each metric of the measured points."""
-        self.sigmas: list[float] = []
-        """The standard error of each measured value and its simulated one together, in the order of ``targets``."""
-        self._wanted = {target.key for target in targets}
-        self._texts: dict[tuple[int, float, Texts], str] = {}
+    machine: Machine
+    experiments: Sequence[Experiment]
+    keys: Sequence[Range]
+    targets: Sequence[Measured]
+    store: Store
+    seed: int
+    jobs: int | None
+    most: int | None
+    progress: Progress | None
+    out: str
+    executor: Executor | None
+    tried: dict[Texts, list[float] | None] = field(default_factory=dict)
+    """The simulated values of each set, in the order of the measured ones; None if it could not be simulated."""
+    units: dict[str, str] = field(default_factory=dict)
+    """Of each metric of the measured points."""
+    sigmas: list[float] = field(default_factory=list)
+    """The standard error of each measured value and its simulated one together, in the order of ``targets``."""
+    _texts: dict[tuple[int, float, Texts], str] = field(default_factory=dict)
 
     def own(self) -> Texts:
         """The values of the machine as it is."""
@@ -136,7 +124,7 @@ class Search:
         self.run([texts])
         return self.tried[texts] or [float("nan")] * len(self.targets)
 
-    def residuals(self, texts: Texts) -> np.ndarray[Any, Any]:
+    def residuals(self, texts: Texts) -> NDArray[np.float64]:
         """Simulated less measured values, in units of their errors."""
         import numpy as np
 
@@ -207,10 +195,11 @@ class Search:
             raise KeyboardInterrupt
         return points, outcome.failures
 
-    def _plan(self, experiment: Experiment, texts: Texts) -> Any:
+    def _plan(self, experiment: Experiment, texts: Texts) -> Plan:
         changes = [*experiment.overrides, *self.machine.overrides, *self._changes(texts)]
         whole = plan(experiment.file, [self.machine.file], changes, self.seed)
-        return whole.only([point.id for point in whole.points if measured.key(point) in self._wanted])
+        wanted = {target.key for target in self.targets}
+        return whole.only([point.id for point in whole.points if measured.key(point) in wanted])
 
     def _tables(self, points: Sequence[Point]) -> dict[Key, dict[tuple[str, str], list[float]]]:
         """For each configuration the values of each metric and job, over batches and seeds."""

@@ -17,7 +17,7 @@ import json
 import shutil
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -166,16 +166,17 @@ def write(study: Study, table: pl.DataFrame, out: Path) -> Path:
     """Keep a table of changes below ``out``, where the report finds it; returns its folder."""
     folder = out / FOLDER
     Store(folder).clean()
-    data: dict[str, Any] = {
-        "id": identity(study),
+    found = identity(study)
+    data: dict[str, object] = {
+        "id": found,
         "machine": study.machine.name,
         "parts": dict(study.parts),
         "files": {},
         "versions": versions(),
     }
-    shutil.rmtree(folder / data["id"], ignore_errors=True)  # it may have gaps
-    keep(folder, data["id"], {"effects": table}, data)
-    return folder / identity(study)
+    shutil.rmtree(folder / found, ignore_errors=True)  # it may have gaps
+    keep(folder, found, {"effects": table}, data)
+    return folder / found
 
 
 def kept(study: Study, out: Path) -> pl.DataFrame | None:
@@ -265,10 +266,12 @@ def _by_key(planned: Plan) -> dict[Key, Point]:
 def _tables(store: Store, point: Point) -> object:
     """The checksums of all tables of a finished point."""
     manifest = store.get(point.id)
-    return manifest["files"] if manifest else point.id
+    return manifest.data["files"] if manifest else point.id
 
 
-def _row(claim: Claim, one: Changed, usual: Measurement, before: Verdict, after: Measurement | None) -> tuple[Any, ...]:
+def _row(
+    claim: Claim, one: Changed, usual: Measurement, before: Verdict, after: Measurement | None
+) -> tuple[object, ...]:
     """A row of the table."""
     moved = change(claim, usual, after) if after else None
     numbers = [each.mean if isinstance(each, Number) else None for each in (usual, after)]

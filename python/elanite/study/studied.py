@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 import polars as pl
 
@@ -82,6 +82,22 @@ class Studied:
         return f"{self.date}; {len(self.older)} of them with model revision {revisions}" if self.older else ""
 
 
+Moved = tuple[str, str, float | None, float | None, bool]
+"""Parameter, claim, its change with less and with more, and whether the verdict turns."""
+
+
+class Outcome(TypedDict):
+    """The entry of a machine in the shipped data; fields as of ``Studied``."""
+
+    revision: int
+    date: str
+    command: str
+    claims: list[str]
+    values: dict[str, dict[str, str]]
+    effects: list[Moved]
+    older: NotRequired[dict[str, int]]
+
+
 @cache
 def shipped() -> dict[str, Studied]:
     """The shipped outcomes, by machine."""
@@ -89,7 +105,7 @@ def shipped() -> dict[str, Studied]:
     return {name: _read(name, about) for name, about in json.loads(text)["machines"].items()}
 
 
-def outcome(table: pl.DataFrame, command: str, date: str) -> dict[str, Any]:
+def outcome(table: pl.DataFrame, command: str, date: str) -> Outcome:
     """The entry of a machine in the shipped data, from the table of changes of its study."""
     values: dict[str, dict[str, str]] = {}
     for row in table.iter_rows(named=True):
@@ -108,13 +124,13 @@ def outcome(table: pl.DataFrame, command: str, date: str) -> dict[str, Any]:
         "claims": table["claim"].unique(maintain_order=True).to_list(),
         "values": values,
         "effects": [
-            [each.parameter, each.claim, _rounded(each.less), _rounded(each.more), each.turns]
+            (each.parameter, each.claim, _rounded(each.less), _rounded(each.more), each.turns)
             for each in sorted(effects, key=lambda each: -each.size)
         ],
     }
 
 
-def merged(new: dict[str, Any], old: Mapping[str, Any]) -> dict[str, Any]:
+def merged(new: Outcome, old: Outcome) -> Outcome:
     """A new entry with the claims of an old one that it does not have."""
     rest = [claim for claim in old["claims"] if claim not in new["claims"]]
     older = {claim: old.get("older", {}).get(claim, old["revision"]) for claim in rest}
@@ -132,7 +148,7 @@ def _rounded(change: float | None) -> float | None:
     return None if change is None else round(change, 4)
 
 
-def _read(machine: str, about: Mapping[str, Any]) -> Studied:
+def _read(machine: str, about: Outcome) -> Studied:
     return Studied(
         machine,
         about["revision"],

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.errors import ConfigError
@@ -124,7 +124,7 @@ def texts(machine: Machine, number: float, unit: str) -> Iterator[str]:
         yield f"{round(number * one[0])} B"
 
 
-def _split(value: Any) -> tuple[float, str] | None:
+def _split(value: object) -> tuple[float, str] | None:
     """Number and unit; None for what is no number."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), ""
@@ -134,7 +134,7 @@ def _split(value: Any) -> tuple[float, str] | None:
 
 def _cycle_us(machine: Machine) -> float:
     """The time of a flit on a link."""
-    flit, rate = _core.quantity(machine["link.flit"]), _core.quantity(machine["link.rate"])
+    flit, rate = _core.quantity(str(machine["link.flit"])), _core.quantity(str(machine["link.rate"]))
     assert flit  # noqa: S101 - every machine has links
     assert rate  # noqa: S101
     return flit[0] / rate[0]

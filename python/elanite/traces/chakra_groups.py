@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeGuard
 
 from elanite.errors import UsageError
 from elanite.traces.chakra_json import objects
@@ -83,9 +83,10 @@ def of_metadata(nodes: Iterable[Node], ranks: int) -> dict[str, tuple[int, ...]]
     return found
 
 
-def _members(value: Any, ranks: int) -> bool:
-    whole = isinstance(value, list | tuple) and all(type(one) is int and 0 <= one < ranks for one in value)
-    return whole and bool(value) and len(set(value)) == len(value)
+def _members(value: object, ranks: int) -> TypeGuard[list[int] | tuple[int, ...]]:
+    if not isinstance(value, list | tuple) or not value:
+        return False
+    return all(type(one) is int and 0 <= one < ranks for one in value) and len(set(value)) == len(value)
 
 
 def group(
@@ -100,7 +101,8 @@ def group(
         if not _members(listed, ranks) or rank not in listed:
             raise GroupError(f"`ranks` is {listed}, and must have different ranks of the job, {rank} too")
         return Group("", tuple(listed))
-    if not all(node.attributes.get("involved_dim", ())):
+    dimensions = node.attributes.get("involved_dim", ())
+    if not all(dimensions if isinstance(dimensions, list | tuple) else (dimensions,)):
         raise GroupError(
             "its group is given by dimensions of the network (`involved_dim`), and the trace does not tell its "
             "members; name a group in `pg_name`, and the file of groups with --groups"

@@ -29,8 +29,9 @@ import subprocess
 import sys
 from collections import defaultdict, deque
 from contextlib import ExitStack
+from dataclasses import dataclass
 from tempfile import TemporaryFile
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from elanite.base import bounded
 from elanite.base.foreign import reading
@@ -44,6 +45,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
     from pathlib import Path
+
+    from otf2 import events as kinds
 
 _BATCH = 4096
 """Events that are read at once."""
@@ -61,6 +64,17 @@ _otf2.Reader_Close(_otf2.Reader_Open(sys.argv[1]))
 """
 
 
+@dataclass
+class Recorded:
+    """A collective operation of a rank, in the order of the calls."""
+
+    end: kinds.MpiCollectiveEnd | kinds.NonBlockingCollectiveComplete | None
+    """None before the end of a call that does not block has been read."""
+    offset: int
+    later: bool
+    """Whether the call does not block."""
+
+
 class Archive(Writing):
     """An archive, whose anchor file this is."""
 
@@ -70,7 +84,7 @@ class Archive(Writing):
         except ImportError:
             raise UsageError(f"{anchor}: OTF2 needs the package otf2; install it: pip install otf2") from None
         self._anchor, self.otf2 = anchor, otf2
-        self._at: tuple[int, int, Any] | None = None
+        self._at: tuple[int, int, kinds.Event] | None = None
         """The event that is read: rank, number of the event in the rank, event."""
         self._group: range | None = None
         """The ranks that are read."""
@@ -112,7 +126,7 @@ class Archive(Writing):
             return f"{self._anchor}: ranks {self._group[0]} to {self._group[-1]}"
         return str(self._anchor)
 
-    def _place_of(self, rank: int, offset: int, event: Any) -> str:
+    def _place_of(self, rank: int, offset: int, event: kinds.Event) -> str:
         seconds = event.time / self.resolution
         return (
             f"{self._anchor}: rank {rank}, location {self._world[rank]}, event {offset} "
@@ -177,7 +191,7 @@ class Archive(Writing):
                 if members is None or -1 not in members:
                     self._members[comm._ref] = members
 
-    def events(self, group: range) -> Iterator[tuple[int, int, Any]]:
+    def events(self, group: range) -> Iterator[tuple[int, int, kinds.Event]]:
         """The events of ranks: rank, number of the event in the rank, event; those of a rank in their order."""
         counts = dict.fromkeys(group, 0)
         self._group = group
@@ -219,31 +233,34 @@ class Archive(Writing):
 
     def _survey(self, group: range) -> None:
         """Read the collective operations of ranks."""
-        orders: dict[int, deque[list[Any]]] = defaultdict(deque)
-        waiting: dict[tuple[int, int], list[Any]] = {}
+        orders: dict[int, deque[Recorded]] = defaultdict(deque)
+        waiting: dict[tuple[int, int], Recorded] = {}
         numbers: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         for rank, offset, event in self.events(group):
             order = orders[rank]
             match type(event).__name__:
                 case "MpiCollectiveEnd":
-                    order.append([event, offset, False])
+                    order.append(Recorded(event, offset, later=False))
                 case "NonBlockingCollectiveRequest":
-                    waiting[rank, event.request_id] = [None, offset, True]
+                    waiting[rank, event.request_id] = Recorded(None, offset, later=True)
                     order.append(waiting[rank, event.request_id])
                 case "NonBlockingCollectiveComplete":
                     if (rank, event.request_id) not in waiting:
                         self.refuse(rank, offset, event, f"request {event.request_id} has not been made")
-                    waiting.pop((rank, event.request_id))[0] = event
+                    waiting.pop((rank, event.request_id)).end = event
                 case _:
                     continue
-            while order and order[0][0] is not None:
-                self._note(rank, numbers[rank], *order.popleft())
+            while order and (end := order[0].end) is not None:
+                first = order.popleft()
+                self._note(rank, numbers[rank], end, first.offset, first.later)
         for rank, order in orders.items():
             if order:
                 what = "a collective operation that does not block is never completed; let the program wait for it"
-                raise RunError(f"{self._anchor}: rank {rank}, event {order[0][1]}: {what}")
+                raise RunError(f"{self._anchor}: rank {rank}, event {order[0].offset}: {what}")
 
-    def _note(self, rank: int, numbers: dict[int, int], event: Any, offset: int, later: bool) -> None:
+    def _note(
+        self, rank: int, numbers: dict[int, int], event: kinds.MpiCollectiveEnd, offset: int, later: bool
+    ) -> None:
         comm, what = event.communicator._ref, str(event.collective_op).rpartition(".")[2]
         members = self.members(comm, rank)
         if members is None or rank not in members:
@@ -279,6 +296,6 @@ class Archive(Writing):
                         f"{call.members} of {count} ranks; record the whole program"
                     )
 
-    def refuse(self, rank: int, offset: int, event: Any, what: str) -> NoReturn:
+    def refuse(self, rank: int, offset: int, event: kinds.Event, what: str) -> NoReturn:
         """Raise the error for an event."""
         raise RunError(f"{self._place_of(rank, offset, event)}: {what}")

@@ -7,13 +7,20 @@ without a method (metrics, parameters, threads, files) are passed over.
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, NoReturn, Protocol, TypeVar
 
 from elanite.traces.calls import expand
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
+    from otf2 import definitions, events
+
     from elanite.traces.calls import Call
     from elanite.traces.tape import Place, Tape
+
+Request = TypeVar("Request")
 
 _UNDEFINED = 2**64 - 1
 """The message of a probe that takes no message from others."""
@@ -22,7 +29,7 @@ _UNDEFINED = 2**64 - 1
 class Definitions(Protocol):
     """The definitions and the calls of an archive, as far as the events of a rank need them."""
 
-    otf2: Any
+    otf2: ModuleType
     """The package."""
     resolution: int
     """Ticks of the clock in a second."""
@@ -39,7 +46,7 @@ class Definitions(Protocol):
     def later(self, rank: int) -> tuple[int, int]:
         """The communicator and the number of the next call of a rank that does not block."""
 
-    def refuse(self, rank: int, offset: int, event: Any, what: str) -> NoReturn:
+    def refuse(self, rank: int, offset: int, event: events.Event, what: str) -> NoReturn:
         """Raise an error that names the event."""
 
 
@@ -57,16 +64,16 @@ class Rank:
         """What has ended in the present MPI call."""
         self._sends: dict[int, int] = {}
         self._receives: dict[int, Place] = {}
-        self._probed: dict[int, tuple[Place, Any]] = {}
-        self._matched: dict[int, tuple[Place, Any]] = {}
+        self._probed: dict[int, tuple[Place, events.MpiProbe]] = {}
+        self._matched: dict[int, tuple[Place, events.MpiProbe]] = {}
         self._collectives: dict[int, list[int]] = {}
         self._numbers: dict[int, int] = defaultdict(int)
-        self._event: Any = None
-        self._known: dict[type, Any] = {}
+        self._event: events.Event = None
+        self._known: dict[type, Callable[[events.Event], None] | None] = {}
         handlers = {name: getattr(self, name) for name in dir(self) if name.startswith("on_")}
         self._handlers = {name.removeprefix("on_").replace("_", "").lower(): one for name, one in handlers.items()}
 
-    def take(self, offset: int, event: Any) -> None:
+    def take(self, offset: int, event: events.Event) -> None:
         """Take the next event of the rank."""
         self._offset, self._event = offset, event
         if event.time < self._time:
@@ -76,10 +83,11 @@ class Rank:
         if kind not in self._known:
             name = kind.__name__.lower()
             self._known[kind] = self.one_sided if name.startswith("rma") else self._handlers.get(name)
-        if self._known[kind] is not None:
+        handler = self._known[kind]
+        if handler is not None:
             if _in_call(kind.__name__) and not self._depth:
                 self._refuse("it is in no MPI call: Enter and Leave of MPI calls must be recorded, too")
-            self._known[kind](event)
+            handler(event)
 
     def end(self) -> None:
         """Check what is left after the last event."""
@@ -89,10 +97,10 @@ class Rank:
     def _refuse(self, what: str) -> NoReturn:
         self._archive.refuse(self._rank, self._offset, self._event, what)
 
-    def _is_mpi(self, region: Any) -> bool:
+    def _is_mpi(self, region: definitions.Region) -> bool:
         return bool(region.paradigm == self._archive.otf2.Paradigm.MPI)
 
-    def on_enter(self, event: Any) -> None:
+    def on_enter(self, event: events.Enter) -> None:
         """A region begins; of an MPI call, the computation before it is written."""
         if not self._is_mpi(event.region):
             return
@@ -104,7 +112,7 @@ class Rank:
         if ns:
             self._tape.saw([self._tape.put(f"calc {ns}")])
 
-    def on_leave(self, event: Any) -> None:
+    def on_leave(self, event: events.Leave) -> None:
         """A region ends; of an MPI call, later ones wait for what has ended in it."""
         if not self._is_mpi(event.region):
             return
@@ -115,16 +123,16 @@ class Rank:
             self._tape.saw(self._ended)
             self._ended, self._left, self._flushed = [], event.time, 0
 
-    def on_buffer_flush(self, event: Any) -> None:
+    def on_buffer_flush(self, event: events.BufferFlush) -> None:
         """The recording writes its buffer; the program does not compute."""
         self._flushed += max(event.stop_time - event.time, 0)
 
-    def on_measurement_on_off(self, event: Any) -> None:
+    def on_measurement_on_off(self, event: events.MeasurementOnOff) -> None:
         """The recording pauses, or goes on."""
         if event.measurement_mode == self._archive.otf2.MeasurementMode.OFF:
             self._refuse("the recording pauses, so that messages may be missing; record all of the program")
 
-    def one_sided(self, event: Any) -> None:
+    def one_sided(self, event: events.Event) -> None:
         """One-sided communication."""
         self._refuse(f"GOAL has no word for one-sided communication ({type(event).__name__})")
 
@@ -136,68 +144,68 @@ class Rank:
             self._refuse(f"there is no rank {place} in communicator {comm}, which has {len(members)}")
         return members[place]
 
-    def _send(self, event: Any) -> int:
+    def _send(self, event: events.MpiSend | events.MpiIsend) -> int:
         comm = event.communicator._ref
         to, tag = self._peer(comm, event.receiver), self._archive.tag(comm, event.msg_tag)
         return self._tape.put(f"send {event.msg_length}b to {to} tag {tag}")
 
-    def _receive(self, place: Place, comm: Any, sender: int, tag: int, size: int) -> None:
+    def _receive(self, place: Place, comm: definitions.Comm, sender: int, tag: int, size: int) -> None:
         source, known = self._peer(comm._ref, sender), self._archive.tag(comm._ref, tag)
         self._ended.append(self._tape.define(place, f"recv {size}b from {source} tag {known}"))
 
-    def on_mpi_send(self, event: Any) -> None:
+    def on_mpi_send(self, event: events.MpiSend) -> None:
         """A send that blocks."""
         self._ended.append(self._send(event))
 
-    def on_mpi_isend(self, event: Any) -> None:
+    def on_mpi_isend(self, event: events.MpiIsend) -> None:
         """A send that does not block."""
         self._sends[event.request_id] = self._send(event)
 
-    def on_mpi_isend_complete(self, event: Any) -> None:
+    def on_mpi_isend_complete(self, event: events.MpiIsendComplete) -> None:
         """The end of a send."""
         self._ended.append(self._pop(self._sends, event.request_id))
 
-    def on_mpi_recv(self, event: Any) -> None:
+    def on_mpi_recv(self, event: events.MpiRecv) -> None:
         """A receive that blocks."""
         self._receive(self._tape.reserve(), event.communicator, event.sender, event.msg_tag, event.msg_length)
 
-    def on_mpi_irecv_request(self, event: Any) -> None:
+    def on_mpi_irecv_request(self, event: events.MpiIrecvRequest) -> None:
         """A receive that does not block."""
         self._receives[event.request_id] = self._tape.reserve()
 
-    def on_mpi_irecv(self, event: Any) -> None:
+    def on_mpi_irecv(self, event: events.MpiIrecv) -> None:
         """The end of a receive."""
         place = self._pop(self._receives, event.request_id)
         self._receive(place, event.communicator, event.sender, event.msg_tag, event.msg_length)
 
-    def on_mpi_probe(self, event: Any) -> None:
+    def on_mpi_probe(self, event: events.MpiProbe) -> None:
         """A probe; a matched one takes its message from others."""
         if event.message_id != _UNDEFINED:
             self._probed[event.message_id] = (self._tape.reserve(), event)
 
-    def on_mpi_mrecv(self, event: Any) -> None:
+    def on_mpi_mrecv(self, event: events.MpiMrecv) -> None:
         """The receive of a matched message."""
         self._take(self._pop(self._probed, event.message_id), event.msg_length)
 
-    def on_mpi_imrecv_request(self, event: Any) -> None:
+    def on_mpi_imrecv_request(self, event: events.MpiImrecvRequest) -> None:
         """The receive of a matched message, which does not block."""
         self._matched[event.request_id] = self._pop(self._probed, event.message_id)
 
-    def on_mpi_imrecv(self, event: Any) -> None:
+    def on_mpi_imrecv(self, event: events.MpiImrecv) -> None:
         """The end of such a receive."""
         self._take(self._pop(self._matched, event.request_id), event.msg_length)
 
-    def _take(self, probed: tuple[Place, Any], size: int) -> None:
+    def _take(self, probed: tuple[Place, events.MpiProbe], size: int) -> None:
         place, probe = probed
         self._receive(place, probe.communicator, probe.sender, probe.tag, size)
 
-    def on_mpi_request_cancelled(self, event: Any) -> None:
+    def on_mpi_request_cancelled(self, event: events.MpiRequestCancelled) -> None:
         """A receive that takes nothing: its place in the order stays."""
         if event.request_id in self._sends:
             self._refuse("a send is cancelled; whether its message was received is not recorded")
         self._tape.define(self._pop(self._receives, event.request_id), "calc 0")
 
-    def _pop(self, requests: dict[int, Any], request: int) -> Any:
+    def _pop(self, requests: dict[int, Request], request: int) -> Request:
         if request not in requests:
             self._refuse(f"request {request} has not been made; record the program from its start")
         return requests.pop(request)
@@ -211,19 +219,20 @@ class Rank:
         self._tape.tag = self._archive.tag(comm, tag)
         return expand(self._tape, members, members.index(self._rank), self._archive.call(comm, number), begin)
 
-    def on_mpi_collective_end(self, event: Any) -> None:
+    def on_mpi_collective_end(self, event: events.MpiCollectiveEnd) -> None:
         """A collective operation."""
         comm = event.communicator._ref
         self._ended += self._collective(comm, self._numbers[comm], "collective")
 
-    def on_non_blocking_collective_request(self, event: Any) -> None:
+    def on_non_blocking_collective_request(self, event: events.NonBlockingCollectiveRequest) -> None:
         """A collective operation that does not block."""
         comm, number = self._archive.later(self._rank)
         self._collectives[event.request_id] = self._collective(comm, number, f"collective {number}")
 
-    def on_non_blocking_collective_complete(self, event: Any) -> None:
+    def on_non_blocking_collective_complete(self, event: events.NonBlockingCollectiveComplete) -> None:
         """The end of a collective operation."""
-        self._ended += self._pop(self._collectives, event.request_id)
+        ended: list[int] = self._pop(self._collectives, event.request_id)
+        self._ended += ended
 
 
 def _in_call(name: str) -> bool:

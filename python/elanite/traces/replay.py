@@ -14,26 +14,83 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Thread
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, Unpack
 
 from elanite import _core
 from elanite.base import bounded, build, html
+from elanite.base.rows import first
 from elanite.errors import Exit, RunError, UsageError
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.options import Options
+from elanite.mpirun.summary import Traffic
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     import polars as pl
 
     from elanite.inputs.machine import Machine
     from elanite.inputs.sources import Source
+    from elanite.mpirun.options import Chosen
+    from elanite.mpirun.summary import Link
 
 TABLES = ("ranks", "operations", "links", "faults", "series")
 FOLDER = "replay"
 _LAYOUT = 2
+
+Name = Literal["ranks", "operations", "waiting", "links", "faults", "series", "summary"]
+_RECORDS: tuple[Name, ...] = ("ranks", "operations", "waiting", "links", "faults", "series", "summary")
+
+
+class Totals(Traffic):
+    """The totals of a replay."""
+
+    operations: int
+
+
+class Rank(TypedDict):
+    """The end of a rank, in us."""
+
+    rank: int
+    node: int
+    end_us: float
+    computed_us: float
+
+
+class Operation(TypedDict):
+    """An operation of the trace that had not ended."""
+
+    rank: int
+    operation: int
+    kind: str
+    peer: int | None
+    size: int
+    tag: int | None
+    free_us: float
+
+
+class Figures(TypedDict):
+    """The figures of a replay, as ``elanite replay --format json`` prints them."""
+
+    trace: str
+    machine: str
+    network: str
+    ranks: int
+    nodes: int
+    buffered_bytes: NotRequired[int]
+    simulated_us: float
+    cpu_seconds: float
+    operations: int
+    messages: int
+    bytes: int
+    packets: int
+    packets_resent: int
+    slowest: Rank
+    links: list[Link]
+    digest: str
+    versions: Mapping[str, object]
+    folder: str | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -56,39 +113,50 @@ class Replay:
     """Labels of the trace that stand at a second operation."""
 
     @property
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> Totals:
         """``time_us``, ``operations``, ``messages``, ``bytes``, ``packets``, ``packets_resent``, ``digest``."""
-        return self.tables["summary"].row(0, named=True)
+        return first(self.tables["summary"], Totals)
 
     @property
-    def slowest(self) -> dict[str, Any]:
+    def slowest(self) -> Rank:
         """The row of the rank that ends last; of several, the first."""
-        return self.tables["ranks"].sort("end_us", "rank", descending=[True, False]).row(0, named=True)
+        return first(self.tables["ranks"].sort("end_us", "rank", descending=[True, False]), Rank)
 
-    def as_json(self, folder: str | None = None) -> dict[str, Any]:
+    def as_json(self, folder: str | None = None) -> Figures:
         """The figures of the replay as plain data."""
         from elanite.mpirun.summary import hottest_of_each
 
         summary, slowest = self.summary, self.slowest
-        return {
+        found: Figures = {
             "trace": str(self.trace),
             "machine": self.cluster.name,
             "network": self.options.network,
             "ranks": self.options.ranks,
             "nodes": len(set(self.placement)),
-            **({"buffered_bytes": self.buffered} if self.buffered else {}),
             "simulated_us": summary["time_us"],
             "cpu_seconds": round(self.cpu_seconds, 6),
-            **{key: summary[key] for key in ("operations", "messages", "bytes", "packets", "packets_resent")},
-            "slowest": {key: slowest[key] for key in ("rank", "node", "end_us", "computed_us")},
+            "operations": summary["operations"],
+            "messages": summary["messages"],
+            "bytes": summary["bytes"],
+            "packets": summary["packets"],
+            "packets_resent": summary["packets_resent"],
+            "slowest": {
+                "rank": slowest["rank"],
+                "node": slowest["node"],
+                "end_us": slowest["end_us"],
+                "computed_us": slowest["computed_us"],
+            },
             "links": hottest_of_each(self.tables["links"], summary["time_us"]),
             "digest": summary["digest"],
             "versions": build.here().versions(),
             "folder": folder,
         }
+        if self.buffered:
+            found["buffered_bytes"] = self.buffered
+        return found
 
     def _repr_html_(self) -> str:
-        figures = {key: self.summary[key] for key in ("time_us", "operations", "messages", "bytes", "packets")}
+        figures = {key: value for key, value in self.summary.items() if key not in ("packets_resent", "digest")}
         title = f"{self.trace} on {html.count(self.options.ranks, 'rank')} of {self.cluster.name}"
         return html.block(title, html.table(tuple(figures), [tuple(figures.values())]))
 
@@ -121,7 +189,7 @@ def run(
     *,
     keep: bool = False,
     buffered: str | None = None,
-    **options: Any,
+    **options: Unpack[Chosen],
 ) -> Replay:
     """Replay a trace on a machine; ``keep`` keeps the tables ``operations`` and ``series``.
 
@@ -171,7 +239,7 @@ def run(
     if failed:
         raise failed[0]
     early = done[0]["early"]
-    tables = {name: frame(columns) for name, columns in done[0].items() if name != "early"}  # type: ignore[arg-type]
+    tables: dict[str, pl.DataFrame] = {name: frame(done[0][name]) for name in _RECORDS}
     tables["ranks"].insert_column(1, frame({"node": ("UInt32", placement)})["node"])
     found = Replay(
         trace, chosen, cluster, tuple(placement), time.process_time() - begun, tables, sends, tuple(read.warnings)
@@ -217,7 +285,12 @@ def keep(replay: Replay, out: Path) -> Path:
 
 
 def replay(
-    trace: str | Path, machine: Machine | str | Path = "es40-qsnet", *, operations: bool = False, **options: Any
+    trace: str | Path,
+    machine: Machine | str | Path = "es40-qsnet",
+    *,
+    operations: bool = False,
+    buffered: str | None = None,
+    **options: Unpack[Chosen],
 ) -> Replay:
     """Replay a GOAL trace on a machine: ``el.replay("allreduce.goal", network="ideal").summary``.
 
@@ -231,4 +304,4 @@ def replay(
     from elanite.inputs.machine import Machine
 
     on = machine if isinstance(machine, Machine) else Machine.load(machine)
-    return run(Path(trace), on.file, on.overrides, keep=operations, **options)
+    return run(Path(trace), on.file, on.overrides, keep=operations, buffered=buffered, **options)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -160,7 +160,7 @@ def named(series: Sequence[str]) -> str:
     return ", ".join(series) if len(series) <= MOST_NAMED else f"{series[0]} and {len(series) - 1} more"
 
 
-def label_of(row: Mapping[str, Any], columns: Sequence[str]) -> str:
+def label_of(row: Mapping[str, object], columns: Sequence[str]) -> str:
     """The values of a configuration in words: ``fast, uniform, message 4 KB``."""
     words = []
     for name in columns:
@@ -218,6 +218,6 @@ _STEADY = pl.lit(State.STEADY.value).alias(STATE), pl.lit("").alias(REASON)
 """The state of points without loads."""
 
 
-def _numeric(row: Mapping[str, Any], name: str) -> float | None:
+def _numeric(row: Mapping[str, object], name: str) -> float | None:
     values = (row.get(name + suffix) for suffix in ("", *SUFFIX.values()))
     return next((float(one) for one in values if isinstance(one, int | float)), None)

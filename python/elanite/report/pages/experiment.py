@@ -175,7 +175,7 @@ def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
     """The experiment, its machines, and the size of the runs."""
     manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
     machines = " and ".join(machine.name for machine in plan.machines)
-    packets = number(sum(manifest["packets"] for manifest in manifests))
+    packets = number(sum(manifest.data["packets"] for manifest in manifests))
     seconds = number(sum(manifest.cpu_seconds for manifest in manifests))
     parts = [
         f"{plan.experiment.name} on {machines}",
@@ -191,5 +191,5 @@ def _notes(plan: Plan, points: Sequence[Point], store: Store) -> list[str]:
     missing = len(plan.points) - len(points)
     said = [f"Incomplete: {missing} of {len(plan.points)} points {are(missing)} missing."] if missing else []
     manifests = (manifest for point in points if (manifest := store.get(point.id)) is not None)
-    others = build.note(build.grouped(build.Build.of(manifest["versions"]) for manifest in manifests))
+    others = build.note(build.grouped(build.Build.of(manifest.data["versions"]) for manifest in manifests))
     return [*said, *([f"{others[:1].upper()}{others[1:]}."] if others else [])]

@@ -11,17 +11,16 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import tomllib
 from pathlib import Path, PurePosixPath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base import bounded
 from elanite.base.simulator import VARIABLE
-from elanite.inputs import sources
+from elanite.inputs import patterns, sources
 from elanite.report.pages.inputs import MOST_BYTES, Inputs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from elanite.inputs.plan import Plan
     from elanite.inputs.sources import Source
@@ -43,7 +42,7 @@ class Files:
             return source.name
         text = source.text
         if source.kind == "experiment":
-            for named in dict.fromkeys(_pairs_of(text)):
+            for named in dict.fromkeys(patterns.files(text)):
                 name = self.beside(source, named)
                 for quote in "\"'":
                     text = text.replace(f"{quote}{named}{quote}", f"{quote}{name}{quote}")
@@ -131,25 +130,6 @@ def of_plan(plan: Plan, options: Sequence[str], verb: str = "run", written: Sequ
     if program := os.environ.get(VARIABLE):
         files.program(Path(program))
     return files.inputs([*words, *(written or outputs(html=Path(f"{plan.experiment.name}.html")))])
-
-
-def _pairs_of(text: str) -> Iterator[str]:
-    """The files of pairs that an experiment file names as patterns."""
-
-    def walk(value: Any, key: str) -> Iterator[str]:
-        if isinstance(value, dict):
-            for name, each in value.items():
-                yield from walk(each, name)
-        elif isinstance(value, list):
-            for each in value:
-                yield from walk(each, key)
-        elif key == "pattern" and isinstance(value, str) and value.endswith(".csv"):
-            yield value
-
-    try:
-        yield from walk(tomllib.loads(text), "")
-    except tomllib.TOMLDecodeError:
-        return
 
 
 def tame(name: str) -> str:

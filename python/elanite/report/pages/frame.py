@@ -11,7 +11,7 @@ from __future__ import annotations
 import shlex
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.base import bounded, build, html, whole
 from elanite.base.text import minus, number, percent, plain
@@ -128,7 +128,7 @@ def footer() -> dict[str, str]:
     return {"made": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")} | build.here().facts()
 
 
-def environment(**filters: Callable[..., Any]) -> jinja2.Environment:
+def environment(**filters: Callable[..., object]) -> jinja2.Environment:
     """The templates of pages with figures, with the filters that figures need and further ones."""
     import jinja2
 
@@ -176,5 +176,5 @@ def signs_once(drawn: Iterable[Figure]) -> Iterator[Figure]:
 def _embedded(figure: Figure) -> str:
     """The data of a figure for the page's script: the chart, and the table behind it."""
     head, rows = tabular.table(figure)
-    content: dict[str, Any] = {"spec": figure.spec(), "head": head, "rows": rows}
+    content: dict[str, object] = {"spec": figure.spec(), "head": head, "rows": rows}
     return html.embedded(content)

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -136,8 +136,8 @@ def shares(point: Point, store: Store) -> Shares | None:
     begin, end = (_core.quantity(content["run"][key]) for key in ("warm_up", "window"))
     if begin is None or end is None:
         return None
-    window = manifest["simulated_ps"] / 1e6 - begin[0]
-    recorded = min(window, window * MOST_PACKETS / max(manifest["packets"], 1))
+    window = manifest.data["simulated_ps"] / 1e6 - begin[0]
+    recorded = min(window, window * MOST_PACKETS / max(manifest.data["packets"], 1))
     content["run"]["watch"] = f"{round(recorded * 1e6)} ps"
     try:
         records = _core.simulate(json.dumps(content), _core.Cancel())
@@ -187,7 +187,7 @@ def _owner(job: str) -> str:
     return "servers" if job == SERVERS else f"job {job}"
 
 
-def _written(link: Mapping[str, Any]) -> tuple[str, str]:
+def _written(link: Mapping[str, float]) -> tuple[str, str]:
     """The heat of a link as pages write it."""
     return number(link["waiting_us"]), f"{link['busy']:.1%}"
 
@@ -293,7 +293,7 @@ def _below(point: Point, store: Store) -> Iterator[_Node]:
         return
     content = json.loads(point.json)
     begin = _core.quantity(content["run"]["warm_up"])
-    window_us = manifest["simulated_ps"] / 1e6 - (begin[0] if begin else 0.0)
+    window_us = manifest.data["simulated_ps"] / 1e6 - (begin[0] if begin else 0.0)
     jobs = content["workload"].get("jobs", {}).get("jobs", {})
     for node in nodes.filter(pl.col("offered") > 0).iter_rows(named=True):
         offered, lacking = node["offered"] * window_us, (node["offered"] - node["accepted"]) * window_us

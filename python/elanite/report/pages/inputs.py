@@ -15,7 +15,7 @@ import base64
 import hashlib
 import shlex
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base import html
@@ -84,8 +84,8 @@ class Inputs:
         )
 
 
-def _file(name: str, content: bytes) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": name, "sha256": hashlib.sha256(content).hexdigest()}
+def _file(name: str, content: bytes) -> dict[str, object]:
+    found: dict[str, object] = {"name": name, "sha256": hashlib.sha256(content).hexdigest()}
     try:
         found["text"] = content.decode("utf-8")
     except UnicodeDecodeError:

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -109,7 +109,7 @@ class Timeline:
             )
         return found
 
-    def as_json(self) -> dict[str, Any]:
+    def as_json(self) -> dict[str, object]:
         """The timeline as plain data. A lane's begins are sorted, and each is the difference to the one before."""
         of_rank = {rank: rows for (rank,), rows in self.intervals.group_by("rank", maintain_order=True)}
         empty = self.intervals.clear()
@@ -325,10 +325,10 @@ def merged(intervals: pl.DataFrame, end_ps: int, most: int) -> pl.DataFrame:
     return found.sort(order, maintain_order=True).drop("row")
 
 
-def _lane(rank: int, node: int, end: int, rows: pl.DataFrame) -> dict[str, Any]:
+def _lane(rank: int, node: int, end: int, rows: pl.DataFrame) -> dict[str, object]:
     begins = rows["begin_ps"].to_list()
     several = rows.with_row_index("place").filter(pl.col("count") > 1).select("place", "count", "time_ps")
-    lane: dict[str, Any] = {
+    lane: dict[str, object] = {
         "rank": rank,
         "node": node,
         "end": end,

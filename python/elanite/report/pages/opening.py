@@ -19,7 +19,7 @@ import unicodedata
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from elanite import _core
 from elanite.base import bounded, whole
@@ -136,7 +136,7 @@ def _damaged(page: Path, why: str) -> NoReturn:
     raise UsageError(f"{page} is damaged: {why}; nothing was written\n  make the page again, or get another copy")
 
 
-def _checked(page: Path, block: Any) -> Opened:
+def _checked(page: Path, block: object) -> Opened:
     """The block with the right types, safe names and fitting checksums."""
     if not isinstance(block, dict) or not isinstance(block.get("format"), int):
         _damaged(page, "the block of inputs has no format")
@@ -173,11 +173,11 @@ def _checked(page: Path, block: Any) -> Opened:
     return Opened(page, tuple(words), files, missing, version, model)
 
 
-def _plain(one: dict[str, Any]) -> bool:
+def _plain(one: dict[str, object]) -> bool:
     return isinstance(one.get("text") or one.get("base64") or "", str)
 
 
-def _name(page: Path, one: Any, others: list[str]) -> str:
+def _name(page: Path, one: object, others: list[str]) -> str:
     """The name of an entry, if it is a path inside the folder that no other entry has."""
     name = one.get("name") if isinstance(one, dict) else None
     if not isinstance(name, str) or not name:
@@ -203,7 +203,7 @@ def _name(page: Path, one: Any, others: list[str]) -> str:
     return name
 
 
-def _content(page: Path, one: dict[str, Any]) -> bytes:
+def _content(page: Path, one: dict[str, object]) -> bytes:
     """The bytes of an entry, which have its checksum."""
     text, encoded = one.get("text"), one.get("base64")
     try:

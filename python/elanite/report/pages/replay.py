@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from elanite.base.rows import first as row_of
+from elanite.base.rows import rows as rows_of
 from elanite.base.text import counted, number
 from elanite.errors import Exit
 from elanite.inputs.machine import Machine
@@ -13,11 +15,11 @@ from elanite.mpirun.summary import by_size, named, size
 from elanite.report.pages import lanes, traffic
 from elanite.report.pages.frame import Page, Section, Table
 from elanite.report.pages.timeline import drawing
-from elanite.results.congestion import in_words
+from elanite.results.congestion import Fault, in_words
+from elanite.traces.replay import Operation
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any
+    from collections.abc import Sequence
 
     from elanite.inputs.sources import Source
     from elanite.report.pages.inputs import Inputs
@@ -64,9 +66,9 @@ def _failed(replay: Replay) -> list[str]:
     faults = replay.tables["faults"]
     if faults.is_empty():
         return []
-    first = in_words(faults.row(0, named=True))
+    failed = in_words(row_of(faults, Fault))
     more = f", and {counted(len(faults) - 1, 'other failure')}" if len(faults) > 1 else ""
-    return [f"Before the end, the machine failed: {first}{more}; operations may wait because of it."]
+    return [f"Before the end, the machine failed: {failed}{more}; operations may wait because of it."]
 
 
 def _oldest(replay: Replay) -> list[str]:
@@ -75,16 +77,16 @@ def _oldest(replay: Replay) -> list[str]:
     if waiting.is_empty():
         return []
     count, ranks = len(waiting), named(waiting["rank"].unique().sort().to_list())
-    first = waiting.row(0, named=True)
-    oldest = f"{_in_words(first)} at rank {first['rank']}, since {number(first['free_us'])} µs"
+    earliest = row_of(waiting, Operation)
+    oldest = f"{_in_words(earliest)} at rank {earliest['rank']}, since {number(earliest['free_us'])} µs"
     if count == 1:
         return [f"At the end, one operation had not ended: {oldest}."]
     return [f"At the end, {count:,} operations of {ranks} had not ended; the first of them: {oldest}."]
 
 
-def _in_words(operation: Mapping[str, Any]) -> str:
+def _in_words(operation: Operation) -> str:
     """An operation: ``recv of 5 B from rank 1 with tag 3``."""
-    kind, amount, peer, tag = (operation[name] for name in ("kind", "size", "peer", "tag"))
+    kind, amount, peer, tag = operation["kind"], operation["size"], operation["peer"], operation["tag"]
     if kind == "calc":
         return f"calc of {number(amount / 1e3)} µs"
     whom = "any rank" if peer is None else f"rank {peer}"
@@ -95,7 +97,7 @@ def _in_words(operation: Mapping[str, Any]) -> str:
 def _waiting(replay: Replay) -> list[Table]:
     found = [
         (f"rank {row['rank']}", str(row["operation"]), _in_words(row), number(row["free_us"]))
-        for row in replay.tables["waiting"].iter_rows(named=True)
+        for row in rows_of(replay.tables["waiting"], Operation)
     ]
     rows, left = traffic.cut(found, traffic.MOST_RANKS, "operations that had not ended")
     columns = ("rank", "number", "operation", "since, µs")

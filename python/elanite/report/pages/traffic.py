@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import polars as pl
 
+from elanite.base.rows import first
+from elanite.base.rows import rows as rows_of
 from elanite.base.text import counted
 from elanite.figures import matrix
-from elanite.mpirun.summary import Sizes, busiest, hottest, size, waits
+from elanite.mpirun.summary import Link, Sizes, busiest, hottest, size, waits
 from elanite.report.pages.frame import Section, Table
-from elanite.results.congestion import in_words, of_tables
+from elanite.results.congestion import Fault, in_words, of_tables
 from elanite.store import empty
 
 if TYPE_CHECKING:
@@ -93,7 +95,7 @@ def _class(sizes: Sizes) -> str:
     return f"of {sizes.label}" if sizes.least == sizes.most else f"of {size(sizes.least)} {sizes.label}"
 
 
-def with_others(ranks: pl.DataFrame, rank: Mapping[str, Any], column: str, one: str, several: str) -> str:
+def with_others(ranks: pl.DataFrame, rank: Mapping[str, object], column: str, one: str, several: str) -> str:
     """A rank with its verb, and the number of the other ranks with the same value: ``rank 0 and 15 others compute``."""
     others = len(ranks.filter(pl.col(column) == rank[column])) - 1
     if not others:
@@ -110,7 +112,7 @@ def link(links: pl.DataFrame, time_us: float) -> str:
     some = hottest(links, time_us)
     if some.is_empty():
         return ""
-    top, busy = some.row(0, named=True), busiest(links, time_us).row(0, named=True)
+    top, busy = first(some, Link), first(busiest(links, time_us), Link)
     share = f"busy {busy['busy']:.1%} of the time{_alike(some, busy, _busy)}"
     if not top["waiting_us"]:
         return f"No packet waited for a link. Busiest link: {_place(busy)}, {share}."
@@ -120,17 +122,17 @@ def link(links: pl.DataFrame, time_us: float) -> str:
     return f"{HOTTEST}: {_place(top)}; {waited}, busy {_busy(top)} of the time. Busiest link: {_place(busy)}, {share}."
 
 
-def _place(link: Mapping[str, Any]) -> str:
+def _place(link: Link) -> str:
     return f"{link['from']} → {link['to']} ({'of a node' if link['level'] == 0 else 'between switches'})"
 
 
-def _busy(link: Mapping[str, Any]) -> str:
+def _busy(link: Link) -> str:
     return f"{link['busy']:.1%}"
 
 
-def _alike(links: pl.DataFrame, one: Mapping[str, Any], written: Callable[[Mapping[str, Any]], str]) -> str:
+def _alike(links: pl.DataFrame, one: Link, written: Callable[[Link], str]) -> str:
     """The number of other links with the same figure, as pages write it."""
-    others = sum(written(each) == written(one) for each in links.iter_rows(named=True)) - 1
+    others = sum(written(each) == written(one) for each in rows_of(links, Link)) - 1
     return f", as {counted(others, 'other link')}" if others else ""
 
 
@@ -139,7 +141,7 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
     links, faults = tables["links"], tables["faults"]
     busy = hottest(links, time_us)
     of_nodes = pl.col("level") == 0
-    shown = [row for kind in (of_nodes, ~of_nodes) for row in busy.filter(kind).head(MOST_LINKS).iter_rows(named=True)]
+    shown = [row for kind in (of_nodes, ~of_nodes) for row in rows_of(busy.filter(kind).head(MOST_LINKS), Link)]
     rows = [
         (
             f"{row['from']} → {row['to']}",
@@ -156,7 +158,7 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
     right = ("busy", "packets", "waits, µs")
     found = [Table(("link", "between", *right), rows, "Hottest links", right, note=note)] if rows else []
     if len(faults):
-        words = [(in_words(one),) for one in faults.head(MOST_FAULTS).iter_rows(named=True)]
+        words = [(in_words(one),) for one in rows_of(faults.head(MOST_FAULTS), Fault)]
         more = f"{MOST_FAULTS} of {len(faults):,} failures." if len(faults) > MOST_FAULTS else ""
         found.append(Table(("failure",), words, "Failures", note=more))
     text, drawn = [], []
@@ -168,7 +170,7 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
     return Section("Links", text, drawn, found)
 
 
-def sent_and_received(rank: Mapping[str, Any]) -> tuple[str, str]:
+def sent_and_received(rank: Mapping[str, float]) -> tuple[str, str]:
     """Two cells in the table of ranks: sent and received messages, with their payload."""
     kinds = ("sent", "received")
     sent, received = (f"{rank[f'messages_{kind}']:,} · {size(rank[f'bytes_{kind}'])}" for kind in kinds)

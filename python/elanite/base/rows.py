@@ -1,0 +1,35 @@
+"""Rows of tables and texts of JSON as typed dictionaries.
+
+A table's rows are dictionaries of any values to a type checker. A ``TypedDict`` names their columns and the types of
+these; the functions compare its keys with the columns, so that a row lacks none.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, TypeVar, cast
+
+if TYPE_CHECKING:
+    import polars as pl
+
+Row = TypeVar("Row")
+
+
+def rows(table: pl.DataFrame, shape: type[Row]) -> list[Row]:
+    """All rows; ``shape`` is a ``TypedDict``. Raises ``KeyError`` if the table lacks one of its columns."""
+    missing = shape.__annotations__.keys() - set(table.columns)
+    if missing:
+        raise KeyError(f"a table has no column {', '.join(sorted(missing))}")
+    return cast("list[Row]", table.to_dicts())
+
+
+def first(table: pl.DataFrame, shape: type[Row]) -> Row:
+    """The first row of a table that has one."""
+    return rows(table.head(1), shape)[0]
+
+
+def section(value: object) -> Mapping[str, object]:
+    """A value that is known to be a table of JSON or TOML. Raises ``TypeError`` if it is another."""
+    if not isinstance(value, Mapping):
+        raise TypeError(f"a table is needed, not {value!r}")
+    return value

@@ -1,0 +1,35 @@
+"""JSON schemas of files, as far as lists of keys need them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypedDict
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+Entry = TypedDict(
+    "Entry",
+    {
+        "type": str,
+        "description": str,
+        "properties": "Mapping[str, Entry]",
+        "items": "Entry",
+        "additionalProperties": "bool | Entry",
+        "anyOf": "list[Entry]",
+        "enum": "list[str]",
+        "$ref": str,
+        "$defs": "Mapping[str, Entry]",
+    },
+    total=False,
+)
+"""A schema, or the schema of a key."""
+
+
+def resolved(entry: Entry, schema: Entry) -> Entry:
+    """An entry without references and without the alternative ``null``."""
+    for one in entry.get("anyOf", ()):
+        if one.get("type") != "null":
+            return resolved(one, schema)
+    if "$ref" in entry:
+        return resolved(schema["$defs"][entry["$ref"].rsplit("/", 1)[-1]], schema)
+    return entry
