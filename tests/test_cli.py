@@ -144,7 +144,7 @@ def test_check_and_show_shipped_files(elanite: Run) -> None:
     assert "load" in elanite("show", "qsnet/uniform").out
 
 
-@pytest.mark.parametrize("kind", ["machine", "experiment"])
+@pytest.mark.parametrize("kind", ["machine", "experiment", "claim"])
 def test_schema_is_json(elanite: Run, kind: str) -> None:
     ended = elanite("schema", kind)
     assert ended.code == 0

@@ -144,3 +144,13 @@ def test_commands_take_the_files_of_a_folder(folder: Path, tmp_path: Path, elani
     words = ["run", f"{folder.name}/work/mine.toml", "--out", "out"]
     assert elanite(*words, cwd=tmp_path).code == 0
     assert elanite("check", "work/mine.toml", cwd=folder).code == 0
+
+
+def test_an_experiment_is_saved_into_another_folder(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").mkdir()
+    saved = el.Experiment.load(folder / "work" / "mine.toml").save(tmp_path / "elsewhere" / "copy.toml")
+    assert "../handed on/machines/own.toml" in saved.file.text
+    assert "../handed on/tables/pairs.csv" in saved.file.text
+    assert identities(tmp_path / "elsewhere" / "copy.toml")
+    beside = el.Experiment.load(folder / "work" / "mine.toml").save(folder / "work" / "copy.toml")
+    assert beside.file.text == (folder / "work" / "mine.toml").read_text()

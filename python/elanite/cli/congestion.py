@@ -4,28 +4,13 @@ from __future__ import annotations
 
 import json
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
-import typer
-
-from elanite.cli.common import (
-    OUT,
-    ExperimentOrRun,
-    Format,
-    MachineFile,
-    Out,
-    PointId,
-    Seed,
-    Set,
-    console,
-    data,
-    say_builds,
-    table,
-)
+from elanite.cli.common import ExperimentOrRun, Format, console, data, table
 from elanite.cli.request import Request
-from elanite.inputs.plan import FIRST_SEED
+from elanite.cli.results import Finished
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -72,49 +57,34 @@ class Congestion(Request):
     verb: ClassVar[str] = "congestion"
 
     experiment: ExperimentOrRun
-    machine: MachineFile = None
-    set_: Set = None
-    seed: Seed = FIRST_SEED
-    out: Out = OUT
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the matrices.")] = Format.TABLE
-    point: PointId = None
+    finished: Finished = field(default_factory=Finished)
 
     def execute(self) -> None:
         """Run the command."""
         from elanite.base.text import plain
         from elanite.cli import output
         from elanite.errors import UsageError
-        from elanite.inputs import sources
-        from elanite.inputs.plan import plan
-        from elanite.library.api import Result
         from elanite.mpirun import kept
         from elanite.results.congestion import links
-        from elanite.store import Store
         from elanite.traces.replay import FOLDER
 
-        output.refuse_terminal(self.format_)
+        format_ = self.finished.format_
+        output.refuse_terminal(format_)
         if Path(self.experiment).is_dir():
-            _of_run(Path(self.experiment), self.format_)
+            _of_run(Path(self.experiment), format_)
             return
         if Path(self.experiment).parent.name in (kept.FOLDER, FOLDER):
             raise UsageError(_no_run(Path(self.experiment)))
-        chosen = [sources.read("machine", self.machine)] if self.machine else []
-        planned = plan(sources.read("experiment", self.experiment), chosen, self.set_ or [], self.seed)
-        result = Result(planned.only(self.point) if self.point else planned, Store(self.out / "store"))
-        if not result.points:
-            which = f" whose identity starts with {' or '.join(self.point)}" if self.point else ""
-            command = planned.command(out=None if self.out == OUT else str(self.out))
-            raise UsageError(f"{self.experiment} has no finished points{which} in {self.out}; run: {command}")
-        say_builds(result.store)
-        if self.format_ is Format.TABLE:
+        result = self.finished.read(self.experiment)
+        if format_ is Format.TABLE:
             for each in result.points:
                 heading = f"{each.experiment} {each.series}, point {each.id}, seed {each.seed}"
                 about = ", ".join(f"{key} {plain(value)}" for key, value in each.parameters.items())
                 _print(result.congestion(each), heading, about)
-        elif self.format_ is Format.JSON:
+        elif format_ is Format.JSON:
             data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
         else:
-            output.rows(links(result.points, result.store), self.format_)
+            output.rows(links(result.points, result.store), format_)
 
 
 def _no_run(folder: Path) -> str:
@@ -160,7 +130,7 @@ def _of_run(folder: Path, format_: Format) -> None:
         output.rows(matrix.links, format_)
 
 
-def _json(point: Point, matrix: Matrix) -> dict[str, Any]:
+def _json(point: Point, matrix: Matrix) -> dict[str, object]:
     return {
         "id": point.id,
         "experiment": point.experiment,
@@ -178,8 +148,9 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
     """One matrix: the steps of the longest path, then the switches level by level."""
     import polars as pl
 
+    from elanite.base.rows import rows as rows_of
     from elanite.base.text import counted, number
-    from elanite.results.congestion import in_words
+    from elanite.results.congestion import Fault, in_words
 
     screen = console()
     screen.print(heading, style="bold", markup=False)
@@ -191,7 +162,7 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
             f" of switches {number(switch[column])} µs, {switch['name']}",
             markup=False,
         )
-    for fault in matrix.faults.head(MOST_FAULTS).iter_rows(named=True):
+    for fault in rows_of(matrix.faults.head(MOST_FAULTS), Fault):
         screen.print(f"failed: {in_words(fault)}", markup=False)
     if matrix.failed:
         more = max(len(matrix.faults) - MOST_FAULTS, 0)
@@ -247,7 +218,7 @@ def _level(matrix: Matrix, level: int) -> Table:
     return found
 
 
-def _ports(links: list[dict[str, Any]], column: str) -> Text:
+def _ports(links: list[dict[str, float]], column: str) -> Text:
     """The links of a switch in one direction, in the order of its ports; those that were down have a mark."""
     from rich.text import Text
 

@@ -3,28 +3,15 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import (
-    OUT,
-    ExperimentOrRun,
-    Format,
-    MachineFile,
-    Out,
-    PointId,
-    Seed,
-    Set,
-    console,
-    data,
-    say_builds,
-    table,
-)
+from elanite.cli.common import ExperimentOrRun, Format, console, data, table
 from elanite.cli.request import Request
-from elanite.inputs.plan import FIRST_SEED
+from elanite.cli.results import Finished
 
 if TYPE_CHECKING:
     import polars as pl
@@ -52,53 +39,38 @@ class Energy(Request):
 
     experiment: ExperimentOrRun
     power: Annotated[Path, typer.Option("--power", metavar="FILE", help="The file with the section [energy].")]
-    machine: MachineFile = None
-    set_: Set = None
-    seed: Seed = FIRST_SEED
-    out: Out = OUT
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the table.")] = Format.TABLE
-    point: PointId = None
+    finished: Finished = field(default_factory=Finished)
 
     def execute(self) -> None:
         """Run the command."""
         import polars as pl
 
         from elanite.cli import output
-        from elanite.errors import UsageError
-        from elanite.inputs import sources
-        from elanite.inputs.plan import plan
         from elanite.results.energy import load, of_point
         from elanite.results.frames import identity
-        from elanite.store import Store
 
-        output.refuse_terminal(self.format_)
+        format_ = self.finished.format_
+        output.refuse_terminal(format_)
         parameters = load(self.power)
         found: list[tuple[str, dict[str, object], pl.DataFrame]] = []
         if Path(self.experiment).is_dir():
             found.append(_of_folder(Path(self.experiment), parameters))
         else:
-            chosen = [sources.read("machine", self.machine)] if self.machine else []
-            planned = plan(sources.read("experiment", self.experiment), chosen, self.set_ or [], self.seed)
-            store = Store(self.out / "store")
-            points = [one for one in (planned.only(self.point) if self.point else planned).points if store.get(one.id)]
-            if not points:
-                command = planned.command(out=None if self.out == OUT else str(self.out))
-                raise UsageError(f"{self.experiment} has no finished points in {self.out}; run: {command}")
-            say_builds(store)
-            for one in points:
+            result = self.finished.read(self.experiment)
+            for one in result.points:
                 heading = f"{one.experiment} {one.series}, point {one.id}, seed {one.seed}"
-                found.append((heading, identity(one), of_point(one, store, parameters)))
-        if self.format_ is Format.TABLE:
+                found.append((heading, identity(one), of_point(one, result.store, parameters)))
+        if format_ is Format.TABLE:
             for heading, _, rows in found:
                 _print(heading, rows)
-        elif self.format_ is Format.JSON:
+        elif format_ is Format.JSON:
             data(json.dumps([about | {"energy": rows.to_dicts()} for _, about, rows in found], indent=1))
         else:
             wide = [
                 rows.select(*(pl.lit(value).alias(key) for key, value in about.items()), pl.all())
                 for _, about, rows in found
             ]
-            output.rows(pl.concat(wide, how="diagonal_relaxed"), self.format_)
+            output.rows(pl.concat(wide, how="diagonal_relaxed"), format_)
 
 
 def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, object], pl.DataFrame]:
@@ -106,10 +78,11 @@ def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, obj
     import polars as pl
 
     from elanite.errors import UsageError
+    from elanite.mpirun.kept import Manifest
     from elanite.results.energy import of_tables
     from elanite.store import read
 
-    about = read(folder, 2, 1)
+    about = read(folder, 2, 1, Manifest)
     if about is None or not about.keys() >= {"point", "time_us"}:
         raise UsageError(f"{folder} is no folder of a run or replay, or is damaged; elanite replay says its folder")
     if about["options"].get("network") == "ideal":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -117,7 +117,7 @@ class Show(Request):
 def _described(incomplete: str) -> list[str]:
     """Kinds of files and commands that have a schema."""
     current = [verb for verb, request in DECLARED.items() if not request.former]
-    return [one for one in ("machine", "experiment", *current) if one.startswith(incomplete)]
+    return [one for one in ("machine", "experiment", "claim", *current) if one.startswith(incomplete)]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,6 +127,7 @@ class Schema(Request):
     \b
     Examples:
       elanite schema machine > machine.schema.json
+      elanite schema claim > claims.schema.json
       elanite schema run > run.schema.json
 
     The schema of a command has its arguments and options, by their long names, with types, bounds and defaults.
@@ -137,7 +138,7 @@ class Schema(Request):
     kind: Annotated[
         str,
         typer.Argument(
-            metavar="machine|experiment|COMMAND",
+            metavar="machine|experiment|claim|COMMAND",
             help="Which files or which command to describe.",
             autocompletion=_described,
         ),
@@ -146,11 +147,15 @@ class Schema(Request):
     def execute(self) -> None:
         """Print the schema."""
         from elanite import _core
+        from elanite.base import bounded
         from elanite.errors import UsageError
         from elanite.inputs.sources import did_you_mean
 
         if self.kind in ("machine", "experiment"):
             data(json.dumps(json.loads(_core.schema(self.kind)), indent=2))
+            return
+        if self.kind == "claim":
+            data(bounded.packaged("data", "claims.schema.json").rstrip())
             return
         if self.kind not in DECLARED:
             raise UsageError(
@@ -198,13 +203,13 @@ def _fitted(source: Source, machine: Machine) -> None:
                 )
 
 
-def _shown(source: Source, overrides: list[str]) -> dict[str, Any]:
+def _shown(source: Source, overrides: list[str]) -> dict[str, object]:
     """A machine with its parameters, or an experiment with its points, as data."""
     from elanite import _core
     from elanite.inputs.plan import plan
 
     if source.kind == "machine":
-        found: dict[str, Any] = json.loads(_core.load_machine(source.text, source.file, overrides))
+        found: dict[str, object] = json.loads(_core.load_machine(source.text, source.file, overrides))
         return found
     planned = plan(source, overrides=overrides)
     return {

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base import html, whole
@@ -15,6 +16,7 @@ from elanite.inputs import patterns, sources, toml
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from elanite.inputs.contents import Description
     from elanite.inputs.sources import Source
 
 
@@ -28,7 +30,7 @@ class Experiment:
     """Document, sections and figures that the experiment follows."""
     machine: str | list[str]
     """The machine on which it runs unless another one is given, or the machines that it compares."""
-    about: dict[str, Any] = field(repr=False)
+    about: Description = field(repr=False)
     file: Source = field(repr=False)
     overrides: tuple[str, ...] = ()
 
@@ -43,11 +45,11 @@ class Experiment:
     @classmethod
     def of(cls, file: Source, overrides: Sequence[str] = ()) -> Experiment:
         """Make an experiment of a text that was read already."""
-        about = json.loads(_core.load_experiment(file.text, file.file, list(overrides)))
+        about: Description = json.loads(_core.load_experiment(file.text, file.file, list(overrides)))
         return cls(file.name, about["title"], about["source"], about["machine"], about, file, tuple(overrides))
 
     @classmethod
-    def from_dict(cls, content: Mapping[str, Any], name: str = "experiment") -> Experiment:
+    def from_dict(cls, content: Mapping[str, object], name: str = "experiment") -> Experiment:
         """Make an experiment of a dictionary with the keys of an experiment file.
 
         The pattern of a job may also be a function that yields the destinations of a node, or a ``Pattern`` with such a
@@ -60,15 +62,27 @@ class Experiment:
         file = f"{name}.toml"
         return cls.of(sources.Source("experiment", name, file, file, toml.text(patterns.evaluated(content))))
 
-    def with_(self, changes: Mapping[str, Any]) -> Experiment:
+    def with_(self, changes: Mapping[str, object]) -> Experiment:
         """The same experiment with other values: ``experiment.with_({"run.seeds": 1})``."""
         texts = [f"{key}={new if isinstance(new, str) else toml.value(new, key)}" for key, new in changes.items()]
         return Experiment.of(self.file, [*self.overrides, *texts])
 
     def save(self, path: str | Path) -> Experiment:
-        """Write the file of the experiment, without the overrides, and return the experiment of this file."""
-        whole.write(Path(path), self.file.text, UsageError)
+        """Write the file of the experiment, without the overrides, and return the experiment of this file.
+
+        Paths in the file are relative to it: in another folder they are written anew, and lead to the same files.
+        """
+        whole.write(Path(path), self._text_in(Path(path).parent), UsageError)
         return Experiment.load(path, self.overrides)
+
+    def _text_in(self, folder: Path) -> str:
+        text, here = self.file.text, Path(self.file.file).parent
+        machines = [self.machine] if isinstance(self.machine, str) else self.machine
+        for name in dict.fromkeys([*machines, *patterns.files(text)]):
+            if (here / name).is_file() and not Path(name).is_absolute():
+                there = toml.value(os.path.relpath(here / name, folder))
+                text = text.replace(toml.value(name), there).replace(f"'{name}'", there)
+        return text
 
     def _repr_html_(self) -> str:
         series = [(each["name"], each.get("title", "")) for each in self.about["series"]]
