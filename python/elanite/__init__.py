@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from elanite.inputs.patterns import Pattern
     from elanite.inputs.plan import Point
     from elanite.library.api import PointsFailed, Result, load_results, run
+    from elanite.library.builder import jobs
     from elanite.library.noise import measure as noise
     from elanite.library.sweeps import Sweep, sweep
     from elanite.mpirun import mpirun
@@ -55,6 +56,7 @@ _HOME = {
     "Verdict": "elanite.validation.verdict",
     "calibrate": "elanite.study.calibration",
     "compare": "elanite.results.differences",
+    "jobs": "elanite.library.builder",
     "load_results": "elanite.library.api",
     "noise": "elanite.library.noise:measure",
     "replay": "elanite.traces.replay",
@@ -81,6 +83,7 @@ __all__ = [
     "Verdict",
     "calibrate",
     "compare",
+    "jobs",
     "load_results",
     "mpirun",
     "noise",

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     import altair as alt
     import polars as pl
+    import xarray
 
     from elanite.base.build import Build
     from elanite.campaign import Failure, Observer
@@ -129,6 +130,26 @@ class Result:
         from elanite.results import frames
 
         return frames.summarise(self.frame())
+
+    def dataset(self) -> xarray.Dataset:
+        """``summary`` as a Dataset of xarray: its dimensions are the metric and the parameters that vary.
+
+        Raises ``UsageError`` without xarray, which the extra ``xarray`` installs.
+        """
+        try:
+            from xarray import Dataset
+        except ImportError:
+            raise UsageError("a dataset needs the package xarray: pip install 'elanite[xarray]'") from None
+        import polars as pl
+
+        rows = self.summary()
+        names = dict.fromkeys(["series", "job", *(name for point in self.points for name in point.parameters)])
+        varied = [name for name in names if name in rows.columns and rows[name].n_unique() > 1]
+        texts = [pl.col(name).cast(pl.String).fill_null("") for name in varied if rows.schema[name] == pl.String]
+        index = [*varied, "metric"]
+        return Dataset.from_dataframe(
+            rows.with_columns(texts).select(*index, "mean", "low", "high").to_pandas().set_index(index)
+        )
 
     def figures(self) -> list[Figure]:
         """The figures of the experiment, each with its title, caption and chart."""
