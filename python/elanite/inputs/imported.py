@@ -266,7 +266,7 @@ class Import:
                 [longest, *(self._with_switch(each.delay or 0, self._level(each)) for each in self.network.cables)]
             )
         needed = math.ceil(Fraction(packet + 2 * longest, packet)) + 1
-        if needed <= self.machine["link.channels"]:
+        if needed <= int(str(self.machine["link.channels"])):
             return None
         if needed > MOST_CHANNELS:
             share = Fraction(MOST_CHANNELS * packet, packet + 2 * longest)
