@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from fractions import Fraction
     from pathlib import Path
 
+    from elanite.formats.xml import Element
+
 EDGES, GRAPHML, DOT = "list of edges", "graph in GraphML", "graph in DOT"
 
 _NODES = ("node", "host", "server", "compute", "endpoint", "terminal", "hca", "nic", "gpu", "xpu", "end-host")
@@ -42,11 +44,11 @@ class Drawing:
     """Vertices and edges with their attributes, and their lines where these are known."""
 
     directed: bool = False
-    vertices: dict[str, tuple[dict[str, Any], int | None]] = field(default_factory=dict)
-    edges: list[tuple[str, str, dict[str, Any], int | None]] = field(default_factory=list)
+    vertices: dict[str, tuple[dict[str, object], int | None]] = field(default_factory=dict)
+    edges: list[tuple[str, str, dict[str, object], int | None]] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
 
-    def vertex(self, name: str, data: dict[str, Any], line: int | None) -> None:
+    def vertex(self, name: str, data: dict[str, object], line: int | None) -> None:
         """Add a vertex, or attributes of one."""
         known, first = self.vertices.get(name) or ({}, line)
         self.vertices[name] = (known | data, first)
@@ -93,7 +95,7 @@ def _counted(drawn: Drawing) -> None:
             drawn.notes.append(f"line {line} has the numbers of vertices and edges, and is no edge")
 
 
-def _dictionary(text: str, file: Path, line: int) -> tuple[dict[str, Any], str]:
+def _dictionary(text: str, file: Path, line: int) -> tuple[dict[str, object], str]:
     """The dictionary at the end of a line of networkx, and the rest of the line."""
     start = text.find("{")
     if start < 0:
@@ -103,8 +105,8 @@ def _dictionary(text: str, file: Path, line: int) -> tuple[dict[str, Any], str]:
         return {str(key): value for key, value in data.items()}, text[:start]
 
 
-def _pairs(words: list[str], file: Path, line: int) -> dict[str, Any]:
-    found = {}
+def _pairs(words: list[str], file: Path, line: int) -> dict[str, object]:
+    found: dict[str, object] = {}
     for word in words:
         key, equals, value = word.partition("=")
         if not equals or key not in ("rate", "delay", "forward"):
@@ -125,7 +127,7 @@ def graphml(text: str, file: Path) -> Network:
     for each in graph.of("graph", "hyperedge"):
         wrong(file, each.line, f"<{each.name}> within a graph is not read: draw nodes and edges alone")
 
-    def data(element: Any) -> dict[str, Any]:
+    def data(element: Element) -> dict[str, object]:
         return {keys.get(each.attributes.get("key", ""), ""): each.text.strip() for each in element.of("data")}
 
     for each in graph.of("node"):
@@ -140,7 +142,7 @@ def graphml(text: str, file: Path) -> Network:
                 wrong(file, each.line, f"there is no node `{end}`")
         drawn.edges.append((*ends, data(each), each.line))
     if drawn.vertices and all("composed_device" in about for about, _ in drawn.vertices.values()):
-        made = infragraph.Components({name: about.get("type", "") for name, (about, _) in drawn.vertices.items()})
+        made = infragraph.Components({name: str(about.get("type", "")) for name, (about, _) in drawn.vertices.items()})
         made.edges = [infragraph.attributed(*each, file) for each in drawn.edges]
         return infragraph.network(made, file)
     return network(drawn, GRAPHML, file)
@@ -149,7 +151,7 @@ def graphml(text: str, file: Path) -> Network:
 def dot(text: str, file: Path) -> Network:
     """Read a graph of Graphviz. Raises ``UsageError``."""
     drawn = Drawing()
-    graphs: list[Any] = []
+    graphs: list[Any] = []  # pydot has no types for users
     with warnings.catch_warnings():
         # pydot calls functions of pyparsing by their former names.
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -191,7 +193,7 @@ def _unquoted(text: str) -> str:
     return text[1:-1] if len(text) > 1 and text[0] == text[-1] == '"' else text
 
 
-def _plain(data: dict[str, Any]) -> dict[str, Any]:
+def _plain(data: dict[str, object]) -> dict[str, object]:
     return {str(key): _unquoted(str(value)) for key, value in data.items()}
 
 
@@ -232,7 +234,7 @@ def _kinds(drawn: Drawing) -> dict[str, str]:
     return {}
 
 
-def _rate(data: dict[str, Any], left: set[str], file: Path, line: int | None) -> Fraction | None:
+def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None) -> Fraction | None:
     low = {str(key).lower(): str(value) for key, value in data.items()}
     if (raw := quantities.number(low.get("linkspeedraw", ""))) is not None:
         return quantities.gigabits(raw / 10**9)
@@ -248,7 +250,7 @@ def _rate(data: dict[str, Any], left: set[str], file: Path, line: int | None) ->
     return None
 
 
-def _delay(data: dict[str, Any], left: set[str], file: Path, line: int | None) -> int | None:
+def _delay(data: dict[str, object], left: set[str], file: Path, line: int | None) -> int | None:
     low = {str(key).lower(): str(value) for key, value in data.items()}
     for key in _DELAYS:
         if key in low:

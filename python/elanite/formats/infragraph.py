@@ -28,7 +28,7 @@ from elanite.formats import quantities
 from elanite.formats.network import MOST_CABLES, Cable, Network, checked, natural, wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from fractions import Fraction
     from pathlib import Path
 
@@ -60,7 +60,7 @@ class Components:
     edges: list[Edge] = field(default_factory=list)
 
 
-def loaded(text: str, file: Path) -> Any:
+def loaded(text: str, file: Path) -> object:
     """The content of a YAML or JSON document; each mapping has its line under ``LINE``. Raises ``UsageError``."""
     try:
         import yaml
@@ -72,7 +72,7 @@ def loaded(text: str, file: Path) -> Any:
     class Lined(base):  # type: ignore[misc]
         """Constructs plain values alone, and keeps lines."""
 
-        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
             """A mapping with its line."""
             return {**super().construct_mapping(node, deep=deep), LINE: node.start_mark.line + 1}
 
@@ -155,50 +155,58 @@ def _scale_up(components: Components, file: Path) -> Network:
     return made
 
 
-def _linked(content: dict[str, Any], file: Path) -> Components:
+def _linked(content: dict[str, object], file: Path) -> Components:
     """The node-link form of networkx."""
     made = Components()
     for each in _listed(content, "nodes", file):
-        if not isinstance(each.get("id"), str):
-            wrong(file, each[LINE], "a node has no id")
-        made.types[each["id"]] = str(each.get("type", ""))
+        name = each.get("id")
+        if not isinstance(name, str):
+            wrong(file, _line(each), "a node has no id")
+        made.types[name] = str(each.get("type", ""))
     for each in _listed(content, "edges" if "edges" in content else "links", file):
         ends = each.get("source"), each.get("target")
         for end in ends:
             if end not in made.types:
-                wrong(file, each[LINE], f"there is no node `{end}`")
-        made.edges.append(attributed(str(ends[0]), str(ends[1]), each, each[LINE], file))
+                wrong(file, _line(each), f"there is no node `{end}`")
+        made.edges.append(attributed(str(ends[0]), str(ends[1]), each, _line(each), file))
     return made
 
 
-def attributed(one: str, other: str, data: dict[str, Any], line: int | None, file: Path) -> Edge:
+def attributed(one: str, other: str, data: dict[str, object], line: int | None, file: Path) -> Edge:
     """An edge with the data that the service gives it: link, bandwidth and latency as text."""
-    values: list[Any] = []
-    for key, read_ in (("bandwidth", quantities.rate), ("latency", quantities.time)):
-        text = data.get(key)
-        value = read_(str(text)) if text is not None else None
-        if text is not None and value is None and "GT/s" not in str(text):
-            wrong(file, line, f"{key} `{text}` is not understood: write for example 100 Gbps and 500 ns")
-        values.append(value)
-    return Edge(one, other, values[0], values[1], str(data.get("link", "")), line)
+    given = {key: str(data[key]) for key in ("bandwidth", "latency") if data.get(key) is not None}
+    fast = quantities.rate(given["bandwidth"]) if "bandwidth" in given else None
+    long = quantities.time(given["latency"]) if "latency" in given else None
+    for key, value in (("bandwidth", fast), ("latency", long)):
+        if key in given and value is None and "GT/s" not in given[key]:
+            wrong(file, line, f"{key} `{given[key]}` is not understood: write for example 100 Gbps and 500 ns")
+    return Edge(one, other, fast, long, str(data.get("link", "")), line)
 
 
-def _listed(content: dict[str, Any], key: str, file: Path) -> list[dict[str, Any]]:
+def _line(at: Mapping[str, object]) -> int | None:
+    """The line of a mapping, as far as it is known."""
+    found = at.get(LINE)
+    return found if isinstance(found, int) else None
+
+
+def _listed(content: dict[str, object], key: str, file: Path) -> list[dict[str, object]]:
     """A list of mappings; an empty one without the key."""
     found = content.get(key) or []
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        wrong(file, content.get(LINE), f"`{key}` is no list of mappings")
+        wrong(file, _line(content), f"`{key}` is no list of mappings")
     return found
 
 
 class _Expansion:
     """Components and edges of an infrastructure, written out."""
 
-    def __init__(self, content: dict[str, Any], file: Path) -> None:
+    def __init__(self, content: dict[str, object], file: Path) -> None:
         self.content, self.file = content, file
         if "connections" in content or any("connections" in each for each in _listed(content, "devices", file)):
             wrong(
-                file, content[LINE], "`connections` are of an InfraGraph before version 1: write edges with ep1 and ep2"
+                file,
+                _line(content),
+                "`connections` are of an InfraGraph before version 1: write edges with ep1 and ep2",
             )
         self.devices = {self._text(each, "name"): each for each in _listed(content, "devices", file)}
         self.counts: dict[str, dict[str, tuple[int, str]]] = {}
@@ -211,7 +219,7 @@ class _Expansion:
         """Write out all instances, and the edges between them."""
         instances = {self._text(each, "name"): each for each in _listed(self.content, "instances", self.file)}
         if not instances:
-            wrong(self.file, self.content[LINE], "there are no instances")
+            wrong(self.file, _line(self.content), "there are no instances")
         for name, instance in instances.items():
             device = self._device(self._text(instance, "device"), instance)
             for number in range(self._count(instance)):
@@ -223,7 +231,7 @@ class _Expansion:
                 written = self._text(end, "instance")
                 head = written.split("[")[0]
                 if head not in instances:
-                    wrong(self.file, end[LINE], f"there is no instance `{head}`")
+                    wrong(self.file, _line(end), f"there is no instance `{head}`")
                 numbers = self._slice(written, self._count(instances[head]), end)
                 device = self._device(self._text(instances[head], "device"), end)
                 parts = self._parts(device, self._text(end, "component"), end)
@@ -232,10 +240,10 @@ class _Expansion:
             self._join(edge, ends[0], ends[1], _listed(self.content, "links", self.file))
         return self.graph
 
-    def _place(self, prefix: str, device: str, at: dict[str, Any], depth: int) -> None:
+    def _place(self, prefix: str, device: str, at: dict[str, object], depth: int) -> None:
         """Add the components and edges of a device; composed devices are parts with the name of a device."""
         if depth > 8:
-            wrong(self.file, at[LINE], f"device `{device}` contains itself, or devices within more than eight others")
+            wrong(self.file, _line(at), f"device `{device}` contains itself, or devices within more than eight others")
         for name, (count, kind) in self.counts[device].items():
             self._bound(len(self.graph.types) + count, at)
             for number in range(count):
@@ -254,14 +262,14 @@ class _Expansion:
                 )
             self._join(edge, ends[0], ends[1], links)
 
-    def _parts(self, device: str, written: str, at: dict[str, Any]) -> list[str]:
+    def _parts(self, device: str, written: str, at: dict[str, object]) -> list[str]:
         """The components that an end names: ``cx5[0:8].port[0]``."""
         found = [""]
         for word in written.split("."):
             name = word.split("[")[0]
             if name not in self.counts[device]:
                 known = ", ".join(self.counts[device]) or "none"
-                wrong(self.file, at[LINE], f"device `{device}` has no component `{name}`; it has: {known}")
+                wrong(self.file, _line(at), f"device `{device}` has no component `{name}`; it has: {known}")
             count, kind = self.counts[device][name]
             numbers = self._slice(word, count, at)
             self._bound(len(found) * len(numbers), at)
@@ -269,23 +277,23 @@ class _Expansion:
             device = name if kind == "device" and name in self.counts else device
         return found
 
-    def _slice(self, written: str, count: int, at: dict[str, Any]) -> range:
+    def _slice(self, written: str, count: int, at: dict[str, object]) -> range:
         found = re.fullmatch(r"[^\[\]]+(?:\[(?:(\d{1,9})|(\d{0,9}):(\d{0,9})(?::([1-9]\d{0,8}))?)\])?", written)
         if found is None:
-            wrong(self.file, at[LINE], f"`{written}` is no name with a slice: write for example nic[0:4]")
+            wrong(self.file, _line(at), f"`{written}` is no name with a slice: write for example nic[0:4]")
         one, start, stop, step = found.groups()
         if one is not None:
             start, stop = one, str(int(one) + 1)
         numbers = range(int(start or 0), int(stop) if stop else count, int(step or 1))
         if (numbers and numbers[-1] >= count) or not numbers:
-            wrong(self.file, at[LINE], f"`{written}` names none, or more than there are: {count}")
+            wrong(self.file, _line(at), f"`{written}` names none, or more than there are: {count}")
         return numbers
 
-    def _join(self, edge: dict[str, Any], one: list[str], other: list[str], links: list[dict[str, Any]]) -> None:
+    def _join(self, edge: dict[str, object], one: list[str], other: list[str], links: list[dict[str, object]]) -> None:
         name = self._text(edge, "link")
         link = next((each for each in links if each.get("name") == name), None)
         if link is None:
-            wrong(self.file, edge[LINE], f"there is no link `{name}`")
+            wrong(self.file, _line(edge), f"there is no link `{name}`")
         rate = self._physical(link, "bandwidth", _RATES)
         delay = self._physical(link, "latency", _TIMES)
         fast = quantities.gigabits(rate) if rate is not None else None
@@ -297,13 +305,13 @@ class _Expansion:
                 self._bound(len(self.graph.edges) + math.prod((len(one), len(other))), edge)
                 pairs = itertools.product(one, other)
             case scheme:
-                wrong(self.file, edge[LINE], f"the scheme `{scheme}` is not read; allowed: one2one, many2many")
+                wrong(self.file, _line(edge), f"the scheme `{scheme}` is not read; allowed: one2one, many2many")
         for start, end in pairs:
             if start != end:
-                self.graph.edges.append(Edge(start, end, fast, long, name, edge[LINE]))
+                self.graph.edges.append(Edge(start, end, fast, long, name, _line(edge)))
         self._bound(len(self.graph.edges), edge)
 
-    def _physical(self, link: dict[str, Any], key: str, units: dict[str, int]) -> Fraction | None:
+    def _physical(self, link: dict[str, object], key: str, units: dict[str, int]) -> Fraction | None:
         inner = link.get("physical")
         about = (inner if isinstance(inner, dict) else link).get(key)
         if not isinstance(about, dict):
@@ -313,37 +321,37 @@ class _Expansion:
             return None  # transfers in a second, of a width that is not stated
         value = quantities.number(str(about.get(unit)))
         if not value:
-            wrong(self.file, about[LINE], f"{key}: `{about.get(unit)}` is no number above 0")
+            wrong(self.file, _line(about), f"{key}: `{about.get(unit)}` is no number above 0")
         return value * units[unit]
 
-    def _mapping(self, at: dict[str, Any], key: str) -> dict[str, Any]:
+    def _mapping(self, at: dict[str, object], key: str) -> dict[str, object]:
         found = at.get(key)
         if not isinstance(found, dict):
-            wrong(self.file, at[LINE], f"`{key}` is missing, or is no mapping")
+            wrong(self.file, _line(at), f"`{key}` is missing, or is no mapping")
         return found
 
-    def _text(self, at: dict[str, Any], key: str) -> str:
+    def _text(self, at: dict[str, object], key: str) -> str:
         found = at.get(key)
         if not isinstance(found, str) or not found:
-            wrong(self.file, at[LINE], f"`{key}` is missing, or is no text")
+            wrong(self.file, _line(at), f"`{key}` is missing, or is no text")
         return found
 
-    def _count(self, at: dict[str, Any]) -> int:
+    def _count(self, at: dict[str, object]) -> int:
         found = at.get("count", 1)
         if type(found) is not int or not 0 <= found <= MOST_CABLES:
-            wrong(self.file, at[LINE], f"count: `{found}` is no number from 0 to {MOST_CABLES:,}")
+            wrong(self.file, _line(at), f"count: `{found}` is no number from 0 to {MOST_CABLES:,}")
         return found
 
-    def _type(self, at: dict[str, Any]) -> str:
+    def _type(self, at: dict[str, object]) -> str:
         kind = at.get("choice", at.get("type", ""))
         custom = at.get("custom")
         return str(custom.get("type", "custom")) if kind == "custom" and isinstance(custom, dict) else str(kind)
 
-    def _device(self, name: str, at: dict[str, Any]) -> str:
+    def _device(self, name: str, at: dict[str, object]) -> str:
         if name not in self.counts:
-            wrong(self.file, at[LINE], f"there is no device `{name}`; there are: {', '.join(self.counts) or 'none'}")
+            wrong(self.file, _line(at), f"there is no device `{name}`; there are: {', '.join(self.counts) or 'none'}")
         return name
 
-    def _bound(self, count: int, at: dict[str, Any]) -> None:
+    def _bound(self, count: int, at: dict[str, object]) -> None:
         if count > MOST_CABLES:
-            wrong(self.file, at[LINE], f"the infrastructure has more than {MOST_CABLES:,} components or edges")
+            wrong(self.file, _line(at), f"the infrastructure has more than {MOST_CABLES:,} components or edges")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from xml.sax.handler import ContentHandler, feature_external_ges
 
 from elanite.base.foreign import reading
@@ -12,6 +12,7 @@ from elanite.errors import UsageError
 
 if TYPE_CHECKING:
     from pathlib import Path
+    from xml.sax.xmlreader import AttributesImpl, Locator
 
 
 @dataclass
@@ -36,13 +37,14 @@ class _Tree(ContentHandler):
         super().__init__()
         self.root = Element("", {}, 0)
         self.open = [self.root]
-        self.place: Any = None
+        self.place: Locator | None = None
 
-    def setDocumentLocator(self, locator: Any) -> None:  # noqa: N802 - the name of the interface
+    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802 - the name of the interface
         self.place = locator
 
-    def startElement(self, name: str, attrs: Any) -> None:  # noqa: N802
-        made = Element(name.rpartition(":")[2], dict(attrs.items()), self.place.getLineNumber())
+    def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802
+        line = self.place.getLineNumber() if self.place else None
+        made = Element(name.rpartition(":")[2], dict(attrs.items()), line or 0)
         self.open[-1].children.append(made)
         self.open.append(made)
 

@@ -18,9 +18,10 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite import _core
+from elanite.base.rows import section
 from elanite.errors import UsageError
 from elanite.formats.network import Network, tidy, top
 from elanite.formats.quantities import decimal, shown, span
@@ -219,7 +220,7 @@ class Import:
         yield from self._head("A machine with the network")
         yield f"# Sources that begin with {base} are those of that machine. KB is 1024 bytes."
         yield ""
-        rows: dict[str, tuple[Any, str]] = {
+        rows: dict[str, tuple[object, str]] = {
             "kind": ("graph", f"as {origin} has it"),
             "nodes": (self.network.count(), f"all of {origin}"),
             "file": (graph, f"made of {origin}"),
@@ -229,18 +230,18 @@ class Import:
         if roots:
             rows["roots"] = (roots, "the switches farthest from the nodes: the top of the tree")
         content = _of(tomllib.loads(self.base.text), base)
-        content["link"] |= _parameters(self._changed())
+        content["link"] = {**section(content["link"]), **_parameters(self._changed())}
         about = {"name": self.name, "title": f"the network of {origin}, with the adapters of {base}"}
         yield toml.machine(content | {"machine": about, "topology": _parameters(rows)}).rstrip()
 
-    def _changed(self) -> dict[str, tuple[Any, str]]:
+    def _changed(self) -> dict[str, tuple[object, str]]:
         """The parameters of links that the network decides."""
         clock, origin = self.clock, self.origin
         delays = [clock.time(hop) for hop in self.hops]
         own = any(each.rate is not None for each in self.network.cables)
         timed = not self.network.cycles and any(each.delay is not None for each in self.network.cables)
         hop = f"{origin}, in whole cycles" if timed else f"{self.base.name}, in whole cycles"
-        found: dict[str, tuple[Any, str]] = {
+        found: dict[str, tuple[object, str]] = {
             "flit": (f"{clock.flit} B", f"{self.base.name}; a whole number of picoseconds at this rate"),
             "rate": (shown(clock.rate), f"{origin}: its fastest cable" if own else f"{self.base.name}"),
             "hop_delay": (delays, hop),
@@ -277,16 +278,16 @@ class Import:
         return min(needed, MOST_CHANNELS)
 
 
-def _parameters(rows: Mapping[str, tuple[Any, str]]) -> dict[str, Any]:
+def _parameters(rows: Mapping[str, tuple[object, str]]) -> dict[str, object]:
     return {key: {"value": value, "source": source} for key, (value, source) in rows.items()}
 
 
-def _of(content: dict[str, Any], base: str) -> dict[str, Any]:
+def _of(content: dict[str, object], base: str) -> dict[str, object]:
     """The content of a machine file, with sources that name the machine.
 
     Claims and ranges of the sources are those of that machine, and left out.
     """
-    found = {}
+    found: dict[str, object] = {}
     for key, each in content.items():
         if isinstance(each, dict) and "value" in each:
             found[key] = {"value": each["value"], "source": f"{base}: {each.get('source', '')}"}
@@ -295,7 +296,7 @@ def _of(content: dict[str, Any], base: str) -> dict[str, Any]:
     return found
 
 
-def _amount(text: Any, unit: str) -> Fraction:
+def _amount(text: object, unit: str) -> Fraction:
     """A quantity of a machine file as an exact number of a unit: bytes, MB/s or microseconds."""
     number, found = _core.quantity(str(text)) or (0.0, "")
     if found != unit:

@@ -10,7 +10,7 @@ counted them in ticks of 1 GHz. Errors name the offset in bytes.
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from elanite.base import bounded
 from elanite.base.foreign import reading
@@ -22,6 +22,8 @@ from elanite.traces.chakra_schema import FORMER_COLLECTIVES, FORMER_FIELDS, FORM
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+
+    from google.protobuf.message import Message
 
 _FORMER = 0x08
 """The first byte of a node of version 0.0.1: field 1, a number."""
@@ -90,9 +92,9 @@ def _binary(path: Path) -> Iterator[Node]:
             first = False
 
 
-def _of_former(path: Path, one: Any, where: str) -> Node:
+def _of_former(path: Path, one: Message, where: str) -> Node:
     """The node of a message of version 0.0.1, which has no nodes of the host."""
-    found: dict[str, Any] = {name: getattr(one, name) for name in FORMER_FIELDS if one.HasField(name)}
+    found: dict[str, object] = {name: getattr(one, name) for name in FORMER_FIELDS if one.HasField(name)}
     if one.involved_dim:
         found["involved_dim"] = list(one.involved_dim)
     if "communicator_id" in found:

@@ -32,10 +32,10 @@ _NAMED["coll_comm_node"] = KINDS.index("COMM_COLL")
 """Types of nodes by the names of STAGE."""
 
 
-def objects(path: Path) -> list[Any]:
+def objects(path: Path) -> list[object]:
     """The values of a file in JSON, one after the other."""
     decoder = json.JSONDecoder()
-    found: list[Any] = []
+    found: list[object] = []
     with reading(path, "this is no JSON", error=RunError):
         text = bounded.load(path, bounded.TRACE).decode().strip()
         at = 0
@@ -83,7 +83,7 @@ def _refuse_pytorch(path: Path, schema: str) -> NoReturn:
     )
 
 
-def _whole(*numbers: Any) -> None:
+def _whole(*numbers: object) -> None:
     if not all(type(each) is int for each in numbers):
         raise TypeError("a number is no integer")
 
@@ -110,7 +110,7 @@ def _named(path: Path, where: str, one: Any) -> Node:
     return Node(one["id"], str(one.get("name", "")), kind, after, 0.0, found, "", control)
 
 
-def _printed(path: Path, whole: list[Any]) -> Iterator[Node]:
+def _printed(path: Path, whole: list[object]) -> Iterator[Node]:
     """The nodes of messages that were printed as JSON: the first one is the metadata."""
     try:
         from google.protobuf.json_format import ParseDict
@@ -124,6 +124,8 @@ def _printed(path: Path, whole: list[Any]) -> Iterator[Node]:
     for place, content in enumerate(whole[1:], 2):
         where = f"object {place}"
         with reading(f"{path}: {where}", "this is no node of Chakra", error=RunError):
+            if not isinstance(content, dict):
+                raise TypeError("a message is no object")
             kind = content.get("type", 0)
             message = ParseDict({**content, "type": kinds.get(kind, kind)}, node(), ignore_unknown_fields=True)
             found = of_message(path, message, where)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from elanite.errors import RunError
 from elanite.traces.chakra_schema import KINDS
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from google.protobuf.message import Message
 
 ATTRIBUTES: tuple[str, ...] = (
     "is_cpu_op",
@@ -37,7 +39,7 @@ class Node:
     """The nodes that must have ended: data dependencies, until all nodes of the rank are known."""
     micros: float
     """Its duration in microseconds; 0 if there is none."""
-    attributes: dict[str, Any] = field(default_factory=dict)
+    attributes: dict[str, object] = field(default_factory=dict)
     inputs: str = ""
     """The values of its inputs, as text; those of metadata of PyTorch are the process groups."""
     control: tuple[int, ...] = ()
@@ -52,14 +54,14 @@ class Node:
         return f"node {self.id} ({self.kind}_NODE `{self.name}`)"
 
 
-def kind_of(path: Path, where: str, number: Any, kinds: tuple[str, ...] = KINDS) -> str:
+def kind_of(path: Path, where: str, number: object, kinds: tuple[str, ...] = KINDS) -> str:
     """The type of a node by its number. Raises ``RunError`` if there is none."""
     if not isinstance(number, int) or not 0 < number < len(kinds):
         raise RunError(f"{path}: {where}: there is no type of nodes with the number {number}")
     return kinds[number]
 
 
-def of_message(path: Path, one: Any, where: str) -> Node:
+def of_message(path: Path, one: Message, where: str) -> Node:
     """The node of a message of version 0.0.4."""
     found = {}
     for each in one.attr:
