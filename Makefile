@@ -17,7 +17,10 @@
 # make site        the documentation site, in out/site; the gallery has what `make reproduce` has simulated
 # make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust; for another kind:
 #                  TARGET=aarch64-unknown-linux-gnu
-# make lock        requirements.lock from pyproject.toml
+# make lock        requirements*.lock from pyproject.toml
+# make audit       vulnerabilities, licences and sources of all that is linked or installed
+# make mutants     small changes everywhere in the Python code that judges, and whether a test finds each
+# make soak        all fuzzers in turn for HOURS=1, with new seeds each time; benches/soak.tsv keeps them
 #
 # Everything is installed in .venv; a second run builds nothing. Needs Python >= 3.11 with venv, Rust, a C compiler.
 
@@ -34,6 +37,8 @@ RUNS ?=
 COUNT ?=
 TARGET ?=
 CASE ?=
+MODULES ?=
+HOURS ?= 1
 
 # The same interpreter for every build of the extension module, so that none undoes another's work.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
@@ -47,7 +52,7 @@ endif
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site wheel lock clean tools
+.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site wheel lock audit mutants soak clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -153,10 +158,31 @@ wheel: $(VENV)/.installed
 	$(if $(TARGET),env -u PYO3_PYTHON CARGO_BUILD_TARGET=$(TARGET) PYO3_NO_PYTHON=1) $(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(OUT)/wheel .
 	@ls $(OUT)/wheel
 
+# What the container installs has the versions of the tests.
+COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--custom-compile-command 'make lock'
 lock: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
-		--custom-compile-command 'make lock' --group dev --upgrade pyproject.toml --output-file requirements.lock
+	$(COMPILE) --group dev --upgrade pyproject.toml --output-file requirements.lock
+	$(COMPILE) --extra mpi --extra pandas --upgrade --constraint requirements.lock pyproject.toml \
+		--output-file requirements-container.lock
+	$(COMPILE) --group pyproject.toml:build --upgrade --constraint requirements.lock --output-file requirements-build.lock
+
+# Known vulnerabilities, licences, sources and duplicates. Needs the network, cargo-deny and pip-audit.
+audit:
+	$(call need,command -v cargo-deny,cargo-deny was not found; cargo install --locked cargo-deny)
+	$(call need,command -v pip-audit,pip-audit was not found; pipx install pip-audit)
+	cargo deny check
+	for each in requirements.lock requirements-container.lock requirements-build.lock; do \
+		pip-audit --strict --disable-pip --require-hashes --requirement $$each || exit 1; done
+
+# Mutants of the Python code that judges; a few minutes of processor time. MODULES='results.numbers' for some of them.
+mutants: build
+	$(BIN)/python -m tests.mutants $(MODULES)
+
+# Every fuzzer for HOURS in all, in turns of ten minutes with seeds that no earlier turn has had, and a line for each in benches/soak.tsv.
+soak: build
+	$(BIN)/python -m tests.soak $(HOURS)
 
 clean:
 	rm -rf $(VENV) target python/elanite/_core*.so $(NETWORK)

@@ -7,7 +7,7 @@ Likewise, a source distribution of maturin would lack their crates: here, it has
 
 A wheel and a source distribution name the commit that they were made from: here git is asked, and ``data/build.json``
 of the package has the answer (``elanite.base.build`` reads it). A source distribution without git passes on its own
-file.
+file. A wheel has the notices of the crates that it links, and their bill of materials (``notices``).
 
 With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back the two files that
 it had, which its own ranks need.
@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import Any
 
 import maturin
+import notices
 from maturin import (
     get_requires_for_build_editable,
     get_requires_for_build_sdist,
@@ -62,9 +63,12 @@ def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: s
     text = commit()
     if text is not None:
         (ROOT / COMMIT).write_text(text, encoding="utf-8")
+    about = notices.write(os.environ.get("CARGO_BUILD_TARGET"))
     try:
         return maturin.build_wheel(folder, settings, metadata)
     finally:
+        for file in about:
+            file.unlink()
         if text is not None:  # in a checkout git is asked
             (ROOT / COMMIT).unlink()
         for file, content in before.items():

@@ -147,11 +147,11 @@ def test_batches() -> None:
 
 
 def test_emitted_programs_compile(tmp_path: Path) -> None:
-    """Without a warning: sixteen with the prelude beside them, and one that is a file of its own."""
+    """Without a warning: sixteen with the prelude beside them, and that of the last seed, a file of its own."""
     shop = Workshop(tmp_path)
     assert shop.build([draw(seed) for seed in range(16)]).exists()
     alone = tmp_path / "alone.c"
-    alone.write_text(emit([draw(3)], "It ends /* here.".replace("/*", ""), whole=True), encoding="utf-8")
+    alone.write_text(emit([draw(2**64 - 1)], "It ends /* here.".replace("/*", ""), whole=True), encoding="utf-8")
     words = [configurations.BIN / "mpicc", "-Wall", "-Wextra", "-Werror", "-o", tmp_path / "alone", alone]
     subprocess.run(words, check=True)
 
@@ -210,9 +210,10 @@ def test_shrinking_ends_in_time(programs: list[Program]) -> None:
 
 
 def test_usage() -> None:
-    ended = fuzz("--seed", "-1")
-    assert ended.code == 2
-    assert "--seed is 0 or more" in ended.err
+    for seed in (-1, 2**64):
+        ended = fuzz("--seed", str(seed))
+        assert ended.code == 2
+        assert "--seed has 64 bits, from 0 on" in ended.err
 
 
 def test_a_wrong_simulator_is_found(tmp_path: Path) -> None:

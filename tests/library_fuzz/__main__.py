@@ -24,6 +24,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--shrink-seconds", type=float, default=120, help="how long a wrong program is made smaller")
     parser.add_argument("--show", action="store_true", help="print the programs in C, and run nothing")
     given = parser.parse_args(words)
+    if not 0 <= given.seed < 2**64:
+        parser.error("--seed has 64 bits, from 0 on")
     begin = time.monotonic()
     count = 0
     for seed in range(given.seed, given.seed + given.programs):

@@ -35,8 +35,8 @@ def main(words: list[str] | None = None) -> int:
     parser.add_argument("--slow", type=float, default=1, help="what limits of time are multiplied with (default: 1)")
     parser.add_argument("--show", action="store_true", help="print the program of the seed in C, and run nothing")
     given = parser.parse_args(words)
-    if given.seed < 0 or given.jobs < 1 or (given.programs is not None and given.programs < 1):
-        parser.error("--seed is 0 or more, --jobs and --programs are 1 or more")
+    if not 0 <= given.seed < 2**64 or given.jobs < 1 or (given.programs is not None and given.programs < 1):
+        parser.error("--seed has 64 bits, from 0 on, --jobs and --programs are 1 or more")
     if given.show:
         print(emit([draw(given.seed)], f"Program {given.seed}.", whole=True), end="")
         return 0

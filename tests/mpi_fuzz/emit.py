@@ -65,7 +65,7 @@ def _function(code: Code, program: Program) -> None:
         for part in parts:
             for line in part.variables:
                 code(line)
-        code(f"begin_program({program.seed});")
+        code(f"begin_program({program.seed}ULL);")
         for number, part in enumerate(parts):
             for begin, lines in [(True, part.begin)] + [(False, parts[end].end) for end in ends.get(number, [])]:
                 if begin:

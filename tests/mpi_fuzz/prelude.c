@@ -5,7 +5,8 @@
 
 enum { GUARD = 64, KEPT = 4096 };
 
-int rank, ranks, program;
+int rank, ranks;
+uint64_t program;
 FILE *record;
 
 static MPI_Datatype kept_types[KEPT];
@@ -28,7 +29,7 @@ static inline uint64_t word_at(uint64_t key, uint64_t place)
 
 uint64_t DATA(int step, int one, int other)
 {
-    return mixed(0x9E3779B97F4A7C15ULL * (uint64_t)(program + 1) + ((uint64_t)step << 48 | (uint64_t)one << 24 | (uint64_t)other));
+    return mixed(0x9E3779B97F4A7C15ULL * (program + 1) + ((uint64_t)step << 48 | (uint64_t)one << 24 | (uint64_t)other));
 }
 
 uint64_t HOLE(int step, int one, int other)
@@ -320,10 +321,10 @@ void step_done(int step)
     fflush(record);
 }
 
-void begin_program(int number)
+void begin_program(uint64_t number)
 {
     program = number;
-    fprintf(record, "program %d\n", number);
+    fprintf(record, "program %llu\n", (unsigned long long)number);
     fflush(record);
 }
 

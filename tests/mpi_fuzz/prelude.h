@@ -16,7 +16,8 @@
 #include <string.h>
 
 /* This process in MPI_COMM_WORLD, how many there are, the program that runs, and where records go. */
-extern int rank, ranks, program;
+extern int rank, ranks;
+extern uint64_t program;
 extern FILE *record;
 
 /* Blocks of `bytes` bytes, `times` of them, the first `at` so many bytes from the start, each `step` after the one before. */
@@ -145,7 +146,7 @@ void same(int step, int name, const char *what, const room *one, room *picture);
 /* The records of a step that is over; of the end of a program; the ends of the process. */
 void step_done(int step);
 void wrong(const char *format, ...);
-void begin_program(int number);
+void begin_program(uint64_t number);
 void end_program(void);
 void begin_all(int *argc, char ***argv, int needed);
 int end_all(void);

@@ -24,12 +24,15 @@ from elanite.base import bounded, host, whole
 from elanite.base.html import embedded
 from elanite.errors import ElaniteError
 
+NOTICES = "vega-notices.txt"
+"""The licences of what the script has, as the packages of these libraries bring them."""
+
 
 @cache
 def libraries() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, safe to stand inside a page."""
+    """Vega, Vega-Lite and Vega-Embed as one script with their notices, safe to stand inside a page."""
     wanted = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    name = f"vega-{wanted}-{version('vl-convert-python')}.js"
+    name = f"vega-{wanted}-{version('vl-convert-python')}-notices.js"
     kept = platformdirs.user_cache_path("elanite") / name
     with suppress(OSError, UnicodeError):
         return bounded.load(kept, bounded.TABLE).decode()
@@ -56,4 +59,5 @@ def _made(wanted: str) -> str:
     bundle: str = vlc.javascript_bundle(
         "window.vegaEmbed = vegaEmbed;", vl_version=wanted if wanted in have else have[-1]
     )
-    return bundle.replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    notices = bounded.packaged("templates", NOTICES)
+    return f"/*! {notices}*/\n{bundle}".replace("</script", "<\\/script").replace("<!--", "<\\!--")
