@@ -8,6 +8,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
 import polars as pl
@@ -54,8 +55,8 @@ class Results:
     simulated: float = 120.0
     """The length of the run: a window may have doubled."""
 
-    def get(self, identity: str) -> dict[str, float]:
-        return {"simulated_ps": self.simulated * 1e6}
+    def get(self, identity: str) -> SimpleNamespace:
+        return SimpleNamespace(data={"simulated_ps": self.simulated * 1e6})
 
     def table(self, identity: str, table: str) -> pl.DataFrame:
         times = {"waiting_ps": pl.UInt64, "delay_ps": pl.UInt64}
