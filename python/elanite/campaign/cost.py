@@ -22,9 +22,9 @@ from dataclasses import astuple, dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING
 
-from elanite import _core
 from elanite.base import bounded
 from elanite.base.rows import section
+from elanite.base.units import stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -174,19 +174,13 @@ def _repeats(benchmark: Mapping[str, object]) -> float:
 @cache
 def _megabytes(text: str) -> float:
     """A length of an experiment file in MB."""
-    found = _core.quantity(text)
-    if found is None or found[1] != "B":
-        raise ValueError(f"{text} is no length")
-    return max(found[0], 1.0) / 1e6
+    return max(stated(text, "B"), 1.0) / 1e6
 
 
 @cache
 def _milliseconds(text: str) -> float:
     """A time of an experiment file in milliseconds."""
-    found = _core.quantity(text)
-    if found is None or found[1] != "us":
-        raise ValueError(f"{text} is no time")
-    return found[0] / 1e3
+    return stated(text, "us") / 1e3
 
 
 def sampled(manifest: Manifest, experiment: str, series: str) -> Sample:

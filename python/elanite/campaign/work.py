@@ -20,7 +20,6 @@ from __future__ import annotations
 import base64
 import io
 import json
-import math
 import os
 import platform
 import threading
@@ -35,6 +34,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 from elanite import _core
 from elanite.base import bounded, whole
 from elanite.base.build import DIGITS
+from elanite.base.units import stated
 from elanite.errors import ElaniteError, Exit, RunError
 from elanite.inputs.plan import Point
 from elanite.store import TABLES, Store, StoreError, frame
@@ -247,8 +247,7 @@ def _records(point: Point, cancel: _core.Cancel, share: Share | None = None) -> 
 
 def _bound(point: Point) -> float:
     """The bytes of ``run.max_memory``."""
-    found = _core.quantity(json.loads(point.json)["run"]["max_memory"])
-    return found[0] if found else math.inf
+    return stated(point.run["max_memory"], "B")
 
 
 def keep(

@@ -9,13 +9,13 @@ _POWERS = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 def quantity(option: str, text: str, unit: str, example: str) -> float:
     """The number of a quantity in the unit ``B``, ``us`` or ``MB/s``. Raises ``UsageError``."""
-    from elanite import _core
+    from elanite.base.units import amount
     from elanite.errors import UsageError
 
-    found = _core.quantity(text)
-    if found is None or found[1] != unit:
+    found = amount(text, unit)
+    if found is None:
         raise UsageError(f"{option}: `{text}` is not understood; write for example {example}")
-    return found[0]
+    return found
 
 
 def in_bytes(text: str) -> int:

@@ -13,6 +13,7 @@ import textwrap
 from typing import TYPE_CHECKING
 
 from elanite import _core
+from elanite.base.units import amount
 from elanite.errors import UsageError
 from elanite.explain import catalog
 from elanite.inputs.warmup import long_enough
@@ -105,12 +106,12 @@ def experiment_file(name: str, machine: Source) -> str:
     about: MachineFile = json.loads(_core.load_machine(machine.text, machine.file, []))
     values = {one["key"]: one["value"] for one in about["parameters"]}
     nodes = int(str(values["topology.nodes"]))
-    rate = _core.quantity(str(values["link.rate"]))
+    rate = amount(values["link.rate"])
     if nodes < 2 or rate is None:
         raise UsageError(f"{machine.name} has {nodes} node; traffic needs two")
-    loads = [round(rate[0] * share) for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]
+    loads = [round(rate * share) for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]
     # A fast network moves as many messages in a shorter time.
-    warm_up, window = (200.0, "400 us") if rate[0] > FAST else (1000.0, "2 ms")
+    warm_up, window = (200.0, "400 us") if rate > FAST else (1000.0, "2 ms")
     # Arrivals are stationary once each process has sent a message on average, at the lowest load, too.
     gap = PROCESSES * MESSAGE / max(loads[0], 1)
     text = EXPERIMENT.format(

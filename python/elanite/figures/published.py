@@ -17,6 +17,7 @@ import altair as alt
 import polars as pl
 
 from elanite import _core
+from elanite.base.units import amount
 from elanite.errors import UsageError
 from elanite.figures import origin
 from elanite.figures.style import HEIGHT, RULE
@@ -104,8 +105,7 @@ def places(claim: Claim, column: str) -> tuple[Place, ...]:
         if name == column and column:
             return tuple(sorted(values)) if all(isinstance(one, int | float) for one in values) else tuple(values)
         if any(name + suffix == column for suffix in SUFFIX.values()):
-            found = [_core.quantity(str(value)) for value in values]
-            amounts = sorted(one[0] for one in found if one is not None)
+            amounts = sorted(found for value in values if (found := amount(value)) is not None)
             return tuple(int(one) if one == int(one) else one for one in amounts)
     return ()
 

@@ -17,7 +17,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite import _core
+from elanite.base.units import stated
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -60,11 +60,11 @@ def excess(arrivals: str, begin: float, end: float) -> float:
 def of_point(point: Point) -> Iterator[Start]:
     """The jobs of a point."""
     content = json.loads(point.json)
-    begin, window = (_amount(content["run"][key]) for key in ("warm_up", "window"))
+    begin, window = (stated(content["run"][key]) for key in ("warm_up", "window"))
     if point.kind != "jobs" or window <= 0:
         return
     for name, job in content["workload"]["jobs"]["jobs"].items():
-        gap = job.get("processes", 1) * _amount(job["message"]) / _amount(job["load"])
+        gap = job.get("processes", 1) * stated(job["message"]) / stated(job["load"])
         more = excess(job["arrivals"], begin / gap, (begin + window) / gap)
         searched = "saturation" in content["workload"]["jobs"]
         yield Start(name, more, gap, gap * ENOUGH[job["arrivals"]], searched)
@@ -93,10 +93,3 @@ def _arrived(arrivals: str, time: float) -> float:
 def _renewals(time: float) -> float:
     """Expected renewals until a time, with the one at time 0, for times uniform between 0 and 1."""
     return sum((k - time) ** k / math.factorial(k) * math.exp(time - k) for k in range(int(time) + 1))
-
-
-def _amount(value: object) -> float:
-    """A time in us, a size in bytes or a rate in MB/s, which is bytes per us."""
-    found = _core.quantity(str(value))
-    assert found is not None, value  # noqa: S101 - the simulator wrote it
-    return found[0]

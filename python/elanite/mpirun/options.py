@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypedDict
 
-from elanite import _core
 from elanite.base import bounded
+from elanite.base.units import amount
 from elanite.errors import UsageError
 
 RULES = ("block", "cyclic", "random")
@@ -166,8 +166,7 @@ def computation(text: str) -> str:
             return f"measured x {factor}"
     else:
         time = text.removesuffix("per call").strip()
-        quantity = _core.quantity(time)
-        if quantity is not None and quantity[1] == "us":
+        if amount(time, "us") is not None:
             return f"{time} per call"
     raise UsageError(
         f"--compute: `{text}` is not understood; allowed: none, a time as in `2us per call`, measured,"
@@ -212,6 +211,5 @@ def _ranks(count: int) -> str:
 
 
 def _time(option: str, text: str) -> None:
-    quantity = _core.quantity(text)
-    if quantity is None or quantity[1] != "us":
+    if amount(text, "us") is None:
         raise UsageError(f"{option}: `{text}` is no time; write one as in 500us, 20ms or 1s")

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, TypedDict
 from elanite import _core
 from elanite.base import bounded, html
 from elanite.base.text import plain
+from elanite.base.units import stated
 from elanite.errors import UsageError
 from elanite.store import frame
 
@@ -142,7 +143,7 @@ def scene(point: Point, store: Store) -> Scene:
     Raises ``UsageError`` if the point was not watched, or cannot be shown.
     """
     check(point)
-    length, _ = _core.quantity(point.run["watch"]) or (0.0, "")
+    length = stated(point.run["watch"], "us")
     if length == 0:
         raise UsageError(f"point {point.id} was not watched; set run.watch, for example to 20 us")
     wiring = frame(_core.wiring(point.json))
@@ -150,7 +151,7 @@ def scene(point: Point, store: Store) -> Scene:
     rows = store.table(point.id, "circuits")
     if len(rows) > MOST_ROWS:
         raise UsageError(f"{len(rows):,} channels were held in {point.run['watch']}; watch a shorter time: --for")
-    begin, _ = _core.quantity(point.run["warm_up"]) or (0.0, "")
+    begin = stated(point.run["warm_up"], "us")
     parameters = ", ".join(f"{key} {plain(value)}" for key, value in point.parameters.items())
     switches, links = _layout(wiring, nodes)
     return Scene(

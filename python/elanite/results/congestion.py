@@ -28,6 +28,7 @@ import polars as pl
 from elanite import _core
 from elanite.base import html
 from elanite.base.text import number
+from elanite.base.units import stated
 from elanite.results import frames
 from elanite.store import frame
 
@@ -85,7 +86,7 @@ def matrix(point: Point, store: Store) -> Matrix:
     """The congestion matrix of a finished point, for any topology; idle links and switches have zeros."""
     run = point.run
     manifest = store.get(point.id)
-    begin = _us(run["warm_up"])
+    begin = stated(run["warm_up"], "us")
     end = manifest.data["simulated_ps"] / 1e6 if manifest else begin
     counted, slices, faults = (store.table(point.id, name) for name in ("links", "slices", "faults"))
     return of_tables(point.json, counted, slices, (begin, end), run["slices"], faults)
@@ -219,9 +220,3 @@ def _relative(column: str) -> pl.Expr:
     value, most = pl.col(column), pl.col(column).max()
     # The most loaded has 100 exactly: polars may divide by a multiplication with the reciprocal.
     return pl.when(most == 0).then(value).when(value == most).then(100.0).otherwise(value / most * 100)
-
-
-def _us(text: str) -> float:
-    quantity = _core.quantity(text)
-    assert quantity is not None, text  # noqa: S101 - the simulator wrote it
-    return quantity[0]

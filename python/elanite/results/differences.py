@@ -21,8 +21,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import polars as pl
 
-from elanite import _core
 from elanite.base.text import YES_OR_NO, counted, number, plain
+from elanite.base.units import amount
 from elanite.errors import UsageError
 from elanite.inputs.plan import ON
 from elanite.results.frames import varying
@@ -308,8 +308,8 @@ def _size(value: object) -> float:
     """A number, or the amount of a quantity; names come last."""
     if isinstance(value, int | float):
         return value
-    found = _core.quantity(value) if isinstance(value, str) else None
-    return found[0] if found else float("inf")
+    found = amount(value) if isinstance(value, str) else None
+    return float("inf") if found is None else found
 
 
 def _twice(store: Store, points: Sequence[str]) -> bool:

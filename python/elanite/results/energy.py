@@ -32,6 +32,7 @@ import polars as pl
 from elanite import _core
 from elanite.base import bounded
 from elanite.base.foreign import reading
+from elanite.base.units import stated
 from elanite.errors import UsageError
 from elanite.store import frame
 
@@ -113,9 +114,7 @@ def of_tables(point_json: str, counted: pl.DataFrame, time_us: float, energy: En
     """
     import json
 
-    size, unit = _core.quantity(json.loads(point_json)["machine"]["link"]["flit"]["value"]) or (0.0, "")
-    if unit != "B":
-        raise AssertionError("a flit has a size in bytes")
+    size = stated(json.loads(point_json)["machine"]["link"]["flit"]["value"], "B")
     links = (
         frame(_core.wiring(point_json))
         .join(counted.select("link", "flits"), on="link", how="left")

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from elanite import _core
 from elanite.base import bounded
+from elanite.base.units import stated
 from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
@@ -168,7 +169,7 @@ def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float])
             batched = all(claim.table == "rows" and not claim.one_run for claim in asking)
             seeds = 1 if batched else min(point.run["seeds"], MOST_SEEDS)
             changes = [f"{here}.run.seeds={seeds}", f"{here}.run.precision=0"]
-            warm_up, window = _ns(point.run["warm_up"]), _ns(point.run["window"])
+            warm_up, window = 1000 * stated(point.run["warm_up"], "us"), 1000 * stated(point.run["window"], "us")
             if part < 1 and point.kind == "jobs":
                 length = part * (warm_up + window)
                 warm, window = (length / 3, 2 * length / 3) if warm_up else (0.0, length)
@@ -195,8 +196,3 @@ def traffic(point: Point) -> Traffic:
         return {}
     found: Traffic = workload.get("collective", workload["jobs"])
     return found
-
-
-def _ns(text: str) -> float:
-    quantity = _core.quantity(text)
-    return quantity[0] * 1000 if quantity else 0.0

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from elanite import _core
+from elanite.base.units import stated
 from elanite.errors import ConfigError
 from elanite.inputs.machine import Machine
 
@@ -134,10 +135,7 @@ def _split(value: object) -> tuple[float, str] | None:
 
 def _cycle_us(machine: Machine) -> float:
     """The time of a flit on a link."""
-    flit, rate = _core.quantity(str(machine["link.flit"])), _core.quantity(str(machine["link.rate"]))
-    assert flit  # noqa: S101 - every machine has links
-    assert rate  # noqa: S101
-    return flit[0] / rate[0]
+    return stated(machine["link.flit"], "B") / stated(machine["link.rate"], "MB/s")
 
 
 def _plain(number: float, places: int) -> str:

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, Unpack
 from elanite import _core
 from elanite.base import bounded, build, html
 from elanite.base.rows import first
+from elanite.base.units import amount
 from elanite.errors import Exit, RunError, UsageError
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.interrupts import Interrupts
@@ -174,12 +175,12 @@ def _room(buffered: str | None, network: str) -> int:
     """The bytes of ``--buffered``. Raises ``UsageError``."""
     if buffered is None:
         return 0
-    found = _core.quantity(buffered)
-    if found is None or found[1] != "B" or not 0 < found[0] < 2**40:
+    found = amount(buffered, "B")
+    if found is None or not 0 < found < 2**40:
         raise UsageError(f"--buffered: `{buffered}` is not understood; write for example '4 MB'")
     if network == "ideal":
         raise UsageError("--buffered: no send waits for its receive on the ideal network; leave it out")
-    return round(found[0])
+    return round(found)
 
 
 def run(

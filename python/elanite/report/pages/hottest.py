@@ -21,6 +21,7 @@ import polars as pl
 
 from elanite import _core
 from elanite.base.text import counted, number
+from elanite.base.units import amount, stated
 from elanite.errors import RunError
 from elanite.report.pages.curves import label_of
 from elanite.report.pages.frame import Table
@@ -133,10 +134,7 @@ def shares(point: Point, store: Store) -> Shares | None:
     if nodes["node"].n_unique() != len(nodes):
         return None
     content = json.loads(point.json)
-    begin, end = (_core.quantity(content["run"][key]) for key in ("warm_up", "window"))
-    if begin is None or end is None:
-        return None
-    window = manifest.data["simulated_ps"] / 1e6 - begin[0]
+    window = manifest.data["simulated_ps"] / 1e6 - stated(content["run"]["warm_up"], "us")
     recorded = min(window, window * MOST_PACKETS / max(manifest.data["packets"], 1))
     content["run"]["watch"] = f"{round(recorded * 1e6)} ps"
     try:
@@ -292,17 +290,16 @@ def _below(point: Point, store: Store) -> Iterator[_Node]:
     if manifest is None or not {"job", "node", "offered", "accepted"} <= set(nodes.columns):
         return
     content = json.loads(point.json)
-    begin = _core.quantity(content["run"]["warm_up"])
-    window_us = manifest.data["simulated_ps"] / 1e6 - (begin[0] if begin else 0.0)
+    window_us = manifest.data["simulated_ps"] / 1e6 - stated(content["run"]["warm_up"], "us")
     jobs = content["workload"].get("jobs", {}).get("jobs", {})
     for node in nodes.filter(pl.col("offered") > 0).iter_rows(named=True):
         offered, lacking = node["offered"] * window_us, (node["offered"] - node["accepted"]) * window_us
         job = jobs.get(node["job"], {})
-        size = _core.quantity(str(job.get("message", "")))
+        size = amount(job.get("message", ""))
         if size is None:
             continue
         # The variance of a sum of independent messages of exponential sizes is twice that of fixed sizes.
-        variance = offered * size[0] * (1.0 if job.get("sizes") == "fixed" else 2.0)
+        variance = offered * size * (1.0 if job.get("sizes") == "fixed" else 2.0)
         if lacking > (1 - BEHIND) * offered:
             far = lacking > DEVIATIONS * variance**0.5
             yield _Node(point, node["node"], node["job"], node["accepted"], node["offered"], far)
