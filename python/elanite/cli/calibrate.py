@@ -59,8 +59,9 @@ class Calibrate(Request):
 
     The file of measured values has the columns of `elanite run EXPERIMENT --format csv` that identify a point, such as
     series, message or load, and the columns metric, value and, if known, sigma, the standard error, else 1% of the
-    value. Only these points are simulated. The result is the values with their standard errors and 95% intervals, and
-    the errors before and after. The machine file names the measured values as the source of the fitted parameters.
+    value. Or it is the output of OSU, IMB, NCCL-tests or perftest, whose sizes belong to points with such messages.
+    Only the points of the file are simulated. The result is the values with their standard errors and 95% intervals,
+    and the errors before and after. The machine file names the measured values as the source of the fitted parameters.
 
     A parameter that the measured values do not determine keeps its value: one without effect, one at the end of its
     range, one of several that make up for each other. The machine file then has the other values, the source of the
@@ -96,7 +97,9 @@ class Calibrate(Request):
     claims: Claims = None
     to: Annotated[
         Path,
-        typer.Option("--to", metavar="FILE", help="The measured values, a CSV file; or the word claims."),
+        typer.Option(
+            "--to", metavar="FILE", help="The measured values: CSV, or a benchmark's output; or the word claims."
+        ),
         Role.INPUT,
     ]
     machine: MachineFile = None
@@ -171,6 +174,7 @@ class Calibrate(Request):
                     name=self.machine_out.stem if self.machine_out else None,
                     progress=lambda count, error: say(f"{count} sets of values, error {error:.2f} sigma"),
                     executor=engine.executor,
+                    note=lambda words: say(f"note: {words}"),
                 )
         except KeyboardInterrupt:
             say(f"interrupted; finished points are kept. To resume: {shlex.join(words)}")

@@ -12,6 +12,7 @@
 | ``slurm`` | ``topology.conf`` |
 | ``infragraph`` | infrastructures of InfraGraph, and its graphs |
 | ``drawings`` | lists of edges, GraphML, DOT |
+| ``benchmarks`` | measured values of OSU, IMB, NCCL-tests and perftest |
 | ``xml``, ``quantities`` | elements with their lines; rates and times |
 
 ``inputs.imported`` writes a machine file of a network.

@@ -38,7 +38,7 @@ from elanite.study.ranges import Choice, Range
 from elanite.study.search import Search
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
     from concurrent.futures import Executor
 
     from elanite.figures import Figure
@@ -187,18 +187,20 @@ def calibrate(
     name: str | None = None,
     progress: Progress | None = None,
     executor: Executor | None = None,
+    note: Callable[[str], None] | None = None,
 ) -> Calibration:
     """Search the values of ``fit``, ranges by key, with which the experiments come nearest to the values in ``to``.
 
     ``trials`` is the largest number of sets of values in the search; the intervals of the values need more. ``name`` is
     that of the fitted machine. ``progress`` is called after each step with the number of sets tried and the error of
-    the best one. ``executor`` is as in ``sweep``. Raises ``UsageError`` or ``ConfigError`` if a key, a range or the
+    the best one. ``executor`` is as in ``sweep``, ``note`` as
+    in ``measured.read``. Raises ``UsageError`` or ``ConfigError`` if a key, a range or the
     file of measured values is wrong, and ``KeyboardInterrupt`` when interrupted; finished points are kept.
     """
     keys = _ranges(fit)
     base = _base(experiments, machine)
     plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], seed) for each in experiments]
-    targets = measured.read(Path(to), plans)
+    targets = measured.read(Path(to), plans, note)
     store = Store(Path(out) / "store")
     search = Search(base, experiments, keys, targets, store, seed, jobs, trials, progress, str(out), executor)
     own = search.own()

@@ -7,6 +7,9 @@ nothing, so that rows of several experiments share a file. Rows need only as man
 from all others; several rows of one configuration are measurements of the same value. Other columns of tidy rows
 (``id``, ``seed``, ``batch``, ``unit``, ``state``, ``because``) are ignored.
 
+The output of OSU, IMB, NCCL-tests and perftest is read as well (``formats.benchmarks``): a size of a message belongs to
+the point of a ping or an operation with this message, or, of a bandwidth test, to that of a job with a load.
+
 All mistakes are ``UsageError`` with file, line, column and remedy. Only names of metrics are checked later: which
 metrics there are is known when the first points are finished.
 """
@@ -24,11 +27,12 @@ from elanite import _core
 from elanite.base import bounded
 from elanite.base.foreign import reading
 from elanite.errors import UsageError
+from elanite.formats import benchmarks, recognise
 from elanite.inputs.sources import did_you_mean
 from elanite.results import frames
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from elanite.inputs.plan import Plan, Point
@@ -68,10 +72,15 @@ def key(point: Point) -> Key:
     return point.experiment, point.series, json.dumps(point.parameters)
 
 
-def read(file: Path, plans: Iterable[Plan]) -> list[Measured]:
-    """Read measured values, and find the configuration of each among the points of the plans."""
+def read(file: Path, plans: Iterable[Plan], note: Callable[[str], None] | None = None) -> list[Measured]:
+    """Read measured values, and find the configuration of each among the points of the plans.
+
+    ``note`` gets sentences on values of a benchmark's output that are left out.
+    """
     with reading(file, "it cannot be read", "give a CSV file in UTF-8"):
         text = bounded.typed(file, bounded.TABLE).decode("utf-8-sig")
+    if getattr(recognise.of_text(text), "remedy", None) == recognise.MEASURED:
+        return _printed(file, text, plans, note)
     reader = csv.DictReader(io.StringIO(text, newline=""))
     with reading(lambda: f"{file}:{reader.line_num}", "this is no CSV"):
         rows = [(reader.line_num, row) for row in reader]
@@ -95,6 +104,43 @@ def read(file: Path, plans: Iterable[Plan]) -> list[Measured]:
         found.append(_measured(place, candidates[0], cells))
     if not found:
         raise UsageError(f"{file}: there is no measured value\n  add a line for each")
+    return found
+
+
+def _printed(file: Path, text: str, plans: Iterable[Plan], note: Callable[[str], None] | None = None) -> list[Measured]:
+    """The values of a benchmark's output at the sizes that the experiments have."""
+    by_size: dict[tuple[str, object], list[Key]] = {}
+    for point in (point for each in plans for point in each.points):
+        about = frames.identity(point)
+        metric = "accepted" if "load" in about else "latency"
+        same = by_size.setdefault((metric, about.get("message_bytes")), [])
+        if (where := key(point)) not in same:
+            same.append(where)
+    found, left = [], []
+    values = benchmarks.values(text, file)
+    for each in values:
+        candidates = by_size.get((each.metric, each.message), [])
+        if len(candidates) > 1:
+            series = ", ".join(f"{experiment} {name}" for experiment, name, _ in candidates)
+            raise UsageError(
+                f"{file}:{each.line}: {each.message} B: {len(candidates)} configurations are meant: {series}\n"
+                "  give an experiment with one of them, or the values as CSV with the columns that tell them apart"
+            )
+        if candidates:
+            sigma = UNKNOWN * each.value
+            found.append(
+                Measured(f"{file}:{each.line}", candidates[0], each.metric, None, each.value, sigma, stated=False)
+            )
+        else:
+            left.append(each.message)
+    if not found:
+        kind = "a job with a load" if values[0].metric == "accepted" else "a ping or an operation"
+        raise UsageError(
+            f"{file}: no point has a message of one of the sizes in the file, {left[0]} to {left[-1]} B, in {kind}\n"
+            f'  give such a series these sizes: message = ["{left[0]} B", ...]'
+        )
+    if left and note:
+        note(f"{file}: {len(left)} of {len(values)} sizes are of no point, and left out")
     return found
 
 

@@ -1,0 +1,125 @@
+"""Measured values in the output of benchmarks: OSU, Intel MPI (IMB), NCCL-tests (and RCCL's), perftest.
+
+Each line of a table is the size of a message in bytes and a value in the unit of Elanite's metric:
+
+| benchmark | value | metric |
+|---|---|---|
+| OSU: latency, one-way or of a collective | latency in µs, its average | ``latency`` |
+| OSU: bandwidth, message rate | MB/s of 10^6 bytes | ``accepted`` |
+| IMB: PingPong, PingPing, collectives | t or t_avg in µs | ``latency`` |
+| IMB: Uniband, Biband | MB/s | ``accepted`` |
+| NCCL-tests | time out of place in µs | ``latency`` |
+| perftest: ``ib_*_lat`` | the typical time, or the average, in µs | ``latency`` |
+| perftest: ``ib_*_bw`` | the average; its MB are 2^20 bytes, its Gb 10^9 bits | ``accepted`` |
+
+A bandwidth test has many messages under way, and so is the accepted load of a job, not the ``bandwidth`` of a ping,
+which is a size over a latency. Lines of other tools among them, such as those of a batch system, are passed over.
+
+Source: OSU 7.4, IMB 2021.7, NCCL-tests 2.13, perftest 24.01: their printed headings.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from elanite.formats.network import wrong
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+LARGEST = 2**40
+"""Bytes beyond which a size is a mistake."""
+
+_NUMBER = r"\d{1,15}(?:\.\d{0,9})?(?:[eE][+-]?\d{1,2})?"
+
+
+@dataclass(frozen=True)
+class Value:
+    """A measured value."""
+
+    line: int
+    message: int
+    """Bytes."""
+    metric: str
+    value: float
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The meaning of the columns of a table."""
+
+    name: str
+    metric: str
+    column: int
+    factor: float = 1.0
+
+
+def values(text: str, file: Path) -> list[Value]:
+    """The values of a file. Raises ``UsageError``."""
+    table: _Table | None = None
+    named = ""
+    found: list[Value] = []
+    tables: dict[str, int] = {}
+    for line, written in enumerate(text.splitlines(), 1):
+        bare = re.sub(r"^\[[\d,]+\]<std(out|err)>:", "", written).strip()
+        named = _name(bare) or named
+        if heading := _heading(bare, named):
+            table = heading
+            continue
+        words = bare.split()
+        if table is None or len(words) <= table.column or not re.fullmatch(r"\d{1,15}", words[0]):
+            continue
+        number = words[table.column]
+        if not re.fullmatch(_NUMBER, number) or int(words[0]) > LARGEST:
+            wrong(file, line, f"`{number[:40]}` is no value of {table.name}, or {words[0]} no size of a message")
+        if float(number) > 0:
+            tables.setdefault(table.name, line)
+            found.append(Value(line, int(words[0]), table.metric, float(number) * table.factor))
+    if len(tables) > 1:
+        listed = ", ".join(f"{name} (line {line})" for name, line in tables.items())
+        wrong(file, None, f"there are several benchmarks, {listed}: give each a file of its own")
+    if not found:
+        wrong(file, None, "there is no measured value: give the table of sizes and values that the benchmark prints")
+    return found
+
+
+def _name(bare: str) -> str:
+    """The name of a benchmark, if a line gives it."""
+    for pattern in (
+        r"#\s*OSU (.+?)(?: Test)?(?: v[\d.]+.*)?",
+        r"#\s*Benchmarking (\w+)",
+        r"#\s*Collective test starting: (\w+)",
+    ):
+        if found := re.fullmatch(pattern, bare):
+            return found[1].strip()
+    found = re.fullmatch(r"((?:RDMA_\w+|Send) (?:BW|Latency|Bidirectional BW).*?)(?: Test)?", bare)
+    return found[1] if found else ""
+
+
+def _heading(bare: str, named: str) -> _Table | None:
+    """The table that a line of headings begins."""
+    words = bare.lower().lstrip("#").strip()
+    name = named or "the benchmark"
+    if bare.startswith("#bytes") and "t_avg[usec]" in words:
+        columns = words.split()
+        known = [each for each in ("t_typical[usec]", "t_avg[usec]") if each in columns]
+        return _Table(name, "latency", columns.index(known[0])) if known else None
+    if bare.startswith("#bytes") and "bw average[" in words:
+        return _Table(name, "accepted", 3, 125.0 if "bw average[gb/sec]" in words else 1.048576)
+    if words.startswith("bytes") and "#repetitions" in words:
+        columns = words.split()
+        for column in ("t[usec]", "t_avg[usec]", "mbytes/sec"):
+            if column in columns:
+                return _Table(name, "accepted" if column == "mbytes/sec" else "latency", columns.index(column))
+    if bare.startswith("#") and words.startswith("size") and "algbw" in words:
+        columns = words.split()
+        return _Table(name, "latency", columns.index("time")) if "time" in columns else None
+    if bare.startswith("#") and words.startswith("size"):
+        return (
+            _Table(name, "latency" if "latency" in words else "accepted", 1)
+            if "/s" in words or "(us)" in words
+            else None
+        )
+    return None

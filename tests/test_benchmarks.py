@@ -1,0 +1,160 @@
+"""Measured values in the output of benchmarks, and as targets of a calibration."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from elanite.errors import UsageError
+from elanite.formats import benchmarks, recognise
+from elanite.inputs import sources
+from elanite.inputs.plan import plan
+from elanite.study import measured
+from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OSU = """\
+srun: job 17 queued and waiting for resources
+
+# OSU MPI Latency Test v7.4
+# Datatype: MPI_CHAR.
+# Size          Latency (us)
+0                       1.15
+1024                    2.25
+65536                  11.50
+"""
+OSU_BW = """\
+# OSU MPI Bandwidth Test v5.9
+# Size      Bandwidth (MB/s)
+1                       3.90
+4096                12000.25
+"""
+IMB = """\
+#----------------------------------------------------------------
+#    Intel(R) MPI Benchmarks 2021.7, MPI-1 part
+#----------------------------------------------------------------
+# Benchmarking Allreduce
+# #processes = 4
+#----------------------------------------------------------------
+       #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]
+            0         1000         0.04         0.06         0.05
+         1024         1000         3.10         3.30         3.20
+
+# All processes entering MPI_Finalize
+"""
+NCCL = """\
+# Collective test starting: all_reduce_perf
+# nThread 1 nGpus 1 minBytes 8 maxBytes 8388608 step: 2(factor) warmup iters: 5 iters: 20
+#  Rank  0 Group  0 Pid 41 on  host1 device  0 [0x18] NVIDIA H100
+#                                                              out-of-place                       in-place
+#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong
+#        (B)    (elements)                               (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)
+        1024           256     float     sum      -1    25.10    0.04    0.08      0    24.90    0.04    0.08      0
+     8388608       2097152     float     sum      -1   120.50   69.61  130.53      0   121.00   69.33  129.99      0
+# Out of bounds values : 0 OK
+# Avg bus bandwidth    : 65.2
+"""
+PERFTEST = """\
+---------------------------------------------------------------------------------------
+                    RDMA_Write BW Test
+ Number of qps   : 1            Transport type : IB
+---------------------------------------------------------------------------------------
+ #bytes     #iterations    BW peak[Gb/sec]    BW average[Gb/sec]   MsgRate[Mpps]
+ 4096       5000             98.01              96.00                0.18
+"""
+PERFTEST_LAT = """\
+                    RDMA_Write Latency Test
+ #bytes #iterations    t_min[usec]    t_max[usec]  t_typical[usec]    t_avg[usec]    t_stdev[usec]
+ 1024    1000          1.70           28.40          1.80             1.85           0.1
+"""
+
+ALL = {"osu": OSU, "osu_bw": OSU_BW, "imb": IMB, "nccl": NCCL, "perftest": PERFTEST, "perftest_lat": PERFTEST_LAT}
+READ = {
+    "osu": [(0, "latency", 1.15), (1024, "latency", 2.25), (65536, "latency", 11.5)],
+    "osu_bw": [(1, "accepted", 3.9), (4096, "accepted", 12000.25)],
+    "imb": [(0, "latency", 0.05), (1024, "latency", 3.2)],
+    "nccl": [(1024, "latency", 25.1), (8388608, "latency", 120.5)],
+    "perftest": [(4096, "accepted", 12000.0)],  # 96 Gb/s
+    "perftest_lat": [(1024, "latency", 1.8)],
+}
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_the_output_of_a_benchmark(tmp_path: Path, name: str) -> None:
+    found = recognise.of_text(ALL[name])
+    assert isinstance(found, recognise.Other)
+    assert found.remedy == recognise.MEASURED
+    read = [(each.message, each.metric, each.value) for each in benchmarks.values(ALL[name], tmp_path)]
+    assert read == READ[name]
+
+
+def test_megabytes_of_perftest_are_binary(tmp_path: Path) -> None:
+    (found,) = benchmarks.values(PERFTEST.replace("Gb/sec", "MB/sec").replace("96.00", "1000.0"), tmp_path)
+    assert found.value == pytest.approx(1048.576)
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "message"),
+    [
+        ("osu", "2.25", "fast", r":7: `fast` is no value of MPI Latency"),
+        ("osu", OSU[OSU.index("0   ") :], "", r": there is no measured value"),
+        ("osu", OSU, OSU + IMB, r": there are several benchmarks, MPI Latency \(line 6\), Allreduce \(line 16\)"),
+    ],
+)
+def test_a_wrong_output(tmp_path: Path, name: str, old: str, new: str, message: str) -> None:
+    with pytest.raises(UsageError, match=rf"^{tmp_path}{message}"):
+        benchmarks.values(ALL[name].replace(old, new), tmp_path)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_spoilt_outputs(tmp_path: Path, name: str) -> None:
+    file = tmp_path / "out.txt"
+    refused = count = 0
+    for draw in cases(f"benchmarks {name}", 60):
+        text = spoil(ALL[name].encode(), draw).decode(errors="replace")
+        found, said = attempt(lambda text=text: benchmarks.values(text, file))  # type: ignore[misc]
+        assert found or said.startswith(str(file)), said
+        refused += found is None
+        count += 1
+    assert 0 < refused < count or fuzzing()
+
+
+def test_sizes_belong_to_the_points_of_a_ping(tmp_path: Path) -> None:
+    file = tmp_path / "osu.txt"
+    notes: list[str] = []
+    pings = plan(sources.read("experiment", "today/infiniband"), overrides=[])
+    one = [point for point in pings.points if point.series == "ping"]
+    sizes = sorted({point.parameters["message"] for point in one})
+    file.write_text(OSU.replace("1024", str(_bytes(sizes[0]))))
+    with pytest.raises(UsageError, match=r"osu\.txt:\d+: \d+ B: 3 configurations are meant: .*ping, .*ping-hdr"):
+        measured.read(file, [pings], notes.append)
+
+
+def _bytes(text: str) -> int:
+    number, _, unit = text.partition(" ")
+    return int(number) * {"B": 1, "KB": 1024, "MB": 1024**2}[unit]
+
+
+def test_sizes_without_a_point_are_left_out_with_a_note(tmp_path: Path) -> None:
+    file = tmp_path / "osu.txt"
+    notes: list[str] = []
+    (tmp_path / "own.toml").write_text(
+        'title = "pings"\nsource = "own"\nmachine = "es40-qsnet"\n[[series]]\nname = "ping"\n[series.ping]\nfrom = 0\n'
+        'to = 1\ndirections = "one"\nsource = "main"\ndestination = "main"\nmessage = ["0 B", "1 KB"]\nrepeats = 1\n'
+    )
+    own = plan(sources.read("experiment", tmp_path / "own.toml"))
+    file.write_text(OSU)
+    found = measured.read(file, [own], notes.append)
+    assert [(each.metric, each.value, each.place) for each in found] == [
+        ("latency", 1.15, f"{file}:6"),
+        ("latency", 2.25, f"{file}:7"),
+    ]
+    assert notes == [f"{file}: 1 of 3 sizes are of no point, and left out"]
+    file.write_text(OSU_BW)
+    with pytest.raises(
+        UsageError, match=r"no point has a message of one of the sizes in the file, 1 to 4096 B, in a job"
+    ):
+        measured.read(file, [own])
