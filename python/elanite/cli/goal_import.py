@@ -27,7 +27,7 @@ class OfNccl(StrEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Import(Request):
-    """Translate a trace of another tool: OTF2 (.otf2), Chakra execution traces (.et, .json).
+    """Translate a trace of another tool: OTF2 (.otf2), Chakra (.et, .json) or the text of DUMPI (.txt).
 
     \b
     Examples:
@@ -38,11 +38,12 @@ class Import(Request):
       elanite goal import training.0.et --replicate 64 -o training.goal
       elanite goal import training.*.et --algorithm tree --channels 4 \\
         --ranks-per-node 8 -o training.goal
+      elanite goal import dumpi-*.txt -o my_program.goal
 
     OTF2 is what Score-P writes for MPI programs, and needs the package otf2. A Chakra trace is a file for each rank,
-    and its binary form needs the package protobuf. Collective operations become messages. Nodes of Chakra with
-    operations and bytes in place of a duration take the time of a roofline. What a trace does not tell is refused
-    with its place, and no file is written then.
+    and its binary form needs the package protobuf. The text of DUMPI, from dumpi2ascii, is a file for each rank, too.
+    Collective operations become messages. Nodes of Chakra with operations and bytes in place of a duration take the
+    time of a roofline. What a trace does not tell is refused with its place, and no file is written then.
     """
 
     verb: ClassVar[str] = "goal import"

@@ -1,4 +1,4 @@
-"""Traces of other tools, translated into GOAL: OTF2 archives and Chakra execution traces.
+"""Traces of other tools, translated into GOAL: OTF2 archives, Chakra execution traces and the text of DUMPI.
 
 ``translate`` chooses the reader by the names of the files, and writes the trace rank by rank. The GOAL file appears
 when all of it has been written; after an error there is no file, and a file of this name from before stays as it was.
@@ -22,6 +22,13 @@ if TYPE_CHECKING:
 
 OTF2 = ".otf2"
 CHAKRA = (".et", ".json")
+DUMPI = ".txt"
+_OTHERS = (
+    (b"\xff\xaa\xddDUMPI", "a binary trace of DUMPI; write its text with dumpi2ascii"),
+    (b"num_ranks", "a trace in GOAL already; use elanite replay"),
+    (b"Nodes ", "a connection matrix of htsim; use elanite import"),
+)
+"""How files of other formats begin, and remedies."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +46,11 @@ def reader(traces: Sequence[Path], how: Reading | None = None) -> Writing:
     """The reader for these files: the anchor of an OTF2 archive, or the Chakra traces of all ranks."""
     for path in traces:
         bounded.check(path, "name the anchor of an OTF2 archive or Chakra traces")
+        with bounded.opened(path) as file:
+            begin = file.read(64)
+        for first, what in _OTHERS:
+            if begin.startswith(first):
+                raise UsageError(f"{path}: this is {what}")
     suffixes = {path.suffix for path in traces}
     if suffixes == {OTF2}:
         if len(traces) > 1:
@@ -52,7 +64,13 @@ def reader(traces: Sequence[Path], how: Reading | None = None) -> Writing:
         from elanite.traces.chakra import Job
 
         return Job(traces, how)
-    allowed = ", ".join((OTF2, *CHAKRA))
+    if suffixes == {DUMPI}:
+        if how is not None:
+            raise UsageError(f"{traces[0]}: these options are for Chakra traces; a trace of DUMPI has all")
+        from elanite.traces import dumpi
+
+        return dumpi.Job(traces)
+    allowed = ", ".join((OTF2, *CHAKRA, f"{DUMPI} (the text of DUMPI)"))
     raise UsageError(f"{traces[0]}: names of traces end with one of {allowed}, and all with the same")
 
 
