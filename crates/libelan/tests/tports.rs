@@ -360,3 +360,42 @@ fn no_memory_for_the_library() {
             .is_ok()
     );
 }
+
+/// Receives that wait for a message each, whose messages come in the order of posting or against it: the time of the host grows
+/// with the number of messages, and not with its square.
+#[test]
+#[ignore = "prints times of the host"]
+fn long_queues() {
+    for against in [false, true] {
+        for count in [3_919, 20_000] {
+            #[expect(
+                clippy::disallowed_methods,
+                reason = "the time of the host is measured"
+            )]
+            let start = std::time::Instant::now();
+            let [ends, noted] = logs();
+            run(&job(&[0, 5]), async move |pe| {
+                let (tport, size) = (pe.elan().tport(), b(8));
+                let buffer = common::alloc(&pe, false, size);
+                let tags = (0..count).map(|tag| if against { count - 1 - tag } else { tag });
+                if me(&pe) == 0 {
+                    pe.compute(Time::from_ms(100)).await;
+                    for tag in tags {
+                        let tx = tport.tx_start(Mode::Standard, pid(1), (0, tag), buffer, size);
+                        tport.tx_wait(tx).await.unwrap();
+                    }
+                } else {
+                    let select = |tag| Select::exactly(Some(0), Some(tag));
+                    let all = (0..count)
+                        .map(|tag| tport.rx_start(select(tag), Room::Buffer(buffer, size)));
+                    for rx in all.collect::<Vec<_>>() {
+                        tport.rx_wait(rx).await.unwrap();
+                    }
+                    noted.note(pe.now());
+                }
+            });
+            let (host, end) = (start.elapsed(), ends.borrow()[0]);
+            println!("{count} messages, against the order {against}: {end} simulated, {host:?}");
+        }
+    }
+}

@@ -32,6 +32,11 @@
 //! that is main memory, and sets the receive's event. A receive is posted by a descriptor of `host::POST` bytes and a command;
 //! the thread compares it with the unexpected messages in the order of their arrival.
 //!
+//! No paper describes the search of the thread. A list is assumed: adapters with a processor walk a list of posted receives for each
+//! message (K. S. Hemmert, A. Rodrigues, K. D. Underwood, "Accelerating list management for MPI", 2005). Messages whose receives
+//! are far back in a queue of n receives take the thread n scans each. The host of the simulator finds them by an index (module
+//! `line`).
+//!
 //! Two further orders of the host go the way of a posted receive, at its cost. A *peek* is a probe that ends with nothing
 //! if no message that it takes has come when the thread compares it. To *cancel* a receive is a call, a command, and
 //! `tport.handle` of the thread, which takes the receive off unless a message has been found for it.
@@ -71,6 +76,7 @@ mod cut_off;
 mod detour;
 mod hands;
 pub(super) mod host;
+mod line;
 mod local;
 mod long;
 mod message;

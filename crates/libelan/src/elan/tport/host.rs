@@ -167,7 +167,7 @@ impl Port {
             }
         };
         receive.event.set(Some(event.0));
-        self.state.borrow_mut().posted.push_back(Rc::clone(receive));
+        self.state.borrow_mut().posted.push(Rc::clone(receive));
         self.command(turn, POST).await;
         if !receive.matched.get() {
             self.order(Order::Post(Rc::clone(receive)));

@@ -1,5 +1,6 @@
 //! Messages between processes of one node, through shared memory: the hosts do all the work.
 
+use super::line::By;
 use super::message::{Received, Room, TportError};
 use super::port::{Peers, Port};
 use super::receive::{Outcome, Receive};
@@ -58,31 +59,30 @@ impl Port {
     /// A message can be seen in shared memory.
     fn came(self: &Rc<Self>, peers: Peers, message: SharedMessage) {
         let mut probes = Vec::new();
-        let (receive, _) = self.claim(|_| true, &message.envelope, &mut probes);
+        let (receive, _) = self.claim(By::Host, &message.envelope, &mut probes);
         for probe in probes {
             probe.end_by_host(Outcome::Here(message.envelope.received(None)));
         }
         match receive {
             Some(receive) => self.take(peers, receive, message),
-            None => self.state.borrow_mut().shared.push_back(message),
+            None => self.state.borrow_mut().shared.push(message),
         }
     }
 
     /// Finds a receive's message among the messages that are in shared memory already; returns whether there was one.
     pub(super) fn take_shared(self: &Rc<Self>, peers: Peers, receive: &Rc<Receive>) -> bool {
         let mut state = self.state.borrow_mut();
-        let takes = |message: &SharedMessage| receive.takes(&message.envelope);
-        let Some(place) = state.shared.iter().position(takes) else {
+        let (Some(number), _) = state.shared.first(receive) else {
             return false;
         };
         receive.matched.set(true);
         if receive.only_looks() {
-            let found = state.shared[place].envelope.received(None);
+            let found = state.shared.get(number).envelope.received(None);
             receive.end_by_host(Outcome::Here(found));
         } else {
             state.stats.matched += 1;
             state.stats.unexpected += 1;
-            let message = state.shared.remove(place).expect("it is there");
+            let message = state.shared.remove(number);
             drop(state);
             self.take(peers, Rc::clone(receive), message);
         }

@@ -8,7 +8,7 @@ use units::Bytes;
 
 /// Which messages a receive takes: those of the given process, if any, whose masked sender and tag equal the masked ones
 /// here. A mask of 0 matches anything, a mask of all ones matches exactly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Select {
     /// The process that sends, whatever it calls itself; none matches any process.
     pub process: Option<ProcessId>,

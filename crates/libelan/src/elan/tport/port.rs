@@ -1,5 +1,6 @@
 //! The state of a Tport, which its host and its thread share.
 
+use super::line::{By, Posted, Waiting};
 use super::message::{Stats, TportError};
 use super::receive::Receive;
 use super::unexpected::{Arrived, Body, SharedMessage};
@@ -80,7 +81,7 @@ pub(crate) struct Port {
 
 pub(super) struct State {
     /// Receives without a message, in the order of their posting.
-    pub posted: VecDeque<Rc<Receive>>,
+    pub posted: Posted,
     /// What the thread is told: posted receives, cancellations, and what goes again.
     pub inbox: VecDeque<Order>,
     /// What has come by detours; nothing if the thread is only to look at `early`.
@@ -91,8 +92,8 @@ pub(super) struct State {
     pub next_from: BTreeMap<ProcessId, u32>,
     pub early: BTreeMap<(ProcessId, u32), Option<(Envelope, Body)>>,
     /// Messages without a receive, in the order of their arrival.
-    pub arrived: VecDeque<Arrived>,
-    pub shared: VecDeque<SharedMessage>,
+    pub arrived: Waiting<Arrived>,
+    pub shared: Waiting<SharedMessage>,
     /// Small messages lent to each receiver, and small messages of each sender that are not yet given back.
     pub lent: BTreeMap<ProcessId, u32>,
     pub owed: BTreeMap<ProcessId, u32>,
@@ -103,21 +104,6 @@ pub(super) struct State {
     /// Events that nobody uses.
     pub events: Vec<(EventId, ElanAddr)>,
     pub stats: Stats,
-}
-
-impl State {
-    /// Takes a receive off the list, because a message has been found for it or it is to end; returns whether it was there.
-    pub fn take_off(&mut self, receive: &Rc<Receive>) -> bool {
-        let place = self
-            .posted
-            .iter()
-            .position(|other| Rc::ptr_eq(other, receive));
-        if let Some(place) = place {
-            self.posted.remove(place);
-            receive.matched.set(true);
-        }
-        place.is_some()
-    }
 }
 
 impl Port {
@@ -155,14 +141,14 @@ impl Port {
             answers,
             bell: Signal::new(),
             state: RefCell::new(State {
-                posted: VecDeque::new(),
+                posted: Posted::default(),
                 inbox: VecDeque::new(),
                 detoured: VecDeque::new(),
                 sent_to: BTreeMap::new(),
                 next_from: BTreeMap::new(),
                 early: BTreeMap::new(),
-                arrived: VecDeque::new(),
-                shared: VecDeque::new(),
+                arrived: Waiting::default(),
+                shared: Waiting::default(),
                 lent: BTreeMap::new(),
                 owed: BTreeMap::new(),
                 waiting: BTreeMap::new(),
@@ -249,32 +235,16 @@ impl Port {
         self.state.borrow().stats
     }
 
-    /// Finds the first posted receive that takes a message, among the receives that the finder knows of, and takes it off the
-    /// list; probes that would take the message are told of it. Returns with how many receives the message was compared.
+    /// Finds the first posted receive that takes a message; see [`Posted::claim`].
     pub(super) fn claim(
         &self,
-        knows: impl Fn(&Receive) -> bool,
+        by: By,
         envelope: &Envelope,
         tell: &mut Vec<Rc<Receive>>,
     ) -> (Option<Rc<Receive>>, u32) {
-        let mut state = self.state.borrow_mut();
-        let (mut place, mut compared) = (0, 0);
-        while let Some(receive) = state.posted.get(place) {
-            if knows(receive) {
-                compared += 1;
-                if receive.takes(envelope) {
-                    let receive = state.posted.remove(place).expect("it is there");
-                    receive.matched.set(true);
-                    if !receive.only_looks() {
-                        state.stats.matched += 1;
-                        return (Some(receive), compared);
-                    }
-                    tell.push(receive);
-                    continue;
-                }
-            }
-            place += 1;
-        }
-        (None, compared)
+        let state = &mut *self.state.borrow_mut();
+        let (receive, compared) = state.posted.claim(by, envelope, tell);
+        state.stats.matched += u64::from(receive.is_some());
+        (receive, compared)
     }
 }

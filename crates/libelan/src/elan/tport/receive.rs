@@ -16,8 +16,8 @@ pub(crate) struct Receive {
     pub(super) event: Cell<Option<EventId>>,
     /// Fired by the host once the outcome is there.
     pub(super) by_host: Signal,
-    /// Whether the thread has been told of the receive.
-    pub(super) known: Cell<bool>,
+    /// The receive's number in the list of posted receives, if it is there.
+    pub(super) number: Cell<usize>,
     /// Whether a message has been found for the receive.
     pub(super) matched: Cell<bool>,
     pub(super) outcome: RefCell<Option<Outcome>>,
@@ -47,7 +47,7 @@ impl Receive {
             done: Signal::new(),
             event: Cell::new(None),
             by_host: Signal::new(),
-            known: Cell::new(false),
+            number: Cell::new(0),
             matched: Cell::new(false),
             outcome: RefCell::new(None),
             ended: Cell::new(None),

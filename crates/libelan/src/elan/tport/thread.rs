@@ -4,6 +4,7 @@
 //! ends as work, like envelopes and posted receives. So no message, and no process that does not receive, keeps another one back.
 
 use super::hands::{End, Hands};
+use super::line::By;
 use super::message::{Received, Room, TportError};
 use super::pending::{Long, Pending};
 use super::port::{Order, Peers, Port};
@@ -150,26 +151,25 @@ impl Server {
 
     /// A receive has been posted.
     async fn posted(&self, receive: Rc<Receive>) {
-        receive.known.set(true);
         let (mut compared, mut found, mut nothing) = (0, None, false);
         if !receive.matched.get() {
             let mut state = self.port.state.borrow_mut();
-            let takes = |arrived: &Arrived| {
-                compared += 1;
-                receive.takes(&arrived.envelope)
-            };
-            let place = state.arrived.iter().position(takes);
-            nothing = place.is_none() && receive.room == Room::Peek && state.take_off(&receive);
-            if let Some(place) = place {
-                state.take_off(&receive);
+            let number;
+            (number, compared) = state.arrived.first(&receive);
+            if let Some(number) = number {
+                state.posted.take_off(&receive);
                 if receive.only_looks() {
-                    found = Some((state.arrived[place].envelope, None));
+                    found = Some((state.arrived.get(number).envelope, None));
                 } else {
                     state.stats.matched += 1;
                     state.stats.unexpected += 1;
-                    let arrived = state.arrived.remove(place).expect("it is there");
+                    let arrived = state.arrived.remove(number);
                     found = Some((arrived.envelope, Some(arrived.body)));
                 }
+            } else if receive.room == Room::Peek {
+                nothing = state.posted.take_off(&receive);
+            } else {
+                state.posted.take_up(&receive);
             }
         }
         self.step(compared).await;
@@ -183,7 +183,7 @@ impl Server {
 
     /// A receive is to be cancelled: this succeeds unless a message has been found for the receive.
     async fn cancel(&self, receive: Rc<Receive>) {
-        let cancelled = self.port.state.borrow_mut().take_off(&receive);
+        let cancelled = self.port.state.borrow_mut().posted.take_off(&receive);
         self.step(0).await;
         if cancelled {
             self.fail(&receive, TportError::Cancelled).await;
@@ -252,8 +252,7 @@ impl Server {
     /// An envelope has come in.
     async fn envelope(&self, envelope: Envelope, body: Body) {
         let mut probes = Vec::new();
-        let known = |one: &Receive| one.known.get();
-        let (receive, compared) = self.port.claim(known, &envelope, &mut probes);
+        let (receive, compared) = self.port.claim(By::Thread, &envelope, &mut probes);
         self.step(compared).await;
         for probe in probes {
             self.tell(&probe, &envelope).await;
@@ -270,7 +269,7 @@ impl Server {
 
     fn keep(&self, envelope: Envelope, body: Body) {
         let mut state = self.port.state.borrow_mut();
-        state.arrived.push_back(Arrived { envelope, body });
+        state.arrived.push(Arrived { envelope, body });
     }
 
     /// Brings a message into a buffer of the system, if the message may be buffered and there is room.

@@ -1,5 +1,6 @@
 //! Messages that came before their receive: through the network, or through shared memory.
 
+use super::line::Labelled;
 use super::receive::Receive;
 use super::wire::Envelope;
 use elan::{DmaError, ElanAddr, Node};
@@ -11,6 +12,12 @@ use std::rc::Rc;
 pub(super) struct Arrived {
     pub envelope: Envelope,
     pub body: Body,
+}
+
+impl Labelled for Arrived {
+    fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
 }
 
 /// Where the message's bytes are.
@@ -39,6 +46,12 @@ pub(super) struct SharedMessage {
     pub body: SharedBody,
     /// Fired when the message is matched, if its sender waits for this.
     pub matched: Option<Signal>,
+}
+
+impl Labelled for SharedMessage {
+    fn envelope(&self) -> &Envelope {
+        &self.envelope
+    }
 }
 
 /// Where the message's bytes are.
