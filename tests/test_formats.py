@@ -261,6 +261,7 @@ def test_spoilt_files_are_refused_with_the_file_or_read_otherwise(tmp_path: Path
 
 
 OTHERS = {
+    "MPI_Init entering at walltime 1.5, cputime 0.1 seconds in thread 0.\n": "a trace of DUMPI as text",
     "num_ranks 2\nrank 0 {\n}\n": "a trace in GOAL",
     "# OSU MPI Latency Test v7.4\n# Size  Latency (us)\n1 1.2\n": "output of the OSU benchmarks",
     "#----\n# Intel(R) MPI Benchmarks 2021.7\n": "output of the Intel MPI benchmarks",

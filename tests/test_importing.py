@@ -91,6 +91,16 @@ def test_cycles_of_booksim_are_cycles_of_the_machine(tmp_path: Path) -> None:
     assert "n3 r0 delay=72.96ns" in lines(files[".graph.txt"])
 
 
+def test_nodes_that_forward_stay_so(tmp_path: Path) -> None:
+    """Cables between nodes are at level 1, as those between switches."""
+    files = texts(
+        tmp_path, "node a forward=yes\nnode b\nnode c forward=no\nswitch s\na b rate=50Gb/s\nb s\nc s rate=100Gb/s\n"
+    )
+    assert "node a forward=yes\nnode b\nnode c forward=no\na b rate=50Gb/s\nb s\nc s" in files[".graph.txt"]
+    with pytest.raises(UsageError, match=r":1: forward `perhaps` of `a`: a node says yes or no"):
+        texts(tmp_path, "node a forward=perhaps\nswitch s\na s\n")
+
+
 def test_a_distance_beyond_all_delays(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"net\.any: a link of 5000000 ns at 100 Gb/s is longer than 1023 flits"):
         texts(tmp_path, "3 1 2\n2\n0 2 100Gbps 5ms 0\n1 2 100Gbps 1us 0\n")

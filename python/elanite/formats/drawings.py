@@ -201,8 +201,12 @@ def network(drawn: Drawing, name: str, file: Path) -> Network:
     """Nodes, switches and cables of a drawing."""
     made = Network(name, notes=list(drawn.notes))
     kinds = _kinds(drawn)
-    for vertex, (_, line) in drawn.vertices.items():
+    for vertex, (about, line) in drawn.vertices.items():
         (made.nodes if kinds.get(vertex) == "node" else made.switches)[vertex] = line
+        if (passes := str(about.get("forward", ""))) in ("yes", "no") and vertex in made.nodes:
+            made.forward[vertex] = passes
+        elif passes:
+            wrong(file, line, f"forward `{passes}` of `{vertex}`: a node says yes or no, and a switch nothing")
     if not made.nodes:
         made.terminals = 1
     left: set[str] = set()

@@ -72,6 +72,8 @@ class Network:
     """Whether the delays of cables are cycles of the machine and not picoseconds."""
     switch_delay: int | None = None
     """Picoseconds of each switch, where a format states them apart from those of cables."""
+    forward: dict[str, str] = field(default_factory=dict)
+    """By node, where the file states it: ``yes`` or ``no``, whether packets of other nodes pass through."""
     remarks: dict[str, str] = field(default_factory=dict)
     """By name: a description of a switch or a node, for a comment."""
     notes: list[str] = field(default_factory=list)

@@ -76,6 +76,7 @@ _RULES: tuple[tuple[str, Format | Other], ...] = (
     (r"^[ \t]*\d+->\d+\s", Known.HTSIM_MATRIX.value),
     (r"^(Nodes|Connections)[ \t]+\d+[ \t]*\n(Connections|Nodes)[ \t]+\d+", Known.HTSIM_MATRIX.value),
     (r"^[ \t]*num_ranks\s+\d+", Other("a trace in GOAL", "elanite replay FILE")),
+    (r"^MPI_\w+ entering at walltime", Other("a trace of DUMPI as text", "elanite goal import TRACE... -o FILE.goal")),
     (r"^#\s*OSU .*(MPI|NCCL|SHMEM|Test)", Other("output of the OSU benchmarks", MEASURED)),
     (r"Intel\(R\) MPI Benchmarks|^# Benchmarking \w+", Other("output of the Intel MPI benchmarks", MEASURED)),
     (r"^#\s*nThread \d+ nGpus|^#.*\bbusbw\b", Other("output of NCCL-tests", MEASURED)),

@@ -192,7 +192,8 @@ class Import:
         ]:
             about = self.network.remarks.get(name) or (name if self.names[name] != name else "")
             remark = f"  # {' '.join(about.split())}" if about else ""
-            yield f"{kind} {self.names[name]}{remark}"
+            forward = f" forward={self.network.forward[name]}" if name in self.network.forward else ""
+            yield f"{kind} {self.names[name]}{forward}{remark}"
         for cable in self.network.cables:
             words = [self.names[cable.one], self.names[cable.other]]
             if cable.rate is not None and cable.rate != self.clock.rate:
