@@ -14,6 +14,27 @@ Left = tuple[int, Literal["abort", "error", "exit"], int]
 """A rank, how it leaves (it calls ``MPI_Abort``, MPI fails, or it exits), and the code."""
 
 
+class Traffic(TypedDict):
+    """The totals of every run and replay."""
+
+    time_us: float
+    messages: int
+    bytes: int
+    packets: int
+    packets_resent: int
+    digest: str
+
+
+class Totals(Traffic):
+    """The totals of a run, as the simulator counts them."""
+
+    events: int
+    repeatable: bool
+    collectives_hardware: int
+    collectives_elan: int
+    collectives_mpi: int
+
+
 class Stray(TypedDict):
     """A process that has initialised an MPI without a part in the run."""
 

@@ -22,13 +22,12 @@ from elanite.base.rows import first
 from elanite.errors import ElaniteError, UsageError
 from elanite.mpirun import exchange, launcher, missing, program, resources
 from elanite.mpirun.cluster import Cluster
-from elanite.mpirun.evidence import Evidence
+from elanite.mpirun.evidence import Evidence, Totals
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.oversight import Oversight
 from elanite.mpirun.processes import Processes
 from elanite.mpirun.sampled import Sampling
 from elanite.mpirun.streams import Listener, Pump, Reports
-from elanite.mpirun.summary import Totals
 from elanite.mpirun.verdict import Ended, cancelled, judge, locate
 from elanite.mpirun.witness import Witness
 

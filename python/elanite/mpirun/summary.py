@@ -10,6 +10,7 @@ import polars as pl
 from elanite.base import html
 from elanite.base.rows import first, rows
 from elanite.base.text import number, ranks
+from elanite.mpirun.evidence import Totals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -23,27 +24,6 @@ LEAST_AT_CLOCKS = 0.01
 
 MOST_LINKS = 3
 """Links of nodes that the summary shows, and links between switches."""
-
-
-class Traffic(TypedDict):
-    """The totals of every run and replay."""
-
-    time_us: float
-    messages: int
-    bytes: int
-    packets: int
-    packets_resent: int
-    digest: str
-
-
-class Totals(Traffic):
-    """The totals of a run, as the simulator counts them."""
-
-    events: int
-    repeatable: bool
-    collectives_hardware: int
-    collectives_elan: int
-    collectives_mpi: int
 
 
 Link = TypedDict(

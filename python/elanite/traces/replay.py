@@ -22,9 +22,9 @@ from elanite.base.rows import first
 from elanite.base.units import amount
 from elanite.errors import Exit, RunError, UsageError
 from elanite.mpirun.cluster import Cluster
+from elanite.mpirun.evidence import Traffic
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.options import Options
-from elanite.mpirun.summary import Traffic
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
