@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict, deque
 from dataclasses import dataclass, field
+from itertools import pairwise
 from math import ceil, log2
 from typing import TYPE_CHECKING
 
@@ -176,6 +177,30 @@ def test_channels_of_a_ring_leave_a_host_by_different_ranks() -> None:
         rank for rank, each in enumerate(ranks) for one in each if one.kind == "send" and one.peer // 4 != rank // 4
     }
     assert leaves == set(range(8))
+
+
+def test_the_last_turn_of_a_ring_has_equal_chunks() -> None:
+    """Of 8 MB over 8 ranks a chunk has 1 MB, in two messages, and not the 2 MB of a whole turn."""
+    ranks = made("all_reduce 8 MB over 8")
+    assert {one.size for each in ranks for one in each if one.kind == "send"} == {512 * KB}
+
+
+def test_half_of_the_channels_are_in_each_tree() -> None:
+    """The edges of the first two channels are those of one tree, and the edges of the other two those of the mirror."""
+    edges: dict[int, set[tuple[int, int]]] = defaultdict(set)
+    for rank, each in enumerate(made("all_reduce 1 MB over 8 with 4 channels", "tree")):
+        for one in each:
+            if one.kind == "send":
+                edges[one.tag].add((rank, one.peer))
+    mirrored = {(7 - rank, 7 - peer) for rank, peer in edges[0]}
+    assert [edges[tag] for tag in (0, 2, 4, 6)] == [edges[0], edges[0], mirrored, mirrored]
+    assert edges[0] != mirrored
+
+
+def test_sends_of_aggregated_trees_start_in_their_order() -> None:
+    for operations in made("all_gather 4 MB over 8", "pat", 512 * KB):
+        sends = [number for number, one in enumerate(operations) if one.kind == "send"]
+        assert all(before in operations[after].starts for before, after in pairwise(sends))
 
 
 @pytest.mark.parametrize("count", [1, 2, 3, 8, 9, 14, 31, 64])
