@@ -119,6 +119,7 @@ def independence() -> None:
     assert independent([1.0, 1.1, 5.0, 5.1, 9.0, 9.1], [1, 1, 2, 2, 3, 3]) == pytest.approx([1.05, 5.05, 9.05])
     alike = [1.0, 9.0, 2.0, 8.0, 1.5, 8.5]
     assert independent(alike, [1, 1, 2, 2, 3, 3]) == alike
+    assert independent([7.0] * 4, [1, 1, 2, 2]) == [7.0] * 4  # no variance at all
 
 
 def selections() -> None:
@@ -269,6 +270,7 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
     ],
     ("results.independent", independence): [
         ("return means if between * inner >", "return means if between * inner <"),
+        ("return means if between * inner >", "return means if between * inner >="),
     ],
     ("results.select", selections): [
         ('"least": pl.Expr.ge', '"least": pl.Expr.gt'),

@@ -58,15 +58,12 @@ def main(names: list[str]) -> int:
         sys.exit(f"error: no judging module {', '.join(sorted(unknown))}; there are {', '.join(MODULES)}")
     finder = Finder(PACKAGE, MODULES)
     sys.meta_path.insert(0, finder)
-    trial = Trial(finder, switch(), lambda module: not names or module in names)
+    known = accepted()
+    trial = Trial(finder, switch(), lambda module: not names or module in names, known)
     files = [str(file) for name in FILES if (file := TESTS / f"{name}.py").exists()]
     pytest.main([*files, "-k", "not planted and not mutant", "-p", "no:cacheprovider", "-q"], plugins=[trial])
-    known = accepted()
     left = [finder.mutants[number] for number in trial.survived]
     open_ = [one for one in left if one.name not in known]
-    for one in open_:
-        reached = trial.survived[finder.mutants.index(one)]
-        say(f"survives {reached:3} tests, line {one.line:3}: {one.name}")
     for name in trial.without:
         say(f"does not count: {name}")
     tried = len(trial.killed) + len(left)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 from _pytest.runner import runtestprotocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     import pytest
 
@@ -38,6 +38,8 @@ class Trial:
     finder: Finder
     switch: Switch
     chosen: Callable[[str], bool]
+    accepted: Collection[str]
+    """The names of those that may survive."""
     killed: set[int] = field(default_factory=set)
     survived: dict[int, int] = field(default_factory=dict)
     """By mutant: how many tests reached it."""
@@ -56,6 +58,8 @@ class Trial:
                 self.killed.add(number)
             else:
                 self.survived[number] = len(tests)
+                if mutant.name not in self.accepted:
+                    say(f"survives {len(tests):3} tests, line {mutant.line:3}: {mutant.name}")
         return True
 
     def recorded(self, items: Sequence[pytest.Item]) -> tuple[dict[int, set[int]], dict[int, float]]:
