@@ -7,7 +7,7 @@ use crate::topology::Topology;
 use crate::{Cycle, LinkId};
 
 pub use crate::mechanism::{
-    Arbitration, Ascent, Broadcast, Circuit, Engine, Misrouting, Multiplexing,
+    Arbitration, Ascent, Broadcast, Circuit, Engine, Misrouting, Multiplexing, Ways,
 };
 
 /// Longest header delay of one link, in cycles: a mover foresees no event further ahead.

@@ -106,7 +106,7 @@ mod table;
 pub mod topology;
 
 pub use config::{
-    Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Faults, Misrouting, Multiplexing,
+    Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Faults, Misrouting, Multiplexing, Ways,
 };
 pub use control::{
     Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketRecord, PacketSpec, Priority,

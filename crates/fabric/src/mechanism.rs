@@ -48,6 +48,22 @@ pub enum Misrouting {
     UgalLocal,
 }
 
+/// Which ways packets take, in any kind of network that leaves the choice.
+#[choice]
+#[derive(Default)]
+pub enum Ways {
+    /// In a graph: up towards a root, then down.
+    #[default]
+    UpDown,
+    /// Minimal ways.
+    Minimal,
+    /// By way of a random group or switch (Valiant, 1982).
+    Valiant,
+    /// The minimal way, or by way of a random group or switch: by the loads of the links at the packet's first switch
+    /// (UGAL-L of Kim et al., ISCA 2008).
+    UgalLocal,
+}
+
 /// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
 #[choice]
 pub enum Broadcast {
@@ -99,5 +115,17 @@ impl Engine {
     /// Whether the engine can serve the channels of a link by this multiplexing.
     pub fn serves(self, multiplexing: Multiplexing) -> bool {
         self == Engine::Flit || multiplexing == Multiplexing::OldestFirst
+    }
+}
+
+impl Ways {
+    /// The rule of networks that know minimal ways and those by way of a random place; none for other ways.
+    pub fn misrouting(self) -> Option<Misrouting> {
+        match self {
+            Ways::UpDown => None,
+            Ways::Minimal => Some(Misrouting::Minimal),
+            Ways::Valiant => Some(Misrouting::Valiant),
+            Ways::UgalLocal => Some(Misrouting::UgalLocal),
+        }
     }
 }

@@ -49,7 +49,7 @@ pub use destination::Destination;
 pub use dragonfly::{Arities, Dragonfly};
 pub use error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, TopologyError};
 pub use fat_tree::{Climb, FatTree, Route, Tag};
-pub use graph::{Detours, Graph, Routes, Uniform, UpDown};
+pub use graph::{Detours, Family, Forwarding, Graph, Layers, Routes, Uniform};
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
 pub use routing::{ChannelClass, DeadLinks, Header, MAX_PATH, Routing, Step, Trees};
@@ -110,8 +110,8 @@ macro_rules! with_routing {
                 $value
             }
             $crate::Topology::Graph(graph) => {
-                let up_down = $crate::topology::UpDown::new(graph, $config.ascent);
-                let $routing = std::sync::Arc::new(up_down);
+                let forwarding = $crate::topology::Forwarding::new(graph, $config.ascent);
+                let $routing = std::sync::Arc::new(forwarding);
                 $value
             }
             $crate::Topology::Custom(custom) => {

@@ -8,7 +8,7 @@ use common::kinds::{check_packet_alone, check_ways, check_wiring, cut, hops};
 use common::machine;
 use fabric::find_cycle;
 use fabric::topology::graph::Plan;
-use fabric::topology::{End, Routing, UpDown};
+use fabric::topology::{End, Forwarding, Routing};
 use fabric::{Ascent, FatTree, Graph, LinkId, Place, SwitchId, Wiring};
 
 fn hypercube(dimensions: u32) -> Plan {
@@ -37,12 +37,12 @@ fn as_plan(tree: &FatTree) -> Plan {
         seats: Place::all(tree.positions()).map(seat).collect(),
         cables: up.map(ends).collect(),
         roots: (0..tree.switches()).filter(top).collect(),
-        routes: None,
+        ..Plan::default()
     }
 }
 
 /// Links of the ways between two places, the links of both nodes included: all plans lead over equally many.
-fn distance(routing: &UpDown, from: Place, to: Place) -> u32 {
+fn distance(routing: &Forwarding, from: Place, to: Place) -> u32 {
     let plans = routing.plans(from, to).into_iter();
     let mut lengths = plans.map(|plan| routing.path_of(from, to, plan).len() as u32);
     let first = lengths.next().expect("there is a plan");
@@ -51,7 +51,7 @@ fn distance(routing: &UpDown, from: Place, to: Place) -> u32 {
 }
 
 /// The greatest and the average distance between nodes of different switches, those of the nodes' own links included.
-fn reach(routing: &UpDown) -> (u32, f64) {
+fn reach(routing: &Forwarding) -> (u32, f64) {
     let (mut longest, mut sum, mut pairs) = (0, 0, 0);
     for from in Place::all(routing.wiring().nodes()) {
         for to in Place::all(routing.wiring().nodes()).filter(|&to| to != from) {
@@ -77,7 +77,7 @@ fn check(plan: &Plan) -> (u32, f64) {
     );
     let mut reached = Vec::new();
     for ascent in ASCENTS {
-        let routing = UpDown::new(&graph, ascent);
+        let routing = Forwarding::new(&graph, ascent);
         let longest = check_ways(&routing) as u32;
         reached.push(reach(&routing));
         assert_eq!(reached[0], reached[reached.len() - 1]);
@@ -196,7 +196,7 @@ fn fat_trees_as_graphs() {
     ] {
         let plan = as_plan(&tree);
         check(&plan);
-        let routing = UpDown::new(&graph(&plan), Ascent::Adaptive);
+        let routing = Forwarding::new(&graph(&plan), Ascent::Adaptive);
         for from in Place::all(tree.nodes()) {
             for to in Place::all(tree.nodes()) {
                 assert_eq!(distance(&routing, from, to), tree.distance(from, to));
@@ -234,7 +234,7 @@ fn what_has_come_down_goes_on_down() {
     let mut plan = plan(11, 1, levels.into_iter().chain(lowest));
     plan.roots = vec![0];
     check(&plan);
-    let routing = UpDown::new(&graph(&plan), Ascent::Adaptive);
+    let routing = Forwarding::new(&graph(&plan), Ascent::Adaptive);
     let links = |from: u32| distance(&routing, Place::new(from), Place::new(10)) - 2;
     assert_eq!([4, 7, 8].map(links), [4, 2, 2]);
 }
@@ -253,7 +253,7 @@ fn large_graphs() {
 fn dead_cables() {
     let tree = FatTree::k_ary(4, 2).expect("within bounds");
     for ascent in ASCENTS {
-        let routing = UpDown::new(&graph(&as_plan(&tree)), ascent);
+        let routing = Forwarding::new(&graph(&as_plan(&tree)), ascent);
         let (from, to) = (Place::new(0), Place::new(15));
         let usual = routing.plan(from, to.into(), 5);
         let dead = routing.path_of(from, to, usual)[1];
@@ -269,7 +269,7 @@ fn dead_cables() {
         );
     }
     let row = plan(3, 1, [(0, 1), (1, 2)]);
-    let routing = UpDown::new(&graph(&row), Ascent::Adaptive);
+    let routing = Forwarding::new(&graph(&row), Ascent::Adaptive);
     let dead = routing.path_of(Place::new(0), Place::new(2), 0)[1];
     assert_eq!(
         routing.plan_around(Place::new(0), Place::new(2), 0, &|link| link == dead),

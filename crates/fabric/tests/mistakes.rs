@@ -41,7 +41,7 @@ const KINDS: [(&str, usize, &[&str]); 6] = [
     (
         "graphs",
         9,
-        &["--test", "all", "--", "graphs::", "routes::"],
+        &["--test", "all", "--", "graphs::", "routes::", "shortest::"],
     ),
     (
         "limits",

@@ -7,7 +7,7 @@ use common::graphs::{graph, plan, ring, shortest};
 use common::kinds::{check_packet_alone, check_ways};
 use common::machine;
 use fabric::topology::graph::{Entry, Plan, Routes, Target};
-use fabric::topology::{End, Header, Routing, UpDown};
+use fabric::topology::{End, Forwarding, Header, Routing};
 use fabric::{Graph, Place, find_cycle};
 
 /// The smallest regular Slim Fly (Besta and Hoefler, 2014): q = 5, the Hoffman-Singleton graph of 50 switches with 7 links each, any
@@ -48,10 +48,10 @@ fn minimal_ways_of_a_slim_fly() {
     let slim_fly = graph(&with(plan, routes));
     assert_eq!(find_cycle(&machine(slim_fly.clone(), 1)), None);
     for ascent in ASCENTS {
-        assert_eq!(check_ways(&UpDown::new(&slim_fly, ascent)), 4);
+        assert_eq!(check_ways(&Forwarding::new(&slim_fly, ascent)), 4);
     }
     // By two links of the nodes, and two of switches: all ways of a Moore graph are the only ones.
-    let routing = UpDown::new(&slim_fly, ASCENTS[0]);
+    let routing = Forwarding::new(&slim_fly, ASCENTS[0]);
     let links = |to: u32| routing.path_of(Place::new(0), Place::new(to), 0).len() as u64;
     let neighbours = (1..50).filter(|&to| links(to) == 3).count();
     assert_eq!(neighbours, 7);
@@ -69,7 +69,7 @@ fn entries_of_nodes_and_switches() {
         next: vec![3],
     });
     let square = graph(&with(square, routes));
-    let routing = UpDown::new(&square, ASCENTS[0]);
+    let routing = Forwarding::new(&square, ASCENTS[0]);
     let by = |to: u32| {
         let path = routing.path_of(Place::new(0), Place::new(to), 0);
         let wiring = routing.wiring();
@@ -82,7 +82,7 @@ fn entries_of_nodes_and_switches() {
     assert_eq!(by(1), ["switch s0", "node 1"]);
     // Rails have equal tables.
     let rails = square.with_rails(2).expect("two rails");
-    let path = UpDown::new(&rails, ASCENTS[0]).path_of(Place::new(8), Place::new(13), 0);
+    let path = Forwarding::new(&rails, ASCENTS[0]).path_of(Place::new(8), Place::new(13), 0);
     assert_eq!(path.len(), 4);
 }
 
@@ -91,7 +91,7 @@ fn entries_of_nodes_and_switches() {
 fn plans_choose_among_neighbours() {
     let square = ring(4, 1);
     let routes = shortest(&square, true, |_, _, _| true);
-    let routing = UpDown::new(&graph(&with(square, routes)), ASCENTS[0]);
+    let routing = Forwarding::new(&graph(&with(square, routes)), ASCENTS[0]);
     let (from, to) = (Place::new(0), Place::new(2));
     let plans = routing.plans(from, to);
     let ways: Vec<_> = plans
@@ -115,7 +115,7 @@ fn hop_classes() {
             classes,
             ..shortest(&row, false, |_, _, _| true)
         };
-        let routing = UpDown::new(&graph(&with(row, routes)), ASCENTS[0]);
+        let routing = Forwarding::new(&graph(&with(row, routes)), ASCENTS[0]);
         let (wiring, source, destination) = (routing.wiring(), Place::new(0), Place::new(4));
         assert_eq!(wiring.classes(), classes);
         let path = routing.path_of(source, destination, 0);

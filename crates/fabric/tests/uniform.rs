@@ -4,7 +4,7 @@ use crate::common;
 
 use common::graphs::{complete, graph, plan, ring};
 use common::{Bench, machine, packet};
-use fabric::topology::{Routing, Uniform, UpDown, Wiring};
+use fabric::topology::{Forwarding, Routing, Uniform, Wiring};
 use fabric::{Ascent, Circuit, Config, Graph, Place};
 use kernel::random::Stream;
 use std::collections::{BTreeMap, HashMap};
@@ -40,7 +40,7 @@ fn star(leaves: u32, terminals: u32) -> Graph {
 
 /// Mean links between switches, and the greatest load, from the ways of all pairs and plans.
 fn followed(graph: &Graph) -> (f64, f64) {
-    let routing = UpDown::new(graph, Ascent::Adaptive);
+    let routing = Forwarding::new(graph, Ascent::Adaptive);
     let wiring = graph.cabling();
     let nodes = wiring.nodes();
     let mut loads: HashMap<u32, f64> = HashMap::new();
@@ -200,7 +200,7 @@ fn samples_are_near_the_whole() {
     let graph = slim_fly(2);
     let (all, sample) = (graph.detours(), graph.detours_within(0));
     assert_eq!((all.sample, sample.sample), (None, Some(32)));
-    let routing = UpDown::new(&graph, Ascent::Adaptive);
+    let routing = Forwarding::new(&graph, Ascent::Adaptive);
     let used = loads_by_leaf(50, 2, |from, to| {
         let [from, to] = [from, to].map(Place::new);
         let ways = routing.plans(from, to).into_iter().map(|plan| {

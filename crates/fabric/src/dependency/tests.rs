@@ -1,9 +1,11 @@
 //! The classes of dragonflies and HyperX networks are needed: without them, the same ways have cycles.
 
-use super::{ChannelClass, Edge, Follower, Header, Place, Routing, SwitchId, cycle_of};
+use super::{
+    ChannelClass, Edge, Follower, Header, Place, Routing, SwitchId, cycle_of, shortest_cycle,
+};
 use crate::topology::graph::{Entry, Plan, Routes, Target};
-use crate::topology::{Arities, Destination, Dragonfly, Graph, HyperX, Step, UpDown, Wiring};
-use crate::{Ascent, Config, LinkId, Misrouting};
+use crate::topology::{Arities, Destination, Dragonfly, Forwarding, Graph, HyperX, Step, Wiring};
+use crate::{Ascent, Config, LinkId, Misrouting, Ways};
 use std::collections::BTreeSet;
 
 /// A routing whose packets take any channel.
@@ -123,6 +125,42 @@ fn given_tables_list_their_dependencies() {
     }
 }
 
+/// Shortest ways list what their packets hold and wait for. Unlisted waits of packets at their random leaf lead to higher classes.
+#[test]
+fn shortest_ways_list_their_dependencies() {
+    let shapes = [(4, 0), (7, 0), (10, 0), (9, 3), (12, 8)];
+    for ((switches, chords), ways) in shapes
+        .into_iter()
+        .flat_map(|shape| [Ways::Minimal, Ways::Valiant].map(|ways| (shape, ways)))
+    {
+        let plan = Plan {
+            ways,
+            ..ring(switches, chords)
+        };
+        let graph = Graph::new(&plan, switches).expect("it is connected");
+        let classes = graph.cabling().classes();
+        let (listed, met) = dependencies(&graph);
+        assert_eq!(
+            shortest_cycle(met.iter().copied().collect(), graph.cabling()),
+            None
+        );
+        let unlisted: Vec<Edge> = met.difference(&listed).copied().collect();
+        assert!(
+            unlisted
+                .iter()
+                .all(|(held, next)| held % classes < next % classes)
+        );
+        assert_eq!(
+            unlisted.is_empty(),
+            ways == Ways::Minimal,
+            "{switches} {chords}"
+        );
+        let most = ways == Ways::Minimal && met.len() * 10 <= listed.len() * 7;
+        assert!(!most, "{} of {}", met.len(), listed.len());
+        assert_eq!(super::find_cycle(&Config::new(graph)), None);
+    }
+}
+
 /// A ring with chords, and a node at each switch.
 fn ring(switches: u32, chords: u32) -> Plan {
     let ring = (0..switches).map(|at| (at, (at + 1) % switches));
@@ -137,7 +175,7 @@ fn ring(switches: u32, chords: u32) -> Plan {
 
 /// The dependencies between switches of a graph: those that its routing lists, and those that its packets meet.
 fn dependencies(graph: &Graph) -> (BTreeSet<Edge>, BTreeSet<Edge>) {
-    let routing = UpDown::new(graph, Ascent::Adaptive);
+    let routing = Forwarding::new(graph, Ascent::Adaptive);
     let wiring = routing.wiring();
     let listed = routing.dependencies().expect("it lists");
     let vertex = |channel: ChannelClass| channel.link.get() * wiring.classes() + channel.class;

@@ -1,4 +1,4 @@
-//! # Any graph, with up*/down* routing
+//! # Any graph, with up*/down* routing or on shortest ways
 //!
 //! A [`Graph`] is a list of switches, of the switch of each node and of the cables between switches; several cables may join the
 //! same two switches. The switches of the ports are in the order of their numbers, and the ports of a switch follow them: first its
@@ -15,23 +15,36 @@
 //! least, of equals the first listed, unless the caller names others: in a tree all switches of the top are roots.
 //!
 //! With one root there is a legal way between all switches of a connected graph. With several roots there may be none, which is
-//! an error here. [`UpDown`] chooses among the legal ways.
+//! an error here. [`Forwarding`] chooses among the legal ways.
 //!
-//! [`Routes`] may list other ways, by switch and destination. Levels and directions are names then.
+//! ## Shortest ways
+//!
+//! Up*/down* routing leads many packets through the root. With [`Ways::Minimal`] packets take all shortest ways, with
+//! [`Ways::Valiant`] and [`Ways::UgalLocal`] also shortest ways to a random leaf and on from there. [`Layers`] part the channels so
+//! that such packets cannot wait for each other for ever. [`Routes`] may list other ways, by switch and destination. In both
+//! cases levels and directions are names only.
 
+mod families;
+mod forwarding;
+mod layers;
 mod routes;
+mod shortest;
 mod tables;
 mod uniform;
-mod up_down;
 
+pub use families::Family;
+pub use forwarding::Forwarding;
+pub use layers::Layers;
 pub use routes::{Entry, Routes, Target};
 pub use uniform::{Detours, Uniform};
-pub use up_down::UpDown;
 
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::error::{MAX_ARITY, MAX_NODES, TopologyError};
 use super::torus::MAX_PATH;
 use super::wiring::Wiring;
+use crate::id::NodeId;
+use crate::mechanism::Ways;
+use layers::Shape;
 use routes::Columns;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -48,6 +61,9 @@ pub struct Graph {
     /// By switch of a rail: the switches behind the ports that follow those of its nodes, in ascending order.
     neighbours: Arc<[Vec<u32>]>,
     routes: Option<Arc<Routes>>,
+    ways: Ways,
+    /// The layers of shortest ways.
+    layers: Arc<Layers>,
 }
 
 /// What a graph is made of: numbers of switches count them in the order of their names.
@@ -61,7 +77,9 @@ pub struct Plan {
     pub cables: Vec<(u32, u32)>,
     /// The roots; the most central switch if there are none.
     pub roots: Vec<u32>,
-    /// The forwarding tables; up*/down* routing if there are none.
+    /// Which ways packets take, if there are no forwarding tables.
+    pub ways: Ways,
+    /// The forwarding tables.
     pub routes: Option<Routes>,
 }
 
@@ -110,16 +128,30 @@ impl Graph {
             .iter()
             .map(|&switch| plan.switches[switch as usize].clone())
             .collect();
-        if plan.routes.is_none() {
-            check_ways(&neighbours, &seats, &names)?;
-        }
+        let mut layers = Layers::One;
+        let mut classes = plan.routes.as_ref().map_or(1, |routes| routes.classes);
         let mut ports = vec![0; switches];
         let seat = |&switch: &u32| {
             let port = &mut ports[switch as usize];
             *port += 1;
             (switch, *port - 1)
         };
-        let seated = seats.iter().map(seat).collect();
+        let seated: Arc<[(u32, u32)]> = seats.iter().map(seat).collect();
+        if plan.routes.is_none() {
+            match plan.ways.misrouting() {
+                None => check_ways(&neighbours, &seats, &names)?,
+                Some(rule) => {
+                    let parts = if rule.misroutes() { 2 } else { 1 };
+                    let shape = Shape {
+                        neighbours: &neighbours,
+                        seats: &seated,
+                    };
+                    check_length(parts * shape.longest())?;
+                    layers = Layers::of(shape);
+                    classes = parts * layers.count();
+                }
+            }
+        }
         let peer = |&switch: &u32| Peer { switch, level: 1 };
         let peers = neighbours.iter().map(|all| all.iter().map(peer).collect());
         let cabling = Cabling::new(Parts {
@@ -131,7 +163,7 @@ impl Graph {
                 "up towards a root".to_string(),
                 "down from a root".to_string(),
             ]],
-            classes: plan.routes.as_ref().map_or(1, |routes| routes.classes),
+            classes,
             names: Names::Given(names),
         })?;
         let graph = Graph {
@@ -142,6 +174,8 @@ impl Graph {
                 .routes
                 .as_ref()
                 .map(|routes| Arc::new(routes.renumbered(number))),
+            ways: plan.ways,
+            layers: Arc::new(layers),
         };
         if let Some(routes) = graph.routes() {
             Columns::new(&graph, routes)?.check()?;
@@ -170,6 +204,26 @@ impl Graph {
         self.routes.as_deref()
     }
 
+    /// Which ways packets take, if there are no forwarding tables.
+    pub fn ways(&self) -> Ways {
+        self.ways
+    }
+
+    /// The layers of shortest ways; one if packets take other ways.
+    pub fn layers(&self) -> &Layers {
+        &self.layers
+    }
+
+    /// The class of a packet on a shortest way between two nodes behind so many links between switches.
+    pub fn layer(&self, from: NodeId, to: NodeId, links: u32) -> u32 {
+        let leaves = shortest::leaves(&self.seats);
+        let leaf = |node: NodeId| {
+            let (switch, _) = self.seats[node.get() as usize];
+            leaves.binary_search(&switch).expect("it has nodes") as u16
+        };
+        self.layers.class(leaves.len(), leaf(from), leaf(to), links)
+    }
+
     /// The forwarding tables by destination. They have been checked.
     fn columns<'a>(&'a self, routes: &'a Routes) -> Columns<'a> {
         Columns::new(self, routes).expect("the tables have been checked")
@@ -179,6 +233,17 @@ impl Graph {
     fn terminals(&self, switch: u32) -> u32 {
         self.cabling.ports(switch.into()) - self.neighbours[switch as usize].len() as u32
     }
+}
+
+/// Checks that ways of so many links between switches can be.
+fn check_length(links: u32) -> Result<(), TopologyError> {
+    let most = MAX_PATH as u32 - 2;
+    if links <= most {
+        return Ok(());
+    }
+    let message = format!("ways have up to {links} links between switches; the most is {most}");
+    let error = TopologyError::new("routing", message, "");
+    Err(error.hint("set topology.routing to up-down, or give the graph shorter ways"))
 }
 
 /// Checks the numbers of switches, nodes, links and ports.

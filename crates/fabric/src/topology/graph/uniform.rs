@@ -9,7 +9,7 @@
 //! lead up, then down, and up is to a higher number of a switch: one pass over the switches in ascending order moves all that may
 //! still go up, and one in descending order moves all that goes down. The same traffic on shortest ways, legal or not, moves from
 //! the farthest switches to the leaf. Lengths of ways come from the neighbours and not from the tables of
-//! [`UpDown`](super::UpDown), so that tests compare the two.
+//! [`Forwarding`](super::Forwarding), so that tests compare the two.
 //!
 //! *Samples.* The cost is a few steps for each leaf and link. In large graphs an even sample of the leaves stands for all. A link
 //! near a sampled leaf would then seem busy; so each half of the sample has loads of its own, and the lower one counts.

@@ -3,7 +3,7 @@
 use super::super::graphs::shortest;
 use fabric::topology::Arities;
 use fabric::topology::graph::Plan;
-use fabric::{Dragonfly, FatTree, Graph, HyperX, Mesh, Misrouting, Torus, Wiring};
+use fabric::{Dragonfly, FatTree, Graph, HyperX, Mesh, Misrouting, Torus, Ways, Wiring};
 use proptest::prelude::*;
 use proptest::sample::select;
 use std::ops::RangeInclusive;
@@ -120,8 +120,10 @@ pub fn rail_optimised() -> impl Strategy<Value = FatTree> {
     })
 }
 
+const WAYS: [Ways; 4] = [Ways::UpDown, Ways::Minimal, Ways::Valiant, Ways::UgalLocal];
+
 /// Up to 9 switches in a random tree with chords, some of them beside another cable, and up to 16 nodes anywhere, some of which
-/// are attached; one root or several, or tables of some shortest ways by switch or by node.
+/// are attached; one root or several, any rule of ways, or tables of some shortest ways by switch or by node.
 pub fn graph() -> impl Strategy<Value = Graph> {
     let ends = || (any::<u32>(), any::<u32>());
     let shape = (
@@ -130,36 +132,43 @@ pub fn graph() -> impl Strategy<Value = Graph> {
         prop::collection::vec(any::<u32>(), 1..=16),
         prop_oneof![3 => Just(0_usize), 1 => 1..=3_usize],
         0.3_f64..=1.0,
-        prop::option::of((any::<bool>(), any::<u64>())),
+        prop_oneof![
+            2 => Just(None),
+            1 => any::<bool>().prop_map(Some),
+        ],
+        (any::<u64>(), select(&WAYS)),
     );
-    shape.prop_map(|(parents, chords, seats, roots, populated, tables)| {
-        let switches = parents.len() as u32 + 1;
-        let tree = (1..)
-            .zip(parents)
-            .map(|(child, parent)| (child, parent % child));
-        let chords = chords
-            .into_iter()
-            .map(|(a, b)| (a % switches, b % switches));
-        let nodes = (f64::from(seats.len() as u32) * populated).ceil() as u32;
-        let mut plan = Plan {
-            switches: (0..switches).map(|number| format!("s{number}")).collect(),
-            seats: seats.into_iter().map(|seat| seat % switches).collect(),
-            cables: tree.chain(chords).filter(|(a, b)| a != b).collect(),
-            roots: (0..switches).take(roots).collect(),
-            routes: None,
-        };
-        if let Some((by_node, draw)) = tables {
-            let takes = |at, home, next| draw >> ((5 * at + 3 * home + next) % 64) & 1 == 1;
-            let routes = shortest(&plan, by_node, takes);
-            if routes.classes <= 8 {
-                plan.routes = Some(routes);
-                return Graph::new(&plan, nodes).expect("the tables are complete");
+    shape.prop_map(
+        |(parents, chords, seats, roots, populated, tables, (draw, ways))| {
+            let switches = parents.len() as u32 + 1;
+            let tree = (1..)
+                .zip(parents)
+                .map(|(child, parent)| (child, parent % child));
+            let chords = chords
+                .into_iter()
+                .map(|(a, b)| (a % switches, b % switches));
+            let nodes = (f64::from(seats.len() as u32) * populated).ceil() as u32;
+            let mut plan = Plan {
+                switches: (0..switches).map(|number| format!("s{number}")).collect(),
+                seats: seats.into_iter().map(|seat| seat % switches).collect(),
+                cables: tree.chain(chords).filter(|(a, b)| a != b).collect(),
+                roots: (0..switches).take(roots).collect(),
+                ways,
+                routes: None,
+            };
+            if let Some(by_node) = tables {
+                let takes = |at, home, next| draw >> ((5 * at + 3 * home + next) % 64) & 1 == 1;
+                let routes = shortest(&plan, by_node, takes);
+                if routes.classes <= 8 {
+                    plan.routes = Some(routes);
+                    return Graph::new(&plan, nodes).expect("the tables are complete");
+                }
             }
-        }
-        // With several roots there may be no legal way.
-        Graph::new(&plan, nodes).unwrap_or_else(|_| {
-            plan.roots.clear();
-            Graph::new(&plan, nodes).expect("within all bounds")
-        })
-    })
+            // With several roots there may be no legal way.
+            Graph::new(&plan, nodes).unwrap_or_else(|_| {
+                plan.roots.clear();
+                Graph::new(&plan, nodes).expect("within all bounds")
+            })
+        },
+    )
 }

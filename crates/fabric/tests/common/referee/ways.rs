@@ -2,7 +2,7 @@
 
 use super::{Header, Referee, hash};
 use fabric::topology::graph::{Routes, Target};
-use fabric::topology::{Arities, End, Routing, UpDown};
+use fabric::topology::{Arities, End, Forwarding, Layers, Routing};
 use fabric::{
     Ascent, Cycle, Dragonfly, Graph, HyperX, LinkId, Misrouting, PacketSpec, Place, SwitchId,
     Topology, Torus, Wiring,
@@ -200,7 +200,10 @@ impl Referee<'_> {
         let all = header.lanes.clone();
         let to = wiring.ejection(node);
         let mut ports = 0..wiring.ports(switch);
-        if let Some(port) = ports.find(|&port| wiring.output(switch, port) == to) {
+        let own = ports.find(|&port| wiring.output(switch, port) == to);
+        if let Some(port) = own
+            && self.pending(graph, header).is_none()
+        {
             return (port, all);
         }
         if let Some(routes) = graph.routes() {
@@ -211,6 +214,9 @@ impl Referee<'_> {
                 classes => class_of(&all, count.min(classes - 1), classes),
             };
             return (self.choose(now, graph, header, switch, &choices), lanes);
+        }
+        if let Some(rule) = graph.ways().misrouting() {
+            return self.shortest_step(now, graph, rule, header, switch);
         }
         let descends = |link: &LinkId| wiring.link_level(*link) > 0 && !wiring.is_up(*link);
         let taken = flight.taken.keys();
@@ -232,6 +238,105 @@ impl Referee<'_> {
         (self.choose(now, graph, header, switch, &choices), all)
     }
 
+    /// Shortest ways in a graph, to a random leaf first or not, by searches.
+    fn shortest_step(
+        &mut self,
+        now: Cycle,
+        graph: &Graph,
+        rule: Misrouting,
+        header: &Header,
+        switch: SwitchId,
+    ) -> (u32, Range<u32>) {
+        let wiring = graph.cabling();
+        let (all, sequence) = (header.lanes.clone(), self.flights[&header.packet].sequence);
+        let spec = &self.flights[&header.packet].spec;
+        let ends = [spec.source, spec.destination.first()];
+        let home = |place: Place| match wiring.ends(wiring.ejection(place)).0 {
+            End::Switch { switch, .. } => switch,
+            End::Node(_) => panic!("a switch serves the node"),
+        };
+        let [source, goal] = ends.map(home);
+        let links = |from, to| distance(wiring, from, to);
+        let begins = self.flights[&header.packet].taken.len() == 1;
+        if begins && rule != Misrouting::Minimal {
+            let places = Place::all(wiring.positions());
+            let leaves: BTreeSet<SwitchId> = places.map(home).collect();
+            let draw = hash(ends[0].get(), sequence, u32::MAX) >> 32;
+            let other = leaves.iter().nth((draw % leaves.len() as u64) as usize);
+            let other = *other.expect("there is a leaf");
+            let drawn = self.draw(graph, header);
+            let mut choose = |to| {
+                self.flights
+                    .get_mut(&header.packet)
+                    .expect("it is under way")
+                    .link = drawn;
+                let port = self.choose(now, graph, header, switch, &nearer(wiring, switch, to));
+                let plan = self.flights[&header.packet].link;
+                (self.load(now, switch, port), plan)
+            };
+            let (mut via, mut plan) = (Some(other), None);
+            if other == source {
+                via = None;
+            } else if rule == Misrouting::UgalLocal {
+                let (short, long) = (choose(goal), choose(other));
+                let detour = links(source, other) + links(other, goal);
+                if short.0 * links(source, goal) <= long.0 * detour {
+                    via = None;
+                }
+                plan = Some(if via.is_none() { short.1 } else { long.1 });
+            }
+            let plan = plan.unwrap_or_else(|| choose(via.unwrap_or(goal)).1);
+            let flight = self
+                .flights
+                .get_mut(&header.packet)
+                .expect("it is under way");
+            (flight.link, flight.via) = (plan, via.map(SwitchId::get));
+        }
+        let flight = &self.flights[&header.packet];
+        let (via, hops) = (flight.via.map(SwitchId::new), flight.taken.len() as u32 - 1);
+        let before = self.pending(graph, header);
+        let aim = before.unwrap_or(goal);
+        let choices = nearer(wiring, switch, aim);
+        let port = if begins && rule == Misrouting::Minimal {
+            self.choose(now, graph, header, switch, &choices)
+        } else {
+            self.by_plan(header, switch, &choices)
+        };
+        let count = graph.layers().count();
+        let parts = if rule == Misrouting::Minimal { 1 } else { 2 };
+        let node = |switch: SwitchId| {
+            let mut nodes = Place::all(wiring.positions());
+            let place = nodes.find(|&place| home(place) == switch);
+            fabric::NodeId::new(place.expect("it is a leaf").get())
+        };
+        let class = match (graph.layers(), before) {
+            (Layers::Links(_), _) => hops,
+            (_, Some(via)) => graph.layer(node(source), node(via), hops),
+            (_, None) => {
+                let from = via.unwrap_or(source);
+                (parts - 1) * count + graph.layer(node(from), node(goal), hops)
+            }
+        };
+        let lanes = match parts * count {
+            1 => all,
+            classes => class_of(&all, class, classes),
+        };
+        (port, lanes)
+    }
+
+    /// The random leaf of a packet in a graph that has not been there. It may pass its destination on the way.
+    fn pending(&self, graph: &Graph, header: &Header) -> Option<SwitchId> {
+        let flight = &self.flights[&header.packet];
+        let (wiring, via) = (graph.cabling(), SwitchId::new(flight.via?));
+        let End::Switch { switch: source, .. } =
+            wiring.ends(wiring.injection(flight.spec.source)).1
+        else {
+            panic!("a switch serves the node");
+        };
+        let hops = flight.taken.len() as u32 - 1;
+        (hops < distance(wiring, source, via)).then_some(via)
+    }
+
     /// One of several ports of a switch in a graph: by a hash and the plan; at its first switch an adaptive packet takes the least loaded
     /// one.
     fn choose(
@@ -242,28 +347,61 @@ impl Referee<'_> {
         switch: SwitchId,
         choices: &[u32],
     ) -> u32 {
-        let flight = &self.flights[&header.packet];
-        let (source, sequence) = (flight.spec.source.get(), flight.sequence);
-        let node = flight.spec.destination.first();
-        let ascent = self.case.config.ascent;
-        let start = match ascent {
-            Ascent::SourceFixed => hash(source, 0, switch.get()),
-            Ascent::FlowHash => hash(source, node.get(), switch.get()),
-            _ => hash(0, node.get(), switch.get()),
-        } >> 1;
         let count = choices.len();
-        let port = |plan: usize| choices[((start + plan as u64) % count as u64) as usize];
-        if flight.taken.len() == 1 && ascent == Ascent::Adaptive {
-            let plans = *UpDown::new(graph, ascent).detours().end() as usize + 1;
-            let drawn = (hash(source, sequence, u32::MAX) % plans as u64) as usize;
+        let ascent = self.case.config.ascent;
+        if self.flights[&header.packet].taken.len() == 1 && ascent == Ascent::Adaptive {
+            let plans = *Forwarding::new(graph, ascent).detours().end() as usize + 1;
+            let drawn = self.draw(graph, header);
+            let start = self.begin(header, switch);
+            let port = |plan: usize| choices[((start + plan as u64) % count as u64) as usize];
             let plan = (drawn..drawn + count)
                 .map(|plan| if plan < plans { plan } else { plan - count })
                 .min_by_key(|&plan| self.load(now, switch, port(plan)));
             let flight = self.flights.get_mut(&header.packet);
             flight.expect("it is under way").link = plan.expect("a way leads on");
         }
-        port(self.flights[&header.packet].link)
+        self.by_plan(header, switch, choices)
     }
+
+    /// The plan that is drawn for a packet; 0 if the rule draws none.
+    fn draw(&self, graph: &Graph, header: &Header) -> usize {
+        let ascent = self.case.config.ascent;
+        if ascent != Ascent::Adaptive {
+            return 0;
+        }
+        let flight = &self.flights[&header.packet];
+        let plans = u64::from(*Forwarding::new(graph, ascent).detours().end()) + 1;
+        (hash(flight.spec.source.get(), flight.sequence, u32::MAX) % plans) as usize
+    }
+
+    /// Where the packets of plan 0 begin to count the ports of a switch.
+    fn begin(&self, header: &Header, switch: SwitchId) -> u64 {
+        let spec = &self.flights[&header.packet].spec;
+        let (source, node) = (spec.source.get(), spec.destination.first().get());
+        let hashed = match self.case.config.ascent {
+            Ascent::SourceFixed => hash(source, 0, switch.get()),
+            Ascent::FlowHash => hash(source, node, switch.get()),
+            _ => hash(0, node, switch.get()),
+        };
+        hashed >> 1
+    }
+
+    /// The port of a packet by its plan.
+    fn by_plan(&self, header: &Header, switch: SwitchId, choices: &[u32]) -> u32 {
+        let plan = self.flights[&header.packet].link as u64;
+        choices[((self.begin(header, switch) + plan) % choices.len() as u64) as usize]
+    }
+}
+
+/// The ports of a switch that lead nearer to another one.
+fn nearer(wiring: &dyn Wiring, switch: SwitchId, to: SwitchId) -> Vec<u32> {
+    let left = |from| distance(wiring, from, to);
+    let own = left(switch);
+    let leads = |&port: &u32| match wiring.ends(wiring.output(switch, port)).1 {
+        End::Switch { switch, .. } => left(switch) < own,
+        End::Node(_) => false,
+    };
+    (0..wiring.ports(switch)).filter(leads).collect()
 }
 
 /// The ports of a switch to the neighbours that a table lists for a node, or else for the switch of the node.
@@ -285,6 +423,25 @@ fn listed(graph: &Graph, routes: &Routes, switch: SwitchId, node: Place) -> Vec<
         End::Node(_) => false,
     };
     (0..wiring.ports(switch)).filter(leads).collect()
+}
+
+/// Links between switches of the shortest way to a switch.
+fn distance(wiring: &dyn Wiring, from: SwitchId, to: SwitchId) -> u32 {
+    let mut queue = VecDeque::from([(from, 0)]);
+    let mut seen = BTreeSet::from([from]);
+    while let Some((at, links)) = queue.pop_front() {
+        if at == to {
+            return links;
+        }
+        for port in 0..wiring.ports(at) {
+            if let End::Switch { switch, .. } = wiring.ends(wiring.output(at, port)).1
+                && seen.insert(switch)
+            {
+                queue.push_back((switch, links + 1));
+            }
+        }
+    }
+    panic!("a graph is connected");
 }
 
 /// Links between switches of the shortest legal way to a switch: up, if the packet may still climb, and then down.

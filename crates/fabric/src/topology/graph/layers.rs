@@ -1,0 +1,334 @@
+//! # Layers: shortest ways without deadlock
+//!
+//! Packets on shortest ways may wait for each other in a circle, as on a ring of five switches. *Layers* end the circles: the
+//! channels of each link are parted into classes, and the waits within a class form no cycle. The graph gets the fewest layers of
+//! three kinds:
+//!
+//! * *One*, if all shortest ways together have no cycle: trees and fat trees, complete graphs.
+//! * *Layers of links*: a packet takes another class on each link between switches (Günther 1981; Merlin and Schweitzer 1980). They are as
+//!   many as the longest of the shortest ways between leaves has links: 2 in a Slim Fly or a `PolarFly`.
+//! * *Layers of pairs* (LASH: Skeie, Lysne and Theiss, IPDPS 2002): all packets between a pair of leaves stay in one class. Pair by
+//!   pair, the ways are put into the first class that stays without a cycle. Here all shortest ways of a pair go together, where
+//!   the paper has one way. If possible, the pairs are shared out among the classes: they are dealt once more, each to the class
+//!   with the fewest pairs that stays without a cycle.
+//!
+//! The search for layers of pairs ends when it would need as many as there are layers of links, and after [`MOST_STEPS`] steps: a large
+//! graph has layers of links then.
+
+use super::shortest::{Onward, Toward, leaves};
+use petgraph::Graph as Digraph;
+use petgraph::acyclic::Acyclic;
+use petgraph::algo::is_cyclic_directed;
+use petgraph::graph::{EdgeIndex, NodeIndex};
+use std::collections::HashSet;
+
+/// Most dependencies that the search for layers of pairs looks at.
+const MOST_STEPS: usize = 1 << 22;
+
+/// How shortest ways are parted into classes of channels; see the essay of the module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Layers {
+    /// One class for all.
+    One,
+    /// So many classes: one for each link between switches.
+    Links(u32),
+    /// So many classes: by leaf of the source, and then by leaf of the destination.
+    Pairs(u32, Vec<u8>),
+}
+
+/// A link of a class, and a link of a class that packets on the first may wait for. Links are numbered switch by switch.
+pub(super) type Wait = ([u32; 2], [u32; 2]);
+
+/// A graph without its nodes' ports.
+#[derive(Clone, Copy)]
+pub(super) struct Shape<'a> {
+    /// By switch: the other ends of its cables.
+    pub neighbours: &'a [Vec<u32>],
+    /// By position: switch and port.
+    pub seats: &'a [(u32, u32)],
+}
+
+impl Layers {
+    /// The layers of a graph.
+    pub(super) fn of(shape: Shape) -> Self {
+        let longest = shape.longest();
+        if longest < 2 || !shape.has_cycle() {
+            return Layers::One;
+        }
+        let found = if longest > 2 {
+            lash(shape, longest - 1)
+        } else {
+            None
+        };
+        let found = found.map(|(classes, of)| Layers::Pairs(classes, of));
+        found.unwrap_or(Layers::Links(longest))
+    }
+
+    /// The number of classes.
+    pub fn count(&self) -> u32 {
+        match self {
+            Layers::One => 1,
+            Layers::Links(count) | Layers::Pairs(count, _) => *count,
+        }
+    }
+
+    /// The class of a packet between two of `count` leaves, by their numbers, behind so many links between switches.
+    #[inline]
+    pub(super) fn class(&self, count: usize, from: u16, to: u16, links: u32) -> u32 {
+        match self {
+            Layers::One => 0,
+            Layers::Links(count) => links.min(count - 1),
+            Layers::Pairs(_, of) => of[usize::from(from) * count + usize::from(to)].into(),
+        }
+    }
+
+    /// What packets on shortest ways hold and wait for between switches. In `parts` of two, packets go on from a leaf by a second
+    /// way, with classes of its own. The waits between the two parts are left out: none leads back.
+    pub(super) fn waits(&self, shape: Shape, parts: u32) -> Vec<Wait> {
+        let count = self.count();
+        let mut waits = match self {
+            // The second way begins behind any number of links.
+            Layers::Links(_) if parts == 2 => {
+                return shape.waits_of_links(2 * count - 1, (2 << count) - 1);
+            }
+            Layers::Links(_) | Layers::One => shape.waits_of_links(count - 1, 1),
+            Layers::Pairs(_, of) => shape.waits_of_pairs(of),
+        };
+        for part in 1..parts {
+            let moved = |&(held, next): &Wait| {
+                let [held, next] = [held, next].map(|[link, class]| [link, part * count + class]);
+                (held, next)
+            };
+            waits.extend(waits.iter().map(moved).collect::<Vec<_>>());
+        }
+        waits
+    }
+}
+
+impl Shape<'_> {
+    fn leaves(&self) -> Vec<u32> {
+        leaves(self.seats)
+    }
+
+    /// By switch: the number of its first link; one entry more.
+    pub fn first_links(&self) -> Vec<u32> {
+        let mut links = 0;
+        let mut first = vec![0];
+        for all in self.neighbours {
+            links += all.len() as u32;
+            first.push(links);
+        }
+        first
+    }
+
+    /// Links of the longest of the shortest ways between leaves.
+    pub fn longest(&self) -> u32 {
+        let leaves = self.leaves();
+        let mut toward = Toward::default();
+        let far = leaves.iter().map(|&leaf| {
+            toward.search(self.neighbours, leaf);
+            let links = leaves.iter().map(|&from| toward.distance[from as usize]);
+            links.max().expect("there is a leaf")
+        });
+        far.max().expect("there is a leaf")
+    }
+
+    /// Whether packets of one class may wait for each other in a circle.
+    fn has_cycle(&self) -> bool {
+        let mut waits = Digraph::<(), ()>::new();
+        let links: u32 = self.neighbours.iter().map(|all| all.len() as u32).sum();
+        (0..links).for_each(|_| {
+            waits.add_node(());
+        });
+        for ([held, _], [next, _]) in self.waits_of_links(0, 1) {
+            waits.add_edge(
+                NodeIndex::new(held as usize),
+                NodeIndex::new(next as usize),
+                (),
+            );
+        }
+        is_cyclic_directed(&waits)
+    }
+
+    /// The waits where the class is the number of links between switches, at most `last`; the bits of `start` are the numbers with
+    /// which packets begin.
+    fn waits_of_links(&self, last: u32, start: u64) -> Vec<Wait> {
+        let (leaves, first) = (self.leaves(), self.first_links());
+        // By link, and by number of the neighbour at its end: the links behind packets that wait there, as bits.
+        let mut begins = vec![0];
+        for &end in self.neighbours.iter().flatten() {
+            begins.push(begins[begins.len() - 1] + self.neighbours[end as usize].len());
+        }
+        let mut held = vec![0_u64; begins[begins.len() - 1]];
+        let mut toward = Toward::default();
+        let mut reached = vec![0_u64; self.neighbours.len()];
+        for &leaf in &leaves {
+            toward.search(self.neighbours, leaf);
+            reached.fill(0);
+            for &source in &leaves {
+                reached[source as usize] = start;
+            }
+            for &switch in toward.order.iter().skip(1).rev() {
+                let here = reached[switch as usize];
+                if here == 0 {
+                    continue;
+                }
+                for step in toward.onward(switch) {
+                    reached[step.next as usize] |= here << 1;
+                    let link = first[switch as usize] as usize + usize::from(step.number);
+                    for next in toward.onward(step.next) {
+                        held[begins[link] + usize::from(next.number)] |= here;
+                    }
+                }
+            }
+        }
+        let mut waits = Vec::new();
+        let ends = self.neighbours.iter().flatten();
+        for (link, &end) in (0..).zip(ends) {
+            let row = &held[begins[link as usize]..begins[link as usize + 1]];
+            for (next, &bits) in (first[end as usize]..).zip(row) {
+                let links = (0..u64::BITS).filter(|&links| bits >> links & 1 == 1);
+                waits.extend(links.map(|links| {
+                    let [class, behind] = [links, links + 1].map(|links| links.min(last));
+                    ([link, class], [next, behind])
+                }));
+            }
+        }
+        waits
+    }
+
+    /// The waits where each pair of leaves has a class.
+    fn waits_of_pairs(&self, of: &[u8]) -> Vec<Wait> {
+        let mut waits = Vec::new();
+        self.each_pair(|pair, edges| {
+            let class = u32::from(of[pair]);
+            waits.extend(
+                edges
+                    .iter()
+                    .map(|&[held, next]| ([held, class], [next, class])),
+            );
+            true
+        });
+        waits.sort_unstable();
+        waits.dedup();
+        waits
+    }
+
+    /// Calls for each pair of leaves, by its place in a table, with the links that its packets hold and wait for, as long as the
+    /// call returns true.
+    fn each_pair(&self, mut call: impl FnMut(usize, &[[u32; 2]]) -> bool) -> bool {
+        let (leaves, first) = (self.leaves(), self.first_links());
+        let mut toward = Toward::default();
+        let (mut edges, mut open) = (Vec::new(), Vec::new());
+        let mut met = vec![u32::MAX; self.neighbours.len()];
+        for (to, &leaf) in leaves.iter().enumerate() {
+            toward.search(self.neighbours, leaf);
+            met.fill(u32::MAX);
+            for (from, &source) in leaves.iter().enumerate() {
+                edges.clear();
+                open.push(source);
+                met[source as usize] = source;
+                while let Some(switch) = open.pop() {
+                    for step in toward.onward(switch) {
+                        let held = first[switch as usize] + u32::from(step.number);
+                        let behind = toward.onward(step.next).iter();
+                        let next = |next: &Onward| {
+                            [held, first[step.next as usize] + u32::from(next.number)]
+                        };
+                        edges.extend(behind.map(next));
+                        if std::mem::replace(&mut met[step.next as usize], source) != source {
+                            open.push(step.next);
+                        }
+                    }
+                }
+                if !call(from * leaves.len() + to, &edges) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+}
+
+/// The waits of a layer, without a cycle at any time.
+struct Layer {
+    waits: Acyclic<Digraph<(), ()>>,
+    known: HashSet<[u32; 2]>,
+    pairs: usize,
+}
+
+impl Layer {
+    fn new(links: u32) -> Self {
+        let mut graph = Digraph::new();
+        (0..links).for_each(|_| {
+            graph.add_node(());
+        });
+        Layer {
+            waits: Acyclic::try_from_graph(graph).expect("there is no edge"),
+            known: HashSet::new(),
+            pairs: 0,
+        }
+    }
+
+    /// Takes the waits of a pair, unless a cycle would come about: then the layer stays as it is.
+    fn take(&mut self, edges: &[[u32; 2]]) -> bool {
+        let mut added: Vec<(EdgeIndex, [u32; 2])> = Vec::new();
+        for &edge in edges {
+            if !self.known.insert(edge) {
+                continue;
+            }
+            let [held, next] = edge.map(|link| NodeIndex::new(link as usize));
+            if let Ok(index) = self.waits.try_add_edge(held, next, ()) {
+                added.push((index, edge));
+                continue;
+            }
+            self.known.remove(&edge);
+            // The last edge first: then the others keep their numbers.
+            for (index, edge) in added.into_iter().rev() {
+                self.waits.remove_edge(index);
+                self.known.remove(&edge);
+            }
+            return false;
+        }
+        self.pairs += 1;
+        true
+    }
+}
+
+/// At most so many layers of pairs, and the layer of each pair; none if more would be needed, or the search takes too long.
+fn lash(shape: Shape, most: u32) -> Option<(u32, Vec<u8>)> {
+    let first = deal(shape, most, false)?;
+    Some(deal(shape, first.0, true).unwrap_or(first))
+}
+
+/// The layers of the pairs, dealt to the first layer that can take them, or to the one of fewest pairs.
+fn deal(shape: Shape, most: u32, evenly: bool) -> Option<(u32, Vec<u8>)> {
+    let leaves = shape.leaves().len();
+    let links: u32 = shape.neighbours.iter().map(|all| all.len() as u32).sum();
+    let mut of = vec![0; leaves * leaves];
+    let mut layers: Vec<Layer> = Vec::new();
+    let mut steps = 0;
+    let done = shape.each_pair(|pair, edges| {
+        steps += edges.len();
+        if steps > MOST_STEPS {
+            return false;
+        }
+        if evenly && layers.is_empty() {
+            layers = (0..most).map(|_| Layer::new(links)).collect();
+        }
+        let mut order: Vec<usize> = (0..layers.len()).collect();
+        if evenly {
+            order.sort_by_key(|&layer| layers[layer].pairs);
+        }
+        let mut taken = order.into_iter().find(|&layer| layers[layer].take(edges));
+        if taken.is_none() && (layers.len() as u32) < most {
+            let mut layer = Layer::new(links);
+            assert!(layer.take(edges), "the ways of a pair have no cycle");
+            layers.push(layer);
+            taken = Some(layers.len() - 1);
+        }
+        of[pair] = taken.unwrap_or(0) as u8;
+        taken.is_some()
+    });
+    done.then_some((layers.len() as u32, of))
+}
