@@ -76,7 +76,7 @@ pub fn machine(
     Ok(machine)
 }
 
-/// A machine file: name, title, and every parameter with its provenance.
+/// A machine file: name, title, every parameter with its provenance, and the layers of channels of a graph with shortest ways.
 ///
 /// # Errors
 /// All mistakes of the file.
@@ -86,6 +86,7 @@ pub fn load_machine(text: &str, file: &str, changes: &[String]) -> Result<Value,
         "name": machine.machine.name,
         "title": machine.machine.title,
         "parameters": machine.parameters(),
+        "layers": machine.layers(),
     }))
 }
 

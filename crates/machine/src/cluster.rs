@@ -6,7 +6,7 @@ use crate::section::{Given, Resolve, Scale};
 use config::{Document, Problems};
 use elan::Config;
 use elan::noise::Source;
-use fabric::{Topology, TopologyError};
+use fabric::{Topology, TopologyError, Ways, Wiring};
 use serde::Deserialize;
 use units::Time;
 
@@ -24,6 +24,16 @@ impl Machine {
         let exact = u128::from(cycle.as_ps()) * u128::from(rate.as_bytes_per_second())
             == u128::from(flit.as_u64()) * 1_000_000_000_000;
         (exact && !cycle.is_zero()).then_some(cycle)
+    }
+
+    /// Classes of channels that end deadlocks on the shortest ways of a graph; none with other ways. The machine has been checked.
+    pub fn layers(&self) -> Option<u32> {
+        match self.topology() {
+            Ok(Topology::Graph(graph)) if graph.ways() != Ways::UpDown => {
+                Some(graph.cabling().classes())
+            }
+            _ => None,
+        }
     }
 
     /// The networks of all rails, if such networks can exist.

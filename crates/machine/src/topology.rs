@@ -5,8 +5,9 @@ use crate::outside::{self, Shape};
 use crate::param::Param;
 use crate::routes;
 use derive::table;
-use fabric::topology::{Arities, Routes};
-use fabric::{Dragonfly, FatTree, HyperX, Mesh, Misrouting, TopologyError, Torus};
+use fabric::topology::MAX_ARITY;
+use fabric::topology::{Arities, Family, Routes};
+use fabric::{Dragonfly, FatTree, HyperX, Mesh, Misrouting, TopologyError, Torus, Ways};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -61,19 +62,36 @@ pub struct Topology {
     /// For a torus: whether the last switch of each row is joined to the first one; true if not given. Without these wrap-around
     /// links the network is a mesh, which needs no datelines.
     pub wraparound: Option<Param<bool>>,
-    /// For a dragonfly, a HyperX network, a graph without nodes of its own, or a topology from outside: number of positions for
-    /// nodes at each switch.
+    /// For a dragonfly, a HyperX network, a graph without nodes of its own, a family of graphs, or a topology from outside: number of
+    /// positions for nodes at each switch; in a Megafly at each leaf.
     pub terminals: Option<Param<u32>>,
-    /// For a dragonfly: number of switches of a group, each of which is joined to each other one.
+    /// For a dragonfly: number of switches of a group, each of which is joined to each other one. For a Megafly: number of leaves of a
+    /// group, and of spines, each of which is joined to each leaf.
     pub group: Option<Param<u32>>,
-    /// For a dragonfly: number of links of each switch to other groups.
+    /// For a dragonfly: number of links of each switch to other groups. For a Megafly: of each spine.
     pub global: Option<Param<u32>>,
-    /// For a dragonfly: number of groups. The links of a group to others, `group` times `global`, must be a multiple of `groups` - 1:
-    /// there are so many links between every two groups.
+    /// For a dragonfly or a Megafly: number of groups. The links of a group to others, `group` times `global`, must be a multiple of
+    /// `groups` - 1: there are so many links between every two groups.
     pub groups: Option<Param<u32>>,
-    /// For a dragonfly, a HyperX network or a topology from outside: which ways packets take. A dragonfly needs 2 channels of each
-    /// link for minimal ways and 3 for others; a HyperX network needs 1 and 2.
-    pub routing: Option<Param<Misrouting>>,
+    /// For a Slim Fly or a Polar Fly: the prime of which the graph is made.
+    pub order: Option<Param<u32>>,
+    /// For a Jellyfish or an Xpander: number of switches; for an Xpander a multiple of `degree` + 1.
+    pub switches: Option<Param<u32>>,
+    /// For a Jellyfish or an Xpander: number of links of each switch to others.
+    pub degree: Option<Param<u32>>,
+    /// For a Jellyfish or an Xpander: the seed of the draws of its links; 0 if not given.
+    pub seed: Option<Param<u32>>,
+    /// For a Clos network: number of ports of a switch.
+    pub radix: Option<Param<u32>>,
+    /// For a Clos network: number of levels of switches, 2 or 3.
+    pub levels: Option<Param<u32>>,
+    /// For a Clos network: links of a leaf to nodes for each of its links up; 1 if not given. `radix` must be a multiple of this
+    /// number and 1.
+    pub oversubscription: Option<Param<u32>>,
+    /// For a dragonfly, a HyperX network, a graph, a family of graphs or a topology from outside: which ways packets take. A dragonfly
+    /// needs 2 channels of each link for minimal ways and 3 for others; a HyperX network needs 1 and 2. A graph without forwarding
+    /// tables has up*/down* routing if not given, which needs 1; `elanite check` prints the number that other ways of graphs need.
+    pub routing: Option<Param<Ways>>,
 }
 
 /// What a network is.
@@ -90,9 +108,22 @@ pub enum Kind {
     /// A HyperX network, such as a flattened butterfly: keys `dimensions`, `terminals` and `routing`.
     #[serde(rename = "hyperx")]
     HyperX,
-    /// Any graph, with up*/down* routing or forwarding tables: keys `file` or `cables`, `terminals`, `roots`, `routes_file` or
-    /// `routes`, and `hop_classes`. `switch.ascent` chooses among its ways.
+    /// Any graph, with up*/down* routing, shortest ways or forwarding tables: keys `file` or `cables`, `terminals`, `routing`, `roots`,
+    /// `routes_file` or `routes`, and `hop_classes`. `switch.ascent` chooses among its ways.
     Graph,
+    /// The graph of a Slim Fly, with a diameter of two links: keys `order`, `terminals` and `routing`. Like all families of graphs it
+    /// is routed as a graph is.
+    SlimFly,
+    /// The graph of a Polar Fly, with a diameter of two links: keys `order`, `terminals` and `routing`.
+    PolarFly,
+    /// A random graph with equal degrees: keys `switches`, `degree`, `seed`, `terminals` and `routing`.
+    Jellyfish,
+    /// Groups of switches with random matchings between each two: keys `switches`, `degree`, `seed`, `terminals` and `routing`.
+    Xpander,
+    /// A dragonfly whose groups are leaves below spines, also Dragonfly+: keys `terminals`, `group`, `global`, `groups` and `routing`.
+    Megafly,
+    /// A folded Clos network of equal switches, a fat tree: keys `radix`, `levels` and `oversubscription`.
+    Clos,
     /// A kind that a program of your own registers: keys `name` and, as the kind needs them, `dimensions`, `terminals` and
     /// `routing`.
     Outside,
@@ -148,8 +179,14 @@ impl Topology {
             list.as_ref().map_or(Vec::new(), |list| list.value.clone())
         };
         let number = |number: &Option<Param<u32>>| number.as_ref().map_or(0, |number| number.value);
-        let rule = self.routing.as_ref();
-        let rule = rule.map_or(Misrouting::Minimal, |rule| rule.value);
+        let ways = self.routing.as_ref().map(|ways| ways.value);
+        let rule = || {
+            let rule = ways.map_or(Some(Misrouting::Minimal), Ways::misrouting);
+            rule.ok_or_else(|| {
+                let message = format!("a {} has no up*/down* routing", self.noun());
+                TopologyError::new("routing", message, "minimal, valiant, ugal-local")
+            })
+        };
         let nodes = self.nodes.value;
         match self.kind() {
             Kind::FatTree => {
@@ -177,11 +214,11 @@ impl Topology {
                     global: number(&self.global),
                     groups: number(&self.groups),
                 };
-                Dragonfly::new(arities, nodes, rule).map(fabric::Topology::from)
+                Dragonfly::new(arities, nodes, rule()?).map(fabric::Topology::from)
             }
             Kind::HyperX => {
                 let (sizes, terminals) = (list(&self.dimensions), number(&self.terminals));
-                HyperX::new(&sizes, terminals, nodes, rule).map(fabric::Topology::from)
+                HyperX::new(&sizes, terminals, nodes, rule()?).map(fabric::Topology::from)
             }
             Kind::Graph => {
                 let text = self.cables.as_ref().map_or("", |cables| &cables.value);
@@ -190,6 +227,7 @@ impl Topology {
                 let roots = self.roots.as_ref().map_or(&[][..], |roots| &roots.value);
                 let tables = self.routes(&graph)?;
                 let mut plan = graph.plan(terminals, roots)?;
+                plan.ways = self.ways(tables.is_some())?;
                 let (routes, lines) = tables.unzip();
                 plan.routes = routes;
                 let graph = fabric::Graph::new(&plan, nodes);
@@ -199,13 +237,28 @@ impl Topology {
                 });
                 graph.map(fabric::Topology::from)
             }
+            Kind::Clos => {
+                let (down, up) = self.clos()?;
+                FatTree::new(&down, &up, nodes).map(fabric::Topology::from)
+            }
+            Kind::SlimFly | Kind::PolarFly | Kind::Jellyfish | Kind::Xpander | Kind::Megafly => {
+                let terminals = number(&self.terminals);
+                if !(1..=MAX_ARITY).contains(&terminals) {
+                    let message = format!("{terminals} nodes of a switch are out of range");
+                    let allowed = format!("1 to {MAX_ARITY}");
+                    return Err(TopologyError::new("terminals", message, allowed));
+                }
+                let mut plan = self.family().plan(terminals)?;
+                plan.ways = self.ways(false)?;
+                fabric::Graph::new(&plan, nodes).map(fabric::Topology::from)
+            }
             Kind::Outside => {
                 let name = self.name.as_ref().map_or("", |name| &name.value);
                 let shape = Shape {
                     nodes,
                     dimensions: &list(&self.dimensions),
                     terminals: self.terminals.as_ref().map(|terminals| terminals.value),
-                    routing: rule,
+                    routing: rule()?,
                 };
                 outside::build(name, shape)
             }
@@ -227,12 +280,100 @@ impl Topology {
                 .map(Some)
                 .map_err(|mistake| mistake.error("routes")),
             (None, Some(_)) => {
-                let message = "up*/down* routing has no classes".to_string();
-                let error = TopologyError::new("hop_classes", message, "");
+                let message = match self
+                    .routing
+                    .as_ref()
+                    .map_or(Ways::UpDown, |ways| ways.value)
+                {
+                    Ways::UpDown => "up*/down* routing has no classes",
+                    _ => "shortest ways have layers of their own",
+                };
+                let error = TopologyError::new("hop_classes", message.to_string(), "");
                 Err(error.hint("remove it, or give forwarding tables: `routes` or `routes_file`"))
             }
             (None, None) => Ok(None),
         }
+    }
+
+    /// The member of a family of graphs.
+    fn family(&self) -> Family {
+        let number = |number: &Option<Param<u32>>| number.as_ref().map_or(0, |number| number.value);
+        let (order, seed) = (number(&self.order), number(&self.seed).into());
+        let (switches, degree) = (number(&self.switches), number(&self.degree));
+        match self.kind() {
+            Kind::SlimFly => Family::SlimFly { order },
+            Kind::PolarFly => Family::PolarFly { order },
+            Kind::Jellyfish => Family::Jellyfish {
+                switches,
+                degree,
+                seed,
+            },
+            Kind::Xpander => Family::Xpander {
+                switches,
+                degree,
+                seed,
+            },
+            _ => Family::Megafly {
+                group: number(&self.group),
+                global: number(&self.global),
+                groups: number(&self.groups),
+            },
+        }
+    }
+
+    /// The links down and up of a Clos network, as those of a fat tree: the top has all ports down, the other levels above the leaves
+    /// half of them.
+    fn clos(&self) -> Result<(Vec<u32>, Vec<u32>), TopologyError> {
+        let number = |number: &Option<Param<u32>>| number.as_ref().map_or(1, |number| number.value);
+        let (radix, levels) = (number(&self.radix), number(&self.levels));
+        let oversubscription = number(&self.oversubscription);
+        let wrong =
+            |key: &str, message: String, allowed| Err(TopologyError::new(key, message, allowed));
+        if !(2..=MAX_ARITY).contains(&radix) || !radix.is_multiple_of(2) {
+            let message = format!("{radix} ports of a switch are no even number in range");
+            return wrong(
+                "radix",
+                message,
+                format!("even numbers from 2 to {MAX_ARITY}"),
+            );
+        }
+        let shares = oversubscription.saturating_add(1);
+        if shares < 2 || !radix.is_multiple_of(shares) {
+            let message = format!(
+                "{radix} ports of a leaf are not shared out {oversubscription} to 1 between nodes and links up"
+            );
+            let allowed = (1..radix).filter(|ratio| radix.is_multiple_of(ratio + 1));
+            let allowed: Vec<String> = allowed.map(|ratio| ratio.to_string()).collect();
+            return wrong("oversubscription", message, allowed.join(", "));
+        }
+        let up = radix / shares;
+        match levels {
+            2 => Ok((vec![radix - up, radix], vec![up])),
+            3 => Ok((vec![radix - up, radix / 2, radix], vec![up, radix / 2])),
+            _ => wrong(
+                "levels",
+                format!("a Clos network has 2 or 3 levels here, not {levels}"),
+                "2 or 3".into(),
+            ),
+        }
+    }
+
+    /// Which ways packets take in a graph, which may have forwarding tables.
+    fn ways(&self, has_tables: bool) -> Result<Ways, TopologyError> {
+        let wrong = |key, message: &str, hint| {
+            Err(TopologyError::new(key, message.to_string(), "").hint(hint))
+        };
+        let ways = self.routing.as_ref().map(|ways| ways.value);
+        if ways.is_some() && has_tables {
+            let hint = "remove it, or the tables: `routes` or `routes_file`";
+            return wrong("routing", "the forwarding tables are the routing", hint);
+        }
+        let ways = ways.unwrap_or_default();
+        if ways != Ways::UpDown && self.roots.is_some() {
+            let hint = "remove it, or set topology.routing to up-down";
+            return wrong("roots", "only up*/down* routing has roots", hint);
+        }
+        Ok(ways)
     }
 
     /// Gives the cables and tables of a graph their shortest form, so that comments and blanks decide nothing.
@@ -257,6 +398,12 @@ impl Topology {
             Kind::Dragonfly => "dragonfly",
             Kind::HyperX => "HyperX network",
             Kind::Graph => "graph",
+            Kind::SlimFly => "Slim Fly",
+            Kind::PolarFly => "PolarFly",
+            Kind::Jellyfish => "Jellyfish",
+            Kind::Xpander => "lift of a complete graph (Xpander)",
+            Kind::Megafly => "Megafly",
+            Kind::Clos => "Clos network",
             Kind::Outside => "topology from outside",
         }
     }
@@ -271,7 +418,16 @@ impl Topology {
         Some(match self.kind() {
             Kind::FatTree => self.down.as_ref().map_or(0, |down| down.value.len()),
             Kind::Dragonfly => 3,
-            Kind::Graph => 2,
+            Kind::Graph
+            | Kind::SlimFly
+            | Kind::PolarFly
+            | Kind::Jellyfish
+            | Kind::Xpander
+            | Kind::Megafly => 2,
+            Kind::Clos => self
+                .levels
+                .as_ref()
+                .map_or(0, |levels| levels.value as usize),
             Kind::Outside => return self.of_a_rail().ok().map(|topology| topology.levels()),
             Kind::Torus | Kind::HyperX => self
                 .dimensions
@@ -281,9 +437,16 @@ impl Topology {
     }
 
     /// The keys: whether each is given, the kinds that it belongs to, and whether these kinds need it.
-    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 20] {
-        use Kind::{Dragonfly, FatTree, Graph, HyperX, Outside, Torus};
-        let (tree, torus, dragonfly) = (&[FatTree][..], &[Torus][..], &[Dragonfly][..]);
+    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 27] {
+        use Kind::{
+            Clos, Dragonfly, FatTree, Graph, HyperX, Jellyfish, Megafly, Outside, PolarFly,
+            SlimFly, Torus, Xpander,
+        };
+        let (tree, torus, groups) = (&[FatTree][..], &[Torus][..], &[Dragonfly, Megafly][..]);
+        let (algebraic, random) = (&[SlimFly, PolarFly][..], &[Jellyfish, Xpander][..]);
+        let routed = &[
+            Dragonfly, HyperX, Graph, Outside, SlimFly, PolarFly, Jellyfish, Xpander, Megafly,
+        ][..];
         let is_ours = self.kind() != Outside;
         [
             ("name", self.name.is_some(), &[Outside], true),
@@ -314,17 +477,29 @@ impl Topology {
             (
                 "terminals",
                 self.terminals.is_some(),
-                &[Dragonfly, HyperX, Graph, Outside],
+                routed,
                 is_ours && self.kind() != Graph,
             ),
-            ("group", self.group.is_some(), dragonfly, true),
-            ("global", self.global.is_some(), dragonfly, true),
-            ("groups", self.groups.is_some(), dragonfly, true),
+            ("group", self.group.is_some(), groups, true),
+            ("global", self.global.is_some(), groups, true),
+            ("groups", self.groups.is_some(), groups, true),
+            ("order", self.order.is_some(), algebraic, true),
+            ("switches", self.switches.is_some(), random, true),
+            ("degree", self.degree.is_some(), random, true),
+            ("seed", self.seed.is_some(), random, false),
+            ("radix", self.radix.is_some(), &[Clos], true),
+            ("levels", self.levels.is_some(), &[Clos], true),
+            (
+                "oversubscription",
+                self.oversubscription.is_some(),
+                &[Clos],
+                false,
+            ),
             (
                 "routing",
                 self.routing.is_some(),
-                &[Dragonfly, HyperX, Outside],
-                is_ours,
+                routed,
+                is_ours && self.kind() != Graph,
             ),
         ]
     }

@@ -9,10 +9,9 @@
 //! A warning changes no result and no exit code. It names the parameter to change and gives the rate that remains.
 
 use crate::file::Machine;
-use crate::topology::Kind;
 use fabric::config::MAX_CHANNELS;
 use fabric::topology::Detours;
-use fabric::{Circuit, Config, Credits, Cycle, Topology};
+use fabric::{Circuit, Config, Credits, Cycle, Topology, Ways};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -46,7 +45,7 @@ impl Machine {
         let config = self.cluster_config().fabric;
         self.credits(&config)
             .into_iter()
-            .chain(Self::detours(&config))
+            .chain(self.detours(&config))
             .collect()
     }
 
@@ -152,11 +151,11 @@ impl Machine {
     }
 
     /// Ways and accepted rate of a graph's routing, if they are worse than on shortest ways.
-    fn detours(config: &Config) -> Option<Warning> {
+    fn detours(&self, config: &Config) -> Option<Warning> {
         let Topology::Graph(graph) = &config.topology else {
             return None;
         };
-        if graph.routes().is_some() {
+        if graph.routes().is_some() || graph.ways() != Ways::UpDown {
             return None; // The ways are those that were asked for.
         }
         let Detours {
@@ -176,7 +175,7 @@ impl Machine {
             "up*/down* routing takes detours: packets between switches cross {:.2} links, {:.2} on shortest ways. \
              Uniform traffic loads the busiest link {:.2} times as much as a node's own, {:.2} times on shortest ways: \
              the network accepts at most {:.1}% of the rate of a link from each node, {:.1}% on shortest ways{sampled}; \
-             topology.roots chooses other roots, and the kinds with a routing of their own have no such detours",
+             topology.routing = \"minimal\" takes shortest ways, and topology.roots chooses other roots",
             used.links,
             shortest.links,
             used.busiest,
@@ -187,7 +186,7 @@ impl Machine {
         Some(Warning {
             kind: "detours",
             key: "topology.kind".into(),
-            value: serde_json::to_value(Kind::Graph).expect("a value is plain data"),
+            value: serde_json::to_value(self.topology.kind()).expect("a value is plain data"),
             share: accepted,
             message,
         })

@@ -176,6 +176,8 @@ def _checked(source: Source) -> tuple[str, list[Limit]]:
         machine = Machine.of(source)
         _fitted(source, machine)
         said = f"{source.argument}: ok, machine {machine.name}, {counted(len(machine.parameters), 'parameter')}"
+        if machine.layers is not None:
+            said += f"; shortest ways in {counted(machine.layers, 'layer')} of {machine['link.channels']} channels"
         return said, limits.of_machine(machine)
     planned = plan(source)
     series = len(planned.titles)

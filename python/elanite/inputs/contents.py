@@ -90,6 +90,7 @@ class MachineFile(TypedDict):
     name: str
     title: str
     parameters: list[Stated]
+    layers: int | None
 
 
 class Series(TypedDict):

@@ -132,6 +132,7 @@ def section(
     terminals: int | None,
     roots: Sequence[object],
     hop_classes: int | None,
+    routing: str | None,
     source: str,
 ) -> dict[str, dict[str, object]]:
     """The section ``[topology]`` of a graph in Python; see ``Machine.with_graph``."""
@@ -162,6 +163,8 @@ def section(
             raise UsageError(f"the routes are wrong{place}: {message}")
     if hop_classes is not None:
         values["hop_classes"] = hop_classes
+    if routing is not None:
+        values["routing"] = routing
     return {key: {"value": value, "source": source} for key, value in values.items()}
 
 

@@ -54,6 +54,8 @@ class Machine:
     parameters: tuple[Parameter, ...] = field(repr=False)
     file: Source = field(repr=False)
     overrides: tuple[str, ...] = ()
+    layers: int | None = field(default=None, repr=False)
+    """Classes of channels that end deadlocks of the shortest ways of a graph; ``None`` with other ways."""
 
     @classmethod
     def load(cls, name: str | Path, overrides: Sequence[str] = ()) -> Machine:
@@ -72,7 +74,7 @@ class Machine:
             for p in data["parameters"]
             if not p["key"].startswith("machine.")  # its name and title
         )
-        return cls(data["name"], data["title"], parameters, file, tuple(overrides))
+        return cls(data["name"], data["title"], parameters, file, tuple(overrides), data.get("layers"))
 
     def with_(self, changes: Mapping[str, object], name: str | None = None) -> Machine:
         """The same machine with other values: ``machine.with_({"link.rate": "800 MB/s", "topology.nodes": 128})``.
@@ -93,6 +95,7 @@ class Machine:
         hop_classes: int | None = None,
         terminals: int | None = None,
         roots: Sequence[object] = (),
+        routing: str | None = None,
         source: str = "a graph made in Python",
     ) -> Machine:
         """The same machine with another network: any graph, by another name.
@@ -102,14 +105,15 @@ class Machine:
 
         ``routes`` are forwarding tables, ``routes[switch][destination]``: the next switch, or a list of switches of
         which any may be taken. A destination is a node, or a switch for its nodes without an entry of their own.
-        Without tables, packets take up*/down* routing with the ``roots`` at the top. With ``hop_classes`` packets take
-        another class of channels on each link between switches, which ends circles of packets that wait for each other.
+        Without tables, packets take up*/down* routing with the ``roots`` at the top, or those ways that ``routing``
+        names: "minimal", "valiant" or "ugal-local". With ``hop_classes`` packets on the ways of tables take another
+        class of channels on each link between switches, which ends circles of packets that wait for each other.
 
         Commands that reproduce points name the file ``<name>.toml``, which ``save`` writes. Raises ``UsageError`` for a
         wrong graph or incomplete tables, and ``ConfigError`` if they may deadlock or do not fit the machine.
         """
         content = tomllib.loads(self.file.text)
-        topology = graphs.section(graph, routes, terminals, roots, hop_classes, source)
+        topology = graphs.section(graph, routes, terminals, roots, hop_classes, routing, source)
         content |= {"machine": content["machine"] | {"name": name}, "topology": topology}
         file = f"{name}.toml"
         kept = [each for each in self.overrides if not each.startswith("topology.")]

@@ -2,9 +2,8 @@
 
 use crate::check::Check;
 use crate::file::Machine;
-use fabric::TopologyError;
 use fabric::config::MAX_CHANNELS;
-use fabric::find_cycle;
+use fabric::{TopologyError, Ways, find_cycle};
 
 /// Checks the keys of the kind, and that such a network can exist.
 pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
@@ -93,7 +92,12 @@ fn check_classes(machine: &Machine, topology: &fabric::Topology, check: &mut Che
     if channels >= needed || channels == 0 || traffic_classes > MAX_CHANNELS {
         return;
     }
+    let by_layers =
+        matches!(topology, fabric::Topology::Graph(graph) if graph.ways() != Ways::UpDown);
     let message = match (classes, traffic_classes) {
+        (_, 1) if by_layers => {
+            format!("without deadlock this routing of the graph needs {classes} layers of channels")
+        }
         (_, 1) => format!("the routing needs {classes} classes of channels"),
         (1, _) => format!("each of {traffic_classes} traffic classes needs a channel of its own"),
         _ => format!(
@@ -103,7 +107,12 @@ fn check_classes(machine: &Machine, topology: &fabric::Topology, check: &mut Che
     let message = format!("{message}, and there are {channels} channels");
     let found = check.at("link.channels", message);
     if needed <= MAX_CHANNELS {
-        found.allowed(format!("{needed} to {MAX_CHANNELS}"));
+        let found = found.allowed(format!("{needed} to {MAX_CHANNELS}"));
+        if by_layers {
+            found.hint("or set topology.routing to up-down, which needs one layer");
+        }
+    } else if by_layers {
+        found.hint("set topology.routing to up-down, which needs one layer of channels");
     } else {
         let most = MAX_CHANNELS / classes;
         found.hint(format!("set link.classes to {most} at most"));
