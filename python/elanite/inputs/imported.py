@@ -358,7 +358,7 @@ def _start(picoseconds: int) -> str:
 def placement(network: Network) -> str:
     """The nodes in their order with their names, as a file of a placement: a line for each rank."""
     lines = [f"{number} # {name}" for number, name in enumerate(network.nodes)]
-    head = "# Rank 0 runs on the node of the first line, and so on: put the hosts of a job first, or delete lines."
+    head = "# Hosts and their numbers. A placement has one line for each rank: keep those of the hosts of your job."
     return "\n".join([head, *lines]) + "\n"
 
 
