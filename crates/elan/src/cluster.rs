@@ -431,6 +431,17 @@ impl Cluster {
         self.world.borrow_mut().recorded()
     }
 
+    /// From here on counts what each link carries apart for the shares of capabilities
+    /// ([`Capability::of_share`](crate::memory::Capability::of_share)).
+    pub fn tally(&mut self) {
+        self.world.borrow_mut().tally();
+    }
+
+    /// The counts of the tally so far, by link and share; see [`fabric::Network::tallied`].
+    pub fn tallied(&self) -> Vec<fabric::Share> {
+        self.world.borrow_mut().tallied()
+    }
+
     /// What has failed so far: the faults of [`Config::faults`] in the order in which they occurred, those of bits first.
     pub fn faults(&self) -> Vec<Episode> {
         self.world.borrow().episodes().to_vec()

@@ -284,13 +284,23 @@ impl From<u64> for Token {
     }
 }
 
-impl From<Token> for u64 {
-    fn from(token: Token) -> Self {
-        match token {
+/// The place of the share among the bits of the fabric's number of a token.
+const SHARE: u32 = 32;
+
+impl Token {
+    /// The fabric's number of a token whose packet counts to a share of each link.
+    pub fn of_share(self, share: u8) -> u64 {
+        let number = match self {
             Token::Dma(number) => number.get().into(),
             Token::Thread(number) => u64::from(number.get()) | BY_THREAD,
-        }
+        };
+        number | u64::from(share) << SHARE
     }
+}
+
+/// The share that a packet counts to, by the fabric's number of its token.
+pub(crate) fn share(number: u64) -> u8 {
+    (number >> SHARE) as u8
 }
 
 /// How far one destination of a broadcast DMA is.

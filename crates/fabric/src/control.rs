@@ -42,6 +42,7 @@ mod packet;
 mod queue;
 mod recording;
 mod ring;
+mod tally;
 
 pub(crate) use border::Post;
 pub use census::{LinkCounters, PacketCensus};
@@ -52,6 +53,7 @@ pub(crate) use packet::sort;
 pub use packet::{Ack, Notice, PacketRecord, PacketSpec, Priority};
 pub use recording::Hold;
 pub(crate) use recording::united;
+pub use tally::{Group, Share};
 
 use crate::cut::Cut;
 use crate::id::{GroupId, PacketId, QueueId};
@@ -74,6 +76,7 @@ use queue::{Offer, Queues};
 use recording::Recording;
 use std::ops::Range;
 use std::sync::Arc;
+use tally::Tally;
 
 /// The control plane of a network, in parts. See the essay of the module.
 pub(crate) struct Control<R: Compiled + ?Sized, M: Motion> {
@@ -92,6 +95,8 @@ pub(crate) struct Control<R: Compiled + ?Sized, M: Motion> {
     faults: Option<Box<Faults>>,
     /// The holds of channels, or the moments that the mover reports, if they are to be kept.
     recording: Option<Box<Recording>>,
+    /// What links carry by groups of packets, if that is to be counted.
+    tally: Option<Box<Tally>>,
     /// Whether the network has too many records for the processor's nearest memory.
     is_far: bool,
     /// Whether the events of a cycle are worked off in the opposite order.
@@ -118,6 +123,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             border: None,
             faults: Faults::new(&config).map(Box::new),
             recording: None,
+            tally: None,
             is_far: wiring.links() as usize >= FAR,
             reversed: false,
             routing,
@@ -160,6 +166,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             border: Some(Box::new(Border::new(cut, region))),
             faults: None,
             recording: None,
+            tally: None,
             is_far: self.is_far,
             reversed: false,
         }

@@ -109,7 +109,7 @@ pub use config::{
     Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Faults, Misrouting, Multiplexing, Ways,
 };
 pub use control::{
-    Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketRecord, PacketSpec, Priority,
+    Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketRecord, PacketSpec, Priority, Share,
 };
 pub use credits::Credits;
 pub use dependency::{DependencyCycle, find_cycle};

@@ -2,7 +2,8 @@
 //! each pair of a routing and a mover.
 
 use crate::control::{
-    self, Ack, Control, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketCensus, PacketSpec,
+    self, Ack, Control, Deadlock, Group, Hold, LinkCounters, NoWay, Notice, PacketCensus,
+    PacketSpec, Share,
 };
 use crate::motion::{FlitCensus, Motion, Moved};
 use crate::topology::Compiled;
@@ -36,6 +37,13 @@ pub trait Network {
     /// order of sources, packets and channels on their ways. Headers that wait at switches for a channel are among the holds; packets
     /// that wait at their adapters are not. Empty if there was no recording.
     fn recorded(&mut self) -> Vec<Hold>;
+
+    /// From here on counts what each link carries apart for groups of packets; `group` is a function of their tokens. An earlier
+    /// tally is forgotten.
+    fn tally(&mut self, group: Group);
+
+    /// The counts of the tally so far, by links and groups that have carried a packet. Empty if there is no tally.
+    fn tallied(&self) -> Vec<Share>;
 
     /// Hands a packet to its adapter's queue, in cycle `at`: after all cycles before it have been executed.
     fn offer(&mut self, at: Cycle, spec: PacketSpec);
@@ -186,6 +194,14 @@ impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
 
     fn recorded(&mut self) -> Vec<Hold> {
         control::united(std::iter::once(self.control.recorded()))
+    }
+
+    fn tally(&mut self, group: Group) {
+        self.control.tally(group);
+    }
+
+    fn tallied(&self) -> Vec<Share> {
+        self.control.tallied()
     }
 
     fn offer(&mut self, at: Cycle, spec: PacketSpec) {

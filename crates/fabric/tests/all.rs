@@ -23,6 +23,7 @@ mod recording;
 mod regions;
 mod routes;
 mod shortest;
+mod tally;
 mod topology;
 mod torus;
 mod traffic_classes;

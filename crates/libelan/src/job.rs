@@ -21,6 +21,7 @@ pub struct Job {
     nodes: Vec<NodeId>,
     waits: Wait,
     traffic_class: u8,
+    share: u8,
 }
 
 impl Job {
@@ -54,6 +55,7 @@ impl Job {
             nodes,
             waits: Wait::Poll,
             traffic_class: 0,
+            share: 0,
         })
     }
 
@@ -71,6 +73,12 @@ impl Job {
             traffic_class,
             ..self
         }
+    }
+
+    /// Sets the share of links that all packets of the job count to; 0 unless this says otherwise. See [`Cluster::tally`].
+    #[must_use]
+    pub fn of_share(self, share: u8) -> Self {
+        Job { share, ..self }
     }
 
     /// Attaches the processes, all with a new capability, and starts the program in each.
@@ -113,6 +121,7 @@ impl Job {
             });
         }
         let capability = cluster.capability().in_traffic_class(self.traffic_class);
+        let capability = capability.of_share(self.share);
         let processes = cluster.attach(capability, self.nodes.iter().copied())?;
         let rails = Rails::attach(&processes)?;
         let processes: Rc<TiVec<ProcessId, Node>> = Rc::new(processes.into());

@@ -172,7 +172,7 @@ impl Wires<'_> {
             priority: dma.priority,
             traffic_class: progress.capability.traffic_class,
             awaits_end: packet.kind == Kind::Broadcast && self.flight.notifies(token),
-            token: Token::Dma(token).into(),
+            token: Token::Dma(token).of_share(progress.capability.share),
         };
         self.offer(spec);
     }

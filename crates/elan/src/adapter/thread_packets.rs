@@ -30,7 +30,7 @@ impl Wires<'_> {
             priority: packet.priority,
             traffic_class: packet.capability.traffic_class,
             awaits_end: destination.is_broadcast(),
-            token: Token::Thread(token).into(),
+            token: Token::Thread(token).of_share(packet.capability.share),
         };
         if spec.awaits_end {
             packet.result = None;

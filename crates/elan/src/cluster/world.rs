@@ -13,7 +13,7 @@ use crate::busy::Busy;
 use crate::config::Config;
 use crate::config::rails::Status;
 use crate::faults::Schedule;
-use crate::in_flight::InFlight;
+use crate::in_flight::{InFlight, share};
 use crate::memory::EventId;
 use crate::{NodeId, Place};
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
@@ -289,6 +289,18 @@ impl World {
     /// See [`super::Cluster::recorded`].
     pub fn recorded(&mut self) -> Vec<fabric::control::Hold> {
         self.fabric.recorded()
+    }
+
+    /// See [`super::Cluster::tally`].
+    pub fn tally(&mut self) {
+        self.catch_up();
+        self.fabric.tally(share);
+    }
+
+    /// See [`super::Cluster::tallied`].
+    pub fn tallied(&mut self) -> Vec<fabric::Share> {
+        self.catch_up();
+        self.fabric.tallied()
     }
 
     /// Asserts for packets and flits: what went in is what came out and what is on the way.

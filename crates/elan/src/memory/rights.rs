@@ -149,6 +149,8 @@ pub struct Capability {
     number: u32,
     /// The traffic class of all packets of the processes, and of those that answer their gets.
     pub(crate) traffic_class: u8,
+    /// The share of links that all packets of the processes count to.
+    pub(crate) share: u8,
 }
 
 impl Capability {
@@ -159,6 +161,7 @@ impl Capability {
         Capability {
             number,
             traffic_class: 0,
+            share: 0,
         }
     }
 
@@ -170,5 +173,12 @@ impl Capability {
             traffic_class,
             ..self
         }
+    }
+
+    /// The right to address the same processes for processes whose packets count to a share of each link
+    /// ([`crate::Cluster::tally`]); 0 unless this says otherwise.
+    #[must_use]
+    pub fn of_share(self, share: u8) -> Self {
+        Capability { share, ..self }
     }
 }

@@ -302,6 +302,9 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         if self.recording.is_some() {
             self.note_opened(packet, channel);
         }
+        if self.tally.is_some() {
+            self.note_taken(packet, link);
+        }
         channel
     }
 

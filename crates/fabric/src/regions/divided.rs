@@ -2,7 +2,8 @@
 
 use super::team::Team;
 use crate::control::{
-    self, Ack, Control, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketCensus, PacketSpec,
+    self, Ack, Control, Deadlock, Group, Hold, LinkCounters, NoWay, Notice, PacketCensus,
+    PacketSpec, Share,
 };
 use crate::cut::Cut;
 use crate::motion::{FlitCensus, Motion, Moved};
@@ -80,6 +81,18 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Network for Div
         let mut regions = self.team.all();
         let regions = regions.iter_mut();
         control::united(regions.map(|region| region.running.control.recorded()))
+    }
+
+    fn tally(&mut self, group: Group) {
+        self.each(|region| region.tally(group));
+    }
+
+    fn tallied(&self) -> Vec<Share> {
+        // Each link begins in one region, which counts what it carries.
+        let mut shares = Vec::new();
+        self.each(|region| shares.append(&mut region.tallied()));
+        shares.sort_by_key(|share| (share.link, share.group));
+        shares
     }
 
     fn offer(&mut self, at: Cycle, spec: PacketSpec) {
