@@ -29,7 +29,7 @@
 mod cluster;
 mod ideal;
 
-pub use cluster::{Buffers, on_cluster};
+pub use cluster::{Buffers, Started, on_cluster};
 pub use ideal::{CALL, LATENCY, on_ideal};
 
 use crate::ledger::Ledger;

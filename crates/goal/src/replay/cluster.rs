@@ -13,7 +13,7 @@
 use super::{Failure, Record, Replayed, check_sizes};
 use crate::progress::{Free, Progress};
 use crate::{ANY, Kind, Operation, Problem, Trace};
-use elan::series::Series;
+use elan::series::{Series, SeriesRow};
 use elan::{Cluster, ElanAddr, Permissions, Placement, ProcessId, Stop};
 use foldhash::HashMap;
 use kernel::Signal;
@@ -82,60 +82,98 @@ struct Process {
 /// # Panics
 /// If the job has another number of processes.
 pub fn on_cluster(
-    mut trace: Trace,
+    trace: Trace,
     cluster: &mut Cluster,
     job: &Job,
     buffers: impl Into<Buffers>,
     keep: bool,
 ) -> Result<Replayed, Failure> {
-    let buffers = buffers.into();
-    check_sizes(&mut trace)?;
-    check_adapters(&mut trace)?;
-    let pes = job.attach(cluster)?;
-    assert_eq!(pes.len() as u32, trace.ranks(), "each rank is a process");
-    let mut processes = Vec::new();
-    for (rank, pe) in (0..).zip(pes) {
-        let size = Bytes::new(trace.longest(rank).max(1));
-        let region = pe
-            .node()
-            .map(buffers.placement, size, Permissions::ALL, false)?;
-        processes.push(Process {
-            buffer: region.start().elan,
-            pe,
-            over: Signal::new(),
-            streams: RefCell::default(),
-        });
-    }
-    let ranks = Rc::new(Ranks {
-        record: RefCell::new(Record::new(trace, keep)),
-        processes,
-        failure: RefCell::new(None),
-        room: buffers.sends.as_u64(),
-        rooms: RefCell::default(),
-    });
-    for (rank, process) in (0..).zip(&ranks.processes) {
-        let (ranks, over) = (Rc::clone(&ranks), process.over.clone());
-        process.pe.node().spawn("rank", async move {
-            ranks.begin(rank);
-            over.wait().await;
-        });
-    }
+    let started = Started::new(trace, (cluster, Time::ZERO), job, buffers, keep)?;
     let mut series = keep.then(|| Series::new(cluster));
     let run = match &mut series {
         Some(series) => cluster.run_in_periods(series),
         None => cluster.run(),
     };
-    if let Some(failure) = ranks.failure.take() {
-        return Err(failure);
-    }
-    let mut record = ranks.record.borrow_mut();
-    let (now, series) = (cluster.now(), series.map(Series::rows).unwrap_or_default());
-    match run {
-        // The trace says why ranks wait for ever, unless packets do.
-        Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => {
-            record.finish(now, series, &failed(cluster))
+    started.finish(cluster, run, series.map(Series::rows).unwrap_or_default())
+}
+
+/// A trace whose ranks are on a cluster, perhaps among others.
+pub struct Started(Rc<Ranks>);
+
+impl Started {
+    /// Puts a process of the job on the cluster for each rank of a trace. The ranks begin at a moment. `keep` says whether the
+    /// operations are kept.
+    ///
+    /// # Errors
+    /// What is wrong with the trace; no room for the ranks.
+    ///
+    /// # Panics
+    /// If the job has another number of processes.
+    pub fn new(
+        mut trace: Trace,
+        (cluster, begin): (&Cluster, Time),
+        job: &Job,
+        buffers: impl Into<Buffers>,
+        keep: bool,
+    ) -> Result<Self, Failure> {
+        let buffers = buffers.into();
+        check_sizes(&mut trace)?;
+        check_adapters(&mut trace)?;
+        let pes = job.attach(cluster)?;
+        assert_eq!(pes.len() as u32, trace.ranks(), "each rank is a process");
+        let mut processes = Vec::new();
+        for (rank, pe) in (0..).zip(pes) {
+            let size = Bytes::new(trace.longest(rank).max(1));
+            let region = pe
+                .node()
+                .map(buffers.placement, size, Permissions::ALL, false)?;
+            processes.push(Process {
+                buffer: region.start().elan,
+                pe,
+                over: Signal::new(),
+                streams: RefCell::default(),
+            });
         }
-        Err(stop) => Err(record.stopped(stop, now, series)),
+        let ranks = Rc::new(Ranks {
+            record: RefCell::new(Record::new(trace, keep)),
+            processes,
+            failure: RefCell::new(None),
+            room: buffers.sends.as_u64(),
+            rooms: RefCell::default(),
+        });
+        for (rank, process) in (0..).zip(&ranks.processes) {
+            let (ranks, over) = (Rc::clone(&ranks), process.over.clone());
+            let node = process.pe.node().clone();
+            process.pe.node().spawn("rank", async move {
+                node.sleep_until(begin).await;
+                ranks.begin(rank);
+                over.wait().await;
+            });
+        }
+        Ok(Started(ranks))
+    }
+
+    /// The records after a run of the cluster, which has ended as `run` says.
+    ///
+    /// # Errors
+    /// What is wrong with the trace; messages without partners; the reason why the run stopped.
+    pub fn finish(
+        self,
+        cluster: &Cluster,
+        run: Result<(), Stop>,
+        series: Vec<SeriesRow>,
+    ) -> Result<Replayed, Failure> {
+        if let Some(failure) = self.0.failure.take() {
+            return Err(failure);
+        }
+        let (mut record, now) = (self.0.record.borrow_mut(), cluster.now());
+        match run {
+            // The trace says why ranks wait for ever, unless packets do.
+            Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => {
+                record.finish(now, series, &failed(cluster))
+            }
+            Err(stop) => Err(record.stopped(stop, now, series)),
+        }
     }
 }
 
