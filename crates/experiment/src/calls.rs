@@ -46,6 +46,7 @@ impl From<RunError> for Failure {
     fn from(error: RunError) -> Self {
         let exit_code = match error {
             RunError::Exceeded(_) | RunError::NoRoom(_) => 1,
+            RunError::File(_) => USAGE,
             RunError::Deadlock(_) => DEADLOCK,
             RunError::Cancelled => CANCELLED,
         };

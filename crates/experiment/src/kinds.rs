@@ -15,6 +15,7 @@ mod goodput;
 mod job;
 mod jobs;
 pub(crate) mod kind;
+mod mix;
 mod noise;
 mod overlap;
 mod ping;
@@ -26,6 +27,7 @@ pub use goodput::GoodputGrid;
 pub use job::{Job, JobGrid};
 pub use jobs::{JobsSeries, Traffic};
 pub use kind::Plot;
+pub use mix::{FlowListGrid, MixSeries, Programs, TraceFileGrid};
 pub use noise::NoiseGrid;
 pub use overlap::OverlapGrid;
 pub use ping::PingGrid;
@@ -140,6 +142,8 @@ pub enum Benchmark {
     Goodput(GoodputGrid),
     /// Jobs that run at the same time.
     Jobs(JobsSeries),
+    /// Flows, traces and jobs that run at the same time.
+    Mix(MixSeries),
 }
 
 /// A series as it stands in a file. It runs what one of its sections says; jobs, a section each, may run beside a
@@ -186,6 +190,12 @@ pub(crate) struct Sections {
     /// Jobs that run at the same time, by their names.
     #[serde(default)]
     pub jobs: BTreeMap<String, JobGrid>,
+    /// Lists of flows that run at the same time, by their names.
+    #[serde(default)]
+    pub flows: BTreeMap<String, FlowListGrid>,
+    /// Traces in files that run at the same time, by their names.
+    #[serde(default)]
+    pub traces: BTreeMap<String, TraceFileGrid>,
     /// A rail that fails while jobs run.
     #[serde(default)]
     failure: Option<RailFailure>,
@@ -198,14 +208,27 @@ impl Sections {
     /// The series, if it runs anything. `path` is its own.
     pub fn series(self, path: &str, check: &mut Check<'_>) -> Option<Series> {
         let collective = self.collective.map(CollectiveSeries::from);
+        let listed = !self.flows.is_empty() || !self.traces.is_empty();
+        let (trace, mix) = if listed || (self.trace.is_some() && !self.jobs.is_empty()) {
+            let mix = MixSeries {
+                jobs: BTreeMap::new(),
+                flows: self.flows,
+                trace: self.trace,
+                traces: self.traces,
+            };
+            (None, Some(mix))
+        } else {
+            (self.trace, None)
+        };
         let given = [
             self.ping.map(Benchmark::Ping),
             self.overlap.map(Benchmark::Overlap),
             self.noise.map(Benchmark::Noise),
             collective.map(Benchmark::Collective),
-            self.trace.map(Benchmark::Trace),
+            trace.map(Benchmark::Trace),
             self.allocation.map(Benchmark::Allocation),
             self.goodput.map(Benchmark::Goodput),
+            mix.map(Benchmark::Mix),
         ];
         let beside = Beside {
             jobs: self.jobs,
@@ -223,11 +246,14 @@ impl Sections {
     }
 }
 
-/// The keys of sections, except those of jobs.
+/// The keys of sections, except those of programs with names.
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     let keys = Benchmark::PLOTS.iter().map(|&(key, _)| key);
-    keys.filter(|&key| key != "jobs")
+    keys.filter(|&key| key != "jobs" && key != "mix")
 }
+
+/// The keys of programs with names, which run side by side.
+pub(crate) const NAMED: [&str; 3] = ["jobs", "flows", "traces"];
 
 /// The one benchmark of a series, chosen from those given, and what stands beside it.
 fn choose(
@@ -241,7 +267,7 @@ fn choose(
         if jobs.is_none() {
             let sections: Vec<_> = keys().map(|key| format!("[series.{key}]")).collect();
             let hint = format!(
-                "say what runs, in a section such as {} or, with a name of your choice for the job, [series.jobs.NAME]",
+                "say what runs, in a section such as {} or, with a name of your choice for the job, [series.jobs.NAME], [series.flows.NAME] or [series.traces.NAME]",
                 sections.join(", ")
             );
             check.problem(path, "this series runs nothing").hint(hint);

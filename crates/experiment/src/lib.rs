@@ -28,7 +28,7 @@
 //! | room | contents |
 //! |---|---|
 //! | `file`, `figure`, `sweep`, `run`, `missing` | the typed form: series, figures, lists |
-//! | `nodes`, `pattern`, `changes`, `fault` | words of single fields |
+//! | `nodes`, `pattern`, `content`, `changes`, `fault` | words of single fields |
 //! | `kinds` | kinds of benchmarks: fields, checks, points and runs of each |
 //! | `check`, `figures`, `fit` | checks without the machine, and against it |
 //! | `read`, `plan`, `simulate` | from text to file, from file to points, from point to records |
@@ -50,6 +50,7 @@
 pub mod calls;
 mod changes;
 mod check;
+mod content;
 mod fault;
 mod figure;
 mod figures;
@@ -73,8 +74,8 @@ pub use figure::{Drawing, Figure, Published, Rows, XScale};
 pub use file::Experiment;
 pub use kinds::{
     Allocation, AllocationGrid, Benchmark, Collective, CollectiveGrid, CollectiveSeries,
-    Collectives, Job, JobGrid, JobsSeries, NoiseGrid, OverlapGrid, PingGrid, Plot, Series, Traffic,
-    Workload,
+    Collectives, FlowListGrid, Job, JobGrid, JobsSeries, MixSeries, NoiseGrid, OverlapGrid,
+    PingGrid, Plot, Programs, Series, TraceFileGrid, Traffic, Workload,
 };
 pub use nodes::Nodes;
 pub use pattern::{Pairs, Pattern};

@@ -110,7 +110,7 @@ impl Pattern {
 
 /// The bytes of a regular file of at most [`MOST_BYTES`]. A device might have no end, and a pipe no
 /// writer.
-fn regular(path: &Path) -> io::Result<Vec<u8>> {
+pub(crate) fn regular(path: &Path) -> io::Result<Vec<u8>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {
         return Err(io::Error::other("it is no regular file; name a CSV file"));
@@ -262,7 +262,7 @@ fn numbered(text: &str) -> Option<Rule> {
 }
 
 /// The number of a node, or what is wrong with the text and what is allowed.
-fn node(value: &str) -> Result<u32, (String, String)> {
+pub(crate) fn node(value: &str) -> Result<u32, (String, String)> {
     let digits = !value.is_empty() && value.chars().all(|letter| letter.is_ascii_digit());
     value.parse().map_err(|_| {
         if digits {
@@ -303,7 +303,7 @@ fn ends(text: &str, line: &Range<usize>) -> [Range<usize>; 2] {
 }
 
 /// Bytes of blank lines and comments at the start of a text.
-fn skipped(text: &str) -> usize {
+pub(crate) fn skipped(text: &str) -> usize {
     let blank = |line: &&str| line.trim().is_empty() || line.starts_with('#');
     text.split_inclusive('\n')
         .take_while(blank)

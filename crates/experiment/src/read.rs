@@ -29,7 +29,8 @@ impl Experiment {
         let mut sections: Experiment<Sections> = document
             .read()
             .map_err(|problems| advise(missing::all(problems, &document)))?;
-        let pairs = read_pairs(&mut sections, &document);
+        let mut pairs = read_pairs(&mut sections, &document);
+        pairs.extend(read_programs(&mut sections, &document));
         let (experiment, mut problems) = sections.checked(&document);
         problems.extend(figures::problems(&experiment, &document));
         problems.extend(pairs);
@@ -77,6 +78,44 @@ fn read_pairs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec
     problems
 }
 
+/// Reads the files of flows and traces.
+fn read_programs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec<Problem> {
+    let mut problems = Vec::new();
+    let file = document.file();
+    let unread =
+        |place: &str, message: String, hint: &str| document.problem(place, message).hint(hint);
+    for (index, series) in experiment.series.iter_mut().enumerate() {
+        for (name, list) in &mut series.flows {
+            let path = format!("series.{index}.flows.{name}.file");
+            for number in 0..list.file.values().len() {
+                let place = list.file.place(&path, number);
+                match list.file.values_mut()[number].read_flows(file) {
+                    Ok(found) => problems.extend(found),
+                    Err(message) => problems.push(unread(&place, message, BESIDE)),
+                }
+            }
+        }
+        for (name, trace) in &mut series.traces {
+            let path = format!("series.{index}.traces.{name}.file");
+            for number in 0..trace.file.values().len() {
+                let place = trace.file.place(&path, number);
+                match trace.file.values_mut()[number].read_trace(file) {
+                    Ok(None) => {}
+                    Ok(Some(wrong)) => problems.push(unread(&place, wrong.to_string(), IMPORT)),
+                    Err(message) => problems.push(unread(&place, message, BESIDE)),
+                }
+            }
+        }
+    }
+    problems
+}
+
+/// Where files are.
+const BESIDE: &str = "name a file relative to the folder of the experiment file";
+
+/// How traces of other formats become files in GOAL.
+const IMPORT: &str = "name a trace in GOAL; `elanite goal import FILE... --output trace.goal` translates other formats";
+
 /// Turns `series.NAME.FIELD` and `series.NAME.JOB.FIELD` into the path in the file.
 fn full_path(document: &Document, key: &str) -> String {
     let steps: Vec<&str> = key.split('.').collect();
@@ -97,19 +136,26 @@ fn full_path(document: &Document, key: &str) -> String {
     let Some((index, series)) = index.and_then(|index| Some((index, series?.get(index)?))) else {
         return key.to_string();
     };
-    let jobs = series.get("jobs").and_then(Item::as_table_like);
-    let names: Vec<&str> = jobs.map_or(Vec::new(), |jobs| {
-        jobs.iter().map(|(name, _)| name).collect()
-    });
-    let section = kinds::keys().find(|key| series.get(key).is_some());
-    match (rest, section, &names[..]) {
-        ([field], Some(section), _) => format!("series.{index}.{section}.{field}"),
-        ([field], None, [job]) => format!("series.{index}.jobs.{job}.{field}"),
-        ([job, field], _, names) if names.contains(job) => {
-            format!("series.{index}.jobs.{job}.{field}")
-        }
-        _ => key.to_string(),
+    let mut named: Vec<(&str, &str)> = Vec::new();
+    for kind in kinds::NAMED {
+        let programs = series.get(kind).and_then(Item::as_table_like);
+        let programs = programs.into_iter().flat_map(|table| table.iter());
+        named.extend(programs.map(|(name, _)| (kind, name)));
     }
+    let section = kinds::keys().find(|key| series.get(key).is_some());
+    let found = match (rest, section, &named[..]) {
+        ([field], Some(section), _) => Some(format!("{section}.{field}")),
+        ([field], None, [(kind, program)]) => Some(format!("{kind}.{program}.{field}")),
+        ([program, field], _, named) => {
+            let of = named.iter().find(|(_, name)| name == program);
+            of.map(|(kind, name)| format!("{kind}.{name}.{field}"))
+        }
+        _ => None,
+    };
+    found.map_or_else(
+        || key.to_string(),
+        |found| format!("series.{index}.{found}"),
+    )
 }
 
 /// Replaces a value; false for a section.

@@ -25,6 +25,9 @@ pub enum RunError {
     /// The machine has no room for the processes, or their memory.
     #[error("{0}")]
     NoRoom(Failure),
+    /// A file of the point is not there, or is another one.
+    #[error("{0}")]
+    File(String),
     /// The caller asked for the end.
     #[error("the run was cancelled")]
     Cancelled,
@@ -59,6 +62,7 @@ impl From<Failure> for RunError {
     fn from(failure: Failure) -> Self {
         match failure {
             Failure::Stop(stop) => stop.into(),
+            Failure::File(text) => RunError::File(text),
             other => RunError::NoRoom(other),
         }
     }
@@ -75,11 +79,16 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
         memory: Some(point.run.max_memory),
     };
     let watch = Watch { limits, cancel };
-    let cluster = || {
-        let mut config = point.machine.failing_config(&point.faults, point.seed);
+    let made = |mut config: elan::Config| {
         config.fabric.regions = point.regions.max(1);
         config.fabric.threads = point.threads.max(1);
         Cluster::new(config, watch.clone()).seeded(point.seed)
+    };
+    let cluster = || made(point.machine.failing_config(&point.faults, point.seed));
+    let whole = || {
+        let mut machine = point.machine.clone();
+        machine.fault.clear();
+        made(machine.failing_config(&[], point.seed))
     };
     let window = Window {
         warm_up: point.run.warm_up,
@@ -91,6 +100,7 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
     };
     let setting = Setting {
         cluster: &cluster,
+        whole: &whole,
         window,
         seed: point.seed,
     };

@@ -48,6 +48,12 @@ impl Digest {
         self
     }
 
+    /// Adds bytes as they are, as of the contents of a file.
+    pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
+        self.hash.update(bytes);
+        self
+    }
+
     /// The digest of all that was added, in 32 hexadecimal digits.
     #[must_use]
     pub fn hex(&self) -> String {

@@ -182,7 +182,7 @@ impl Collective {
     ) -> Result<Records, Failure> {
         let rails = traffic::rails(&cluster)?;
         let norm = traffic::Norm::of(&cluster);
-        let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);
+        let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed, 0);
         let mut running = background
             .iter()
             .map(start)

@@ -106,7 +106,7 @@ impl Totals {
 }
 
 impl<'a> Running<'a> {
-    /// Starts the programs; `rails` where the machine has several.
+    /// Starts the programs; `rails` where the machine has several. `share` is the job's share of links.
     ///
     /// # Errors
     /// If an adapter has no context left for the job.
@@ -118,6 +118,7 @@ impl<'a> Running<'a> {
         cluster: &mut Cluster,
         rails: Option<&Rails>,
         seed: u64,
+        share: u8,
     ) -> Result<Self, Failure> {
         let path = |node: NodeId, process: u32| match job.processes {
             1 => format!("{}/node {node}", job.name),
@@ -152,7 +153,7 @@ impl<'a> Running<'a> {
             failed: 0,
             measuring: false,
         }));
-        let places = Rc::new(Places::new(job, cluster, rails, &nodes)?);
+        let places = Rc::new(Places::new((job, share), cluster, rails, &nodes)?);
         for (index, (node, process)) in all.enumerate() {
             let sender = index / job.processes as usize;
             let name = path(node, process);
@@ -251,12 +252,13 @@ impl<T> ByNode<T> {
 
 impl Places {
     fn new(
-        job: &Job,
+        (job, share): (&Job, u8),
         cluster: &Cluster,
         rails: Option<&Rails>,
         nodes: &[(NodeId, Destinations)],
     ) -> Result<Self, NoContext> {
         let capability = cluster.capability().in_traffic_class(job.traffic_class);
+        let capability = capability.of_share(share);
         let attach = |rail: Rail, node: NodeId| {
             let process = cluster.adapter(rail, node).attach(capability)?;
             let buffer = process.reserve(job.memory, LARGEST_MESSAGE);

@@ -20,6 +20,8 @@
 //! | multiple hot-spots, I/O (4.6) | one, uniform or one server for each node, several servers, writes and reads |
 //! | combined traffic (4.7) | two: one computes (uniform), one does I/O |
 //!
+//! * [`mix`]: traces, lists of [`flows`] and jobs side by side (in no paper).
+//!
 //! Besides, [`saturation`] searches the load at which a job saturates (coll2003 s5.3). Two kinds run nothing: [`allocation`] is a
 //! static allocation of rails (coll2003 s2), and [`goodput`] says what bit errors leave of the bandwidth of one stream.
 //!
@@ -32,6 +34,7 @@
 //! | room | contents |
 //! |---|---|
 //! | [`ping`], [`overlap`], [`collective`], [`trace`], [`noise`] | benchmarks of few processes |
+//! | [`mix`], [`flows`] | programs side by side, lists of flows |
 //! | [`traffic`], [`mod@job`], [`source`], [`pattern`] | steady traffic of jobs |
 //! | [`saturation`], [`precision`] | searches and lengths of steady traffic |
 //! | [`allocation`], [`goodput`] | kinds for which no cluster runs |
@@ -53,8 +56,10 @@ pub mod circuits;
 pub mod collective;
 pub mod deadlock;
 pub mod faults;
+pub mod flows;
 pub mod goodput;
 pub mod job;
+pub mod mix;
 pub mod noise;
 pub mod overlap;
 pub mod pattern;
@@ -75,8 +80,10 @@ pub use collective::Collective;
 pub use deadlock::DeadlockRow;
 pub use elan::Distribution;
 pub use faults::FaultRow;
+pub use flows::{FlowRow, Flows};
 pub use goodput::Goodput;
 pub use job::Job;
+pub use mix::{Mix, ShareRow};
 pub use noise::Noise;
 pub use overlap::Overlap;
 pub use pattern::Pattern;
@@ -111,6 +118,9 @@ pub enum Failure {
     /// Parts of the machine have failed, and a program cannot go on without a message.
     #[error("{0}; fewer faults, shorter ones, or a longer faults.give_up let the run go on")]
     Lost(String),
+    /// A file of the point is not there, or is another one.
+    #[error("{0}")]
+    File(String),
     /// A trace cannot be replayed.
     #[error(transparent)]
     Trace(#[from] goal::Problem),

@@ -3,7 +3,7 @@
 use crate::faults::{self, FaultRow};
 use crate::rows::{AllocationRow, BinRow, LinkRow, NodeRow, Row, SwitchRow};
 use crate::table::Table;
-use crate::{CircuitRow, DeadlockRow, SliceRow};
+use crate::{CircuitRow, DeadlockRow, FlowRow, ShareRow, SliceRow};
 use elan::Cluster;
 use elan::Recoveries;
 use fabric::{LinkCounters, LinkId, SwitchId, Wiring, topology::End};
@@ -33,6 +33,10 @@ pub struct Tables {
     pub faults: Vec<FaultRow>,
     /// Who held which channel when, where the run asked for it.
     pub circuits: Vec<CircuitRow>,
+    /// Flows of lists.
+    pub flows: Vec<FlowRow>,
+    /// What links carried of each program, where several kinds of programs ran.
+    pub shares: Vec<ShareRow>,
 }
 
 impl Tables {
@@ -49,6 +53,8 @@ impl Tables {
             ("allocation", &self.allocation),
             ("faults", &self.faults),
             ("circuits", &self.circuits),
+            ("flows", &self.flows),
+            ("shares", &self.shares),
         ]
     }
 }

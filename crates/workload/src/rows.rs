@@ -31,6 +31,9 @@ pub const METRICS: &[&str] = &[
     "call", "compute_phase", "wait", "round", "availability", "over",
     // The noise test, and the allocation of rails.
     "elapsed", "elapsed_p50", "elapsed_p99", "elapsed_p99_99", "elapsed_max", "above_1_percent", "rails",
+    // Programs side by side, and lists of flows.
+    "time", "time_alone", "latency_alone", "fct_alone", "slowdown", "flows", "fct_mean", "fct_p50", "fct_p99", "fct_p99_9",
+    "fct_slowdown_mean", "fct_slowdown_p50", "fct_slowdown_p99", "fct_slowdown_p99_9",
     // Faults.
     "packets_corrupted", "packets_unreachable", "packets_timed_out", "packets_resent", "packets_repeated", "given_up", "failed",
 ];

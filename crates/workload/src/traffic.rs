@@ -101,7 +101,7 @@ impl Traffic {
         }
         let rails = rails(&cluster)?;
         let norm = Norm::of(&cluster);
-        let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed);
+        let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed, 0);
         let running = self.jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
         let mut slices = Slices::new(&cluster, window);
         let mut circuits = Circuits::new(&mut cluster, window);

@@ -4,6 +4,7 @@ mod collective;
 #[path = "../../rails/tests/common/mod.rs"]
 mod common;
 mod mistakes;
+mod mix;
 mod pattern;
 mod ping;
 mod qsnet2;

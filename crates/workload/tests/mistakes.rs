@@ -2,7 +2,7 @@
 //!
 //! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
 //! folder `traffic` in jobs, sources and patterns, folder `measures` in the figures of a run and
-//! the searches for them. The slow test makes each mistake in a copy of the workspace below the
+//! the searches for them, folder `programs` in flows and programs side by side. The slow test makes each mistake in a copy of the workspace below the
 //! target directory, runs the tests there, and demands that they fail.
 //!
 //! `ELANITE_MISTAKE=twice` tries only mistakes whose name contains `twice`.
@@ -14,7 +14,7 @@ use mistake::{assert_all_fit, assert_all_found};
 
 /// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that
 /// name the tests.
-const KINDS: [(&str, usize, &[&str]); 2] = [
+const KINDS: [(&str, usize, &[&str]); 3] = [
     (
         "traffic",
         11,
@@ -44,6 +44,7 @@ const KINDS: [(&str, usize, &[&str]); 2] = [
             "trace::",
         ],
     ),
+    ("programs", 8, &["--test", "all", "--", "mix::"]),
 ];
 
 #[test]

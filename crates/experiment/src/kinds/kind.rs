@@ -68,6 +68,8 @@ pub(crate) trait Runs: Serialize {
 pub(crate) struct Setting<'a> {
     /// Makes an idle cluster.
     pub cluster: &'a dyn Fn() -> Cluster,
+    /// The same without faults.
+    pub whole: &'a dyn Fn() -> Cluster,
     /// How the point is measured.
     pub window: Window,
     /// Seed of all random streams.

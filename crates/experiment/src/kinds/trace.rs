@@ -74,11 +74,12 @@ impl Kind for TraceGrid {
     }
 }
 
-impl Runs for Trace {
-    fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
-        let nodes = self.nodes.numbers();
+impl Trace {
+    /// The calls.
+    pub(super) fn calls(&self) -> Calls {
+        let nodes = self.nodes.numbers().len() as u32;
         let processes = self.processes.unwrap_or(1);
-        let ranks = (nodes.len() as u32).saturating_mul(processes);
+        let ranks = nodes.saturating_mul(processes);
         assert!(ranks <= MOST_RANKS, "nodes and processes are bounded");
         let own = match self.pattern {
             Called::AllReduceHierarchical | Called::AllReduceAcross | Called::AllToAllAcross => {
@@ -86,17 +87,22 @@ impl Runs for Trace {
             }
             Called::AllReduceRing | Called::AllToAll => ranks,
         };
-        let calls = Calls {
+        Calls {
             pattern: self.pattern.into(),
             ranks,
             group: self.group.unwrap_or(own),
             size: self.message.as_u64(),
             calls: self.repeats,
-        };
+        }
+    }
+}
+
+impl Runs for Trace {
+    fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
         let replay = Replay {
-            nodes,
-            processes,
-            calls,
+            nodes: self.nodes.numbers(),
+            processes: self.processes.unwrap_or(1),
+            calls: self.calls(),
         };
         replay.run((setting.cluster)())
     }

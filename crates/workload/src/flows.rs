@@ -1,0 +1,402 @@
+//! # Lists of flows
+//!
+//! A flow is so many bytes from one node to another, from a moment on, in a traffic class. A list has any number of flows; they depend
+//! on nothing but their starts, as in the flow files of network simulators. Each flow is one remote DMA, written to its destination:
+//! flows of a node share the node's adapter as the machine says (queue, engines, time slices), and their packets share its link.
+//!
+//! The *flow completion time* (FCT) runs from the start of a flow until its sender knows that all bytes have been stored, the last
+//! acknowledgement included. The *ideal* is the FCT of the same flow alone on the idle machine without faults: it is simulated, one
+//! flow after the other, each from an idle network. The *FCT slowdown* is the FCT over the ideal. Percentiles are those of the nearest
+//! rank: of fewer than 1,000 flows, p99.9 is the largest value.
+//!
+//! *Bounds.* A node has at most as many flows under way as the DMA queue of its adapter has descriptors ([`elan::DmaError::QueueFull`]);
+//! the others wait at their host, in the order of their starts, and the wait counts. On a machine with several rails the policy picks the
+//! rails of each flow, and the bound is 16.
+//!
+//! Limits: a flow has at most [`LARGEST_MESSAGE`](crate::source::LARGEST_MESSAGE) bytes, and starts at a time, not at the end of
+//! another flow. A flow that faults have ended has no FCT.
+
+use crate::Failure;
+use crate::faults;
+use crate::rows::Row;
+use elan::{Capability, Cluster, Dma, DmaError, NoContext, Node, NodeId, Placement, Rail, Region};
+use kernel::Signal;
+use rails::{Attachment, Process, Rails};
+use std::cell::RefCell;
+use std::collections::btree_map::Entry;
+use std::collections::{BTreeMap, VecDeque};
+use std::rc::Rc;
+use typed_index_collections::TiVec;
+use units::{Bytes, Time};
+
+/// Flows of a list that a node of several rails has under way: each is a process of the policy, of which the adapters know few.
+const MOST_OVER_RAILS: u32 = 16;
+
+/// A flow of a list.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Flow {
+    /// When it starts, from the start of the list.
+    pub start: Time,
+    /// The node that sends.
+    pub source: NodeId,
+    /// The node that receives, another one.
+    pub destination: NodeId,
+    /// Its bytes, at least one.
+    pub size: Bytes,
+    /// The traffic class of its packets.
+    pub class: u8,
+}
+
+/// A list of flows.
+#[derive(Clone, Debug)]
+pub struct Flows {
+    /// The list's name.
+    pub name: String,
+    /// The flows, in any order.
+    pub flows: Vec<Flow>,
+    /// Where the buffers lie.
+    pub memory: Placement,
+    /// When the list starts, from the end of the warm-up.
+    pub start: Time,
+}
+
+/// A flow of a list, with its completion time.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.job, self.flow, self.fct, self.ideal)]
+pub struct FlowRow {
+    /// The list.
+    pub job: String,
+    /// The place of the flow in the list, from 0.
+    pub flow: u32,
+    /// When it started, from the end of the warm-up.
+    pub start: Time,
+    /// The node that sent.
+    pub source: u32,
+    /// The node that received.
+    pub destination: u32,
+    /// Its bytes.
+    #[unit("B")]
+    pub size: u64,
+    /// Its traffic class.
+    pub class: u32,
+    /// The flow completion time; missing if a fault ended the flow.
+    pub fct: Option<Time>,
+    /// The FCT of the same flow alone on the idle machine without faults.
+    pub ideal: Time,
+    /// The FCT over the ideal.
+    pub slowdown: Option<f64>,
+}
+
+/// The end of a flow at a node: a process of the list's own, with a buffer.
+enum End {
+    /// On machines of one rail.
+    One(Node, Region),
+    /// On machines of several rails.
+    Several(Attachment),
+}
+
+impl End {
+    fn new(
+        (cluster, rails): (&Cluster, Option<&Rails>),
+        (node, capability): (NodeId, Capability),
+        memory: (Placement, Bytes),
+    ) -> Result<Self, NoContext> {
+        let attach = |rail: Rail| {
+            let process = cluster.adapter(rail, node).attach(capability)?;
+            let buffer = process.reserve(memory.0, memory.1);
+            Ok((process, buffer))
+        };
+        let Some(rails) = rails else {
+            let (node, buffer) = attach(Rail::new(0))?;
+            return Ok(End::One(node, buffer));
+        };
+        let adapters = Rail::all(cluster.rails()).map(attach);
+        let adapters: Vec<_> = adapters.collect::<Result<_, NoContext>>()?;
+        let (processes, buffers): (TiVec<_, _>, TiVec<_, _>) = adapters.into_iter().unzip();
+        Ok(End::Several(rails.attach(processes, buffers)))
+    }
+
+    /// The process at the adapter of rail 0.
+    fn node(&self) -> &Node {
+        match self {
+            End::One(node, _) => node,
+            End::Several(attachment) => attachment.adapter(Rail::new(0)),
+        }
+    }
+}
+
+/// The places of a node for flows under way.
+#[derive(Default)]
+struct Places {
+    /// Those that are free, each with the process that picks rails, where there are several.
+    free: Vec<Option<Process>>,
+    /// Free places that belong to flows which have waited for them.
+    promised: usize,
+    /// Flows that wait, in the order of their starts.
+    waiting: VecDeque<Signal>,
+}
+
+/// A list under way.
+pub(crate) struct Running {
+    flows: Vec<Flow>,
+    ends: BTreeMap<(NodeId, u8), End>,
+    places: BTreeMap<NodeId, RefCell<Places>>,
+    /// The completion time of each flow that has ended.
+    done: RefCell<Vec<Option<Time>>>,
+    /// The first error that no fault has caused.
+    failed: RefCell<Option<DmaError>>,
+}
+
+impl Running {
+    /// The processes of a list, without any flow.
+    fn idle(
+        list: &Flows,
+        (cluster, rails): (&Cluster, Option<&Rails>),
+        share: u8,
+    ) -> Result<Rc<Self>, Failure> {
+        let right = cluster.capability().of_share(share);
+        let longest = list.flows.iter().map(|flow| flow.size).max();
+        let memory = (list.memory, longest.unwrap_or_default());
+        let mut ends = BTreeMap::new();
+        let mut counts: BTreeMap<NodeId, u32> = BTreeMap::new();
+        for flow in &list.flows {
+            for node in [flow.source, flow.destination] {
+                if let Entry::Vacant(place) = ends.entry((node, flow.class)) {
+                    let capability = right.in_traffic_class(flow.class);
+                    place.insert(End::new((cluster, rails), (node, capability), memory)?);
+                }
+            }
+            *counts.entry(flow.source).or_default() += 1;
+        }
+        let most = match rails {
+            Some(_) => MOST_OVER_RAILS,
+            None => cluster.config().adapter.queue,
+        };
+        let places = counts.into_iter().map(|(node, count)| {
+            let process = |index| rails.map(|rails| rails.process(node, index));
+            let places = Places {
+                free: (0..count.min(most)).map(process).collect(),
+                ..Places::default()
+            };
+            (node, RefCell::new(places))
+        });
+        Ok(Rc::new(Running {
+            places: places.collect(),
+            ends,
+            done: RefCell::new(vec![None; list.flows.len()]),
+            failed: RefCell::default(),
+            flows: list.flows.clone(),
+        }))
+    }
+
+    /// Starts the flows; `begin` is the start of the list, and `share` the list's share of links.
+    ///
+    /// # Errors
+    /// If an adapter has no context left.
+    pub fn start(
+        list: &Flows,
+        machine: (&Cluster, Option<&Rails>),
+        (begin, share): (Time, u8),
+    ) -> Result<Rc<Self>, Failure> {
+        let running = Running::idle(list, machine, share)?;
+        // Flows of one moment start in the order of the list.
+        let mut order: Vec<usize> = (0..list.flows.len()).collect();
+        order.sort_by_key(|&number| list.flows[number].start);
+        for number in order {
+            running.launch(number, begin + list.flows[number].start, &list.name);
+        }
+        Ok(running)
+    }
+
+    /// Starts a flow at a moment.
+    fn launch(self: &Rc<Self>, number: usize, begin: Time, name: &str) {
+        let node = self.end(number).node().clone();
+        let running = Rc::clone(self);
+        let label = format!("{name}, flow {number}");
+        node.clone().spawn(label, async move {
+            node.sleep_until(begin).await;
+            running.run(number, begin).await;
+        });
+    }
+
+    /// The end of a flow at its source.
+    fn end(&self, number: usize) -> &End {
+        let flow = &self.flows[number];
+        &self.ends[&(flow.source, flow.class)]
+    }
+
+    async fn run(&self, number: usize, begin: Time) {
+        let flow = self.flows[number];
+        let (from, to) = (
+            self.end(number),
+            &self.ends[&(flow.destination, flow.class)],
+        );
+        let mut process = self.place(flow.source).await;
+        let moved = match (from, to, &mut process) {
+            (End::One(node, own), End::One(_, there), _) => {
+                node.dma(Dma::new(own.start(), there.start(), flow.size))
+                    .await
+            }
+            (End::Several(own), End::Several(there), Some(process)) => {
+                process.put(own, there, flow.size, None).await
+            }
+            _ => unreachable!("all ends are of one machine"),
+        };
+        self.leave(flow.source, process);
+        let node = from.node();
+        match moved {
+            Ok(()) => self.done.borrow_mut()[number] = Some(node.now() - begin),
+            Err(error) if node.lists_faults() && faults::caused(&error) => {}
+            Err(error) => {
+                self.failed.borrow_mut().get_or_insert(error);
+            }
+        }
+    }
+
+    /// A place of a node, when it is free.
+    async fn place(&self, node: NodeId) -> Option<Process> {
+        let wait = {
+            let mut places = self.places[&node].borrow_mut();
+            if places.free.len() > places.promised {
+                return places.free.pop().expect("there is one");
+            }
+            let signal = Signal::new();
+            places.waiting.push_back(signal.clone());
+            signal
+        };
+        wait.wait().await;
+        let mut places = self.places[&node].borrow_mut();
+        places.promised -= 1;
+        places.free.pop().expect("it was promised")
+    }
+
+    /// A flow gives its place back.
+    fn leave(&self, node: NodeId, process: Option<Process>) {
+        let mut places = self.places[&node].borrow_mut();
+        places.free.push(process);
+        if let Some(next) = places.waiting.pop_front() {
+            places.promised += 1;
+            next.fire();
+        }
+    }
+
+    /// The completion time of each flow.
+    ///
+    /// # Errors
+    /// The first error that no fault has caused.
+    pub fn finish(&self) -> Result<Vec<Option<Time>>, Failure> {
+        match self.failed.take() {
+            Some(error) => Err(error.into()),
+            None => Ok(self.done.take()),
+        }
+    }
+}
+
+/// What decides on the ideal of a flow.
+type Kind = (NodeId, NodeId, Bytes, u8);
+
+fn kind(flow: &Flow) -> Kind {
+    (flow.source, flow.destination, flow.size, flow.class)
+}
+
+/// The FCT of each flow of a list alone, on an idle machine without faults.
+///
+/// # Errors
+/// See [`Failure`].
+pub(crate) fn ideals(list: &Flows, mut cluster: Cluster) -> Result<Vec<Time>, Failure> {
+    let mut known: BTreeMap<Kind, Time> = BTreeMap::new();
+    let rails = crate::traffic::rails(&cluster)?;
+    let first = |flow: &&Flow| known.insert(kind(flow), Time::ZERO).is_none();
+    let different: Vec<Flow> = list.flows.iter().filter(first).copied().collect();
+    // All use the processes of one list, so that contexts suffice; each starts when the one before it has left the network.
+    let all = Flows {
+        flows: different,
+        ..list.clone()
+    };
+    let running = Running::idle(&all, (&cluster, rails.as_ref()), 0)?;
+    let cycle = cluster.config().cycle.as_ps();
+    for (number, flow) in all.flows.iter().enumerate() {
+        // At the start of a cycle of the network, as a flow that starts after whole cycles.
+        let begin = cluster.now().as_ps().next_multiple_of(cycle);
+        running.launch(number, Time::from_ps(begin), "ideal");
+        cluster.run()?;
+        let fct = running.done.borrow()[number];
+        let Some(fct) = fct else {
+            running.finish()?;
+            unreachable!("a machine without faults loses no flow");
+        };
+        known.insert(kind(flow), fct);
+        // Whatever is still under way needs no longer than the flow has needed.
+        cluster.run_until(cluster.now() + fct)?;
+    }
+    Ok(list.flows.iter().map(|flow| known[&kind(flow)]).collect())
+}
+
+/// The classes of sizes, each with the largest size of it.
+const CLASSES: [(&str, u64); 5] = [
+    ("to 10 KB", 10 << 10),
+    ("10 KB to 100 KB", 100 << 10),
+    ("100 KB to 1 MB", 1 << 20),
+    ("1 MB to 10 MB", 10 << 20),
+    ("over 10 MB", u64::MAX),
+];
+
+/// The results of a list: of all flows, and of each class of sizes if there are several, whose name stands behind that of the list.
+pub(crate) fn results(name: &str, flows: &[FlowRow]) -> Vec<Row> {
+    let mut rows = of_some(name, flows.iter());
+    let mut least = 0;
+    let mut classes = Vec::new();
+    for (class, most) in CLASSES {
+        let here = flows
+            .iter()
+            .filter(|flow| (least..=most).contains(&flow.size));
+        let here: Vec<&FlowRow> = here.collect();
+        if !here.is_empty() {
+            classes.push((class, here));
+        }
+        least = most.saturating_add(1);
+    }
+    if classes.len() > 1 {
+        for (class, here) in classes {
+            rows.extend(of_some(&format!("{name}, {class}"), here.into_iter()));
+        }
+    }
+    rows
+}
+
+/// The results of some flows.
+fn of_some<'a>(name: &str, flows: impl Iterator<Item = &'a FlowRow> + Clone) -> Vec<Row> {
+    let row = |metric, unit, value| Row::new(metric, unit, value).of_job(name);
+    let mut rows = vec![row("flows", "", flows.clone().count() as f64)];
+    let fcts = flows.clone().filter_map(|flow| Some(flow.fct?.as_us_f64()));
+    let slowdowns = flows.filter_map(|flow| flow.slowdown);
+    for (metrics, unit, mut values) in [
+        (FCT, "us", fcts.collect::<Vec<f64>>()),
+        (SLOWDOWN, "", slowdowns.collect()),
+    ] {
+        if values.is_empty() {
+            continue;
+        }
+        values.sort_by(f64::total_cmp);
+        let mean = values.iter().sum::<f64>() / values.len() as f64;
+        rows.push(row(metrics[0], unit, mean));
+        for (metric, per_mille) in metrics[1..].iter().zip([500, 990, 999]) {
+            rows.push(row(metric, unit, rank(&values, per_mille)));
+        }
+    }
+    rows
+}
+
+/// Mean, median, p99 and p99.9 of completion times, and of these over the ideal.
+const FCT: [&str; 4] = ["fct_mean", "fct_p50", "fct_p99", "fct_p99_9"];
+const SLOWDOWN: [&str; 4] = [
+    "fct_slowdown_mean",
+    "fct_slowdown_p50",
+    "fct_slowdown_p99",
+    "fct_slowdown_p99_9",
+];
+
+/// The least of sorted values that so many thousandths of them do not exceed.
+fn rank(values: &[f64], per_mille: usize) -> f64 {
+    values[(values.len() * per_mille).div_ceil(1000) - 1]
+}
