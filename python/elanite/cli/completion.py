@@ -66,6 +66,13 @@ def metrics(incomplete: str) -> list[str]:
     return _beginning(MEANINGS, incomplete)
 
 
+def tables(incomplete: str) -> list[str]:
+    """The tables of points."""
+    from elanite.store import TABLES
+
+    return _beginning(TABLES, incomplete)
+
+
 def series(context: Context, incomplete: str) -> list[str]:
     """Names of the series of the experiment that the command names."""
     planned = _planned(context)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from elanite.base.streams import printable
 from elanite.base.text import alike, plain
-from elanite.cli.common import BoardFormat, Format, console, data, table
+from elanite.cli.common import BoardFormat, Format, console, data, say, table
 from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
 
@@ -129,6 +129,29 @@ def results(result: Result, format_: Format, chosen: Chosen | None = None) -> No
             _tables(result, chosen)
     else:
         rows(chosen.rows(_judged(result.frame())), format_)
+
+
+def known_table(name: str) -> None:
+    """Refuse a table that no point has. Raises ``UsageError``."""
+    from elanite.store import TABLES
+
+    if name not in TABLES:
+        raise _unknown("--table", "table", name, list(TABLES))
+
+
+def of_table(frame: pl.DataFrame, format_: Format) -> None:
+    """Print a table of points other than that of measured values."""
+    from elanite.cli.tables import blocks
+
+    if format_ is Format.JSON:
+        data(json.dumps(frame.to_dicts(), indent=1))
+    elif format_ is not Format.TABLE:
+        rows(frame, format_)
+    elif frame.is_empty():
+        say("the table is empty")
+    else:
+        shown = [{name: plain(value) for name, value in row.items()} for row in frame.drop("id").iter_rows(named=True)]
+        blocks(console(), ["series"], [name for name in shown[0] if name not in ("experiment", "series")], shown)
 
 
 def _judged(frame: pl.DataFrame) -> pl.DataFrame:
@@ -380,7 +403,8 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]
         else:
             said = estimate(row["mean"], row["low"], row["high"], row["n"], row["unit"])
         line[heading(row["metric"], row["unit"])] = said
-    for row in summary.filter(pl.col("job").is_not_null()).iter_rows(named=True) if STATE in summary.columns else ():
+    loaded = summary.filter(pl.col("job").is_not_null(), pl.col("metric") == "accepted")
+    for row in loaded.iter_rows(named=True) if STATE in summary.columns else ():
         lines[tuple(row[name] for name in columns)][STATE] = row[STATE]
     return list(lines.values())
 

@@ -60,6 +60,16 @@ Experiment = Annotated[
     Role.INPUT,
 ]
 ResultsAs = Annotated[Format, typer.Option("--format", "-f", help="How to print the results."), Role.OUTPUT]
+TableName = Annotated[
+    str,
+    typer.Option(
+        "--table",
+        metavar="NAME",
+        autocompletion=completion.tables,
+        help="The table that is printed: rows (measured values), flows, shares, links, nodes, faults, ...",
+    ),
+    Role.OUTPUT,
+]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -170,6 +180,7 @@ class Run(Request):
       elanite run qsnet/ping --set switch.circuit=wormhole
       elanite run qsnet/ping --series size --where message="4 KB" --metric latency
       elanite run my-experiment.toml --html my-experiment.html --open
+      elanite run my-flows.toml --table flows --format csv > flows.csv
       elanite run comparison/generations \\
         --machine es40-qsnet --machine my-machine.toml
 
@@ -187,6 +198,7 @@ class Run(Request):
     seed: Seed = FIRST_SEED
     out: Out = OUT
     format_: ResultsAs = Format.TABLE
+    table: TableName = "rows"
     point: PointId = None
     engine: Campaign = field(default_factory=Campaign)
     selection: Selection = field(default_factory=Selection)
@@ -203,6 +215,7 @@ class Run(Request):
         from elanite.study import limits
 
         output.refuse_terminal(self.format_)
+        output.known_table(self.table)
         machines = [sources.read("machine", name) for name in self.machine or []]
         source = sources.read("experiment", self.experiment)
         changes = [*(self.set_ or []), *grown(source, machines, self.nodes)]
@@ -226,7 +239,10 @@ class Run(Request):
         result = Result(planned, Store(self.out / "store"))
         outcome = self.engine.run([planned], result.store, self.out)
         stop_if_interrupted(outcome, self.again())
-        output.results(result, self.format_, chosen)
+        if self.table == "rows":
+            output.results(result, self.format_, chosen)
+        else:
+            output.of_table(result.table(self.table), self.format_)
         say_builds(result.store)
         without = limits.without_results(result)
         warn(without)

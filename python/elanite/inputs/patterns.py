@@ -125,19 +125,21 @@ def _pairs(pattern: object, nodes: Sequence[int], key: str) -> object:
 
 
 def files(text: str) -> Iterator[str]:
-    """The files of pairs that an experiment file names as patterns."""
+    """The files of pairs that an experiment file names as patterns, and its files of flows and traces."""
 
-    def walk(value: object, key: str) -> Iterator[str]:
+    def walk(value: object, *keys: str) -> Iterator[str]:
         if isinstance(value, dict):
             for name, each in value.items():
-                yield from walk(each, name)
+                yield from walk(each, *keys[-2:], name)
         elif isinstance(value, list):
             for each in value:
-                yield from walk(each, key)
-        elif key == "pattern" and isinstance(value, str) and value.endswith(".csv"):
-            yield value
+                yield from walk(each, *keys)
+        elif isinstance(value, str) and keys:
+            pairs = keys[-1] == "pattern" and value.endswith(".csv")
+            if pairs or (keys[-1] == "file" and keys[0] in ("flows", "traces")):
+                yield value
 
     try:
-        yield from walk(tomllib.loads(text), "")
+        yield from walk(tomllib.loads(text))
     except tomllib.TOMLDecodeError:
         return

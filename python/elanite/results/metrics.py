@@ -13,6 +13,7 @@ _LOADS = "results of offered loads"
 _PINGS = "results of pings and of collective operations"
 _OVERLAP = "results of communication beside computation"
 _NOISE = "results of the noise test"
+_PROGRAMS = "results of flows, traces and jobs side by side"
 _FAULTS = "results of runs with faults; runs without faults lack it"
 
 _DESCRIBED: dict[str, dict[str, str]] = {
@@ -61,6 +62,24 @@ _DESCRIBED: dict[str, dict[str, str]] = {
         "elapsed_p99_99": "Time that 9,999 of 10,000 iterations do not exceed.",
         "elapsed_max": "Longest time of an iteration.",
         "above_1_percent": "Fraction of the iterations that noise lengthens by 1% or more.",
+    },
+    _PROGRAMS: {
+        "time": "Time of a trace from its start to the end of its last operation.",
+        "time_alone": "Time of the same trace alone on the machine.",
+        "latency_alone": "Mean latency of the messages of the same job alone on the machine, for as long a time.",
+        "fct_alone": "Mean completion time of the flows of the same list without the other programs.",
+        "slowdown": "What a program takes beside the others over what it takes alone: of a trace the time, of a list of"
+        " flows the mean completion time, of a job the mean latency.",
+        "flows": "Flows of a list, or of a class of sizes.",
+        "fct_mean": "Mean completion time of flows: from the start until the sender knows that all bytes are stored.",
+        "fct_p50": "Median of this time.",
+        "fct_p99": "Completion time that 99 of 100 flows do not exceed.",
+        "fct_p99_9": "Completion time that 999 of 1,000 flows do not exceed.",
+        "fct_slowdown_mean": "Mean of the completion time of flows over that of the same flow alone on the idle machine"
+        " without faults, which is simulated.",
+        "fct_slowdown_p50": "Median of this ratio.",
+        "fct_slowdown_p99": "Ratio that 99 of 100 flows do not exceed.",
+        "fct_slowdown_p99_9": "Ratio that 999 of 1,000 flows do not exceed.",
     },
     "results of the allocation of rails": {"rails": "Rails that a static allocation needs."},
     _FAULTS: {

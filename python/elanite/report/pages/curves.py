@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 JOBS = "jobs"
 """The kind of benchmark with offered loads."""
 
+PROGRAMS = "mix"
+"""The kind with flows, traces and jobs side by side, each of which is a job of the rows."""
+
 BARE = (ON, "series", "pattern", "job")
 """Columns whose values name a configuration without the name of the column."""
 
@@ -119,6 +122,8 @@ def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
             here = rows.filter(pl.col("series").is_in(group))
             if kind == JOBS:
                 here = _of_jobs(here)
+            elif kind == PROGRAMS:
+                here = here.filter(pl.col("job").is_not_null())
             elif here["job"].null_count():  # the others are jobs in the background
                 here = here.filter(pl.col("job").is_null())
             found += _of_kind(here, kind, named(group) if len(groups) > 1 else "")

@@ -18,7 +18,7 @@ from elanite.base.text import are, counted, number
 from elanite.figures import beside, grouping
 from elanite.figures.missing import missing
 from elanite.inputs.machine import Machine
-from elanite.report.pages import curves, findings, hottest, summaries
+from elanite.report.pages import curves, findings, hottest, programs, summaries
 from elanite.report.pages.failures import failures
 from elanite.report.pages.frame import Page, Section
 from elanite.results import frames
@@ -54,21 +54,24 @@ def page(
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
     configurations = curves.curves(_bare(rows, shared), kinds)
     found = findings.sentences(configurations, units)
-    loaded = rows.filter(pl.col("series").is_in([series for series, kind in kinds.items() if kind == curves.JOBS]))
+    loaded = rows.filter(
+        pl.col("series").is_in([series for series, kind in kinds.items() if kind in (curves.JOBS, curves.PROGRAMS)])
+    )
     searches = curves.searches(rows)
-    of_jobs = [_own(point, shared, searches) for point in points if point.kind == curves.JOBS]
+    of_jobs = [_own(point, shared, searches) for point in points if point.kind in (curves.JOBS, curves.PROGRAMS)]
     columns = curves.distinguishing(loaded)
     links = hottest.hottest(of_jobs, store, columns)
     best = hottest.first(links)
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
     lost, counts = failures(loaded, columns)
-    found += lost
+    found += [*programs.findings(of_jobs, store, columns), *lost]
     results = [Section("Results", figures=drawn, tables=[*summaries.tables(configurations, units), *counts])]
     if best is not None:
         known = hottest.shares(best.point, store)
         found += [hottest.sentence(best, links, known), *hottest.slowest(of_jobs, store, columns)]
         results.append(Section("Hottest links", tables=hottest.tables(links, best, known)))
+    results += programs.sections(of_jobs, store, columns)
     results += _congestion(links, store)
     return Page(
         title=plan.title,
@@ -101,7 +104,8 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
             first.setdefault(one.configuration, one)
     shown = list(first.values())[:MOST_MATRICES]
     cases = [beside.Case(one.configuration, matrix(one.point, store)) for one in shown]
-    return [*_figures(plan, store, rows, kinds), *(beside.still(cases) if cases else [])]
+    flows = programs.figures(of_jobs, store, curves.distinguishing(rows))
+    return [*_figures(plan, store, rows, kinds), *flows, *(beside.still(cases) if cases else [])]
 
 
 def _bare(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
@@ -142,6 +146,10 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
     drawn = list(asked)
     for kind, together in groups:
         here = rows.filter(pl.col("series").is_in(together))
+        if kind == curves.PROGRAMS:  # flows have figures of their own
+            here = here.filter(~pl.col("metric").str.starts_with(programs.FLOWS))
+            if here.is_empty():
+                continue
         title = curves.named(together)
         if len(together) > 1:
             # The name of the series is one more parameter, and stands for all that it decides.

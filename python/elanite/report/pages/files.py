@@ -1,9 +1,9 @@
 """The files that a command read, under names of one folder, and the command with these names.
 
-The folder can be anywhere: a machine file that the experiment names is given by ``--machine``, and files of pairs from
-outside of the folder of the experiment lose their folders, in the experiment file, too. Machines whose cables come from
-a graph file are complete in themselves (``elanite.inputs.graphs``). Shipped machines and experiments are named, not
-embedded.
+The folder can be anywhere: a machine file that the experiment names is given by ``--machine``, and files of pairs, of
+flows and of traces from outside of the folder of the experiment lose their folders, in the experiment file, too.
+Machines whose cables come from a graph file are complete in themselves (``elanite.inputs.graphs``). Shipped machines
+and experiments are named, not embedded.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Files:
         return self.content(source.argument, text.encode())
 
     def beside(self, experiment: Source, named: str) -> str:
-        """Add a file of pairs, whose path is relative to the experiment file; returns its path in the folder.
+        """Add a file that an experiment names, relative to the experiment file; returns its path in the folder.
 
         A path that stays below the experiment file is kept as it is, since the identities of points contain it.
         """
@@ -98,6 +98,8 @@ class Files:
             key, equals, value = word.partition("=")
             if equals and key.endswith("pattern"):
                 word = key + equals + _PAIRS.sub(lambda one: self.beside(experiment, one[0]), value)
+            elif equals and key.startswith("series.") and key.endswith(".file"):
+                word = key + equals + self.beside(experiment, value.strip("\"'"))
             found.append(word)
         return found
 

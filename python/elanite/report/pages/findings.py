@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from elanite import _core
 from elanite.base.text import YES_OR_NO, are, counted, distinct, number
 from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED, Curve, Place
+from elanite.report.pages.programs import FLOWS
 from elanite.report.pages.worded import LOWER_END, few, mean_of, scaled, united, with_half
 from elanite.results.states import State
 
@@ -178,6 +179,8 @@ def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> 
     """The ends of each metric of a kind of benchmark."""
     metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
     for metric in metrics:
+        if metric.startswith(FLOWS):  # flows have sentences of their own
+            continue
         here = [curve for curve in found if any(metric in place.means for place in curve.places)]
         if not here:
             continue

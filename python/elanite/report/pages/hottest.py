@@ -4,11 +4,11 @@ A link is hotter the longer packets waited for it in the measured window; of lin
 from nodes count with their business only: the packets that wait for them are the backlog of an adapter
 (``elanite.results.congestion``).
 
-The simulator counts packets by link, not by job. The *shares* of jobs are those of a second run of the point with the
-hottest link, which records the circuits of the first packets of the measured window: the run is deterministic, so
-these are packets of the point itself. A share is the part of the flits on the link that came from the nodes of a job.
-Nodes of several jobs cannot be told apart, and a point with such nodes has no shares; nor has a long run. Nodes
-without a job are servers, which send what jobs read.
+The *shares* of flows, traces and jobs side by side are counted as they run. Jobs alone are not counted apart: their
+shares are those of a second run of the point with the hottest link, which records the circuits of the first packets of
+the measured window: the run is deterministic, so these are packets of the point itself. A share is the part of the
+flits on the link that came from the nodes of a job. Nodes of several jobs cannot be told apart, and a point with such
+nodes has no shares; nor has a long run. Nodes without a job are servers, which send what jobs read.
 """
 
 from __future__ import annotations
@@ -125,7 +125,13 @@ def first(found: Sequence[Hottest]) -> Hottest | None:
 
 
 def shares(point: Point, store: Store) -> Shares | None:
-    """The shares of the jobs on the links of a point, from a second run; None where they are not known."""
+    """The shares of the jobs on the links of a point; None where they are not known.
+
+    Programs side by side are counted apart as they run. Of jobs alone, the shares come from a second run.
+    """
+    counted_apart = store.table(point.id, "shares").drop_nulls("job")
+    if not counted_apart.is_empty():
+        return _counted(counted_apart)
     nodes = store.table(point.id, "nodes")
     jobs = tuple(nodes["job"].unique(maintain_order=True).to_list()) if not nodes.is_empty() else ()
     manifest = store.get(point.id)
@@ -158,6 +164,18 @@ def shares(point: Point, store: Store) -> Shares | None:
         found.setdefault(link, dict.fromkeys(jobs, 0.0))[job] = count
     parts = {link: {job: count / sum(of.values()) for job, count in of.items()} for link, of in found.items()}
     return Shares(jobs, parts, recorded, recorded >= window)
+
+
+def _counted(table: pl.DataFrame) -> Shares | None:
+    """The shares of a run that has counted them; None if one program alone has run."""
+    jobs = tuple(table["job"].unique(maintain_order=True).to_list())
+    if len(jobs) < 2:
+        return None
+    parts: dict[int, dict[str, float]] = {}
+    whole = table.with_columns(part=pl.col("flits") / pl.col("flits").sum().over("link"))
+    for link, job, part in whole.select("link", "job", "part").iter_rows():
+        parts.setdefault(link, dict.fromkeys(jobs, 0.0))[job] = part
+    return Shares(jobs, parts, 0.0, whole=True)
 
 
 def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> str:

@@ -1,0 +1,298 @@
+"""Lists of flows, and programs side by side, by the command: closed forms, errors with places, tables and pages."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import TYPE_CHECKING
+
+import polars as pl
+import pytest
+
+from elanite.figures import flows as drawn
+from elanite.report.pages.programs import shared
+from test_pages import Parts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from conftest import Ended
+
+    Run = Callable[..., Ended]
+
+HEAD = """
+title = "Own"
+machine = "infiniband-ndr"
+[[series]]
+name = "shared"
+"""
+
+FLOWS = """# two into one host, and one elsewhere
+start,source,destination,size,class
+0 us,0,5,4000000 B,0
+0 us,1,5,4000000 B,0
+20 us,40,42,40000 B,0
+"""
+
+WEB = '[series.flows.web]\nfile = "flows.csv"\n'
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "flows.csv").write_text(FLOWS)
+    (tmp_path / "mine.toml").write_text(HEAD + WEB)
+    return tmp_path
+
+
+def ring(folder: Path, elanite: Run, name: str, ranks: int = 4) -> None:
+    made = elanite("goal", "allreduce", "--algorithm", "ring", "--ranks", str(ranks), "--size", "256 KB")
+    (folder / name).write_text(made.out)
+
+
+def table(ended: Ended) -> pl.DataFrame:
+    assert ended.code == 0, str(ended)
+    return pl.read_csv(io.StringIO(ended.out))
+
+
+def values(rows: pl.DataFrame, job: str) -> dict[str, float]:
+    found = rows.filter(pl.col("job") == job).select("metric", "value")
+    return dict(found.iter_rows())
+
+
+def test_two_flows_into_one_link_take_twice_the_bytes(folder: Path, elanite: Run) -> None:
+    flows = table(elanite("run", "mine.toml", "--table", "flows", "--format", "csv"))
+    assert flows["flow"].to_list() == [0, 1, 2]
+    assert flows["start_ps"].to_list() == [0, 0, 20_000_000]
+    first, second, third = flows.iter_rows(named=True)
+    assert third["fct_ps"] == third["ideal_ps"]
+    assert third["slowdown"] == 1.0
+    # One flow of all bytes: what two flows share is the link to their destination.
+    (folder / "flows.csv").write_text("start,source,destination,size\n0 us,0,5,8000000 B\n")
+    whole = table(elanite("run", "mine.toml", "--table", "flows", "--format", "csv"))
+    last = max(first["fct_ps"], second["fct_ps"])
+    assert last == pytest.approx(whole["ideal_ps"][0], rel=0.02)
+    assert first["slowdown"] == pytest.approx(2.0, rel=0.02)
+    # The rest of a flow behind its first bytes moves at the rate of the link, less the headers.
+    extra = (whole["ideal_ps"][0] - first["ideal_ps"]) / 1e6
+    links = table(elanite("run", "mine.toml", "--table", "links", "--format", "csv"))
+    into = links.filter(pl.col("to") == "node 5")
+    assert into["busy_ps"][0] / 1e6 / 2 == pytest.approx(extra, rel=0.02)
+
+
+@pytest.mark.usefixtures("folder")
+def test_percentiles_by_size_are_rows(elanite: Run) -> None:
+    rows = table(elanite("run", "mine.toml", "--format", "csv"))
+    assert rows["job"].unique().sort().to_list() == ["web", "web, 1 MB to 10 MB", "web, 10 KB to 100 KB"]
+    small = values(rows, "web, 10 KB to 100 KB")
+    assert (small["flows"], small["fct_slowdown_p99_9"]) == (1, 1)
+    all_ = values(rows, "web")
+    assert all_["fct_p99"] == all_["fct_p99_9"] >= all_["fct_p50"] > small["fct_p50"]
+    shown = elanite("run", "mine.toml")
+    assert "fct_slowdown_p99_9" in shown.out.replace("\n", "").replace(" ", "") or "p99_9" in shown.out
+
+
+def test_nodes_and_starts_place_a_list(folder: Path, elanite: Run) -> None:
+    placed = WEB + 'nodes = "8-63"\nstart = "5 us"\n'
+    (folder / "mine.toml").write_text(HEAD + placed)
+    flows = table(elanite("run", "mine.toml", "--table", "flows", "--format", "csv"))
+    assert flows.select("parameter_source" if "parameter_source" in flows.columns else "source")[
+        "source"
+    ].to_list() == [8, 9, 48]
+    assert flows["destination"].to_list() == [13, 13, 50]
+    assert flows["start_ps"].to_list() == [5_000_000, 5_000_000, 25_000_000]
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("0,0,5,64 KB,0", ("flows.csv:6:1", "unit", "20 us")),
+        ("0 us,0,5,64,0", ("flows.csv:6:10", "unit", "700000 B")),
+        ("0 us,0,5,0 B,0", ("flows.csv:6:10", "no size of a flow", "1 B to")),
+        ("0 us,3,3,1 KB,0", ("flows.csv:6:8", "node 3 would send to itself", "another node")),
+        ("0 us,0,5000,1 KB,0", ("flows.csv:6:8", "node 5000", "0 to 255")),
+        ("0 us,0,x,1 KB,0", ("flows.csv:6:8", "`x` is no number of a node")),
+        ("0 us,0,5,1 KB,1", ("flows.csv:6:15", "no traffic class 1", "link.classes")),
+        ("0 us,0,5", ("flows.csv:6:1", "this line has 3 values", "start,source")),
+    ],
+)
+def test_errors_in_flows_name_their_place(folder: Path, elanite: Run, line: str, words: tuple[str, ...]) -> None:
+    (folder / "flows.csv").write_text(f"{FLOWS}{line}\n")
+    ended = elanite("check", "mine.toml") if "5000" not in line else elanite("run", "mine.toml")
+    assert ended.code == 2, str(ended)
+    for word in words:
+        assert word in ended.err + ended.out, str(ended)
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, ("cannot be read", "relative to the folder")),
+        ("", ("there are no flows", "start,source,destination,size,class")),
+        ("src,dst\n0,5\n", ("does not name the columns", "start,source,destination,size,class", "elanite import")),
+        ("start,source,destination,size\n", ("there are no flows", "0 us,0,5,64 KB")),
+    ],
+)
+def test_files_that_are_no_lists_are_named(
+    folder: Path, elanite: Run, content: str | None, words: tuple[str, ...]
+) -> None:
+    (folder / "flows.csv").unlink()
+    if content is not None:
+        (folder / "flows.csv").write_text(content)
+    ended = elanite("check", "mine.toml")
+    assert ended.code == 2
+    for word in words:
+        assert word in ended.err + ended.out, str(ended)
+
+
+def test_traces_take_what_a_replay_takes(folder: Path, elanite: Run) -> None:
+    ring(folder, elanite, "ring.goal")
+    alone = json.loads(elanite("replay", "ring.goal", "--machine", "infiniband-ndr", "--format", "json").out)
+    trace = f'{HEAD}[series.traces.ring]\nfile = "ring.goal"\nnodes = 4\n'
+    (folder / "mine.toml").write_text(trace)
+    rows = values(table(elanite("run", "mine.toml", "--format", "csv")), "ring")
+    assert rows == {"time": alone["simulated_us"]}
+    # A start moves the trace among the cycles of the network, and changes nothing else.
+    later = table(elanite("run", "mine.toml", "--set", 'series.shared.ring.start="3 us"', "--format", "csv"))
+    assert values(later, "ring")["time"] == pytest.approx(alone["simulated_us"], rel=1e-4)
+
+
+def test_programs_share_links(folder: Path, elanite: Run) -> None:
+    ring(folder, elanite, "ring.goal")
+    text = f"""{HEAD}{WEB}
+[series.traces.one]
+file = "ring.goal"
+nodes = "0-3"
+[series.traces.two]
+file = "ring.goal"
+nodes = "100-103"
+[series.trace]
+pattern = "all-to-all"
+nodes = "200-203"
+message = "64 KB"
+repeats = 1
+[series.jobs.noise]
+pattern = "uniform"
+nodes = "1-7"
+message = "8 KB"
+sizes = "fixed"
+arrivals = "exponential"
+load = "1 GB/s"
+"""
+    (folder / "mine.toml").write_text(text)
+    page = elanite("run", "mine.toml", "--html", "page.html", "--format", "csv")
+    rows = table(page)
+    slowdowns = {job: values(rows, job)["slowdown"] for job in ("web", "one", "two", "trace", "noise")}
+    assert slowdowns["two"] == slowdowns["trace"] == 1.0
+    assert min(slowdowns[job] for job in ("web", "one", "noise")) > 1.0
+    shares = table(elanite("run", "mine.toml", "--table", "shares", "--format", "csv"))
+    links = table(elanite("run", "mine.toml", "--table", "links", "--format", "csv"))
+    sums = shares.group_by("link").agg(pl.col("packets", "flits").sum()).join(links, on="link", suffix="_of_link")
+    apart = sums.filter(pl.col("packets") != pl.col("packets_of_link"))
+    assert (apart["packets"] - apart["packets_of_link"]).max() in (None, 1, 2)
+    # A rank of the ring sends 2 (p - 1) parts of a quarter of the vector.
+    (sent,) = shares.filter((pl.col("job") == "two") & (pl.col("from") == "node 100"))["bytes"]
+    assert 6 * 65536 < sent < 6.6 * 65536
+    parts = Parts((folder / "page.html").read_text(encoding="utf-8"))
+    assert {"Flows", "Shared links"} <= {heading.strip() for heading in parts.headings}
+    again = elanite("open", "page.html", "--into", "again")
+    assert again.code == 0, str(again)
+    assert (folder / "again" / "flows.csv").read_text() == FLOWS
+    assert (folder / "again" / "ring.goal").exists()
+
+
+def test_errors_of_traces_name_key_and_remedy(folder: Path, elanite: Run) -> None:
+    ring(folder, elanite, "ring.goal")
+    for trace, words in (
+        ('file = "ring.goal"\nnodes = 5\n', ("ring.goal has 4 ranks, and 5 processes", "nodes")),
+        ('file = "none.goal"\nnodes = 4\n', ("cannot be read", "relative to the folder")),
+        ('file = "flows.csv"\nnodes = 4\n', ("flows.csv:1", "elanite goal import")),
+        ('file = "job.0.et"\nnodes = 4\n', ("elanite goal import",)),
+        ("nodes = 4\n", ("file", "this key is missing")),
+        ('file = "ring.goal"\nnodes = 4\nprocesses = 400\n', ("400", "1 to 256")),
+    ):
+        (folder / "job.0.et").write_bytes(b"\x00\x01")
+        (folder / "mine.toml").write_text(f"{HEAD}[series.traces.ring]\n{trace}")
+        ended = elanite("check", "mine.toml")
+        assert ended.code == 2, str(ended)
+        for word in words:
+            assert word in ended.err + ended.out, f"{trace}{ended}"
+
+
+def test_a_trace_that_stands_still_says_where(folder: Path, elanite: Run) -> None:
+    (folder / "wrong.goal").write_text(
+        "num_ranks 2\nrank 0 {\nsend 8b to 1 tag 1\n}\nrank 1 {\nrecv 8b from 0 tag 2\n}\n"
+    )
+    job = '[series.jobs.noise]\npattern = "uniform"\nnodes = 8\nmessage = "8 KB"\nsizes = "fixed"\narrivals = "fixed"\n'
+    trace = '[series.traces.ring]\nfile = "wrong.goal"\nnodes = 2\n'
+    (folder / "mine.toml").write_text(f'{HEAD}{job}load = "1 GB/s"\n{trace}')
+    ended = elanite("run", "mine.toml")
+    assert ended.code != 0
+    assert "wrong.goal:6" in ended.err, str(ended)
+
+
+def test_files_count_by_their_content(folder: Path, elanite: Run) -> None:
+    """The same bytes elsewhere are the same point; other bytes are another, and a changed file is an error."""
+    first = table(elanite("run", "mine.toml", "--format", "csv"))
+    (folder / "moved").mkdir()
+    (folder / "moved" / "flows.csv").write_text(FLOWS)
+    (folder / "moved" / "mine.toml").write_text(HEAD + WEB)
+    moved = table(elanite("run", "moved/mine.toml", "--format", "csv"))
+    assert moved["id"].unique().to_list() == first["id"].unique().to_list()
+    (folder / "flows.csv").write_text(FLOWS.replace("20 us", "30 us"))
+    other = table(elanite("run", "mine.toml", "--format", "csv"))
+    assert other["id"].unique().to_list() != first["id"].unique().to_list()
+    from elanite import _core
+    from elanite.errors import RunError
+    from elanite.inputs import sources
+    from elanite.inputs.plan import plan
+
+    planned = plan(sources.read("experiment", str(folder / "mine.toml")))
+    (folder / "flows.csv").write_text(FLOWS)
+    with pytest.raises(RunError, match=r"flows\.csv has changed since the point was planned"):
+        _core.simulate(planned.points[0].json, _core.Cancel())
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_override_names_a_program(elanite: Run) -> None:
+    flows = table(
+        elanite("run", "mine.toml", "--set", 'series.shared.web.start="2 us"', "--table", "flows", "--format", "csv")
+    )
+    assert flows["start_ps"].to_list() == [2_000_000, 2_000_000, 22_000_000]
+
+
+@pytest.mark.usefixtures("folder")
+def test_an_unknown_table_is_named(elanite: Run) -> None:
+    ended = elanite("run", "mine.toml", "--table", "flow")
+    assert ended.code == 2
+    assert "did you mean" in ended.err
+    assert "flows" in ended.err
+
+
+def test_bins_have_equal_numbers_of_flows() -> None:
+    flows = pl.DataFrame({"size": range(1, 1001), "slowdown": [1 + size / 1000 for size in range(1, 1001)]})
+    bins = drawn.binned(flows)
+    assert bins["flows"].unique().to_list() == [100]
+    median = bins.filter(pl.col("percentile") == "p50").sort("size")
+    assert median["size"].to_list() == [100 * place for place in range(1, 11)]
+    assert median["slowdown"].to_list() == pytest.approx([1 + (100 * place + 50) / 1000 for place in range(10)])
+    few = drawn.binned(flows.with_columns(size=pl.col("size") % 3 + 1))
+    assert sorted(few["size"].unique()) == [1, 2, 3]
+    last = few.filter((pl.col("size") == 1) & (pl.col("percentile") == "p99.9"))
+    assert last["slowdown"].to_list() == [1 + 999 / 1000]
+
+
+def test_links_are_shared_by_several_programs_only() -> None:
+    shares = pl.DataFrame(
+        {
+            "link": [1, 1, 2, 3, 3, 4],
+            "from": ["a"] * 6,
+            "to": ["b"] * 6,
+            "job": ["x", "y", "x", "x", "y", None],
+            "bytes": [10, 5, 100, 7, 70, 9],
+        }
+    )
+    links = pl.DataFrame({"link": [1, 2, 3, 4], "waiting_ps": [5, 0, 7, 0]})
+    found = shared(shares, links)
+    assert found["link"].to_list() == [3, 1]
+    assert found.select("x", "y").rows() == [(7, 70), (10, 5)]
