@@ -18,7 +18,7 @@
 
 use crate::Failure;
 use crate::faults;
-use crate::rows::Row;
+use crate::rows::{FlowRow, Row};
 use elan::{Capability, Cluster, Dma, DmaError, NoContext, Node, NodeId, Placement, Rail, Region};
 use kernel::Signal;
 use rails::{Attachment, Process, Rails};
@@ -58,33 +58,6 @@ pub struct Flows {
     pub memory: Placement,
     /// When the list starts, from the end of the warm-up.
     pub start: Time,
-}
-
-/// A flow of a list, with its completion time.
-#[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest(self.job, self.flow, self.fct, self.ideal)]
-pub struct FlowRow {
-    /// The list.
-    pub job: String,
-    /// The place of the flow in the list, from 0.
-    pub flow: u32,
-    /// When it started, from the end of the warm-up.
-    pub start: Time,
-    /// The node that sent.
-    pub source: u32,
-    /// The node that received.
-    pub destination: u32,
-    /// Its bytes.
-    #[unit("B")]
-    pub size: u64,
-    /// Its traffic class.
-    pub class: u32,
-    /// The flow completion time; missing if a fault ended the flow.
-    pub fct: Option<Time>,
-    /// The FCT of the same flow alone on the idle machine without faults.
-    pub ideal: Time,
-    /// The FCT over the ideal.
-    pub slowdown: Option<f64>,
 }
 
 /// The end of a flow at a node: a process of the list's own, with a buffer.

@@ -11,10 +11,10 @@
 //!
 //! Limits: no program sees the processors of another one, so that the processes of all programs on a node need a processor each.
 
-use crate::flows::{self, FlowRow, Flows};
+use crate::flows::{self, Flows};
 use crate::job::Running;
 use crate::records::{Baseline, Records, Tables};
-use crate::rows::Row;
+use crate::rows::{FlowRow, Row, ShareRow};
 use crate::{Failure, Job, Window, traffic};
 use elan::{Cluster, NodeId, Placement, Stop};
 use goal::Trace;
@@ -61,27 +61,6 @@ pub struct Mix {
     pub flows: Vec<Flows>,
     /// Traces.
     pub traces: Vec<Program>,
-}
-
-/// What a link has carried of a program.
-#[derive(Clone, Debug, PartialEq, derive::Row)]
-#[digest(self.link, self.job, self.packets, self.flits)]
-pub struct ShareRow {
-    /// The link.
-    pub link: u32,
-    /// Where it starts.
-    pub from: String,
-    /// Where it ends.
-    pub to: String,
-    /// The program; missing for packets of the policy of several rails.
-    pub job: Option<String>,
-    /// Packets.
-    pub packets: u64,
-    /// Flits of packets.
-    pub flits: u64,
-    /// Bytes of these flits: payload, headers and the overhead of transactions.
-    #[unit("B")]
-    pub bytes: u64,
 }
 
 /// Machines for the runs, idle at time 0.

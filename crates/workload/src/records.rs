@@ -1,9 +1,9 @@
 //! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
 
 use crate::faults::{self, FaultRow};
-use crate::rows::{AllocationRow, BinRow, LinkRow, NodeRow, Row, SwitchRow};
+use crate::rows::{AllocationRow, BinRow, FlowRow, LinkRow, NodeRow, Row, ShareRow, SwitchRow};
 use crate::table::Table;
-use crate::{CircuitRow, DeadlockRow, FlowRow, ShareRow, SliceRow};
+use crate::{CircuitRow, DeadlockRow, SliceRow};
 use elan::Cluster;
 use elan::Recoveries;
 use fabric::{LinkCounters, LinkId, SwitchId, Wiring, topology::End};

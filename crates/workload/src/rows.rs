@@ -140,6 +140,54 @@ pub struct SwitchRow {
     pub waiting: Time,
 }
 
+/// A flow of a list, with its completion time.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.job, self.flow, self.fct, self.ideal)]
+pub struct FlowRow {
+    /// The list.
+    pub job: String,
+    /// The place of the flow in the list, from 0.
+    pub flow: u32,
+    /// When it started, from the end of the warm-up.
+    pub start: Time,
+    /// The node that sent.
+    pub source: u32,
+    /// The node that received.
+    pub destination: u32,
+    /// Its bytes.
+    #[unit("B")]
+    pub size: u64,
+    /// Its traffic class.
+    pub class: u32,
+    /// The flow completion time; missing if a fault ended the flow.
+    pub fct: Option<Time>,
+    /// The FCT of the same flow alone on the idle machine without faults.
+    pub ideal: Time,
+    /// The FCT over the ideal.
+    pub slowdown: Option<f64>,
+}
+
+/// What a link has carried of a program.
+#[derive(Clone, Debug, PartialEq, derive::Row)]
+#[digest(self.link, self.job, self.packets, self.flits)]
+pub struct ShareRow {
+    /// The link.
+    pub link: u32,
+    /// Where it starts.
+    pub from: String,
+    /// Where it ends.
+    pub to: String,
+    /// The program; missing for packets of the policy of several rails.
+    pub job: Option<String>,
+    /// Packets.
+    pub packets: u64,
+    /// Flits of packets.
+    pub flits: u64,
+    /// Bytes of these flits: payload, headers and the overhead of transactions.
+    #[unit("B")]
+    pub bytes: u64,
+}
+
 /// How many observations of a time fell into one bin of a distribution.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.lower, self.count)]
