@@ -187,9 +187,10 @@ fn percentiles_are_of_the_nearest_rank() {
     assert_eq!(value(&records, "web", "fct_p50"), fct(50));
     assert_eq!(value(&records, "web", "fct_p99"), fct(99));
     assert_eq!(value(&records, "web", "fct_p99_9"), fct(100));
-    let mean = rows.iter().map(|row| row.ideal.as_us_f64()).sum::<f64>() / 101.0;
+    let fcts = rows.iter().filter_map(|row| row.fct);
+    let mean = fcts.map(Time::as_us_f64).sum::<f64>() / 101.0;
     assert!((value(&records, "web", "fct_mean") / mean - 1.0).abs() < 1e-12);
-    assert_eq!(value(&records, "web", "fct_slowdown_p99_9"), 1.0);
+    assert!((value(&records, "web", "fct_slowdown_p50") - 1.0).abs() < 1e-3);
     // 1 to 10 KB are 40 flows, 11 to 26 KB the others.
     assert_eq!(value(&records, "web, to 10 KB", "flows"), 40.0);
     assert_eq!(value(&records, "web, to 10 KB", "fct_p99_9"), fct(39));
@@ -201,17 +202,16 @@ fn percentiles_are_of_the_nearest_rank() {
 fn programs_that_share_no_link_have_no_slowdown() {
     let mix = Mix {
         flows: vec![list("web", &[flow(0, 4, 5, 64), flow(10, 6, 5, 64)])],
-        traces: vec![ring("first", 0, 0), ring("second", 8, 30)],
+        traces: vec![ring("first", 0, 0), ring("second", 8, 2000)],
         ..Mix::default()
     };
     let records = on(&sixteen_nodes(), &mix);
     for name in ["web", "first", "second"] {
         assert_eq!(value(&records, name, "slowdown"), 1.0, "{name}");
     }
-    assert_eq!(
-        value(&records, "first", "time"),
-        value(&records, "second", "time")
-    );
+    // A start takes no part in the time; it moves the trace among the cycles of the network.
+    let [first, second] = ["first", "second"].map(|name| value(&records, name, "time"));
+    assert!((first / second - 1.0).abs() < 0.1, "{first} and {second}");
     assert_eq!(
         value(&records, "first", "time"),
         value(&records, "first", "time_alone")
@@ -263,12 +263,13 @@ fn programs_in_each_others_way_take_longer() {
         let (packets, flits) = own.fold((0, 0), |(packets, flits), share| {
             (packets + share.packets, flits + share.flits)
         });
-        // Packets of the job may have a channel and no flit on the link when the run ends.
+        // Packets of the job may have a channel and no flit on the link when the run ends, or when the window begins.
+        assert!(packets.abs_diff(link.packets) <= 4, "{link:?}: {packets}");
+        let longest = u64::from(sixteen_nodes().packet.flits(Bytes::new(320)));
         assert!(
-            (link.packets..=link.packets + 4).contains(&packets),
-            "{link:?}: {packets}"
+            flits.abs_diff(link.flits) <= 4 * longest,
+            "{link:?}: {flits}"
         );
-        assert!(flits >= link.flits, "{link:?}: {flits}");
     }
     // What the ring sends over the link of a node: 2 x 3 steps of a quarter of the vector, three times, and its overhead.
     let sent = tables
