@@ -26,6 +26,8 @@ functions! {
     bcast is c"PMPI_Bcast"(bytes: *mut u8, count: c_int, kind: usize, root: c_int, comm: usize);
     barrier is c"PMPI_Barrier"(comm: usize);
     call_errhandler is c"PMPI_Comm_call_errhandler"(comm: usize, error: c_int);
+    shared_query is c"MPI_Win_shared_query"(window: usize, rank: usize, size: usize, unit: usize, base: usize);
+    shared_query_c is c"MPI_Win_shared_query_c"(window: usize, rank: usize, size: usize, unit: usize, base: usize);
     info_get is c"PMPI_Info_get"(info: usize, key: *const c_char, length: c_int, value: *mut c_char, flag: *mut c_int);
 }
 
@@ -254,16 +256,27 @@ fn find(library: Interface, window: usize, rank: c_int) -> Option<(usize, Part)>
     part.map(|&part| (map + part.at, part))
 }
 
-/// Answers where a member's part of a shared window lies, with a unit of the width of the call.
-fn query(window: usize, rank: usize, size: usize, base: usize) -> Option<usize> {
-    let library = Interface::of_library()?;
-    let (address, part) = find(library, window, (rank as u32).cast_signed())?;
-    // SAFETY: places of the call for the answers.
+/// Answers where a member's part of a shared window lies, by the places of the call; `large` says that the unit is an `MPI_Aint`.
+fn query([window, rank, size, unit, base]: [usize; 5], large: bool) -> c_int {
+    let part = Interface::of_library()
+        .and_then(|library| find(library, window, (rank as u32).cast_signed()));
+    // SAFETY: places of the call for the answers, of this module or the library.
     unsafe {
-        (size as *mut usize).write(part.size);
-        (base as *mut usize).write(address);
+        match part {
+            Some((address, part)) => {
+                (size as *mut usize).write(part.size);
+                (base as *mut usize).write(address);
+                if large {
+                    (unit as *mut usize).write(part.unit);
+                } else {
+                    (unit as *mut c_int).write((part.unit as u32).cast_signed());
+                }
+                0
+            }
+            None if large => shared_query_c(window, rank, size, unit, base),
+            None => shared_query(window, rank, size, unit, base),
+        }
     }
-    Some(part.unit)
 }
 
 /// Frees a window; `None` if it is not a shared one.
@@ -292,45 +305,25 @@ pub fn free(place: usize) -> Option<c_int> {
 // The functions below are those of MPI, whose callers give places for the answers.
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPI_Win_shared_query(
+pub extern "C" fn MPI_Win_shared_query(
     window: usize,
     rank: usize,
     size: usize,
     unit: usize,
     base: usize,
 ) -> c_int {
-    functions! {
-        ask is c"MPI_Win_shared_query"(window: usize, rank: usize, size: usize, unit: usize, base: usize);
-    }
-    // SAFETY: the program has a place for the unit, or the library gets the same arguments.
-    unsafe {
-        match query(window, rank, size, base) {
-            Some(bytes) => (unit as *mut c_int).write((bytes as u32).cast_signed()),
-            None => return ask(window, rank, size, unit, base),
-        }
-    }
-    0
+    query([window, rank, size, unit, base], false)
 }
 
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn MPI_Win_shared_query_c(
+pub extern "C" fn MPI_Win_shared_query_c(
     window: usize,
     rank: usize,
     size: usize,
     unit: usize,
     base: usize,
 ) -> c_int {
-    functions! {
-        ask is c"MPI_Win_shared_query_c"(window: usize, rank: usize, size: usize, unit: usize, base: usize);
-    }
-    // SAFETY: the program has a place for the unit, or the library gets the same arguments.
-    unsafe {
-        match query(window, rank, size, base) {
-            Some(bytes) => (unit as *mut usize).write(bytes),
-            None => return ask(window, rank, size, unit, base),
-        }
-    }
-    0
+    query([window, rank, size, unit, base], true)
 }
 
 /// The flavour of a shared window, which the library takes for one of `MPI_Win_create`.
