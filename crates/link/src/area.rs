@@ -6,8 +6,8 @@
 use crate::ABI;
 use crate::foul::Foul;
 use crate::part::{Part, Payload};
-use crate::raw::{BATCH, RawReport};
-use crate::settings::{Raw, Settings};
+use crate::raw::{BATCH, Raw};
+use crate::settings::Settings;
 use crate::turn::{NOBODY, Word};
 use bytemuck::{CheckedBitPattern, Pod, checked::try_cast};
 use memmap2::{MmapOptions, MmapRaw};
@@ -28,7 +28,7 @@ const LEAST: usize = 1 << 16;
 
 // Many records must fit, and one with a good deal of payload.
 const _: () =
-    assert!(BATCH > 1000 * frame::<RawReport>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
+    assert!(BATCH > 1000 * frame::<Raw>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
 
 /// Why a rank cannot attach.
 #[derive(Debug, Error)]
@@ -311,7 +311,7 @@ impl Area {
             simulator: std::process::id(),
             over: AtomicU32::new(0),
             leaving: AtomicU32::new(0),
-            settings: settings.into(),
+            settings: Raw::of(&settings),
             awaited: Awaited(AtomicU32::new(NOBODY)),
         };
         // SAFETY: the mapping is longer than a head and aligned to a page, and nobody else knows of it yet.

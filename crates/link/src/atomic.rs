@@ -1,40 +1,27 @@
 //! What an atomic does with a word of another rank's memory.
 
+use serde::{Deserialize, Serialize};
+
 /// An atomic. Each gives the old word back. A word of 4 bytes is the lower half of the operands, and of what comes back.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[repr(u64)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Atomic {
     /// Leaves the word as it is.
-    Fetch = 0,
+    Fetch,
     /// Stores the operand.
-    Swap = 1,
+    Swap,
     /// Stores the operand if the word is the one to compare with.
-    CompareSwap = 2,
+    CompareSwap,
     /// Adds the operand; overflow wraps.
-    Add = 3,
+    Add,
     /// Stores the bits that are set in both.
-    And = 4,
+    And,
     /// Stores the bits that are set in either.
-    Or = 5,
+    Or,
     /// Stores the bits that are set in one of both.
-    Xor = 6,
+    Xor,
 }
 
 impl Atomic {
-    /// The atomic of a number in an order; nothing if there is no such atomic.
-    pub fn of(number: u64) -> Option<Atomic> {
-        const ALL: [Atomic; 7] = [
-            Atomic::Fetch,
-            Atomic::Swap,
-            Atomic::CompareSwap,
-            Atomic::Add,
-            Atomic::And,
-            Atomic::Or,
-            Atomic::Xor,
-        ];
-        ALL.get(usize::try_from(number).ok()?).copied()
-    }
-
     /// The new word; nothing if the word stays as it is.
     pub fn apply(self, word: u64, operand: u64, compare: u64) -> Option<u64> {
         match self {
@@ -50,7 +37,7 @@ impl Atomic {
 }
 
 /// The length of the word of an atomic.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u32)]
 pub enum Width {
     /// 4 bytes.
@@ -60,15 +47,6 @@ pub enum Width {
 }
 
 impl Width {
-    /// The width of so many bytes; nothing if no word of an atomic has so many.
-    pub fn of(bytes: u32) -> Option<Width> {
-        match bytes {
-            4 => Some(Width::Four),
-            8 => Some(Width::Eight),
-            _ => None,
-        }
-    }
-
     /// The part of a word that counts.
     pub fn narrow(self, word: u64) -> u64 {
         match self {

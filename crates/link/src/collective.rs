@@ -4,47 +4,37 @@
 //! ([`Order::Collective`](crate::Order::Collective)) is one of [`CollectiveKind`]; reductions combine elements of a type by an
 //! operation ([`Reduction`]), or by a function of each rank ([`Combiner`]).
 
-use bytemuck::{CheckedBitPattern, checked::try_cast};
+use serde::{Deserialize, Serialize};
 
 /// Who carries out the collective operations of MPI.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, CheckedBitPattern)]
-#[repr(u32)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Collectives {
     /// The MPI library, by messages.
     #[default]
-    Mpi = 0,
+    Mpi,
     /// Elanlib, by its software trees.
-    Elan = 1,
+    Elan,
     /// Elanlib, by the hardware wherever that serves the group.
-    Hardware = 2,
+    Hardware,
 }
 
 /// The group of all ranks in their order, which nobody has to make.
 pub const ALL_RANKS: u64 = 0;
 
-/// The word of [`Combiner::Own`].
-const OWN: u32 = u32::MAX;
-
 /// A collective operation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
-#[repr(u32)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CollectiveKind {
     /// All members wait for all.
-    Barrier = 0,
+    Barrier,
     /// The root's bytes go to all members.
-    Broadcast = 1,
+    Broadcast,
     /// The vectors of all members are combined at the root.
-    Reduce = 2,
+    Reduce,
     /// The vectors of all members are combined at all.
-    AllReduce = 3,
+    AllReduce,
 }
 
 impl CollectiveKind {
-    /// The kind in the `tag` of an order.
-    pub fn of_tag(tag: u64) -> Option<Self> {
-        try_cast(u32::try_from(tag).ok()?).ok()
-    }
-
     /// The operation's name for people.
     pub fn name(self) -> &'static str {
         match self {
@@ -62,20 +52,19 @@ impl CollectiveKind {
 }
 
 /// How two elements become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
-#[repr(u16)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)] // the operations of MPI
 pub enum Operation {
-    Max = 0,
-    Min = 1,
-    Sum = 2,
-    Product = 3,
-    LogicalAnd = 4,
-    LogicalOr = 5,
-    LogicalXor = 6,
-    BitAnd = 7,
-    BitOr = 8,
-    BitXor = 9,
+    Max,
+    Min,
+    Sum,
+    Product,
+    LogicalAnd,
+    LogicalOr,
+    LogicalXor,
+    BitAnd,
+    BitOr,
+    BitXor,
 }
 
 impl Operation {
@@ -95,28 +84,27 @@ impl Operation {
 }
 
 /// The type of an element, in the byte order of the host.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
-#[repr(u16)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)] // their names say it
 pub enum Element {
-    I8 = 0,
-    U8 = 1,
-    I16 = 2,
-    U16 = 3,
-    I32 = 4,
-    U32 = 5,
-    I64 = 6,
-    U64 = 7,
-    F32 = 8,
-    F64 = 9,
+    I8,
+    U8,
+    I16,
+    U16,
+    I32,
+    U32,
+    I64,
+    U64,
+    F32,
+    F64,
     /// Two `f32`: real and imaginary part.
-    ComplexF32 = 10,
+    ComplexF32,
     /// Two `f64`: real and imaginary part.
-    ComplexF64 = 11,
+    ComplexF64,
     /// A truth value of a byte.
-    Bool = 12,
+    Bool,
     /// A byte without a number in it.
-    Byte = 13,
+    Byte,
 }
 
 impl Element {
@@ -151,7 +139,7 @@ impl Element {
 }
 
 /// How vectors are combined.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Reduction {
     /// The operation.
     pub operation: Operation,
@@ -174,22 +162,10 @@ impl Reduction {
         };
         defined.then_some(Reduction { operation, element })
     }
-
-    /// The reduction as a word.
-    pub fn word(self) -> u32 {
-        u32::from(self.operation as u16) | u32::from(self.element as u16) << 16
-    }
-
-    /// The reduction of such a word.
-    pub fn of_word(word: u32) -> Option<Self> {
-        let operation = try_cast((word & 0xffff) as u16).ok()?;
-        let element = try_cast((word >> 16) as u16).ok()?;
-        Reduction::new(operation, element)
-    }
 }
 
 /// How two vectors become one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Combiner {
     /// Element by element.
     Known(Reduction),
@@ -211,21 +187,13 @@ impl Combiner {
         }
     }
 
-    /// The combiner as two words of a raw order: the function, and bytes of an element.
-    pub(crate) fn words(self) -> (u32, u64) {
-        let function = match self {
-            Combiner::Known(reduction) => reduction.word(),
-            Combiner::Own { .. } => OWN,
-        };
-        (function, self.element())
-    }
-
-    /// The combiner of these words, if they stand for one.
-    pub(crate) fn of_words(function: u32, element: u64) -> Option<Self> {
-        let combiner = match function {
-            OWN => Combiner::Own { element },
-            word => Combiner::Known(Reduction::of_word(word)?),
-        };
-        (element > 0 && combiner.element() == element).then_some(combiner)
+    /// Whether the vectors have elements, for which MPI defines the operation.
+    pub(crate) fn is_defined(self) -> bool {
+        match self {
+            Combiner::Known(Reduction { operation, element }) => {
+                Reduction::new(operation, element).is_some()
+            }
+            Combiner::Own { element } => element > 0,
+        }
     }
 }

@@ -35,12 +35,9 @@ pub enum Foul {
     /// The rank waits, or answers, without having been asked; or it was asked, and waits for something else.
     #[error("it answers what it was not asked, or does not answer")]
     Answer,
-    /// There is no order of this kind, or it has no place here.
-    #[error("it gave an order of kind {kind}, which it may not give")]
-    Kind {
-        /// The kind.
-        kind: u32,
-    },
+    /// Bytes are not those of an order: there is no such order, or no such atomic or collective call.
+    #[error("it gave an order that no rank can give")]
+    Record,
     /// An order was given before the rank went on, or before the order that precedes it.
     #[error("it gave an order at {time} ps, and its time had come to {now} ps before")]
     Past {
@@ -63,9 +60,6 @@ pub enum Foul {
         /// The peek's name.
         id: u64,
     },
-    /// There is no such atomic, its word has another length than 4 or 8 bytes, or the word to compare with is missing.
-    #[error("it gave an atomic that makes no sense")]
-    Atomic,
     /// A message is taken out of a queue that the rank has not made, or that has none.
     #[error("it takes a message out of queue {key}, in which it has none")]
     Dequeued {
@@ -88,10 +82,10 @@ pub enum Foul {
         /// The group.
         key: u64,
     },
-    /// A collective call is none, or its bytes are not those that it announces.
-    #[error("it gave a collective call of kind {tag} that makes no sense")]
+    /// Vectors of a collective call cannot be combined, or its bytes are not those that it announces.
+    #[error("it gave a collective call of kind {kind} that makes no sense")]
     Collective {
         /// The kind.
-        tag: u64,
+        kind: u32,
     },
 }

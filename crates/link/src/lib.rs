@@ -31,8 +31,8 @@
 //! checksum of the bytes that it has stored.
 //!
 //! *Trust.* Ranks trust the simulator. The simulator trusts no rank: what it reads of a rank may be anything ([`Foul`]). So
-//! records have two types: a [raw](raw) one, which lies in memory, and the one that a parser makes of it ([`Record`],
-//! [`Delivery`]). Code behind the parsers meets no record without a meaning.
+//! records have two types: a [raw](raw) one, which lies in memory, and the one that is read and checked ([`Record`],
+//! [`Delivery`]). Other code meets no record without a meaning.
 //!
 //! Times are picoseconds of simulated time. Both sides are of one build: [`ABI`] is checked when a rank attaches.
 //!
@@ -41,7 +41,7 @@
 //! | room | contents |
 //! |---|---|
 //! | `area`, [`turn`] | the shared memory, and the words of a turn |
-//! | [`record`], [`order`], [`report`], [`raw`] | records of ranks, orders and reports, and how they lie in memory |
+//! | [`record`], [`order`], [`report`], [`raw`] | records of ranks, orders and reports, and their bytes |
 //! | `part`, `checksum` | payload in parts, checksums |
 //! | `rank`, `simulator` | the two sides |
 //! | `atomic`, [`collective`], [`calls`] | operations by number |
@@ -90,7 +90,7 @@ pub use settings::{Compute, Settings};
 pub use simulator::{Calls, Simulator};
 
 /// Version of the layout; every change of what lies in the shared memory changes it.
-pub const ABI: u32 = 12;
+pub const ABI: u32 = 13;
 
 /// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

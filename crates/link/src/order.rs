@@ -1,19 +1,17 @@
-//! What ranks order, and how an order lies in memory.
+//! What ranks order, and the rules that an order keeps by itself.
 //!
-//! The parser checks every field that a kind uses, so that whoever has an [`Order`] finds none without a meaning.
+//! An order that has been read is checked before anybody else has it, so that whoever has an [`Order`] finds no field without a
+//! meaning.
 
 use crate::atomic::{Atomic, Width};
 use crate::collective::{CollectiveKind, Combiner};
 use crate::foul::Foul;
-use crate::raw::{ANYBODY, OrderKind, RawOrder, flag, flags};
-
-/// Completion data in a raw record that stands for none.
-const NO_DATA: u32 = u32::MAX;
+use serde::{Deserialize, Serialize};
 
 /// What a rank orders.
 ///
 /// *Completion data* are 32 bits that the MPI library sends beside a message (`FI_REMOTE_CQ_DATA`).
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Order {
     /// Send a message, which is the payload.
     Send {
@@ -119,7 +117,8 @@ pub enum Order {
     Group {
         /// The group's name.
         key: u64,
-        /// The members; none if the rank leaves the group.
+        /// The members, which are the payload; none if the rank leaves the group.
+        #[serde(skip)]
         ranks: Vec<u32>,
     },
     /// Start so many ranks, a world of their own (`MPI_Comm_spawn`). The report is that of a collective call, and its
@@ -150,7 +149,7 @@ pub enum Order {
 }
 
 /// A member's call of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectiveCall {
     /// The group's name.
     pub group: u64,
@@ -169,7 +168,7 @@ pub struct CollectiveCall {
 }
 
 /// The messages that a receive or a look takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Wanted {
     /// From this rank only.
     pub from: Option<u32>,
@@ -187,7 +186,7 @@ impl Wanted {
 }
 
 /// A place in the memory of a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The rank.
     pub rank: u32,
@@ -204,6 +203,30 @@ impl Order {
         matches!(self, Order::Called { .. } | Order::Computed { .. })
     }
 
+    /// Whether the rank only looks for messages, or ends a look: ranks repeat this while nothing happens.
+    pub fn is_look(&self) -> bool {
+        matches!(
+            self,
+            Order::Peek { .. } | Order::Probe { .. } | Order::Cancel
+        )
+    }
+
+    /// Whether the order takes a message or looks for one.
+    pub fn seeks(&self) -> bool {
+        matches!(
+            self,
+            Order::Receive { .. } | Order::Peek { .. } | Order::Probe { .. } | Order::Claim { .. }
+        )
+    }
+
+    /// Whether the order is one of one-sided communication, or of a library's messages to itself.
+    pub fn is_one_sided(&self) -> bool {
+        matches!(
+            self,
+            Order::Put { .. } | Order::Get { .. } | Order::Atomic { .. } | Order::Untagged { .. }
+        )
+    }
+
     /// Whether the order has a payload that deserves a checksum.
     pub fn carries(&self) -> bool {
         matches!(
@@ -217,290 +240,59 @@ impl Order {
     }
 }
 
-impl Place {
-    fn raw(self, kind: OrderKind) -> RawOrder {
-        RawOrder {
-            peer: self.rank,
-            key: self.key,
-            offset: self.offset,
-            ..RawOrder::of(kind)
-        }
-    }
-
-    fn parse(raw: &RawOrder, ranks: u32) -> Result<Place, Foul> {
-        Ok(Place {
-            rank: rank(raw.peer, ranks)?,
-            key: raw.key,
-            offset: raw.offset,
-        })
-    }
-}
-
-impl Wanted {
-    fn raw(self, kind: OrderKind) -> RawOrder {
-        RawOrder {
-            peer: self.from.unwrap_or(ANYBODY),
-            tag: self.tag,
-            mask: self.mask,
-            ..RawOrder::of(kind)
-        }
-    }
-
-    fn parse(raw: &RawOrder, ranks: u32) -> Result<Wanted, Foul> {
-        let from = match raw.peer {
-            ANYBODY => None,
-            peer => Some(rank(peer, ranks)?),
-        };
-        Ok(Wanted {
-            from,
-            tag: raw.tag,
-            mask: raw.mask,
-        })
-    }
-}
-
-/// A rank that exists.
-fn rank(peer: u32, ranks: u32) -> Result<u32, Foul> {
+/// Refuses a rank that does not exist.
+fn exists(peer: u32, ranks: u32) -> Result<(), Foul> {
     if peer < ranks {
-        Ok(peer)
+        Ok(())
     } else {
         Err(Foul::Peer { peer, ranks })
     }
 }
 
 impl CollectiveCall {
-    fn raw(self) -> RawOrder {
-        let (data, element) = self.combiner.map_or((0, 0), Combiner::words);
-        RawOrder {
-            key: self.group,
-            tag: self.kind as u64,
-            peer: self.root,
-            size: self.size,
-            data,
-            offset: element,
-            flags: flags([
-                (self.hardware, flag::HARDWARE),
-                (self.posted, flag::REQUEST),
-            ]),
-            ..RawOrder::of(OrderKind::Collective)
-        }
-    }
-
-    fn parse(raw: &RawOrder) -> Result<CollectiveCall, Foul> {
-        let wrong = Foul::Collective { tag: raw.tag };
-        let kind = CollectiveKind::of_tag(raw.tag).ok_or(wrong)?;
-        let combiner = if kind.combines() {
-            let combiner = Combiner::of_words(raw.data, raw.offset);
-            let whole = |one: &Combiner| raw.size.is_multiple_of(one.element());
-            Some(combiner.filter(whole).ok_or(wrong)?)
-        } else {
-            None
+    fn check(&self) -> Result<(), Foul> {
+        let makes_sense = match self.combiner {
+            None => !self.kind.combines(),
+            Some(combiner) => {
+                self.kind.combines()
+                    && combiner.is_defined()
+                    && self.size.is_multiple_of(combiner.element())
+            }
         };
-        Ok(CollectiveCall {
-            group: raw.key,
-            kind,
-            root: raw.peer,
-            size: raw.size,
-            combiner,
-            hardware: raw.flags & flag::HARDWARE != 0,
-            posted: raw.flags & flag::REQUEST != 0,
-        })
+        let kind = self.kind as u32;
+        makes_sense.then_some(()).ok_or(Foul::Collective { kind })
     }
 }
 
 impl Order {
-    /// The raw order.
-    pub(crate) fn raw(&self) -> RawOrder {
-        let data = |data: &Option<u32>| data.unwrap_or(NO_DATA);
+    /// Checks an order that has been read, in a run of so many ranks, and takes what is a part of it out of its payload.
+    pub(crate) fn check(&mut self, bytes: &mut Vec<u8>, ranks: u32) -> Result<(), Foul> {
         match self {
-            Order::Send {
-                to,
-                tag,
-                data: given,
-                synchronous,
-                request,
-            } => RawOrder {
-                peer: *to,
-                tag: *tag,
-                data: data(given),
-                flags: flags([(*synchronous, flag::SYNCHRONOUS), (*request, flag::REQUEST)]),
-                ..RawOrder::of(OrderKind::Send)
-            },
-            Order::Untagged { to, data: given } => RawOrder {
-                peer: *to,
-                data: data(given),
-                ..RawOrder::of(OrderKind::Untagged)
-            },
-            Order::Receive {
-                wanted,
-                room,
-                request,
-            } => RawOrder {
-                size: *room,
-                flags: flags([(*request, flag::REQUEST)]),
-                ..wanted.raw(OrderKind::Receive)
-            },
-            Order::Peek { wanted, claims } => RawOrder {
-                flags: flags([(*claims, flag::CLAIMS)]),
-                ..wanted.raw(OrderKind::Peek)
-            },
-            Order::Probe { wanted } => wanted.raw(OrderKind::Probe),
-            Order::Claim { room } => RawOrder {
-                size: *room,
-                ..RawOrder::of(OrderKind::Claim)
-            },
-            Order::Cancel => RawOrder::of(OrderKind::Cancel),
-            Order::Put { to, notice } => RawOrder {
-                tag: *notice,
-                ..to.raw(OrderKind::Put)
-            },
-            Order::Get { from, size } => RawOrder {
-                size: *size,
-                ..from.raw(OrderKind::Get)
-            },
-            Order::Atomic {
-                on,
-                atomic,
-                width,
-                operand,
-                compare,
-            } => RawOrder {
-                tag: *atomic as u64,
-                data: *width as u32,
-                mask: *operand,
-                size: *compare,
-                ..on.raw(OrderKind::Atomic)
-            },
-            Order::Queue { name, slots, slot } => RawOrder {
-                key: *name,
-                data: *slots,
-                size: *slot,
-                ..RawOrder::of(OrderKind::Queue)
-            },
-            Order::Enqueue { to, name } => RawOrder {
-                peer: *to,
-                key: *name,
-                ..RawOrder::of(OrderKind::Enqueue)
-            },
-            Order::Dequeued { name } => RawOrder {
-                key: *name,
-                ..RawOrder::of(OrderKind::Dequeued)
-            },
-            Order::Group { key, .. } => RawOrder {
-                key: *key,
-                ..RawOrder::of(OrderKind::Group)
-            },
-            Order::Spawn { count } => RawOrder {
-                data: *count,
-                ..RawOrder::of(OrderKind::Spawn)
-            },
-            Order::Collective(call) => call.raw(),
-            Order::Called {
-                call,
-                began,
-                served,
-            } => RawOrder {
-                data: *call,
-                key: *began,
-                flags: flags([(*served, flag::SERVED)]),
-                ..RawOrder::of(OrderKind::Called)
-            },
-            Order::Computed { region, time } => RawOrder {
-                key: *region,
-                size: *time,
-                ..RawOrder::of(OrderKind::Computed)
-            },
-        }
-    }
-
-    /// The order of a raw one of this kind; see [`Record::parse`](crate::Record::parse).
-    pub(crate) fn parse(
-        raw: &RawOrder,
-        kind: OrderKind,
-        bytes: &mut Vec<u8>,
-        ranks: u32,
-    ) -> Result<Order, Foul> {
-        let has = |flag| raw.flags & flag != 0;
-        let data = (raw.data != NO_DATA).then_some(raw.data);
-        Ok(match kind {
-            OrderKind::Send => Order::Send {
-                to: rank(raw.peer, ranks)?,
-                tag: raw.tag,
-                data,
-                synchronous: has(flag::SYNCHRONOUS),
-                request: has(flag::REQUEST),
-            },
-            OrderKind::Untagged => Order::Untagged {
-                to: rank(raw.peer, ranks)?,
-                data,
-            },
-            OrderKind::Receive => Order::Receive {
-                wanted: Wanted::parse(raw, ranks)?,
-                room: raw.size,
-                request: has(flag::REQUEST),
-            },
-            OrderKind::Peek => Order::Peek {
-                wanted: Wanted::parse(raw, ranks)?,
-                claims: has(flag::CLAIMS),
-            },
-            OrderKind::Probe => Order::Probe {
-                wanted: Wanted::parse(raw, ranks)?,
-            },
-            OrderKind::Claim => Order::Claim { room: raw.size },
-            OrderKind::Cancel => Order::Cancel,
-            OrderKind::Put => Order::Put {
-                to: Place::parse(raw, ranks)?,
-                notice: raw.tag,
-            },
-            OrderKind::Get => Order::Get {
-                from: Place::parse(raw, ranks)?,
-                size: raw.size,
-            },
-            OrderKind::Atomic => {
-                let (atomic, width) = (Atomic::of(raw.tag), Width::of(raw.data));
-                let (Some(atomic), Some(width)) = (atomic, width) else {
-                    return Err(Foul::Atomic);
-                };
-                Order::Atomic {
-                    on: Place::parse(raw, ranks)?,
-                    atomic,
-                    width,
-                    operand: raw.mask,
-                    compare: raw.size,
-                }
+            Order::Send { to, .. } | Order::Untagged { to, .. } | Order::Enqueue { to, .. } => {
+                exists(*to, ranks)
             }
-            OrderKind::Queue => Order::Queue {
-                name: raw.key,
-                slots: raw.data,
-                slot: raw.size,
-            },
-            OrderKind::Enqueue => Order::Enqueue {
-                to: rank(raw.peer, ranks)?,
-                name: raw.key,
-            },
-            OrderKind::Dequeued => Order::Dequeued { name: raw.key },
-            OrderKind::Group => {
+            Order::Receive { wanted, .. }
+            | Order::Peek { wanted, .. }
+            | Order::Probe { wanted } => wanted.from.map_or(Ok(()), |from| exists(from, ranks)),
+            Order::Put { to: place, .. }
+            | Order::Get { from: place, .. }
+            | Order::Atomic { on: place, .. } => exists(place.rank, ranks),
+            Order::Group { key, ranks } => {
                 let bytes = std::mem::take(bytes);
                 let (words, []) = bytes.as_chunks() else {
-                    return Err(Foul::Group { key: raw.key });
+                    return Err(Foul::Group { key: *key });
                 };
-                Order::Group {
-                    key: raw.key,
-                    ranks: words.iter().map(|&word| u32::from_ne_bytes(word)).collect(),
-                }
+                *ranks = words.iter().map(|&word| u32::from_ne_bytes(word)).collect();
+                Ok(())
             }
-            OrderKind::Spawn => Order::Spawn { count: raw.data },
-            OrderKind::Collective => Order::Collective(CollectiveCall::parse(raw)?),
-            OrderKind::Called => Order::Called {
-                call: raw.data,
-                began: raw.key,
-                served: has(flag::SERVED),
-            },
-            OrderKind::Computed => Order::Computed {
-                region: raw.key,
-                time: raw.size,
-            },
-            _ => return Err(Foul::Kind { kind: raw.kind }),
-        })
+            Order::Collective(call) => call.check(),
+            Order::Claim { .. }
+            | Order::Cancel
+            | Order::Queue { .. }
+            | Order::Dequeued { .. }
+            | Order::Spawn { .. }
+            | Order::Called { .. }
+            | Order::Computed { .. } => Ok(()),
+        }
     }
 }

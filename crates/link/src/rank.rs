@@ -3,7 +3,7 @@
 use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Stray, Way, World, frame};
 use crate::order::Order;
 use crate::part::{Payload, Reassembly};
-use crate::raw::{OrderKind, RawOrder, RawReport};
+use crate::raw::Raw;
 use crate::record::{Body, Complaint, Record, Wait};
 use crate::report::Delivery;
 use crate::turn::{self, RANK, Word};
@@ -24,7 +24,7 @@ pub struct Rank {
     world: World,
     /// Bytes of orders so far in this turn.
     up: usize,
-    reassembly: Reassembly<RawReport>,
+    reassembly: Reassembly<Raw>,
     settings: Settings,
     /// Who watches whether the simulator lives.
     simulator: rustix::process::Pid,
@@ -50,7 +50,7 @@ impl Rank {
         let head = area.head();
         let simulator = rustix::process::Pid::from_raw(head.simulator.cast_signed());
         Ok(Rank {
-            settings: head.settings.into(),
+            settings: head.settings.parse().expect(SOUND),
             simulator: simulator.expect("a simulator is a process"),
             area: Arc::new(area),
             number: rank,
@@ -148,20 +148,16 @@ impl Rank {
 
     /// Writes any record. When the area is full, the simulator takes what it holds, in no simulated time, and
     /// gives the turn back at once.
-    pub fn write_raw(&mut self, record: &RawOrder, payload: &[&[u8]]) {
+    pub fn write_raw(&mut self, record: &Raw, payload: &[&[u8]]) {
         let mut payload = Payload::new(payload);
         while !payload.is_written() {
             // The record that gives the turn away must fit behind this one.
-            let (way, free) = ((self.number, Way::Up), frame::<RawOrder>());
+            let (way, free) = ((self.number, Way::Up), frame::<Raw>());
             let up = self.area.append(way, self.up, record, &mut payload, free);
             if let Some(up) = up {
                 self.up = up;
             } else {
-                self.end_turn(&RawOrder {
-                    kind: OrderKind::More as u32,
-                    time: record.time,
-                    ..RawOrder::default()
-                });
+                self.end_turn(&Raw::MORE);
                 self.await_turn();
             }
         }
@@ -173,16 +169,11 @@ impl Rank {
     ///
     /// When the run is over, or the simulator is gone, this process ends.
     pub fn hand_over(&mut self, time: u64, wait: Wait, still: bool) -> Option<u64> {
-        let record = Record {
-            time,
-            checksum: 0,
-            body: Body::Wait(wait, still),
-        };
-        self.hand_over_raw(&record.raw())
+        self.hand_over_raw(&Record::plain(time, Body::Wait(wait, still)).raw())
     }
 
     /// Hands the turn over like [`Rank::hand_over`], by any record.
-    pub fn hand_over_raw(&mut self, last: &RawOrder) -> Option<u64> {
+    pub fn hand_over_raw(&mut self, last: &Raw) -> Option<u64> {
         self.end_turn(last);
         self.await_turn();
         let slot = self.area.slot(self.number);
@@ -222,12 +213,7 @@ impl Rank {
     pub fn finish(&mut self, time: u64) {
         let slot = self.area.slot(self.number);
         slot.phase.store(Phase::Finished as u32, Release);
-        let record = Record {
-            time,
-            checksum: 0,
-            body: Body::Finish,
-        };
-        self.end_turn(&record.raw());
+        self.end_turn(&Record::plain(time, Body::Finish).raw());
     }
 
     /// Comes back after [`Rank::finish`]: waits for the turn, and returns the present simulated time.
@@ -246,7 +232,7 @@ impl Rank {
     }
 
     /// Gives the turn to the simulator, with a last order that says why.
-    fn end_turn(&self, last: &RawOrder) {
+    fn end_turn(&self, last: &Raw) {
         let (way, mut nothing) = ((self.number, Way::Up), Payload::new(&[]));
         let up = self.area.append(way, self.up, last, &mut nothing, 0);
         let up = up.expect("room was left for it");
@@ -372,7 +358,7 @@ impl Starter {
 
     /// The settings of the run.
     pub fn settings(&self) -> Settings {
-        self.area.head().settings.into()
+        self.area.head().settings.parse().expect(SOUND)
     }
 
     /// Reports that this process was started as the rank. Only the first process counts: it may start others.

@@ -1,15 +1,14 @@
 //! What ranks write: orders, the ends of their turns, and answers; and the parser that makes them of raw records.
 //!
-//! A rank writes a [`RawOrder`], and the simulator reads it once, by [`Record::parse`]. Code that has a [`Record`] looks at no
-//! raw field. The rules of a whole turn (which record may come where, and when) are the server's.
+//! A rank writes a record as [`Raw`] bytes, and the simulator reads them once, by [`Record::parse`]. The rules of a whole turn (which record may come where, and when) are the server's.
 
 use crate::foul::Foul;
 use crate::order::Order;
-use crate::raw::{OrderKind, RawOrder, flag, flags};
-use bytemuck::checked::try_cast;
+use crate::raw::Raw;
+use serde::{Deserialize, Serialize};
 
 /// A record of a rank.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The rank's local time at which it was written.
     pub time: u64,
@@ -20,7 +19,7 @@ pub struct Record {
 }
 
 /// The content of a rank's record.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Body {
     /// The rank orders. A number names an operation in reports; an operation of number 0 has no report of its end.
     Order(u64, Order),
@@ -39,7 +38,7 @@ pub enum Body {
 pub type Still = bool;
 
 /// How a rank waits.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wait {
     /// Until a moment, also if operations end before.
     Sleep {
@@ -65,7 +64,7 @@ impl Wait {
 }
 
 /// How a rank waits for a report.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Patience {
     /// At most until this moment; [`NEVER`](crate::NEVER) without an end.
     pub until: u64,
@@ -91,7 +90,7 @@ impl Patience {
 }
 
 /// Why the run cannot go on, as a rank says it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Complaint {
     /// The payload is what the rank has stored of a message, and its checksum is not that of the message.
     Differs {
@@ -110,125 +109,31 @@ pub enum Complaint {
 }
 
 impl Record {
-    /// The record as it lies in memory.
-    pub fn raw(&self) -> RawOrder {
-        let raw = match &self.body {
-            Body::Order(id, order) => RawOrder {
-                id: *id,
-                ..order.raw()
-            },
-            Body::Reply => RawOrder::of(OrderKind::Reply),
-            Body::Complaint(complaint) => complaint.raw(),
-            Body::Wait(wait, still) => {
-                let raw = wait.raw();
-                RawOrder {
-                    flags: raw.flags | flags([(*still, flag::STILL)]),
-                    ..raw
-                }
-            }
-            Body::Finish => RawOrder::of(OrderKind::Finish),
-        };
-        RawOrder {
-            time: self.time,
-            checksum: self.checksum,
-            ..raw
+    /// A record without a checksum.
+    pub fn plain(time: u64, body: Body) -> Record {
+        Record {
+            time,
+            checksum: 0,
+            body,
         }
+    }
+
+    /// The record as it lies in memory.
+    pub fn raw(&self) -> Raw {
+        Raw::of(self)
     }
 
     /// The record that a raw one stands for, with its payload, in a run of so many ranks. A payload that is a part of
     /// the record itself is taken out of `bytes`.
     ///
     /// # Errors
-    /// If there is no such kind, or a field has no meaning in it.
-    pub fn parse(raw: &RawOrder, bytes: &mut Vec<u8>, ranks: u32) -> Result<Record, Foul> {
-        let kind = try_cast(raw.kind).map_err(|_| Foul::Kind { kind: raw.kind })?;
-        let body = match kind {
-            OrderKind::More => return Err(Foul::Kind { kind: raw.kind }),
-            OrderKind::Reply => Body::Reply,
-            OrderKind::Differs | OrderKind::Refuses => Body::Complaint(Complaint::parse(raw, kind)),
-            OrderKind::Sleep | OrderKind::Wait | OrderKind::Meet => {
-                let still = raw.flags & flag::STILL != 0;
-                Body::Wait(Wait::parse(raw, kind), still)
-            }
-            OrderKind::Finish => Body::Finish,
-            _ => Body::Order(raw.id, Order::parse(raw, kind, bytes, ranks)?),
-        };
-        Ok(Record {
-            time: raw.time,
-            checksum: raw.checksum,
-            body,
-        })
-    }
-}
-
-impl Complaint {
-    fn raw(self) -> RawOrder {
-        match self {
-            Complaint::Differs { message } => RawOrder {
-                id: message,
-                ..RawOrder::of(OrderKind::Differs)
-            },
-            Complaint::Refuses { by, offset, size } => RawOrder {
-                peer: by,
-                offset,
-                size,
-                ..RawOrder::of(OrderKind::Refuses)
-            },
+    /// If these are not the bytes of a record, or a field has no meaning in it.
+    pub fn parse(raw: &Raw, bytes: &mut Vec<u8>, ranks: u32) -> Result<Record, Foul> {
+        let mut record: Record = raw.parse().ok_or(Foul::Record)?;
+        if let Body::Order(_, order) = &mut record.body {
+            order.check(bytes, ranks)?;
         }
-    }
-
-    fn parse(raw: &RawOrder, kind: OrderKind) -> Complaint {
-        if kind == OrderKind::Differs {
-            Complaint::Differs { message: raw.id }
-        } else {
-            Complaint::Refuses {
-                by: raw.peer,
-                offset: raw.offset,
-                size: raw.size,
-            }
-        }
-    }
-}
-
-impl Wait {
-    fn raw(self) -> RawOrder {
-        match self {
-            Wait::Sleep { until } => RawOrder {
-                key: until,
-                ..RawOrder::of(OrderKind::Sleep)
-            },
-            Wait::Report(patience) => RawOrder {
-                key: patience.until,
-                flags: flags([
-                    (patience.threads, flag::THREADS),
-                    (patience.writes, flag::WRITES),
-                    (patience.guessed, flag::GUESSED),
-                ]),
-                ..RawOrder::of(OrderKind::Wait)
-            },
-            Wait::Meeting { which, ranks } => RawOrder {
-                key: which,
-                size: ranks,
-                ..RawOrder::of(OrderKind::Meet)
-            },
-        }
-    }
-
-    fn parse(raw: &RawOrder, kind: OrderKind) -> Wait {
-        let has = |flag| raw.flags & flag != 0;
-        match kind {
-            OrderKind::Sleep => Wait::Sleep { until: raw.key },
-            OrderKind::Meet => Wait::Meeting {
-                which: raw.key,
-                ranks: raw.size,
-            },
-            _ => Wait::Report(Patience {
-                until: raw.key,
-                threads: has(flag::THREADS),
-                writes: has(flag::WRITES),
-                guessed: has(flag::GUESSED),
-            }),
-        }
+        Ok(record)
     }
 }
 

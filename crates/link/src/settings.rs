@@ -1,10 +1,10 @@
 //! What ranks must know of the run. They read it from the head of the shared memory.
 
 use crate::collective::Collectives;
-use bytemuck::{Pod, Zeroable, checked::try_cast};
+use serde::{Deserialize, Serialize};
 
 /// The simulated time that a rank's own computation between two calls of MPI takes.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Compute {
     /// None: only communication takes time. Repeatable.
     None,
@@ -18,7 +18,7 @@ pub enum Compute {
 }
 
 /// Settings of a run.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(clippy::struct_excessive_bools)] // each is a fact of its own
 pub struct Settings {
     /// The simulated time of computation.
@@ -61,70 +61,4 @@ impl Settings {
         processors: 1,
         nodes: 1,
     };
-}
-
-/// The settings as they lie in memory.
-#[derive(Clone, Copy, Debug, Default, Pod, Zeroable)]
-#[repr(C)]
-pub(crate) struct Raw {
-    compute: u64,
-    value: u64,
-    tick: u64,
-    longest_tick: u64,
-    epoch: u64,
-    calls: u64,
-    checksums: u64,
-    faults: u64,
-    collectives: u64,
-    atomics: u64,
-    processors: u64,
-    nodes: u64,
-}
-
-impl From<Settings> for Raw {
-    fn from(settings: Settings) -> Raw {
-        let (compute, value) = match settings.compute {
-            Compute::None => (0, 0),
-            Compute::PerCall(time) => (1, time),
-            Compute::Measured(factor) => (2, factor.to_bits()),
-            Compute::Sampled(factor) => (3, factor.to_bits()),
-        };
-        Raw {
-            compute,
-            value,
-            tick: settings.tick,
-            longest_tick: settings.longest_tick,
-            epoch: settings.epoch,
-            calls: settings.calls.into(),
-            checksums: settings.checksums.into(),
-            faults: settings.faults.into(),
-            collectives: settings.collectives as u64,
-            atomics: settings.atomics.into(),
-            processors: settings.processors.into(),
-            nodes: settings.nodes.into(),
-        }
-    }
-}
-
-impl From<Raw> for Settings {
-    fn from(raw: Raw) -> Settings {
-        Settings {
-            compute: match raw.compute {
-                0 => Compute::None,
-                1 => Compute::PerCall(raw.value),
-                2 => Compute::Measured(f64::from_bits(raw.value)),
-                _ => Compute::Sampled(f64::from_bits(raw.value)),
-            },
-            tick: raw.tick,
-            longest_tick: raw.longest_tick,
-            epoch: raw.epoch,
-            calls: raw.calls != 0,
-            checksums: raw.checksums != 0,
-            faults: raw.faults != 0,
-            collectives: try_cast(raw.collectives as u32).unwrap_or_default(),
-            atomics: raw.atomics != 0,
-            processors: raw.processors as u32,
-            nodes: raw.nodes as u32,
-        }
-    }
 }

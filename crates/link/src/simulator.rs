@@ -4,7 +4,7 @@ use crate::Settings;
 use crate::area::{Area, BUSY, Leaving, Phase, Stray, Way};
 use crate::foul::Foul;
 use crate::part::{Payload, Reassembly};
-use crate::raw::{OrderKind, RawOrder};
+use crate::raw::Raw;
 use crate::record::Record;
 use crate::report::Delivery;
 use crate::turn::{self, RANK, Word};
@@ -57,7 +57,7 @@ const READY: usize = 64 << 20;
 /// An order whose payload comes in parts.
 #[derive(Default)]
 struct Coming {
-    reassembly: Reassembly<RawOrder>,
+    reassembly: Reassembly<Raw>,
     bytes: Vec<u8>,
 }
 
@@ -253,9 +253,9 @@ impl Simulator {
         let length = self.area.slot(rank).up.swap(0, AcqRel);
         let up = &mut self.up[rank as usize];
         let (mut all, ranks) = (true, self.ranks);
-        for record in self.area.records::<RawOrder>(rank, Way::Up, length)? {
+        for record in self.area.records::<Raw>(rank, Way::Up, length)? {
             let (raw, part, bytes) = record?;
-            if raw.kind == OrderKind::More as u32 {
+            if raw == Raw::MORE {
                 all = false;
                 continue;
             }

@@ -11,8 +11,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
-use link::raw::{OrderKind, RawOrder};
-use link::{BATCH, Delivery, Foul, Payload, Phase, Report, Settings, Simulator};
+use link::raw::Raw;
+use link::{
+    ADDRESS_SPACE, Atomic, BATCH, Body, CollectiveCall, CollectiveKind, Complaint, Delivery, Foul,
+    NEVER, Order, Payload, Phase, Place, Record, Report, Settings, Simulator, Wait, Wanted, Width,
+};
 use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -91,45 +94,120 @@ impl Memory {
     }
 }
 
-fn raw(kind: OrderKind) -> RawOrder {
-    RawOrder {
-        kind: kind as u32,
-        ..RawOrder::default()
-    }
+/// The raw record of an order.
+fn raw(order: Order) -> Raw {
+    Record::plain(0, Body::Order(3, order)).raw()
 }
 
-/// Records as a rank writes them: the part's place, length and whole, the order, and its bytes.
+/// A record of any kind but a wait.
+fn body(draw: &mut Draw) -> Body {
+    let (key, size) = (draw.below(4), draw.below(100));
+    let place = Place {
+        rank: 0,
+        key: ADDRESS_SPACE,
+        offset: size,
+    };
+    let wanted = Wanted {
+        from: [None, Some(0)][draw.below(2) as usize],
+        tag: key,
+        mask: NEVER,
+    };
+    let order = match draw.below(21) {
+        0 => return Body::Reply,
+        1 => return Body::Complaint(Complaint::Differs { message: key }),
+        2 => {
+            let (by, offset) = (0, key);
+            return Body::Complaint(Complaint::Refuses { by, offset, size });
+        }
+        3 => Order::Send {
+            to: 0,
+            tag: key,
+            data: None,
+            synchronous: false,
+            request: true,
+        },
+        4 => Order::Untagged { to: 0, data: None },
+        5 => Order::Receive {
+            wanted,
+            room: size,
+            request: false,
+        },
+        6 => Order::Peek {
+            wanted,
+            claims: true,
+        },
+        7 => Order::Probe { wanted },
+        8 => Order::Claim { room: size },
+        9 => Order::Cancel,
+        10 => Order::Put {
+            to: place,
+            notice: key,
+        },
+        11 => Order::Get { from: place, size },
+        12 => Order::Atomic {
+            on: place,
+            atomic: Atomic::CompareSwap,
+            width: Width::Eight,
+            operand: size,
+            compare: key,
+        },
+        13 => Order::Queue {
+            name: key,
+            slots: 2,
+            slot: size,
+        },
+        14 => Order::Enqueue { to: 0, name: key },
+        15 => Order::Dequeued { name: key },
+        16 => Order::Group {
+            key,
+            ranks: Vec::new(),
+        },
+        17 => Order::Spawn { count: 1 },
+        18 => Order::Collective(CollectiveCall {
+            group: key,
+            kind: CollectiveKind::Broadcast,
+            root: 0,
+            size,
+            combiner: None,
+            hardware: true,
+            posted: false,
+        }),
+        19 => Order::Called {
+            call: 1,
+            began: key,
+            served: true,
+        },
+        _ => Order::Computed {
+            region: key,
+            time: size,
+        },
+    };
+    Body::Order(key, order)
+}
+
+/// Records as a rank writes them: the part's place, length and whole, the record, and its bytes.
 fn records(draw: &mut Draw) -> Vec<u8> {
     let mut all = Vec::new();
     for _ in 0..draw.below(6) {
         let length = [0, 1, 8, 100, 5000][draw.below(5) as usize];
-        let kind = match draw.below(8) {
-            0 => OrderKind::More as u32,
-            1 => OrderKind::Computed as u32,
-            // All kinds but some waits.
-            _ => [1 + draw.below(19) as u32, OrderKind::Spawn as u32]
-                [usize::from(draw.below(20) == 0)],
-        };
+        let body = body(draw);
         // The payload of a group is words.
-        let length = if kind == OrderKind::Group as u32 {
-            length & !3
-        } else {
-            length
+        let length = match &body {
+            Body::Order(_, Order::Group { .. }) => length & !3,
+            _ => length,
+        };
+        let raw = match draw.below(8) {
+            0 => Raw::MORE,
+            _ => Record::plain(0, body).raw(),
         };
         let part = [0, length, length];
-        let order = RawOrder {
-            kind,
-            id: draw.below(4),
-            data: 8, // the bytes of an atomic's word
-            ..RawOrder::default()
-        };
         all.extend(part.iter().flat_map(|word: &u64| word.to_le_bytes()));
-        all.extend(bytemuck::bytes_of(&order));
+        all.extend(bytemuck::bytes_of(&raw));
         all.extend(vec![7; length.next_multiple_of(8) as usize]);
     }
-    let wait = raw(OrderKind::Wait);
+    let wait = Record::plain(0, Body::Wait(Wait::report(NEVER), false));
     all.extend([0_u8; 24]);
-    all.extend(bytemuck::bytes_of(&wait));
+    all.extend(bytemuck::bytes_of(&wait.raw()));
     all
 }
 
@@ -260,7 +338,7 @@ fn foul(part: [u64; 3], up: u64) -> Option<Foul> {
     let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
     let memory = Memory::of(&simulator);
     let mut area: Vec<u8> = part.iter().flat_map(|word| word.to_le_bytes()).collect();
-    area.extend(bytemuck::bytes_of(&raw(OrderKind::Send)));
+    area.extend(bytemuck::bytes_of(&raw(Order::Cancel)));
     memory.write(SLOT + PAGE, &area);
     memory.write(SLOT + UP, &up.to_le_bytes());
     memory.word(TURN, 1);
@@ -269,7 +347,7 @@ fn foul(part: [u64; 3], up: u64) -> Option<Foul> {
 
 #[test]
 fn lengths_and_parts_are_compared_with_the_area() {
-    let one = 24 + size_of::<RawOrder>() as u64;
+    let one = 24 + size_of::<Raw>() as u64;
     assert_eq!(foul([0; 3], one), None);
     for length in [BATCH as u64 + 1, u64::MAX] {
         assert_eq!(foul([0; 3], length), Some(Foul::Length { length }));

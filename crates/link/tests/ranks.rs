@@ -1,6 +1,9 @@
 //! What ranks say of themselves, whoever has the turn; and ranks that leave, come back, or exit.
 
-use link::{Leaving, LinkError, Phase, Rank, Settings, Simulator, Starter, Stray, World};
+use link::{
+    Collectives, Compute, Leaving, LinkError, Phase, Rank, Settings, Simulator, Starter, Stray,
+    World,
+};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_secs(20);
@@ -105,4 +108,27 @@ fn ranks_start_later_where_there_is_room() {
     });
     let world = |first| World { first, size: 2 };
     assert_eq!(worlds, [(world(0), 0, 4), (world(2), 7, 4)]);
+}
+
+/// A run whose settings have the greatest numbers has room for them, and ranks read what was set.
+#[test]
+fn a_rank_reads_the_settings_of_the_run() {
+    let most = Settings {
+        compute: Compute::PerCall(u64::MAX),
+        tick: u64::MAX,
+        longest_tick: u64::MAX,
+        epoch: u64::MAX,
+        calls: true,
+        checksums: false,
+        faults: true,
+        collectives: Collectives::Hardware,
+        atomics: true,
+        processors: u32::MAX,
+        nodes: u32::MAX,
+    };
+    for settings in [Settings::DEFAULT, most] {
+        let simulator = Simulator::new(1, settings).expect("there is memory");
+        let rank = Rank::attach(&simulator.path(), 0).expect("there is a place");
+        assert_eq!(rank.settings(), settings);
+    }
 }

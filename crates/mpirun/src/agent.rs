@@ -20,7 +20,7 @@ use crate::sent::InFlight;
 use crate::trace::Trace;
 use elan::Node;
 use kernel::Signal;
-use link::{Delivery, Foul, Order, Wanted};
+use link::{Delivery, Foul, Wanted};
 use operation::Operation;
 pub(crate) use orders::{Content, Given, Turn, TurnEnd};
 use std::cell::{Cell, RefCell};
@@ -66,19 +66,11 @@ impl Shared {
     /// Counts orders that have been given.
     pub fn note(&self, orders: &[Given]) {
         for given in orders {
-            match given.order {
-                Order::Peek { .. }
-                | Order::Probe { .. }
-                | Order::Cancel
-                | Order::Called { .. }
-                | Order::Computed { .. } => {}
-                Order::Put { .. }
-                | Order::Get { .. }
-                | Order::Atomic { .. }
-                | Order::Untagged { .. } => {
-                    self.remote.update(|count| count + 1);
-                }
-                _ => self.moves.update(|count| count + 1),
+            let order = &given.order;
+            if order.is_one_sided() {
+                self.remote.update(|count| count + 1);
+            } else if !order.is_look() && !order.is_record() {
+                self.moves.update(|count| count + 1);
             }
         }
     }
@@ -273,10 +265,7 @@ impl Agent {
         self.confirm();
         for given in turn.orders {
             self.node.sleep_until(given.time).await;
-            let looks = matches!(
-                given.order,
-                Order::Peek { .. } | Order::Probe { .. } | Order::Cancel
-            );
+            let looks = given.order.is_look();
             self.shared
                 .orders_done
                 .update(|done| done + u64::from(!looks));

@@ -65,14 +65,7 @@ impl Probe {
     /// Gives the probe up if another order must not find it. Returns its number if the simulator has to be told. Orders that
     /// take messages or look for them end the probe; all orders do when the call that waits for the probe is over.
     pub fn give_up(&mut self, order: &Order, waits: bool) -> Option<u64> {
-        let stays = match order {
-            order if order.is_record() => true,
-            Order::Receive { .. }
-            | Order::Peek { .. }
-            | Order::Probe { .. }
-            | Order::Claim { .. } => false,
-            _ => waits,
-        };
+        let stays = order.is_record() || waits && !order.seeks();
         let probe = self.0.take_if(|_| !stays)?;
         probe.found.is_none().then_some(probe.id)
     }

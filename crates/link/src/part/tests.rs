@@ -1,11 +1,9 @@
 use super::*;
-use crate::raw::RawOrder;
+use crate::raw::Raw;
+use crate::record::{Body, Record};
 
-fn order(time: u64) -> RawOrder {
-    RawOrder {
-        time,
-        ..RawOrder::default()
-    }
+fn order(time: u64) -> Raw {
+    Record::plain(time, Body::Reply).raw()
 }
 
 /// The parts of a payload whose next part has at most `most` bytes, as the reading side finds them.

@@ -3,7 +3,6 @@ use crate::atomic::{Atomic, Width};
 use crate::collective::{CollectiveKind, Combiner};
 use crate::collective::{Element, Operation, Reduction};
 use crate::order::{CollectiveCall, Place, Wanted};
-use crate::raw::ANYBODY;
 
 const RANKS: u32 = 4;
 
@@ -121,19 +120,19 @@ fn orders() -> Vec<Order> {
     ]
 }
 
-fn parsed(raw: &RawOrder) -> Result<Body, Foul> {
-    Record::parse(raw, &mut Vec::new(), RANKS).map(|record| record.body)
+/// What the simulator makes of an order.
+fn parsed(order: Order) -> Result<Body, Foul> {
+    let mut bytes = payload(&order);
+    let raw = Record::plain(1, Body::Order(77, order)).raw();
+    Record::parse(&raw, &mut bytes, RANKS).map(|record| record.body)
 }
 
-/// The raw record of an order.
-fn raw(order: Order) -> RawOrder {
-    let body = Body::Order(77, order);
-    let record = Record {
-        time: 1,
-        checksum: 2,
-        body,
-    };
-    record.raw()
+/// The part of an order that is its payload.
+fn payload(order: &Order) -> Vec<u8> {
+    match order {
+        Order::Group { ranks, .. } => bytemuck::cast_slice(ranks).to_vec(),
+        _ => Vec::new(),
+    }
 }
 
 #[test]
@@ -166,7 +165,6 @@ fn records_come_back_as_they_were_written() {
         .chain(waits.map(|(wait, still)| Body::Wait(wait, still)))
         .chain(complaints.map(Body::Complaint))
         .chain([Body::Reply, Body::Finish]);
-    let mut kinds = Vec::new();
     for body in bodies {
         let record = Record {
             time: 11,
@@ -174,98 +172,153 @@ fn records_come_back_as_they_were_written() {
             body,
         };
         let mut bytes = match &record.body {
-            Body::Order(_, Order::Group { ranks, .. }) => bytemuck::cast_slice(ranks).to_vec(),
+            Body::Order(_, order) => payload(order),
             _ => Vec::new(),
         };
-        kinds.push(record.raw().kind);
         assert_eq!(Record::parse(&record.raw(), &mut bytes, RANKS), Ok(record));
         assert!(bytes.is_empty());
     }
-    kinds.sort_unstable();
-    kinds.dedup();
-    let all = 1..=OrderKind::Spawn as u32;
-    let all = all.filter(|&kind| kind != OrderKind::More as u32);
-    assert!(kinds.into_iter().eq(all), "each kind but `More` is here");
 }
 
 #[test]
-fn kinds_exist() {
-    for kind in [0, OrderKind::More as u32, 27, u32::MAX] {
-        let wrong = RawOrder {
-            kind,
-            ..RawOrder::default()
-        };
-        assert_eq!(parsed(&wrong), Err(Foul::Kind { kind }));
+fn the_longest_order_fits() {
+    let most = u64::MAX;
+    let on = Place {
+        rank: RANKS - 1,
+        key: most,
+        offset: most,
+    };
+    let record = Record {
+        time: most,
+        checksum: most,
+        body: Body::Order(
+            most,
+            Order::Atomic {
+                on: Place {
+                    rank: u32::MAX,
+                    ..on
+                },
+                atomic: Atomic::Xor,
+                width: Width::Eight,
+                operand: most,
+                compare: most,
+            },
+        ),
+    };
+    let foul = Foul::Peer {
+        peer: u32::MAX,
+        ranks: RANKS,
+    };
+    assert_eq!(
+        Record::parse(&record.raw(), &mut Vec::new(), RANKS),
+        Err(foul)
+    );
+}
+
+/// Each byte of each order, changed in each bit, is read as some record or refused.
+#[test]
+fn bytes_that_are_no_record_are_refused() {
+    let parse = |raw: &Raw| Record::parse(raw, &mut Vec::new(), RANKS);
+    assert_eq!(parse(&Raw::MORE), Err(Foul::Record));
+    let mut refused = 0;
+    for order in orders() {
+        let raw = Record::plain(1, Body::Order(77, order)).raw();
+        for bit in 0..8 * size_of::<Raw>() {
+            let mut wrong = raw;
+            bytemuck::bytes_of_mut(&mut wrong)[bit / 8] ^= 1 << (bit % 8);
+            refused += u32::from(parse(&wrong) == Err(Foul::Record));
+        }
     }
+    assert!(refused > 100, "{refused} changes were refused");
 }
 
 #[test]
 fn ranks_exist() {
     let mut naming = 0;
-    for order in orders() {
-        let group = matches!(order, Order::Collective(_));
-        let raw = raw(order);
-        // The root of a collective call is a place in its group.
-        if group || parsed(&RawOrder { peer: 1, ..raw }) == parsed(&RawOrder { peer: 2, ..raw }) {
-            continue;
-        }
-        naming += 1;
-        for peer in [RANKS, ANYBODY - 1] {
-            let wrong = RawOrder { peer, ..raw };
-            assert_eq!(parsed(&wrong), Err(Foul::Peer { peer, ranks: RANKS }));
-        }
-        let anybody = RawOrder {
-            peer: ANYBODY,
-            ..raw
+    for peer in [RANKS, u32::MAX] {
+        let place = Place {
+            rank: peer,
+            ..PLACE
         };
-        let kind = try_cast(raw.kind).expect("it exists");
-        let looks = matches!(
-            kind,
-            OrderKind::Receive | OrderKind::Peek | OrderKind::Probe
-        );
-        assert_eq!(parsed(&anybody).is_ok(), looks, "{kind:?}");
+        let wanted = wanted(Some(peer));
+        for order in [
+            send(peer),
+            Order::Untagged {
+                to: peer,
+                data: None,
+            },
+            Order::Receive {
+                wanted,
+                room: 80,
+                request: true,
+            },
+            Order::Peek {
+                wanted,
+                claims: true,
+            },
+            Order::Probe { wanted },
+            Order::Put {
+                to: place,
+                notice: 6,
+            },
+            Order::Get {
+                from: place,
+                size: 8,
+            },
+            Order::Atomic {
+                on: place,
+                atomic: Atomic::Add,
+                width: Width::Four,
+                operand: 1,
+                compare: 0,
+            },
+            Order::Enqueue { to: peer, name: 2 },
+        ] {
+            naming += 1;
+            assert_eq!(parsed(order), Err(Foul::Peer { peer, ranks: RANKS }));
+        }
     }
-    assert_eq!(
-        naming, 9,
-        "sends of both kinds, receives and looks, put, get, atomic, insertion"
-    );
+    assert_eq!(naming, 18);
 }
 
 #[test]
-fn atomics_and_collective_calls_make_sense() {
-    let good = raw(atomic());
-    for wrong in [
-        RawOrder { tag: 7, ..good },
-        RawOrder { data: 5, ..good },
-        RawOrder {
-            tag: u64::MAX,
-            ..good
-        },
+fn collective_calls_make_sense() {
+    let bytes = Combiner::Known(Reduction {
+        operation: Operation::Sum,
+        element: Element::Byte,
+    });
+    for (combiner, size) in [
+        (None, 16),
+        (Some(SUM), 15),
+        (Some(bytes), 16),
+        (Some(Combiner::Own { element: 0 }), 0),
+        (Some(Combiner::Own { element: 2 }), 9),
     ] {
-        assert_eq!(parsed(&wrong), Err(Foul::Atomic));
+        let kind = CollectiveKind::AllReduce as u32;
+        let foul = Foul::Collective { kind };
+        assert_eq!(parsed(reduce(combiner, size)), Err(foul), "{combiner:?}");
     }
-    let good = raw(reduce(Some(SUM), 16));
-    let own = raw(reduce(Some(Combiner::Own { element: 3 }), 9));
-    for wrong in [
-        RawOrder { tag: 4, ..good },
-        RawOrder { data: 99, ..good },
-        RawOrder { offset: 4, ..good },
-        RawOrder { size: 15, ..good },
-        RawOrder { offset: 0, ..own },
-        RawOrder { offset: 2, ..own },
-    ] {
-        let foul = Foul::Collective { tag: wrong.tag };
-        assert_eq!(parsed(&wrong), Err(foul), "{wrong:?}");
-    }
+    let barrier = CollectiveCall {
+        group: 0,
+        kind: CollectiveKind::Barrier,
+        root: 0,
+        size: 16,
+        combiner: Some(SUM),
+        hardware: false,
+        posted: false,
+    };
+    let kind = CollectiveKind::Barrier as u32;
+    let parsed = parsed(Order::Collective(barrier));
+    assert_eq!(parsed, Err(Foul::Collective { kind }));
 }
 
 #[test]
 fn the_payload_of_a_group_is_words() {
-    let group = raw(Order::Group {
+    let group = Order::Group {
         key: 5,
         ranks: Vec::new(),
-    });
-    let mut bytes = vec![1; 9];
-    let parsed = Record::parse(&group, &mut bytes, RANKS);
+    };
+    let raw = Record::plain(1, Body::Order(77, group)).raw();
+    let parsed = Record::parse(&raw, &mut vec![1; 9], RANKS);
     assert_eq!(parsed, Err(Foul::Group { key: 5 }));
 }

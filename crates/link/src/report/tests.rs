@@ -57,34 +57,64 @@ fn reports_come_back_as_they_were_written() {
         Report::Combine,
         Report::Arrived { queue: 6 },
     ];
-    let mut kinds = Vec::new();
     for report in all.chain(lost).map(ended).chain(others) {
         let delivery = Delivery {
             report,
             checksum: 7,
             message: 8,
         };
-        kinds.push(delivery.raw().kind);
         assert_eq!(Delivery::parse(&delivery.raw()), Some(delivery));
     }
-    kinds.sort_unstable();
-    kinds.dedup();
-    assert!(kinds.into_iter().eq(1..=ReportKind::Arrived as u32));
+}
+
+#[test]
+fn the_longest_report_fits() {
+    let most = u64::MAX;
+    let envelope = Envelope {
+        from: u32::MAX,
+        tag: most,
+        data: Some(u32::MAX),
+        size: most,
+    };
+    let place = Place {
+        rank: u32::MAX,
+        key: most,
+        offset: most,
+    };
+    for report in [
+        Report::Ended(Ended {
+            id: most,
+            status: Status::Lost {
+                peer: Some(u32::MAX),
+            },
+            end: End::Received(envelope),
+        }),
+        Report::Write {
+            place,
+            size: most,
+            notice: most,
+        },
+    ] {
+        let delivery = Delivery {
+            report,
+            checksum: most,
+            message: most,
+        };
+        assert_eq!(Delivery::parse(&delivery.raw()), Some(delivery));
+    }
 }
 
 #[test]
 fn a_report_without_a_meaning_is_none() {
-    for (kind, status) in [
-        (0, 0),
-        (14, 0),
-        (ReportKind::Sent as u32, 6),
-        (ReportKind::Sent as u32, u32::MAX),
-    ] {
-        let raw = RawReport {
-            kind,
-            status,
-            ..RawReport::default()
-        };
-        assert_eq!(Delivery::parse(&raw), None);
+    assert_eq!(Delivery::parse(&Raw::MORE), None);
+    for (at, byte) in [(0, 6), (2, 6), (3, 8)] {
+        let mut raw = Delivery::from(Report::Ended(Ended {
+            id: 5,
+            status: Status::Done,
+            end: End::Sent,
+        }))
+        .raw();
+        bytemuck::bytes_of_mut(&mut raw)[at] = byte;
+        assert_eq!(Delivery::parse(&raw), None, "byte {at}");
     }
 }

@@ -67,8 +67,8 @@ impl Agent {
         let given = if gives { call.size.as_u64() } else { 0 };
         let right = call.root < group.size() && given == call.bytes.len() as u64;
         if !right || !group.takes(&call) {
-            let tag = call.kind as u64;
-            return blame(Foul::Collective { tag });
+            let kind = call.kind as u32;
+            return blame(Foul::Collective { kind });
         }
         let hardware = group.is_by_hardware(&call);
         self.shared.trace.borrow_mut().collected(hardware);

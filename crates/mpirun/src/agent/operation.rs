@@ -1,7 +1,9 @@
 //! The operations that a rank has under way, and their descriptions for people.
 
 use crate::endpoint::Number;
+use crate::record::Recorder;
 use crate::trace::{PROGRAM, tagged};
+use goal::Kind;
 use link::{CollectiveKind, End, Envelope, Report, Wanted};
 use std::cell::Cell;
 use std::fmt;
@@ -85,6 +87,100 @@ impl Operation {
     /// Whether it only looks for a message, and leaves the message where it is.
     pub fn looks(&self) -> bool {
         matches!(self, Operation::Peek { .. } | Operation::Probe(_))
+    }
+
+    /// The number in the trace of a message that it sends, and whose end is that of the send.
+    pub fn sends(&self) -> Option<usize> {
+        match *self {
+            Operation::Send { record, .. } | Operation::Untagged { record, .. } => Some(record),
+            _ => None,
+        }
+    }
+
+    /// The number in the trace of bytes that are where they belong when it ends.
+    pub fn copies(&self) -> Option<usize> {
+        match *self {
+            Operation::Put { record, .. }
+            | Operation::Get { record, .. }
+            | Operation::Atomic { record, .. }
+            | Operation::Enqueue { record, .. } => Some(record),
+            _ => None,
+        }
+    }
+
+    /// Whether it brings a message.
+    pub fn receives(&self) -> bool {
+        matches!(
+            self,
+            Operation::Receive(_) | Operation::Claim(..) | Operation::Message { .. }
+        )
+    }
+
+    /// Whether its end lets the program go on that waited for others.
+    pub fn is_move(&self) -> bool {
+        matches!(
+            self,
+            Operation::Receive(_) | Operation::Claim(..) | Operation::Collective { .. }
+        )
+    }
+
+    /// Whether it keeps the message that it finds for a later order.
+    pub fn claims(&self) -> bool {
+        matches!(self, Operation::Peek { claims: true, .. })
+    }
+
+    /// The room for a message of which all is here.
+    pub fn room(&self) -> Option<Bytes> {
+        match *self {
+            Operation::Claim(_, room) => Some(room),
+            _ => None,
+        }
+    }
+
+    /// The sender of an untagged message, and the message's place among those of the sender.
+    pub fn place(&self) -> Option<(u32, u64)> {
+        match *self {
+            Operation::Message { from, sequence, .. } => Some((from, sequence)),
+            _ => None,
+        }
+    }
+
+    /// The queue into which a message has come.
+    pub fn queue(&self) -> Option<u64> {
+        match *self {
+            Operation::Arrival(queue) => Some(queue),
+            _ => None,
+        }
+    }
+
+    /// Whether the other rank has not let it do anything.
+    pub fn is_refused(&self) -> bool {
+        matches!(self, Operation::Atomic { found, .. } if found.get().refused)
+    }
+
+    /// Records its end, which the rank sees, with the message that it has found: the number in the trace, and the length.
+    pub fn record_end(
+        &self,
+        recorder: &mut Recorder,
+        rank: u32,
+        key: u64,
+        message: Option<(usize, Bytes)>,
+    ) {
+        match (self, message) {
+            (Operation::Send { .. } | Operation::Untagged { .. }, _) => {
+                recorder.sees_sent(rank, key);
+            }
+            (Operation::Receive(_) | Operation::Claim(..), Some((record, size))) => {
+                recorder.sees_received(rank, key, record, size);
+            }
+            (&Operation::Peek { claims, .. }, Some((record, size))) => {
+                recorder.sees_found(rank, record, size, (Kind::Poll, claims));
+            }
+            (Operation::Probe(_), Some((record, size))) => {
+                recorder.sees_found(rank, record, size, (Kind::Probe, false));
+            }
+            _ => {}
+        }
     }
 
     /// Whether it sends something, or asks another rank's adapter for something.

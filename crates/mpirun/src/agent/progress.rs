@@ -3,7 +3,6 @@
 use super::operation::Operation;
 use super::{Agent, Entry, State};
 use crate::endpoint::{Finish, Incoming, NetworkOp};
-use goal::Kind;
 use kernel::Signal;
 use link::{Delivery, Ended, Envelope, NEVER, Patience, Report, Status, Wait, Wanted};
 use std::future::poll_fn;
@@ -64,15 +63,14 @@ impl Agent {
     fn ended(&self, key: u64, now: Time) -> Option<(Finish, Operation)> {
         let mut state = self.state.borrow_mut();
         let entry = &state.entries[&key];
-        if let Operation::Send { record, .. } | Operation::Untagged { record, .. } = entry.operation
-        {
+        if let Some(record) = entry.operation.sends() {
             self.shared.trace.borrow_mut().sent(record, now);
             if entry.id == 0 {
                 let entry = state.entries.remove(&key).expect("it is under way");
                 return Some((entry.network.finish(now), entry.operation));
             }
         }
-        if let Operation::Message { from, sequence, .. } = entry.operation {
+        if let Some((from, sequence)) = entry.operation.place() {
             // A message that has overtaken others is seen after them.
             state.early.insert((from, sequence), (now, key));
             let mut expected = state.expected.get(&from).copied().unwrap_or_default();
@@ -222,10 +220,7 @@ impl Agent {
         let entry = state.entries.remove(&key).expect("it is under way");
         let (id, operation) = (entry.id, entry.operation);
         state.looks -= u32::from(operation.looks());
-        if matches!(
-            operation,
-            Operation::Receive(_) | Operation::Claim(..) | Operation::Collective { .. }
-        ) {
+        if operation.is_move() {
             self.shared.moves.update(|count| count + 1);
         }
         let number = operation.number().or(incoming.number);
@@ -233,40 +228,38 @@ impl Agent {
         let sent = number
             .map(|number| in_flight.get(number, |sent| (sent.record, sent.data, sent.checksum)));
         let record = sent.map(|(record, ..)| record);
-        if let Operation::Claim(_, room) = operation
-            && incoming.status == Status::Done
-            && incoming.size > room
+        if incoming.status == Status::Done
+            && operation.room().is_some_and(|room| incoming.size > room)
         {
             (incoming.status, incoming.bytes) = (Status::Truncated, Box::default());
         }
         let whole = matches!(incoming.status, Status::Done | Status::Truncated);
-        match operation {
-            Operation::Put { record, .. }
-            | Operation::Get { record, .. }
-            | Operation::Atomic { record, .. }
-            | Operation::Enqueue { record, .. } => {
-                self.shared.trace.borrow_mut().copied(record, at);
-            }
-            Operation::Peek { claims: true, .. } if incoming.status == Status::Done => {
-                // No other receive may take the message from now on.
-                let wanted = Wanted {
-                    from: Some(incoming.from),
-                    tag: incoming.tag,
-                    mask: u64::MAX,
-                };
-                let network = self.endpoint.receive(at, wanted, incoming.size, false);
-                state.kept.insert(id, (network, wanted));
-            }
-            // A message that is too long for its receive counts as received.
-            Operation::Receive(_) | Operation::Claim(..) | Operation::Message { .. } if whole => {
-                let record = record.expect("it came with its number");
-                let mut trace = self.shared.trace.borrow_mut();
-                incoming.from = trace.messages[record].source;
-                trace.received(record, at);
-            }
-            _ => {}
+        if let Some(record) = operation.copies() {
+            self.shared.trace.borrow_mut().copied(record, at);
         }
-        self.record_end(key, &operation, record.filter(|_| whole));
+        if operation.claims() && incoming.status == Status::Done {
+            // No other receive may take the message from now on.
+            let wanted = Wanted {
+                from: Some(incoming.from),
+                tag: incoming.tag,
+                mask: u64::MAX,
+            };
+            let network = self.endpoint.receive(at, wanted, incoming.size, false);
+            state.kept.insert(id, (network, wanted));
+        }
+        // A message that is too long for its receive counts as received.
+        if operation.receives() && whole {
+            let record = record.expect("it came with its number");
+            let mut trace = self.shared.trace.borrow_mut();
+            incoming.from = trace.messages[record].source;
+            trace.received(record, at);
+        }
+        let found = record.filter(|_| whole).map(|record| {
+            let size = self.shared.trace.borrow().messages[record].bytes;
+            (record, size)
+        });
+        self.shared
+            .record(|recorder| operation.record_end(recorder, self.rank, key, found));
         if incoming.status == Status::Refused {
             let about = format!("rank {} {operation}", self.rank);
             self.shared.no_room.borrow_mut().get_or_insert(about);
@@ -276,14 +269,11 @@ impl Agent {
             let peer = operation.peer();
             incoming.status = Status::Lost { peer };
         }
-        if let Operation::Atomic { found, .. } = &operation
-            && found.get().refused
-        {
+        if operation.is_refused() {
             incoming.status = Status::Refused;
         }
-        if let Operation::Arrival(queue) = operation
-            && let Some(queue) = state.queues.get_mut(&queue)
-        {
+        let queue = operation.queue();
+        if let Some(queue) = queue.and_then(|name| state.queues.get_mut(&name)) {
             queue.told += 1;
         }
         let (_, data, checksum) = sent.unwrap_or_default();
@@ -305,26 +295,6 @@ impl Agent {
             message: number.map_or(0, |number| number.0.into()),
         };
         state.reports.push_back((delivery, incoming.bytes));
-    }
-
-    /// Records the end of an operation that the rank sees, with the place in the trace of the message that it has found.
-    fn record_end(&self, key: u64, operation: &Operation, message: Option<usize>) {
-        let size = |record: usize| self.shared.trace.borrow().messages[record].bytes;
-        self.shared.record(|recorder| match (operation, message) {
-            (Operation::Send { .. } | Operation::Untagged { .. }, _) => {
-                recorder.sees_sent(self.rank, key);
-            }
-            (Operation::Receive(_) | Operation::Claim(..), Some(record)) => {
-                recorder.sees_received(self.rank, key, record, size(record));
-            }
-            (&Operation::Peek { claims, .. }, Some(record)) => {
-                recorder.sees_found(self.rank, record, size(record), (Kind::Poll, claims));
-            }
-            (Operation::Probe(_), Some(record)) => {
-                recorder.sees_found(self.rank, record, size(record), (Kind::Probe, false));
-            }
-            _ => {}
-        });
     }
 }
 
