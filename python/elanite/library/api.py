@@ -139,7 +139,7 @@ class Result:
         try:
             from xarray import Dataset
         except ImportError:
-            raise UsageError("a dataset needs the package xarray: pip install 'elanite[xarray]'") from None
+            raise UsageError("a dataset needs the package xarray: pip install xarray") from None
         import polars as pl
 
         rows = self.summary()
