@@ -71,12 +71,16 @@ test: test-python test-rust
 # The tests run the same cases on every host: a shell's variables that choose others are left out (make fuzz and others set them).
 SETTLED := env $(patsubst %,-u %,$(filter ELANITE_% PROPTEST_% RUST_%,$(.VARIABLES))) LC_ALL=C.UTF-8 TZ=UTC
 
+# Tests of one file stay together as long as no process is idle, since they share what they have built. More than four processes
+# would build the programs of the fixtures more often than they save time.
+SIDE_BY_SIDE := --numprocesses=logical --maxprocesses=4 --dist=worksteal
+
 # Needs no released build and no packages: the tests of Rust are compiled meanwhile. Cargo shares out cores by itself.
 test-rust: $(BIN)/python
 	MAKEFLAGS= $(SETTLED) nice cargo test --workspace --locked --quiet </dev/null
 
 test-python: build
-	$(SETTLED) $(BIN)/python -m pytest </dev/null
+	$(SETTLED) $(BIN)/python -m pytest $(SIDE_BY_SIDE) </dev/null
 
 test-all: build
 	cargo test --workspace --locked --quiet -- --include-ignored

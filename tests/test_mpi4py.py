@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import mpi4py_suite
-from conftest import BIN, command, environment, needs_mpi
+from conftest import BIN, PATIENCE, command, environment, needs_mpi
 from mpi4py_suite import AGAIN, FAILURES, FAILURES_OF_TWO, QUICK_SIMULATED, SIMULATED, TIMED
 
 # Each rank only its network, as the simulated cluster does it; without the first, MPICH takes UCX and no provider.
@@ -70,7 +70,7 @@ def test_simulated_quickly(tests: Path, tmp_path: Path, collectives: str) -> Non
         for name in mpi4py_suite.chosen(tests, "|".join(QUICK_SIMULATED))
         if not re.fullmatch(mpi4py_suite.EXPENSIVE, name)
     ]
-    outcome = simulate(tests, 2, mpi4py_suite.include(names, [AGAIN]), 300, tmp_path, collectives)
+    outcome = simulate(tests, 2, mpi4py_suite.include(names, [AGAIN]), 4 * PATIENCE, tmp_path, collectives)
     check(outcome, set())
     assert {name.split(".")[0] for name in outcome.tests} >= set(names)
     assert outcome.counts()["ok"] > 350
@@ -103,4 +103,4 @@ def test_suite(tests: Path, ranks: int, network: dict[str, str]) -> None:
     """All of it, as docs/mpi4py.md tells; through a real network, four ranks on two processors take too long."""
     but = FAILURES_OF_TWO if network else set()
     for name in mpi4py_suite.modules(tests):
-        check(run(tests, ranks, mpi4py_suite.include([name], but), 300, **network))
+        check(run(tests, ranks, mpi4py_suite.include([name], but), 4 * PATIENCE, **network))
