@@ -117,6 +117,18 @@ def test_other_rates_than_the_first_level_are_never_lost(tmp_path: Path) -> None
         assert written == slower > 0, name
 
 
+def test_cables_that_differ_are_refused(tmp_path: Path, elanite: Elanite) -> None:
+    """A machine has one rate of links: the difference is named, and nothing is written."""
+    (tmp_path / "net.any").write_text(ALL["ibnetdiscover"])
+    ended = elanite("import", "net.any")
+    assert ended.code == 2
+    assert re.search(
+        r"net\.any: 1 of \d+ cables have a rate or a delay of their own.* rate=", ended.err.replace("\n", " ")
+    )
+    assert "help: give all cables" in ended.err
+    assert [file.name for file in tmp_path.iterdir()] == ["net.any"]
+
+
 @pytest.mark.parametrize("name", ["simgrid", "slurm"])
 def test_an_imported_machine_runs(tmp_path: Path, elanite: Elanite, name: str) -> None:
     (tmp_path / "net.any").write_text(ALL[name])
