@@ -81,8 +81,8 @@ def named(_: Callable[..., Ended], tmp_path: Path) -> None:
         ),
         pytest.param(
             warmup,
-            'job.get("processes", 1) * _amount(job["message"])',
-            '_amount(job["message"])',
+            'job.get("processes", 1) * stated(job["message"])',
+            'stated(job["message"])',
             early,
             id="load of a node from each process",
         ),

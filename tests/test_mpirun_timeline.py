@@ -51,7 +51,11 @@ def a_run(calls: Rows = CALLS, messages: Rows = MESSAGES, links: int = 2, faults
         ),
         "series": columns(series, "time_us", "end_us", "thing", "id", "busy"),
         "links": columns(wires, "link", "from", "to", "level", "up", "packets", "flits", "busy_ps", "waiting_ps"),
-        "summary": columns([(12.0, 4)], "time_us", "messages"),
+        "summary": columns(
+            [(12.0, 4, 64, 6, 0, 90, "0x1", True, 0, 0, 0)],
+            *("time_us", "messages", "bytes", "packets", "packets_resent", "events", "digest", "repeatable"),
+            *("collectives_hardware", "collectives_elan", "collectives_mpi"),
+        ),
     }
     cluster = Cluster.of(sources.read("machine", "es40-qsnet"))
     ended = Ended("finished", "", 0, 12.0)

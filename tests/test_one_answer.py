@@ -47,6 +47,7 @@ CLOCKS = {
     "crates/fabric/tests/common/mistake.rs": (2, "a hang fails"),
     "crates/mpi-calls/src/tests.rs": (5, "simulated sleeps take no time, real ones do"),
     "crates/preload/tests/preload/script.py": (2, "real sleeps take time"),
+    "crates/libelan/tests/tports.rs": (2, "prints what long queues cost the host; ignored"),
     "crates/link/tests/hostile.rs": (2, "make fuzz-inputs"),
     "crates/mpirun/src/run/tests/hostile.rs": (2, "make fuzz-inputs"),
     "crates/noise/src/probe/tests.rs": (3, "durations that the probe has measured"),

@@ -293,7 +293,7 @@ def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) ->
 def test_a_large_trace_is_named_with_its_checksum(tmp_path: Path) -> None:
     trace = tmp_path / "large.goal"
     trace.write_text("x" * (MOST_TRACE + 1))
-    inputs = Replay(trace=trace).inputs(sources.read("machine", "es40-qsnet"), None)
+    inputs = Replay(trace=trace).inputs(trace, sources.read("machine", "es40-qsnet"), None)
     assert not inputs.files
     assert inputs.absent == {"large.goal": hashlib.sha256(trace.read_bytes()).hexdigest()}
 

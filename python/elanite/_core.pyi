@@ -55,7 +55,7 @@ class Cancel:
     def is_set(self) -> bool: ...
 
 _Values = list[int] | list[float] | list[str] | list[int | None] | list[str | None] | list[bool]
-Columns = dict[str, tuple[str, _Values]]
+_Columns = dict[str, tuple[str, _Values]]
 """A table: of each column the type, by its name in polars, and the values."""
 
 @type_check_only
@@ -66,7 +66,7 @@ class Records(TypedDict):
     `cpu_seconds`: of the process of another simulator (`elanite.base.simulator`); `_core` runs in the caller's thread.
     """
 
-    tables: dict[str, Columns]
+    tables: dict[str, _Columns]
     base: str
     digest: str
     packets: int
@@ -80,23 +80,23 @@ class Records(TypedDict):
 class MpiRecords(TypedDict):
     """What an `MpiRun` leaves: tables by columns. Times are simulated, in us, from the start of the ranks on."""
 
-    messages: Columns
+    messages: _Columns
     """`source` and `destination` (ranks), `bytes`, `tag`, `kind` (tagged, untagged, put, get), `posted_us`, `sent_us`
     (when its send ended), `arrived_us` (when its receive ended); None if it did not."""
-    calls: Columns
+    calls: _Columns
     """`rank`, `call`, `begin_us`, `end_us`; only where they were asked for."""
-    ranks: Columns
+    ranks: _Columns
     """`rank`, `node`, `pid`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `calls` (of
     MPI, or of the simulated libraries), `mpi_us`, `end_us`."""
-    links: Columns
+    links: _Columns
     """The columns of a point's table of links, over the whole run."""
-    faults: Columns
+    faults: _Columns
     """The columns of a point's table of faults."""
-    series: Columns
+    series: _Columns
     """`time_us` and `end_us` (of a slice of time), `thing` (link, bus, thread), `id` (the number of the link, or of the
     adapter: its node plus the number of nodes for each rail before its own), `busy` (the share of the slice). A thing
     that was idle in a slice has no row."""
-    summary: Columns
+    summary: _Columns
     """One row: `time_us`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`, `events`, `repeatable`; calls of
     ranks by who carried them out: `collectives_hardware`, `collectives_elan`, `collectives_mpi`."""
 
@@ -122,23 +122,23 @@ class MpiRun:
 class ReplayRecords(TypedDict):
     """What a replay leaves, also one that stopped before its end: tables by columns. Times are simulated, in us."""
 
-    ranks: Columns
+    ranks: _Columns
     """`rank`, `operations`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `computed_us` (as the
     trace has it, without noise), `end_us`."""
-    operations: Columns
+    operations: _Columns
     """`rank`, `operation` (its number in the rank), `kind` (send, recv, calc), `peer` and `tag` (None for computation
     and for receives from any), `size` (bytes or ns), `free_us` (when its dependencies were met), `end_us`; of a
     receive, `sender` (the rank whose message it has taken) and `sent_by` (the number of the send there); only if they
     were asked for."""
-    waiting: Columns
+    waiting: _Columns
     """`rank`, `operation`, `kind`, `peer`, `size`, `tag` and `free_us`, as in `operations`, but not ended."""
-    links: Columns
+    links: _Columns
     """The columns of a point's table of links, over the whole replay."""
-    faults: Columns
+    faults: _Columns
     """The columns of a point's table of faults."""
-    series: Columns
+    series: _Columns
     """The columns of the series of an `MpiRun`; only with operations, and on a machine."""
-    summary: Columns
+    summary: _Columns
     """One row: `time_us`, `operations`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`."""
     early: tuple[str, int] | None
     """Why the replay stopped before its end, and the exit code."""
@@ -178,7 +178,7 @@ class Noise(TypedDict):
     p99_99_ps: int
     max_ps: int
     above_1_percent: float
-    distribution: Columns
+    distribution: _Columns
     profile: str
 
 def measure_noise(length: str, compute: str, cpu: int | None, source: str, cancel: Cancel) -> Noise: ...
@@ -200,7 +200,7 @@ def plan(
 ) -> list[tuple[str, str, str]]: ...
 def simulate(point_json: str, cancel: Cancel, memory: int | None = None) -> Records: ...
 def links(point_json: str) -> int: ...
-def wiring(point_json: str) -> Columns: ...
+def wiring(point_json: str) -> _Columns: ...
 def interval(values: list[float]) -> tuple[float, float, float]: ...
 def quantity(text: str) -> tuple[float, str] | None: ...
 def plots() -> list[tuple[str, str, list[str]]]: ...

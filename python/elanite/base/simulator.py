@@ -21,7 +21,8 @@ from elanite.base import bounded
 from elanite.errors import ConfigError, Exit, RunError, UsageError
 
 if TYPE_CHECKING:
-    from elanite._core import Cancel, Columns, Records
+    from elanite._core import Cancel, Records
+    from elanite._core import _Columns as Columns
 
 VARIABLE = "ELANITE_SIMULATOR"
 

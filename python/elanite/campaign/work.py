@@ -42,7 +42,8 @@ from elanite.store import TABLES, Store, StoreError, frame
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from elanite._core import Columns, Records
+    from elanite._core import Records
+    from elanite._core import _Columns as Columns
     from elanite.campaign.memory import Share
     from elanite.store.manifest import Times
 
