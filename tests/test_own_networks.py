@@ -69,6 +69,23 @@ def halves(_: int, nodes: Sequence[int], random: Random) -> Iterator[int]:
     yield random.choice(nodes[len(nodes) // 2 :])
 
 
+def test_minimal_ways_are_those_of_tables(tmp_path: Path) -> None:
+    """All shortest ways with a layer for each link, by tables and by name: the same packets at the same times."""
+    graph = slim_fly()
+    wide = BASE.with_({"link.channels": 2})
+    tables = wide.with_graph(graph, "tables", terminals=1, routes=shortest(graph), hop_classes=2)
+    minimal = wide.with_graph(graph, "minimal", terminals=1, routing="minimal")
+    assert (minimal.layers, tables.layers) == (2, None)
+    experiment = el.Experiment.from_dict(traffic("uniform", 50))
+    found = [
+        el.run(experiment, machine, out=tmp_path / machine.name).summary().drop("id", "machine", strict=False)
+        for machine in (tables, minimal)
+    ]
+    assert found[0].equals(found[1])
+    with pytest.raises(el.ConfigError, match=r"(?s)needs 4 layers of channels, and there are 2 channels.*up-down"):
+        wide.with_graph(graph, "valiant", terminals=1, routing="valiant")
+
+
 def test_a_slim_fly(tmp_path: Path) -> None:
     """Its latencies are those of one or two links between switches, and its commands need the saved file only."""
     graph = slim_fly()
