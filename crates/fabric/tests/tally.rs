@@ -1,4 +1,4 @@
-//! Tallies: what links carry by groups of packets adds up to what they carry at all.
+//! Tallies: the loads of a link by groups of packets add up to its whole load.
 
 use crate::common;
 

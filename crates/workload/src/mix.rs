@@ -82,7 +82,7 @@ struct Run {
     traces: Vec<Time>,
     /// The mean latency of each job.
     jobs: Vec<Option<Time>>,
-    /// What is known of the jobs.
+    /// The measurements of the jobs.
     measured: Tables,
 }
 
@@ -217,7 +217,7 @@ impl Mix {
             Err(stop @ Stop::Deadlock { packets: None, .. }) => Some(stop),
             Err(stop) => return Err(stop.into()),
         };
-        // What waits for ever says so itself.
+        // A program that waits for ever reports the deadlock itself.
         let mut times = Vec::new();
         for (started, trace) in traces.into_iter().zip(&self.traces) {
             let replayed = started.finish(&cluster, Ok(()), Vec::new())?;

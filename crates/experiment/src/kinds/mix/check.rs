@@ -1,4 +1,4 @@
-//! What lists of flows and traces may say, whatever the machine.
+//! Checks of lists of flows and traces that hold for every machine.
 
 use super::{MixSeries, PATTERN};
 use crate::check::{Check, LONGEST};
