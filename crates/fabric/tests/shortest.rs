@@ -5,11 +5,10 @@ use crate::common;
 use common::ASCENTS;
 use common::graphs::{complete, graph, plan, ring, shortest};
 use common::kinds::{check_packet_alone, check_ways, hops};
-use common::{Bench, machine, packet};
+use common::{machine, uniform_share};
 use fabric::topology::graph::Plan;
 use fabric::topology::{End, Family, Forwarding, Header, Layers, Routing};
 use fabric::{Arbitration, Ascent, Circuit, Config, Graph, Place, Ways, Wiring, find_cycle};
-use kernel::random::Stream;
 
 fn with(plan: Plan, ways: Ways) -> Graph {
     graph(&Plan { ways, ..plan })
@@ -223,39 +222,17 @@ fn tables_of_shortest_ways() {
     }
 }
 
-/// Packets from each node to others at random, all offered at the start: the share of a link's rate at which a node sends, while all
-/// do. Channels are credits of whole packets.
+/// The accepted share of uniform traffic. Channels are credits of whole packets.
 fn accepted(graph: &Graph) -> f64 {
-    const FLITS: u32 = 20;
-    const PACKETS: u32 = 200;
     let config = Config {
         circuit: Circuit::CutThrough,
         arbitration: Arbitration::RoundRobin,
         channels: 8,
-        buffer: FLITS,
+        buffer: 20,
         packets_in_flight: 64,
         ..machine(graph.clone(), 8)
     };
-    let nodes = graph.cabling().nodes();
-    let mut stream = Stream::new(1, "uniform");
-    let mut traffic = Vec::new();
-    for _ in 0..PACKETS {
-        for source in 0..nodes {
-            let other = stream.uniform_u64(0..u64::from(nodes) - 1) as u32;
-            let to = if other < source { other } else { other + 1 };
-            traffic.push((0, packet(source, to, FLITS)));
-        }
-    }
-    let mut bench = Bench::new(config, 1);
-    bench.offer(&traffic);
-    bench.finish();
-    let mut delivered: Vec<u64> = bench.done().map(|(record, _)| record.delivered).collect();
-    assert_eq!(delivered.len(), traffic.len());
-    delivered.sort_unstable();
-    // The middle of the run, when no node has run out of packets.
-    let [from, to] = [delivered.len() * 3 / 10, delivered.len() * 6 / 10];
-    let took = delivered[to] - delivered[from];
-    f64::from((to - from) as u32 * FLITS) / (took as f64 * f64::from(nodes))
+    uniform_share(config, 200, [3, 6])
 }
 
 /// Minimal ways of graphs of low diameter accept nearly all uniform traffic, up*/down* ways of the same graph a fraction.

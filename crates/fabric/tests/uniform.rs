@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::graphs::{complete, graph, plan, ring};
-use common::{Bench, machine, packet};
+use common::{machine, uniform_share};
 use fabric::topology::{Forwarding, Routing, Uniform, Wiring};
 use fabric::{Ascent, Circuit, Config, Graph, Place};
 use kernel::random::Stream;
@@ -240,36 +240,16 @@ fn samples_are_near_the_whole() {
     assert!(near(tree.used.busiest, 201.0 * 4.0 / 401.0), "{tree:?}");
 }
 
-/// Packets from each node to others at random, all offered at once: the share of a link's rate at which a node sends, while all do.
+/// The accepted share of uniform traffic with few packets under way.
 fn simulated(graph: &Graph) -> f64 {
-    const FLITS: u32 = 20;
-    const PACKETS: u32 = 150;
     let config = Config {
         circuit: Circuit::CutThrough,
         channels: 2,
-        buffer: FLITS,
+        buffer: 20,
         packets_in_flight: 4,
         ..machine(graph.clone(), 2)
     };
-    let nodes = graph.cabling().nodes();
-    let mut stream = Stream::new(1, "uniform");
-    let mut traffic = Vec::new();
-    for _ in 0..PACKETS {
-        for source in 0..nodes {
-            let other = stream.uniform_u64(0..u64::from(nodes) - 1) as u32;
-            let to = if other < source { other } else { other + 1 };
-            traffic.push((0, packet(source, to, FLITS)));
-        }
-    }
-    let mut bench = Bench::new(config, 1);
-    bench.offer(&traffic);
-    bench.finish();
-    let mut delivered: Vec<u64> = bench.done().map(|(record, _)| record.delivered).collect();
-    delivered.sort_unstable();
-    // The middle of the run, when no node has run out of packets.
-    let [from, to] = [delivered.len() * 4 / 10, delivered.len() * 7 / 10];
-    let took = delivered[to] - delivered[from];
-    f64::from((to - from) as u32 * FLITS) / (took as f64 * f64::from(nodes))
+    uniform_share(config, 150, [4, 7])
 }
 
 /// The bound holds, and is near where up*/down* routing has one hot spot. Elsewhere packets that wait hold up others.

@@ -41,7 +41,7 @@ class Import(Request):
       NAME.flows.csv       the flows, if a file has any
       NAME.traffic.toml    an experiment with these flows on the machine
 
-    Comments at the head of each file say what was assumed and what was left out. Adapters, buses, hosts and the rules
+    Comments at the head of each file list assumptions and omissions. Adapters, buses, hosts and the rules
     of switches are those of the machine of --from. An existing file is never overwritten.
     """
 

@@ -1,7 +1,7 @@
 """The format of a file by its content: those that are imported, and those of other commands by name.
 
 The name of a file decides nothing. A rule is a pattern of the beginning or of a line; the first that fits names the
-format. What fits none is refused with the list of formats.
+format. A file without a format is refused with the list of formats.
 """
 
 from __future__ import annotations

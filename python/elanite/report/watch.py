@@ -48,7 +48,7 @@ Held = tuple[int, int, int, float, float | None, float | None, float | None, flo
 
 
 class Packet(TypedDict):
-    """A packet; times in ns, None for what has not happened."""
+    """A packet; times in ns, None before the event."""
 
     source: int
     sequence: int
@@ -78,7 +78,7 @@ class Scene:
     switch."""
     packets: list[Packet]
     """``source``, ``sequence``, ``first``, ``last``, ``flits``, ``delivered``, ``acknowledged``, and the channels
-    ``way``: lists of hop, link, channel, waits, opened, head, tail, closed; None for what has not happened."""
+    ``way``: lists of hop, link, channel, waits, opened, head, tail, closed; None before the event."""
 
     def at(self, time: float) -> list[tuple[int, int, str]]:
         """The place of the packet in ``packets``, the number of the link and the state, of all channels at a moment."""

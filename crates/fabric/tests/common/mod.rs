@@ -15,6 +15,7 @@ use fabric::{
     Ack, Ascent, Circuit, Config, Cycle, Destination, Fabric, FatTree, LinkCounters, LinkId,
     Notice, PacketRecord, PacketSpec, Place, Priority, Topology,
 };
+use kernel::random::Stream;
 use random::{Act, Input};
 use std::str::FromStr;
 
@@ -287,4 +288,28 @@ pub fn assert_all_done(census: &PacketCensus, packets: usize) {
         *census, expected,
         "packets are left over: a deadlock or a loss"
     );
+}
+
+/// The share of a link's rate at which a node sends while all do: `packets` from each node to others at random, as long as the buffer
+/// of a channel and all offered at the start. Measured between two tenths of the arrivals, when no node has run out of packets.
+pub fn uniform_share(config: Config, packets: u32, [from, to]: [usize; 2]) -> f64 {
+    let (nodes, flits) = (config.topology.nodes(), config.buffer);
+    let mut stream = Stream::new(1, "uniform");
+    let mut traffic = Vec::new();
+    for _ in 0..packets {
+        for source in 0..nodes {
+            let other = stream.uniform_u64(0..u64::from(nodes) - 1) as u32;
+            let to = if other < source { other } else { other + 1 };
+            traffic.push((0, packet(source, to, flits)));
+        }
+    }
+    let mut bench = Bench::new(config, 1);
+    bench.offer(&traffic);
+    bench.finish();
+    let mut delivered: Vec<u64> = bench.done().map(|(record, _)| record.delivered).collect();
+    assert_eq!(delivered.len(), traffic.len());
+    delivered.sort_unstable();
+    let [from, to] = [from, to].map(|tenths| delivered.len() * tenths / 10);
+    let took = delivered[to] - delivered[from];
+    f64::from((to - from) as u32 * flits) / (took as f64 * f64::from(nodes))
 }

@@ -120,7 +120,7 @@ fn orders() -> Vec<Order> {
     ]
 }
 
-/// What the simulator makes of an order.
+/// The order as the simulator parses it.
 fn parsed(order: Order) -> Result<Body, Foul> {
     let mut bytes = payload(&order);
     let raw = Record::plain(1, Body::Order(77, order)).raw();

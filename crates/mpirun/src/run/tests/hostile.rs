@@ -250,7 +250,7 @@ impl Hostile {
         self.link.number()
     }
 
-    /// What the rank waits for, and when it says so.
+    /// A wait of the rank, and the time of its order.
     fn wait(&mut self) -> (u64, Wait) {
         let until = self.pick(&[NEVER, self.now, self.now + 400_000, self.now + 90_000_000]);
         let until = self.or_nonsense(until);
