@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.cli.common import OUT, Format, Jobs, Out, Role, Seed, console, data, table
 from elanite.cli.request import Request
 from elanite.cli.results import finish, stop_if_interrupted
 from elanite.cli.sensitivity import Claims, MachineName, chosen_names
-from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import (
     OUT,
@@ -31,7 +32,6 @@ from elanite.cli.common import (
 from elanite.cli.engine import Simulators
 from elanite.cli.request import Request
 from elanite.cli.sensitivity import Claims, fitted_to_claims
-from elanite.inputs.plan import FIRST_SEED, plan
 
 if TYPE_CHECKING:
     from elanite.errors import UsageError
@@ -134,6 +134,7 @@ class Calibrate(Request):
         from elanite.inputs.experiment import Experiment
         from elanite.inputs.machine import Machine
         from elanite.inputs.overrides import of_experiment
+        from elanite.inputs.plan import plan
         from elanite.study import limits, ranges
         from elanite.study.calibration import calibrate as search
 

@@ -8,13 +8,13 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.cli.calibrate import CLAIMS, Calibrate
 from elanite.cli.common import OUT, Format, Jobs, Out, Role, Seed, complain
 from elanite.cli.engine import Campaign, Simulators
 from elanite.cli.request import Request
 from elanite.cli.sensitivity import Claims, MachineName
 from elanite.cli.sweep import Sweep
-from elanite.inputs.plan import FIRST_SEED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elanite.base import bounded
+from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import Nodes, Role, Set, TableFormat
 from elanite.cli.request import Group, Stated
-from elanite.inputs.plan import FIRST_SEED
-from elanite.mpirun.options import RULES
 
 if TYPE_CHECKING:
     from elanite.inputs.sources import Source
@@ -127,6 +126,8 @@ class Launch(Group):
 
     def copied(self, source: Source, files: Files) -> dict[str, str]:
         """The names of the machine and of the placement file within a page."""
+        from elanite.mpirun.options import RULES
+
         own = self.placement not in RULES
         placed = {"placement": files.path(Path(self.placement))} if own else {}
         return {"machine": files.source(source), **placed}

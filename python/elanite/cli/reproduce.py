@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.cli.common import (
     OUT,
     BoardFormat,
@@ -23,7 +24,6 @@ from elanite.cli.common import (
 from elanite.cli.engine import Campaign
 from elanite.cli.request import Request
 from elanite.cli.results import finish, stop_if_interrupted
-from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import (
     OUT,
@@ -35,7 +36,6 @@ from elanite.cli.common import (
 from elanite.cli.engine import Campaign
 from elanite.cli.request import Group, Request
 from elanite.errors import ConfigError
-from elanite.inputs.plan import FIRST_SEED
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

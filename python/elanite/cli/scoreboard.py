@@ -8,6 +8,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import (
     OUT,
@@ -24,7 +25,6 @@ from elanite.cli.common import (
     say_builds,
 )
 from elanite.cli.request import Request
-from elanite.inputs.plan import FIRST_SEED
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,13 +9,13 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import OUT, Format, MachineFiles, Out, Role, Seed, Set, data, say, warn
 from elanite.cli.engine import Campaign
 from elanite.cli.request import Request
 from elanite.cli.results import Pictures, ResultsAs, Selection, finish, stop_if_interrupted
 from elanite.cli.sensitivity import Claims, one_at_a_time
-from elanite.inputs.plan import FIRST_SEED
 
 
 class Method(StrEnum):

@@ -9,10 +9,10 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import OUT, Jobs, MachineFile, Open, Out, PointId, Role, Seed, Set, say
 from elanite.cli.request import Request
-from elanite.inputs.plan import FIRST_SEED
 
 
 @dataclass(frozen=True, kw_only=True)

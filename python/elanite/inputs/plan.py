@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base import bounded
+from elanite.base.seeds import FIRST_SEED, MOST_SEED
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import figure_checks, sources
 from elanite.inputs.overrides import check as check_keys
@@ -30,12 +31,6 @@ if TYPE_CHECKING:
 
 ON = "on"
 """The parameter that says on which of several machines a point runs."""
-
-FIRST_SEED = 1
-"""The default of the first seed."""
-
-MOST_SEED = 2**63
-"""The largest first seed: several seeds count up from it."""
 
 
 @dataclass(frozen=True)

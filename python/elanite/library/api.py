@@ -22,11 +22,12 @@ from typing import TYPE_CHECKING
 
 from elanite import campaign
 from elanite.base import html
+from elanite.base.seeds import FIRST_SEED
 from elanite.errors import ElaniteError, UsageError
 from elanite.inputs import sources
 from elanite.inputs.experiment import Experiment
 from elanite.inputs.machine import Machine
-from elanite.inputs.plan import FIRST_SEED, Plan, Point, plan
+from elanite.inputs.plan import Plan, Point, plan
 from elanite.library import notebooks
 from elanite.store import TABLES, Store
 

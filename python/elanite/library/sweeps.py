@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite import campaign
-from elanite.inputs.plan import FIRST_SEED
+from elanite.base.seeds import FIRST_SEED
 from elanite.library.api import PointsFailed, Result
 from elanite.store import Store
 from elanite.study import ranges

@@ -25,10 +25,10 @@ from typing import TYPE_CHECKING
 
 from elanite import figures
 from elanite.base import build, whole
+from elanite.base.seeds import FIRST_SEED
 from elanite.figures import vega
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
-from elanite.inputs.plan import FIRST_SEED
 from elanite.report import cover
 from elanite.report.pages.frame import environment, signs_once, template
 from elanite.results import frames

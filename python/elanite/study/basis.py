@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING, TypedDict
 
 from elanite import _core
 from elanite.base import bounded
+from elanite.base.seeds import FIRST_SEED
 from elanite.base.units import stated
 from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
-from elanite.inputs.plan import FIRST_SEED, plan
+from elanite.inputs.plan import plan
 from elanite.validation.claims import claims
 from elanite.validation.measures.quantities import MissingError
 from elanite.validation.scoreboard import measurement

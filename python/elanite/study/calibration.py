@@ -23,11 +23,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.errors import UsageError
 from elanite.inputs.machine import Machine
 from elanite.inputs.machines import rewritten
 from elanite.inputs.overrides import of_experiment
-from elanite.inputs.plan import FIRST_SEED, Plan, plan
+from elanite.inputs.plan import Plan, plan
 from elanite.results import frames
 from elanite.store import Store
 from elanite.study import measured, ranges

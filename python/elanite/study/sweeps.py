@@ -13,10 +13,11 @@ import json
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import sources
 from elanite.inputs.overrides import check as check_keys
-from elanite.inputs.plan import FIRST_SEED, plan
+from elanite.inputs.plan import plan
 from elanite.study import limits, ranges
 from elanite.study.limits import Limit
 from elanite.study.ranges import Choice, Range

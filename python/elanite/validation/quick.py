@@ -15,8 +15,9 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from elanite.base import bounded
+from elanite.base.seeds import FIRST_SEED
 from elanite.inputs import sources
-from elanite.inputs.plan import FIRST_SEED, Plan, Point, plan
+from elanite.inputs.plan import Plan, Point, plan
 from elanite.results.looks import LAST, RUNS
 from elanite.validation.claims import claims
 

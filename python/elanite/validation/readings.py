@@ -17,8 +17,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from elanite.base import bounded
+from elanite.base.seeds import FIRST_SEED
 from elanite.base.text import number, percent, quantity
-from elanite.inputs.plan import FIRST_SEED
 from elanite.inputs.sources import did_you_mean
 from elanite.inputs.tables import loaded
 from elanite.validation.cells import published

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite.base.seeds import FIRST_SEED
 from elanite.base.text import are
 from elanite.inputs import sources
-from elanite.inputs.plan import FIRST_SEED
 from elanite.results.looks import LAST, RUNS
 from elanite.store import Store
 from elanite.validation import admissible
