@@ -2,7 +2,7 @@
 
 python benches/instructions.py         measures, and compares with the last entry of benches/bench-history.json, and
                                        with the same cases where faults are listed that do not occur
-python benches/instructions.py --add   adds an entry for the commit that is checked out
+python benches/instructions.py --add   adds an entry for the commit that is checked out; --why 'TEXT' where counts grow
 
 valgrind's cachegrind counts the events of two runs of different lengths; their difference leaves the set-up out. Its
 caches have the sizes below on every host: the first level and the second level of a server core, because the time of a
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 HISTORY = ROOT / "benches" / "bench-history.json"
 # The fields of an entry, the lines of cachegrind's summary, and the tolerated growth from one entry to the next
-# without a line in CHANGELOG.md: a fraction, and a number per packet for counts near zero. The addresses of data, which
+# without a reason in the entry: a fraction, and a number per packet for counts near zero. The addresses of data, which
 # other code moves, change the misses by about 1%.
 COUNTS = {
     "instructions_per_packet": ("I +refs", 0.03, 0.0),
@@ -59,6 +59,7 @@ def main() -> None:
     """Measure, print, and add or compare."""
     parser = argparse.ArgumentParser(description="Count the instructions that the simulator needs for a packet.")
     parser.add_argument("--add", action="store_true", help="add an entry to the history")
+    parser.add_argument("--why", metavar="TEXT", default="", help="the reason of a growth, for the entry")
     arguments = parser.parse_args()
     program = build()
     entry = measured(program)
@@ -70,6 +71,9 @@ def main() -> None:
             change = f"{count / before[case] - 1:+8.1%}" if before.get(case) else ""
             print(f"{case:24}{count:10,.1f} {field.replace('_', ' ')}{change}")
     if arguments.add:
+        if last is not None and (grown := slower(last, entry)) and not arguments.why:
+            sys.exit(f"error: more per packet than in the last entry: {', '.join(grown)}. Give the reason: --why TEXT")
+        entry |= {"why": arguments.why} if arguments.why else {}
         lines = ",\n".join(" " + json.dumps(old) for old in [*history, entry])
         HISTORY.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
         return
@@ -79,8 +83,7 @@ def main() -> None:
     elif grown := slower(last, entry):
         sys.exit(
             f"error: more per packet than in the last entry: {', '.join(grown)}. Make the simulator as"
-            " fast as it was. Or add an entry (make bench), and say why in CHANGELOG.md:"
-            " `instructions per packet (COMMIT)`."
+            " fast as it was. Or add an entry with the reason: benches/instructions.py --add --why TEXT"
         )
 
 
