@@ -15,6 +15,7 @@
 # make docs        docs/validation.md from the scoreboard, docs/ablations.md from the shipped ablations, the table of docs/io.md,
 #                  the pictures of the pages, and the results that quick reports show pale
 # make site        the documentation site, in out/site; the gallery has what `make reproduce` has simulated
+# make paper       the paper about Elanite, in out/paper.pdf, with the figures of the tables of docs
 # make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust; for another kind:
 #                  TARGET=aarch64-unknown-linux-gnu
 # make lock        requirements*.lock from pyproject.toml
@@ -52,7 +53,7 @@ endif
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site wheel lock audit mutants soak clean tools
+.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site paper wheel lock audit mutants soak clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -148,6 +149,7 @@ docs: build
 	$(BIN)/python docs/io.py $(OUT) docs/io.md
 	$(BIN)/python docs/reference.py $(OUT)
 	$(BIN)/python docs/crates.py
+	$(BIN)/python paper/build.py
 
 # The essays of modules name the private modules below them, which the pages show as plain text.
 site: build
@@ -156,6 +158,12 @@ site: build
 		cargo doc --workspace --no-deps --locked --quiet
 	rm -rf $(OUT)/site/rust && cp -r $${CARGO_TARGET_DIR:-target}/doc $(OUT)/site/rust
 	@echo "site: $(OUT)/site/index.html"
+
+# The paper about Elanite, with the figures of the pages' tables.
+paper: $(VENV)/.installed
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-paper.lock
+	$(BIN)/python paper/build.py $(OUT)/paper.pdf
+	@ls $(OUT)/paper.pdf
 
 # A wheel for another kind of processor is of no Python here: the stable interface needs none.
 wheel: $(VENV)/.installed
@@ -171,13 +179,14 @@ lock: $(VENV)/.installed
 	$(COMPILE) --extra mpi --extra pandas --upgrade --constraint requirements.lock pyproject.toml \
 		--output-file requirements-container.lock
 	$(COMPILE) --group pyproject.toml:build --upgrade --constraint requirements.lock --output-file requirements-build.lock
+	$(COMPILE) --group pyproject.toml:paper --upgrade --output-file requirements-paper.lock
 
 # Known vulnerabilities, licences, sources and duplicates. Needs the network, cargo-deny and pip-audit.
 audit:
 	$(call need,command -v cargo-deny,cargo-deny was not found; cargo install --locked cargo-deny)
 	$(call need,command -v pip-audit,pip-audit was not found; pipx install pip-audit)
 	cargo deny check
-	for each in requirements.lock requirements-container.lock requirements-build.lock; do \
+	for each in requirements.lock requirements-container.lock requirements-build.lock requirements-paper.lock; do \
 		pip-audit --strict --disable-pip --require-hashes --requirement $$each || exit 1; done
 
 # Mutants of the Python code that judges; a few minutes of processor time. MODULES='results.numbers' for some of them.
