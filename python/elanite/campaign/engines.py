@@ -25,7 +25,7 @@ import importlib
 import logging
 import shutil
 import tempfile
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -185,9 +185,10 @@ def _mpi() -> Iterator[Engine]:
             "--executor mpi needs at least two processes, of which one hands out the work:"
             " mpiexec -n 5 elanite run ... --executor mpi"
         )
-    executor: MPIPoolExecutor | None
-    with MPICommExecutor() as executor:  # type: ignore[assignment] # it gives another executor, or none
-        if executor is not None:
+    # Its types say that it gives itself.
+    communicator: AbstractContextManager[object] = MPICommExecutor()
+    with communicator as executor:
+        if isinstance(executor, MPIPoolExecutor):
             yield Engine(executor, executor.num_workers)
             return
     raise SystemExit(0)  # another process than the first one, which has served until the end

@@ -70,7 +70,7 @@ def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
     data = binned(flows)
     title = f"FCT slowdown over the size of flows{f', {label}' if label else ''}"
     order = list(PER_MILLE)
-    most = float(data["slowdown"].max())  # type: ignore[arg-type]
+    most = max(data["slowdown"].to_list())
     if most > LOG:
         reach = (LEAST, most)
         y = alt.Y("slowdown:Q", title="FCT slowdown", scale=axes.scale(reach, log=True), axis=axes.decades(reach))

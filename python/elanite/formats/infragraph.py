@@ -20,7 +20,7 @@ import math
 import re
 from collections import Counter
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.base.foreign import reading
 from elanite.errors import UsageError
@@ -31,6 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
     from pathlib import Path
+
+    import yaml
 
 NAME = "InfraGraph"
 LINE = "__line__"
@@ -67,17 +69,18 @@ def loaded(text: str, file: Path) -> object:
     except ImportError as error:
         raise UsageError(f"{file}: YAML needs the package PyYAML: pip install pyyaml") from error
 
-    base: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-
-    class Lined(base):  # type: ignore[misc]
-        """Constructs plain values alone, and keeps lines."""
-
-        def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[object, object]:
-            """A mapping with its line."""
-            return {**super().construct_mapping(node, deep=deep), LINE: node.start_mark.line + 1}
-
+    safe: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    lined: type[yaml.SafeLoader] = type("Lined", (safe,), {})  # with a table of constructors of its own
+    lined.add_constructor("tag:yaml.org,2002:map", _with_line)
     with reading(file, "it is no YAML", "correct the place"):
-        return yaml.load(text, Loader=Lined)  # noqa: S506 - the loader is safe
+        return yaml.load(text, Loader=lined)  # noqa: S506 - the loader is safe
+
+
+def _with_line(loader: yaml.SafeLoader, node: yaml.MappingNode) -> Iterator[dict[object, object]]:
+    """A mapping with its line; it is there before its values, which may refer to it."""
+    made: dict[object, object] = {}
+    yield made
+    made.update({**loader.construct_mapping(node), LINE: node.start_mark.line + 1})
 
 
 def read(text: str, file: Path) -> Network:

@@ -21,7 +21,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from elanite.errors import RunError, UsageError
 from elanite.traces import collectives
@@ -34,9 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-Comm = tuple[object, ...]
-"""A communicator: the world, or its parent, the number of its making there, and its color."""
-WORLD: Comm = ("world",)
 _COLLECTIVES = {
     "Barrier": "BARRIER",
     "Bcast": "BCAST",
@@ -57,11 +54,25 @@ _COLLECTIVES = {
 _UNREAD = re.compile(r"\w+_init|Start(all)?|Put|Get|Accumulate|Win_(create|start|fence|post)|Cancel|Sendrecv_replace")
 
 
+class Comm(NamedTuple):
+    """A communicator: the world, that of one rank, or a part or duplicate of another communicator."""
+
+    parent: Comm | None
+    number: int
+    """That of its making from its parent; without a parent, that of ``WORLD`` or ``SELF``."""
+    color: int | None = None
+    """That of a part; None for a duplicate."""
+
+
+WORLD = Comm(None, 0)
+SELF = Comm(None, 1)
+
+
 def _alone(comm: Comm) -> bool:
     """Whether it is a communicator of one rank, or made of one."""
-    while isinstance(comm[0], tuple):
-        comm = comm[0]
-    return comm != WORLD
+    while comm.parent is not None:
+        comm = comm.parent
+    return comm == SELF
 
 
 class Job(Writing):
@@ -78,7 +89,7 @@ class Job(Writing):
             if rank not in numbered:
                 raise UsageError(f"{traces[0]}: of {len(traces)} ranks, rank {rank} is missing; name the files of all")
         self._files = [numbered[rank] for rank in range(len(traces))]
-        self.colors: dict[Comm, dict[int, tuple[int, int]]] = defaultdict(dict)
+        self.colors: dict[tuple[Comm, int], dict[int, tuple[int, int]]] = defaultdict(dict)
         """For each split, by rank: color and key."""
         self._made: dict[Comm, list[Call]] = defaultdict(list)
         self._tags: dict[tuple[Comm, int | str], int] = {}
@@ -124,16 +135,13 @@ class Job(Writing):
 
     def members(self, comm: Comm, rank: int) -> list[int]:
         """The ranks of a communicator; of one that each rank has for itself, this rank."""
-        if comm == WORLD:
-            return list(range(self.ranks))
-        if comm == ("self",):
-            return [rank]
-        parent, _, color = comm
-        before = self.members(parent, rank)  # type: ignore[arg-type]
-        if color is None:
+        if comm.parent is None:
+            return list(range(self.ranks)) if comm == WORLD else [rank]
+        before = self.members(comm.parent, rank)
+        if comm.color is None:
             return before
-        chosen = self.colors[comm[:2]]
-        inside = [one for one in before if one in chosen and chosen[one][0] == color]
+        chosen = self.colors[comm.parent, comm.number]
+        inside = [one for one in before if one in chosen and chosen[one][0] == comm.color]
         return sorted(inside, key=lambda one: (chosen[one][1], before.index(one)))
 
     def tag(self, comm: Comm, what: int | str) -> int:
@@ -234,7 +242,7 @@ class _Rank:
             if name == "Comm_split":
                 color = call.number("color")
                 self._job.colors[parent, number][self._rank] = (color, call.number("key"))
-            self._comms[call.number("newcomm")] = (parent, number, color)
+            self._comms[call.number("newcomm")] = Comm(parent, number, color)
         elif name == "Type_contiguous":
             self._types[call.number("newtype")] = call.number("count") * self._type(call, "oldtype")
         elif name in ("Type_vector", "Type_hvector"):
@@ -242,7 +250,7 @@ class _Rank:
             self._types[call.number("newtype")] = blocks * self._type(call, "oldtype")
 
     def _comm(self, call: Called, name: str) -> Comm:
-        known = {"MPI_COMM_WORLD": WORLD, "MPI_COMM_SELF": ("self",)}.get(call.named(name))
+        known = {"MPI_COMM_WORLD": WORLD, "MPI_COMM_SELF": SELF}.get(call.named(name))
         number = call.number(name)
         if known is None and number not in self._comms:
             call.refuse(f"communicator {number} was made by a call that is not read; use duplicates and splits")
