@@ -28,6 +28,30 @@ def test_a_run_of_no_name_sweeps_nothing(tmp_path: Path, monkeypatch: pytest.Mon
     assert {path.name for path in tmp_path.iterdir()} == names - {"mpich_shm_12_0", "mpich_vci_12_3"}
 
 
+OVERWRITES = """
+import ctypes, time
+environ = ctypes.POINTER(ctypes.c_void_p).in_dll(ctypes.CDLL(None), "environ")
+ctypes.memset(environ[0], 0, 5)
+print(flush=True)
+time.sleep(1000)
+"""
+
+
+def test_a_process_that_overwrites_its_environment_is_found() -> None:
+    """As programs do that write their title there. psutil reads an environment up to its first empty word."""
+    mark = f"{launcher.RUN}=overwrites"
+    around = dict([("AAAA", "1"), mark.split("=")])
+    words = [sys.executable, "-c", OVERWRITES]
+    with subprocess.Popen(words, env=around, stdout=subprocess.PIPE) as process:
+        try:
+            assert process.stdout
+            process.stdout.readline()
+            assert guard.living(mark.encode()) == [process.pid]
+            assert psutil.Process(process.pid).environ() == {}, "psutil would do, too"
+        finally:
+            process.kill()
+
+
 def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None:
     """What MPICH makes is what the guard would remove. If not, it has other names in this version."""
     words = command("mpirun", "-n", "2", str(mpi_programs / "messages"), "100000000")
