@@ -64,6 +64,7 @@ Examples:
   elanite show es40-qsnet                 every parameter, with provenance
   elanite explain link.hop_delay          meaning, bounds and source
   elanite new machine my-cluster          a machine file with comments
+  elanite new machine --nodes 200 --oversubscription 2:1 --link NDR
   elanite import fabric.ibnetdiscover     a machine of another tool's network
   elanite check my-machine.toml           errors with their place and a hint
   elanite claims --format json            published and simulated figures

@@ -66,6 +66,13 @@ def metrics(incomplete: str) -> list[str]:
     return _beginning(MEANINGS, incomplete)
 
 
+def links(incomplete: str) -> list[str]:
+    """Names of links of today."""
+    from elanite.inputs.links import LINKS
+
+    return _beginning(LINKS, incomplete)
+
+
 def tables(incomplete: str) -> list[str]:
     """The tables of points."""
     from elanite.store import TABLES

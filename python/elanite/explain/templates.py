@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from elanite.inputs.contents import MachineFile
+    from elanite.inputs.designs import Design
     from elanite.inputs.sources import Source
 
 WIDTH = 110
@@ -35,15 +36,27 @@ PROCESSES, MESSAGE = 16, 4096
 """Processes on each node of a new experiment, and the bytes of their messages."""
 
 
-def machine_file(name: str, preset: Source, nodes: int | None = None) -> str:
-    """A machine file like another machine, with a comment on every section and key."""
+def machine_file(name: str, preset: Source, nodes: int | None = None, design: Design | None = None) -> str:
+    """A machine file like another machine, with a comment on every section and key.
+
+    It has so many nodes, in a tree of the switches of the other machine, or the values of a design.
+    """
     from elanite.mpirun.cluster import tree_of
 
     # True before the file is edited and after it: the title of the preset would tell of values that are gone.
     title = f"a machine of my own, begun from {preset.name}"
-    changed = dict(one.split("=", 1) for one in tree_of(preset, nodes)) if nodes else {}
+    changed: dict[str, tuple[str, str]] = {}
+    if design is not None:
+        title = design.title
+        changed = {
+            key: (json.dumps(value, ensure_ascii=False), source) for key, (value, source) in design.values.items()
+        }
+    elif nodes:
+        why = f"assumed: so many nodes, with the switches of {preset.name}"
+        changed = {key: (value, why) for key, value in (one.split("=", 1) for one in tree_of(preset, nodes))}
     lines = [
         f"# {name}: a machine that starts from {preset.name}.",
+        *(f"# - {note}" for note in (design.notes if design else ())),
         "#",
         *_comment(
             "Every parameter has a value and a source: the document that gives the value, or how it was measured or"
@@ -56,15 +69,15 @@ def machine_file(name: str, preset: Source, nodes: int | None = None) -> str:
         "[machine]",
         f"name = {json.dumps(name)}",
         f"title = {json.dumps(title, ensure_ascii=False)}",
-        *_sections(preset, changed),
+        *_sections(preset, changed, whole=("topology",) if design else ()),
     ]
     text = "\n".join(lines) + "\n"
     _core.load_machine(text, f"{name}.toml", [])
     return text
 
 
-def _sections(preset: Source, changed: dict[str, str]) -> Iterator[str]:
-    """The sections of the preset with comments."""
+def _sections(preset: Source, changed: dict[str, tuple[str, str]], whole: tuple[str, ...] = ()) -> Iterator[str]:
+    """The sections of the preset with comments; those of ``whole`` have the changed keys alone."""
     texts = {**catalog.sections(), **{row["parameter"]: row["meaning"] for row in catalog.parameters()}}
     section = ""
     skipped = True
@@ -76,6 +89,12 @@ def _sections(preset: Source, changed: dict[str, str]) -> Iterator[str]:
                 yield ""
                 yield from _comment(texts.get(section) or texts.get(section.split(".")[0], ""))
                 yield line
+            if section in whole:
+                skipped = True
+                for key, each in changed.items():
+                    if key.partition(".")[0] == section:
+                        yield from _comment(texts.get(key, ""))
+                        yield _row(key.partition(".")[2], *each)
             continue
         found = re.fullmatch(r"([\w-]+) = (.*)", line)
         if skipped or not found:
@@ -84,10 +103,13 @@ def _sections(preset: Source, changed: dict[str, str]) -> Iterator[str]:
         described = re.sub(r"^noise\.[^.]+\.", "noise.NAME.", key)
         yield from _comment(texts.get(described, ""))
         if key in changed:
-            why = f"assumed: so many nodes, with the switches of {preset.name}"
-            yield f'{found[1]} = {{ value = {changed[key]}, source = "{why}" }}'
+            yield _row(found[1], *changed[key])
         else:
             yield _from(preset.name, line)
+
+
+def _row(key: str, value: str, source: str) -> str:
+    return f"{key} = {{ value = {value}, source = {json.dumps(source, ensure_ascii=False)} }}"
 
 
 def _from(preset: str, line: str) -> str:
