@@ -186,7 +186,7 @@ def _sum(number: int, *after: int, **attributes: Any) -> Any:
         ([[node(1, "COMP", 2, us=1), node(2, "COMP", 1, us=1)]], "dependencies in a circle: 2 -> 1 -> 2|1 -> 2 -> 1"),
         ([[node(1, "COMP", 5, us=1)]], "it depends on node 5, which does not exist"),
         ([[node(1, "COMP", num_ops=1000, tensor_size=8)]], "has 1,000 operations, 8 bytes and no duration; .* --flops"),
-        ([[node(1, "MEM_LOAD", tensor_size=8)]], "give the rate of the accelerator with --memory-rate"),
+        ([[node(1, "MEM_LOAD", tensor_size=8)]], "give the rates of the accelerator with --memory-rate"),
         ([[node(1, "COMP", num_ops=-1)]], "`num_ops` is -1, and must be a number from 0"),
         ([[node(1, "COMP", us=10**13)]], "it takes 1e.13 µs, and must take 0 to 100 days"),
         ([[node(1, "COMP", us=1), node(1, "COMP", us=1)]], "another node has the same number"),

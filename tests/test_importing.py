@@ -75,6 +75,39 @@ def test_channels_cover_the_longest_round_trip(tmp_path: Path) -> None:
     assert "at most 32: one stream has at most 66%" in texts(tmp_path, text.replace("100Gbps", "800Gbps"))[".toml"]
 
 
+RING = "s0 s1\ns1 s2\ns2 s3\ns3 s0\n"
+
+
+def test_shortest_ways_where_no_tree_leads(tmp_path: Path) -> None:
+    """A ring of four needs two layers, each with the channels of infiniband-ndr. Trees keep their roots."""
+    files = texts(tmp_path, RING)
+    machine = el.Machine.of(
+        sources.Source(
+            "machine",
+            "net",
+            "net.toml",
+            "net.toml",
+            graphs.with_cables(files[".toml"], files[".graph.txt"], "net.graph.txt"),
+        )
+    )
+    assert (machine["topology.routing"], machine.layers, machine["link.channels"]) == ("minimal", 2, 10)
+    assert "in 2 layers of channels: 10 channels, 5 for each" in files[".graph.txt"]
+    assert "# - there are no nodes: each switch has 1 node (`--terminals`)" in files[".toml"]
+    one = texts(tmp_path, RING.replace("s3 s0", "s3 s1").replace("s0 s1", "s0 s1\ns0 s2\ns0 s3"))
+    assert "which need one layer of channels" in one[".toml"]
+    assert link(one[".toml"])["channels"] == 5
+    assert "routing" not in tomllib.loads(texts(tmp_path, ALL["slurm"])[".toml"])["topology"]
+
+
+def test_more_layers_than_channels(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(imported, "MOST_CHANNELS", 1)
+    files = texts(tmp_path, RING)
+    assert (
+        "its shortest ways need 2 layers of channels, of which a link has at most 1: packets take up" in files[".toml"]
+    )
+    assert "routing" not in tomllib.loads(files[".toml"])["topology"]
+
+
 @pytest.mark.parametrize(("rate", "flit"), [("56Gbps", 63), ("2880Gbps", 63), ("400Gbps", 64), ("10Gbps", 64)])
 def test_a_flit_takes_a_whole_number_of_picoseconds(tmp_path: Path, rate: str, flit: int) -> None:
     files = texts(tmp_path, f"3 1 2\n2\n0 2 {rate} 1us 0\n1 2 {rate} 1us 0\n".replace("1us", "10ns"))

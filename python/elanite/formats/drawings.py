@@ -36,6 +36,10 @@ _NODES = ("node", "host", "server", "compute", "endpoint", "terminal", "hca", "n
 _SWITCHES = ("switch", "router", "leaf", "spine", "core", "aggregation", "agg", "edge", "tor", "top")
 _RATES = ("rate", "bandwidth", "capacity", "speed", "linkspeed", "bw")
 _DELAYS = ("delay", "latency", "lat")
+_UNIT = re.compile(r"(?<=[,;])(\s*[\d.]+)[ \t]+([a-zA-Zµ/]+)(?=[ \t]*(?:[,;]|$))")
+"""A number and its unit in a cell."""
+_ETHERNET = re.compile(r"([\d.]+)\s*G(?:bE|E|b)?")
+"""A rate as switches print it: 100G, 25GE, 400GbE."""
 _HEADS = ({"source", "target"}, {"from", "to"}, {"src", "dst"}, {"source", "destination"}, {"node1", "node2"})
 
 
@@ -56,11 +60,14 @@ class Drawing:
 
 def edges(text: str, file: Path) -> Network:
     """Read a list of edges, with or without Elanite's lines of nodes and switches. Raises ``UsageError``."""
-    drawn = Drawing()
+    drawn = Drawing(directed=text.startswith("%%MatrixMarket") and " general" in text.partition("\n")[0].lower())
     weights = 0
+    sized = _matrix(text)
     for line, written in enumerate(text.splitlines(), 1):
         bare = re.split(r"[#%]|//", written, maxsplit=1)[0].strip()
         data, bare = _dictionary(bare, file, line)
+        if len(re.findall("[,;]", bare)) > 1:
+            bare = _UNIT.sub(r"\1\2", bare)
         words = [word for word in re.split(r"[\s,;]+", bare) if word]
         if not words or (not drawn.edges and {word.lower() for word in words[:2]} in _HEADS):
             continue
@@ -71,6 +78,8 @@ def edges(text: str, file: Path) -> Network:
             continue
         if len(words) == 1:
             wrong(file, line, f"`{words[0]}` is alone: a line is a switch, a node, or the two ends of a cable")
+        if line == sized:
+            continue
         if len(words) == 3 and quantities.number(words[2]) is not None:
             weights += 1
             words = words[:2]
@@ -83,6 +92,14 @@ def edges(text: str, file: Path) -> Network:
             drawn.vertex(one, {}, place)
             drawn.vertex(other, {}, place)
     return network(drawn, EDGES, file)
+
+
+def _matrix(text: str) -> int | None:
+    """The line of a matrix of Matrix Market that has its rows, columns and entries; None of another text."""
+    lines = enumerate(text.splitlines(), 1)
+    if not text.startswith("%%MatrixMarket"):
+        return None
+    return next((line for line, written in lines if written.strip() and not written.startswith("%")), None)
 
 
 def _counted(drawn: Drawing) -> None:
@@ -109,6 +126,10 @@ def _pairs(words: list[str], file: Path, line: int) -> dict[str, object]:
     found: dict[str, object] = {}
     for word in words:
         key, equals, value = word.partition("=")
+        if quantities.rate(word) is not None:
+            key, equals, value = "rate", "=", word
+        elif quantities.number(word) is None and quantities.time(word) is not None:
+            key, equals, value = "delay", "=", word
         if not equals or key not in ("rate", "delay", "forward"):
             wrong(file, line, f"`{word}` is no word of an edge: write rate=25Gb/s, delay=500ns, or a weight alone")
         found[key] = value
@@ -203,6 +224,8 @@ def network(drawn: Drawing, name: str, file: Path) -> Network:
     kinds = _kinds(drawn)
     for vertex, (about, line) in drawn.vertices.items():
         (made.nodes if kinds.get(vertex) == "node" else made.switches)[vertex] = line
+        if (label := str(about.get("label", "")).strip()) not in ("", vertex):
+            made.remarks[vertex] = label
         if (passes := str(about.get("forward", ""))) in ("yes", "no") and vertex in made.nodes:
             made.forward[vertex] = passes
         elif passes:
@@ -244,7 +267,7 @@ def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None)
         return quantities.gigabits(raw / 10**9)
     for key in _RATES:
         if key in low:
-            value = quantities.rate(low[key].replace("Gbit/s", "Gb/s"))
+            value = quantities.rate(_ETHERNET.sub(r"\1Gb/s", low[key]) if _ETHERNET.fullmatch(low[key]) else low[key])
             if value is None and quantities.number(low[key]) is None:
                 wrong(file, line, f"{key} `{low[key]}` is no rate: write for example 25 Gb/s")
             if value is None:

@@ -10,7 +10,8 @@ left out::
 
 Some generators state each direction as a link of its own: if every link comes in both directions equally often, two
 lines are one cable. ``flow.txt`` begins with the number of flows; a flow is a line of source, destination, priority
-group, port, bytes and the start in seconds. Nodes are numbered in the order of the numbers of the hosts.
+group, port, bytes and the start in seconds; ConWeave's have no port. Nodes are numbered in the order of the numbers of
+the hosts.
 
 Source: the readers ``scratch/third.cc`` of HPCC and ``scratch/common.h`` of ASTRA-sim's ns-3.
 """
@@ -144,17 +145,18 @@ def flows(text: str, file: Path) -> Network:
     groups = set()
     count = int(head[0][:9])
     for line, words in itertools.islice(lines, count):
-        if len(words) < 6:
+        if len(words) < 5:
             wrong(
                 file,
                 line,
                 f"{len(words)} words are no flow: write source, destination, priority group, port, bytes and start",
             )
-        numbers = [int(word) if word.isascii() and word.isdigit() and len(word) < 19 else -1 for word in words[:5]]
-        start = quantities.time(words[5])
-        if min(numbers) < 0 or start is None or re.search(r"[a-z]", words[5].replace("e", "")):
+        *head, began = words[: 5 if len(words) == 5 else 6]
+        numbers = [int(word) if word.isascii() and word.isdigit() and len(word) < 19 else -1 for word in head]
+        start = quantities.time(began)
+        if min(numbers) < 0 or start is None or re.search(r"[a-z]", began.replace("e", "")):
             wrong(file, line, "source, destination, group, port and bytes are whole numbers, and the start is seconds")
-        source, destination, group, _, size = numbers[:5]
+        source, destination, group, *_, size = numbers
         groups.add(group)
         network.flows.append(Flow(start, str(source), str(destination), size, line))
     if len(network.flows) < count:

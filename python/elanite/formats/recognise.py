@@ -61,15 +61,27 @@ class Known(Enum):
 MEASURED = "elanite calibrate EXPERIMENT --fit KEY=LOW..HIGH --to FILE"
 CHAKRA = Other("a Chakra trace", "elanite goal import TRACE... -o FILE.goal")
 
+FABRIC = "give the output of ibnetdiscover, without options"
+BETWEEN = "give the network between computers"
+CONVERT = "convert it: networkx.write_graphml(networkx.read_{}(FILE), OUTPUT)"
+
 _XML: dict[str, Format | Other] = {
     "graphml": Known.GRAPHML.value,
     "platform": Known.SIMGRID.value,
-    "topology": Other("the hardware of one computer (lstopo of hwloc)", "give the network between computers"),
-    "system": Other("the hardware of one computer (NCCL)", "give the network between computers"),
+    "topology": Other("the hardware of one computer (lstopo of hwloc)", BETWEEN),
+    "system": Other("the hardware of one computer (NCCL)", BETWEEN),
 }
 
 _RULES: tuple[tuple[str, Format | Other], ...] = (
     (r'^[ \t]*(Switch|Ca|Hca|Rt)\s+\d+\s+"|^#\s*Topology file: generated', Known.IBNETDISCOVER.value),
+    (r"==\([^)\n]*(Active|Down)\b[^)\n]*\)==>", Other("output of iblinkinfo", FABRIC)),
+    (
+        r"^(SW|CA|RT)[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-f]+[ \t]",
+        Other("output of ibnetdiscover -p, the list of ports", FABRIC),
+    ),
+    (r"^\{[ \t]*(CA|SW)[ \t]+Ports:", Other("the list of links of OpenSM (opensm-subnet.lst)", FABRIC)),
+    (r"^[ \t]*GPU0[ \t]+GPU1\b", Other("output of nvidia-smi topo, the links within a host", BETWEEN)),
+    (r"\A(#.*\n|\s|Creator .*\n|Version .*\n)*graph\s*\[", Other("a graph in GML", CONVERT.format("gml"))),
     (r"(?i)^[ \t]*(SwitchName|BlockName|BlockSizes)\s*=", Known.SLURM.value),
     (r"^[ \t]*(router\s+\d+\s+(node|router)\s+\d+|node\s+\d+\s+router\s+\d+)(\s|$)", Known.ANYNET.value),
     (r"(?i)^[ \t]*(Podsize|Radix_Down|Downlink_speed_Gbps)[ \t]+\d", Known.HTSIM_TOPOLOGY.value),
@@ -90,6 +102,10 @@ _RULES: tuple[tuple[str, Format | Other], ...] = (
         Other("topology.yaml of Slurm", "give the topology.conf of the same tree"),
     ),
     (r'^[ \t]*"?(instances|devices|infrastructure)"?\s*:|"?composed_device"?\s*:', Known.INFRAGRAPH.value),
+    (
+        r'\A\s*\{(?=[\s\S]*"nodes"\s*:\s*\[)[\s\S]*"(links|edges)"\s*:\s*\[',
+        Other("a graph of networkx as JSON", "write it as GraphML: networkx.write_graphml(GRAPH, FILE)"),
+    ),
 )
 
 
@@ -116,7 +132,7 @@ def of_text(text: str) -> Format | Other:
     lines = [words for _, words in ns3.statements(sample)]
     if any(ns3.LINE.fullmatch(" ".join(each)) for each in lines[1:]):
         return Known.NS3_TOPOLOGY.value
-    if len(lines) > 1 and len(lines[0]) == _whole(lines[0]) == 1 and len(lines[1]) == 6 and _whole(lines[1]) >= 5:
+    if len(lines) > 1 and len(lines[0]) == _whole(lines[0]) == 1 and len(lines[1]) in (5, 6) and _whole(lines[1]):
         return Known.NS3_FLOWS.value
     if len(lines) > 3 and len(lines[0]) == 2 and all(map(str.isdecimal, lines[0])) and len(lines[1]) == 3:
         vertices, edges = map(int, (word[:9] for word in lines[0]))

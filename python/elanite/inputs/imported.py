@@ -6,6 +6,9 @@ whole number in so many picoseconds; slower cables say their rates on their line
 cable and of the switch behind it: a format that states switches apart from cables has half of a switch on the two links
 of a way that end at nodes, so that the sum of a way is right. Delays are whole cycles.
 
+Packets go up and down a tree, and take the shortest ways of any other network, in as many layers of channels as these
+ways need.
+
 Every value says whence it comes. What the file does not state is a comment at the head of both files, and a note of
 the command.
 """
@@ -13,6 +16,7 @@ the command.
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from collections import Counter
 from dataclasses import dataclass
@@ -22,7 +26,8 @@ from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base.rows import section
-from elanite.errors import UsageError
+from elanite.base.text import counted
+from elanite.errors import ConfigError, UsageError
 from elanite.formats.network import Network, tidy, top
 from elanite.formats.quantities import decimal, shown, span
 from elanite.inputs import graphs, toml
@@ -87,6 +92,9 @@ class Import:
         self.network, self.origin, self.name, self.base = network, origin, name, base
         self.machine = Machine.of(base, base.overrides)
         self.notes = list(network.notes)
+        if network.terminals is not None:
+            each = counted(network.terminals, "node")
+            self.notes.append(f"there are no nodes: each switch has {each} (`--terminals`)")
         self.names = tidy((*network.switches, *network.nodes))
         cables = Counter(end for each in network.cables for end in (each.one, each.other))
         joined = {each.one for each in network.cables if each.other in network.nodes} | {
@@ -96,14 +104,15 @@ class Import:
         """Nodes with one cable, to a switch."""
         self.clock = self._clock()
         self.hops = self._hops()
+        self.roots = [self.names[name] for name in top(self.network)]
         self.channels = self._channels()
 
     def files(self) -> Files:
         """The texts of both files."""
         graph = f"{self.name}.graph.txt"
         cables = list(self._graph())
-        roots = [self.names[name] for name in top(self.network)]
-        machine = "\n".join(self._machine(graph, roots)) + "\n"
+        routing = self._shortest(cables)
+        machine = "\n".join(self._machine(graph, routing)) + "\n"
         text = "\n".join([*self._head("The graph"), *cables]) + "\n"
         return Files({".toml": machine, ".graph.txt": text}, self.notes, self.network.count())
 
@@ -222,7 +231,45 @@ class Import:
         for note in self.notes:
             yield f"# - {note}"
 
-    def _machine(self, graph: str, roots: Sequence[str]) -> Iterator[str]:
+    def _shortest(self, lines: Sequence[str]) -> str:
+        """The routing, with channels for its layers: empty for up*/down* ways.
+
+        Rates and delays decide no way, so that the layers are those of the cables alone.
+        """
+        cables = "\n".join(" ".join(line.partition("#")[0].split()[:2]) for line in lines) + "\n"
+        if self.roots or len(self.network.switches) < 2 or _core.graph_mistake(cables) is not None:
+            return ""
+        rows = {"kind": "graph", "nodes": self.network.count(), "cables": cables, "routing": "minimal"}
+        if self.network.terminals is not None:
+            rows["terminals"] = self.network.terminals
+        content = tomllib.loads(self.base.text)
+        content["topology"] = _parameters({key: (value, self.origin) for key, value in rows.items()})
+        many = _parameters({"channels": (MOST_CHANNELS, "as many as there are")})
+        content["link"] = {**section(content["link"]), **many}
+        text = toml.machine(content | {"machine": {"name": self.name, "title": self.name}})
+        try:
+            layers = Machine.of(Source("machine", self.name, self.origin, self.origin, text)).layers or 1
+        except ConfigError as error:
+            if (needed := re.search(r"needs (\d+) layers of channels", str(error))) is None:
+                raise
+            self.notes.append(
+                f"the network is no tree of levels, and its shortest ways need {needed[1]} layers of channels,"
+                f" of which a link has at most {MOST_CHANNELS}: packets take up*/down* ways, which lead through few"
+                " switches"
+            )
+            return ""
+        if layers > 1:
+            each = self.channels or int(str(self.machine["link.channels"]))
+            self.channels = max(layers, min(MOST_CHANNELS, layers * each))
+            said = f", in {layers} layers of channels: {self.channels} channels, {each} for each"
+            if layers * each > MOST_CHANNELS:
+                said = f", in {layers} layers of channels: {self.channels} channels, though each needs {each}"
+        else:
+            said = ", which need one layer of channels"
+        self.notes.append(f"the network is no tree of levels: packets take shortest ways (`topology.routing`){said}")
+        return "minimal"
+
+    def _machine(self, graph: str, routing: str) -> Iterator[str]:
         """The machine file: its head, and its content as text."""
         origin, base = self.origin, self.base.name
         yield from self._head("A machine with the network")
@@ -235,8 +282,10 @@ class Import:
         }
         if self.network.terminals is not None:
             rows["terminals"] = (self.network.terminals, f"assumed: {origin} has no nodes")
-        if roots:
-            rows["roots"] = (roots, "the switches farthest from the nodes: the top of the tree")
+        if self.roots:
+            rows["roots"] = (self.roots, "the switches farthest from the nodes: the top of the tree")
+        if routing:
+            rows["routing"] = (routing, f"assumed: {origin} has no routing, and is no tree of levels")
         content = _of(tomllib.loads(self.base.text), base)
         content["link"] = {**section(content["link"]), **_parameters(self._changed())}
         about = {"name": self.name, "title": f"the network of {origin}, with the adapters of {base}"}
@@ -259,7 +308,10 @@ class Import:
         elif (credit := self._base("link.credit_delay")) is not None:
             found["credit_delay"] = ([clock.time(each) for each in credit], hop)
         if self.channels is not None:
-            found["channels"] = (self.channels, "assumed: credits for the packets of a round trip, and one more")
+            found["channels"] = (
+                self.channels,
+                "assumed: credits for the packets of a round trip, and one more, in each layer of channels",
+            )
         return found
 
     def _channels(self) -> int | None:

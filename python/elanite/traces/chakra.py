@@ -101,13 +101,11 @@ class Roofline:
         return cls(flops, memory, ", ".join(sources))
 
     def micros(self, operations: float, size: float) -> float:
-        """The time of work. Raises ``ValueError`` with the option that is missing."""
-        times = []
-        for amount, rate, option in ((operations, self.flops, "--flops"), (size, self.memory, "--memory-rate")):
-            if amount and rate is None:
-                raise ValueError(option)
-            times.append(amount / rate * 1e6 if rate else 0.0)
-        return max(times)
+        """The time of work. Raises ``ValueError`` with the options that are missing."""
+        both = ((operations, self.flops, "--flops"), (size, self.memory, "--memory-rate"))
+        if missing := [option for amount, rate, option in both if amount and rate is None]:
+            raise ValueError(" and ".join(missing))
+        return max(amount / rate * 1e6 if rate else 0.0 for amount, rate, _ in both)
 
 
 @dataclass(frozen=True)
@@ -445,7 +443,7 @@ class Job(Writing):
             return self._how.roofline.micros(*work)
         except ValueError as missing:
             what = f"it has {work[0]:,} operations, {work[1]:,} bytes and no duration"
-            self._refuse(rank, node, f"{what}; give the rate of the accelerator with {missing}")
+            self._refuse(rank, node, f"{what}; give the rates of the accelerator with {missing}")
 
     def _own(self, rank: int, node: Node, name: str) -> None:
         """Refuse a message of others."""
