@@ -13,7 +13,7 @@ from elanite.base import bounded
 from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.validation.claim import Claim
-from elanite.validation.claims import MEASURED, PART, WORDS, claims_of
+from elanite.validation.claims import MEASURED, OUTPUT, PART, WORDS, claims_of
 from elanite.validation.measures import OWN, PICKS, Bound, Figure, Ranking, Special, Statements
 from elanite.validation.measures.quantities import MEASURES, Along, End, Limits, Mean, Pair, Turned
 from elanite.validation.measures.rows import KINDS
@@ -165,7 +165,7 @@ def refused(text: str) -> bool:
 def test_the_schema_has_the_keys_and_words_of_the_reader() -> None:
     Draft202012Validator.check_schema(SCHEMA)
     defined = SCHEMA["$defs"]
-    assert defined["claim"]["properties"].keys() == {one.name for one in fields(Claim)} | MEASURED
+    assert defined["claim"]["properties"].keys() == {one.name for one in fields(Claim)} | MEASURED | {OUTPUT}
     assert defined["part"]["properties"].keys() == PART
     assert defined["measure"]["enum"] == list(MEASURES)
     assert defined["claim"]["properties"]["measure"]["enum"] == [*MEASURES, *OWN, "order", "parts"]

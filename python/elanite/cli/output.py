@@ -227,10 +227,11 @@ def scoreboard(
     builds: Sequence[tuple[Build, int]] = (),
     *,
     absent: bool = False,
+    own: bool = False,
 ) -> None:
     """Print the scoreboard; a table counts claims without results by folders, unless ``absent`` asks for them.
 
-    Markdown names the ``builds`` that computed the points.
+    Markdown names the ``builds`` that computed the points; of a user's ``own`` claims it is a table.
     """
     from elanite.validation import board
     from elanite.validation.claim import fitted_parameters
@@ -239,7 +240,7 @@ def scoreboard(
         data(json.dumps([verdict.as_json() for verdict in verdicts], indent=1, ensure_ascii=False))
         return
     if format_ is BoardFormat.MARKDOWN:
-        data(board.markdown(verdicts, builds).rstrip("\n"))
+        data("\n".join(board.table(verdicts)) if own else board.markdown(verdicts, builds).rstrip("\n"))
         return
     screen = console()
     shown = [verdict for verdict in verdicts if verdict.judged or absent]
@@ -257,7 +258,7 @@ def scoreboard(
             screen.print(f"fitted on {machine}: {words}", style="dim", markup=False)
     if judged:
         screen.print(board.widest(judged), style="dim", markup=False)
-        screen.print(board.totals(judged))
+        screen.print(board.own(judged) if own else board.totals(judged))
     if len(judged) < len(verdicts) and not absent:
         screen.print(_without_results(verdicts), markup=False)
 

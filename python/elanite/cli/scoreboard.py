@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import shlex
 from dataclasses import dataclass
-from typing import Annotated, ClassVar
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
@@ -26,6 +27,9 @@ from elanite.cli.common import (
 )
 from elanite.cli.request import Request
 
+if TYPE_CHECKING:
+    from elanite.store import Store
+
 
 @dataclass(frozen=True, kw_only=True)
 class Claims(Request):
@@ -36,6 +40,7 @@ class Claims(Request):
       elanite claims
       elanite claims --missed
       elanite claims --only ping,uniform.64
+      elanite claims my-claims.toml
       elanite claims --format json | jq '.[] | select(.holds == false)'
       elanite claims --format json | \\
         jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
@@ -49,10 +54,17 @@ class Claims(Request):
     null for a claim without results, for a claim whose intervals are too wide to judge (the state is "not resolved", or
     "source too vague" if the paper states no bound), and for an inconsistent one. The command simulates nothing: use
     `elanite reproduce` before, and --quick after `elanite reproduce --quick`.
+
+    A file of your own claims has the keys of `elanite schema claim`, and names your experiments, which `elanite run`
+    simulates. A claim with `measured` in place of a value has the values of a benchmark's output.
     """
 
     verb: ClassVar[str] = "claims"
 
+    file: Annotated[
+        Path | None,
+        typer.Argument(metavar="FILE", help="A file of your own claims.  [default: the claims of the papers]"),
+    ] = None
     format_: Annotated[
         BoardFormat, typer.Option("--format", "-f", help="How to print the scoreboard."), Role.OUTPUT
     ] = BoardFormat.TABLE
@@ -78,6 +90,9 @@ class Claims(Request):
                 f"there is no folder {self.out}; name the folder that was given to `elanite reproduce --out`"
             )
         store = Store(self.out / "store")
+        if self.file is not None:
+            self._own(self.file, store)
+            return
         verdicts = output.named(judged_of(store, self.seed, quick=self.quick), self.only)
         say_builds(store)
         judged = any(verdict.judged for verdict in verdicts)
@@ -86,6 +101,29 @@ class Claims(Request):
         output.scoreboard(verdicts, self.format_, store.builds(), absent=bool(self.only) and not self.missed)
         if not judged:
             say(f"nothing is simulated in {self.out} for these claims; run: elanite reproduce")
+        if failed(verdicts):
+            raise typer.Exit(1)
+
+    def _own(self, file: Path, store: Store) -> None:
+        """Print the claims of a file."""
+        from elanite.cli import output
+        from elanite.errors import UsageError
+        from elanite.study import own_claims
+        from elanite.validation.scoreboard import failed, verdict
+
+        if self.quick:
+            raise UsageError("--quick: your own claims are judged on whole runs; leave it out")
+        own = own_claims.read(file, self.seed)
+        for note in own.notes:
+            say(f"note: {note}")
+        verdicts = [verdict(claim, own.plans[claim.experiment], store) for claim in own.claims]
+        verdicts = output.named(verdicts, self.only)
+        say_builds(store)
+        for name in dict.fromkeys(each.claim.experiment for each in verdicts if not each.judged):
+            say(f"run first: {own.plans[name].command(out=None if self.out == OUT else str(self.out))}")
+        if self.missed:
+            verdicts = [each for each in verdicts if each.judged and each.holds is not True]
+        output.scoreboard(verdicts, self.format_, absent=not self.missed, own=True)
         if failed(verdicts):
             raise typer.Exit(1)
 

@@ -41,6 +41,16 @@ def headline(verdicts: Sequence[Verdict]) -> str:
     return ". ".join(filter(None, [line, of_today(today)])) or "no claim is judged"
 
 
+def own(verdicts: Sequence[Verdict]) -> str:
+    """One line on a user's own claims."""
+    judged = [verdict for verdict in verdicts if verdict.judged]
+    words = [f"{sum(v.holds is True for v in judged)} of {counted(len(judged), 'claim')} hold"]
+    for state, said in ((False, "missed"), (None, "not resolved")):
+        if many := sum(v.holds is state for v in judged):
+            words.append(f"{many} {said}")
+    return ", ".join(words)
+
+
 def of_today(verdicts: Sequence[Verdict]) -> str:
     """One line: how many of the claims about networks of today hold; empty if none is judged."""
     found = tally.lines(verdicts)
@@ -125,15 +135,15 @@ def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = 
         "",
         "## Predicted",
         "",
-        *_table(lines["headline"]),
+        *table(lines["headline"]),
         "",
         "## Predicted, and turned by no removed mechanism",
         "",
-        *_table(lines["steady"]),
+        *table(lines["steady"]),
         "",
         "## Predicted, and not yet ablated",
         "",
-        *_table(lines["open"]),
+        *table(lines["open"]),
         "",
         *_ranked("Bounds", lines["bound"]),
         *_ranked("Consequences of fitted figures", lines["consequence"]),
@@ -143,18 +153,18 @@ def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = 
         "",
         *(fitted(machine, parameters) for machine, parameters in fitted_parameters().items()),
         "",
-        *_table(lines["fitted"]),
+        *table(lines["fitted"]),
         "",
         "## Inferences of the authors",
         "",
-        *_table(lines["inference"]),
+        *table(lines["inference"]),
         "",
         *(f"- `{v.claim.id}`: {v.claim.inference}." for v in lines["inference"]),
         *_misses([v for v in lines["inference"] if v.holds is not True]),
         "",
         "## Inconsistent in the source",
         "",
-        *_table(contradicted),
+        *table(contradicted),
         "",
         *(f"- `{v.claim.id}`: {v.claim.proof.text}." for v in contradicted if v.claim.proof),
         "",
@@ -259,7 +269,7 @@ INTRODUCTION = (
 def _ranked(heading: str, verdicts: Sequence[Verdict]) -> list[str]:
     """A section of claims of one rank that the headline does not count, with the reasons for the rank."""
     reasons = [f"- `{v.claim.id}`{_of(v.claim.rests_on)}: {v.claim.because}." for v in verdicts]
-    return [f"## {heading}", "", *_table(verdicts), "", *reasons, *([""] if reasons else [])]
+    return [f"## {heading}", "", *table(verdicts), "", *reasons, *([""] if reasons else [])]
 
 
 def _of(names: Sequence[str]) -> str:
@@ -278,17 +288,18 @@ def _of_today(verdicts: Sequence[Verdict]) -> list[str]:
         "",
         "Predicted:",
         "",
-        *_table(predicted),
+        *table(predicted),
         "",
         "Fitted:",
         "",
-        *_table(others),
+        *table(others),
         "",
         *_misses([v for v in verdicts if v.holds is False]),
     ]
 
 
-def _table(verdicts: Iterable[Verdict]) -> list[str]:
+def table(verdicts: Iterable[Verdict]) -> list[str]:
+    """The lines of a table in Markdown."""
     rows = [
         f"| `{v.claim.id}` | {published(v.claim)} | {_with_note(v)} | {percent(v.error)} | {_width(v)} | {v.state} |"
         f" {v.claim.cited} |"

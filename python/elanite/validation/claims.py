@@ -47,7 +47,7 @@ from elanite.validation.measures.rows import KINDS
 from elanite.validation.proofs import checked
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from elanite.results.select import Scalar
     from elanite.validation.measures.quantities import Quantity, Wanted
@@ -69,6 +69,9 @@ MADE = {"measure", "of", "over"}
 MEASURED = MADE | {"rows", "each", "pick", "shows", "part", "figures"}
 """The keys of a claim that say how it is measured, beside its metric and its table."""
 
+OUTPUT = "measured"
+"""The key in place of ``value`` that names a file of measured values, in a file of a user's own claims."""
+
 BOUNDS = {"least", "most", "above", "below"}
 
 JUDGED = BOUNDS | {"touches", "means", "but"}
@@ -83,13 +86,16 @@ def claims() -> tuple[Claim, ...]:
     return claims_of(bounded.packaged("data", "claims.toml"), "claims.toml")
 
 
-def claims_of(text: str, file: str) -> tuple[Claim, ...]:
-    """The claims of a data file.
+def claims_of(
+    text: str, file: str, listed: Callable[[Table], Sequence[Table]] = lambda entry: [entry]
+) -> tuple[Claim, ...]:
+    """The claims of a data file; ``listed`` gives the entries that stand for one, such as those of measured values.
 
     Raises ``UsageError`` if an entry is wrong, if a rank lacks what it needs, or if a proof does not prove that its
     claim is inconsistent.
     """
-    entries = {entry.string("id"): entry for entry in loaded(text, file).tables("claim")}
+    found_in = loaded(text, file).tables("claim")
+    entries = {entry.string("id"): entry for each in found_in for entry in listed(each)}
     found = {name: _claim(entry) for name, entry in entries.items()}
     for name, claim in found.items():
         _check_rank(claim, found, entries[name])
@@ -113,14 +119,15 @@ def _claim(entry: Table) -> Claim:
     return replace(entry, content=given).filled(
         Claim,
         WORDS,
-        series=_series(entry),
+        series=series_of(entry),
         where=tuple((name, scalars(where, name)) for name in where.content),
         measure=_measure(entry, kind) if "experiment" in given or "measure" in entry.content else None,
         proof=None,
     )
 
 
-def _series(entry: Table) -> tuple[str, ...]:
+def series_of(entry: Table) -> tuple[str, ...]:
+    """The series that a claim is measured on; empty for all."""
     return (entry.string("series"),) if isinstance(entry.content.get("series"), str) else entry.strings("series")
 
 
