@@ -40,6 +40,7 @@ Run = Callable[..., Ended]
         "schema",
         "noise",
         "calibrate-host",
+        "install-mpifort",
         "mpirun",
         "prun",
         "replay",

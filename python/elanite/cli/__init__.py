@@ -26,6 +26,7 @@ from elanite.cli.congestion import Congestion
 from elanite.cli.energy import Energy
 from elanite.cli.finding import Explain, List
 from elanite.cli.former import Refit, Sensitivity
+from elanite.cli.fortran import InstallMpifort
 from elanite.cli.goal import goal_app
 from elanite.cli.importing import Import
 from elanite.cli.inspect import Check, Schema, Show
@@ -74,6 +75,7 @@ Examples:
   elanite noise --seconds 5               the noise of this computer
   elanite calibrate-host                  the processor of this computer
   elanite mpirun -n 64 ./my_program       a real MPI program
+  elanite install-mpifort                 Fortran for such programs
   elanite replay my_program.goal          a trace of messages
   elanite goal allreduce --ranks 64 --size '1 MB' > ring.goal
   elanite prun -n 64 ./my_program         a program for OpenSHMEM or Elanlib
@@ -120,7 +122,8 @@ class Manual(Request):
 
 declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Compare, Open)
 declare(app, Ablate, Sensitivity, Refit)
-declare(app, List, Explain, Show, Check, Schema, New, Import, Noise, CalibrateHost, Replay, Mpirun, Prun, Manual)
+declare(app, List, Explain, Show, Check, Schema, New, Import, Noise, CalibrateHost)
+declare(app, Replay, Mpirun, Prun, InstallMpifort, Manual)
 app.add_typer(store_app, name="store")
 app.add_typer(goal_app, name="goal")
 

@@ -11,7 +11,8 @@ program needs.
 | Fortran's library | is Intel's, or is not found | that of an MPICH |
 | none, as an interpreter | | C's, as ``libmpich.so.12``, for modules |
 
-Fortran's library calls that of C, so it may be of another MPICH of the same interface; PyPI's MPICH has none. A library
+Fortran's library calls that of C, so it may be of another MPICH of the same interface; PyPI's MPICH has none before
+``elanite install-mpifort``. A library
 that works stays in its place. Programs whose ``RPATH`` precedes the folder are refused (``linkage.check``).
 """
 
@@ -26,7 +27,8 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from elanite.errors import UsageError
-from elanite.mpirun import launcher, linkage
+from elanite.mpirun import fortran, launcher, linkage
+from elanite.mpirun.program import INSTALL_MPIFORT
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -105,7 +107,7 @@ def _fortran(called: str, library: Library, own: Path) -> Path:
 
     Raises ``UsageError`` if there is none.
     """
-    folders = [own, *(Path(folder) for folder in os.environ.get(PATH, "").split(":") if folder)]
+    folders = [own, own / fortran.FOLDER, *(Path(folder) for folder in os.environ.get(PATH, "").split(":") if folder)]
     near = [folder / name for folder in folders for name in _OF_FORTRAN]
     for path in [*near, *_known()]:
         found = linkage.identify(path.name, path) if path.is_file() else None
@@ -113,7 +115,7 @@ def _fortran(called: str, library: Library, own: Path) -> Path:
             return path.resolve()
     raise UsageError(
         f"{called} is linked with Fortran's library of {library.words}, and there is none of an MPICH in its place:"
-        " install one, such as libmpich-dev of Debian"
+        f" install one: {INSTALL_MPIFORT}"
     )
 
 

@@ -35,8 +35,13 @@ _DEEPEST = 4
 _MACHINES = {0x03: "x86", 0x28: "Arm", 0x3E: "x86-64", 0xB7: "AArch64", 0xF3: "RISC-V", 0x15: "PowerPC"}
 """Machines by their numbers in ELF headers."""
 
-_COMPILERS = {".c": "mpicc", ".cc": "mpicxx", ".cpp": "mpicxx", ".cxx": "mpicxx", ".f": "mpifort", ".f90": "mpifort"}
+_COMPILERS = {".c": "mpicc", ".cc": "mpicxx", ".cpp": "mpicxx", ".cxx": "mpicxx"} | dict.fromkeys(
+    (".f", ".F", ".f90", ".F90", ".f03", ".f08"), "mpifort"
+)
 """Compilers of MPICH by the ending of source text."""
+
+INSTALL_MPIFORT = "elanite install-mpifort"
+"""The command that installs a compiler for Fortran (module ``fortran``)."""
 
 _DEBIAN = ".mpich"
 """The end of the names of Debian's compilers for MPICH."""
@@ -89,8 +94,8 @@ def _check_compiled(path: Path, program: str) -> None:
         names = [compiler, compiler + _DEBIAN]
         own = [name for name in names if os.access(Path(sys.prefix) / "bin" / name, os.X_OK) or shutil.which(name)]
         compile_ = shlex.join([[*own, compiler][0], "-O2", "-o", str(Path(program).with_suffix("")), program])
-        lacking = f"; there is no {compiler}: install gfortran and that of an MPICH, such as libmpich-dev of Debian"
-        lacking = "" if own else lacking
+        install = INSTALL_MPIFORT if compiler == "mpifort" else "pip install mpich"
+        lacking = "" if own else f"; there is no {compiler}, which this command installs: {install}"
         raise UsageError(f"{program} is the source text of a program; compile it: {compile_}{lacking}")
 
 
