@@ -11,8 +11,8 @@ import pytest
 import elanite as el
 from elanite.errors import RunError, UsageError
 from elanite.traces import translate
-from elanite.traces.chakra import Reading, Roofline
 from elanite.traces.chakra_file import read
+from elanite.traces.chakra_reading import Reading, Roofline
 from elanite.traces.chakra_schema import COLLECTIVES, FORMER_COLLECTIVES, FORMER_KINDS, former
 from test_chakra import ALL_GATHER, ALL_REDUCE, BROADCAST, Graph, binary, message, node, plain, varint
 from test_chakra_jobs import collective, job, traffic

@@ -10,8 +10,8 @@ import pytest
 import elanite as el
 from elanite.errors import RunError, UsageError
 from elanite.traces import Translated, translate
-from elanite.traces.chakra import Reading, Roofline
 from elanite.traces.chakra_file import read
+from elanite.traces.chakra_reading import Reading, Roofline
 from elanite.traces.chakra_schema import messages
 from test_chakra import ALL_GATHER, ALL_REDUCE, BROADCAST, Graph, binary, message, node, plain, varint
 

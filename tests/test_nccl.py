@@ -14,7 +14,7 @@ import pytest
 import elanite as el
 from elanite.errors import UsageError
 from elanite.traces import goal, translate
-from elanite.traces.chakra import Nccl, Reading
+from elanite.traces.chakra_reading import Nccl, Reading
 from elanite.traces.nccl_call import Call
 from elanite.traces.nccl_trees import Aggregation, double_binary, gathering, scattering
 from test_chakra import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE, REDUCE_SCATTER, plain

@@ -15,7 +15,7 @@ import pytest
 from elanite.inputs import graphs
 from elanite.results import energy
 from elanite.traces import otf2, translate
-from elanite.traces.chakra import Reading
+from elanite.traces.chakra_reading import Reading
 from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from elanite.cli.quantities import chunk_bytes, memory_rate, operations
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
-    from elanite.traces.chakra import Reading, Roofline
+    from elanite.traces.chakra_reading import Reading, Roofline
 
 
 class OfNccl(StrEnum):
@@ -103,7 +103,7 @@ class Import(Request):
     def reading(self) -> Reading | None:
         """How Chakra traces are read; None without any option. Raises ``UsageError``."""
         from elanite.errors import UsageError
-        from elanite.traces.chakra import Nccl, Reading
+        from elanite.traces.chakra_reading import Nccl, Reading
 
         cut = (self.channels, self.chunk, self.ranks_per_node)
         if self.algorithm is None and cut != (None,) * 3:
@@ -121,7 +121,7 @@ class Import(Request):
         """The rates that are given, and else those of the machine's processor."""
         from elanite.errors import UsageError
         from elanite.inputs.machine import Machine
-        from elanite.traces.chakra import Roofline
+        from elanite.traces.chakra_reading import Roofline
 
         flops = None if self.flops is None else operations(self.flops)
         memory = None if self.memory_rate is None else memory_rate(self.memory_rate)

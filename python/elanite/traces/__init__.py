@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from elanite.traces.chakra import Reading
+    from elanite.traces.chakra_reading import Reading
     from elanite.traces.writing import Writing
 
 OTF2 = ".otf2"

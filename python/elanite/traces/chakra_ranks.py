@@ -1,0 +1,172 @@
+"""The nodes of the ranks of a job, from the files of Chakra execution traces.
+
+A file is a rank, whose number its name ends with: ``job.0.et``; or one file stands for all ranks (``replicate``).
+Control dependencies on nodes that do not exist are calls of PyTorch, and give no order. The nodes of a rank without any
+dependency follow each other by their numbers, one at a time on the host, on the accelerator and in communication, as
+ASTRA-sim issues them; receives wait beside these. The nodes of one rank are in memory at a time.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from functools import cached_property
+from typing import TYPE_CHECKING, NoReturn
+
+from elanite.base.text import counted
+from elanite.errors import RunError, UsageError
+from elanite.traces.chakra_file import read
+from elanite.traces.chakra_groups import Copies, Group, GroupError, group, of_file, of_metadata
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+    from elanite.traces.chakra_node import Node
+    from elanite.traces.chakra_reading import Reading
+
+LARGEST = 2**63
+"""Numbers in the attributes of nodes are below."""
+
+
+def _numbered(path: Path, *, alone: bool) -> int:
+    """The number of a rank at the end of a name; 0 for a file without numbers that is alone."""
+    numbers = re.findall(r"\d+", path.stem)
+    if not numbers and not alone:
+        raise UsageError(f"{path}: the name does not end with the number of a rank, as in job.0.et")
+    return int(numbers[-1]) if numbers else 0
+
+
+def _some(ranks: Sequence[int]) -> str:
+    return f"rank {ranks[0]}" + (f" and {len(ranks) - 1:,} more" if ranks[1:] else "")
+
+
+def _after_all(node: Node, *, calls: bool) -> Node:
+    """The node with all its dependencies. Control dependencies that are calls give no order."""
+    return node if calls or not node.control else replace(node, after=(*node.control, *node.after))
+
+
+def _called(node: Node) -> Node:
+    """The node; a call of the host that launches a message of the accelerator is a computation."""
+    launches = node.kind.startswith("COMM_") and node.of_host and "comm_size" not in node.attributes
+    return replace(node, kind="COMP") if launches and "comm_type" not in node.attributes else node
+
+
+def _in_turn(working: Sequence[Node]) -> dict[int, Node]:
+    """Nodes without dependencies, each behind the node before of its resource."""
+    last: dict[str, int] = {}
+    found: dict[int, Node] = {}
+    for node in working:
+        resource = "host" if node.of_host else "accelerator"
+        if node.kind in ("COMM_SEND", "COMM_COLL"):
+            resource = "communication"
+        elif node.kind == "COMM_RECV":
+            continue
+        found[node.id] = replace(node, after=(last[resource],)) if resource in last else node
+        last[resource] = node.id
+    return found
+
+
+class Ranks:
+    """The traces of all ranks of a job."""
+
+    def __init__(self, traces: Sequence[Path], how: Reading) -> None:
+        self.copies: Copies | None = None
+        count = how.replicate
+        if count is not None:
+            if len(traces) > 1:
+                raise UsageError(f"{traces[1]}: --replicate makes all ranks from one trace; name one file")
+            self.copies = Copies(_numbered(traces[0], alone=True) % count, count)
+            self.files = [traces[0]] * count
+        else:
+            self.files = self._of_all(traces)
+        self._known = of_file(how.groups, self.count) if how.groups else None
+        self._metadata: dict[str, tuple[int, ...]] = {}
+        """The process groups in the metadata of the rank that is read."""
+        self._loose: list[int] = []
+        self._called: list[int] = []
+        """Ranks whose control dependencies are calls."""
+
+    @property
+    def count(self) -> int:
+        """How many ranks there are."""
+        return len(self.files)
+
+    @staticmethod
+    def _of_all(traces: Sequence[Path]) -> list[Path]:
+        numbered: dict[int, Path] = {}
+        for path in traces:
+            rank = _numbered(path, alone=len(traces) == 1)
+            if rank in numbered:
+                raise UsageError(f"{path}: rank {rank} has another file, {numbered[rank]}")
+            numbered[rank] = path
+        if len(traces) == 1 and 0 not in numbered:
+            remedy = "name the files of all ranks, or make them from this one with --replicate N"
+            raise UsageError(f"{traces[0]}: rank 0 is missing; {remedy}")
+        for rank in range(len(traces)):
+            if rank not in numbered:
+                raise UsageError(f"{traces[0]}: of {len(traces)} ranks, rank {rank} is missing; name the files of all")
+        return [numbered[rank] for rank in range(len(traces))]
+
+    @cached_property
+    def _one(self) -> list[Node]:
+        """The nodes of the only trace."""
+        return list(read(self.files[0]))
+
+    def nodes(self, rank: int) -> dict[int, Node]:
+        """The nodes of a rank, in the order of their numbers."""
+        found: dict[int, Node] = {}
+        copies = self.copies
+        for node in self._one if copies else read(self.files[rank]):
+            if node.id in found:
+                self.refuse(rank, node, "another node has the same number")
+            found[node.id] = copies.node(_called(node), rank) if copies else _called(node)
+        self._metadata = of_metadata(found.values(), self.count)
+        calls = any(other not in found for node in found.values() for other in node.control)
+        if calls and rank not in self._called:
+            self._called.append(rank)
+        nodes = {number: _after_all(found[number], calls=calls) for number in sorted(found)}
+        working = [node for node in nodes.values() if node.kind != "METADATA"]
+        if len(working) < 2 or any(node.after for node in nodes.values()):
+            return nodes
+        if rank not in self._loose:
+            self._loose.append(rank)
+        return nodes | _in_turn(working)
+
+    def number(self, rank: int, node: Node, name: str, most: int = LARGEST) -> int:
+        """A number in the attributes of a node, from 0 to below ``most``."""
+        value = node.attributes.get(name)
+        if value is None:
+            self.refuse(rank, node, f"there is no `{name}`")
+        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < most:
+            self.refuse(rank, node, f"`{name}` is {value}, and must be a number from 0 to {most - 1}")
+        return value
+
+    def group_of(self, rank: int, node: Node) -> Group:
+        """The group of a collective operation of a rank."""
+        copies = self.copies
+        try:
+            found = group(node, copies.own if copies else rank, self.count, self._known, self._metadata)
+            return copies.group(found, rank) if copies else found
+        except GroupError as error:
+            self.refuse(rank, node, str(error))
+
+    def refuse(self, rank: int, node: Node, what: str) -> NoReturn:
+        """Raise ``RunError`` with the place of a node."""
+        raise RunError(f"{self.files[rank]}: rank {rank}, {node}: {what}")
+
+    @property
+    def copied(self) -> list[str]:
+        """The assumption of copies."""
+        return [] if self.copies is None else [f"{self.files[0].name} stands for {counted(self.count, 'rank')}"]
+
+    @property
+    def ordered(self) -> list[str]:
+        """The assumptions on the order of nodes."""
+        notes = []
+        if self._loose:
+            notes.append(f"no node of {_some(self._loose)} depends on another: they follow each other by their numbers")
+        if self._called:
+            what = "control dependencies lead to nodes that are not there, and are taken for calls of PyTorch"
+            notes.append(f"{_some(self._called)}: {what}; data dependencies give the order")
+        return notes
