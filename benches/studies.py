@@ -18,12 +18,56 @@ from pathlib import Path
 
 import polars as pl
 
-from elanite.study import studied
+from elanite import _core
 from elanite.study.basis import study
-from elanite.study.sensitivity import kept
+from elanite.study.sensitivity import LEAST, kept, resolved, turned
+from elanite.study.studied import Effect, Outcome
 
 TABLE = Path(__file__).parents[1] / "python" / "elanite" / "data" / "studies.json"
 ABOUT = "changes of claims, as fractions: parameter, claim, with the lower value, with the higher, verdict turns"
+
+
+def outcome(table: pl.DataFrame, command: str, date: str) -> Outcome:
+    """The entry of a machine in the shipped data, from the table of changes of its study."""
+    values: dict[str, dict[str, str]] = {}
+    for row in table.iter_rows(named=True):
+        values.setdefault(row["parameter"], {"value": row["value"]})[row["step"]] = row["changed"]
+    strong = {
+        (row["parameter"], row["claim"], row["step"]): row["change"]
+        for row in table.filter(resolved(), pl.col("change").abs() >= LEAST).iter_rows(named=True)
+    }
+    turns = {(row["parameter"], row["claim"]) for row in turned(table).iter_rows(named=True)}
+    pairs = dict.fromkeys([*(key[:2] for key in strong), *sorted(turns)])
+    effects = [Effect(*pair, strong.get((*pair, "less")), strong.get((*pair, "more")), pair in turns) for pair in pairs]
+    return {
+        "revision": _core.MODEL_REVISION,
+        "date": date,
+        "command": command,
+        "claims": table["claim"].unique(maintain_order=True).to_list(),
+        "values": values,
+        "effects": [
+            (each.parameter, each.claim, _rounded(each.less), _rounded(each.more), each.turns)
+            for each in sorted(effects, key=lambda each: -each.size)
+        ],
+    }
+
+
+def merged(new: Outcome, old: Outcome) -> Outcome:
+    """A new entry with the claims of an old one that it does not have."""
+    rest = [claim for claim in old["claims"] if claim not in new["claims"]]
+    older = {claim: old.get("older", {}).get(claim, old["revision"]) for claim in rest}
+    effects = [*new["effects"], *(row for row in old["effects"] if row[1] in rest)]
+    effects.sort(key=lambda row: -max(abs(row[2] or 0.0), abs(row[3] or 0.0)))
+    return new | {
+        "claims": sorted([*new["claims"], *rest]),
+        "values": {**old["values"], **new["values"]} if rest else new["values"],
+        "older": {claim: revision for claim, revision in older.items() if revision != new["revision"]},
+        "effects": effects,
+    }
+
+
+def _rounded(change: float | None) -> float | None:
+    return None if change is None else round(change, 4)
 
 
 def main() -> None:
@@ -47,8 +91,8 @@ def main() -> None:
         words += [] if set(claims) == set(study(name).parts) else ["--claims", ",".join(claims)]
         table = pl.concat(each for _, _, each in several).unique(["parameter", "step", "claim"], keep="last")
         made = datetime.fromtimestamp(several[-1][0], UTC).date().isoformat()
-        found_now = studied.outcome(table.sort("claim", "parameter", "step"), shlex.join(words), made)
-        machines[name] = studied.merged(found_now, machines[name]) if name in machines else found_now
+        found_now = outcome(table.sort("claim", "parameter", "step"), shlex.join(words), made)
+        machines[name] = merged(found_now, machines[name]) if name in machines else found_now
         print(f"{name}: {len(machines[name]['effects'])} effects on {len(machines[name]['claims'])} claims")
     text = json.dumps({"about": ABOUT, "machines": machines}, indent=1)
     # A line for each parameter and for each effect.

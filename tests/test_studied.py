@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
+import runpy
 from collections.abc import Callable
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -20,6 +22,7 @@ from elanite.validation.claims import claims
 Run = Callable[..., Ended]
 
 OPTERON = "opteron-qsnet2"
+WRITER = runpy.run_path(str(Path(__file__).parents[1] / "benches" / "studies.py"))
 
 
 def row(parameter: str, step: str, change: float, half: float, holds: bool = True) -> dict[str, object]:
@@ -41,7 +44,7 @@ def test_an_outcome_has_what_is_told_from_noise_and_what_turns() -> None:
         ],
         sensitivity.SCHEMA,
     )
-    made = studied.outcome(table, "elanite sensitivity one", "2026-11-25")
+    made = WRITER["outcome"](table, "elanite sensitivity one", "2026-11-25")
     assert made["revision"] == _core.MODEL_REVISION
     assert made["values"]["a.weak"] == {"value": "2 ns", "less": "1 ns", "more": "3 ns"}
     assert made["effects"] == [
@@ -60,12 +63,12 @@ def test_a_study_in_pieces_keeps_the_claims_of_older_pieces() -> None:
         "revision": 2, "claims": ["b", "c"], "values": {"x.y": {"value": "3"}},
         "effects": [["x.y", "c", 0.15, None, False]],
     }  # fmt: skip
-    made = studied.merged(new, old)
+    made = WRITER["merged"](new, old)
     assert made["claims"] == ["a", "b", "c"]
     assert made["older"] == {"a": 1}
     assert made["values"] == {"x.y": {"value": "3"}, "x.z": {"value": "2"}}
     assert made["effects"] == [["x.y", "c", 0.15, None, False], ["x.y", "a", 0.1, None, False]]
-    third = studied.merged(new | {"revision": 3, "claims": ["c"], "effects": []}, made)
+    third = WRITER["merged"](new | {"revision": 3, "claims": ["c"], "effects": []}, made)
     assert third["older"] == {"a": 1, "b": 2}
 
 

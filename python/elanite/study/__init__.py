@@ -4,6 +4,6 @@
 - ``sweeps``: all combinations or a sample of them.
 - ``calibration``, with ``measured``, ``search``, ``minimum`` and ``identify``: values nearest to measured ones.
 - ``own_claims``: claims of a user's own, with values of measurements.
-- ``basis``: claims on short runs, for ``sensitivity``, ``refit`` and ``ablation``; ``studied``, ``causes`` and
+- ``basis``: claims on short runs, for ``sensitivity``, ``refit`` and ``ablation``; ``studied`` and
   ``ablation_table`` are their outcomes; ``heat_map`` and ``residuals`` draw figures.
 """

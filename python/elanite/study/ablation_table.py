@@ -1,6 +1,6 @@
 """The table of ablations: for each claim that the headline may count, the mechanisms whose removal turns its verdict.
 
-The rows are shipped (see ``ablated``); the page ``docs/ablations.md`` and the report show the same table.
+The rows are shipped (see ``ablated``). The report shows the table, and the page that ``docs/ablations.py`` writes.
 """
 
 from __future__ import annotations
@@ -19,22 +19,10 @@ from elanite.validation.claim import COUNTED
 from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from elanite.validation.claim import Claim
 
 SIGN = {"holds": "+", "missed": "-", "not resolved": "?"}
 """Verdicts in short."""
-
-INTRODUCTION = (
-    "A claim whose verdict stays the same whatever is taken from the model says little about the model. This page has"
-    " the verdict on every predicted value and order about the papers' machines with one mechanism of the model removed"
-    " at a time. The headline of the [scoreboard](validation.md) counts a claim only if its verdict turns at least"
-    " once: it holds with the mechanism and is missed without it, or the other way round.",
-    "`elanite ablate MACHINE` removes the mechanisms; `python benches/ablations.py` renews the data of this page. Runs"
-    " are much shorter than those of the scoreboard, with the same seed on both sides, so that the column *none* (the"
-    " unchanged machine) may differ from the scoreboard. Such claims count as not yet ablated.",
-)
 
 
 @dataclass(frozen=True)
@@ -125,42 +113,3 @@ def table() -> Table:
         if claim.role == "predicted" and claim.rank in COUNTED and not claim.today
     )
     return Table(lines, head.get("revision"), str(head.get("date", "")))
-
-
-def markdown(found: Table) -> str:
-    """The page ``docs/ablations.md``."""
-    return "\n".join(["# Ablations", "", "<!-- Written by `make docs`; do not edit. -->", "", *_page(found)])
-
-
-def _page(found: Table) -> Iterator[str]:
-    for paragraph in (*INTRODUCTION, found.stale):
-        if paragraph:
-            yield from (paragraph, "")
-    count = sum(line.agrees and bool(line.turning) for line in found.ablated)
-    made = f" Measured with model revision {found.revision}, {found.date}." if found.revision else ""
-    done, every = sum(line.agrees for line in found.lines), len(found.lines)
-    yield f"Ablated: {done} of {every} claims; the verdict of {count} turns.{made}"
-    yield from ("", "## Mechanisms", "")
-    yield from (f"- *{name}*: {ablation.every()[name]['says']}." for name in found.mechanisms)
-    yield from ("", "## Verdicts", "")
-    yield "`+` holds, `-` missed, `?` not resolved; bold: turned; a point: the figure changes; blank: not measured."
-    names = [WHOLE, *found.mechanisms]
-    yield from ("", f"| claim | {' | '.join(names)} |", f"|---|{'---|' * len(names)}")
-    for line in found.ablated:
-        yield f"| `{line.claim.id}` | {' | '.join(line.cell(name) for name in names)} |"
-    yield from ("", "## Verdicts that turn", "", "| claim | unchanged | without | figure |", "|---|---|---|---|")
-    for line in found.ablated:
-        for row in line.turning:
-            unchanged = f"{line.whole.figure}: {line.whole.verdict}"
-            yield f"| `{line.claim.id}` | {_plain(unchanged)} | {row.mechanism} | {_plain(row.figure)}: {row.verdict} |"
-    yield from ("", "## Verdicts that never turn", "")
-    yield ", ".join(f"`{name}`" for name in found.never) or "None."
-    yield from ("", "## Verdicts that differ from the scoreboard in short runs", "")
-    yield ", ".join(f"`{name}`" for name in found.apart) or "None."
-    yield from ("", "## Not yet ablated", "")
-    yield ", ".join(f"`{name}`" for name in found.open) or "None."
-    yield ""
-
-
-def _plain(text: str) -> str:
-    return text.replace("|", "\\|")

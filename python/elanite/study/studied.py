@@ -18,11 +18,8 @@ from dataclasses import dataclass, field
 from functools import cache
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-import polars as pl
-
 from elanite import _core
 from elanite.base import bounded
-from elanite.study.sensitivity import LEAST, resolved, turned
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -103,49 +100,6 @@ def shipped() -> dict[str, Studied]:
     """The shipped outcomes, by machine."""
     text = bounded.packaged("data", "studies.json")
     return {name: _read(name, about) for name, about in json.loads(text)["machines"].items()}
-
-
-def outcome(table: pl.DataFrame, command: str, date: str) -> Outcome:
-    """The entry of a machine in the shipped data, from the table of changes of its study."""
-    values: dict[str, dict[str, str]] = {}
-    for row in table.iter_rows(named=True):
-        values.setdefault(row["parameter"], {"value": row["value"]})[row["step"]] = row["changed"]
-    strong = {
-        (row["parameter"], row["claim"], row["step"]): row["change"]
-        for row in table.filter(resolved(), pl.col("change").abs() >= LEAST).iter_rows(named=True)
-    }
-    turns = {(row["parameter"], row["claim"]) for row in turned(table).iter_rows(named=True)}
-    pairs = dict.fromkeys([*(key[:2] for key in strong), *sorted(turns)])
-    effects = [Effect(*pair, strong.get((*pair, "less")), strong.get((*pair, "more")), pair in turns) for pair in pairs]
-    return {
-        "revision": _core.MODEL_REVISION,
-        "date": date,
-        "command": command,
-        "claims": table["claim"].unique(maintain_order=True).to_list(),
-        "values": values,
-        "effects": [
-            (each.parameter, each.claim, _rounded(each.less), _rounded(each.more), each.turns)
-            for each in sorted(effects, key=lambda each: -each.size)
-        ],
-    }
-
-
-def merged(new: Outcome, old: Outcome) -> Outcome:
-    """A new entry with the claims of an old one that it does not have."""
-    rest = [claim for claim in old["claims"] if claim not in new["claims"]]
-    older = {claim: old.get("older", {}).get(claim, old["revision"]) for claim in rest}
-    effects = [*new["effects"], *(row for row in old["effects"] if row[1] in rest)]
-    effects.sort(key=lambda row: -max(abs(row[2] or 0.0), abs(row[3] or 0.0)))
-    return new | {
-        "claims": sorted([*new["claims"], *rest]),
-        "values": {**old["values"], **new["values"]} if rest else new["values"],
-        "older": {claim: revision for claim, revision in older.items() if revision != new["revision"]},
-        "effects": effects,
-    }
-
-
-def _rounded(change: float | None) -> float | None:
-    return None if change is None else round(change, 4)
 
 
 def _read(machine: str, about: Outcome) -> Studied:

@@ -96,7 +96,7 @@ class Claim:
     test: str = ""
     known_miss: str = ""
     causes: tuple[str, ...] = ()
-    """Mechanisms and parameters that ``known_miss`` names as causes (see ``elanite.study.causes``)."""
+    """Mechanisms and parameters that ``known_miss`` names as causes; shipped ablations may not contradict them."""
     not_causes: tuple[str, ...] = ()
     """Mechanisms and parameters that are no causes by the words of ``known_miss``."""
     proof: Proof | None = None

@@ -53,9 +53,7 @@ def undeclared(claims: Iterable[Claim]) -> list[tuple[str, str]]:
     for claim in claims:
         declared = {*claim.causes, *claim.not_causes}
         names = [name for name, entry in ablation.every().items() if re.search(entry["words"], claim.known_miss)]
-        names += re.findall(
-            r"\b(?:switch|adapter|bus|link|rails|group|tport|host|packet|elan4)\.[a-z_]+", claim.known_miss
-        )
+        names += PARAMETER.findall(claim.known_miss)
         found += [(claim.id, name) for name in names if name not in declared]
     return found
 
