@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import re
 import shlex
 from collections import Counter
@@ -281,6 +282,17 @@ def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) ->
         rows = tables["operations"].filter(pl.col("kind") == kind)
         times = [end - free for free, end in rows.select("free_us", "end_us").iter_rows()]
         assert [count, mean, longest] == [f"{len(times):,}", number(sum(times) / len(times)), number(max(times))]
+    operations = tables["operations"]
+    sends = (
+        operations.filter(pl.col("kind") == "send")
+        .select("rank", "operation", "free_us")
+        .rows_by_key(["rank", "operation"], unique=True)
+    )
+    received = operations.drop_nulls("sent_by").select("sender", "sent_by", "end_us").iter_rows()
+    times = sorted(end - sends[sender, number_][0] for sender, number_, end in received)
+    places = [math.ceil(len(times) * share) - 1 for share in (0.5, 0.99, 0.999)]
+    *_, every = shown["Times of messages by size"].rows
+    assert every[1:] == [f"{len(times):,}", *(number(times[place]) for place in places), number(times[-1])]
     block = re.search(r'id="elanite-inputs">(.*?)</script>', page)
     assert block is not None
     inputs = json.loads(block[1])
@@ -293,7 +305,7 @@ def test_the_page_of_a_replay(elanite: Command, tmp_path: Path, network: str) ->
 def test_a_large_trace_is_named_with_its_checksum(tmp_path: Path) -> None:
     trace = tmp_path / "large.goal"
     trace.write_text("x" * (MOST_TRACE + 1))
-    inputs = Replay(trace=trace).inputs(trace, sources.read("machine", "es40-qsnet"), None)
+    inputs = Replay(traces=[trace]).inputs(trace, sources.read("machine", "es40-qsnet"), None)
     assert not inputs.files
     assert inputs.absent == {"large.goal": hashlib.sha256(trace.read_bytes()).hexdigest()}
 

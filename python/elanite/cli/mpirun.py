@@ -175,7 +175,7 @@ class Mpirun(Request):
             if self.open_:
                 opened(page)
 
-        recording = (self.record, source, Replay(trace=self.record or Path(), launch=self.launch).again())
+        recording = (self.record, source, Replay(traces=[self.record or Path()], launch=self.launch).again())
         _finish(found, (self.timeline, write_page), recording, self.out, times, None if self.quiet else self.format_)
 
     def options(self, page: Path | None) -> Options:

@@ -9,19 +9,33 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Open, Role, TableFormat, complain, console, data, opened, say, warn, warn_if_stale
+from elanite.cli.common import (
+    OUT,
+    Open,
+    Role,
+    TableFormat,
+    complain,
+    console,
+    data,
+    opened,
+    say,
+    table,
+    warn,
+    warn_if_stale,
+)
 from elanite.cli.launch import MOST_FAULTS, MOST_TRACE, Launch, Network, RunOut, RunPage, SummarisedAs, page_of, size
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
     from elanite.inputs.sources import Source
+    from elanite.library.api import Result
     from elanite.report.pages import Inputs
     from elanite.traces.replay import Replay as Replayed
 
 
 @dataclass(frozen=True, kw_only=True)
 class Replay(Request):
-    """Replay a trace in GOAL on a simulated machine.
+    """Replay a trace in GOAL, or several side by side, on a simulated machine.
 
     \b
     Examples:
@@ -32,20 +46,34 @@ class Replay(Request):
       elanite replay my_program.goal --network ideal
       elanite replay my_program.goal --set switch.circuit=wormhole --operations
       elanite replay training.goal --buffered "4 MB"
+      elanite replay training.goal other.goal --at "nodes = '0-15'" \\
+        --at "nodes = '8-23', start = '200 us'" --machine infiniband-ndr
       elanite goal allreduce --ranks 16 --size "1 MB" | elanite replay -
 
     Each rank is a process of the machine. Its messages cross the simulated network, and its computation takes time of
     the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
     the trace is wrong, and 3 if receives wait for ever or messages have no receive at the end.
+
+    Several traces run at the same time, as in an experiment file with [series.traces.NAME] for each: each also runs
+    alone, and the links that they share are listed. Results are kept as those of `elanite run`.
     """
 
     verb: ClassVar[str] = "replay"
 
-    trace: Annotated[
-        Path,
-        typer.Argument(metavar="TRACE", help="A file in GOAL, as text or of txt2bin; - is standard input."),
+    traces: Annotated[
+        list[Path],
+        typer.Argument(metavar="TRACE...", help="Files in GOAL, as text or of txt2bin; - is standard input."),
         Role.INPUT,
     ]
+    at: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--at",
+            metavar="KEYS",
+            help="Of the traces in their order, the keys of [series.traces]: nodes, start, processes, buffered, class."
+            "  [default: nodes behind those of the trace before]",
+        ),
+    ] = None
     launch: Launch = field(default_factory=Launch)
     buffered: Annotated[
         str | None,
@@ -68,8 +96,52 @@ class Replay(Request):
         """Run the command."""
         from elanite.base import bounded
 
-        with bounded.typed_file(self.trace, ".goal") as trace:
+        if len(self.traces) > 1 or self.at:
+            self._together()
+            return
+        with bounded.typed_file(self.traces[0], ".goal") as trace:
             self._replay(trace)
+
+    def _together(self) -> None:
+        """Replay several traces as the experiment that has them."""
+        from elanite.cli.engine import Campaign
+        from elanite.cli.results import Pictures, finish, stop_if_interrupted
+        from elanite.inputs.plan import plan
+        from elanite.library.api import Result
+        from elanite.report.pages import files
+        from elanite.store import Store
+        from elanite.study import limits
+        from elanite.traces import together
+
+        self.refuse(
+            "several traces",
+            *("traces", "at", "machine", "set_", "nodes", "ranks_per_node", "seed", "fault"),
+            *("buffered", "html", "open_", "out", "format_"),
+        )
+        source, changes = self.launch.read()
+        asked = together.experiment(
+            self.traces,
+            source.argument,
+            self.at or (),
+            processes=self.launch.ranks_per_node,
+            buffered=self.buffered,
+            faults=self.launch.fault or (),
+        )
+        planned = plan(asked.file, [source], changes, self.launch.seed)
+        limited = limits.of_work([planned])
+        warn(limited)
+        pictures = Pictures(html=self.html, open_=self.open_)
+        pictures.prepare()
+        result = Result(planned, Store(self.out / "store"))
+        outcome = Campaign(jobs=1).run([planned], result.store, self.out)
+        stop_if_interrupted(outcome, self.again())
+        if result.points:
+            _side_by_side(result, self.format_)
+            page = pictures.page(self.out, planned.experiment.name)
+            options = [word for change in changes for word in ("--set", change)]
+            inputs = files.of_plan(planned, [*options, "--seed", str(self.launch.seed)])
+            pictures.draw(result, self.again(), inputs, page, limited)
+        finish(outcome, self.again(), self.out)
 
     def _replay(self, trace: Path) -> None:
         """Replay a trace, which is the argument or a copy of standard input."""
@@ -114,7 +186,7 @@ class Replay(Request):
         kept, lost = rescued(lambda place: keep(found, place), self.out)
         folder = str(kept)
         if self.format_ is TableFormat.JSON:
-            data(json.dumps(found.as_json(folder) | {"trace": str(self.trace)}))
+            data(json.dumps(found.as_json(folder) | {"trace": str(self.traces[0])}))
         else:
             _print(found)
             say(f"kept in {folder}")
@@ -132,13 +204,58 @@ class Replay(Request):
 
         files = Files()
         name = files.path(trace) if size(trace) <= MOST_TRACE else files.program(trace)
-        words = self.words(Role.INPUT, Role.RESULT, trace=name, **self.launch.copied(source, files))
+        words = self.words(Role.INPUT, Role.RESULT, traces=[name], **self.launch.copied(source, files))
         return files.inputs(["elanite", self.verb, *words, *self.written(html=page)])
 
 
 def _warnings(found: Replayed) -> None:
     for warning in found.warnings:
         complain(f"warning: {warning}")
+
+
+def _side_by_side(result: Result, format_: TableFormat) -> None:
+    """Print the times of traces side by side and alone, and the links that they share."""
+    from elanite.base.text import number
+    from elanite.report.pages.programs import shared_links
+    from elanite.results import frames
+
+    (point,) = result.points
+    rows = frames.tidy([point], result.store)
+    values: dict[str, dict[str, float]] = {}
+    for row in rows.iter_rows(named=True):
+        values.setdefault(row["job"], {})[row["metric"]] = row["value"]
+    times = {
+        name: (each["time"], each.get("time_alone", each["time"]), each.get("slowdown", 1.0))
+        for name, each in values.items()
+    }
+    shared = list(shared_links([point], result.store, []))
+    if format_ is TableFormat.JSON:
+        found = {
+            "machine": point.machine,
+            "traces": {
+                name: {"time_us": time, "time_alone_us": alone, "slowdown": slowdown}
+                for name, (time, alone, slowdown) in times.items()
+            },
+            "shared_links": [dict(zip(each.columns, row, strict=True)) for each in shared for row in each.rows],
+            "digest": result.manifest(point).data["digest"],
+            "point": point.id,
+        }
+        data(json.dumps(found))
+        return
+    screen = console()
+    screen.print(f"{result.plan.title} on {point.machine}", style="bold", markup=False)
+    board = table(("trace", "time, µs", "alone, µs", "slowdown"), right=("time, µs", "alone, µs", "slowdown"))
+    for name, three in times.items():
+        board.add_row(name, *(number(value) for value in three))
+    screen.print(board)
+    for each in shared:
+        links = table(each.columns, right=each.right)
+        for cells in each.rows:
+            links.add_row(*cells)
+        screen.print(each.caption, style="bold", markup=False)
+        screen.print(links)
+    if not shared:
+        screen.print("the traces share no link", markup=False)
 
 
 def _print(found: Replayed) -> None:

@@ -186,7 +186,7 @@ def of_replay(replay: Replay) -> Timeline:
     last = pl.when(waits).then(pl.lit(end_ps)).otherwise(_ps("end_us"))
     ranks = replay.tables["ranks"].with_columns(end_ps=last)
     rows = {"calc": 0, "send": 1, "recv": 2, "probe": 2, "poll": 2}
-    operations = replay.tables["operations"].with_columns(begin_ps=_ps("free_us"), end_ps=_ps("end_us"))
+    operations = timed(replay.tables["operations"])
     ended = operations.with_columns(name="kind")
     unended = waiting.with_columns(name=pl.col("kind") + UNENDED)
     intervals = pl.concat([ended, unended], how="diagonal").select(
@@ -198,17 +198,35 @@ def of_replay(replay: Replay) -> Timeline:
         bytes=pl.when(pl.col("kind").is_in(["send", "recv"])).then("size"),
         peer=pl.coalesce("sender", "peer"),
     )
+    return _bounded(
+        ("compute", "send", "receive"),
+        ranks,
+        intervals,
+        messages_of(operations),
+        _links(replay.tables, end_ps),
+        end_ps,
+        {},
+    )
+
+
+def timed(operations: pl.DataFrame) -> pl.DataFrame:
+    """The operations of a replay with ``begin_ps``, when their dependencies are met, and ``end_ps``."""
+    return operations.with_columns(begin_ps=_ps("free_us"), end_ps=_ps("end_us"))
+
+
+def messages_of(operations: pl.DataFrame) -> pl.DataFrame:
+    """Each ``source``, ``destination``, ``bytes``, ``begin_ps`` of the send and ``end_ps`` of the receive.
+
+    The operations are ``timed``.
+    """
     sends = operations.filter(pl.col("kind") == "send").select(
         source="rank", sent_by="operation", bytes="size", begin_ps="begin_ps"
     )
     receives = operations.filter(pl.col("sent_by").is_not_null()).select(
         "sent_by", "end_ps", source="sender", destination="rank"
     )
-    messages = sends.join(receives, on=["source", "sent_by"]).select(
+    return sends.join(receives, on=["source", "sent_by"]).select(
         "source", "destination", "bytes", "begin_ps", "end_ps", kind=pl.lit("tagged")
-    )
-    return _bounded(
-        ("compute", "send", "receive"), ranks, intervals, messages, _links(replay.tables, end_ps), end_ps, {}
     )
 
 

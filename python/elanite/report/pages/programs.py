@@ -40,7 +40,7 @@ def sections(points: Sequence[Point], store: Store, columns: Sequence[str]) -> l
     if not every.is_empty():
         found.append(Section("Flows", figures=list(flows.draw(every)), tables=[_slowest(every)]))
     own = [point for point in points if point.kind == PROGRAMS]
-    shared = list(_shared(own, store, columns))
+    shared = list(shared_links(own, store, columns))
     if shared:
         found.append(Section("Shared links", tables=shared))
     return found
@@ -125,7 +125,8 @@ def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     return found.sort("less", "link", descending=[True, False]).drop("several", "less")
 
 
-def _shared(points: Sequence[Point], store: Store, columns: Sequence[str]) -> Iterator[Table]:
+def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) -> Iterator[Table]:
+    """The links that programs share in each point, with the bytes of each program."""
     for point in points[:MOST_POINTS]:
         shares = store.table(point.id, "shares")
         found = shared(shares, store.table(point.id, "links"))

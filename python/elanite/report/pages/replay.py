@@ -10,6 +10,7 @@ from elanite.base.rows import first as row_of
 from elanite.base.rows import rows as rows_of
 from elanite.base.text import counted, number
 from elanite.errors import Exit
+from elanite.figures.flows import PER_MILLE, rank
 from elanite.inputs.machine import Machine
 from elanite.mpirun.summary import by_size, named, size
 from elanite.report.pages import lanes, traffic
@@ -173,6 +174,7 @@ def _sections(replay: Replay, note: str = "") -> list[Section]:
     sizes = traffic.messages(by_size(sends), sends)
     ideal = replay.options.network == "ideal"
     if sizes:
+        sizes = [*sizes, *_times(replay)]
         words = [f"{counted(totals['messages'], 'message')} with {size(totals['bytes'])}."]
         if not ideal:
             words.append(traffic.crossing(sends, replay.tables["ranks"], totals["packets"]))
@@ -182,6 +184,42 @@ def _sections(replay: Replay, note: str = "") -> list[Section]:
     else:
         found.append(traffic.network(replay.cluster.point, replay.tables, float(totals["time_us"])))
     return found
+
+
+def _messages(replay: Replay) -> pl.DataFrame:
+    """``bytes`` and ``us`` of all messages: from the moment at which the send may begin to the end of the receive."""
+    found = lanes.messages_of(lanes.timed(replay.tables["operations"]))
+    return found.select("bytes", us=(pl.col("end_ps") - pl.col("begin_ps")) / 1e6)
+
+
+def percentiles(messages: pl.DataFrame) -> list[tuple[str, ...]]:
+    """By class of sizes with messages, and of all: their number, p50, p99, p99.9 and the longest time."""
+    classes = [
+        (one.label, messages.filter(pl.col("bytes").is_between(one.least, one.most if one.most is not None else 2**62)))
+        for one in by_size(messages)
+    ]
+    every = [("all", messages)] if len(classes) > 1 else []
+    return [
+        (
+            label,
+            f"{len(here):,}",
+            *(number(rank(here["us"], per_mille)) for per_mille in PER_MILLE.values()),
+            number(float(here["us"].max())),  # type: ignore[arg-type]
+        )
+        for label, here in [*classes, *every]
+    ]
+
+
+def _times(replay: Replay) -> list[Table]:
+    messages = _messages(replay)
+    if messages.is_empty():
+        return []
+    right = ("messages", *(f"{name}, µs" for name in PER_MILLE), "longest, µs")
+    note = (
+        "From the moment at which the send may begin to the end of the receive: a receive that comes late counts, and"
+        " so does a processor that is busy. Percentiles are times of messages, by their rank."
+    )
+    return [Table(("message size", *right), percentiles(messages), "Times of messages by size", right, note=note)]
 
 
 def _sends(replay: Replay) -> pl.DataFrame:
