@@ -24,6 +24,7 @@ from elanite.cli.common import about_version, data
 from elanite.cli.compare import Compare
 from elanite.cli.congestion import Congestion
 from elanite.cli.energy import Energy
+from elanite.cli.explore import Explore
 from elanite.cli.finding import Explain, List
 from elanite.cli.former import Refit, Sensitivity
 from elanite.cli.fortran import InstallMpifort
@@ -61,6 +62,7 @@ Examples:
     --to measured.csv
   elanite congestion qsnet/congestion     where packets waited
   elanite watch qsnet/uniform --open      packets and circuits, as a picture
+  elanite explore --open                  networks in the browser, simulated there
   elanite open my-traffic.html            the inputs and command of a page
   elanite show es40-qsnet                 every parameter, with provenance
   elanite explain link.hop_delay          meaning, bounds and source
@@ -120,7 +122,7 @@ class Manual(Request):
         data(page(typer.main.get_group(app), str(__version__)))
 
 
-declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Compare, Open)
+declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Explore, Compare, Open)
 declare(app, Ablate, Sensitivity, Refit)
 declare(app, List, Explain, Show, Check, Schema, New, Import, Noise, CalibrateHost)
 declare(app, Replay, Mpirun, Prun, InstallMpifort, Manual)

@@ -1,0 +1,15 @@
+import preact from "@preact/preset-vite";
+import { defineConfig } from "vite";
+
+// Relative addresses: the page lies in any folder of any server. The package of Python takes it from where `elanite explore` serves it.
+export default defineConfig({
+  base: "./",
+  plugins: [preact()],
+  build: {
+    outDir: "../python/elanite/explorer",
+    emptyOutDir: true,
+    target: "es2022",
+    chunkSizeWarningLimit: 700,
+  },
+  worker: { format: "es" },
+});
