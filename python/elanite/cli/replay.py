@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Replay(Request):
-    """Replay a trace in GOAL, or several side by side, on a simulated machine.
+    """Replay traces in GOAL on a simulated machine.
 
     \b
     Examples:
@@ -62,7 +62,7 @@ class Replay(Request):
 
     traces: Annotated[
         list[Path],
-        typer.Argument(metavar="TRACE...", help="Files in GOAL, as text or of txt2bin; - is standard input."),
+        typer.Argument(metavar="TRACE", help="Files in GOAL, as text or of txt2bin; - is standard input."),
         Role.INPUT,
     ]
     at: Annotated[
