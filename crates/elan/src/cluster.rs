@@ -30,19 +30,39 @@ use kernel::{Executor, Label, Limits, Livelock, Progress, memory};
 use series::Series;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
+use std::fmt::{self, Debug, Formatter};
 use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
 use units::{Bytes, Time};
 
-/// Bounds of a run, and the flag by which another thread stops it.
+/// Bounds of a run, the flag by which another thread stops it, and the observer of its progress.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// Bounds of time, events and memory.
     pub limits: Limits,
     /// Set from outside to end the run with [`Stop::Cancelled`].
     pub cancel: Option<Arc<AtomicBool>>,
+    /// Called at each look at the bounds.
+    pub observer: Option<Observer>,
+}
+
+/// A function that receives the progress of a run, such as the progress bar of a page.
+#[derive(Clone)]
+pub struct Observer(Rc<dyn Fn(Progress)>);
+
+impl Observer {
+    /// An observer that calls `seen`.
+    pub fn new(seen: impl Fn(Progress) + 'static) -> Self {
+        Observer(Rc::new(seen))
+    }
+}
+
+impl Debug for Observer {
+    fn fmt(&self, formatter: &mut Formatter<'_>) -> fmt::Result {
+        formatter.write_str("Observer")
+    }
 }
 
 /// Why a run ended before its end.
@@ -385,6 +405,9 @@ impl Cluster {
             events: world.events(),
             memory: memory::current(),
         };
+        if let Some(Observer(seen)) = &self.watch.observer {
+            seen(progress);
+        }
         self.watch.limits.check(progress)?;
         Ok(())
     }

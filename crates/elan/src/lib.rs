@@ -91,7 +91,7 @@ pub mod transaction;
 pub use adapter::event_unit::{Action, Wait};
 pub use adapter::mmu::context::NoContext;
 pub use adapter::queue::QueueId;
-pub use cluster::{Census, Cluster, Node, Stop, Watch, series};
+pub use cluster::{Census, Cluster, Node, Observer, Stop, Watch, series};
 pub use config::{
     AdapterConfig, BusConfig, Config, Duplex, GroupConfig, HostConfig, Matching, Part, TportConfig,
 };

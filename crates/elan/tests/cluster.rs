@@ -3,10 +3,12 @@
 use crate::common;
 
 use common::{cluster, four_nodes, log, node_of, run_to, sixteen_nodes, start};
-use elan::{Cluster, Dma, Placement, Stop, Watch};
+use elan::{Cluster, Dma, Observer, Placement, Stop, Watch};
 use fabric::{Engine, LinkCounters, LinkId};
 use kernel::random::Stream;
 use kernel::{Bound, Limits, Signal};
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
@@ -118,8 +120,11 @@ fn bounded(time: Option<Time>, events: Option<u64>) -> Cluster {
         events,
         ..Limits::default()
     };
-    let cancel = None;
-    Cluster::new(four_nodes(), Watch { limits, cancel })
+    let watch = Watch {
+        limits,
+        ..Watch::default()
+    };
+    Cluster::new(four_nodes(), watch)
 }
 
 fn exceeded(time: Option<Time>, events: Option<u64>) -> Bound {
@@ -155,8 +160,8 @@ fn bounds_of_a_run_to_a_moment() {
 fn cancelling_ends_a_run() {
     let flag = Arc::new(AtomicBool::new(false));
     let watch = Watch {
-        limits: Limits::default(),
         cancel: Some(Arc::clone(&flag)),
+        ..Watch::default()
     };
     let mut cluster = Cluster::new(four_nodes(), watch.clone());
     idle_away(&mut cluster);
@@ -173,6 +178,25 @@ fn cancelling_ends_a_run() {
     idle_away(&mut cluster);
     assert!(matches!(cluster.run(), Err(Stop::Cancelled)));
     assert_eq!(cluster.now(), Time::ZERO);
+}
+
+/// The observer of a run sees its time grow, from the start to near the end.
+#[test]
+fn an_observer_follows_a_run() {
+    let seen = Rc::new(RefCell::new(Vec::new()));
+    let times = Rc::clone(&seen);
+    let watch = Watch {
+        observer: Some(Observer::new(move |progress| {
+            times.borrow_mut().push(progress.time);
+        })),
+        ..Watch::default()
+    };
+    let mut cluster = Cluster::new(four_nodes(), watch);
+    load(&mut cluster, 1);
+    run_to(&mut cluster, Time::from_ms(5));
+    let seen = seen.borrow();
+    assert!(seen.is_sorted() && seen[0] == Time::ZERO);
+    assert!(seen.last().is_some_and(|&last| last > Time::from_ms(1)));
 }
 
 /// A process that runs without end at one moment ends the run: no event would ever occur again.

@@ -6,6 +6,7 @@
 
 use crate::{Experiment, MachineFile, Point, RunError};
 use config::{Override, Problems};
+use elan::Observer;
 use kernel::{memory, random};
 use machine::Machine;
 use serde::Serialize;
@@ -149,12 +150,16 @@ pub struct Simulated {
     pub peak: Bytes,
 }
 
-/// Runs a point. To set `cancel` from another thread ends the run soon.
+/// Runs a point, and calls `observer` on the way. To set `cancel` from another thread ends the run soon.
 ///
 /// # Errors
 /// See [`RunError`].
-pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Simulated, Failure> {
-    let run = || random::watch(|| crate::simulate(point, cancel));
+pub fn simulate(
+    point: &Point,
+    cancel: Option<Arc<AtomicBool>>,
+    observer: Option<Observer>,
+) -> Result<Simulated, Failure> {
+    let run = || random::watch(|| crate::simulate_observed(point, cancel, observer));
     let ((outcome, random), peak) = memory::measure(run);
     Ok(Simulated {
         records: outcome?,

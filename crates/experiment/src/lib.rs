@@ -82,5 +82,5 @@ pub use pattern::{Pairs, Pattern};
 pub use plan::{Point, plan};
 pub use revision::MODEL_REVISION;
 pub use run::{Run, RunChanges};
-pub use simulate::{RunError, simulate};
+pub use simulate::{RunError, simulate, simulate_observed};
 pub use sweep::Sweep;

@@ -14,7 +14,7 @@
 //! | `revision` | | the model revision of the crates |
 //! | `load_machine`, `load_experiment`, `machine_warnings` | file's text and name, changes `KEY=VALUE` | see [`calls`] |
 //! | `plan` | machine file's text and name, machine's name, experiment file's text and name, changes, first seed | each point's text, key and parameters |
-//! | `simulate` | point's text | tables by columns, each with type and values; totals |
+//! | `simulate` | point's text | tables by columns, each with type and values; totals; processor time |
 //! | `links`, `wiring`, `point_warnings` | point's text | number of the network's links; these; machine's limits |
 //!
 //! A program with the allocator [`Metered`](kernel::memory::Metered) measures each point's memory (`peak_memory_bytes`); other
@@ -22,25 +22,25 @@
 
 use crate::calls::{self, Failure, Simulated, USAGE};
 use crate::{MODEL_REVISION, Point};
-use cpu_time::ThreadTime;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
-use std::io::{self, Read};
-use std::process::ExitCode;
-use std::time::Duration;
 use workload::table::{Table, Value as Cell};
 
 /// Answers the call that the command line names; see the essay of the module. An unknown call is an error of the caller.
-pub fn main() -> ExitCode {
+#[cfg(not(target_family = "wasm"))]
+pub fn main() -> std::process::ExitCode {
     let call = std::env::args().nth(1).unwrap_or_default();
     let mut arguments = String::new();
-    let answer = io::stdin()
-        .read_to_string(&mut arguments)
+    let start = cpu_time::ThreadTime::now();
+    let mut answer = std::io::Read::read_to_string(&mut std::io::stdin(), &mut arguments)
         .map_err(|error| Failure::Run(format!("standard input: {error}"), USAGE))
         .and_then(|_| answer(&call, &arguments));
+    if let ("simulate", Ok(records)) = (&*call, &mut answer) {
+        records["cpu_seconds"] = start.elapsed().as_secs_f64().into();
+    }
     let answer = answer.map_or_else(|failure| json!(failure), |result| json!({"ok": result}));
     println!("{answer}");
-    ExitCode::SUCCESS
+    std::process::ExitCode::SUCCESS
 }
 
 /// The result of a call, as JSON. With it, a program's tests plan and simulate an experiment.
@@ -79,11 +79,7 @@ pub fn answer(call: &str, arguments: &str) -> Result<Value, Failure> {
         "point_warnings" => Ok(json!(point(arguments)?.machine.warnings())),
         "links" => Ok(json!(calls::links(&point(arguments)?))),
         "wiring" => Ok(columns(&calls::wiring(&point(arguments)?))),
-        "simulate" => {
-            let start = ThreadTime::now();
-            let found = calls::simulate(&point(arguments)?, None)?;
-            Ok(simulated(&found, start.elapsed()))
-        }
+        "simulate" => Ok(simulated(&calls::simulate(&point(arguments)?, None, None)?)),
         _ => {
             let message = format!("this program answers no call `{call}`; elanite makes the calls");
             Err(Failure::Run(message, USAGE))
@@ -96,13 +92,17 @@ fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Failure> {
     serde_json::from_str(arguments).map_err(wrong)
 }
 
-fn point(arguments: &str) -> Result<Point, Failure> {
+/// The point of a call that has no other argument.
+///
+/// # Errors
+/// Other arguments.
+pub fn point(arguments: &str) -> Result<Point, Failure> {
     let (text,): (String,) = read(arguments)?;
     read(&text)
 }
 
-/// The results of a run in the form that stores keep, and its processor time.
-fn simulated(simulated: &Simulated, cpu: Duration) -> Value {
+/// The results of a run in the form that stores keep.
+pub fn simulated(simulated: &Simulated) -> Value {
     let Simulated {
         records,
         random,
@@ -121,7 +121,6 @@ fn simulated(simulated: &Simulated, cpu: Duration) -> Value {
         "simulated_ps": records.simulated.as_ps(),
         "random": random,
         "peak_memory_bytes": peak.as_u64(),
-        "cpu_seconds": cpu.as_secs_f64(),
     })
 }
 

@@ -2,7 +2,7 @@
 
 use crate::kinds::kind::Setting;
 use crate::plan::Point;
-use elan::{Cluster, Stop, Watch};
+use elan::{Cluster, Observer, Stop, Watch};
 use kernel::{Bound, Exceeded, Limits};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -73,12 +73,28 @@ impl From<Failure> for RunError {
 /// # Errors
 /// See [`RunError`].
 pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Records, RunError> {
+    simulate_observed(point, cancel, None)
+}
+
+/// As [`simulate`], and calls `observer` on the way. The progress begins anew in a benchmark that runs several clusters.
+///
+/// # Errors
+/// See [`RunError`].
+pub fn simulate_observed(
+    point: &Point,
+    cancel: Option<Arc<AtomicBool>>,
+    observer: Option<Observer>,
+) -> Result<Records, RunError> {
     let limits = Limits {
         time: Some(LONGEST_RUN),
         events: Some(point.run.max_events),
         memory: Some(point.run.max_memory),
     };
-    let watch = Watch { limits, cancel };
+    let watch = Watch {
+        limits,
+        cancel,
+        observer,
+    };
     let made = |mut config: elan::Config| {
         config.fabric.regions = point.regions.max(1);
         config.fabric.threads = point.threads.max(1);

@@ -43,7 +43,7 @@
 //! | `operation`, `schedule` | an operation; the graph of one rank, and its text |
 //! | [`pattern`] | schedules of collective operations |
 //! | `scan`, `text`, `write` | the text form: words, statements, a whole trace |
-//! | `binary`, `pages` | the binary form, and a cache of bounded size over its file |
+//! | `binary`, `pages`, `nameless` | the binary form, and a cache of bounded size over its file, which has no name |
 //! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
 //! | `progress` | operations that may start |
 //! | `standstill` | operations that wait for ever: without a partner, or in a circle |
@@ -63,6 +63,7 @@
 
 mod binary;
 mod ledger;
+mod nameless;
 mod operation;
 mod pages;
 mod pairs;

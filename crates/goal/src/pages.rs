@@ -2,9 +2,8 @@
 //!
 //! A page has one place in the cache, by its number. So a file that is no longer than the cache is read once.
 
-use std::fs::File;
-use std::io::{self, ErrorKind};
-use std::os::unix::fs::FileExt;
+use crate::nameless::Nameless;
+use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 /// Bytes of a page.
 const PAGE: u64 = 1 << 14;
@@ -14,15 +13,15 @@ const PAGES: u64 = 1 << 12;
 
 /// The file and its cache.
 pub struct Pages {
-    file: File,
+    file: Nameless,
     length: u64,
     /// The number and the bytes of the page at each place.
     places: Vec<Option<(u64, Box<[u8]>)>>,
 }
 
 impl Pages {
-    pub fn new(file: File) -> io::Result<Self> {
-        let length = file.metadata()?.len();
+    pub fn new(mut file: Nameless) -> io::Result<Self> {
+        let length = file.seek(SeekFrom::End(0))?;
         let places = length.div_ceil(PAGE).min(PAGES);
         Ok(Pages {
             file,
@@ -61,7 +60,8 @@ impl Pages {
             _ => {
                 let begin = page * PAGE;
                 let mut bytes = vec![0; PAGE.min(self.length - begin) as usize].into_boxed_slice();
-                self.file.read_exact_at(&mut bytes, begin)?;
+                self.file.seek(SeekFrom::Start(begin))?;
+                self.file.read_exact(&mut bytes)?;
                 *place = Some((page, bytes));
             }
         }

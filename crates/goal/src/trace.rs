@@ -6,15 +6,15 @@
 mod check;
 
 use crate::binary::{MAGIC, NODE, Node, USED, Writer, long};
+use crate::nameless::nameless;
 use crate::pages::Pages;
 use crate::scan::Wrong;
 use crate::text::Reader;
 use crate::{Operation, Place, Problem, Schedule};
 use check::check_text;
-use std::fs::{self, File, OpenOptions};
+use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What a trace says of a rank.
 #[derive(Clone, Copy, Debug, Default)]
@@ -380,28 +380,5 @@ impl Part {
     /// Where an operation lies in the file.
     fn node(&self, operation: u32) -> u64 {
         self.begin + 8 + 4 * u64::from(self.roots) + NODE * u64::from(operation)
-    }
-}
-
-/// A new file that has no name, and vanishes when it is closed.
-fn nameless() -> io::Result<File> {
-    static COUNT: AtomicU32 = AtomicU32::new(0);
-    let folder = std::env::temp_dir();
-    loop {
-        let count = COUNT.fetch_add(1, Ordering::Relaxed);
-        let path = folder.join(format!("elanite-goal-{}-{count}", std::process::id()));
-        let file = OpenOptions::new()
-            .read(true)
-            .write(true)
-            .create_new(true)
-            .open(&path);
-        match file {
-            Ok(file) => {
-                fs::remove_file(&path)?;
-                return Ok(file);
-            }
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-            Err(error) => return Err(error),
-        }
     }
 }

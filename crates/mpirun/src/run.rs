@@ -233,6 +233,7 @@ impl Run {
         let watch = elan::Watch {
             limits,
             cancel: Some(Arc::clone(cancel)),
+            ..elan::Watch::default()
         };
         let config = self.machine.failing_config(&[], self.options.seed);
         let by_host = config.tport.matching == Matching::Host;

@@ -199,7 +199,7 @@ mod _core {
             point.run.max_memory = point.run.max_memory.min(Bytes::new(room));
         }
         let flag = cancel.flag();
-        let simulated = guarded(py, move || calls::simulate(&point, Some(flag)))?;
+        let simulated = guarded(py, move || calls::simulate(&point, Some(flag), None))?;
         records::to_python(py, &simulated)
     }
 

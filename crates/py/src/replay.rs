@@ -144,6 +144,7 @@ fn replay(
     let watch = Watch {
         limits,
         cancel: Some(cancel),
+        ..Watch::default()
     };
     let config = machine.failing_config(&[], options.seed);
     let mut cluster = Cluster::new(config, watch).seeded(options.seed);

@@ -153,7 +153,7 @@ fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
     let played = quietly(|| {
         let watch = Watch {
             limits: play::limits(),
-            cancel: None,
+            ..Watch::default()
         };
         let mut cluster = Cluster::new(config, watch);
         let around = faults.and_then(|faults| faults.leads_around(&case.machine));

@@ -8,6 +8,7 @@ use elan::Cluster;
 use elan::Recoveries;
 use fabric::{LinkCounters, LinkId, SwitchId, Wiring, topology::End};
 use kernel::Digest;
+use kernel::statistics::Histogram;
 use units::Time;
 
 /// The tables of a run; those that its workload does not fill are empty. All code about tables goes by this list.
@@ -84,6 +85,9 @@ pub struct Records {
     pub events: u64,
     /// Simulated time of the whole run.
     pub simulated: Time,
+    /// The latencies of the messages of each job of steady traffic in the window. They are in no table, because their bins are
+    /// many, and not part of the digest.
+    pub latencies: Vec<(String, Histogram)>,
 }
 
 /// The counters of all links, and of the recovery from faults, at one moment: the start of the window.
@@ -122,6 +126,7 @@ impl Baseline {
             packets: cluster.packets(),
             events: cluster.events(),
             simulated: cluster.now(),
+            latencies: Vec::new(),
         };
         records.digest = records.digest_of_all();
         records

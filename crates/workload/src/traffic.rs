@@ -144,7 +144,13 @@ impl Traffic {
             circuits: circuits.into_rows(),
             ..Tables::default()
         };
-        Ok(baseline.finish(&cluster, measured))
+        let latencies = running
+            .iter()
+            .map(|job| (job.job.name.clone(), job.latency()));
+        Ok(Records {
+            latencies: latencies.collect(),
+            ..baseline.finish(&cluster, measured)
+        })
     }
 }
 

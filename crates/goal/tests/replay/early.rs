@@ -65,7 +65,7 @@ fn a_bound_leaves_the_records_of_messages_on_their_way() {
         };
         let watch = Watch {
             limits,
-            cancel: None,
+            ..Watch::default()
         };
         let mut cluster = Cluster::new(machine.cluster_config(), watch);
         let job = Job::new("rank", NodeId::all(2), 1).unwrap();
@@ -102,7 +102,7 @@ fn a_bound_holds_for_few_events() {
         };
         let watch = Watch {
             limits,
-            cancel: None,
+            ..Watch::default()
         };
         let mut cluster = Cluster::new(machine("es40-qsnet", &[]).cluster_config(), watch);
         let job = Job::new("rank", NodeId::all(1), 1).unwrap();
