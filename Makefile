@@ -18,6 +18,7 @@
 # make paper       the paper about Elanite, in out/paper.pdf, with the figures of the tables of docs
 # make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust; for another kind:
 #                  TARGET=aarch64-unknown-linux-gnu
+# make web         the engine of pages (WebAssembly, in web/engine/built); needs the target wasm32-unknown-unknown of Rust
 # make lock        requirements*.lock from pyproject.toml
 # make audit       vulnerabilities, licences and sources of all that is linked or installed
 # make mutants     small changes everywhere in the Python code that judges, and whether a test finds each
@@ -53,7 +54,7 @@ endif
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site paper wheel lock audit mutants soak clean tools
+.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site paper web web-engine wheel lock audit mutants soak clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -164,6 +165,22 @@ paper: $(VENV)/.installed
 	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-paper.lock
 	$(BIN)/python paper/build.py $(OUT)/paper.pdf
 	@ls $(OUT)/paper.pdf
+
+web: web-engine
+
+# The module, and the JavaScript around it. Only these targets need Rust's target for WebAssembly.
+WASM := wasm32-unknown-unknown
+ENGINE := web/engine/built/elanite_web_bg.wasm
+
+web-engine: $(ENGINE)
+
+$(ENGINE): $(RUST) $(wildcard machines/*.toml) $(wildcard packaging/bindgen/*.toml packaging/bindgen/src/*.rs) | tools
+	$(call need,test -d "$$(rustc --print target-libdir --target $(WASM))",the target $(WASM) of Rust is not installed: rustup target add $(WASM))
+	@echo "Compiling the engine for pages; this takes some minutes the first time."
+	cargo build --profile web --target $(WASM) --locked --quiet --package elanite-web
+	cargo run --locked --quiet --package elanite-bindgen --features bindgen -- \
+		$${CARGO_TARGET_DIR:-target}/$(WASM)/web/elanite_web.wasm $(@D)
+	@touch $@
 
 # A wheel for another kind of processor is of no Python here: the stable interface needs none.
 wheel: $(VENV)/.installed

@@ -1,0 +1,46 @@
+//! The calls of a page, as functions of texts.
+//!
+//! | call | arguments | result |
+//! |---|---|---|
+//! | `version` | | model revision, fingerprint of the engine |
+//! | `machines` | | name, title and text of each shipped machine file |
+//! | `simulate` | point's text | as in [`program`]; and `latencies` |
+//! | others | | see [`program`] |
+
+use crate::observer::{Seen, observer};
+use crate::shipped;
+use experiment::calls::{self, Failure};
+use experiment::{MODEL_REVISION, Point, program};
+use kernel::statistics::Histogram;
+use serde_json::{Value, json};
+use units::Bytes;
+
+/// The memory of a run: half of the address space, since a list that grows needs twice its place.
+const ROOM: Bytes = Bytes::from_kb(2 << 20);
+
+/// The result of a call, as JSON.
+pub fn answer(call: &str, arguments: &str, seen: Seen) -> Result<Value, Failure> {
+    match call {
+        "version" => Ok(json!({"revision": MODEL_REVISION, "engine": env!("ELANITE_ENGINE")})),
+        "machines" => shipped::machines(),
+        "simulate" => simulate(program::point(arguments)?, seen),
+        _ => program::answer(call, arguments),
+    }
+}
+
+fn simulate(mut point: Point, seen: Seen) -> Result<Value, Failure> {
+    point.run.max_memory = point.run.max_memory.min(ROOM);
+    let simulated = calls::simulate(&point, None, Some(observer(&point, seen)))?;
+    let latencies = simulated.records.latencies.iter();
+    let listed: Vec<Value> = latencies.map(|(job, times)| bins(job, times)).collect();
+    let mut records = program::simulated(&simulated);
+    records["latencies"] = listed.into();
+    Ok(records)
+}
+
+/// A histogram: the least times of its bins, and their counts.
+fn bins(job: &str, times: &Histogram) -> Value {
+    let bins = times.counts().map(|(lower, count)| (lower.as_ps(), count));
+    let (lower, count): (Vec<u64>, Vec<u64>) = bins.unzip();
+    json!({"job": job, "lower_ps": lower, "count": count})
+}

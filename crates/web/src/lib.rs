@@ -1,0 +1,61 @@
+//! The engine as a WebAssembly module, for a page in a browser.
+//!
+//! Texts go in, JSON comes out: the module answers the calls of [`experiment::program`], and some for pages. `make web` compiles
+//! it for `wasm32-unknown-unknown`. `web/engine` has the worker that runs the module, and the calls with their types.
+//!
+//! A point has the digest of the native engine: a run depends neither on the size of pointers nor on threads or the host's
+//! arithmetic. A page has no files, so an experiment that names files of pairs, flows or traces is an error. The module has at
+//! most 4 GB of memory, and a run 2 GB.
+//!
+//! A run occupies its worker until it ends, and calls an observer with its progress. To cancel a run, end its worker. A worker
+//! is unusable after a panic.
+//!
+//! ## The rooms
+//!
+//! | room | contents |
+//! |---|---|
+//! | `calls` | the calls, as functions of texts |
+//! | `observer` | the progress of a run, for JavaScript |
+//! | `shipped` | the shipped machine files |
+//! | `panic` | panics as errors of JavaScript |
+//!
+//! ## The main path
+//!
+//! A point, from the page to the page:
+//!
+//! 1. `lib.rs`: `answer` receives a call, its arguments as JSON, and the observer of the worker.
+//! 2. `calls.rs`: `simulate` runs the point, and adds the histograms of latencies to the records.
+//! 3. `observer.rs`: the worker receives the progress.
+//! 4. `panic.rs`: a broken invariant becomes an error with its place.
+
+mod calls;
+mod observer;
+mod panic;
+mod shipped;
+
+use kernel::memory::Metered;
+use observer::Seen;
+use serde_json::json;
+use wasm_bindgen::prelude::wasm_bindgen;
+
+/// Counts every allocation, for the bound of a run.
+#[global_allocator]
+static ALLOCATOR: Metered = Metered::new();
+
+/// Prepares the module.
+#[wasm_bindgen(start)]
+fn start() {
+    panic::to_javascript();
+}
+
+/// Answers a call: `{"ok": RESULT}`, `{"config": [TEXT, DIAGNOSTICS]}` or `{"run": [MESSAGE, EXIT CODE]}`.
+///
+/// `observer` is called during a simulation, some thousand times a second.
+#[wasm_bindgen]
+#[allow(clippy::needless_pass_by_value)] // JavaScript hands the function over
+pub fn answer(call: &str, arguments: &str, observer: Seen) -> String {
+    let answer = calls::answer(call, arguments, observer);
+    answer
+        .map_or_else(|failure| json!(failure), |result| json!({"ok": result}))
+        .to_string()
+}

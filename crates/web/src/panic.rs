@@ -1,0 +1,16 @@
+//! Panics as errors of JavaScript.
+//!
+//! A panic of WebAssembly is a trap without words. The hook throws the words first; the stack is not unwound, and the module must
+//! not be called again.
+
+use std::panic::set_hook;
+use wasm_bindgen::throw_str;
+
+/// From here on a panic throws an error with its message and place.
+pub fn to_javascript() {
+    set_hook(Box::new(|info| {
+        throw_str(&format!(
+            "broken invariant of the simulator, a bug of Elanite: {info}"
+        ));
+    }));
+}
