@@ -27,6 +27,7 @@ SIMULATES = (
     "calibrate",
     "claims",
     "open",
+    "place",
     "report",
     "reproduce",
     "run",

@@ -255,3 +255,36 @@ def test_an_axis_with_zero_and_great_values_has_steps() -> None:
         data = {"series": "ping", "metric": "latency", "unit": "us", "value": 1.0, "message": values}
         (figure,) = generic.draw(pl.DataFrame(data | {"message_bytes": numbers}))
         assert {layer["encoding"]["x"]["type"] for layer in figure.spec()["layer"]} == {kind}
+
+
+def test_keys_that_go_together_are_no_product() -> None:
+    """Two keys of one --vary make as many combinations as they have values; a further key multiplies them."""
+    source = sources.read("experiment", SMALL)
+    pair = ranges.together("--vary", "link.hop_delay=55 ns,65 ns,75 ns; adapter.dma_start=500 ns,540 ns,500 ns")
+    single = ranges.read("--vary", "switch.tokens=true,false")
+    plans = sweeps.planned(source, [], [], [pair, single])
+    changes = [plan.overrides for plan in plans]
+    assert changes == [
+        (f"link.hop_delay={hop} ns", f"adapter.dma_start={start} ns", f"switch.tokens={tokens}")
+        for hop, start in ((55, 500), (65, 540), (75, 500))
+        for tokens in ("true", "false")
+    ]
+    # A list and a range of as many values: both from their first value to the last.
+    mixed = ranges.together("--vary", "switch.tokens=true,false; link.hop_delay=55 ns..65 ns in 2")
+    assert [plan.overrides for plan in sweeps.planned(source, [], [], [mixed])] == [
+        ("switch.tokens=true", "link.hop_delay=55 ns"),
+        ("switch.tokens=false", "link.hop_delay=65 ns"),
+    ]
+
+
+def test_keys_that_go_together_have_equally_many_values() -> None:
+    with pytest.raises(UsageError, match=r"link.hop_delay 2, switch.tokens 1"):
+        ranges.together("--vary", "link.hop_delay=55 ns,65 ns; switch.tokens=true")
+
+
+def test_a_dry_run_of_a_sweep_simulates_nothing(elanite: Run, tmp_path: Path) -> None:
+    vary = "link.hop_delay=55 ns,65 ns; switch.tokens=true,false"
+    ended = elanite("sweep", "qsnet/ping", "--series", "size", "--vary", vary, "--dry-run")
+    assert ended.code == 0, ended
+    assert "points to simulate: about" in ended.out
+    assert not (tmp_path / "out").exists()

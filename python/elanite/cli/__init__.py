@@ -19,6 +19,7 @@ import typer
 from elanite.base import host
 from elanite.base.streams import discard_output, shown
 from elanite.cli.ablate import Ablate
+from elanite.cli.ask import Ask
 from elanite.cli.calibrate import Calibrate
 from elanite.cli.common import about_version, data
 from elanite.cli.compare import Compare
@@ -37,6 +38,7 @@ from elanite.cli.new import New
 from elanite.cli.noise import Noise
 from elanite.cli.opening import Open
 from elanite.cli.parser import Group
+from elanite.cli.place import Place
 from elanite.cli.processor import CalibrateHost
 from elanite.cli.replay import Replay
 from elanite.cli.reproduce import Reproduce
@@ -53,6 +55,7 @@ HELP = """Simulate the Quadrics networks, and compare the results with published
 \b
 Examples:
   elanite reproduce --quick               all papers in a few minutes
+  elanite ask                             questions, with their commands
   elanite list                            machines and experiments, with costs
   elanite reproduce --only qsnet/ping     one experiment, or a folder of them
   elanite run qsnet/uniform --format csv  one experiment, as data
@@ -68,6 +71,7 @@ Examples:
   elanite explain link.hop_delay          meaning, bounds and source
   elanite new machine my-cluster          a machine file with comments
   elanite new machine --nodes 200 --oversubscription 2:1 --link NDR
+  elanite place ndr-200.toml --job 64:alltoall --job 64:shift
   elanite import fabric.ibnetdiscover     a machine of another tool's network
   elanite check my-machine.toml           errors with their place and a hint
   elanite claims --format json            published and simulated figures
@@ -124,7 +128,7 @@ class Manual(Request):
 
 declare(app, Reproduce, Run, Sweep, Calibrate, Claims, Report, Congestion, Energy, Watch, Explore, Compare, Open)
 declare(app, Ablate, Sensitivity, Refit)
-declare(app, List, Explain, Show, Check, Schema, New, Import, Noise, CalibrateHost)
+declare(app, Ask, List, Explain, Show, Check, Schema, New, Place, Import, Noise, CalibrateHost)
 declare(app, Replay, Mpirun, Prun, InstallMpifort, Manual)
 app.add_typer(store_app, name="store")
 app.add_typer(goal_app, name="goal")

@@ -160,6 +160,11 @@ MaxCost = Annotated[
     ),
     Role.HOST,
 ]
+DryRun = Annotated[
+    bool,
+    typer.Option("--dry-run", help="Print points and expected processor time; simulate nothing."),
+    Role.ONCE,
+]
 Metrics = Annotated[
     list[str] | None,
     typer.Option(

@@ -73,6 +73,14 @@ def links(incomplete: str) -> list[str]:
     return _beginning(LINKS, incomplete)
 
 
+def jobs(incomplete: str) -> list[str]:
+    """Patterns of ``--job``, once it has a number of nodes."""
+    from elanite.traces.patterns import NAMES
+
+    nodes, colon, _ = incomplete.partition(":")
+    return _beginning((f"{nodes}:{name}" for name in NAMES), incomplete) if colon and nodes.isdecimal() else []
+
+
 def tables(incomplete: str) -> list[str]:
     """The tables of points."""
     from elanite.store import TABLES

@@ -5,8 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import typer
+
 from elanite.cli.common import (
     OUT,
+    DryRun,
     Executor,
     Jobs,
     MaxCost,
@@ -54,6 +57,7 @@ class Campaign(Simulators):
 
     shard: Shard = None
     max_cost: MaxCost = None
+    dry_run: DryRun = False
 
     def run(
         self,
@@ -65,6 +69,7 @@ class Campaign(Simulators):
         """Run a campaign, with its progress on standard error.
 
         The time that experiments took is printed at the end, or by ``ended``, which is as ``campaign.run`` has it.
+        A dry run prints what is to do and its expected cost, and leaves.
         """
         from elanite import campaign
         from elanite.cli.progress import deaths, observer, renewed, summary
@@ -74,6 +79,11 @@ class Campaign(Simulators):
             raise UsageError("--workers is for other executors than threads; for threads it is --jobs")
         if self.executor != "threads" and self.jobs is not None:
             raise UsageError(f"--jobs is for threads; for --executor {self.executor} it is --workers")
+        if self.dry_run:
+            from elanite.cli import output
+
+            output.to_do(plans, store, self.points_at_a_time(), self.shard)
+            raise typer.Exit
         warn_if_stale()
         with self.opened(out) as engine:
             outcome = campaign.run(
@@ -92,3 +102,9 @@ class Campaign(Simulators):
         deaths(outcome)
         renewed(outcome)
         return outcome
+
+    def points_at_a_time(self) -> int:
+        """The points that are simulated at the same time."""
+        from elanite import campaign
+
+        return (self.jobs if self.executor == "threads" else self.workers) or campaign.cores()

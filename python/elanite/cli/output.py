@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from elanite.library.api import Result
     from elanite.report.reproduction import Part
     from elanite.results.beside import Line
+    from elanite.store import Store
     from elanite.validation.verdict import Verdict
 
 
@@ -201,6 +202,34 @@ def costs(parts: Sequence[Part], jobs: int, later: float | None = None) -> None:
     )
     if later is not None:
         screen.print(f"more runs of claims that are not resolved: at most {duration(later)}, if no claim were resolved")
+
+
+def to_do(plans: Sequence[Plan], store: Store, jobs: int, shard: str | None) -> None:
+    """Print the points that plans have still to simulate, by experiment and series, and their expected cost."""
+    from elanite.base.text import counted, duration
+    from elanite.campaign.cost import CostModel
+    from elanite.campaign.shards import shard as part
+
+    points = {point.id: point for plan in plans for point in plan.points}
+    if shard is not None:
+        points = {point.id: point for point in part(shard, points.values())}
+    missing = [point for point in points.values() if store.current(point.id) is None]
+    model = CostModel.learn(store)
+    board = table(("experiment", "series", "points", "to do", "processor time"), right=("points", "to do"))
+    for experiment, series in dict.fromkeys((point.experiment, point.series) for point in points.values()):
+        here = [each for each in points.values() if (each.experiment, each.series) == (experiment, series)]
+        left = [each for each in missing if (each.experiment, each.series) == (experiment, series)]
+        said = duration(model.total(left)) if left else "done"
+        board.add_row(experiment, series, str(len(here)), str(len(left)), said)
+    screen = console()
+    screen.print(board)
+    seconds = model.total(missing)
+    at_a_time = f"with {counted(jobs, 'point')} at a time"
+    screen.print(
+        f"{counted(len(missing), 'point')} to simulate: about {duration(seconds)} of processor time,"
+        f" {duration(seconds / jobs)} {at_a_time}",
+        soft_wrap=True,
+    )
 
 
 def named(verdicts: Sequence[Verdict], only: Sequence[str] | None) -> list[Verdict]:

@@ -15,7 +15,6 @@ from elanite.cli.common import (
     Open,
     Out,
     Quick,
-    Role,
     Seed,
     opened,
     say,
@@ -66,11 +65,6 @@ class Reproduce(Request):
     ] = None
     quick: Quick = False
     decide: Decide = False
-    dry_run: Annotated[
-        bool,
-        typer.Option("--dry-run", help="Print points and expected processor time; simulate nothing."),
-        Role.ONCE,
-    ] = False
     out: Out = OUT
     seed: Seed = FIRST_SEED
     engine: Campaign = field(default_factory=Campaign)
@@ -98,11 +92,9 @@ class Reproduce(Request):
         left = [name for name in names if name not in {part.name for part in chosen}]
         if self.only and left:
             say(f"warning: --quick leaves out experiments that decide no claim: {', '.join(left)}; run without --quick")
-        if self.dry_run:
-            from elanite import campaign
-
+        if self.engine.dry_run:
             later = budget(names, store, self.seed) if self.decide else None
-            output.costs(chosen, campaign.cores() if self.engine.jobs is None else self.engine.jobs, later)
+            output.costs(chosen, self.engine.points_at_a_time(), later)
             return
         plans = [part.plan for part in chosen]
         if len(plans) == 1:

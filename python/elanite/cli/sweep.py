@@ -35,11 +35,14 @@ class Sweep(Request):
       elanite sweep qsnet/ping --vary 'bus.rate=150 MB/s..400 MB/s in 6' --open
       elanite sweep my.toml --vary 'bus.rate=150 MB/s..400 MB/s' \\
         --vary 'tport.big=1 KB..64 KB log' --sample lhs 500
+      elanite sweep my.toml --vary \\
+        'topology.up=[20],[10]; topology.parallel=[10],[5]' --dry-run
       elanite sweep es40-qsnet --one-at-a-time
       elanite sweep es40-qsnet --one-at-a-time --claims permutation,hotspot.32
 
     Keys are those of --set. Values are a list, a,b,c, or a range, low..high; "in 6" asks for six values of the range,
-    the ends included, and "log" for equal ratios. Without --sample, the command runs all combinations. The varied keys
+    the ends included, and "log" for equal ratios. Without --sample, the command runs all combinations; keys of one
+    --vary, separated by semicolons, go together: the first values with the first, and so on. The varied keys
     are columns of the results, which are printed as those of `elanite run`, and curves or an axis of the figures. The
     command checks all combinations before it simulates the first one, and uses finished points again.
 
@@ -66,7 +69,7 @@ class Sweep(Request):
             "--vary",
             metavar="KEY=VALUES",
             autocompletion=completion.keys,
-            help="A key and its values, a list or a range; may be repeated.",
+            help="A key and its values, or several by `;` that go together; may be repeated.",
         ),
     ] = None
     one_at_a_time: Annotated[
@@ -107,11 +110,12 @@ class Sweep(Request):
             missing = "--vary KEY=VALUES" if not self.vary else "--one-at-a-time, if it has --claims"
             raise UsageError(f"a sweep needs {missing}\n  elanite sweep MACHINE --one-at-a-time compares claims")
         output.refuse_terminal(self.format_)
-        keys = [ranges.read("--vary", text) for text in self.vary]
+        groups = [ranges.together("--vary", text) for text in self.vary]
+        keys = [key for group in groups for key in group]
         machines = [sources.read("machine", name) for name in self.machine or []]
         drawn = (self.sample[0].value, self.sample[1]) if self.sample else None
         experiment = sources.read("experiment", self.experiment)
-        plans = sweeps.planned(experiment, machines, self.set_ or [], keys, drawn, self.seed)
+        plans = sweeps.planned(experiment, machines, self.set_ or [], groups, drawn, self.seed)
         printed = self.selection.read()
         plans = tuple(printed.plan(each) for each in plans)
         self.pictures.prepare()

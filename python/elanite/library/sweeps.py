@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from elanite import campaign
 from elanite.base.seeds import FIRST_SEED
+from elanite.errors import UsageError
 from elanite.library.api import PointsFailed, Result
 from elanite.store import Store
 from elanite.study import ranges
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     from elanite.inputs.machine import Machine
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Table
+    from elanite.study.ranges import Choice, Range
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class Sweep:
 
 def sweep(
     experiment: Experiment,
-    vary: Mapping[str, str | Sequence[object]],
+    vary: Mapping[str | tuple[str, ...], str | Sequence[object]],
     machine: Machine | None = None,
     *,
     sample: Sample | None = None,
@@ -88,15 +90,18 @@ def sweep(
     """Simulate an experiment with all combinations of the values in ``vary``, or with a sample of them.
 
     ``vary`` has for each key a list of values, or a text as on the command line: ``"10 ns..50 ns"`` (see
-    ``study.ranges``). ``sample`` is ``("lhs", n)`` for a Latin hypercube of n combinations; ranges without a number
-    of values need it. ``seed`` is the first seed of the points, and that of the sample. Raises ``UsageError`` or
-    ``ConfigError`` if a key or value is wrong, before anything is simulated; otherwise as ``run``.
+    ``study.ranges``). A tuple of keys has a list of tuples of values, which go together:
+    ``{("topology.up", "topology.parallel"): [([20], [10]), ([10], [5])]}``. ``sample`` is ``("lhs", n)`` for a Latin
+    hypercube of n combinations; ranges without a number of values need it. ``seed`` is the first seed of the points,
+    and that of the sample. Raises ``UsageError`` or ``ConfigError`` if a key or value is wrong, before anything is
+    simulated; otherwise as ``run``.
     With an ``executor`` of an engine, batches of points run on its workers.
     """
-    keys = [ranges.of("vary", key, values) for key, values in vary.items()]
+    groups = [_group(key, values) for key, values in vary.items()]
+    keys = [key for group in groups for key in group]
     machines = [machine.file] if machine else []
     overrides = experiment.overrides + (machine.overrides if machine else ())
-    plans = planned(experiment.file, machines, overrides, keys, sample, seed)
+    plans = planned(experiment.file, machines, overrides, groups, sample, seed)
     found = Sweep(tuple(each.key for each in keys), plans, Store(Path(out) / "store"))
     outcome = campaign.run(plans, found.store, jobs, observer, str(out), executor=executor)
     if outcome.interrupted:
@@ -104,3 +109,13 @@ def sweep(
     if outcome.failures:
         raise PointsFailed(found.whole, outcome.failures)
     return found
+
+
+def _group(key: str | tuple[str, ...], values: str | Sequence[object]) -> list[Choice | Range]:
+    """A key with its values, or keys whose values go together."""
+    if isinstance(key, str):
+        return [ranges.of("vary", key, values)]
+    rows = [row for row in values if isinstance(row, tuple) and len(row) == len(key)]
+    if not rows or len(rows) < len(values):
+        raise UsageError(f"vary: {key} needs a list of tuples with a value for each key, such as [(1, 2), (3, 4)]")
+    return [ranges.of("vary", name, [row[at] for row in rows], twice=True) for at, name in enumerate(key)]

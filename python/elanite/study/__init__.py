@@ -1,7 +1,7 @@
 """Studies: many values of a few keys, and what becomes of results, claims or measured values.
 
 - ``ranges`` and ``vary``: values to try. ``limits``: warnings before a campaign.
-- ``sweeps``: all combinations or a sample of them.
+- ``sweeps``: all combinations or a sample of them. ``placements``: nodes for jobs.
 - ``calibration``, with ``measured``, ``search``, ``minimum`` and ``identify``: values nearest to measured ones.
 - ``own_claims``: claims of a user's own, with values of measurements.
 - ``basis``: claims on short runs, for ``sensitivity``, ``refit`` and ``ablation``; ``studied`` and

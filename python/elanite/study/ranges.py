@@ -4,6 +4,7 @@
     bus.rate=150 MB/s..400 MB/s           a range
     adapter.share_period=100..300 flits   one unit for both ends
     tport.big=1 KB..64 KB in 7 log        seven values of the range, in equal ratios; without `log` in equal steps
+    topology.up=[20],[10]; topology.parallel=[10],[5]    keys whose values go together, the first with the first
 
 A range is numbers, and a file may take only some of them: hop delays are whole cycles, buffers are whole flits. The
 nearest value that the file takes counts. All mistakes are ``UsageError``, with the option, the key, the value and a
@@ -102,31 +103,48 @@ def rewritten(text: str, unit: str) -> str:
     )
 
 
-def read(option: str, text: str) -> Choice | Range:
-    """Read ``KEY=VALUES`` of a command line; ``option`` names the place in messages."""
+def read(option: str, text: str, *, twice: bool = False) -> Choice | Range:
+    """Read ``KEY=VALUES`` of a command line; ``option`` names the place in messages, ``twice`` is as in ``of``."""
     key, equals, values = text.partition("=")
     if not equals or not key.strip() or not values.strip():
         raise UsageError(
             f"{option} {text}: this is not KEY=VALUES\n  for example {option} link.hop_delay='55 ns,65 ns'"
             f" or {option} bus.rate='150 MB/s..400 MB/s'"
         )
-    return of(option, key.strip(), values.strip())
+    return of(option, key.strip(), values.strip(), twice=twice)
 
 
-def of(option: str, key: str, values: str | Sequence[object]) -> Choice | Range:
-    """The values of a key: text as of a command line, or a list of values."""
+def together(option: str, text: str) -> list[Choice | Range]:
+    """Read ``KEY=VALUES; KEY=VALUES``: keys whose values go together, so that there are equally many of each."""
+    parts = _split(text, ";")
+    found = [read(option, part, twice=len(parts) > 1) for part in parts]
+    counts = [len(each.values) if isinstance(each, Choice) else each.count for each in found]
+    if len(set(counts)) > 1:
+        said = ", ".join(f"{each.key} {count or 'any'}" for each, count in zip(found, counts, strict=True))
+        raise UsageError(
+            f"{option}: keys that go together have equally many values, and these have {said}\n"
+            f"  give equally many, or each key in a {option} of its own for all combinations"
+        )
+    return found
+
+
+def of(option: str, key: str, values: str | Sequence[object], *, twice: bool = False) -> Choice | Range:
+    """The values of a key: text as of a command line, or a list of values.
+
+    A value stands once, or also ``twice`` where it goes together with other values of another key.
+    """
     if not isinstance(values, str):
-        words = [each if isinstance(each, str) else json.dumps(each) for each in values]
+        found = [each if isinstance(each, str) else json.dumps(each) for each in values]
     elif ".." in values and not values.startswith(('"', "'", "[")):
         return _range(option, key, values)
     else:
-        words = _split(values)
-    if not words or not all(words):
+        found = _split(values)
+    if not found or not all(found):
         raise UsageError(f"{option} {key}={_shown(values)}: a value is empty\n  separate values by one comma: a,b,c")
-    if len(set(words)) < len(words):
-        twice = next(word for word in words if words.count(word) > 1)
-        raise UsageError(f"{option} {key}={_shown(values)}: `{twice}` is there twice\n  name each value once")
-    return Choice(key, tuple(words))
+    if len(set(found)) < len(found) and not twice:
+        again = next(word for word in found if found.count(word) > 1)
+        raise UsageError(f"{option} {key}={_shown(values)}: `{again}` is there twice\n  name each value once")
+    return Choice(key, tuple(found))
 
 
 def unique(option: str, keys: Iterable[str]) -> None:
@@ -191,8 +209,8 @@ def _range(option: str, key: str, text: str) -> Range:
     return Range(key, first, last, unit, bool(log), int(count) if count else None)
 
 
-def _split(text: str) -> list[str]:
-    """The values between commas that are in no bracket and no quotes."""
+def _split(text: str, mark: str = ",") -> list[str]:
+    """The parts between marks, such as commas, that are in no bracket and no quotes."""
     words, depth, quote = [""], 0, ""
     for sign in text:
         if quote:
@@ -201,7 +219,7 @@ def _split(text: str) -> list[str]:
             quote = sign
         else:
             depth += (sign in "[{") - (sign in "]}")
-            if sign == "," and depth == 0:
+            if sign == mark and depth == 0:
                 words.append("")
                 continue
         words[-1] += sign

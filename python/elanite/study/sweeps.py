@@ -1,15 +1,17 @@
 """The plans of a sweep: one experiment with many values of a few keys, each combination of them or a sample.
 
 Keys are those of the machine or of the experiment, as with ``--set``. Without a sample, all combinations are planned:
-a full factorial. A *Latin hypercube* of n combinations divides each range into n parts and takes one value of each
-part, so that a few hundred combinations cover many keys evenly (scipy.stats.qmc, by a seed). Every combination is
-planned before the first one is simulated, so that a wrong key or value costs no time.
+a full factorial of the keys, or of groups of keys whose values go together. A *Latin hypercube* of n combinations
+divides each range into n parts and takes one value of each part, so that a few hundred combinations cover many keys
+evenly (scipy.stats.qmc, by a seed). Every combination is planned before the first one is simulated, so that a wrong key
+or value costs no time.
 """
 
 from __future__ import annotations
 
 import itertools
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -23,7 +25,7 @@ from elanite.study.limits import Limit
 from elanite.study.ranges import Choice, Range
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping
 
     from elanite.inputs.plan import Plan, Point
     from elanite.inputs.sources import Source
@@ -34,21 +36,26 @@ METHODS = ("lhs",)
 Sample = tuple[str, int]
 """A method and the number of combinations."""
 
+Together = Sequence[Choice | Range]
+"""Keys whose values go together, the first with the first."""
+
 
 def planned(
     experiment: Source,
     machines: Sequence[Source],
     overrides: Sequence[str],
-    keys: Sequence[Choice | Range],
+    varied: Sequence[Choice | Range | Together],
     sample: Sample | None = None,
     seed: int = FIRST_SEED,
 ) -> tuple[Plan, ...]:
     """The plans of all combinations, or of a sample; nothing is simulated."""
+    groups = [(each,) if isinstance(each, Choice | Range) else tuple(each) for each in varied]
+    keys = [key for group in groups for key in group]
     ranges.unique("--vary", (each.key for each in keys))
     base = plan(experiment, machines, overrides, seed)
     check_keys((each.key for each in keys), experiment, base.machines[0])
     combinations: dict[tuple[str, ...], None] = {}
-    for shares in _sampled(keys, sample, seed) if sample else _all(keys):
+    for shares in _sampled(groups, sample, seed) if sample else _all(groups):
         values: list[str] = []
         for each, share in zip(keys, shares, strict=True):
             if isinstance(each, Choice):
@@ -125,35 +132,39 @@ def _beside(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
     return found
 
 
-def _all(keys: Sequence[Choice | Range]) -> Iterator[tuple[float, ...]]:
-    """Places of the values in all combinations, the last key fastest."""
-    each: list[list[float]] = []
-    for key in keys:
-        if isinstance(key, Choice):
-            each.append([(index + 0.5) / len(key.values) for index in range(len(key.values))])
-        elif key.count is None:
-            raise UsageError(
-                f"--vary {key}: a range has no end of values\n  ask for some of them, for example '{key} in 5', or for"
-                " a sample of all keys: --sample lhs 100"
-            )
-        else:
-            each.append(key.shares())
-    return itertools.product(*each)
+def _all(groups: Sequence[Together]) -> Iterator[tuple[float, ...]]:
+    """Places of the values in all combinations, the last group of keys fastest."""
+    each = [list(zip(*map(_places, group), strict=True)) for group in groups]
+    for combination in itertools.product(*each):
+        yield tuple(itertools.chain(*combination))
 
 
-def _sampled(keys: Sequence[Choice | Range], sample: Sample, seed: int) -> Iterator[tuple[float, ...]]:
-    """Places of the values in a sample."""
+def _places(key: Choice | Range) -> list[float]:
+    """The places of all values of a key."""
+    if isinstance(key, Choice):
+        return [(index + 0.5) / len(key.values) for index in range(len(key.values))]
+    if key.count is None:
+        raise UsageError(
+            f"--vary {key}: a range has no end of values\n  ask for some of them, for example '{key} in 5', or for"
+            " a sample of all keys: --sample lhs 100"
+        )
+    return key.shares()
+
+
+def _sampled(groups: Sequence[Together], sample: Sample, seed: int) -> Iterator[tuple[float, ...]]:
+    """Places of the values in a sample, of which a group of keys is one dimension."""
     method, count = sample
     if method not in METHODS:
         raise UsageError(f"--sample {method}: there is no such method{sources.did_you_mean(method, METHODS)}; use lhs")
     if count < 1:
         raise UsageError(f"--sample {method} {count}: a sample has one combination at least\n  for example lhs 100")
-    for shares in hypercube(len(keys), count, seed):
+    for shares in hypercube(len(groups), count, seed):
         yield tuple(
             key.shares()[min(int(share * key.count), key.count - 1)]
             if isinstance(key, Range) and key.count is not None
             else share
-            for key, share in zip(keys, shares, strict=True)
+            for group, share in zip(groups, shares, strict=True)
+            for key in group
         )
 
 

@@ -1,0 +1,286 @@
+"""The experiment behind ``place``: jobs of the command line, files in ``out/place``, points, tables and words."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elanite.cli.common import Role, console, data
+from elanite.cli.results import finish, stop_if_interrupted
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import polars as pl
+
+    from elanite.campaign import Outcome
+    from elanite.cli.place import Place
+    from elanite.inputs.plan import Plan, Point
+    from elanite.inputs.sources import Source
+    from elanite.report.pages.inputs import Inputs
+    from elanite.store import Store
+    from elanite.study.placements import Placement, Ranked, Tried
+
+MOST_STEPS = 63
+"""Most messages of a rank, if their number is not asked for."""
+MOST_LINKS = 5
+"""Shared links that are named on the terminal."""
+MOST_TRACE = 1 << 30
+"""Most bytes of a trace of the user's own."""
+DRAWN = ("packed", "spread")
+"""Placements on the page, beside the best one."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job of the command line."""
+
+    name: str
+    """Its name in tables."""
+    ranks: int
+    pattern: str
+    """A pattern, or empty."""
+    trace: Path | None = None
+    """The trace of a job of the user's own."""
+
+
+def read(texts: Sequence[str]) -> list[Job]:
+    """The jobs of ``--job``. Raises ``UsageError``."""
+    from elanite.errors import UsageError
+    from elanite.inputs.sources import did_you_mean
+    from elanite.traces import patterns
+
+    found: list[Job] = []
+    for text in texts:
+        ranks, colon, what = text.partition(":")
+        what = what.strip()
+        if not (colon and ranks.isdecimal() and len(ranks) < 7 and what):
+            raise UsageError(f"--job {text}: this is not NODES:PATTERN\n  for example --job 64:alltoall")
+        if int(ranks) < 2:
+            raise UsageError(f"--job {text}: messages need two nodes\n  give 2 nodes or more")
+        trace = None if patterns.known(what) else Path(what)
+        if trace is not None and not trace.is_file():
+            raise UsageError(
+                f"--job {text}: there is no pattern and no file `{what}`{did_you_mean(what, patterns.NAMES)}\n"
+                f"  patterns are {', '.join(patterns.NAMES)}; a file is a trace in GOAL"
+            )
+        base = re.sub(r"[^\w-]+", "-", trace.stem if trace else what).strip("-") or "job"
+        names = {job.name for job in found}
+        name = next(
+            each for count in range(1, 1000) if (each := base if count == 1 else f"{base}-{count}") not in names
+        )
+        found.append(Job(name, int(ranks), "" if trace else what, trace))
+    return found
+
+
+class Work:
+    """The experiment of the placements: its files, its points and their results."""
+
+    def __init__(self, request: Place, machine: Source, jobs: Sequence[Job], steps: int) -> None:
+        from elanite.cli.quantities import quantity
+
+        self.request, self.machine, self.jobs, self.steps = request, machine, jobs, steps
+        self.size = round(quantity("--message", request.message, "B", "'16 KB' or '1 MB'"))
+        words = "-".join(f"{job.ranks}-{job.name}" for job in jobs)
+        self.folder = request.out / "place" / f"{machine.name}-{words}"[:100]
+        self.placements: list[Placement] = []
+        self._files: dict[str, str] = {}
+        self._points: dict[str, Point] = {}
+
+    def costs(self, chosen: Sequence[Placement]) -> None:
+        """Print the placements and the expected processor time."""
+        from elanite.base.text import counted, duration
+        from elanite.study.placements import AT_A_TIME, text
+
+        for each in chosen:
+            said = "; ".join(f"{job.name} {text(nodes)}" for job, nodes in zip(self.jobs, each.nodes, strict=True))
+            data(f"{each.name}: {said}")
+        more = self.request.search * AT_A_TIME
+        total = len(chosen) + more
+        seconds = self.seconds()
+        spent = f"about {duration(seconds * total)} of processor time" if seconds else "the cost of traces is not known"
+        data(f"{counted(len(chosen), 'placement')}, and up to {more} of the search: {spent}")
+
+    def seconds(self) -> float:
+        """Processor seconds of a placement, by those of replayed patterns; 0 with a trace of the user's own."""
+        from elanite.campaign.cost import CostModel
+        from elanite.traces.patterns import messages
+
+        if any(job.trace for job in self.jobs):
+            return 0.0
+        total = sum(messages(job.pattern, job.ranks, self.steps) for job in self.jobs) * max(self.size, 1)
+        # Together, and each job alone.
+        return 2 * total / 1e6 * CostModel.shipped().means["trace"].seconds
+
+    def tried(self, chosen: Sequence[Placement], store: Store) -> tuple[list[Tried], Outcome]:
+        """Simulate placements."""
+        from elanite.errors import UsageError
+        from elanite.study.placements import Tried
+
+        plan = self.plan(chosen)
+        outcome = self.request.engine.run([plan], store, self.request.out)
+        stop_if_interrupted(outcome, self.request.again())
+        if outcome.failures:
+            finish(outcome, self.request.again(), self.request.out)
+        found = []
+        for each, point in zip(chosen, plan.points, strict=True):
+            if store.get(point.id) is None:
+                raise UsageError("--shard leaves placements out, and the search needs all of them; leave it out")
+            rows = store.table(point.id, "rows")
+            values = {(row["job"], row["metric"]): row["value"] for row in rows.iter_rows(named=True)}
+            times = tuple(values[job.name, "time"] for job in self.jobs)
+            found.append(Tried(each, times, tuple(values[job.name, "time_alone"] for job in self.jobs)))
+        return found, outcome
+
+    def plan(self, chosen: Sequence[Placement]) -> Plan:
+        """The points of these placements, in their order; the file has those of all placements so far."""
+        from elanite.inputs import sources
+        from elanite.inputs.plan import plan
+
+        for each in chosen:
+            if each not in self.placements:
+                self.placements.append(each)
+        path = self._written()
+        source = sources.read("experiment", str(path))
+        changes = list(self.request.set_ or [])
+        whole = plan(source, [self.machine], changes, self.request.seed)
+        self._points |= {point.series: point for point in whole.points}
+        return replace(whole, points=tuple(self._points[each.name] for each in chosen))
+
+    def _written(self) -> Path:
+        """Write the experiment and the traces."""
+        from elanite.base import bounded, whole
+        from elanite.inputs import toml
+        from elanite.study.placements import text
+        from elanite.traces import patterns
+
+        whole.folder(self.folder)
+        if not self._files:
+            for job in self.jobs:
+                self._files[job.name] = f"{job.name}.goal"
+                if job.trace is None:
+                    lines = patterns.program(job.pattern, job.ranks, self.steps, self.size, self.request.seed)
+                    trace = "".join(lines).encode()
+                else:
+                    trace = bounded.load(job.trace, MOST_TRACE)
+                whole.write(self.folder / self._files[job.name], trace)
+        series = [
+            {
+                "name": each.name,
+                "title": f"Placement {each.name}",
+                "traces": {
+                    job.name: {"file": self._files[job.name], "nodes": text(nodes)}
+                    for job, nodes in zip(self.jobs, each.nodes, strict=True)
+                },
+            }
+            for each in self.placements
+        ]
+        words = ", ".join(f"{job.ranks} nodes of {job.name}" for job in self.jobs)
+        content = {
+            "title": f"Placements of {words}",
+            "source": "my own",
+            "machine": _beside(self.machine, self.folder),
+            "series": series,
+        }
+        path = self.folder / "place.toml"
+        whole.write(path, toml.text(content))
+        return path
+
+    def inputs(self, written: Sequence[str]) -> Inputs:
+        """The inputs of the page: the machine, and traces of the user's own."""
+        from elanite.report.pages.files import Files
+
+        files = Files()
+        named = files.source(self.machine)
+        jobs = [f"{job.ranks}:{files.path(job.trace) if job.trace else job.pattern}" for job in self.jobs]
+        words = self.request.words(Role.INPUT, Role.RESULT, machine=named, job=jobs)
+        return files.inputs(["elanite", self.request.verb, *words, *written])
+
+    def shared(self, each: Ranked, store: Store) -> pl.DataFrame:
+        """The links that jobs share in a placement, the one with the most bytes of all but its largest job first."""
+        from elanite.report.pages.programs import shared
+
+        point = self._point(each)
+        return shared(store.table(point.id, "shares"), store.table(point.id, "links"))
+
+    def _point(self, each: Ranked) -> Point:
+        return self._points[each.tried.placement.name]
+
+    def table(self, found: Sequence[Ranked], store: Store) -> pl.DataFrame:
+        """A row for each placement and job."""
+        import polars as pl
+
+        from elanite.study.placements import text
+
+        rows = []
+        for place, each in enumerate(found, 1):
+            links = self.shared(each, store)
+            most = f"{links['from'][0]} -> {links['to'][0]}" if len(links) else None
+            for at, job in enumerate(self.jobs):
+                rows.append(
+                    {
+                        "id": self._point(each).id,
+                        "place": place,
+                        "placement": each.tried.placement.name,
+                        "job": job.name,
+                        "slowdown": each.slowdowns[at],
+                        "sharing": each.tried.sharing()[at],
+                        "time_us": each.tried.times[at],
+                        "alone_us": each.tried.alone[at],
+                        "shared_links": len(links),
+                        "most_shared_link": most,
+                        "nodes": text(each.tried.placement.nodes[at]),
+                    }
+                )
+        return pl.DataFrame(rows, infer_schema_length=None)
+
+    def print(self, found: Sequence[Ranked], store: Store) -> None:
+        """The ranks, the links that jobs share, and the nodes of the best placement, for people."""
+        from elanite.base.text import number
+        from elanite.cli.common import table
+        from elanite.mpirun.summary import size
+        from elanite.report.pages.placement import sentence
+        from elanite.study.placements import text
+
+        names = [job.name for job in self.jobs]
+        right = ("slow-down", *names, *(f"{name}, µs" for name in names), "shared links")
+        board = table(("placement", *right), right=right)
+        for each in found:
+            links = self.shared(each, store)
+            times = [number(time) for time in each.tried.times]
+            board.add_row(
+                each.tried.placement.name,
+                number(each.score[0]),
+                *map(number, each.slowdowns),
+                *times,
+                str(len(links)),
+            )
+        screen = console()
+        screen.print(board)
+        screen.print(sentence(names, found), markup=False, soft_wrap=True)
+        for name, nodes in zip(names, found[0].tried.placement.nodes, strict=True):
+            screen.print(f"  {name}: {text(nodes)}", markup=False, soft_wrap=True)
+        shown = {
+            each.tried.placement.name: each
+            for each in (found[0], *found)
+            if each is found[0] or each.tried.placement.name in DRAWN
+        }
+        for name, each in shown.items():
+            links = self.shared(each, store)
+            said = "no link is shared" if links.is_empty() else "links that jobs share, the most shared first"
+            screen.print(f"{name}: {said}", markup=False)
+            for row in links.head(MOST_LINKS).iter_rows(named=True):
+                parts = ", ".join(f"{job} {size(row[job])}" for job in names if row.get(job))
+                screen.print(f"  {row['from']} -> {row['to']}: {parts}", markup=False)
+
+
+def _beside(machine: Source, folder: Path) -> str:
+    """The machine as the experiment names it."""
+    from elanite.inputs import sources
+
+    if machine.name in sources.shipped("machine") and sources.read_shipped("machine", machine.name) == machine:
+        return machine.name
+    return os.path.relpath(machine.file, folder)

@@ -1,0 +1,77 @@
+"""The page of placements: packed, spread and the best one, on one scale, and the ranks of all that were tried."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from elanite.base.text import counted, number
+from elanite.report.pages import experiment
+from elanite.report.pages.frame import Page, Section, Table
+from elanite.study.placements import text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from elanite.inputs.plan import Plan
+    from elanite.report.pages.inputs import Inputs
+    from elanite.store import Store
+    from elanite.study.limits import Limit
+    from elanite.study.placements import Ranked
+
+
+def page(
+    plan: Plan,
+    store: Store,
+    command: Sequence[str],
+    inputs: Inputs,
+    limits: Iterable[Limit],
+    jobs: Sequence[str],
+    found: Sequence[Ranked],
+) -> Page:
+    """The page; ``plan`` has the points of the placements that are drawn, ``found`` all ranks, the best first."""
+    drawn = experiment.page(plan, store, command, inputs, limits)
+    best = found[0]
+    ranks = Section("Placements", tables=[_ranks(jobs, found), _nodes(jobs, found)])
+    return replace(
+        drawn, findings=[sentence(jobs, found), *drawn.findings], sections=[ranks, *drawn.sections], title=_title(best)
+    )
+
+
+def _title(best: Ranked) -> str:
+    return f"Placement {best.tried.placement.name}: the slowest job takes {number(best.score[0])} times its time alone"
+
+
+def sentence(jobs: Sequence[str], found: Sequence[Ranked]) -> str:
+    """The best placement, and what the worst one costs."""
+    best, worst = found[0], found[-1]
+    each = ", ".join(f"{job} {number(slow)}" for job, slow in zip(jobs, best.slowdowns, strict=True))
+    return (
+        f"Best of {counted(len(found), 'placement')}: {best.tried.placement.name} (slow-down of {each});"
+        f" the worst is {worst.tried.placement.name} ({number(worst.score[0])})."
+    )
+
+
+def _ranks(jobs: Sequence[str], found: Sequence[Ranked]) -> Table:
+    columns = ("placement", *(f"{job}{column}" for job in jobs for column in (", slow-down", ", sharing", ", µs")))
+    rows = [
+        (
+            each.tried.placement.name,
+            *(
+                number(value)
+                for slow, sharing, time in zip(each.slowdowns, each.tried.sharing(), each.tried.times, strict=True)
+                for value in (slow, sharing, time)
+            ),
+        )
+        for each in found
+    ]
+    note = (
+        "Slow-down: time beside the other jobs over the time alone in the placement where the job is fastest alone."
+        " Sharing: the same over the time alone in the same place, which the tables below call slowdown."
+    )
+    return Table(columns, rows, "Placements, the best first", right=columns[1:], note=note)
+
+
+def _nodes(jobs: Sequence[str], found: Sequence[Ranked]) -> Table:
+    rows = [(each.tried.placement.name, *(text(nodes) for nodes in each.tried.placement.nodes)) for each in found]
+    return Table(("placement", *jobs), rows, "Nodes of the jobs", folded=True)
