@@ -97,6 +97,21 @@ def test_megabytes_of_perftest_are_binary(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("osu_bw", "MPI Bandwidth", "MPI Bi-Directional Bandwidth"),
+        ("perftest", "RDMA_Write BW Test", "RDMA_Write Bidirectional BW Test"),
+    ],
+)
+def test_a_node_sends_half_of_both_directions(tmp_path: Path, name: str, old: str, new: str) -> None:
+    assert old in ALL[name]
+    found = benchmarks.values(ALL[name].replace(old, new), tmp_path)
+    assert [each.value for each in found] == [value / 2 for _, _, value in READ[name]]
+    latencies = benchmarks.values(OSU.replace("MPI Latency", "MPI Bi-Directional Latency"), tmp_path)
+    assert latencies[0].value == 1.15
+
+
+@pytest.mark.parametrize(
     ("name", "old", "new", "message"),
     [
         ("osu", "2.25", "fast", r":7: `fast` is no value of MPI Latency"),

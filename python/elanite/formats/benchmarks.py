@@ -13,7 +13,9 @@ Each line of a table is the size of a message in bytes and a value in the unit o
 | perftest: ``ib_*_bw`` | the average; its MB are 2^20 bytes, its Gb 10^9 bits | ``accepted`` |
 
 A bandwidth test has many messages under way, and so is the accepted load of a job, not the ``bandwidth`` of a ping,
-which is a size over a latency. Lines of other tools among them, such as those of a batch system, are passed over.
+which is a size over a latency. A test of both directions (OSU's Bi-Directional, IMB's Biband, perftest's -b) prints
+their sum, of which a node sends half: this half is the value. Lines of other tools among them, such as those of a batch
+system, are passed over.
 
 Source: OSU 7.4, IMB 2021.7, NCCL-tests 2.13, perftest 24.01: their printed headings.
 """
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
 
 LARGEST = 2**40
 """Bytes beyond which a size is a mistake."""
+
+_BOTH = re.compile(r"bi-?directional|biband", re.IGNORECASE)
+"""The names of tests that print the sum of both directions."""
 
 _NUMBER = r"\d{1,15}(?:\.\d{0,9})?(?:[eE][+-]?\d{1,2})?"
 
@@ -76,7 +81,8 @@ def values(text: str, file: Path) -> list[Value]:
             wrong(file, line, f"`{number[:40]}` is no value of {table.name}, or {words[0]} no size of a message")
         if float(number) > 0:
             tables.setdefault(table.name, line)
-            found.append(Value(line, int(words[0]), table.metric, float(number) * table.factor))
+            half = table.metric == "accepted" and _BOTH.search(table.name) is not None
+            found.append(Value(line, int(words[0]), table.metric, float(number) * table.factor * (0.5 if half else 1)))
     if len(tables) > 1:
         listed = ", ".join(f"{name} (line {line})" for name, line in tables.items())
         wrong(file, None, f"there are several benchmarks, {listed}: give each a file of its own")
