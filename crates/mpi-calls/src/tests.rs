@@ -135,6 +135,13 @@ fn who_enters_a_barrier_waits_there_in_the_simulation() {
     assert!(names[2] != names[0] && names[3] != names[2]);
 }
 
+/// However often Open MPI looks for messages before `MPI_Init` has ended.
+#[test]
+fn looks_of_a_start_take_no_time() {
+    let waits = waits(&rank("start", SETTINGS));
+    assert_eq!(waits.len(), 1, "{waits:?}");
+}
+
 #[test]
 fn without_a_session_clocks_are_the_systems() {
     let began = std::time::SystemTime::UNIX_EPOCH

@@ -140,6 +140,27 @@ pub fn one_sided() -> bool {
     name(current().call.get()).starts_with("MPI_Win_")
 }
 
+/// How many more looks take no time, since MPI starts.
+static LOOKS_OF_THE_START: AtomicU32 = AtomicU32::new(0);
+
+/// Open MPI starts, or has started. Its ranks meet at its own process manager, outside of the simulation, and look for messages
+/// meanwhile: these looks take no time, so that simulated time does not depend on the order in which ranks come to the meeting.
+///
+/// Their number has a bound: a start that does need a message would wait for ever.
+pub fn starts(starts: bool) {
+    const MOST: u32 = 1_000_000;
+    LOOKS_OF_THE_START.store(if starts { MOST } else { 0 }, Ordering::Relaxed);
+}
+
+/// Counts a look; whether it is one of a start, which takes no time.
+pub fn looks_at_the_start() -> bool {
+    let left = LOOKS_OF_THE_START.load(Ordering::Relaxed);
+    if left > 0 {
+        LOOKS_OF_THE_START.store(left - 1, Ordering::Relaxed);
+    }
+    left > 0
+}
+
 /// Whether this thread is in no call of MPI.
 pub fn outside() -> bool {
     current().depth.get() == 0

@@ -3,7 +3,7 @@
 Runs are repeatable with MPICH and its libfabric, which loads the simulated network. The package ``mpich`` of PyPI has
 both, and ``pip install mpich`` installs it. Elanite's own process manager starts the ranks of an MPICH
 (``elanite-mpiexec``, crate ``launch``): MPICH's hangs with more than some 270 ranks on a host. Open MPI starts its
-ranks itself; it looks at the host's clock while it polls, so that no two runs are alike.
+ranks itself; they meet at its process manager in real time, so that two runs can differ.
 """
 
 from __future__ import annotations

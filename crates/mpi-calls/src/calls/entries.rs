@@ -1,5 +1,6 @@
 //! The entry points themselves, by the number of their arguments; see the head of [`super`].
 
+use super::interface::Interface;
 use super::{around, nodes, windows, world};
 use crate::collective;
 use crate::functions::profiled;
@@ -148,10 +149,18 @@ pub extern "C" fn MPI_Pcontrol(level: c_int) -> c_int {
     next(level)
 }
 
+/// Initialises MPI; see [`thread::starts`].
+fn starting(init: impl FnOnce() -> c_int) -> c_int {
+    thread::starts(Interface::of_library() == Some(Interface::OpenMpi));
+    let result = init();
+    thread::starts(false);
+    result
+}
+
 /// Checks that the process has become a rank of the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Init(count: usize, words: usize) -> c_int {
-    let result = pass!(MPI_Init(count words));
+    let result = starting(|| pass!(MPI_Init(count words)));
     world::check(result);
     result
 }
@@ -166,7 +175,7 @@ pub extern "C" fn MPI_Init_thread(
 ) -> c_int {
     // `MPI_THREAD_MULTIPLE` of MPICH's own binary interface and of the standard one; each number is no other level of the other.
     const MULTIPLE: [c_int; 2] = [3, 4096];
-    let result = pass!(MPI_Init_thread(count words required provided));
+    let result = starting(|| pass!(MPI_Init_thread(count words required provided)));
     world::check(result);
     // SAFETY: MPI wants a place for what it provides, and has written to it.
     let granted = unsafe { (provided as *const c_int).as_ref() };

@@ -42,6 +42,7 @@ fn run() {
         "abort" => tell("cmd=abort exitcode=6 message=abort\n"),
         "abort in version 2" => tell("    43cmd=abort;isworld=TRUE;msg=internal;"),
         "again" => again(session),
+        "start" => start(session),
         "barriers" => {
             tell("cmd=barrier_in\n");
             tell("    20cmd=kvs-fence;");
@@ -59,6 +60,20 @@ fn run() {
     if session::get().is_some() {
         session.finish();
     }
+}
+
+/// Looks of Open MPI's start take no time, later ones do.
+fn start(session: &Session) {
+    let began = session.now();
+    let mut state = session.lock();
+    thread::starts(true);
+    for _ in 0..1000 {
+        session.look(&mut state);
+    }
+    assert_eq!(session.now(), began);
+    thread::starts(false);
+    session.look(&mut state);
+    assert!(session.now() > began);
 }
 
 /// Says something to the process manager, which gets it.

@@ -121,6 +121,10 @@ impl Session {
     pub fn look(&self, state: &mut State) {
         thread::acted();
         self.looks_in_all.fetch_add(1, Ordering::Relaxed);
+        if thread::looks_at_the_start() {
+            std::thread::yield_now();
+            return;
+        }
         if self.slept.load(Ordering::Relaxed) {
             self.wait(state, Wait::report(self.now()));
             return;
