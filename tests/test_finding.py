@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from conftest import SMALL, Ended
-from elanite.explain import catalog
+from elanite.explain import catalog, meanings
 from elanite.inputs import sources
 from elanite.validation.claims import claims
 
@@ -48,19 +48,19 @@ def test_the_list_says_what_experiments_cost(elanite: Run) -> None:
 
 
 def test_explanations() -> None:
-    parameter = catalog.explain("link.channels")
+    parameter = meanings.explain("link.channels")
     assert "1 to 32" in parameter.allowed
     assert [name for name, _ in parameter.facts] == sources.shipped("machine")
-    assert catalog.explain("hop_delay").key == "link.hop_delay"
-    assert dict(catalog.explain("ping.uni.latency.0B").facts)["fitted by"] == "adapter.dma_start (es40-qsnet)"
-    assert "measured" in catalog.explain("run.window").text
-    assert "circuit" in catalog.explain("switch.circuit").text or "channels" in catalog.explain("switch.circuit").text
+    assert meanings.explain("hop_delay").key == "link.hop_delay"
+    assert dict(meanings.explain("ping.uni.latency.0B").facts)["fitted by"] == "adapter.dma_start (es40-qsnet)"
+    assert "measured" in meanings.explain("run.window").text
+    assert "circuit" in meanings.explain("switch.circuit").text or "channels" in meanings.explain("switch.circuit").text
 
 
 def test_every_parameter_is_explained() -> None:
     for row in catalog.parameters():
         assert row["meaning"], row["parameter"]
-        assert catalog.explain(row["parameter"]).key == row["parameter"]
+        assert meanings.explain(row["parameter"]).key == row["parameter"]
 
 
 def test_unknown_keys_have_a_neighbour(elanite: Run) -> None:
@@ -131,7 +131,7 @@ def test_reports_without_results_are_errors(elanite: Run, campaign: Path) -> Non
 
 
 def test_a_machine_of_ones_own_is_explained_by_its_own_bounds(elanite: Run, tmp_path: Path) -> None:
-    shipped = catalog.explain("link.hop_delay")
+    shipped = meanings.explain("link.hop_delay")
     assert shipped.allowed_on == "es40-qsnet"
     assert "in steps of the cycle, 5 ns" in shipped.allowed
     assert elanite("new", "machine", "mine", "--from", "infiniband-ndr").code == 0
@@ -145,7 +145,7 @@ def test_a_machine_of_ones_own_is_explained_by_its_own_bounds(elanite: Run, tmp_
     assert "moves on mine: not studied" in ended.out
     assert "es40-qsnet" not in ended.out
     # A shipped machine by its name or by its file has its study, and the others are left out.
-    moves = [each.name for each in catalog.explain("link.hop_delay", sources.read("machine", "es40-qsnet")).moves]
+    moves = [each.name for each in meanings.explain("link.hop_delay", sources.read("machine", "es40-qsnet")).moves]
     assert moves == ["moves on es40-qsnet"]
 
 
@@ -166,7 +166,7 @@ def test_what_others_call_a_parameter_leads_to_it(elanite: Run, key: str, meant:
 
 def test_synonyms_lead_to_parameters() -> None:
     known = {row["parameter"] for row in catalog.parameters()} | {"run.window"}
-    assert {one for ones in catalog.SYNONYMS.values() for one in ones} <= known
+    assert {one for ones in meanings.SYNONYMS.values() for one in ones} <= known
 
 
 def test_claims_are_chosen(elanite: Run) -> None:

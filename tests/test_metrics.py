@@ -12,7 +12,7 @@ import pytest
 import elanite as el
 from conftest import Ended
 from elanite import figures
-from elanite.explain import catalog
+from elanite.explain import meanings
 from elanite.report.pages.frame import Page, render
 from elanite.report.pages.inputs import Inputs
 from elanite.results.metrics import MEANINGS, notes
@@ -29,14 +29,14 @@ def test_every_metric_has_a_meaning() -> None:
     assert names
     assert names <= MEANINGS.keys()
     for name in names:
-        found = catalog.explain(name)
+        found = meanings.explain(name)
         assert found.text == MEANINGS[name][0]
         assert ("where", MEANINGS[name][1]) in found.facts
 
 
 def test_offered_load_is_what_the_sources_offer() -> None:
     """The column of the same name in the table of nodes comes second."""
-    found = catalog.explain("offered")
+    found = meanings.explain("offered")
     assert found.text.startswith("Load that the sources offered")
     assert [text for name, text in found.facts if name == "also" and "table `nodes`" in text]
 

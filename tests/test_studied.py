@@ -12,7 +12,7 @@ import pytest
 
 from conftest import Ended
 from elanite import _core
-from elanite.explain import catalog
+from elanite.explain import meanings
 from elanite.inputs.machine import Machine
 from elanite.study import sensitivity, studied
 from elanite.study.basis import studies
@@ -91,19 +91,19 @@ def test_the_shipped_studies_speak_of_the_shipped_machines(name: str) -> None:
 
 
 def test_a_fitted_parameter_moves_what_it_was_fitted_to() -> None:
-    meaning = catalog.explain("host.request")
+    meaning = meanings.explain("host.request")
     (moves,) = (each for each in meaning.moves if each.effects)
     assert (moves.effects[0].parameter, moves.effects[0].claim) in moves.fitted
     assert moves.steps == ("696 ns", "1044 ns")
     assert moves.effects[0].less == pytest.approx(-moves.effects[0].more, rel=0.1)
     other = {each.claim for each in moves.effects}
     assert other <= set(studied.shipped()[OPTERON].claims)
-    (moved,) = catalog.explain(moves.effects[0].claim).moves
+    (moved,) = meanings.explain(moves.effects[0].claim).moves
     assert moves.effects[0] in moved.effects
 
 
 def test_a_value_with_a_source_is_not_called_without_effect() -> None:
-    (said,) = [moves.text for moves in catalog.explain("link.rate").moves if OPTERON in moves.name]
+    (said,) = [moves.text for moves in meanings.explain("link.rate").moves if OPTERON in moves.name]
     assert said.startswith("not studied")
 
 
@@ -113,7 +113,7 @@ def test_an_outdated_study_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "when the value was 870 ns" in now.stale("host.request", "900 ns")
     old = dataclasses.replace(now, revision=now.revision - 1)
     monkeypatch.setattr(studied, "shipped", lambda: {OPTERON: old})
-    (moves,) = (each for each in catalog.explain("host.request").moves if each.effects)
+    (moves,) = (each for each in meanings.explain("host.request").moves if each.effects)
     assert f"model revision {old.revision}" in moves.text
 
 
@@ -121,10 +121,10 @@ def test_what_was_not_looked_at_is_not_called_without_effect(monkeypatch: pytest
     found = studied.shipped()[OPTERON]
     less = dataclasses.replace(found, claims=tuple(name for name in found.claims if name != "qsnet2.overlap.long"))
     monkeypatch.setattr(studied, "shipped", lambda: {OPTERON: less})
-    (moves,) = (each for each in catalog.explain("host.request").moves if each.effects)
+    (moves,) = (each for each in meanings.explain("host.request").moves if each.effects)
     assert "not looked at: " in moves.text
     assert "qsnet2.overlap.long" in moves.text
-    (moved,) = catalog.explain("qsnet2.overlap.long").moves
+    (moved,) = meanings.explain("qsnet2.overlap.long").moves
     assert moved.text == "not looked at: no study has this claim"
 
 

@@ -14,7 +14,7 @@ from elanite.cli.common import OUT, Out, TableFormat, console, data, machine_opt
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
-    from elanite.explain.catalog import Moves
+    from elanite.explain.meanings import Moves
 
 MOST_EFFECTS = 8
 """Most effects that are shown of a parameter or on a claim, for each machine."""
@@ -109,10 +109,10 @@ class Explain(Request):
         from rich.padding import Padding
         from rich.text import Text
 
-        from elanite.explain import catalog
+        from elanite.explain import meanings
         from elanite.inputs import sources
 
-        meaning = catalog.explain(self.key, sources.read("machine", self.machine) if self.machine else None)
+        meaning = meanings.explain(self.key, sources.read("machine", self.machine) if self.machine else None)
         screen = console()
         screen.print(Text(meaning.key, style="bold"))
         screen.print(Padding(Text(meaning.text or "(not described)"), (0, 0, 0, 2), expand=False))

@@ -72,7 +72,7 @@ class Reproduce(Request):
 
     def execute(self) -> None:
         """Run the experiments, and write the report."""
-        from elanite.cli import output
+        from elanite.cli import board, output
         from elanite.errors import UsageError
         from elanite.inputs import sources
         from elanite.report.index import Writer
@@ -113,7 +113,7 @@ class Reproduce(Request):
         outcome.interrupted = work.interrupted
         if not outcome.interrupted:
             ran = [verdict for verdict in work.verdicts if verdict.claim.experiment in names]
-            output.scoreboard(ran or work.verdicts, BoardFormat.TABLE)
+            board.scoreboard(ran or work.verdicts, BoardFormat.TABLE)
         if short:
             from elanite.validation.quick import NOTE
 

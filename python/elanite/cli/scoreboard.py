@@ -79,7 +79,7 @@ class Claims(Request):
 
     def execute(self) -> None:
         """Print the scoreboard of finished points."""
-        from elanite.cli import output
+        from elanite.cli import board
         from elanite.errors import UsageError
         from elanite.store import Store
         from elanite.validation.scoreboard import failed
@@ -93,12 +93,12 @@ class Claims(Request):
         if self.file is not None:
             self._own(self.file, store)
             return
-        verdicts = output.named(judged_of(store, self.seed, quick=self.quick), self.only)
+        verdicts = board.named(judged_of(store, self.seed, quick=self.quick), self.only)
         say_builds(store)
         judged = any(verdict.judged for verdict in verdicts)
         if self.missed:
             verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
-        output.scoreboard(verdicts, self.format_, store.builds(), absent=bool(self.only) and not self.missed)
+        board.scoreboard(verdicts, self.format_, store.builds(), absent=bool(self.only) and not self.missed)
         if not judged:
             say(f"nothing is simulated in {self.out} for these claims; run: elanite reproduce")
         if failed(verdicts):
@@ -106,7 +106,7 @@ class Claims(Request):
 
     def _own(self, file: Path, store: Store) -> None:
         """Print the claims of a file."""
-        from elanite.cli import output
+        from elanite.cli import board
         from elanite.errors import UsageError
         from elanite.study import own_claims
         from elanite.validation.scoreboard import failed, verdict
@@ -117,13 +117,13 @@ class Claims(Request):
         for note in own.notes:
             say(f"note: {note}")
         verdicts = [verdict(claim, own.plans[claim.experiment], store) for claim in own.claims]
-        verdicts = output.named(verdicts, self.only)
+        verdicts = board.named(verdicts, self.only)
         say_builds(store)
         for name in dict.fromkeys(each.claim.experiment for each in verdicts if not each.judged):
             say(f"run first: {own.plans[name].command(out=None if self.out == OUT else str(self.out))}")
         if self.missed:
             verdicts = [each for each in verdicts if each.judged and each.holds is not True]
-        output.scoreboard(verdicts, self.format_, absent=not self.missed, own=True)
+        board.scoreboard(verdicts, self.format_, absent=not self.missed, own=True)
         if failed(verdicts):
             raise typer.Exit(1)
 

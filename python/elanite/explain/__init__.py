@@ -1,1 +1,1 @@
-"""What there is, for people: ``catalog`` lists and explains, ``templates`` writes new files."""
+"""What there is, for people: ``catalog`` lists, ``meanings`` explains, ``templates`` writes new files."""
