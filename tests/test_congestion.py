@@ -19,6 +19,7 @@ from elanite import figures
 from elanite.cli.congestion import _print
 from elanite.figures import animated
 from elanite.figures import matrix as picture
+from elanite.figures import matrix_places as places
 from elanite.inputs import sources
 from elanite.inputs.plan import Point, plan
 from elanite.results import congestion
@@ -282,12 +283,12 @@ def test_any_tree_has_a_picture(down: list[int], up: list[int], parallel: list[i
         assert len(hot) == 1, "the hottest link is there, however many share its square"
         assert f"{hottest['from'][0]} → {hottest['to'][0]}" in hot["name"][0]
 
-        assert drawn["x"].min() >= picture.LEFT
-        assert drawn["x2"].max() <= picture.WIDTH + 1e-9
+        assert drawn["x"].min() >= places.LEFT
+        assert drawn["x2"].max() <= places.WIDTH + 1e-9
         rows = drawn.sort("x").group_by("y", maintain_order=True)
         for _, row in rows:
             assert (row["x"][1:] >= row["x2"][:-1] - 1e-9).all(), "squares overlap"
-            assert len(row) <= (picture.MOST_SQUARES if row["kind"][0] == "link" else picture.MOST_BLOCKS)
+            assert len(row) <= (places.MOST_SQUARES if row["kind"][0] == "link" else places.MOST_BLOCKS)
         shown = full.links.drop_nulls("switch") if waits else full.links
         assert drawn["packets"].sum() == shown["packets"].sum() + full.switches["packets"].sum()
         assert drawn["y"].n_unique() == rows_of_links + levels
@@ -298,7 +299,7 @@ def test_a_small_tree_shows_every_link() -> None:
     for waits, rows in ((False, 6), (True, 5)):
         drawn = squares(full, waits)
         assert len(drawn) == rows * 64 + 48
-        assert (drawn["x2"] - drawn["x"] >= picture.DIGITS).all(), "with room for its number"
+        assert (drawn["x2"] - drawn["x"] >= places.DIGITS).all(), "with room for its number"
 
 
 def test_parallel_links_are_squares_of_their_own() -> None:
@@ -384,6 +385,6 @@ def test_empty_positions_of_a_tree_have_no_links() -> None:
     assert nodes == [f"node {node}" for node in range(12)]
     assert found.links.filter(pl.col("from").str.starts_with("node")).height == 12
     assert found.switches.height == congestion.matrix(full, cast("Store", Results({}))).switches.height == 48
-    _, labels, _ = picture.layout(picture.of_waits(found))
+    _, labels, _ = places.layout(picture.of_waits(found))
     spans = [text for text, align in labels.select("text", "align").iter_rows() if align == "center"]
     assert spans == ["0-3", "4-7", "8-11"]

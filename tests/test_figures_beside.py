@@ -15,7 +15,8 @@ import vl_convert as vlc
 import elanite as el
 from elanite.figures import beside, tabular
 from elanite.figures.beside import Case
-from elanite.figures.matrix import WIDTH, layout, moments_of, of_delays, of_waits
+from elanite.figures.matrix import moments_of, of_delays, of_waits
+from elanite.figures.matrix_places import WIDTH, layout
 
 EXPERIMENT = {
     "title": "Two loads",

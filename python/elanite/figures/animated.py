@@ -10,7 +10,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from elanite.figures.colours import mixed
-from elanite.figures.matrix import HEAD, LEFT, scene
+from elanite.figures.matrix import scene
+from elanite.figures.matrix_places import HEAD, LEFT
 from elanite.results.congestion import HEAT
 
 if TYPE_CHECKING:

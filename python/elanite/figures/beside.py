@@ -17,20 +17,8 @@ import altair as alt
 import polars as pl
 
 from elanite.base.text import counted, number
-from elanite.figures.matrix import (
-    DIGITS,
-    HEAD,
-    LEAVING,
-    LEFT,
-    WIDTH,
-    View,
-    blocks,
-    layout,
-    moments_of,
-    of_delays,
-    of_waits,
-    parts_of,
-)
+from elanite.figures.matrix import LEAVING, moments_of, of_delays, of_waits
+from elanite.figures.matrix_places import DIGITS, HEAD, LEFT, WIDTH, View, blocks, layout, parts_of
 from elanite.figures.style import FORMAT, RULE, SLIDES, Figure, layered, pixels
 from elanite.results.congestion import HEAT
 
