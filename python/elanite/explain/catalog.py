@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING
 
 from elanite import _core
@@ -125,8 +126,13 @@ def _loaded(source: Source) -> MachineFile:
     return found
 
 
-def every_parameter() -> Iterator[Parameter]:
-    """The parameters of machine files, from the schema."""
+@cache
+def every_parameter() -> tuple[Parameter, ...]:
+    """The parameters of machine files, from the schema, with a value of a shipped machine."""
+    return tuple(_parameters())
+
+
+def _parameters() -> Iterator[Parameter]:
     schema: Entry = json.loads(_core.schema("machine"))
     values: dict[str, object] = {}
     for name in sources.shipped("machine"):

@@ -8,7 +8,9 @@ studies (see ``studied``), and a claim the parameters that move it.
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from elanite import _core
@@ -28,7 +30,7 @@ from elanite.validation.claim import COUNTED, fitted_parameters
 from elanite.validation.claims import claims
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from elanite.inputs.sources import Source
     from elanite.study.studied import Effect, Studied
@@ -111,47 +113,9 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
 
     Raises ``UsageError`` with similar keys if there is none.
     """
-    known: dict[str, Meaning] = {}
-    chosen = [machine] if machine else [sources.read("machine", name) for name in sources.shipped("machine")]
-    for one in every_parameter():
-        if one.key == key:
-            allowed, where = _allowed(one, machine)
-            moves = _moves_here(key, machine) if machine else _moves(key)
-            return Meaning(key, one.text, allowed, where, list(_values(key, chosen)), list(moves))
-        known[one.key] = Meaning(one.key, one.text)
-    for claim in claims():
-        facts = [
-            ("published", published(claim)),
-            ("source", claim.cited),
-            ("role", claim.standing),
-            ("rests on", ", ".join(claim.rests_on)),
-            ("not in the headline", claim.because),
-            ("turned by", _turned(claim)),
-            ("experiment", claim.experiment),
-            ("tested as", claim.test),
-            ("bounds of ours", claim.ours),
-            ("figure of one run", claim.one_run),
-            ("also judged over", f"the admissible range of {claim.admissible}" if claim.admissible else ""),
-            ("one miss with", claim.one_miss),
-            ("known miss", claim.known_miss),
-            ("inference", claim.inference),
-            ("fitted by", ", ".join(_fitted_by(claim.id))),
-        ]
-        facts = [fact for fact in facts if fact[1]]
-        known[claim.id] = Meaning(claim.id, claim.says, facts=facts, moves=list(_moved(claim.id)))
-    for name, text in _experiment_keys():
-        known.setdefault(name, Meaning(name, text, facts=[("where", "experiment files")]))
-    for name, (text, where) in MEANINGS.items():
-        known.setdefault(name, Meaning(name, text, facts=[("where", where)]))
-    for table, columns in _core.tables():
-        for column, kind, unit, text in columns:
-            said = f"a column of the table `{table}`: {kind}{f', {symbol(unit)}' if unit else ''}"
-            if column in MEANINGS:
-                known[column].facts.append(("also", f"{said}. {text}"))
-            else:
-                known.setdefault(column, Meaning(column, text, facts=[("where", said)]))
+    known = _known(machine)
     if key in known:
-        return known[key]
+        return known[key]()
     tails = sorted(name for name in known if name.rsplit(".", 1)[-1] == key)
     if len(tails) == 1:
         return explain(tails[0], machine)
@@ -162,6 +126,58 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
     raise UsageError(
         f"there is no parameter, claim, key or column `{key}`{hint}\n  `elanite list parameters` lists parameters"
     )
+
+
+def _known(machine: Source | None) -> dict[str, Callable[[], Meaning]]:
+    """All that can be explained, by name: parameters, claims, keys of experiment files, columns of results."""
+    known: dict[str, Callable[[], Meaning]] = {one.key: partial(_parameter, one, machine) for one in every_parameter()}
+    known |= {claim.id: partial(_claim, claim) for claim in claims()}
+    columns = _columns()
+    others = [(name, text, [("where", "experiment files")]) for name, text in _experiment_keys()]
+    for name, (text, where) in MEANINGS.items():
+        others.append((name, text, [("where", where), *(("also", f"{said}. {more}") for said, more in columns[name])]))
+    others += [(name, places[0][1], [("where", places[0][0])]) for name, places in columns.items() if places]
+    for name, text, facts in others:
+        known.setdefault(name, partial(Meaning, name, text, facts=facts))
+    return known
+
+
+def _parameter(one: Parameter, machine: Source | None) -> Meaning:
+    allowed, where = _allowed(one, machine)
+    chosen = [machine] if machine else [sources.read("machine", name) for name in sources.shipped("machine")]
+    moves = _moves_here(one.key, machine) if machine else _moves(one.key)
+    return Meaning(one.key, one.text, allowed, where, list(_values(one.key, chosen)), list(moves))
+
+
+def _claim(claim: Claim) -> Meaning:
+    facts = [
+        ("published", published(claim)),
+        ("source", claim.cited),
+        ("role", claim.standing),
+        ("rests on", ", ".join(claim.rests_on)),
+        ("not in the headline", claim.because),
+        ("turned by", _turned(claim)),
+        ("experiment", claim.experiment),
+        ("tested as", claim.test),
+        ("bounds of ours", claim.ours),
+        ("figure of one run", claim.one_run),
+        ("also judged over", f"the admissible range of {claim.admissible}" if claim.admissible else ""),
+        ("one miss with", claim.one_miss),
+        ("known miss", claim.known_miss),
+        ("inference", claim.inference),
+        ("fitted by", ", ".join(_fitted_by(claim.id))),
+    ]
+    return Meaning(claim.id, claim.says, facts=[fact for fact in facts if fact[1]], moves=list(_moved(claim.id)))
+
+
+def _columns() -> dict[str, list[tuple[str, str]]]:
+    """The columns of all tables by name: for each table that has one, its place and its meaning."""
+    found: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for table, columns in _core.tables():
+        for column, kind, unit, text in columns:
+            said = f"a column of the table `{table}`: {kind}{f', {symbol(unit)}' if unit else ''}"
+            found[column].append((said, text))
+    return found
 
 
 def _turned(claim: Claim) -> str:
