@@ -20,7 +20,8 @@ import polars as pl
 
 from elanite import _core
 from elanite.study.basis import study
-from elanite.study.sensitivity import LEAST, kept, resolved, turned
+from elanite.study.changes import LEAST, resolved, turned
+from elanite.study.sensitivity import kept
 from elanite.study.studied import Effect, Outcome
 
 TABLE = Path(__file__).parents[1] / "python" / "elanite" / "data" / "studies.json"

@@ -20,7 +20,7 @@ from elanite.results.differences import Comparison, Line, compare_stores
 from elanite.results.samples import Pair, Sample, State
 from elanite.store import Store
 from elanite.study import residuals
-from elanite.study.calibration import Place
+from elanite.study.measured import Place
 from test_calibrate import SHORT, pings
 from test_compare import faster
 from test_pages import FOREIGN, Parts, tables_of, text_of

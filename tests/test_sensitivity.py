@@ -23,7 +23,7 @@ from elanite.inputs.sources import read as source
 from elanite.report import index as report
 from elanite.results.numbers import Finding, Number
 from elanite.store import Store
-from elanite.study import sensitivity
+from elanite.study import changes, sensitivity
 from elanite.study.basis import about, studies, study
 from elanite.study.heat_map import draw
 from elanite.study.vary import UNKNOWN, Varied, scaled, uncertain, varied
@@ -173,7 +173,7 @@ def test_only_parameters_that_act_are_run(tmp_path: Path) -> None:
     # The point itself, and a probe for each of the five steps; probes of pings are as long as the runs themselves.
     assert outcome.simulated == 6
     table = sensitivity.effects(chosen, changed, store)
-    assert table.schema == pl.Schema(sensitivity.SCHEMA)
+    assert table.schema == pl.Schema(changes.SCHEMA)
     rows = {(row["parameter"], row["step"]): row for row in table.iter_rows(named=True)}
     assert rows.keys() == {(each.key, step) for each in FEW for step in each.steps}
     less, more = (rows["host.call", step]["change"] for step in ("less", "more"))
@@ -181,11 +181,11 @@ def test_only_parameters_that_act_are_run(tmp_path: Path) -> None:
     assert more > 0.01
     assert rows["tport.slots", "more"]["change"] == 0.0
     assert rows["tport.handle", "more"]["holds"] is not rows["tport.handle", "more"]["held"]
-    reading = sensitivity.read(table)
+    reading = changes.read(table)
     assert rows["tport.handle", "more"]["own"]
     assert reading.steady == ["qsnet2.uni.latency"], "the parameter that was fitted to the claim does not count"
     assert reading.turning == {}
-    other = sensitivity.read(table.with_columns(own=pl.lit(False)))
+    other = changes.read(table.with_columns(own=pl.lit(False)))
     assert other.turning == {"qsnet2.uni.latency": ["tport.handle +"]}
     assert other.steady == reading.open == []
     assert reading.idle == ["tport.slots"]
@@ -206,10 +206,10 @@ def test_a_figure_that_a_short_run_lacks_is_blank(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr("elanite.study.basis.measurement", no_steady_load)
     table = sensitivity.effects(chosen, changed, store)
     assert set(table["claim"]) == {"qsnet2.uni.latency"}, "the claim without a figure on the machine as it is"
-    changes = {(row["parameter"], row["step"]): row["change"] for row in table.iter_rows(named=True)}
-    assert changes["host.call", "more"] is None
-    assert changes["tport.slots", "more"] == 0.0, "the points are those of the machine as it is"
-    assert sensitivity.read(table).turning == {}
+    moved = {(row["parameter"], row["step"]): row["change"] for row in table.iter_rows(named=True)}
+    assert moved["host.call", "more"] is None
+    assert moved["tport.slots", "more"] == 0.0, "the points are those of the machine as it is"
+    assert changes.read(table).turning == {}
 
 
 @pytest.mark.usefixtures("few")
@@ -276,7 +276,7 @@ def test_the_heat_map_has_a_half_cell_for_each_step() -> None:
             row("b.strong", "more", "two", -0.1, 0.01),
             row("c.none", "more", "two", 0.001, 0.0),
         ],
-        sensitivity.SCHEMA,
+        changes.SCHEMA,
     )
     figure = draw("my-machine", table)
     assert figure
@@ -331,7 +331,7 @@ def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pyte
     table = sensitivity.effects(chosen, changed, store)
     known = {row["parameter"]: row["change"] is not None for row in table.iter_rows(named=True)}
     assert known == {"host.call": True, "tport.slots": False}
-    assert sensitivity.read(table).turning == {}
+    assert changes.read(table).turning == {}
 
 
 def test_one_value_of_a_random_process_is_not_told_from_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -348,6 +348,6 @@ def test_one_value_of_a_random_process_is_not_told_from_noise(tmp_path: Path, mo
     assert loaded["change"]
     assert loaded["low"] is loaded["high"] is None
     assert idle["low"] == idle["high"] == idle["change"] > 0, "a run without traffic is exact"
-    assert table.filter(sensitivity.resolved())["claim"].to_list() == ["barrier.hardware.64"]
+    assert table.filter(changes.resolved())["claim"].to_list() == ["barrier.hardware.64"]
     held = table.with_columns(held=pl.lit(True), holds=pl.lit(False))
-    assert sensitivity.turned(held)["claim"].to_list() == ["barrier.hardware.64"]
+    assert changes.turned(held)["claim"].to_list() == ["barrier.hardware.64"]

@@ -14,7 +14,7 @@ from conftest import Ended
 from elanite import _core
 from elanite.explain import meanings
 from elanite.inputs.machine import Machine
-from elanite.study import sensitivity, studied
+from elanite.study import changes, studied
 from elanite.study.basis import studies
 from elanite.study.vary import varied
 from elanite.validation.claims import claims
@@ -42,7 +42,7 @@ def test_an_outcome_has_what_is_told_from_noise_and_what_turns() -> None:
             row("b.strong", "more", 0.3, 0.01, holds=False),
             row("c.none", "less", 0.001, 0.0),
         ],
-        sensitivity.SCHEMA,
+        changes.SCHEMA,
     )
     made = WRITER["outcome"](table, "elanite sensitivity one", "2026-11-25")
     assert made["revision"] == _core.MODEL_REVISION
@@ -85,7 +85,7 @@ def test_the_shipped_studies_speak_of_the_shipped_machines(name: str) -> None:
     for each in found.effects:
         assert each.claim in found.claims
         assert each.parameter in found.values
-        assert each.size >= sensitivity.LEAST or each.turns
+        assert each.size >= changes.LEAST or each.turns
     sizes = [each.size for each in found.effects]
     assert sizes == sorted(sizes, reverse=True)
 

@@ -31,7 +31,8 @@ if TYPE_CHECKING:
     from elanite.library.sweeps import Sweep, sweep
     from elanite.mpirun import mpirun
     from elanite.results.differences import compare
-    from elanite.study.calibration import Calibration, calibrate
+    from elanite.study.calibration import calibrate
+    from elanite.study.fit import Calibration
     from elanite.traces.replay import replay
     from elanite.validation.claim import Claim
     from elanite.validation.scoreboard import scoreboard
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 
 _HOME = {
-    "Calibration": "elanite.study.calibration",
+    "Calibration": "elanite.study.fit",
     "Claim": "elanite.validation.claim",
     "ConfigError": "elanite.errors",
     "ElaniteError": "elanite.errors",

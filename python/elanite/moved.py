@@ -29,7 +29,7 @@ MOVED = {
     },
     "elanite.batches": {"batches": "elanite.campaign.batches"},
     "elanite.calibration": {
-        "Calibration": "elanite.study.calibration",
+        "Calibration": "elanite.study.fit",
         "calibrate": "elanite.study.calibration",
     },
     "elanite.claims": {

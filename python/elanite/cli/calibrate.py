@@ -36,7 +36,7 @@ from elanite.cli.sensitivity import Claims, fitted_to_claims
 if TYPE_CHECKING:
     from elanite.errors import UsageError
     from elanite.inputs.experiment import Experiment
-    from elanite.study.calibration import Calibration
+    from elanite.study.fit import Calibration
 
 
 CLAIMS = Path("claims")

@@ -45,17 +45,17 @@ def one_at_a_time(
     from elanite.cli import output
     from elanite.cli.progress import observer
     from elanite.store import Store
-    from elanite.study import sensitivity as changes
+    from elanite.study import sensitivity
     from elanite.study.basis import study
 
     output.refuse_terminal(format_)
     chosen = study(machine, chosen_names(claims), seed)
     store = Store(out / "store")
-    outcome, changed = changes.run(chosen, store, jobs, observer(), None if out == OUT else str(out))
+    outcome, changed = sensitivity.run(chosen, store, jobs, observer(), None if out == OUT else str(out))
     stop_if_interrupted(outcome, again)
     if changed:
-        found = changes.effects(chosen, changed, store)
-        changes.write(chosen, found, out)
+        found = sensitivity.effects(chosen, changed, store)
+        sensitivity.write(chosen, found, out)
         if format_ is Format.TABLE:
             _print(chosen, found)
         elif format_ is Format.JSON:
@@ -88,7 +88,7 @@ def _print(study: Study, found: pl.DataFrame) -> None:
     import polars as pl
 
     from elanite.base.text import number, percent
-    from elanite.study.sensitivity import LEAST, SIGN, read, resolved
+    from elanite.study.changes import LEAST, SIGN, read, resolved
     from elanite.study.vary import uncertain
 
     screen = console()

@@ -35,7 +35,8 @@ from elanite.results import frames
 from elanite.store.places import Folder
 from elanite.study import ablation_table, heat_map
 from elanite.study.basis import studies, study
-from elanite.study.sensitivity import FOLDER, STRONG, Reading, kept, read
+from elanite.study.changes import STRONG, Reading, read
+from elanite.study.sensitivity import FOLDER, kept
 from elanite.study.vary import varied
 from elanite.validation import admissible, findings, papers, readings, reference, tally
 from elanite.validation.board import fitted, headline, of_today, widest

@@ -16,7 +16,7 @@ from elanite.base.rows import rows as rows_of
 from elanite.base.text import number, percent
 from elanite.figures.colours import PALETTE
 from elanite.figures.style import RULE, Figure, layered, pixels
-from elanite.study.sensitivity import LEAST, resolved, turned
+from elanite.study.changes import LEAST, resolved, turned
 
 MOST = 0.2
 """From this change on, colours do not grow darker: the claim changes as much as the parameter."""
@@ -49,7 +49,7 @@ class Changed(TypedDict):
 
 
 def draw(machine: str, table: pl.DataFrame) -> Figure | None:
-    """The heat map of a table of changes (see ``elanite.study.sensitivity``); None if nothing changes."""
+    """The heat map of a table of changes (see ``elanite.study.changes``); None if nothing changes."""
     told = table.filter(resolved(), pl.col("change").abs() >= LEAST)
     if told.is_empty():
         return None

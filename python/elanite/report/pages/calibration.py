@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elanite.report.pages.inputs import Inputs
-    from elanite.study.calibration import Calibration
+    from elanite.study.fit import Calibration
 
 
 def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:

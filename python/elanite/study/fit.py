@@ -1,0 +1,167 @@
+"""The fit that a calibration results in: values with their intervals, errors, and the machine with the values.
+
+A fit is *unlikely* if its errors are larger than chance explains. Two parameters are *alike* if their errors are so
+correlated that the data hardly tell them apart.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from elanite.study.identify import ALIKE
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from elanite.figures import Figure
+    from elanite.inputs.machine import Machine
+    from elanite.study.measured import Place
+
+UNLIKELY = 0.01
+"""Errors of a fit that chance makes so large in fewer cases are not explained by the machine."""
+
+
+@dataclass(frozen=True)
+class Value:
+    """A parameter that was fitted."""
+
+    key: str
+    before: str
+    after: str
+    """The value of the machine, in the unit of the one before: the fitted value, if the data determine it."""
+    low: str
+    high: str
+    """Ends of the 95% interval within the range: values outside fit worse than chance explains."""
+    error: float
+    """Standard error as a fraction of the value; meaningless unless the data determine the value."""
+    determined: bool
+    """Whether the data determine the value."""
+    reason: str
+    """Why they do not; empty if they do."""
+
+    @property
+    def interval(self) -> str:
+        """The 95% interval: ``228 to 234 MB/s``."""
+        return interval(self.low, self.high)
+
+    @property
+    def supported(self) -> str:
+        """The value after with the digits that its standard error supports, two of the error: ``554 ns``."""
+        text, _, unit = self.after.partition(" ")
+        try:
+            value = float(text)
+        except ValueError:  # one of several names
+            return self.after
+        error = abs(value * self.error)
+        if not self.determined or not error:
+            return self.after
+        digits = 1 - math.floor(math.log10(error))
+        shown = f"{round(value, digits):.{max(0, digits)}f}"
+        return f"{min(shown, text, key=len)} {unit}".rstrip()
+
+
+@dataclass(frozen=True)
+class Group:
+    """The errors of the measured values of a series and metric."""
+
+    experiment: str
+    series: str
+    metric: str
+    count: int
+    before: float
+    """Root mean square of simulated/measured - 1, of the difference where 0 was measured; on the machine as it is."""
+    after: float
+    worst: float
+    """The largest of these errors afterwards, by magnitude, with its sign."""
+    worst_place: str
+    """File and line of the value with this error."""
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """The fit that a calibration results in: values with their intervals, errors, and the machine with the values.
+
+    A fit is *unlikely* if its errors are larger than chance explains. Two parameters are *alike* if their errors are so
+    correlated that the data hardly tell them apart.
+    """
+
+    values: list[Value]
+    correlation: list[list[float]]
+    """Of the errors of the values, in their order, by the data alone."""
+    groups: list[Group]
+    before: float
+    """Root mean square of all errors in units of their sigma, on the machine as it is."""
+    after: float
+    """The same on the machine of the result."""
+    best: float
+    """The same with the best set of values, those included that the data do not determine."""
+    places: list[Place]
+    """Every measured value beside the simulated ones, in the order of the file."""
+    swept: Mapping[tuple[str, str], tuple[str, ...]]
+    """By experiment and series: the parameters that its points vary, measured or not."""
+    freedom: int
+    """Measured values beyond the number of parameters with an effect on them."""
+    trials: int
+    """How many sets of values the search tried."""
+    sets: int
+    """The same with those that the intervals needed beside them."""
+    ended: bool
+    """Whether the search came to its end, and not to the number of trials that was allowed."""
+    base: Machine
+    """The machine as it was."""
+    machine: Machine
+    """The machine with the fitted values."""
+
+    @property
+    def text(self) -> str:
+        """The machine as a file."""
+        return self.machine.file.text
+
+    def figures(self) -> list[Figure]:
+        """Measured against simulated values, and the residuals: two charts for each series and metric."""
+        from elanite.study import residuals
+
+        return list(residuals.draw(self.places, self.swept))
+
+    @property
+    def misfit(self) -> str:
+        """A sentence if no set of values fits: the errors of the best one are larger than chance explains; or empty."""
+        if not unlikely(self.best, len(self.places), self.freedom):
+            return ""
+        worst = max(self.groups, key=lambda group: abs(group.worst))
+        return (
+            f"no values within the ranges fit: the best set is {self.best:.2f} standard errors off (root mean square),"
+            f" and chance explains about 1; the measured values contradict each other or the model, or their sigmas are"
+            f" too small; the largest error is that of {worst.worst_place}"
+        )
+
+    @property
+    def undetermined(self) -> list[Value]:
+        """The parameters that keep their values."""
+        return [each for each in self.values if not each.determined]
+
+    @property
+    def alike(self) -> list[tuple[str, str, float]]:
+        """Pairs of parameters that these data can hardly tell apart, with the correlation."""
+        return pairs_alike([each.key for each in self.values], self.correlation)
+
+
+def unlikely(error: float, count: int, freedom: int) -> bool:
+    """Whether chance hardly explains the root mean square of so many errors, in sigmas, with this freedom left."""
+    from scipy.stats import chi2
+
+    return freedom > 0 and float(chi2.sf(error**2 * count, freedom)) < UNLIKELY
+
+
+def interval(low: str, high: str) -> str:
+    """An interval with its unit once: ``228 to 234 MB/s``."""
+    number, _, unit = low.partition(" ")
+    return f"{number} to {high}" if unit == high.partition(" ")[2] else f"{low} to {high}"
+
+
+def pairs_alike(keys: Sequence[str], correlation: Sequence[Sequence[float]]) -> list[tuple[str, str, float]]:
+    """The pairs of alike parameters, with their correlation."""
+    pairs = ((i, j) for i in range(len(keys)) for j in range(i))
+    return [(keys[j], keys[i], correlation[i][j]) for i, j in pairs if abs(correlation[i][j]) > ALIKE]
