@@ -106,7 +106,8 @@ class Place(Request):
         seeds = range(self.seed, self.seed + self.drawn)
         chosen = placements.first(nodes, [job.ranks for job in jobs], placements.leaf(about), seeds)
         steps = self.steps or min(placing.MOST_STEPS, max(job.ranks for job in jobs) - 1)
-        work = placing.Work(self, machine, jobs, steps)
+        terms = placing.Terms(self.message, self.search, self.set_ or [], self.seed, self.out, self.engine)
+        work = placing.Work(self, terms, machine, jobs, steps)
         if self.engine.dry_run:
             work.costs(chosen)
             return

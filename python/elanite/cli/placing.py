@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.campaign import Outcome
-    from elanite.cli.place import Place
+    from elanite.cli.engine import Campaign
+    from elanite.cli.request import Request
     from elanite.inputs.plan import Plan, Point
     from elanite.inputs.sources import Source
     from elanite.report.pages.inputs import Inputs
@@ -76,16 +77,29 @@ def read(texts: Sequence[str]) -> list[Job]:
     return found
 
 
+@dataclass(frozen=True)
+class Terms:
+    """The options of the command that decide its points."""
+
+    message: str
+    search: int
+    changes: Sequence[str]
+    """Overrides of the machine."""
+    seed: int
+    out: Path
+    engine: Campaign
+
+
 class Work:
     """The experiment of the placements: its files, its points and their results."""
 
-    def __init__(self, request: Place, machine: Source, jobs: Sequence[Job], steps: int) -> None:
+    def __init__(self, request: Request, terms: Terms, machine: Source, jobs: Sequence[Job], steps: int) -> None:
         from elanite.cli.quantities import quantity
 
-        self.request, self.machine, self.jobs, self.steps = request, machine, jobs, steps
-        self.size = round(quantity("--message", request.message, "B", "'16 KB' or '1 MB'"))
+        self.request, self.terms, self.machine, self.jobs, self.steps = request, terms, machine, jobs, steps
+        self.size = round(quantity("--message", terms.message, "B", "'16 KB' or '1 MB'"))
         words = "-".join(f"{job.ranks}-{job.name}" for job in jobs)
-        self.folder = request.out / "place" / f"{machine.name}-{words}"[:100]
+        self.folder = terms.out / "place" / f"{machine.name}-{words}"[:100]
         self.placements: list[Placement] = []
         self._files: dict[str, str] = {}
         self._points: dict[str, Point] = {}
@@ -98,7 +112,7 @@ class Work:
         for each in chosen:
             said = "; ".join(f"{job.name} {text(nodes)}" for job, nodes in zip(self.jobs, each.nodes, strict=True))
             data(f"{each.name}: {said}")
-        more = self.request.search * AT_A_TIME
+        more = self.terms.search * AT_A_TIME
         total = len(chosen) + more
         seconds = self.seconds()
         spent = f"about {duration(seconds * total)} of processor time" if seconds else "the cost of traces is not known"
@@ -121,10 +135,10 @@ class Work:
         from elanite.study.placements import Tried
 
         plan = self.plan(chosen)
-        outcome = self.request.engine.run([plan], store, self.request.out)
+        outcome = self.terms.engine.run([plan], store, self.terms.out)
         stop_if_interrupted(outcome, self.request.again())
         if outcome.failures:
-            finish(outcome, self.request.again(), self.request.out)
+            finish(outcome, self.request.again(), self.terms.out)
         found = []
         for each, point in zip(chosen, plan.points, strict=True):
             if store.get(point.id) is None:
@@ -145,8 +159,8 @@ class Work:
                 self.placements.append(each)
         path = self._written()
         source = sources.read("experiment", str(path))
-        changes = list(self.request.set_ or [])
-        whole = plan(source, [self.machine], changes, self.request.seed)
+        changes = list(self.terms.changes)
+        whole = plan(source, [self.machine], changes, self.terms.seed)
         self._points |= {point.series: point for point in whole.points}
         return replace(whole, points=tuple(self._points[each.name] for each in chosen))
 
@@ -162,7 +176,7 @@ class Work:
             for job in self.jobs:
                 self._files[job.name] = f"{job.name}.goal"
                 if job.trace is None:
-                    lines = patterns.program(job.pattern, job.ranks, self.steps, self.size, self.request.seed)
+                    lines = patterns.program(job.pattern, job.ranks, self.steps, self.size, self.terms.seed)
                     trace = "".join(lines).encode()
                 else:
                     trace = bounded.load(job.trace, MOST_TRACE)
