@@ -55,6 +55,8 @@ def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for words in (
         ["import", "fabric.ibnetdiscover", "--output", "my-fabric.toml"],
         ["new", "experiment", "my-load", "--from", "my-fabric.toml"],
+        *(["new", "machine", name, "--nodes", "32", "--link", "NDR"] for name in ("full", "half", "quarter")),
+        ["new", "experiment", "ratios", "--from", "full.toml"],
     ):
         ended = execute(command(*words), cwd=folder)
         assert ended.code == 0, ended
