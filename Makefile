@@ -18,7 +18,7 @@
 # make paper       the paper about Elanite, in out/paper.pdf, with the figures of the tables of docs
 # make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust; for another kind:
 #                  TARGET=aarch64-unknown-linux-gnu
-# make web         the engine of pages (WebAssembly, in web/engine/built); needs the target wasm32-unknown-unknown of Rust
+# make web         the page of `elanite explore` and its engine (WebAssembly); needs the target wasm32-unknown-unknown of Rust, and Node.js
 # make lock        requirements*.lock from pyproject.toml
 # make audit       vulnerabilities, licences and sources of all that is linked or installed
 # make mutants     small changes everywhere in the Python code that judges, and whether a test finds each
@@ -167,6 +167,8 @@ paper: $(VENV)/.installed
 	@ls $(OUT)/paper.pdf
 
 web: web-engine
+	$(call need,command -v npm,npm was not found; the page of the explorer needs Node.js 20 or newer: https://nodejs.org)
+	cd web && npm ci --no-audit --no-fund --silent && npm run --silent build
 
 # The module, and the JavaScript around it. Only these targets need Rust's target for WebAssembly.
 WASM := wasm32-unknown-unknown

@@ -4,6 +4,7 @@ The pages of ``docs`` are taken as they are, since people also read them on the 
 Notebooks become pages; the reference is made of the program itself: help texts, docstrings, and the schemas of machine
 and experiment files. A link to a file that is no page leads to the repository. The gallery has the pictures of
 ``docs``, and the figures of those experiments whose points are all in the store that ``--store`` names.
+Where `make web` has built the explorer, the site has it, too, with a link from the front page.
 
 Every warning of Sphinx is an error: a link to nowhere, a page that no table of contents has. Then the build fails, and
 names the place.
@@ -28,6 +29,7 @@ import elanite as el
 from elanite import _core
 from elanite.cli import app
 from elanite.inputs import sources
+from elanite.report import explorer
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,7 +51,19 @@ def main() -> int:
     pages = out.with_name(f"{out.name}-source")
     shutil.rmtree(pages, ignore_errors=True)
     lay_out(pages, asked.store)
-    return sphinx(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{pages}/.doctrees", str(pages), str(out)])
+    code = sphinx(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{pages}/.doctrees", str(pages), str(out)])
+    if with_explorer():
+        explorer.copy(out / EXPLORER)
+    return code
+
+
+EXPLORER = "explore"
+"""The folder of the explorer within the site."""
+
+
+def with_explorer() -> bool:
+    """Whether the page of the explorer is built."""
+    return (Path(el.__file__).parent / explorer.FOLDER / "index.html").is_file()
 
 
 def lay_out(pages: Path, store: Path | None) -> None:
@@ -60,6 +74,12 @@ def lay_out(pages: Path, store: Path | None) -> None:
         shutil.copy(ROOT / "website" / name, pages)
     for page in sorted((ROOT / "docs").glob("*.md")):
         (pages / "docs" / page.name).write_text(with_links(page), encoding="utf-8")
+    if with_explorer():
+        for page, root in ((pages / "index.md", ""), (pages / "docs" / "explore.md", "../")):
+            title, rest = page.read_text(encoding="utf-8").split("\n", 1)
+            there = f"{root}{EXPLORER}/index.html"
+            link = f'<p><a href="{there}"><b>Open the explorer</b></a>: it simulates in this browser.</p>'
+            page.write_text(f"{title}\n\n{link}\n{rest}", encoding="utf-8")
     for picture in (ROOT / "docs").glob("*.svg"):
         shutil.copy(picture, pages / "docs")
     for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
