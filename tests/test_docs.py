@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -105,22 +105,22 @@ def test_validation_page_says_how_claims_are_tested_and_why_they_are_missed() ->
     assert absent == [], "make docs"
 
 
-def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path) -> None:
+def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     usual = {"level": "fabric", "pattern": "uniform", "load": None, "set": [], "events_per_packet": 11.94}
     usual |= {"set_up_seconds": 0.25, "peak_memory_bytes": 452_100_000, "packets_per_cpu_second": 1.31e6}
     cases = [{"nodes": 65_536}, {"level": "machine", "nodes": 64, "load": 0.3, "set": ["series.load.message=256 KB"]}]
     cases += [{"nodes": nodes, "load": load} for nodes, load in [(64, 0.1), (64, 0.3), (64, 0.5), (1024, 0.3)]]
     bench, page = tmp_path / "bench.json", tmp_path / "speed.md"
     shutil.copy(ROOT / "docs" / "speed.md", page)
-    line = [sys.executable, str(ROOT / "docs" / "speed.py"), str(bench), str(page)]
+    monkeypatch.setattr(sys, "argv", ["speed.py", str(bench), str(page)])
+    write = runpy.run_path(str(ROOT / "docs" / "speed.py"))["main"]
 
-    def fill(rows: list[dict[str, object]]) -> subprocess.CompletedProcess[str]:
+    def fill(rows: list[dict[str, object]]) -> None:
         bench.write_text(json.dumps({"processor": "A fast one", "rows": rows}), encoding="utf-8")
-        return subprocess.run(line, capture_output=True, text=True, check=False)
+        write()
 
     for _ in range(2):  # what is filled can be filled again
-        ended = fill([usual | case for case in cases])
-        assert ended.returncode == 0, ended.stderr
+        fill([usual | case for case in cases])
     text = page.read_text(encoding="utf-8")
     assert "Measured with one core of: A fast one." in text
     assert "| fabric | 65,536 | uniform | saturated |  | 1.3 million | 11.9 | 0.25 | 452 |" in text
@@ -130,9 +130,8 @@ def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path) -> None:
     assert re.search(r"^\| SimGrid .* \|  \|  \|  \|  \| 0\.43 \|$", text, re.MULTILINE)
     assert "To be measured" not in text
 
-    ended = fill([usual | case for case in cases[1:] if case["nodes"] != 1024])
-    assert ended.returncode == 1
-    assert "BookSim2 (2017): 0 rows of the benchmark" in ended.stderr
+    with pytest.raises(SystemExit, match=r"BookSim2 \(2017\): 0 rows of the benchmark"):
+        fill([usual | case for case in cases[1:] if case["nodes"] != 1024])
     assert page.read_text(encoding="utf-8") == text
 
 
