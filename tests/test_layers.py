@@ -70,3 +70,9 @@ def test_no_package_and_its_own_modules_use_each_other_in_a_circle() -> None:
 def test_one_import_is_left_out() -> None:
     """Those of the root, which names the public names for type checkers and loads them on first use."""
     assert {rule for contract in CONTRACTS for rule in contract["ignore_imports"]} == {"elanite -> elanite.**"}
+
+
+def test_the_type_checker_sees_every_line_of_the_package() -> None:
+    lines = [(path, line) for path in sorted(PACKAGE.rglob("*.py")) for line in path.read_text().splitlines()]
+    hidden = [f"{path.relative_to(PACKAGE)}: {line.strip()}" for path, line in lines if "# type: ignore" in line]
+    assert hidden == []
