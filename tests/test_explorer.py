@@ -257,3 +257,20 @@ def test_every_choice_is_an_experiment_that_the_simulator_plans(browser: Browser
         machine = sources.read("machine", state.partition("&")[0].removeprefix("m="))
         points = _core.plan(machine.text, machine.file, "explore", text, "explore.toml", [], 1)
         assert len(points) == 20, state
+
+
+@needs_browser
+def test_nodes_are_dragged_and_packets_are_followed(browser: Browser, address: str) -> None:
+    page, said = opened(browser, address, "m=es40-qsnet&n=16&j=two-jobs&l=40")
+    page.wait_for_selector(".states")
+    page.drag_and_drop("[data-node='0']", "[data-node='15']")
+    assert "w=1b7a7b1a" in page.evaluate("location.hash")
+    page.wait_for_selector(".states", state="detached")
+    page.wait_for_selector(".states")
+    clock = page.inner_text(".clock")
+    page.get_by_label("Next change").click()
+    assert page.inner_text(".clock") >= clock
+    page.get_by_text("Follow this packet").click()
+    assert "waits" in page.locator(".packet tbody td:nth-child(2)").all_inner_texts()
+    assert said == []
+    page.context.close()
