@@ -415,7 +415,9 @@ fn times_out_of_range_are_refused() {
     for replayed in [ideal(&sum), es40(&sum, 1)] {
         refused(replayed, 5, "sum to more than 213 days");
     }
-    let poll = "num_ranks 1\nrank 0 {\ncalc 8640000000000000\ncalc 8640000000000000\ncalc 1166744073708550\npoll 1b from 0\n}";
+    // Another rank computes as long, so that a message may come.
+    let poll = "num_ranks 2\nrank 0 {\ncalc 8640000000000000\ncalc 8640000000000000\ncalc 1166744073708550\npoll 1b from 0\n}\n\
+                rank 1 {\ncalc 8640000000000000\ncalc 8640000000000000\ncalc 1166744073709551\n}";
     refused(ideal(poll), 6, "213 days");
 }
 

@@ -10,7 +10,7 @@ use crate::{ANY, Kind, Operation, Trace};
 use elan::Stop;
 use foldhash::HashMap;
 use kernel::{EventQueue, Limits};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
 
@@ -136,6 +136,8 @@ struct Ideal {
     inboxes: Vec<Inbox>,
     /// When each stream of a rank has nothing more to do.
     streams: Vec<Vec<Time>>,
+    /// Polls that found no message and have their next call scheduled, by rank and number.
+    looks: BTreeMap<(u32, u32), Operation>,
 }
 
 impl Ideal {
@@ -200,18 +202,30 @@ impl Ideal {
             operation,
             free,
         } = posted;
+        self.looks.remove(&(rank, number));
         if self.inboxes[rank as usize].has(operation) {
             return self.end(rank, (number, operation), free);
         }
         let begin = self.queue.now().max(self.streams[rank as usize][0]);
         let end = self.after((rank, number), begin, CALL)?;
         self.streams[rank as usize][0] = end;
-        let event = match operation.kind {
-            Kind::Probe => Event::Waits(posted),
-            _ => Event::Over(number, operation, free),
+        let event = if operation.kind == Kind::Probe {
+            Event::Waits(posted)
+        } else {
+            self.looks.insert((rank, number), operation);
+            Event::Over(number, operation, free)
         };
         self.queue.schedule(end, rank.into(), (rank, event));
         Ok(())
+    }
+
+    /// Whether the next calls of polls are all that is scheduled, and find no message: nor do any calls after these.
+    fn stands_still(&self) -> bool {
+        let found =
+            |(&(rank, _), &look): (&(u32, u32), &Operation)| self.inboxes[rank as usize].has(look);
+        !self.looks.is_empty()
+            && self.looks.len() == self.queue.len()
+            && !self.looks.iter().any(found)
     }
 
     /// A receive and its message have found each other.
@@ -304,6 +318,7 @@ pub fn on_ideal(
         queue: EventQueue::new(),
         inboxes: (0..ranks).map(|_| Inbox::default()).collect(),
         streams: vec![Vec::new(); ranks as usize],
+        looks: BTreeMap::new(),
     };
     for rank in 0..ranks {
         let record = &mut ideal.record;
@@ -328,6 +343,9 @@ pub fn on_ideal(
             }
         }
         ideal.happens(rank, &event)?;
+        if ideal.stands_still() {
+            break;
+        }
     }
     let at = ideal.queue.now();
     ideal.record.finish(at, Vec::new(), &[])

@@ -71,6 +71,25 @@ fn end(text: &str) -> String {
     left.time.to_string()
 }
 
+/// A poll looks until there is a message. The replay on the ideal network ends with the last other event.
+#[test]
+fn polls_without_a_message_end_the_replay() {
+    let text = "num_ranks 2\nrank 0 {\npoll 8b from 1\n}\nrank 1 {\ncalc 5000\npoll 8b from 0\n}";
+    assert_eq!(
+        problems(ideal(text)),
+        [
+            ":3: rank 0, operation 0 (`poll 8b from 1 tag 0`): it waits at the end for a message that never comes; add the send, or correct its peer and tag",
+            ":7: rank 1, operation 1 (`poll 8b from 0 tag 0`): it waits at the end for a message that never comes; add the send, or correct its peer and tag",
+            ": the replay ends at 5.25 us, and operations have no partner: see the lines before",
+        ]
+    );
+    // With a message that comes late, the poll ends.
+    let sent = "num_ranks 2\nrank 0 {\nlook: poll 8b from 1\ntake: recv 8b from 1\ntake requires look\n}\n\
+                rank 1 {\nlong: calc 5000\nlast: send 8b to 0\nlast requires long\n}";
+    let [_, end] = times(&ideal(sent).unwrap(), 0, 0);
+    assert!((ns(6000)..=ns(6250)).contains(&end), "{end}");
+}
+
 /// Receives that stand in front of their sends everywhere: a circle without a send, on any network.
 #[test]
 fn a_circle_of_receives_has_no_remedy_of_buffers() {
