@@ -26,6 +26,7 @@ SIMULATES = (
     "ablate",
     "calibrate",
     "claims",
+    "explore",
     "open",
     "place",
     "report",
@@ -34,7 +35,7 @@ SIMULATES = (
     "sweep",
     "watch",
 )
-"""Commands of ``elanite`` that take minutes, or need the results of those: words are read, experiments are planned."""
+"""Commands of ``elanite`` that take minutes, serve without end, or need results: words are read, points planned."""
 
 FREE = ("cat", "cd", "export", "git", "mpiexec")
 """Programs whose words nobody can check here."""
