@@ -4,7 +4,8 @@
 //! here satisfy the bounds stated at each field, and [`crate::Fabric::new`] asserts these bounds.
 
 use crate::topology::Topology;
-use crate::{Cycle, LinkId};
+use crate::{Cycle, LinkId, Pace};
+use std::collections::BTreeMap;
 
 pub use crate::mechanism::{
     Arbitration, Ascent, Broadcast, Circuit, Engine, Misrouting, Multiplexing, Ways,
@@ -38,6 +39,11 @@ pub struct Config {
     /// Credit delay of a link in cycles, by level: a place in the buffer that a flit leaves in cycle `T` is free for the sender of
     /// the link from cycle `T + credit_delay` on. Each `1..=1023`; an empty list stands for one cycle on all levels.
     pub credit_delay: Vec<u32>,
+    /// Pace of a link, by level; an empty list stands for the full pace on all levels. The header delay of a link is longer by the
+    /// serialisation of its pace, and no more than [`MAX_HOP_DELAY`] with it.
+    pub pace: Vec<Pace>,
+    /// Links that differ from those of their level.
+    pub differing: BTreeMap<LinkId, Differing>,
     /// Virtual channels of each direction of a link, `1..=32`.
     pub channels: u32,
     /// Traffic classes, each with channels of its own: at least 1, and no more than there are channels for the classes of the
@@ -76,13 +82,24 @@ pub struct Config {
     /// The mover. No result depends on the choice; [`Engine::serves`] must hold for the multiplexing.
     pub engine: Engine,
     /// Regions into which the network is cut, `1..=256`; no result depends on the number. A small
-    /// network has fewer, and a machine with faults has one
+    /// network has fewer, and a machine with faults or slow links has one
     /// ([`Network::regions`](crate::Network::regions)). See the essay of `regions`.
     pub regions: u32,
     /// Threads that work on the regions, at least 1; no result depends on the number.
     pub threads: u32,
     /// What may fail; none in a machine whose parts never fail.
     pub faults: Option<Faults>,
+}
+
+/// A link that differs from those of its level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Differing {
+    /// As [`Config::hop_delay`], without the serialisation.
+    pub hop_delay: u32,
+    /// As [`Config::credit_delay`].
+    pub credit_delay: u32,
+    /// As [`Config::pace`].
+    pub pace: Pace,
 }
 
 /// What a machine must know of faults; see the essay of `control::faults`. Which cables are dead is told later
@@ -115,6 +132,8 @@ impl Config {
         Config {
             hop_delay: vec![1; topology.levels()],
             credit_delay: Vec::new(),
+            pace: Vec::new(),
+            differing: BTreeMap::new(),
             topology,
             channels: 2,
             traffic_classes: 1,
@@ -154,9 +173,71 @@ impl Config {
         }
     }
 
+    /// Pace of a link of a level.
+    pub fn pace(&self, level: usize) -> Pace {
+        self.pace.get(level).copied().unwrap_or(Pace::FULL)
+    }
+
+    /// A link as it is, by itself or by its level; the header delay without the serialisation.
+    pub fn link(&self, link: LinkId) -> Differing {
+        let of_level = || {
+            let level = self.topology.link_level(link);
+            Differing {
+                hop_delay: self.hop_delay[level],
+                credit_delay: self.credit_delay(level),
+                pace: self.pace(level),
+            }
+        };
+        self.differing.get(&link).copied().unwrap_or_else(of_level)
+    }
+
+    /// Pace of a link.
+    pub fn pace_of(&self, link: LinkId) -> Pace {
+        self.link(link).pace
+    }
+
+    /// Cycles from a flit on a link to its arrival, the serialisation at the pace of the link included.
+    pub fn delay_of(&self, link: LinkId) -> u32 {
+        let link = self.link(link);
+        link.hop_delay + link.pace.serialisation()
+    }
+
+    /// Credit delay of a link, in cycles.
+    pub fn credit_delay_of(&self, link: LinkId) -> u32 {
+        self.link(link).credit_delay
+    }
+
+    /// Credit delays of levels and of links that differ, in cycles.
+    pub(crate) fn credit_delays(&self) -> impl Iterator<Item = u32> {
+        let differing = self.differing.values().map(|link| link.credit_delay);
+        let levels = 0..self.topology.levels();
+        levels
+            .map(|level| self.credit_delay(level))
+            .chain(differing)
+    }
+
+    /// Least header delay of levels and of links that differ, in cycles.
+    pub(crate) fn least_hop_delay(&self) -> u32 {
+        let differing = self.differing.values().map(|link| link.hop_delay);
+        let delays = self.hop_delay.iter().copied().chain(differing);
+        delays.min().unwrap_or(0)
+    }
+
     /// Whether the credits of any link take longer than a cycle.
     pub(crate) fn has_late_credits(&self) -> bool {
-        self.credit_delay.iter().any(|&delay| delay > 1)
+        self.credit_delays().any(|delay| delay > 1)
+    }
+
+    /// Whether the network may have several regions.
+    pub(crate) fn is_divisible(&self) -> bool {
+        self.faults.is_none() && !self.has_slow_links()
+    }
+
+    /// Whether any link has less than the full pace.
+    pub fn has_slow_links(&self) -> bool {
+        let differing = self.differing.values().map(|link| link.pace);
+        let mut paces = self.pace.iter().copied().chain(differing);
+        paces.any(|pace| pace != Pace::FULL)
     }
 
     /// Length of the longest packet that the fabric takes, in flits.
@@ -177,9 +258,22 @@ impl Config {
             credits.is_empty() || credits.len() == levels,
             "one credit delay per level of links"
         );
-        assert!(hops.iter().all(|hop| (1..=MAX_HOP_DELAY).contains(hop)));
-        let within = |credit| (1..=MAX_CREDIT_DELAY).contains(credit);
-        assert!(credits.iter().all(within));
+        assert!(
+            self.pace.is_empty() || self.pace.len() == levels,
+            "one pace per level of links"
+        );
+        let of_level = |level: usize| Differing {
+            hop_delay: hops[level],
+            credit_delay: self.credit_delay(level),
+            pace: self.pace(level),
+        };
+        let differing = self.differing.values().copied();
+        assert!((0..levels).map(of_level).chain(differing).all(|link| {
+            let delay = link.hop_delay + link.pace.serialisation();
+            link.hop_delay >= 1
+                && delay <= MAX_HOP_DELAY
+                && (1..=MAX_CREDIT_DELAY).contains(&link.credit_delay)
+        }));
         assert!((1..=MAX_CHANNELS).contains(&self.channels));
         assert!(self.traffic_classes >= 1);
         assert!(self.channels >= self.traffic_classes * self.topology.classes());

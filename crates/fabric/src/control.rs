@@ -393,6 +393,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         match event {
             Event::Starts(channel) => return motion.read(Foreseen::Starts(channel), now, self),
             Event::Stops(channel) => return motion.read(Foreseen::Stops(channel), now, self),
+            Event::Arrives(channel) => return motion.read(Foreseen::Arrives(channel), now, self),
             Event::Room(channel) => return motion.read(Foreseen::Room(channel), now, self),
             Event::Due(link) => return motion.read(Foreseen::Due(link), now, self),
             Event::Turn(adapter) => return motion.read(Foreseen::Turn(adapter), now, self),

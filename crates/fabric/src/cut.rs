@@ -2,7 +2,6 @@
 
 use crate::topology::{End, Wiring};
 use crate::{Circuit, Config, Cycle, LinkId, Place, SwitchId, table};
-use std::collections::BTreeSet;
 use typed_index_collections::TiVec;
 
 /// The window of regions that no cable joins.
@@ -153,13 +152,11 @@ impl Cut {
     pub fn open(mut self, config: &Config) -> Self {
         let links = LinkId::all(config.topology.links());
         let border = links.filter(|&link| self.ends[link][0] != self.ends[link][1]);
-        let levels: BTreeSet<usize> = border
-            .map(|link| config.topology.link_level(link))
-            .collect();
-        let delays = levels
-            .into_iter()
-            .flat_map(|level| [config.hop_delay[level], config.credit_delay(level)]);
-        let end = Cycle::from(config.hop_delay[0]) + 1;
+        let delays = border.flat_map(|link| [config.delay_of(link), config.credit_delay_of(link)]);
+        let injections =
+            Place::all(config.topology.places()).map(|place| config.topology.injection(place));
+        let first = injections.map(|link| config.delay_of(link)).min();
+        let end = Cycle::from(first.expect("there are adapters")) + 1;
         self.window = match config.circuit {
             Circuit::UntilDelivered => 1,
             _ => delays.min().map_or(LONGEST, |delay| end.min(delay.into())),

@@ -39,7 +39,7 @@ impl Fabric {
 fn start<R: Compiled + ?Sized + 'static>(routing: Arc<R>, config: Config) -> Box<dyn Network> {
     match config.engine {
         Engine::Flit => run(FlitMover::new(&config), routing, config),
-        Engine::Worm if config.regions > 1 && config.faults.is_none() => {
+        Engine::Worm if config.regions > 1 && config.is_divisible() => {
             let cut = Cut::new(routing.wiring(), config.regions).open(&config);
             let wiring = Wiring::new(&config);
             let mover = |outbound| WormMover::of_region(&config, &wiring, Some(outbound));

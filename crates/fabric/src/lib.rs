@@ -14,8 +14,8 @@
 //!
 //! ## The cycle
 //!
-//! The fabric counts time in integer cycles, each of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns). A flit that is
-//! sent over a link in cycle `s` is at the other end in `s + D`, `D` being the *delay* of the link, at least 1 (`QsNET`: 11
+//! The fabric counts time in integer cycles, each of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns); links may be slower
+//! ([`pace`]). A flit that is sent over a link in cycle `s` is at the other end in `s + D`, `D` being the *delay* of the link, at least 1 (`QsNET`: 11
 //! cycles, wire and switch). A place of the buffer behind the link that a flit leaves in `s` is free for the sender of the link in
 //! `s + C`, `C` being the *credit delay* of the link, at least 1 (`QsNET`: 1). The following happens in cycle `T`, whichever mover runs.
 //!
@@ -72,7 +72,7 @@
 //! | `regions`, `cut` | the network in regions, for several threads; where it is cut |
 //! | [`motion`] | the movers of flits |
 //! | `records` | what both planes keep of links and channels |
-//! | `config`, `mechanism` | parameters, and mechanisms by name |
+//! | `config`, `mechanism`, [`pace`] | parameters, mechanisms by name, rates of links |
 //! | `id`, `table`, `hash`, `prefetch` | identifiers, tables of records, hash, prefetching |
 //!
 //! ## The main path
@@ -99,6 +99,7 @@ pub mod id;
 mod mechanism;
 pub mod motion;
 mod network;
+pub mod pace;
 mod prefetch;
 mod records;
 mod regions;
@@ -106,7 +107,8 @@ mod table;
 pub mod topology;
 
 pub use config::{
-    Arbitration, Ascent, Broadcast, Circuit, Config, Engine, Faults, Misrouting, Multiplexing, Ways,
+    Arbitration, Ascent, Broadcast, Circuit, Config, Differing, Engine, Faults, Misrouting,
+    Multiplexing, Ways,
 };
 pub use control::{
     Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketRecord, PacketSpec, Priority, Share,
@@ -116,6 +118,7 @@ pub use dependency::{DependencyCycle, find_cycle};
 pub use fabric::Fabric;
 pub use id::{ChannelId, LinkId, NodeId, PacketId, Place, Rail, SwitchId};
 pub use network::{Network, Nodes, SharedNodes};
+pub use pace::Pace;
 pub use topology::{
     ChannelClass, Destination, Dragonfly, FatTree, Graph, HyperX, Mesh, Topology, TopologyError,
     Torus, Wiring,

@@ -20,7 +20,10 @@
 //!   sent it. Each branch moves as its own link lets it.
 //!
 //! Each link moves one flit of the oldest channel that can move (with priorities: of the oldest high-priority channel that can
-//! move, if there is one), whatever moved before. The machine may switch on two refinements:
+//! move, if there is one), whatever moved before.
+//!
+//! A link may be slower than a flit a cycle ([`pace`](crate::pace)): then it moves flits only in its own slots. The machine may
+//! switch on two refinements:
 //!
 //! * *Tokens.* Acknowledgements and EOPs take a slot of each link that they cross. A link owes a slot for each token; it pays
 //!   in cycles in which no channel can move, and before it turns to a channel that did not move in the cycle before.
@@ -36,7 +39,7 @@ pub use crate::records::Lanes;
 pub use event::{Event, HORIZON};
 
 use crate::records::{Records, State};
-use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing, Place};
+use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing, Pace, Place};
 use std::ops::AddAssign;
 use typed_index_collections::TiVec;
 
@@ -232,10 +235,18 @@ pub(crate) struct Wire {
     pub delay: u32,
     /// Credit delay in cycles.
     pub credit: u32,
+    pub pace: Pace,
     /// Whether the link ends in a node: then no buffer limits the link.
     pub ejects: bool,
     /// For a link of an adapter: what it shares with the adapter's other link.
     pub shared: Option<Shared>,
+}
+
+impl Wire {
+    /// Whether the link is slow, and so moves flits in slots of its own.
+    pub fn is_paced(&self) -> bool {
+        self.pace != Pace::FULL
+    }
 }
 
 /// What a link of an adapter shares.
@@ -268,10 +279,10 @@ impl Wiring {
     pub fn new(config: &Config) -> Self {
         let topology = &config.topology;
         let mut wires: TiVec<LinkId, Wire> = LinkId::all(topology.links())
-            .map(|link| topology.link_level(link))
-            .map(|level| Wire {
-                delay: config.hop_delay[level],
-                credit: config.credit_delay(level),
+            .map(|link| Wire {
+                delay: config.delay_of(link),
+                credit: config.credit_delay_of(link),
+                pace: config.pace_of(link),
                 ejects: false,
                 shared: None,
             })

@@ -122,7 +122,7 @@ pub(crate) trait State {
     type Channel: Copy + Send + Sync + Zeroable;
 
     /// A link at rest.
-    fn at_rest(&self, hop: &Hop) -> Self::Link;
+    fn at_rest(&self, link: LinkId, hop: &Hop) -> Self::Link;
 
     /// A channel that is free.
     fn closed(&self) -> Self::Channel;
@@ -189,11 +189,11 @@ impl<M: State> Records<M> {
         let all = ((1_u64 << lanes.count) - 1) as u32;
         let count = hops.len();
         let mut links: TiVec<LinkId, Link<M::Link>> = table::with_room(count);
-        links.extend(hops.into_iter().map(|hop| Link {
+        links.extend(hops.into_iter_enumerated().map(|(number, hop)| Link {
             hop,
             free: all,
             counts: [0; COUNTS],
-            motion: motion.at_rest(&hop),
+            motion: motion.at_rest(number, &hop),
         }));
         let record = |motion| Channel {
             motion,

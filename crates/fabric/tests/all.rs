@@ -18,6 +18,7 @@ mod kinds;
 mod mechanisms;
 mod mistakes;
 mod one_packet;
+mod paces;
 mod rails;
 mod recording;
 mod regions;

@@ -31,6 +31,7 @@ const KINDS: [(&str, usize, &[&str]); 6] = [
             "one_packet::",
             "two_packets::",
             "traffic_classes::",
+            "paces::",
         ],
     ),
     (

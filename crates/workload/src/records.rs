@@ -141,11 +141,11 @@ impl Baseline {
         let tree = &config.fabric.topology;
         let row = |(link, before): (LinkId, &LinkCounters)| {
             let after = cluster.link(link);
-            let slots = (after.flits + after.tokens) - (before.flits + before.tokens);
+            let busy = after.busy - before.busy;
             let waiting = after.waiting - before.waiting;
             let down = after.down - before.down;
             // Most links of a large machine may have been idle: only the links that are kept get names.
-            (slots > 0 || waiting > 0 || down > 0).then(|| {
+            (busy > 0 || waiting > 0 || down > 0).then(|| {
                 let (from, to) = tree.ends(link);
                 LinkRow {
                     link: link.get(),
@@ -155,7 +155,7 @@ impl Baseline {
                     up: tree.is_up(link),
                     packets: after.packets - before.packets,
                     flits: after.flits - before.flits,
-                    busy: config.cycle * slots,
+                    busy: config.cycle * busy,
                     waiting: config.cycle * waiting,
                     delay: config.cycle * (after.delay - before.delay),
                     errors: after.errors - before.errors,

@@ -92,10 +92,7 @@ impl Series {
         let (cycle, nodes) = (cluster.config().cycle, cluster.nodes());
         let adapter = |id: u32| cluster.adapter((id / nodes).into(), (id % nodes).into());
         let busy = |&(thing, id): &(Thing, u32)| match thing {
-            Thing::Link => {
-                let counters = cluster.link(id);
-                cycle * (counters.flits + counters.tokens)
-            }
+            Thing::Link => cycle * cluster.link(id).busy,
             Thing::Bus => adapter(id).bus_busy(),
             Thing::Thread => adapter(id).thread_busy(),
         };

@@ -92,7 +92,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     #[inline]
     fn fetch(&self, motion: &M, event: Event) {
         match event {
-            Event::Starts(channel) | Event::Stops(channel) => {
+            Event::Starts(channel) | Event::Stops(channel) | Event::Arrives(channel) => {
                 self.channels.records.fetch_channel(channel);
             }
             Event::Room(channel) | Event::Free(channel) => {

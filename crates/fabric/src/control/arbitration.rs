@@ -88,7 +88,7 @@ impl Crossbar {
         let hop = |link: LinkId| {
             // Links into the network are numbered as the places; links that leave switches follow below.
             let place = Place::new(link.get());
-            let delay = config.hop_delay[wiring.link_level(link)] as u16;
+            let delay = config.delay_of(link) as u16;
             Hop::new(wiring.reverse(link), place, delay)
         };
         let mut hops: TiVec<LinkId, Hop> = LinkId::all(wiring.links()).map(hop).collect();

@@ -14,8 +14,10 @@ pub struct LinkCounters {
     pub packets: u64,
     /// Flits of packets.
     pub flits: u64,
-    /// Acknowledgements and EOPs. The link was busy for `flits + tokens` cycles.
+    /// Acknowledgements and EOPs.
     pub tokens: u64,
+    /// Cycles in which the link was busy with flits and tokens: as many, but for a slow link, which takes several for each.
+    pub busy: u64,
     /// Cycles that packets waited to enter the link: from the header's arrival at the switch (or the offer, at an adapter) to
     /// the packet's first flit on the link.
     pub waiting: u64,
@@ -66,6 +68,10 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             packets,
             flits: carried.flits,
             tokens: carried.tokens,
+            busy: self
+                .config
+                .pace_of(link)
+                .time(carried.flits + carried.tokens),
             waiting,
             delay,
             errors: self.faults.as_ref().map_or(0, |faults| faults.errors(link)),

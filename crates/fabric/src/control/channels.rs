@@ -33,7 +33,7 @@ impl<M: Motion> Channels<M> {
         let lanes = Lanes::new(config.channels);
         let all = ((1_u64 << config.channels) - 1) as u32;
         let credits = if config.has_late_credits() {
-            let delay = |link| config.credit_delay(wiring.link_level(link)) as u16;
+            let delay = |link| config.credit_delay_of(link) as u16;
             LinkId::all(wiring.links()).map(delay).collect()
         } else {
             TiVec::new()

@@ -119,7 +119,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         if self.border.is_some() {
             // All headers of the way have arrived, but for the one at the node.
             let flight = self.flights.get(packet);
-            let last = Cycle::from(self.config.hop_delay[0]);
+            let last = self.wiring().ejection(flight.spec.destination.first());
+            let last = Cycle::from(self.config.delay_of(last));
             let arrives = passes + (flight.undelayed - flight.injected) + last;
             if !self.tell_elsewhere(packet, arrives) {
                 self.clock.schedule(arrives, Event::Ended(packet));

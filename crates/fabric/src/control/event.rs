@@ -24,6 +24,8 @@ pub(super) enum Event {
     Starts(ChannelId),
     /// [`motion::Event::Stops`]
     Stops(ChannelId),
+    /// [`motion::Event::Arrives`]
+    Arrives(ChannelId),
     /// [`motion::Event::Room`]
     Room(ChannelId),
     /// [`motion::Event::Due`]
@@ -50,7 +52,7 @@ pub(super) enum Event {
 const _: () = assert!(size_of::<Event>() == 8, "one word");
 
 /// The number of kinds of events.
-pub(super) const KINDS: usize = 18;
+pub(super) const KINDS: usize = 19;
 
 impl Event {
     /// The number of the event's kind.
@@ -74,6 +76,7 @@ impl Event {
             Event::Charge(_) => 15,
             Event::Enters(_) => 16,
             Event::Descends(_) => 17,
+            Event::Arrives(_) => 18,
         }
     }
 }
@@ -83,6 +86,7 @@ impl From<motion::Event> for Event {
         match foreseen {
             motion::Event::Starts(channel) => Event::Starts(channel),
             motion::Event::Stops(channel) => Event::Stops(channel),
+            motion::Event::Arrives(channel) => Event::Arrives(channel),
             motion::Event::Room(channel) => Event::Room(channel),
             motion::Event::Due(link) => Event::Due(link),
             motion::Event::Turn(adapter) => Event::Turn(adapter),

@@ -13,6 +13,8 @@ pub enum Event {
     Starts(ChannelId),
     /// Flits cease to arrive at the end of the channel, in mid-worm.
     Stops(ChannelId),
+    /// A single flit arrives at the end of the channel, whose link is slow.
+    Arrives(ChannelId),
     /// The cycle of the link's prediction has come; void unless the prediction is still the latest.
     Due(LinkId),
     /// A place has fallen free in the buffer of the channel, which was full; or, if credits come late, they begin or cease to come

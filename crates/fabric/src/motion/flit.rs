@@ -7,11 +7,14 @@
 //! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so
 //! the order of links is free.
 //!
+//! A link that is slow decides only in its slots ([`pace`](crate::pace)), one of which is a cycle on all others.
+//!
 //! A flit that leaves a buffer sends a credit back, which counts for the sender of the channel a credit delay later. The
 //! channel keeps the credits that are on their way, by the cycle from which they count.
 
 use super::{Carried, Event, FlitCensus, Motion, Moved, Passed, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
+use crate::pace::Slots;
 use crate::records::{Hop, Records, State};
 use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing};
 use std::collections::VecDeque;
@@ -68,7 +71,9 @@ struct Link {
     unsent: u32,
     /// Tokens that wait for a slot.
     owed: u32,
-    /// The channel that moved last, and when.
+    /// The next slot of the link.
+    slots: Slots,
+    /// The channel that moved last, and the cycle in which the link was ready again.
     last: Option<(ChannelId, Cycle)>,
     /// Whether the link is on the list of busy links.
     listed: bool,
@@ -209,7 +214,11 @@ impl FlitMover {
             self.active = true;
         }
         let state = &self.links[link];
-        let goes_on = |channel| state.last.is_some_and(|last| last == (channel, now - 1));
+        if state.slots.ready > now {
+            self.active = true;
+            return None;
+        }
+        let goes_on = |channel| state.last.is_some_and(|last| last == (channel, now));
         match candidate {
             Some(channel) if state.owed == 0 || goes_on(channel) => Some(Decision::Move(channel)),
             _ if state.owed > 0 => Some(Decision::Token(link)),
@@ -221,18 +230,22 @@ impl FlitMover {
     fn apply(&mut self, decision: Decision, now: Cycle, witness: &mut impl Witness<Self>) {
         let number = match decision {
             Decision::Token(link) => {
-                self.links[link].owed -= 1;
-                self.links[link].carried.tokens += 1;
+                let pace = self.wiring.wires[link].pace;
+                let state = &mut self.links[link];
+                state.owed -= 1;
+                state.carried.tokens += 1;
+                state.slots.take(pace, now);
                 return;
             }
             Decision::Move(number) => number,
         };
         self.copied += u64::from(self.copies(number));
         let link = self.link_of(number);
-        let state = &mut self.links[link];
-        state.last = Some((number, now));
-        state.carried.flits += 1;
         let wire = &self.wiring.wires[link];
+        let state = &mut self.links[link];
+        state.slots.take(wire.pace, now);
+        state.last = Some((number, state.slots.ready));
+        state.carried.flits += 1;
         let arrival = now + Cycle::from(wire.delay);
         let channel = &mut self.channels[number];
         channel.sent += 1;
@@ -298,7 +311,7 @@ impl State for FlitMover {
     type Link = ();
     type Channel = ();
 
-    fn at_rest(&self, _hop: &Hop) {}
+    fn at_rest(&self, _link: LinkId, _hop: &Hop) {}
 
     fn closed(&self) {}
 }

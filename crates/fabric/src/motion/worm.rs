@@ -78,6 +78,8 @@
 //! partner has a candidate can change only when the partner is looked at, and a look at one link in the pause of the other has
 //! the other looked at too.
 //!
+//! Slow links move flits one by one, in slots of their own (module `slow`); [`Event::Arrives`] brings each of them to its end.
+//!
 //! ## Counting
 //!
 //! The flits that a link has carried are a line. Arithmetic gives all counts of any moment between cycles. For links into
@@ -89,6 +91,7 @@ mod flow;
 mod line;
 mod mirrors;
 mod predict;
+mod slow;
 mod state;
 
 use super::{Carried, Event, FlitCensus, Lanes, Motion, Passed, Shared, Wiring, Witness, Worm};
@@ -100,6 +103,7 @@ use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::{Account, Runs};
 use credits::Returns;
 use mirrors::Mirrors;
+use slow::SlowLinks;
 use state::{Adapter, Link, NONE, RESTS, Specials};
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
@@ -135,6 +139,7 @@ pub(crate) struct WormMover {
     marked: Vec<LinkId>,
     /// Channels whose first flit has arrived in this cycle.
     headers: Vec<ChannelId>,
+    slow: SlowLinks,
     /// The first cycle in which no link that rests has debts.
     settled: Cycle,
     /// The last cycle that was begun, and the cycle of the last sweep.
@@ -180,6 +185,7 @@ impl WormMover {
             is_far: links >= FAR,
             marked: Vec::new(),
             headers: Vec::new(),
+            slow: SlowLinks::new(wiring),
             settled: 0,
             last: 0,
             swept: 0,
@@ -278,7 +284,7 @@ impl WormMover {
         };
         let adapter = |stage: usize| {
             let link = marked(stage)?;
-            let shares = records.links[link].motion.shares;
+            let shares = records.links[link].motion.shares();
             shares.then(|| self.adapter_of(link).0)
         };
         if let Some(link) = marked(0) {
@@ -338,7 +344,7 @@ impl Motion for WormMover {
     #[inline]
     fn fetch_neighbours(&self, records: &Records, event: Event) -> bool {
         match event {
-            Event::Starts(channel) | Event::Stops(channel) => {
+            Event::Starts(channel) | Event::Stops(channel) | Event::Arrives(channel) => {
                 let this = &records.channels[channel].motion;
                 if this.down < self.specials.source {
                     records.fetch_channel(this.down);
@@ -378,6 +384,7 @@ impl Motion for WormMover {
         match event {
             Event::Starts(channel) => self.arrivals_start(channel, now, witness),
             Event::Stops(channel) => self.arrivals_stop(channel, now, witness),
+            Event::Arrives(channel) => slow::arrival(self, channel, now, witness),
             Event::Room(channel) if self.mirrors.turns(channel) => {}
             Event::Room(channel) if self.returns.are_late() => self.hear(channel, now, witness),
             Event::Room(channel) => self.consider(channel, now, witness),
@@ -418,6 +425,9 @@ impl Motion for WormMover {
         self.look_for_the_end(link, now, witness);
         let records = witness.records_mut();
         let state = &mut records.links[link].motion;
+        if state.is_slow() {
+            return slow::charge(self, link, now, records);
+        }
         state.charge(now);
         if state.rests() {
             self.settled = self.settled.max(state.since.by(now));
@@ -552,6 +562,7 @@ impl Motion for WormMover {
             self.limit(self.headers[place], now, witness);
         }
         self.headers.clear();
+        slow::count(self, now, witness);
         if self.mirrors.have_turned() {
             self.look_at_branches(now, witness);
         }

@@ -201,6 +201,14 @@ impl Cabling {
         Ok(())
     }
 
+    /// The links of a cable between switches, both directions on all rails. The cables of a rail are numbered by the lower of their
+    /// switches, then by the higher.
+    pub fn links_of(&self, cable: u32) -> impl Iterator<Item = LinkId> {
+        let (first, inner) = (2 * self.places(), self.inner());
+        let rails = (0..self.rails).map(move |rail| first + rail * inner + 2 * cable);
+        rails.flat_map(|up| [up, up + 1]).map(LinkId::new)
+    }
+
     /// Switches of a rail.
     pub(super) fn switches_of_a_rail(&self) -> u32 {
         self.first_port.len() as u32 - 1

@@ -42,7 +42,7 @@ use super::cabling::{Cabling, Names, Parts, Peer};
 use super::error::{MAX_ARITY, MAX_NODES, TopologyError};
 use super::torus::MAX_PATH;
 use super::wiring::Wiring;
-use crate::id::NodeId;
+use crate::id::{LinkId, NodeId};
 use crate::mechanism::Ways;
 use layers::Shape;
 use routes::Columns;
@@ -60,6 +60,8 @@ pub struct Graph {
     seats: Arc<[(u32, u32)]>,
     /// By switch of a rail: the switches behind the ports that follow those of its nodes, in ascending order.
     neighbours: Arc<[Vec<u32>]>,
+    /// The listed cables by their numbers in the wiring.
+    cables: Arc<[u32]>,
     routes: Option<Arc<Routes>>,
     ways: Ways,
     /// The layers of shortest ways.
@@ -170,6 +172,7 @@ impl Graph {
             cabling: Arc::new(cabling),
             seats: seated,
             neighbours: neighbours.into(),
+            cables: ranks(&cables).into(),
             routes: plan
                 .routes
                 .as_ref()
@@ -197,6 +200,14 @@ impl Graph {
     /// The wiring.
     pub fn cabling(&self) -> &Cabling {
         &self.cabling
+    }
+
+    /// The links of a listed cable, both directions on all rails.
+    ///
+    /// # Panics
+    /// If fewer cables were listed.
+    pub fn links_of(&self, cable: usize) -> impl Iterator<Item = LinkId> {
+        self.cabling.links_of(self.cables[cable])
     }
 
     /// The forwarding tables, if any were given; switches have the numbers that they have on a rail.
@@ -269,6 +280,21 @@ fn check_sizes(plan: &Plan) -> Result<(), TopologyError> {
     }
     let (positions, ends) = (plan.seats.len() as u64, 2 * plan.cables.len() as u64);
     Cabling::check_size("graph", "cables", positions, ends)
+}
+
+/// By listed cable: its number in the order of its ends, which is that of the wiring; those between the same two switches in the
+/// order in which they are listed.
+fn ranks(cables: &[(u32, u32)]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..cables.len()).collect();
+    order.sort_by_key(|&cable| {
+        let (a, b) = cables[cable];
+        (a.min(b), a.max(b))
+    });
+    let mut ranks = vec![0; cables.len()];
+    for (rank, cable) in (0..).zip(order) {
+        ranks[cable] = rank;
+    }
+    ranks
 }
 
 /// By switch: the other ends of its cables, in ascending order.

@@ -110,11 +110,12 @@ pub fn farthest(config: &Config, spec: &PacketSpec) -> u32 {
     distances.max().expect("somewhere it goes")
 }
 
-/// Sum of the hop delays of a shortest path there.
+/// Sum of the hop delays of a shortest path there, where no link differs from those of its level.
 pub fn travel(config: &Config, spec: &PacketSpec) -> Cycle {
     let levels = farthest(config, spec) as usize / 2;
-    let delays = config.hop_delay[..levels].iter();
-    2 * delays.map(|&delay| Cycle::from(delay)).sum::<Cycle>()
+    let delays =
+        (0..levels).map(|level| config.hop_delay[level] + config.pace(level).serialisation());
+    2 * delays.map(Cycle::from).sum::<Cycle>()
 }
 
 /// What the adapters heard, and when. The number of a packet under way is left out: it is a handle, not a result.

@@ -6,14 +6,15 @@ use super::{ASCENTS, CIRCUITS, Cycle, named, variable};
 use fabric::config::{MAX_CHANNELS, MAX_CREDIT_DELAY, MAX_HOP_DELAY};
 use fabric::motion::HORIZON;
 use fabric::{
-    Ack, Arbitration, Broadcast, Circuit, Config, Destination, Engine, Faults, LinkId,
-    Multiplexing, PacketSpec, Place, Priority, Topology,
+    Ack, Arbitration, Broadcast, Circuit, Config, Destination, Differing, Engine, Faults, LinkId,
+    Multiplexing, Pace, PacketSpec, Place, Priority, Topology,
 };
 use networks::{
     dragonfly, graph, hyperx, large_tree, mesh, rail_optimised, small_tree, torus, tree,
 };
 use proptest::prelude::*;
 use proptest::sample::select;
+use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Display, Formatter};
 
 /// Many cases, since few of them combine all difficulties: 1,024, or eight times `PROPTEST_CASES`.
@@ -154,6 +155,65 @@ fn credit_delay(levels: usize) -> impl Strategy<Value = Vec<u32>> {
     ]
 }
 
+/// Paces: full, whole numbers of cycles for a flit, and fractions near and far from the full pace.
+fn pace() -> impl Strategy<Value = Pace> {
+    let of = |(flits, cycles)| Pace::nearest(flits, cycles).expect("within bounds");
+    prop_oneof![
+        4 => Just(Pace::FULL),
+        6 => (1_u64..=7).prop_map(move |cycles| of((1, cycles))),
+        4 => (1_u64..=9, 1_u64..=9).prop_map(move |(a, b)| of((a.min(b), a.max(b)))),
+        1 => (1_u64..=40).prop_map(move |cycles| of((1, cycles))),
+    ]
+}
+
+/// A link that differs from those of its level.
+fn differing(links: u32) -> impl Strategy<Value = (LinkId, Differing)> {
+    let credit_delay = prop_oneof![1 => Just(1_u32), 3 => 1_u32..40];
+    (0..links, hop_delay(), credit_delay, pace()).prop_map(
+        |(link, hop_delay, credit_delay, pace)| {
+            let differing = Differing {
+                hop_delay,
+                credit_delay,
+                pace,
+            };
+            (LinkId::new(link), differing)
+        },
+    )
+}
+
+/// The paces of all levels, or none; and links that differ.
+type Unequal = (Vec<Pace>, Vec<(LinkId, Differing)>);
+
+/// Slow links: none in most machines; else whole levels, and some links that differ from those of their level.
+fn unequal(levels: usize, links: u32) -> impl Strategy<Value = Unequal> {
+    let some = || prop::collection::vec(differing(links), 1..6);
+    prop_oneof![
+        6 => Just((Vec::new(), Vec::new())),
+        2 => prop::collection::vec(pace(), levels).prop_map(|paces| (paces, Vec::new())),
+        2 => some().prop_map(|some| (Vec::new(), some)),
+        1 => (prop::collection::vec(pace(), levels), some()),
+    ]
+}
+
+/// The same machine with such links, as far as the delays leave room for them.
+fn with_unequal_links(config: Config) -> impl Strategy<Value = Config> {
+    let (levels, links) = (config.topology.levels(), config.topology.links());
+    unequal(levels, links).prop_map(move |(paces, differing)| {
+        let mut config = config.clone();
+        config.pace = paces;
+        config.differing = differing.into_iter().collect();
+        let longest = |pace: Pace| MAX_HOP_DELAY - pace.serialisation();
+        for (level, delay) in config.hop_delay.iter_mut().enumerate() {
+            let pace = config.pace.get(level).copied().unwrap_or(Pace::FULL);
+            *delay = (*delay).min(longest(pace));
+        }
+        for link in config.differing.values_mut() {
+            link.hop_delay = link.hop_delay.min(longest(link.pace));
+        }
+        config
+    })
+}
+
 /// The engine, and how links serve their channels.
 fn service() -> impl Strategy<Value = (Multiplexing, Engine)> {
     select(&[
@@ -206,6 +266,8 @@ fn config<T: Into<Topology> + Debug>(
                 topology,
                 hop_delay,
                 credit_delay,
+                pace: Vec::new(),
+                differing: BTreeMap::new(),
                 channels: sizes.0.0.max(sizes.0.1),
                 traffic_classes: sizes.0.1,
                 buffer: sizes.1,
@@ -228,6 +290,7 @@ fn config<T: Into<Topology> + Debug>(
                 faults: None,
             },
         )
+        .prop_flat_map(with_unequal_links)
 }
 
 /// Packets at random moments, a part of them for one destination, a part of them broadcasts, mostly to a few nodes or to all.

@@ -129,6 +129,8 @@ pub struct Referee<'a> {
     unstarted: BTreeMap<ChannelId, Cycle>,
     /// Channels whose last flit has not been sent.
     unfinished: BTreeSet<ChannelId>,
+    /// When the first flit was sent over a channel.
+    begun: BTreeMap<ChannelId, Cycle>,
     /// When the last flit of a worm was sent over a link.
     left: BTreeMap<LinkId, Cycle>,
     /// By channel: the number of channels downstream of it that have not sent the last flit.
@@ -160,6 +162,7 @@ impl<'a> Referee<'a> {
             groups: BTreeMap::new(),
             unstarted: BTreeMap::new(),
             unfinished: BTreeSet::new(),
+            begun: BTreeMap::new(),
             left: BTreeMap::new(),
             branches: BTreeMap::new(),
             crossings: BTreeMap::new(),
@@ -242,20 +245,14 @@ impl<'a> Referee<'a> {
     }
 
     fn delay(&self, channel: ChannelId) -> Cycle {
-        let level = self
-            .case
-            .config
-            .topology
-            .link_level(self.lanes.link(channel));
-        self.case.config.hop_delay[level].into()
+        self.case.config.delay_of(self.lanes.link(channel)).into()
     }
 
     /// Cycles from the departure of the tail out of the buffer behind a channel, or from its arrival in a node, until the channel is
     /// free without circuits.
     fn release(&self, channel: ChannelId) -> Cycle {
-        let topology = &self.case.config.topology;
-        let level = topology.link_level(self.lanes.link(channel));
-        Cycle::from(self.case.config.credit_delay(level)) + 1
+        let link = self.lanes.link(channel);
+        Cycle::from(self.case.config.credit_delay_of(link)) + 1
     }
 
     /// The EOP passes, and an acknowledgement has passed the other way.

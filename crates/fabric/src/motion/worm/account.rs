@@ -37,6 +37,13 @@ impl Account<'_> {
         let [flits, tokens] =
             [Count::Flits, Count::Tokens].map(|count| self.1.counted(number, count));
         let link = &self.1.links[number].motion;
+        if link.is_slow() {
+            let owed = self.0.slow.of(number).owes(now);
+            return Carried {
+                flits,
+                tokens: tokens - u64::from(owed),
+            };
+        }
         let since = link.since.by(self.0.last);
         if link.rests() {
             return Carried {

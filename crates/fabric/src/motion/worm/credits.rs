@@ -80,12 +80,11 @@ impl Returns {
             flits: 0,
         };
         let matter = config.has_late_credits() && config.circuit != Circuit::CutThrough;
-        let credits = &config.credit_delay;
-        let ends = credits.iter().min().zip(credits.iter().max());
-        let hop = config.hop_delay.iter().min().copied().unwrap_or(0);
+        let ends = (config.credit_delays().min()).zip(config.credit_delays().max());
+        let hop = config.least_hop_delay();
         Returns {
             lines: ti_vec![none; if matter { channels } else { 0 }],
-            overtake: ends.is_some_and(|(&quickest, &slowest)| slowest > hop + quickest),
+            overtake: ends.is_some_and(|(quickest, slowest)| slowest > hop + quickest),
         }
     }
 
@@ -164,6 +163,28 @@ impl WormMover {
         if channels[up].motion.sent.at(now) < credits.flits {
             let at = now + Cycle::from(credits.delay);
             credits.turns.push_back(at);
+            witness.foresee(at, Event::Room(up));
+        }
+        true
+    }
+
+    /// A channel of a slow link moves one flit in this cycle: its line turns later, twice. Returns whether it has such a line.
+    pub(super) fn step_credits(
+        &mut self,
+        channel: ChannelId,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) -> bool {
+        let late = self.returns.lines.get_mut(channel);
+        let Some(credits) = late.filter(|credits| credits.delay > 1) else {
+            return false;
+        };
+        let channels = &witness.records().channels;
+        let up = channels[channel].motion.up;
+        if channels[up].motion.sent.at(now) < credits.flits {
+            let at = now + Cycle::from(credits.delay);
+            credits.turns.extend([at, at + 1]);
+            // The second turn follows the first one: see `hear`.
             witness.foresee(at, Event::Room(up));
         }
         true
@@ -298,7 +319,12 @@ impl WormMover {
         }
         let mut branch = *down;
         while branch < self.specials.source {
-            self.returns.lines[branch].turn(now);
+            let line = &mut self.returns.lines[branch];
+            line.turn(now);
+            let turns_next = line.turns.front() == Some(&(now + 1));
+            if turns_next && self.slow.has(self.link_of(branch)) {
+                witness.foresee(now + 1, Event::Room(channel));
+            }
             branch = self.sibling(branch);
         }
         let (number, lane) = (self.link_of(channel), self.lanes.lane(channel));

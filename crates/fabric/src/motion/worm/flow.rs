@@ -2,6 +2,7 @@
 
 use super::Records;
 use super::WormMover;
+use super::slow;
 use super::state::NONE;
 use crate::motion::{Event, Moved, Witness};
 use crate::records::{Count, Moment};
@@ -146,8 +147,15 @@ impl WormMover {
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         self.look_for_the_end(link, now, witness);
         let mut candidate = self.candidate(link, now, witness);
-        if witness.records().links[link].motion.shares {
-            candidate = self.share(link, candidate, now, witness);
+        let state = &witness.records().links[link].motion;
+        if state.special != 0 {
+            let is_slow = state.is_slow();
+            if state.shares() {
+                candidate = self.share(link, candidate, now, witness);
+            }
+            if is_slow {
+                return slow::evaluate(self, (link, candidate), now, witness);
+            }
         }
         self.serve(link, candidate, now, witness);
     }
@@ -332,7 +340,20 @@ impl WormMover {
         let this = &mut witness.records_mut().channels[channel].motion;
         let before = this.arrived.at(now - 1);
         this.arrived.start(now - 1);
-        let down = this.down;
+        self.arrives_behind(channel, before, now, witness);
+    }
+
+    /// More than `before` flits have arrived behind a channel.
+    #[expect(clippy::inline_always, reason = "as of `arrivals_start`")]
+    #[inline(always)]
+    pub(super) fn arrives_behind(
+        &mut self,
+        channel: ChannelId,
+        before: u32,
+        now: Cycle,
+        witness: &mut impl Witness<Self>,
+    ) {
+        let down = witness.records().channels[channel].motion.down;
         if before == 0 {
             self.headers.push(channel);
             witness.note(Moved::Header(channel));
@@ -423,7 +444,7 @@ impl WormMover {
     /// cycle finds the link at rest, as if the link had been evaluated.
     fn dry(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         let link = &witness.records().links[number].motion;
-        if !link.shares && link.unsent.is_power_of_two() {
+        if !link.shares() && link.unsent.is_power_of_two() {
             self.stop(number, now, witness);
         } else {
             self.mark(number, witness);

@@ -114,7 +114,7 @@ impl WormMover {
         let link = &witness.records().links[number].motion;
         if link.unsent != 0 {
             self.mark(number, witness);
-        } else if link.shares {
+        } else if link.shares() {
             let (adapter, side) = self.adapter_of(number);
             let (adapter, other) = (&self.adapters[adapter], 1 - side);
             if adapter.turn >= now && adapter.pauses[other] {

@@ -12,9 +12,10 @@ impl State for WormMover {
     type Link = Link;
     type Channel = Channel;
 
-    fn at_rest(&self, hop: &Hop) -> Link {
+    fn at_rest(&self, link: LinkId, hop: &Hop) -> Link {
         let shares = self.share_burst > 0 && (hop.injects() || hop.ejects());
-        Link::new(!shares && !hop.ejects() && !self.unlinks, shares)
+        let is_slow = self.slow.has(link);
+        Link::new(!shares && !hop.ejects() && !self.unlinks, shares, is_slow)
     }
 
     fn closed(&self) -> Channel {
@@ -187,8 +188,8 @@ pub(crate) struct Link {
     pub(super) marked: bool,
     /// Whether the end of a worm concerns only other worms of the same link.
     pub(super) quiet: bool,
-    /// Whether the link shares the memory port of its adapter. Never changes.
-    pub(super) shares: bool,
+    /// What is special of the link, as bits [`SHARES`] and [`SLOW`]. Never changes.
+    pub(super) special: u8,
 }
 
 const _: () = assert!(
@@ -198,9 +199,15 @@ const _: () = assert!(
 
 const _: () = assert!(MAX_CHANNELS < RESTS as u32, "a channel's place fits");
 
+/// The link shares the memory port of its adapter.
+const SHARES: u8 = 1;
+
+/// The link is slow.
+const SLOW: u8 = 2;
+
 impl Link {
     /// A link at rest.
-    pub(super) fn new(quiet: bool, shares: bool) -> Self {
+    pub(super) fn new(quiet: bool, shares: bool, is_slow: bool) -> Self {
         Link {
             since: Moment::new(0),
             next: Moment::new(0),
@@ -210,8 +217,20 @@ impl Link {
             mover: RESTS,
             marked: false,
             quiet,
-            shares,
+            special: if shares { SHARES } else { 0 } | if is_slow { SLOW } else { 0 },
         }
+    }
+
+    /// Whether the link shares the memory port of its adapter.
+    #[inline]
+    pub(super) fn shares(&self) -> bool {
+        self.special & SHARES != 0
+    }
+
+    /// Whether the link is slow.
+    #[inline]
+    pub(super) fn is_slow(&self) -> bool {
+        self.special & SLOW != 0
     }
 
     /// Whether the link has no mover.

@@ -97,6 +97,7 @@ impl Referee<'_> {
         let link = self.lanes.link(channel);
         let flight = &self.flights[&self.holders[&channel]];
         let counters = &mut self.counters[usize::from(link)];
+        self.begun.insert(channel, now);
         counters.packets += 1;
         counters.flits += u64::from(flight.spec.flits);
         let taken = &flight.taken[&channel];
@@ -105,7 +106,8 @@ impl Referee<'_> {
         let mut others = self.lanes.of(link).filter(|&other| other != channel);
         let alone = others.all(|other| !self.unfinished.contains(&other));
         if alone && !config.tokens && config.share_burst == 0 {
-            let left = self.left.get(&link).map_or(0, |last| last + 1);
+            let busy = 1 + Cycle::from(config.pace_of(link).serialisation());
+            let left = self.left.get(&link).map_or(0, |last| last + busy);
             let times = granted..=granted.max(left);
             assert!(
                 times.contains(&now),
@@ -120,6 +122,14 @@ impl Referee<'_> {
         let link = self.lanes.link(channel);
         self.left.insert(link, now);
         let packet = self.holders[&channel];
+        // No link is faster than its pace: the first and the last flit are at least so far apart.
+        let pace = self.case.config.pace_of(link);
+        let flits = u64::from(self.flights[&packet].spec.flits);
+        let least = (flits - 1) * u64::from(pace.cycles()) / u64::from(pace.flits());
+        assert!(
+            now - self.begun[&channel] >= least,
+            "channel {channel} is faster than its link: {now}"
+        );
         let circuit = self.case.config.circuit;
         let wormhole = circuit == Circuit::Wormhole || circuit == Circuit::CutThrough;
         if let End::Node(node) = self.case.config.topology.ends(link).1 {
@@ -142,8 +152,13 @@ impl Referee<'_> {
     }
 
     /// Checks that the network is empty, and returns the counters of each link.
-    pub fn close(self) -> Vec<LinkCounters> {
+    pub fn close(mut self) -> Vec<LinkCounters> {
         assert!(self.flights.is_empty() && self.holders.is_empty() && self.unstarted.is_empty());
+        for (link, counters) in (0..).map(fabric::LinkId::new).zip(&mut self.counters) {
+            let pace = self.case.config.pace_of(link);
+            let slots = counters.flits + counters.tokens;
+            counters.busy = slots * u64::from(pace.cycles()) / u64::from(pace.flits());
+        }
         self.counters
     }
 }
