@@ -1,7 +1,7 @@
 //! # Faults: what fails, and when
 //!
 //! A machine has a list of faults ([`Config::list`]). Each fault names a [`Part`] of the machine and says what happens to the part:
-//! its cables flip bits at a rate, or the part is *down* from one moment to another ([`When`]). The list is data. The effect of a
+//! its cables flip bits at a rate or have trained to a lower rate, or the part is *down* from one moment to another ([`When`]). The list is data. The effect of a
 //! fault is the work of others: the fabric cuts and repairs cables and lets packets get lost, adapters send packets again, nodes
 //! stop.
 //!
@@ -22,8 +22,9 @@ pub(crate) use schedule::{Event, Schedule};
 
 use crate::packet::PacketFormat;
 use crate::{NodeId, Place, Rail};
+use fabric::config::MAX_HOP_DELAY;
 use fabric::topology::End;
-use fabric::{LinkId, SwitchId, Topology, Wiring};
+use fabric::{LinkId, Pace, SwitchId, Topology, Wiring};
 use kernel::random::Stream;
 use std::collections::BTreeMap;
 use units::Time;
@@ -99,6 +100,8 @@ pub enum Pick {
 pub enum When {
     /// Cables flip bits: the probability that a bit is wrong, 0 to 1e-3.
     BitErrors(f64),
+    /// Cables have a lower rate than those of their kind, in the whole run; a cable that is slower anyway stays so.
+    Degraded(Pace),
     /// The part is down from a moment on: for a time, or for ever.
     At {
         /// The moment, from the start of the run.
@@ -258,13 +261,13 @@ impl Config {
         Stream::new(self.seed, &format!("faults/{name}"))
     }
 
-    /// The list with each of several cables by itself, with the number of the fault and the name of its stream. Bit errors of
-    /// all cables of a kind stay one entry.
+    /// The list with each of several cables by itself, with the number of the fault and the name of its stream. Bit errors and lower
+    /// rates of all cables of a kind stay one entry.
     fn elements(&self, wiring: &dyn Wiring) -> Vec<(u32, Fault, String)> {
         let mut elements = Vec::new();
         for (number, fault) in (0_u32..).zip(&self.list) {
             let name = number.to_string();
-            let at_once = matches!(fault.when, When::BitErrors(_));
+            let at_once = matches!(fault.when, When::BitErrors(_) | When::Degraded(_));
             match &fault.part {
                 Part::Links(links) if links.some.is_some() || !at_once => {
                     let picked = links.picked(wiring, &mut self.stream(&name));
@@ -278,6 +281,28 @@ impl Config {
             }
         }
         elements
+    }
+
+    /// Gives cables that are degraded their rates.
+    pub(crate) fn degrade(&self, fabric: &mut fabric::Config) {
+        let topology = fabric.topology.clone();
+        for (_, fault, _) in self.elements(&*topology) {
+            let When::Degraded(pace) = fault.when else {
+                continue;
+            };
+            for link in fault.part.cables(&*topology) {
+                for link in [link, topology.reverse(link)] {
+                    let mut differing = fabric.link(link);
+                    if pace.per_cycle() < differing.pace.per_cycle() {
+                        // A longer delay than the fabric has room for is cut.
+                        let most = MAX_HOP_DELAY - pace.serialisation();
+                        differing.hop_delay = differing.hop_delay.min(most);
+                        differing.pace = pace;
+                        fabric.differing.insert(link, differing);
+                    }
+                }
+            }
+        }
     }
 
     /// What the fabric must know. `cycle` is its cycle.

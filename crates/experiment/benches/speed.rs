@@ -326,7 +326,7 @@ impl Case {
         // The load is of the wire; the experiment's is of payload.
         let [payload, wire] = [format.payload, format.wire(format.payload)].map(Bytes::as_u64);
         let share = self.load.unwrap_or(1.0) * payload as f64 / wire as f64;
-        let load = machine.link.rate.value.as_bytes_per_second() as f64 * share;
+        let load = machine.link.rate.value.fastest().as_bytes_per_second() as f64 * share;
         let ours = [
             format!("series.load.nodes={}", self.nodes()),
             format!(

@@ -10,7 +10,7 @@ use itertools::Itertools;
 use machine::{Fault, Pick, Wrong};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
-use units::Time;
+use units::{Rate, Time};
 
 /// One fault: a part of the machine, and how it fails.
 #[grid(Fault)]
@@ -34,6 +34,8 @@ pub struct FaultGrid {
     pub pick: Option<Sweep<Pick>>,
     /// The probability that a bit arrives wrong over a link, 0 to 1e-3.
     pub bit_error_rate: Option<Sweep<f64>>,
+    /// The rate to which links have trained, in the whole run: below that of links in order.
+    pub rate: Option<Sweep<Rate>>,
     /// The part is down from this moment on.
     pub at: Option<Sweep<Time>>,
     /// How long the part is down; for ever if not given.

@@ -2,9 +2,11 @@
 
 use crate::fault::{Fault, Faults, Wrong};
 use crate::file::{CPUS, Elan4, Machine};
+use crate::links;
 use crate::section::{Given, Resolve, Scale};
 use config::{Document, Problems};
 use elan::Config;
+use elan::faults::When;
 use elan::noise::Source;
 use fabric::{Topology, TopologyError, Ways, Wiring};
 use serde::Deserialize;
@@ -17,9 +19,9 @@ struct Alone {
 }
 
 impl Machine {
-    /// The cycle of the fabric, a flit at the rate of a link; nothing if that is no whole number of picoseconds.
+    /// The cycle of the fabric, a flit at the rate of the fastest link; nothing if that is no whole number of picoseconds.
     pub(crate) fn cycle(&self) -> Option<Time> {
-        let (flit, rate) = (self.link.flit.value, self.link.rate.value);
+        let (flit, rate) = (self.link.flit.value, self.link.rate.value.fastest());
         let cycle = rate.checked_time(flit)?;
         let exact = u128::from(cycle.as_ps()) * u128::from(rate.as_bytes_per_second())
             == u128::from(flit.as_u64()) * 1_000_000_000_000;
@@ -48,7 +50,16 @@ impl Machine {
     /// The first thing that is wrong.
     pub fn admits(&self, fault: &Fault) -> Result<(), Wrong> {
         match self.topology() {
-            Ok(topology) => fault.on(&topology).map(drop),
+            Ok(topology) => {
+                let fault = fault.on(&topology, self.link.rate.value.fastest())?;
+                match fault.when {
+                    When::Degraded(pace) => {
+                        let fit = links::fit(self, pace);
+                        fit.map_err(|message| Wrong::new("rate", message))
+                    }
+                    _ => Ok(()),
+                }
+            }
             // The topology has a problem of its own.
             Err(_) => fault.check(),
         }
@@ -101,7 +112,9 @@ impl Machine {
         let topology = self.topology().expect("the machine has been checked");
         let levels = topology.levels();
         let faults = self.fault.iter().chain(more);
-        let faults = faults.map(|fault| fault.on(&topology).expect("the fault has been checked"));
+        let fastest = self.link.rate.value.fastest();
+        let on = |fault: &Fault| fault.on(&topology, fastest);
+        let faults = faults.map(|fault| on(fault).expect("the fault has been checked"));
         let faults: Vec<_> = faults.collect();
         let faults =
             (!faults.is_empty()).then(|| Faults::config(self.faults.as_ref(), faults, seed));
@@ -113,6 +126,7 @@ impl Machine {
         if let Some(delay) = self.link.credit_delay.given() {
             fabric.credit_delay = delay.resolve(&scale);
         }
+        self.set_paces(&mut fabric);
         fabric.traffic_classes = self.traffic_classes();
         fabric.engine = self.fabric.engine;
         Config {

@@ -3,7 +3,7 @@
 //! ```toml
 //! [[fault]]
 //! link = "switch 1.2, port 5"     # or links, switch, adapter, node, rail
-//! at = "3 ms"                     # or bit_error_rate, or mtbf with mttr
+//! at = "3 ms"                     # or bit_error_rate, or rate, or mtbf with mttr
 //! for = "1 ms"                    # for ever if not given
 //! ```
 //!
@@ -18,7 +18,7 @@ use crate::section::{Given, LONGEST};
 use config::{Document, Problem};
 use derive::{choice, section, table};
 use elan::faults::Config;
-use units::Time;
+use units::{Rate, Time};
 
 /// One fault: a part of the machine, and how it fails.
 #[table]
@@ -42,6 +42,8 @@ pub struct Fault {
     pub pick: Option<Pick>,
     /// The probability that a bit arrives wrong over a link, 0 to 1e-3.
     pub bit_error_rate: Option<f64>,
+    /// The rate to which links have trained, in the whole run: below that of links in order.
+    pub rate: Option<Rate>,
     /// The part is down from this moment on.
     pub at: Option<Time>,
     /// How long the part is down; for ever if not given.
@@ -115,7 +117,7 @@ pub struct Wrong {
 }
 
 impl Wrong {
-    fn new(key: &'static str, message: impl Into<String>) -> Self {
+    pub(crate) fn new(key: &'static str, message: impl Into<String>) -> Self {
         Wrong {
             key,
             message: message.into(),

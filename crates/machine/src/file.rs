@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use units::{Bytes, Flits, Rate, Time};
 
 /// Slowest link or bus; this bound keeps sums far from overflow.
-const SLOWEST: Rate = Rate::from_mb_per_second(1);
+pub(crate) const SLOWEST: Rate = Rate::from_mb_per_second(1);
 
 /// Largest sizes, for the same reason: of a flit, of a small message of Tports, of the bytes around a payload.
 const LARGEST_FLIT: Bytes = Bytes::from_kb(4);
@@ -115,11 +115,12 @@ pub struct Link {
     /// Bytes of a flit, the unit of flow control.
     #[param(within = Bytes::new(1)..=LARGEST_FLIT)]
     pub flit: Param<Bytes>,
-    /// Nominal rate of each direction. A flit at this rate is the cycle of the fabric: a whole number of picoseconds.
-    #[param(within = SLOWEST..)]
-    pub rate: Param<Rate>,
+    /// Nominal rate of each direction: one value, or one for each level of links from the nodes upwards. A flit at the fastest rate is
+    /// the cycle of the fabric: a whole number of picoseconds. A slower link takes more cycles for a flit, 512 at most.
+    pub rate: Param<PerLevel<Rate>>,
     /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable, synchronisation.
-    /// A whole number of cycles, 1 to 1023; one value, or one for each level of links from the nodes upwards.
+    /// A whole number of cycles, 1 to 1023; one value, or one for each level of links from the nodes upwards. A link slower than the
+    /// fastest adds the longer time of one flit.
     #[param(fabric)]
     pub hop_delay: Param<PerLevel>,
     /// The time from the departure of a flit out of the buffer behind a link until the sender of the link may use its place again:

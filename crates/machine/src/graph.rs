@@ -4,19 +4,30 @@
 //!
 //! ```text
 //! switch NAME         a switch
-//! node NAME           a node
+//! node NAME           a node; `node NAME forward=yes` is a node through which packets of others pass
 //! NAME NAME           a cable between two switches, or between a node and its switch
 //! ```
+//!
+//! Behind the two ends of a cable may stand `rate=RATE` and `delay=TIME`, as in `leaf0 spine1 rate=25Gb/s delay=800ns`: see
+//! `links`.
+//!
+//! A node has one cable, to a switch. A node that forwards has any number of cables, to switches and to nodes: behind its adapter it
+//! has a switch of its own, which has its name. Nodes that are joined to other nodes forward.
 //!
 //! Nodes are numbered in the order of their lines. A text without nodes is a plain list of edges between switches, which need no
 //! lines of their own; `topology.terminals` then says how many nodes each switch has, switch by switch in the order in which
 //! the names come first. In a text with nodes all names have lines of their own, so that a misspelt name is an error.
+
+mod words;
+
+pub(crate) use words::{Words, cables};
 
 use fabric::TopologyError;
 use fabric::topology::MAX_NODES;
 use fabric::topology::graph::Plan;
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use words::{forwards, has_words};
 
 /// What is wrong with a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -74,8 +85,148 @@ pub(crate) enum Part {
 pub(crate) struct Graph {
     /// The switches, nodes and cables, without roots.
     pub plan: Plan,
+    /// The words of the cables of the plan.
+    pub cable_words: Vec<Words>,
+    /// The words of the nodes' cables.
+    pub seat_words: Vec<Words>,
+    /// By node: its own switch, if packets of others pass through the node. These switches are the last ones, and have the nodes'
+    /// names.
+    own: Vec<Option<u32>>,
     /// The nodes' names; none if the text has no nodes.
     nodes: Vec<String>,
+}
+
+/// A cable as it is listed.
+struct Cable {
+    line: usize,
+    ends: [Part; 2],
+    words: Words,
+}
+
+/// The names of a text.
+struct Names<'a> {
+    /// The switches.
+    plan: Plan,
+    nodes: Vec<String>,
+    /// By node: whether it forwards, as far as its line says.
+    forwards: Vec<Option<bool>>,
+    /// What each name means, and the line where it comes first.
+    parts: BTreeMap<&'a str, (Part, usize)>,
+}
+
+impl<'a> Names<'a> {
+    /// The lines of switches and nodes.
+    fn read(text: &'a str) -> Result<Self, GraphMistake> {
+        let mut names = Names {
+            plan: Plan::default(),
+            nodes: Vec::new(),
+            forwards: Vec::new(),
+            parts: BTreeMap::new(),
+        };
+        for (line, words) in statements(text) {
+            let part = match words[..] {
+                ["switch", _] => Part::Switch(names.plan.switches.len() as u32),
+                ["node", _, ..] if has_words(&words) => Part::Node(names.nodes.len()),
+                [first, _, ..] if !matches!(first, "switch" | "node") && has_words(&words) => {
+                    continue;
+                }
+                _ => {
+                    let message = format!(
+                        "{} words are no line of a graph: write `switch NAME`, `node NAME`, or the two ends of a cable",
+                        words.len()
+                    );
+                    return Err(GraphMistake::at(line, message));
+                }
+            };
+            let name = words[1];
+            if let Some((_, first)) = names.parts.insert(name, (part, line)) {
+                let message = format!("the name `{name}` is taken: line {first} has it");
+                return Err(GraphMistake::at(line, message));
+            }
+            match part {
+                Part::Switch(_) => names.plan.switches.push(name.to_string()),
+                Part::Node(_) => {
+                    names.nodes.push(name.to_string());
+                    names.forwards.push(forwards(line, &words[2..])?);
+                }
+            }
+        }
+        Ok(names)
+    }
+
+    /// The lines of cables.
+    fn cables(&mut self, text: &'a str) -> Result<Vec<Cable>, GraphMistake> {
+        let mut cables = Vec::new();
+        for (line, words) in statements(text) {
+            let (&[a, b, ref words @ ..], false) =
+                (&words[..], matches!(words[0], "switch" | "node"))
+            else {
+                continue;
+            };
+            let words = Words::read(line, words)?;
+            if a == b {
+                return Err(GraphMistake::at(
+                    line,
+                    format!("a cable joins `{a}` to itself"),
+                ));
+            }
+            let ends = [self.end(a, line)?, self.end(b, line)?];
+            cables.push(Cable { line, ends, words });
+        }
+        Ok(cables)
+    }
+
+    /// The end of a cable.
+    fn end(&mut self, name: &'a str, line: usize) -> Result<Part, GraphMistake> {
+        match self.parts.get(name) {
+            Some(&(part, _)) => Ok(part),
+            // A plain list of edges.
+            None if self.nodes.is_empty() => {
+                let part = Part::Switch(self.plan.switches.len() as u32);
+                self.plan.switches.push(name.to_string());
+                self.parts.insert(name, (part, line));
+                Ok(part)
+            }
+            None => {
+                let message = format!(
+                    "there is no node and no switch `{name}`: a line `switch {name}` or `node {name}` is missing, or the name is misspelt"
+                );
+                Err(GraphMistake::at(line, message))
+            }
+        }
+    }
+
+    /// Gives nodes that forward switches of their own: those that say so, and those that are joined to another node.
+    fn own_switches(&mut self, cables: &[Cable]) -> Result<Vec<Option<u32>>, GraphMistake> {
+        let mut lines: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
+        let mut joined = vec![false; self.nodes.len()];
+        for cable in cables {
+            let beside = matches!(cable.ends, [Part::Node(_), Part::Node(_)]);
+            for end in cable.ends {
+                if let Part::Node(node) = end {
+                    lines[node].push(cable.line);
+                    joined[node] |= beside;
+                }
+            }
+        }
+        let mut own = Vec::new();
+        for (node, name) in self.nodes.iter().enumerate() {
+            let forwards = self.forwards[node];
+            if let [first, second, ..] = lines[node][..]
+                && !forwards.unwrap_or(joined[node])
+            {
+                let message = format!(
+                    "node `{name}` has several cables, another one in line {first}: a node has one, or passes on packets of others: `node {name} forward=yes`"
+                );
+                return Err(GraphMistake::at(second, message));
+            }
+            own.push((joined[node] || forwards == Some(true)).then(|| {
+                self.plan.switches.push(name.clone());
+                self.plan.switches.len() as u32 - 1
+            }));
+        }
+        Ok(own)
+    }
 }
 
 /// The statements of a text with their lines.
@@ -94,84 +245,37 @@ impl Graph {
     /// # Errors
     /// The first thing that is wrong.
     pub fn read(text: &str) -> Result<Self, GraphMistake> {
-        let mut plan = Plan::default();
-        let mut parts: BTreeMap<&str, (Part, usize)> = BTreeMap::new();
-        let mut nodes: Vec<String> = Vec::new();
-        for (line, words) in statements(text) {
-            let part = match words[..] {
-                ["switch", _] => Part::Switch(plan.switches.len() as u32),
-                ["node", _] => Part::Node(nodes.len()),
-                [_, _] => continue,
-                _ => {
-                    let message = format!(
-                        "{} words are no line of a graph: write `switch NAME`, `node NAME`, or the two ends of a cable",
-                        words.len()
-                    );
-                    return Err(GraphMistake::at(line, message));
-                }
+        let mut names = Names::read(text)?;
+        let cables = names.cables(text)?;
+        let own = names.own_switches(&cables)?;
+        let Names {
+            nodes,
+            mut plan,
+            parts,
+            ..
+        } = names;
+        let mut seats: Vec<Option<u32>> = own.clone();
+        let mut seat_words = vec![Words::default(); nodes.len()];
+        let mut cable_words = Vec::new();
+        for Cable { ends, words, .. } in cables {
+            let switch = |part| match part {
+                Part::Switch(switch) => Some(switch),
+                Part::Node(node) => own[node],
             };
-            let name = words[1];
-            if let Some((_, first)) = parts.insert(name, (part, line)) {
-                let message = format!("the name `{name}` is taken: line {first} has it");
-                return Err(GraphMistake::at(line, message));
-            }
-            match part {
-                Part::Switch(_) => plan.switches.push(name.to_string()),
-                Part::Node(_) => nodes.push(name.to_string()),
-            }
-        }
-        let mut seats: Vec<Option<(u32, usize)>> = vec![None; nodes.len()];
-        for (line, words) in statements(text) {
-            let (&[a, b], false) = (&words[..], matches!(words[0], "switch" | "node")) else {
-                continue;
-            };
-            if a == b {
-                return Err(GraphMistake::at(
-                    line,
-                    format!("a cable joins `{a}` to itself"),
-                ));
-            }
-            let mut ends = [Part::Switch(0); 2];
-            for (end, name) in ends.iter_mut().zip([a, b]) {
-                *end = match parts.get(name) {
-                    Some(&(part, _)) => part,
-                    // A plain list of edges.
-                    None if nodes.is_empty() => {
-                        let part = Part::Switch(plan.switches.len() as u32);
-                        plan.switches.push(name.to_string());
-                        parts.insert(name, (part, line));
-                        part
-                    }
-                    None => {
-                        let message = format!(
-                            "there is no node and no switch `{name}`: a line `switch {name}` or `node {name}` is missing, or the name is misspelt"
-                        );
-                        return Err(GraphMistake::at(line, message));
-                    }
-                };
-            }
-            match ends {
-                [Part::Switch(a), Part::Switch(b)] => plan.cables.push((a, b)),
-                [Part::Node(node), Part::Switch(switch)]
-                | [Part::Switch(switch), Part::Node(node)] => {
-                    if let Some((_, first)) = seats[node].replace((switch, line)) {
-                        let message = format!(
-                            "node `{}` has several cables, another one in line {first}: a node has one",
-                            nodes[node]
-                        );
-                        return Err(GraphMistake::at(line, message));
-                    }
+            match (ends.map(switch), ends) {
+                ([Some(a), Some(b)], _) => {
+                    plan.cables.push((a, b));
+                    cable_words.push(words);
                 }
-                [Part::Node(_), Part::Node(_)] => {
-                    let message = format!(
-                        "a cable joins the nodes `{a}` and `{b}`: a node is joined to a switch"
-                    );
-                    return Err(GraphMistake::at(line, message));
+                ([seat, None], [_, Part::Node(node)]) | ([None, seat], [Part::Node(node), _]) => {
+                    seats[node] = seat;
+                    seat_words[node] = words;
                 }
+                _ => unreachable!("a node without a switch of its own is joined to a switch"),
             }
         }
         for (node, seat) in nodes.iter().zip(seats) {
-            let Some((switch, _)) = seat else {
+            let Some(switch) = seat else {
                 let (_, line) = parts[node.as_str()];
                 return Err(GraphMistake::at(
                     line,
@@ -180,7 +284,18 @@ impl Graph {
             };
             plan.seats.push(switch);
         }
-        Ok(Graph { plan, nodes })
+        Ok(Graph {
+            plan,
+            cable_words,
+            seat_words,
+            own,
+            nodes,
+        })
+    }
+
+    /// The switch of a node that has one of its own, behind its adapter.
+    pub fn own(&self, node: usize) -> Option<u32> {
+        self.own[node]
     }
 
     /// The names of the nodes; none if the text has no nodes.
@@ -237,18 +352,23 @@ impl Graph {
     pub fn canonical(&self) -> String {
         let mut text = String::new();
         let plan = &self.plan;
-        for name in &plan.switches {
+        let own = self.own.iter().flatten().count();
+        for name in &plan.switches[..plan.switches.len() - own] {
             let _ = writeln!(text, "switch {name}");
         }
-        for name in &self.nodes {
-            let _ = writeln!(text, "node {name}");
+        for (name, own) in self.nodes.iter().zip(&self.own) {
+            let forward = if own.is_some() { " forward=yes" } else { "" };
+            let _ = writeln!(text, "node {name}{forward}");
         }
         let switch = |number: u32| &plan.switches[number as usize];
-        for (name, &seat) in self.nodes.iter().zip(&plan.seats) {
-            let _ = writeln!(text, "{name} {}", switch(seat));
+        let seats = self.nodes.iter().zip(&plan.seats);
+        for (((name, &seat), words), own) in seats.zip(&self.seat_words).zip(&self.own) {
+            if own.is_none() {
+                let _ = writeln!(text, "{name} {}{words}", switch(seat));
+            }
         }
-        for &(a, b) in &plan.cables {
-            let _ = writeln!(text, "{} {}", switch(a), switch(b));
+        for (&(a, b), words) in plan.cables.iter().zip(&self.cable_words) {
+            let _ = writeln!(text, "{} {}{words}", switch(a), switch(b));
         }
         text
     }

@@ -15,7 +15,7 @@
 //! | room | contents |
 //! |---|---|
 //! | `file`, `section`, `param` | the format: sections, and parameters with their source |
-//! | `topology`, `graph`, `routes`, `rails`, `noise`, `fault` | sections with words of their own |
+//! | `topology`, `graph`, `links`, `rate`, `routes`, `rails`, `noise`, `fault` | sections with words of their own |
 //! | [`outside`] | topologies that programs register |
 //! | `check`, `rules`, `advice`, `warning` | bounds, agreement of values, hints, limits |
 //! | `cluster` | the configuration of the simulator |
@@ -35,10 +35,12 @@ mod cluster;
 mod fault;
 mod file;
 mod graph;
+mod links;
 mod noise;
 pub mod outside;
 mod param;
 mod rails;
+mod rate;
 mod routes;
 mod rules;
 mod section;

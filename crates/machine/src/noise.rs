@@ -11,7 +11,7 @@
 //! A time may also be a list of times that were counted, each with how often it was seen: `[["1.5 us", 120], ["9 us", 3]]`.
 //! `elanite noise` writes such sections. [`elan::noise`] says how they take effect.
 
-use crate::param::{Param, TimeOrList};
+use crate::param::{OneOrList, Param};
 use derive::table;
 use elan::Distribution;
 use elan::noise::{Source, Spread};
@@ -104,9 +104,9 @@ struct Count(Time, u64);
 
 impl<'de> Deserialize<'de> for MeanOrCounts {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TimeOrList {
+        deserializer.deserialize_any(OneOrList {
             expected: "a time with its unit, such as \"35 ns\", or a list of times with counts, such as [[\"35 ns\", 2]]",
-            time: MeanOrCounts::Mean,
+            one: MeanOrCounts::Mean,
             list: |counts: Vec<Count>| {
                 let counts = counts.into_iter().map(|Count(time, count)| (time, count));
                 MeanOrCounts::Counts(counts.collect())

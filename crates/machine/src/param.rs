@@ -5,7 +5,8 @@ use serde::de::{Deserializer, Error, SeqAccess, Visitor, value::SeqAccessDeseria
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fmt;
-use units::Time;
+use std::str::FromStr;
+use units::{Rate, Time};
 
 /// One parameter of a machine.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -73,42 +74,69 @@ pub struct Parameter {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
-pub enum PerLevel {
+pub enum PerLevel<T = Time> {
     /// For all levels.
-    All(Time),
+    All(T),
     /// For each level.
-    Each(Vec<Time>),
+    Each(Vec<T>),
 }
 
-impl PerLevel {
-    /// The time of a level, from 0; nothing if the list is too short.
-    pub fn level(&self, level: usize) -> Option<Time> {
+impl<T: Copy> PerLevel<T> {
+    /// The value of a level, from 0; `None` if the list is too short.
+    pub fn level(&self, level: usize) -> Option<T> {
         match self {
-            PerLevel::All(time) => Some(*time),
-            PerLevel::Each(times) => times.get(level).copied(),
+            PerLevel::All(value) => Some(*value),
+            PerLevel::Each(values) => values.get(level).copied(),
+        }
+    }
+
+    /// The values, whatever their levels.
+    pub fn values(&self) -> &[T] {
+        match self {
+            PerLevel::All(value) => std::slice::from_ref(value),
+            PerLevel::Each(values) => values,
         }
     }
 }
 
-impl<'de> Deserialize<'de> for PerLevel {
+impl PerLevel<Rate> {
+    /// The fastest rate; zero if there is none.
+    pub fn fastest(&self) -> Rate {
+        self.values().iter().copied().max().unwrap_or_default()
+    }
+}
+
+impl<'de> Deserialize<'de> for PerLevel<Time> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_any(TimeOrList {
+        deserializer.deserialize_any(OneOrList {
             expected: "a time with its unit, such as \"55 ns\", or a list of them, one for each level of links",
-            time: PerLevel::All,
+            one: PerLevel::All,
             list: PerLevel::Each,
         })
     }
 }
 
-/// Reads a time, or a list.
-pub(crate) struct TimeOrList<T, V> {
+impl<'de> Deserialize<'de> for PerLevel<Rate> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(OneOrList {
+            expected: "a rate with its unit, such as \"400 MB/s\", or a list of them, one for each level of links",
+            one: PerLevel::All,
+            list: PerLevel::Each,
+        })
+    }
+}
+
+/// Reads a quantity, or a list.
+pub(crate) struct OneOrList<S, T, V> {
     /// What a file should have here, in words.
     pub expected: &'static str,
-    pub time: fn(Time) -> V,
+    pub one: fn(S) -> V,
     pub list: fn(Vec<T>) -> V,
 }
 
-impl<'de, T: Deserialize<'de>, V> Visitor<'de> for TimeOrList<T, V> {
+impl<'de, S: FromStr<Err: fmt::Display>, T: Deserialize<'de>, V> Visitor<'de>
+    for OneOrList<S, T, V>
+{
     type Value = V;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -116,10 +144,10 @@ impl<'de, T: Deserialize<'de>, V> Visitor<'de> for TimeOrList<T, V> {
     }
 
     fn visit_str<E: Error>(self, text: &str) -> Result<V, E> {
-        text.parse().map(self.time).map_err(E::custom)
+        text.parse().map(self.one).map_err(E::custom)
     }
 
-    // A bare number: the error is that of a time without its unit.
+    // A bare number: the error is that of a quantity without its unit.
     fn visit_i64<E: Error>(self, number: i64) -> Result<V, E> {
         self.visit_str(&number.to_string())
     }

@@ -54,11 +54,14 @@ pub(crate) fn read(
                 ))
             })
         };
+        let ends = |name: &str| {
+            wrong(format!(
+                "the entry of `{at}` for `{to}` names the node `{name}`, which forwards no packets: name a switch"
+            ))
+        };
         let switch = |name: &str| match part(name)? {
             Part::Switch(number) => Ok(number),
-            Part::Node(_) => Err(wrong(format!(
-                "the entry of `{at}` for `{to}` names the node `{name}`, which forwards no packets: name a switch"
-            ))),
+            Part::Node(node) => graph.own(node).ok_or_else(|| ends(name)),
         };
         let next = next.iter().map(|name| switch(name));
         entries.push(Entry {

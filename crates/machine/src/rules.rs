@@ -5,10 +5,11 @@ mod noise;
 mod topology;
 
 use crate::check::Check;
-use crate::file::Machine;
+use crate::file::{Machine, SLOWEST};
+use crate::links;
 use crate::param::PerLevel;
 use crate::rails::Rails;
-use crate::section::LONGEST;
+use crate::section::{Bounds, LONGEST};
 use config::{Document, Problem};
 use fabric::Circuit;
 use fabric::config::{MAX_CREDIT_DELAY, MAX_HOP_DELAY};
@@ -67,7 +68,14 @@ fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
 
 fn check_link(machine: &Machine, check: &mut Check<'_>) {
     let link = &machine.link;
-    let (flit, rate) = (link.flit.value, link.rate.value);
+    for (level, &rate) in link.rate.value.values().iter().enumerate() {
+        let key = match &link.rate.value {
+            PerLevel::All(_) => "link.rate".to_string(),
+            PerLevel::Each(_) => format!("link.rate.value.{level}"),
+        };
+        (SLOWEST..).check(&key, rate, check);
+    }
+    let (flit, rate) = (link.flit.value, link.rate.value.fastest());
     if check.told("link.flit") || check.told("link.rate") {
         return;
     }
@@ -89,6 +97,12 @@ fn check_link(machine: &Machine, check: &mut Check<'_>) {
     );
     if let Some(credits) = &link.credit_delay {
         check_delays("link.credit_delay", &credits.value, cycle, levels, check);
+    }
+    if !["link.hop_delay", "link.credit_delay", "topology"]
+        .iter()
+        .any(|key| check.told(key))
+    {
+        links::check(machine, cycle, check);
     }
 }
 

@@ -69,7 +69,8 @@ impl Machine {
             (false, _) if config.hop_delay.len() == 2 => "a link between switches".into(),
             (false, _) => format!("a link of level {level}"),
         };
-        let rate = self.link.rate.value.as_mb_per_second_f64() / 1000.0;
+        let rate = self.link.rate.value.level(level).expect("a checked level");
+        let rate = rate.as_mb_per_second_f64() / 1000.0;
         let carries = |share: f64| {
             let (percent, part) = (100.0 * share, rate * share);
             format!("{percent:.1}% of its rate ({part:.3} of {rate:.3} GB/s)")

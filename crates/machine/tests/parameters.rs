@@ -7,7 +7,7 @@ use changes::CHANGES;
 use config::Override;
 use elan::Distribution::{Exponential, Fixed};
 use elan::noise::{Source, Spread};
-use fabric::{Broadcast, Circuit};
+use fabric::{Broadcast, Circuit, LinkId};
 use machine::{Machine, Parameter};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -233,7 +233,7 @@ fn links_of_today() {
         ];
         let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
         let machine = parse(&[GOOD, RAILS].concat(), &overrides);
-        let rate = machine.link.rate.value.as_bytes_per_second();
+        let rate = machine.link.rate.value.fastest().as_bytes_per_second();
         assert_eq!(rate, gigabits * 125_000_000);
         let config = machine.cluster_config();
         assert_eq!(config.cycle, Time::from_ps(cycle));
@@ -310,6 +310,67 @@ fn the_resolved_form_is_in_cycles() {
     let topology = fabric.topology;
     assert_eq!((topology.nodes(), topology.positions()), (16, 64));
     assert_eq!((fabric.age_bits, fabric.age_cap), (4, 14_000));
+}
+
+/// The fastest rate makes the cycle; slower levels have a pace, and slower cables of a fault, too.
+#[test]
+fn rates_are_paces() {
+    let rates = "link.rate=[\"100 MB/s\", \"400 MB/s\", \"160 MB/s\"]";
+    let config = machine(&[rates]).cluster_config();
+    assert_eq!(config.cycle, Time::from_ns(5));
+    let paces = config.fabric.pace.iter();
+    let paces: Vec<_> = paces.map(|pace| (pace.flits(), pace.cycles())).collect();
+    assert_eq!(paces, [(1, 4), (1, 1), (2, 5)]);
+    let equal = machine(&["link.rate=[\"400 MB/s\", \"400 MB/s\", \"400 MB/s\"]"]);
+    assert!(equal.cluster_config().fabric.pace.is_empty());
+}
+
+/// The words of a cable set its pace and its delay, to the nearest cycle, in both directions; its credits take as much longer.
+#[test]
+fn cables_have_rates_and_delays() {
+    let cables = r#"topology.cables="switch a\nswitch b\nnode n\nnode m\nn a rate=100MB/s\nm b\nb a delay=63ns\n""#;
+    let changes = ["topology.kind=graph", "topology.nodes=2", cables];
+    let config = machine(&[&changes[..], &["link.credit_delay=10 ns"]].concat()).cluster_config();
+    let found = config.fabric.differing.iter().map(|(link, differing)| {
+        let pace = differing.pace;
+        let delays = (differing.hop_delay, differing.credit_delay);
+        (link.get(), delays, (pace.flits(), pace.cycles()))
+    });
+    // Two links from nodes, two to nodes, two between the switches.
+    let expected = [
+        (0, (11, 2), (1, 4)),
+        (2, (11, 2), (1, 4)),
+        (4, (13, 4), (1, 1)),
+        (5, (13, 4), (1, 1)),
+    ];
+    assert_eq!(found.collect::<Vec<_>>(), expected);
+    let usual = machine(&changes).cluster_config().fabric;
+    assert_eq!(usual.differing[&LinkId::new(4)].credit_delay, 1);
+}
+
+/// Cables are faster than the fastest rate, or too slow, or too long.
+#[test]
+fn cables_are_within_bounds() {
+    for (words, message) in [
+        (
+            "rate=500MB/s",
+            "line 3: 500 MB/s is above link.rate, 400 MB/s: make link.rate the fastest rate of all links",
+        ),
+        ("rate=700KB/s", "is too slow beside link.rate, 400 MB/s"),
+        ("delay=6us", "is too long"),
+        ("rate=4MB/s delay=5us", "is too long"),
+    ] {
+        let cables = format!("topology.cables=\"switch a\\nswitch b\\nb a {words}\\n\"");
+        let changes = [
+            "topology.kind=graph",
+            "topology.nodes=2",
+            "topology.terminals=1",
+            &cables,
+        ];
+        let changes = changes.map(|change| Override::parse(change).expect("an override"));
+        let problems = Machine::parse("good.toml", GOOD, &changes).expect_err("it is wrong");
+        assert!(problems.to_string().contains(message), "{problems}");
+    }
 }
 
 /// Credits take one time on all levels, or another one on each; of one cycle is the same as not given.

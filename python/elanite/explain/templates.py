@@ -128,7 +128,9 @@ def experiment_file(name: str, machine: Source) -> str:
     about: MachineFile = json.loads(_core.load_machine(machine.text, machine.file, []))
     values = {one["key"]: one["value"] for one in about["parameters"]}
     nodes = int(str(values["topology.nodes"]))
-    rate = amount(values["link.rate"])
+    rates = values["link.rate"]
+    # A list begins with the links of nodes.
+    rate = amount(rates[0] if isinstance(rates, list) and rates else rates)
     if nodes < 2 or rate is None:
         raise UsageError(f"{machine.name} has {nodes} node; traffic needs two")
     loads = [round(rate * share) for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]

@@ -5,7 +5,8 @@ The simulator reads no files. So the text of a machine file is completed as soon
 and notebooks have the whole machine. The content decides the keys of points, the names of the files do not.
 
 A file that ends in ``.graphml`` is GraphML, which networkx reads; any other one is a list of edges, see
-``crates/machine/src/graph.rs``. Forwarding tables are lines of a switch, a destination and the next switches, see
+``crates/machine/src/graph.rs``. Edges may have the data ``rate`` and ``delay``, such as "25 Gb/s" and "800 ns".
+Forwarding tables are lines of a switch, a destination and the next switches, see
 ``crates/machine/src/routes.rs``. Errors name the file and the line.
 
 ``Machine.with_graph`` makes the same texts of a graph and of tables in Python.
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
 
 GRAPHML = ".graphml"
 KINDS = ("node", "switch")
+WORDS = ("rate", "delay")
 
 
 @runtime_checkable
@@ -44,8 +46,8 @@ class Graph(Protocol):
     def nodes(self, *, data: bool) -> Iterable[tuple[Hashable, Mapping[str, object]]]:
         """The vertices with their data."""
 
-    def edges(self) -> Iterable[Sequence[Hashable]]:
-        """Two vertices each."""
+    def edges(self, *, data: bool) -> Iterable[tuple[Hashable, Hashable, Mapping[str, object]]]:
+        """Two vertices each, and the data of the edge."""
 
 
 def completed(text: str, machine: Path) -> str:
@@ -176,12 +178,13 @@ def _listed(graph: Graph | Iterable[Sequence[Hashable]]) -> tuple[str, int]:
         if graph.is_directed():
             raise UsageError("the graph is directed, and cables lead both ways: give graph.to_undirected()")
         kinds = {name: data.get("kind") for name, data in graph.nodes(data=True)}
-        edges = list(graph.edges())
+        edges = [(one, other, _words(data)) for one, other, data in graph.edges(data=True)]
     else:
-        edges = [tuple(edge) for edge in graph]
-        if wrong := [edge for edge in edges if len(edge) != 2]:
+        pairs = [tuple(edge) for edge in graph]
+        if wrong := [edge for edge in pairs if len(edge) != 2]:
             raise UsageError(f"the edge {wrong[0]!r} has {len(wrong[0])} ends: an edge is two switches")
-        kinds = dict.fromkeys((end for edge in edges for end in edge), None)
+        kinds = dict.fromkeys((end for edge in pairs for end in edge), None)
+        edges = [(one, other, "") for one, other in pairs]
     parted = any(kinds.values())
     names: dict[str, object] = {}
     lines = []
@@ -193,8 +196,13 @@ def _listed(graph: Graph | Iterable[Sequence[Hashable]]) -> tuple[str, int]:
             raise UsageError(f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
         names[name] = vertex
         lines.append(f"{kind if parted else 'switch'} {name}")
-    lines += [f"{_name(one)} {_name(other)}" for one, other in edges]
+    lines += [f"{_name(one)} {_name(other)}{words}" for one, other, words in edges]
     return "\n".join(lines), sum(kind == "node" for kind in kinds.values())
+
+
+def _words(data: Mapping[str, object]) -> str:
+    """The words of a cable, from the data of its edge."""
+    return "".join(f" {key}={''.join(str(data[key]).split())}" for key in WORDS if key in data)
 
 
 def _tables(routes: Mapping[object, Mapping[object, object]]) -> str:
@@ -251,11 +259,15 @@ def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
             _wrong(file, line, f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
         text.append(f"{kind} {name}")
         lines.append(line)
+    # Edges between the same two vertices stand in the order of the file.
+    words: dict[frozenset[str], list[str]] = {}
+    for start, end, data in graph.edges(data=True):
+        words.setdefault(frozenset((start, end)), []).append(_words(data))
     for start, end, line in ends:
         for name in (start, end):
             if name not in parts:
                 _wrong(file, line, f"there is no node and no switch `{name}`")
-        text.append(f"{start} {end}")
+        text.append(f"{start} {end}{words[frozenset((start, end))].pop(0)}")
         lines.append(line)
     return "\n".join(text), lines
 

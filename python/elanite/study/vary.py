@@ -134,8 +134,10 @@ def _split(value: object) -> tuple[float, str] | None:
 
 
 def _cycle_us(machine: Machine) -> float:
-    """The time of a flit on a link."""
-    return stated(machine["link.flit"], "B") / stated(machine["link.rate"], "MB/s")
+    """The time of a flit on the fastest link."""
+    rates = machine["link.rate"]
+    fastest = max(stated(rate, "MB/s") for rate in (rates if isinstance(rates, list) else [rates]))
+    return stated(machine["link.flit"], "B") / fastest
 
 
 def _plain(number: float, places: int) -> str:

@@ -54,6 +54,7 @@ impl World {
         if let Some(faults) = &config.faults {
             let (topology, packet) = (&config.fabric.topology, &config.packet);
             config.fabric.faults = Some(faults.of_fabric(topology, packet, config.cycle));
+            faults.degrade(&mut config.fabric);
         }
         let fabric = Fabric::new(config.fabric.clone());
         let topology = fabric.topology();

@@ -52,7 +52,7 @@ enum Course {
 }
 
 impl Schedule {
-    /// The schedule of a list. Bit errors are in the log from the start, and never due.
+    /// The schedule of a list. Bit errors are in the log from the start, and never due; nor are lower rates.
     pub fn new(config: &Config, wiring: &dyn Wiring) -> Self {
         let mut schedule = Schedule::default();
         for (number, fault, name) in config.elements(wiring) {
@@ -70,6 +70,7 @@ impl Schedule {
                     }
                     continue;
                 }
+                When::Degraded(_) => continue,
                 When::At { at, lasts } => Course::Once { at, lasts },
                 When::Random { mtbf, mttr } => Course::Random {
                     mtbf,

@@ -76,6 +76,7 @@ impl Fault {
         let (down, random) = (self.at.is_some(), self.mtbf.is_some());
         let ways = [
             ("bit_error_rate", self.bit_error_rate.is_some()),
+            ("rate", self.rate.is_some()),
             ("at", down),
             ("mtbf", random),
         ];
@@ -91,7 +92,7 @@ impl Fault {
                     );
                 }
                 return Err(Wrong::new("", "this fault does not say how the part fails")
-                    .allowed("bit_error_rate, or at, or mtbf with mttr")
+                    .allowed("bit_error_rate, or rate, or at, or mtbf with mttr")
                     .hint("write for example at = \"3 ms\""));
             }
             [(first, _), (second, _), ..] => {
@@ -114,6 +115,10 @@ impl Fault {
                         .hint("a link on which more bits are wrong is down: write at = \"0 ns\""),
                 );
             }
+        }
+        if self.rate.is_some() && self.link.is_none() && self.links.is_none() {
+            let message = "only links have a rate";
+            return Err(Wrong::new("rate", message).hint("name the part with link or links"));
         }
         for (key, given, needed, there) in [
             ("for", self.lasts.is_some(), "at", down),

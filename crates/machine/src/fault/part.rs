@@ -2,26 +2,30 @@
 
 use super::check::level;
 use super::{Fault, Pick, Wrong};
+use crate::rate::admit;
 use config::nearest;
 use elan::faults::{Links, Part, When};
 use elan::{NodeId, Rail};
 use fabric::topology::End;
-use fabric::{LinkId, SwitchId, Topology, Wiring};
+use fabric::{LinkId, Pace, SwitchId, Topology, Wiring};
 use std::collections::BTreeMap;
+use units::Rate;
 
 impl Fault {
-    /// The fault on a machine.
+    /// The fault on a machine whose fastest links have such a rate.
     ///
     /// # Errors
     /// The first thing that is wrong with it, or that the machine does not have.
-    pub fn on(&self, topology: &Topology) -> Result<elan::faults::Fault, Wrong> {
+    pub fn on(&self, topology: &Topology, fastest: Rate) -> Result<elan::faults::Fault, Wrong> {
         self.check()?;
         let wiring = &**topology;
         let part = self.part(wiring)?;
-        let when = match (self.bit_error_rate, self.at, self.mtbf, self.mttr) {
+        let means = self.mtbf.zip(self.mttr);
+        let when = match (self.bit_error_rate, self.rate, self.at, means) {
             (Some(rate), ..) => When::BitErrors(rate),
-            (_, _, Some(mtbf), Some(mttr)) => When::Random { mtbf, mttr },
-            (_, at, ..) => When::At {
+            (_, Some(rate), ..) => When::Degraded(degraded(rate, fastest)?),
+            (.., Some((mtbf, mttr))) => When::Random { mtbf, mttr },
+            (_, _, at, _) => When::At {
                 at: at.expect("the fault has been checked"),
                 lasts: self.lasts,
             },
@@ -94,6 +98,17 @@ impl Fault {
         }
         Ok(Part::Links(links))
     }
+}
+
+/// The pace of a link that has trained to a rate.
+fn degraded(rate: Rate, fastest: Rate) -> Result<Pace, Wrong> {
+    let pace = admit(rate, fastest);
+    let pace = pace.map_err(|(message, allowed)| Wrong::new("rate", message).allowed(allowed))?;
+    if pace == Pace::FULL {
+        let message = format!("a link of {rate} is not degraded: it is as fast as the fastest");
+        return Err(Wrong::new("rate", message).allowed(format!("below {fastest}")));
+    }
+    Ok(pace)
 }
 
 /// A node of the machine.

@@ -1,4 +1,5 @@
-use super::{Graph, GraphMistake, graph_mistake};
+use super::{Graph, GraphMistake, Words, cables, graph_mistake};
+use units::{Rate, Time};
 
 const TREE: &str = "# two leaves\nswitch top\nswitch a\nswitch b\nnode n0 # at a\nnode n1\nnode n2\n\nn0, a\nb n1\nn2 b\ntop,a\ntop a\n  b\ttop\n";
 
@@ -14,6 +15,46 @@ fn nodes_switches_and_cables() {
     let plan = graph.plan(None, &["top".into()]).expect("it is right");
     assert_eq!(plan.roots, [0]);
     assert_eq!(graph_mistake(TREE), None);
+}
+
+#[test]
+fn cables_have_words() {
+    let text = "switch a\nswitch b\nnode n\nn a rate=20Gb/s\na b delay=800ns, rate=2.5Gb/s\nb a\n";
+    let graph = Graph::read(text).expect("it is right");
+    let seat = Words {
+        rate: Some(Rate::from_mb_per_second(2500)),
+        delay: None,
+    };
+    let cable = Words {
+        rate: Some(Rate::from_bytes_per_second(312_500_000)),
+        delay: Some(Time::from_ns(800)),
+    };
+    assert_eq!(graph.seat_words, [seat]);
+    assert_eq!(graph.cable_words, [cable, Words::default()]);
+    let canonical = graph.canonical();
+    assert_eq!(Graph::read(&canonical), Ok(graph));
+    let lines: Vec<(usize, usize)> = cables(text)
+        .iter()
+        .map(|&(line, level, _)| (line, level))
+        .collect();
+    assert_eq!(lines, [(4, 0), (5, 1), (6, 1)]);
+}
+
+/// Accelerators that are joined to each other, and a host with two cables that forwards.
+#[test]
+fn nodes_that_forward_have_switches() {
+    let text = "switch s\nnode h forward=yes\nnode a\nnode b\nnode c\na b rate=50GB/s\nb h\nh s\ns h\nc s\n";
+    let graph = Graph::read(text).expect("it is right");
+    assert_eq!(graph.plan.switches, ["s", "h", "a", "b"]);
+    assert_eq!(graph.plan.seats, [1, 2, 3, 0]);
+    assert_eq!(graph.plan.cables, [(2, 3), (3, 1), (1, 0), (0, 1)]);
+    assert_eq!((graph.own(0), graph.own(3)), (Some(1), None));
+    let canonical = graph.canonical();
+    assert!(canonical.starts_with("switch s\nnode h forward=yes\nnode a forward=yes\n"));
+    assert_eq!(Graph::read(&canonical), Ok(graph));
+    assert_eq!(graph_mistake(text), None);
+    let levels: Vec<usize> = cables(text).iter().map(|&(_, level, _)| level).collect();
+    assert_eq!(levels, [1, 1, 1, 1, 0]);
 }
 
 #[test]
@@ -42,7 +83,7 @@ fn mistakes_have_lines() {
         (
             "switch a\nswitch b\nnode n\na b\nn a\nn b\n",
             Some(6),
-            "node `n` has several cables, another one in line 5: a node has one",
+            "node `n` has several cables, another one in line 5: a node has one, or passes on packets of others: `node n forward=yes`",
         ),
         (
             "switch a\nnode n\nnode m\nn a\n",
@@ -50,9 +91,9 @@ fn mistakes_have_lines() {
             "node `m` has no cable",
         ),
         (
-            "switch a\nnode n\nnode m\nn m\n",
-            Some(4),
-            "a cable joins the nodes `n` and `m`: a node is joined to a switch",
+            "switch a\nnode n forward=yse\nn a\n",
+            Some(2),
+            "`forward=yse` says nothing of a node: write forward=yes or forward=no behind its name",
         ),
         (
             "switch a\nswitch a\n",
@@ -68,6 +109,16 @@ fn mistakes_have_lines() {
             "a b c\n",
             Some(1),
             "3 words are no line of a graph: write `switch NAME`, `node NAME`, or the two ends of a cable",
+        ),
+        (
+            "a b rat=25Gb/s\n",
+            Some(1),
+            "`rat=25Gb/s` says nothing of a cable: write rate=25Gb/s or delay=800ns behind its two ends, without blanks",
+        ),
+        (
+            "a b\nb c delay=1us delay=2us\n",
+            Some(2),
+            "`delay=2us` comes twice",
         ),
         (
             "a\n",

@@ -1,0 +1,169 @@
+//! # Links that differ: rates and delays of levels and of single cables
+//!
+//! `link.rate` and `link.hop_delay` have a value for all links, or one for each level. In a graph the line of a cable may give a rate
+//! and a delay of its own. The cycle of the fabric is a flit at the fastest rate of `link.rate`, and [`Pace`] says how a
+//! slower link moves its flits: exactly, if the rate over the fastest one is a fraction with a denominator of at most 4,096, and
+//! otherwise at the nearest such fraction, which is less than 0.025% off.
+//!
+//! *Delays of lines* take the place of `link.hop_delay`, rounded to the nearest cycle. A credit goes back over the same cable: its
+//! delay is longer, or shorter, than that of the level by as much, but never less than a cycle. Where `link.credit_delay` is not
+//! given credits take a cycle on all links.
+
+use crate::check::Check;
+use crate::file::Machine;
+use crate::graph::{Graph, Words, cables};
+use crate::param::PerLevel;
+use crate::rate::{admit, pace};
+use crate::section::Given;
+use fabric::config::{MAX_CREDIT_DELAY, MAX_HOP_DELAY};
+use fabric::{Config, Differing, LinkId, Pace, Place, Wiring};
+use units::Time;
+
+/// A delay in cycles, the nearest number.
+fn cycles(delay: Time, cycle: Time) -> u64 {
+    let twice = delay
+        .as_ps()
+        .saturating_mul(2)
+        .saturating_add(cycle.as_ps());
+    twice / (2 * cycle.as_ps())
+}
+
+impl Machine {
+    /// Sets the paces of the links, and the links that differ from those of their level, of a checked machine.
+    pub(crate) fn set_paces(&self, config: &mut Config) {
+        let rates = &self.link.rate.value;
+        let fastest = rates.fastest();
+        let of_rate = |rate| pace(rate, fastest).expect("the machine has been checked");
+        if rates.values().iter().any(|&rate| rate != fastest) {
+            let levels = 0..config.topology.levels();
+            let rate = |level| rates.level(level).expect("the machine has been checked");
+            config.pace = levels.map(|level| of_rate(rate(level))).collect();
+        }
+        let (fabric::Topology::Graph(graph), Some(text)) =
+            (config.topology.clone(), &self.topology.cables)
+        else {
+            return;
+        };
+        let read = Graph::read(&text.value).expect("the machine has been checked");
+        let wiring = graph.cabling();
+        let rails = wiring.rails();
+        let seat = |node: usize| {
+            (0..rails).flat_map(move |rail| {
+                let place = Place::new(rail * wiring.positions() + node as u32);
+                [wiring.injection(place), wiring.ejection(place)]
+            })
+        };
+        let seats = read.seat_words.iter().enumerate();
+        let seats = seats.map(|(node, words)| (0, words, seat(node).collect::<Vec<LinkId>>()));
+        let inner = read.cable_words.iter().enumerate();
+        let inner =
+            inner.map(|(cable, words)| (1, words, graph.links_of(cable).collect::<Vec<LinkId>>()));
+        let all: Vec<(usize, &Words, Vec<LinkId>)> = seats.chain(inner).collect();
+        for (level, words, links) in all {
+            if *words == Words::default() {
+                continue;
+            }
+            let pace = words.rate.map_or_else(|| config.pace(level), of_rate);
+            let differing = self.differing(config, level, pace, words.delay);
+            config
+                .differing
+                .extend(links.into_iter().map(|link| (link, differing)));
+        }
+    }
+
+    /// A link of a level with another pace or delay.
+    fn differing(
+        &self,
+        config: &Config,
+        level: usize,
+        pace: Pace,
+        delay: Option<Time>,
+    ) -> Differing {
+        let cycle = self.cycle().expect("the machine has been checked");
+        let (usual, credit) = (config.hop_delay[level], config.credit_delay(level));
+        let hop_delay = delay.map_or(usual, |delay| cycles(delay, cycle).max(1) as u32);
+        let credit_delay = if self.link.credit_delay.given().is_some() {
+            let credit = (credit + hop_delay).saturating_sub(usual);
+            credit.clamp(1, MAX_CREDIT_DELAY)
+        } else {
+            credit
+        };
+        Differing {
+            hop_delay,
+            credit_delay,
+            pace,
+        }
+    }
+}
+
+/// Reports rates of levels that the fabric cannot represent, and rates and delays of cables.
+pub(crate) fn check(machine: &Machine, cycle: Time, check: &mut Check<'_>) {
+    let rates = &machine.link.rate.value;
+    let fastest = rates.fastest();
+    let levels = machine.topology.levels();
+    if let (PerLevel::Each(rates), Some(levels)) = (rates, levels)
+        && rates.len() != levels
+    {
+        let message = format!("{} values for {levels} levels of links", rates.len());
+        let found = check.at("link.rate", message);
+        found.allowed(format!("one rate, or a list of {levels} rates"));
+    }
+    let list = matches!(rates, PerLevel::Each(_));
+    let delay = |level: usize| machine.link.hop_delay.value.level(level);
+    for (level, &rate) in rates.values().iter().enumerate().filter(|_| list) {
+        let key = format!("link.rate.value.{level}");
+        if let Err((message, allowed)) = admit(rate, fastest) {
+            check.at(&key, message).allowed(allowed);
+        } else if let (Some(pace), Some(delay)) = (pace(rate, fastest), delay(level))
+            && let Err(message) = fits(cycles(delay, cycle), pace, cycle)
+        {
+            check.at(&key, message).hint("shorten link.hop_delay");
+        }
+    }
+    let Some(text) = &machine.topology.cables else {
+        return;
+    };
+    for (line, level, words) in cables(&text.value) {
+        let rate = words.rate.or_else(|| rates.level(level)).unwrap_or(fastest);
+        let wrong = match admit(rate, fastest) {
+            Err((message, allowed)) => Some((message, allowed)),
+            Ok(pace) => {
+                let delay = words.delay.or_else(|| delay(level)).unwrap_or(cycle);
+                let fits = fits(cycles(delay, cycle), pace, cycle);
+                fits.err().map(|message| (message, String::new()))
+            }
+        };
+        if let Some((message, allowed)) = wrong {
+            let found = check.at("topology.cables", format!("line {line}: {message}"));
+            if !allowed.is_empty() {
+                found.allowed(allowed);
+            }
+            return;
+        }
+    }
+}
+
+/// Whether a cable of any level may have a lower rate.
+pub(crate) fn fit(machine: &Machine, pace: Pace) -> Result<(), String> {
+    let Some(cycle) = machine.cycle() else {
+        return Ok(());
+    };
+    let delays = machine.link.hop_delay.value.values().iter();
+    let longest = delays.map(|&delay| cycles(delay, cycle)).max();
+    fits(longest.unwrap_or(1), pace, cycle)
+}
+
+/// Whether a delay fits with the time of a flit at the pace.
+fn fits(delay: u64, pace: Pace, cycle: Time) -> Result<(), String> {
+    let more = pace.serialisation();
+    let most = MAX_HOP_DELAY - more;
+    if delay <= most.into() {
+        return Ok(());
+    }
+    Err(format!(
+        "a delay of {} is too long: the most is {}, as a flit takes {} cycles at the rate of the link",
+        cycle * delay,
+        cycle * u64::from(most),
+        more + 1
+    ))
+}
