@@ -271,7 +271,7 @@ fn parallel_links_are_one_group() {
 fn crossbars(tree: &FatTree) -> [(Crossbar, TiVec<LinkId, Hop>); 2] {
     let routing = |ascent| Climb::new(tree, ascent, Broadcast::Serialised);
     [Ascent::Adaptive, Ascent::Deterministic]
-        .map(|ascent| Crossbar::new(&config(), &routing(ascent)))
+        .map(|ascent| Crossbar::new(&config(tree.clone()), &routing(ascent)))
         .map(|(crossbar, (hops, _))| (crossbar, hops))
 }
 
@@ -324,9 +324,9 @@ fn every_step_names_its_outputs(tree: &FatTree) {
 }
 
 /// Two channels, hop delays 3 and 4; the tree is replaced.
-fn config() -> Config {
+fn config(tree: FatTree) -> Config {
     Config {
         hop_delay: vec![3, 4],
-        ..Config::new(FatTree::quaternary(2).expect("16 nodes"))
+        ..Config::new(tree)
     }
 }
