@@ -1,7 +1,7 @@
 //! Slow links in closed forms: times that were calculated from the essay of `fabric::pace`, met to the cycle by both movers.
 
 use super::common::graphs::graph;
-use super::common::{Bench, machine, named, packet};
+use super::common::{Bench, broadcast, machine, named, packet};
 use fabric::topology::graph::Plan;
 use fabric::{
     Arbitration, Ascent, Circuit, Config, Cycle, Differing, Engine, FatTree, LinkId, Pace, Place,
@@ -285,4 +285,20 @@ fn a_slow_cable_is_the_hottest_of_its_group() {
         }
         assert_eq!(found[0], found[1]);
     }
+}
+
+/// Credits come back from three slow branches in a row of cycles: an event for each, and none that makes others.
+#[test]
+fn credits_of_slow_branches_do_not_multiply() {
+    let tree = FatTree::new(&[4], &[], 4).expect("within all bounds");
+    let mut config = machine(tree, 3);
+    (config.pace, config.credit_delay) = (vec![pace(9, 10)], vec![4]);
+    (config.buffer, config.engine) = (20, Engine::Worm);
+    let flits = 200;
+    let bench = Bench::new(config, 5).through(&named(&[(0, broadcast(0, 1, 3, flits))]));
+    // The link of the source is looked at for each flit, and again where the credit comes later; then the flit arrives. Each branch
+    // is looked at, and its credit begins and ceases to come.
+    let events = bench.fabric.motion_events();
+    let most = u64::from(flits) * (3 + 3 * 3);
+    assert!(events <= most, "{events} events, more than {most}");
 }

@@ -48,8 +48,9 @@ impl Credits {
         }
     }
 
-    /// The line turns if it does so in this cycle.
-    fn turn(&mut self, now: Cycle) {
+    /// The line turns if it does so in this cycle, for the first time that anyone asks. Returns whether it does.
+    fn turn(&mut self, now: Cycle) -> bool {
+        let turns = self.turns.front() == Some(&now);
         while self.turns.front() == Some(&now) {
             self.turns.pop_front();
             if self.line.grows() {
@@ -58,6 +59,7 @@ impl Credits {
                 self.line.start(now - 1);
             }
         }
+        turns
     }
 }
 
@@ -320,9 +322,9 @@ impl WormMover {
         let mut branch = *down;
         while branch < self.specials.source {
             let line = &mut self.returns.lines[branch];
-            line.turn(now);
-            let turns_next = line.turns.front() == Some(&(now + 1));
-            if turns_next && self.slow.has(self.link_of(branch)) {
+            // Other events of this cycle find the line turned: they must not multiply in the next one.
+            let turns = line.turn(now) && line.turns.front() == Some(&(now + 1));
+            if turns && self.slow.has(self.link_of(branch)) {
                 witness.foresee(now + 1, Event::Room(channel));
             }
             branch = self.sibling(branch);
