@@ -1,9 +1,9 @@
 //! # Faults: what fails, and when
 //!
 //! A machine has a list of faults ([`Config::list`]). Each fault names a [`Part`] of the machine and says what happens to the part:
-//! its cables flip bits at a rate or have trained to a lower rate, or the part is *down* from one moment to another ([`When`]). The list is data. The effect of a
-//! fault is the work of others: the fabric cuts and repairs cables and lets packets get lost, adapters send packets again, nodes
-//! stop.
+//! its cables flip bits at a rate or have trained to a lower rate, or the part is *down* from one moment to another ([`When`]).
+//! The list is data. The effect of a fault is the work of others: the fabric cuts and repairs cables and lets packets get lost,
+//! adapters send packets again, nodes stop.
 //!
 //! Each fault has random streams of its own, named by the number of the fault in the list: the times of a fault, and the cables
 //! that it picks, depend on the seed alone, not on other faults nor on what the machine does. Where a fault is of several cables,
@@ -22,7 +22,6 @@ pub(crate) use schedule::{Event, Schedule};
 
 use crate::packet::PacketFormat;
 use crate::{NodeId, Place, Rail};
-use fabric::config::MAX_HOP_DELAY;
 use fabric::topology::End;
 use fabric::{LinkId, Pace, SwitchId, Topology, Wiring};
 use kernel::random::Stream;
@@ -294,9 +293,6 @@ impl Config {
                 for link in [link, topology.reverse(link)] {
                     let mut differing = fabric.link(link);
                     if pace.per_cycle() < differing.pace.per_cycle() {
-                        // A longer delay than the fabric has room for is cut.
-                        let most = MAX_HOP_DELAY - pace.serialisation();
-                        differing.hop_delay = differing.hop_delay.min(most);
                         differing.pace = pace;
                         fabric.differing.insert(link, differing);
                     }

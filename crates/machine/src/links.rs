@@ -143,13 +143,16 @@ pub(crate) fn check(machine: &Machine, cycle: Time, check: &mut Check<'_>) {
     }
 }
 
-/// Whether a cable of any level may have a lower rate.
+/// Whether any cable may have a lower rate.
 pub(crate) fn fit(machine: &Machine, pace: Pace) -> Result<(), String> {
     let Some(cycle) = machine.cycle() else {
         return Ok(());
     };
-    let delays = machine.link.hop_delay.value.values().iter();
-    let longest = delays.map(|&delay| cycles(delay, cycle)).max();
+    let text = machine.topology.cables.iter();
+    let own = text.flat_map(|text| cables(&text.value));
+    let own = own.filter_map(|(.., words)| words.delay);
+    let delays = machine.link.hop_delay.value.values().iter().copied();
+    let longest = delays.chain(own).map(|delay| cycles(delay, cycle)).max();
     fits(longest.unwrap_or(1), pace, cycle)
 }
 

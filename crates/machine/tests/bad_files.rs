@@ -236,6 +236,8 @@ const MISTAKES_OF_FAULTS: &[(&str, &str, &str)] = &[
     ("fault_two_parts", "[[fault]]\n", "[[fault]]\nnode = 3\n"),
     ("fault_without_time", "at = \"3 ms\"\nfor = \"1 ms\"\n", ""),
     ("fault_for_without_at", "at = \"3 ms\"\n", ""),
+    ("fault_rate_of_a_moment", "for = \"1 ms\"", "rate = \"100 MB/s\""),
+    ("fault_rate_of_a_fast_link", "at = \"3 ms\"\nfor = \"1 ms\"", "rate = \"400 MB/s\""),
     ("fault_no_such_switch", "switch 1.2,", "switch 1.22,"),
     ("fault_no_such_port", "port 5", "port 8"),
     ("fault_half_a_cable", "switch 1.2, port 5", "switch 1.2"),

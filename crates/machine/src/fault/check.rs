@@ -18,6 +18,7 @@ impl Fault {
     /// The first thing that is wrong.
     pub fn check(&self) -> Result<(), Wrong> {
         self.check_part()?;
+        self.check_rate()?;
         self.check_time()
     }
 
@@ -72,6 +73,27 @@ impl Fault {
         Ok(())
     }
 
+    fn check_rate(&self) -> Result<(), Wrong> {
+        if self.rate.is_none() {
+            return Ok(());
+        }
+        if self.link.is_none() && self.links.is_none() {
+            let message = "only links have a rate";
+            return Err(Wrong::new("rate", message).hint("name the part with link or links"));
+        }
+        let within = [
+            ("at", self.at),
+            ("for", self.lasts),
+            ("mtbf", self.mtbf),
+            ("mttr", self.mttr),
+        ];
+        if let Some((key, _)) = within.into_iter().find(|(_, time)| time.is_some()) {
+            let message = "a link has a lower rate in the whole run: rates that change within the run are not modelled";
+            return Err(Wrong::new(key, message).hint("leave this out"));
+        }
+        Ok(())
+    }
+
     fn check_time(&self) -> Result<(), Wrong> {
         let (down, random) = (self.at.is_some(), self.mtbf.is_some());
         let ways = [
@@ -115,10 +137,6 @@ impl Fault {
                         .hint("a link on which more bits are wrong is down: write at = \"0 ns\""),
                 );
             }
-        }
-        if self.rate.is_some() && self.link.is_none() && self.links.is_none() {
-            let message = "only links have a rate";
-            return Err(Wrong::new("rate", message).hint("name the part with link or links"));
         }
         for (key, given, needed, there) in [
             ("for", self.lasts.is_some(), "at", down),
