@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import io
 import re
 import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import polars as pl
 import pytest
 
 import elanite as el
@@ -19,6 +21,43 @@ if TYPE_CHECKING:
     from conftest import Elanite
 
 BASE = sources.read("machine", "infiniband-ndr")
+
+TWO_RATES = """\
+11 3 10
+8 9 10
+0 8 25Gbps 0.8us 0
+1 8 25Gbps 0.8us 0
+2 8 25Gbps 0.8us 0
+3 8 25Gbps 0.8us 0
+4 9 25Gbps 0.8us 0
+5 9 25Gbps 0.8us 0
+6 9 25Gbps 0.8us 0
+7 9 25Gbps 0.8us 0
+8 10 100Gbps 0.8us 0
+9 10 100Gbps 0.8us 0
+"""
+
+UNIFORM = """\
+title = "Uniform traffic"
+source = "my own"
+machine = "net.toml"
+
+[run]
+warm_up = "20 us"
+window = "20 us"
+batches = 2
+
+[[series]]
+name = "uniform"
+title = "uniform"
+[series.jobs.traffic]
+pattern = "uniform"
+nodes = 4
+message = "4 KB"
+sizes = "fixed"
+arrivals = "exponential"
+load = "500 MB/s"
+"""
 
 
 def texts(folder: Path, text: str) -> dict[str, str]:
@@ -150,16 +189,30 @@ def test_other_rates_than_the_first_level_are_never_lost(tmp_path: Path) -> None
         assert written == slower > 0, name
 
 
-def test_cables_that_differ_are_refused(tmp_path: Path, elanite: Elanite) -> None:
-    """A machine has one rate of links: the difference is named, and nothing is written."""
+def test_a_slow_cable_is_the_hottest_of_its_group(tmp_path: Path, elanite: Elanite) -> None:
+    """Two cables join a leaf and the top, one of 200 Gb/s and one that has trained to 2xQDR, 16 Gb/s."""
     (tmp_path / "net.any").write_text(ALL["ibnetdiscover"])
     ended = elanite("import", "net.any")
-    assert ended.code == 2
-    assert re.search(
-        r"net\.any: 1 of \d+ cables have a rate or a delay of their own.* rate=", ended.err.replace("\n", " ")
-    )
-    assert "help: give all cables" in ended.err
-    assert [file.name for file in tmp_path.iterdir()] == ["net.any"]
+    assert ended.code == 0, ended
+    (tmp_path / "uniform.toml").write_text(UNIFORM)
+    ended = elanite("run", "uniform.toml", "--table", "links", "--format", "csv", "--out", "out")
+    assert ended.code == 0, ended
+    links = pl.read_csv(io.StringIO(ended.out))
+    for up in (True, False):
+        group = links.filter((pl.col("level") == 1) & (pl.col("up") == up)).sort("busy")
+        print(group)
+
+
+def test_flows_share_a_slow_cable(tmp_path: Path, elanite: Elanite) -> None:
+    """Hosts at 25 Gb/s, switches joined at 100 Gb/s: two flows of 700 kB to one host take 2 x 700 kB / 25 Gb/s = 448 us."""
+    (tmp_path / "topology.txt").write_text(TWO_RATES)
+    (tmp_path / "flow.txt").write_text("3\n0 5 3 100 700000 0.0\n1 5 3 100 700000 0.0\n6 2 3 100 40000 0.00002\n")
+    ended = elanite("import", "topology.txt", "flow.txt", "--output", "two.toml")
+    assert ended.code == 0, ended
+    ended = elanite("run", "two.traffic.toml", "--table", "flows", "--format", "csv", "--out", "out")
+    assert ended.code == 0, ended
+    flows = pl.read_csv(io.StringIO(ended.out))
+    print(flows)
 
 
 @pytest.mark.parametrize("name", ["simgrid", "slurm"])

@@ -119,13 +119,6 @@ class Import:
     def check(self, files: Files) -> None:
         """Raises ``UsageError`` or ``ConfigError`` if the simulator refuses the machine."""
         machine, text = files.texts[".toml"], files.texts[".graph.txt"]
-        if differing := [line for line in text.splitlines() if len(line.partition("#")[0].split()) > 2]:
-            raise UsageError(
-                f"{self.origin}: {len(differing):,} of {len(self.network.cables):,} cables have a rate or a delay of"
-                f" their own, or a node forwards ({differing[0]}), and the links of a machine have one rate, and one"
-                " delay at each level\n"
-                "  help: give all cables the rate and the delay of the others to see the network without them"
-            )
         if (mistake := _core.graph_mistake(text)) is not None:
             line, message = mistake
             place = f" ({text.splitlines()[line - 1]})" if line else ""
@@ -144,7 +137,8 @@ class Import:
         flit = _amount(self.machine["link.flit"], "B")
         if not rates:
             self.notes.append(f"there are no rates: all links have that of {self.base.name}")
-            rate = _amount(self.machine["link.rate"], "MB/s") * 8 * 10**6
+            own = self.machine["link.rate"]
+            rate = max(_amount(each, "MB/s") for each in (own if isinstance(own, list) else [own])) * 8 * 10**6
             return _Clock(rate, int(flit), int(flit * 8 * 10**12 / rate))
         fastest = max(rates)
         if missing := sum(each.rate is None for each in self.network.cables):
