@@ -147,15 +147,11 @@ impl WormMover {
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         self.look_for_the_end(link, now, witness);
         let mut candidate = self.candidate(link, now, witness);
-        let state = &witness.records().links[link].motion;
-        if state.special != 0 {
-            let is_slow = state.is_slow();
-            if state.shares() {
-                candidate = self.share(link, candidate, now, witness);
-            }
-            if is_slow {
-                return slow::evaluate(self, (link, candidate), now, witness);
-            }
+        if witness.records().links[link].motion.shares() {
+            candidate = self.share(link, candidate, now, witness);
+        }
+        if self.slow.are_there() && self.slow.has(link) {
+            return slow::evaluate(self, (link, candidate), now, witness);
         }
         self.serve(link, candidate, now, witness);
     }
@@ -340,20 +336,20 @@ impl WormMover {
         let this = &mut witness.records_mut().channels[channel].motion;
         let before = this.arrived.at(now - 1);
         this.arrived.start(now - 1);
-        self.arrives_behind(channel, before, now, witness);
+        let down = this.down;
+        self.arrives_behind((channel, down), before, now, witness);
     }
 
-    /// More than `before` flits have arrived behind a channel.
+    /// More than `before` flits have arrived behind a channel, which goes on to the channel `down`.
     #[expect(clippy::inline_always, reason = "as of `arrivals_start`")]
     #[inline(always)]
     pub(super) fn arrives_behind(
         &mut self,
-        channel: ChannelId,
+        (channel, down): (ChannelId, ChannelId),
         before: u32,
         now: Cycle,
         witness: &mut impl Witness<Self>,
     ) {
-        let down = witness.records().channels[channel].motion.down;
         if before == 0 {
             self.headers.push(channel);
             witness.note(Moved::Header(channel));

@@ -95,6 +95,12 @@ impl SlowLinks {
         }
     }
 
+    /// Whether any link is slow.
+    #[inline]
+    pub fn are_there(&self) -> bool {
+        !self.links.is_empty()
+    }
+
     /// Whether a link is slow.
     pub fn has(&self, link: LinkId) -> bool {
         let link = self.links.get(link);
@@ -213,7 +219,8 @@ pub(super) fn arrival(
     let this = &mut witness.records_mut().channels[channel].motion;
     let before = this.arrived.at(now);
     this.arrived = Line::standing(before + 1);
-    mover.arrives_behind(channel, before, now, witness);
+    let down = this.down;
+    mover.arrives_behind((channel, down), before, now, witness);
 }
 
 /// A slow link owes one slot more for a token.
