@@ -229,3 +229,32 @@ def test_other_machines_stay_as_they_are(tmp_path: Path) -> None:
     assert graphs.completed(text, tmp_path / "own.toml") == text
     broken = text + "\n[file\n"
     assert graphs.completed(broken, tmp_path / "own.toml") == broken
+
+
+def test_edges_have_rates_and_delays(tmp_path: Path) -> None:
+    """Of GraphML and of networkx, with blanks; in the machine, without."""
+    graph = nx.MultiGraph()
+    graph.add_node("n0", kind="node")
+    graph.add_node("n1", kind="node")
+    graph.add_node("s", kind="switch")
+    graph.add_edge("n0", "s", rate="100 MB/s", delay="80 ns")
+    graph.add_edge("n1", "s")
+    file = machine(tmp_path, "net.graphml", "\n".join(nx.generate_graphml(graph)), nodes=2)
+    both = [el.Machine.load(file), el.Machine.load("es40-qsnet").with_graph(graph, "net")]
+    for each in both:
+        assert "n0 s rate=100MB/s delay=80ns\nn1 s\n" in str(each["topology.cables"])
+
+
+def test_a_slow_cable_and_a_degraded_one_are_late_by_as_much(tmp_path: Path) -> None:
+    """A ping of 0 bytes from node 0 to node 1, whose cable has a quarter of the rate: by its line, or by a fault."""
+
+    def latency(cables: str, more: dict[str, object]) -> float:
+        content = PINGS | {"series": [{**PINGS["series"][0], **more}]}  # type: ignore[dict-item]
+        loaded = el.Machine.load(machine(tmp_path, "net.txt", cables))
+        result = el.run(el.Experiment.from_dict(content), loaded, out=tmp_path, jobs=1)
+        return float(result.frame().filter(metric="latency").sort("to")["value"][0])
+
+    usual = latency(TREE, {})
+    slow = latency(TREE.replace("gpu1, leaf0", "gpu1 leaf0 rate=100MB/s"), {})
+    degraded = latency(TREE, {"fault": [{"link": "node 1", "rate": "100 MB/s"}]})
+    assert usual < slow == degraded

@@ -230,7 +230,8 @@ class Import:
 
         Rates and delays decide no way, so that the layers are those of the cables alone.
         """
-        cables = "\n".join(" ".join(line.partition("#")[0].split()[:2]) for line in lines) + "\n"
+        words = [line.partition("#")[0].split() for line in lines]
+        cables = "".join(f"{' '.join(each if each[0] == 'node' else each[:2])}\n" for each in words)
         if self.roots or len(self.network.switches) < 2 or _core.graph_mistake(cables) is not None:
             return ""
         rows = {"kind": "graph", "nodes": self.network.count(), "cables": cables, "routing": "minimal"}
