@@ -161,8 +161,11 @@ def top(network: Network) -> list[str]:
     """The switches at the top of a tree; none if the network is no tree of levels, or has a single switch.
 
     The level of a switch is its distance from the nearest node. In a tree every cable joins neighbouring levels, and
-    the switches without one above them have the same level.
+    the switches without one above them have the same level. A network with nodes that forward is no tree.
     """
+    nodes = network.nodes
+    if "yes" in network.forward.values() or any(each.one in nodes and each.other in nodes for each in network.cables):
+        return []
     near: dict[str, list[str]] = {name: [] for name in network.switches}
     level: dict[str, int] = {}
     for cable in network.cables:

@@ -231,8 +231,8 @@ fn sharing() -> impl Strategy<Value = (u64, u64)> {
     prop_oneof![9 => any, 1 => Just((185, 32))]
 }
 
-fn config<T: Into<Topology> + Debug>(
-    kind: impl Strategy<Value = T>,
+fn config<T: Into<Topology> + Debug + 'static>(
+    kind: impl Strategy<Value = T> + 'static,
 ) -> impl Strategy<Value = Config> {
     let channels = prop_oneof![15 => 1_u32..=4, 1 => 5..=MAX_CHANNELS];
     let traffic_classes = prop_oneof![3 => Just(1_u32), 1 => 2_u32..=4];
@@ -291,6 +291,7 @@ fn config<T: Into<Topology> + Debug>(
             },
         )
         .prop_flat_map(with_unequal_links)
+        .boxed() // nested generators of this size fill the stack of a test
 }
 
 /// Packets at random moments, a part of them for one destination, a part of them broadcasts, mostly to a few nodes or to all.
@@ -341,8 +342,8 @@ fn traffic(
 }
 
 /// Any machine with such a tree under any traffic of fewer than `packets` packets.
-fn case_of<T: Into<Topology> + Debug>(
-    kind: impl Strategy<Value = T>,
+fn case_of<T: Into<Topology> + Debug + 'static>(
+    kind: impl Strategy<Value = T> + 'static,
     packets: usize,
 ) -> impl Strategy<Value = Case> {
     let turnaround = prop_oneof![19 => 0_u64..30, 1 => 30_u64..3000];
