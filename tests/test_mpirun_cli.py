@@ -152,7 +152,31 @@ def test_what_the_user_preloads_comes_after_ours(mpirun: Run, library: Path, tmp
     other = tmp_path / "other.so"
     other.write_bytes(library.read_bytes())
     ended = mpirun("-n", "1", "-q", "sh", "-c", "echo $LD_PRELOAD", LD_PRELOAD=str(other))
-    assert ended.out == f"{library}:{other}\n"
+    assert ended.out.rstrip().endswith(f"{library.name}:{other}")
+
+
+@pytest.mark.parametrize("folder", ["a folder", "tab\tin it"])
+def test_a_library_in_a_folder_with_blanks_is_loaded(mpirun: Run, library: Path, tmp_path: Path, folder: str) -> None:
+    """Where a user has installed Elanite; the loader ends a name in LD_PRELOAD at a blank."""
+    own = tmp_path / folder / library.name
+    own.parent.mkdir()
+    own.write_bytes(library.read_bytes())
+    words = ["-n", "1", "-q", "sh", "-c", "grep -c nothing-fi.so /proc/$$/maps; echo $LD_LIBRARY_PATH"]
+    ended = mpirun(*words, FAKE_LIBRARY=str(own), LD_LIBRARY_PATH="/mine")
+    mapped, searched = ended.out.splitlines()
+    assert int(mapped) > 0
+    assert searched.startswith(f"{own.parent}:".replace("\t", " "))
+    assert "/mine" in searched.split(":")
+    assert ended.err == ""
+
+
+def test_a_folder_with_a_colon_is_refused(mpirun: Run, library: Path, tmp_path: Path) -> None:
+    own = tmp_path / "a:b" / library.name
+    own.parent.mkdir()
+    own.write_bytes(library.read_bytes())
+    ended = mpirun("-n", "1", "true", FAKE_LIBRARY=str(own))
+    assert ended.code == 2
+    assert "folder with a colon or a semicolon in its name; install Elanite elsewhere" in ended.err
 
 
 def test_options_reach_the_simulator(mpirun: Run, tmp_path: Path) -> None:

@@ -181,6 +181,22 @@ def environment(
 
 
 def of_ranks(base: Mapping[str, str], network: Path) -> dict[str, str]:
-    """Variables of ranks only, not of mpiexec and its helpers: the network is preloaded before the user's libraries."""
+    """Variables of ranks only, not of mpiexec and its helpers: the network is preloaded before the user's libraries.
+
+    The loader takes a blank or a colon for the end of a name in ``LD_PRELOAD``, and only a colon or a semicolon in
+    ``LD_LIBRARY_PATH``: a library in a folder with a blank is preloaded by its name. Raises ``UsageError``.
+    """
+    folder = str(network.parent)
+    if ":" in folder or ";" in folder:
+        raise UsageError(
+            f"{network}: ranks cannot load a library from a folder with a colon or a semicolon in its name;"
+            " install Elanite elsewhere"
+        )
+    apart = any(each.isspace() for each in folder)
+    first = network.name if apart else str(network)
     others = base.get("LD_PRELOAD", "").strip()
-    return {"LD_PRELOAD": f"{network}:{others}" if others else str(network)}
+    found = {"LD_PRELOAD": f"{first}:{others}" if others else first}
+    if apart:
+        searched = base.get("LD_LIBRARY_PATH", "")
+        found["LD_LIBRARY_PATH"] = f"{folder}:{searched}" if searched else folder
+    return found

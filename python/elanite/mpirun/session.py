@@ -206,7 +206,7 @@ def _run(
     options = replace(options, collectives=core.collectives())
     name = uuid.uuid4().hex
     space = f"elanite_{name}"
-    own = {**launcher.of_ranks(os.environ, network), **libraries}
+    own = {**libraries, **launcher.of_ranks({**os.environ, **libraries}, network)}
     environment = launcher.environment(os.environ, core.environment(), name, network, cluster.rails)
 
     reports, processes = Reports(), Processes(name, space)

@@ -83,7 +83,7 @@ def lines(sites: Iterable[Site]) -> dict[Site, str]:
     for file in {one.file for one in wanted}:
         here = [one for one in wanted if one.file == file]
         for one, line in zip(here, _asked(tool, file, [one.address for one in here]), strict=False):
-            source, _, number = line.split(" ")[0].rpartition(":")
+            source, _, number = line.partition(" (discriminator")[0].rpartition(":")
             if number.isdigit() and number != "0" and not source.startswith("?"):
                 found[one] = f"{source.rsplit('/', 1)[-1]}:{number}"
     return found
