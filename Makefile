@@ -38,6 +38,7 @@ SEED ?= 0
 RUNS ?=
 COUNT ?=
 TARGET ?=
+BEFORE_PYTHON ?=
 CASE ?=
 MODULES ?=
 HOURS ?= 1
@@ -54,7 +55,7 @@ endif
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site paper web web-engine wheel lock audit mutants soak clean tools
+.PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site paper web web-engine wheel lock audit mutants soak clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -81,8 +82,13 @@ SIDE_BY_SIDE := --numprocesses=logical --maxprocesses=4 --dist=worksteal
 test-rust: $(BIN)/python
 	MAKEFLAGS= $(SETTLED) nice cargo test --workspace --locked --quiet </dev/null
 
-test-python: build
+test-python: build $(BEFORE_PYTHON)
 	$(SETTLED) $(BIN)/python -m pytest $(SIDE_BY_SIDE) </dev/null
+
+# Fortran's part of the MPI of .venv, where gfortran is: its tests are skipped without. BEFORE_PYTHON=fortran installs it while the
+# tests of Rust are compiled.
+fortran: build
+	$(BIN)/elanite install-mpifort || echo "the tests of Fortran are skipped"
 
 test-all: build
 	cargo test --workspace --locked --quiet -- --include-ignored
