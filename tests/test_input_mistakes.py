@@ -76,8 +76,8 @@ IN_PYTHON = [
     Mistake(
         "parallel edges of a graph are one cable",
         "python/elanite/inputs/graphs.py",
-        "        edges = list(graph.edges())\n",
-        "        edges = list(dict.fromkeys(graph.edges()))\n",
+        "for one, other, data in graph.edges(data=True)]\n",
+        "for (one, other), data in {(a, b): words for a, b, words in graph.edges(data=True)}.items()]\n",
     ),
     Mistake(
         "another network keeps the changed keys of the old one",

@@ -65,7 +65,7 @@ Examples:
     --to measured.csv
   elanite congestion qsnet/congestion     where packets waited
   elanite watch qsnet/uniform --open      packets and circuits, as a picture
-  elanite explore --open                  networks in the browser, simulated there
+  elanite explore --open                  networks, simulated in the browser
   elanite open my-traffic.html            the inputs and command of a page
   elanite show es40-qsnet                 every parameter, with provenance
   elanite explain link.hop_delay          meaning, bounds and source
