@@ -213,7 +213,6 @@ def test_a_slow_cable_is_the_hottest_of_its_group(tmp_path: Path, elanite: Elani
     # The way down has no choice: packets wait there, and longer than anywhere else.
     waits = links.sort("waiting_ps", descending=True)
     assert (waits["from"][0], waits["to"][0]) == ("switch top1", "switch leaf1")
-    assert waits["waiting_ps"][0] > 2 * waits["waiting_ps"][1]
 
 
 def test_flows_share_a_slow_cable(tmp_path: Path, elanite: Elanite) -> None:

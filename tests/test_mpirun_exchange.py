@@ -132,10 +132,17 @@ def test_fortran_of_intel_runs_with_that_of_an_mpich(tmp_path: Path) -> None:
     runs = [execute(command("mpirun", "-n", "2", "-f", "json", str(one)), cwd=tmp_path, env=around) for one in programs]
     assert [run.code for run in runs] == [0, 0], runs
     assert len({json.loads(run.err.splitlines()[-1])["digest"] for run in runs}) == 1
-    if (BIN.parent / "lib" / FOLDER).exists():
-        return  # installed by elanite install-mpifort, and taken from there
-    fortran.unlink()
-    ended = execute(command("mpirun", "-n", "2", str(programs[1])), cwd=tmp_path, env=around)
+
+
+@needs_mpi
+@pytest.mark.skipif((BIN.parent / "lib" / FOLDER).exists(), reason="elanite install-mpifort has put one beside the MPI")
+def test_fortran_of_intel_without_that_of_an_mpich_is_refused(tmp_path: Path) -> None:
+    words = [f"-I{BIN.parent / 'include'}", "-x", "none", library(tmp_path / "of_c", "libmpich.so.12", UCX)]
+    shared = ["-shared", "-fPIC", "-Wl,-soname,libmpifort.so.12", *words]
+    intel = compiled(tmp_path / "intel" / "libmpifort.so.12", FORTRAN.replace("MPICH Version:", MODULE), *shared)
+    program = compiled(tmp_path / "program", CALLS, "-x", "none", intel, "-Wl,--allow-shlib-undefined")
+    around = environment() | {"LD_LIBRARY_PATH": f"{intel.parent}:{tmp_path / 'of_c'}"}
+    ended = execute(command("mpirun", "-n", "2", str(program)), cwd=tmp_path, env=around)
     assert ended.code == 2, ended
     assert re.search(r"linked with Fortran's library of Intel MPI .* install one: elanite install-mpifort", ended.err)
 

@@ -85,7 +85,7 @@ export function Curves({ shown, onLoad }: { shown: Found[]; onLoad: (load: numbe
             {curve.name}
           </li>
         ))}
-        <li class="quiet">hollow: saturated</li>
+        <li class="quiet">hollow: saturated, where latencies grow with the measured time</li>
       </ul>
       <div class="pair">
         <div>

@@ -42,15 +42,15 @@ MOST_UNSEEN = 4
 
 @dataclass(frozen=True)
 class Meaning:
-    """What a key means."""
+    """The meaning of a key."""
 
     key: str
     text: str
-    """What it is, in a sentence or two."""
+    """A sentence or two."""
     allowed: str = ""
     """Type, unit and bounds."""
     allowed_on: str = ""
-    """The machine whose reader says so: bounds may depend on its other values, as those of a delay on its cycle."""
+    """The machine of the bounds, which may depend on its other values, as those of a delay on its cycle."""
     facts: list[tuple[str, str]] = field(default_factory=list)
     """More, as pairs of a name and a text."""
     moves: list[Moves] = field(default_factory=list)
@@ -59,7 +59,7 @@ class Meaning:
 
 @dataclass(frozen=True)
 class Moves:
-    """What the study of a machine says of a parameter or of a claim."""
+    """The result of a machine's study for a parameter or a claim."""
 
     name: str
     text: str
@@ -67,7 +67,7 @@ class Moves:
     steps: tuple[str, str] = ("lower", "higher")
     """The two values of the parameter, in short."""
     effects: list[Effect] = field(default_factory=list)
-    """The strongest first; none if nothing was found or nothing was studied."""
+    """The strongest first; empty without a study, or if no value moved."""
     fitted: frozenset[tuple[str, str]] = frozenset()
     """The pairs of a parameter and a claim of which the parameter was fitted to the claim."""
 
@@ -201,7 +201,7 @@ def _meant(key: str) -> tuple[str, ...]:
 
 
 TRIALS = ('"?"', "0", '"0 B"', '"0 MB/s"', '"0 flits"', '"100000 s"', '"100000 GB"', "4000000000", "-1")
-"""Values at which a reader of machine files says what it allows."""
+"""Values that a reader of machine files refuses with the bounds, or takes."""
 
 
 def _allowed(parameter: Parameter, machine: Source | None = None) -> tuple[str, str]:

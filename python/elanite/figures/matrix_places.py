@@ -44,7 +44,7 @@ class View:
     rows: tuple[str, str]
     """The names of the rows above and below the switches."""
     says: str
-    """What the caption says of the numbers."""
+    """The part of the caption about the numbers."""
     matrix: Matrix
     flat: bool = False
     """Whether the network has no levels: links have a row for each kind."""

@@ -9,6 +9,8 @@ from __future__ import annotations
 import re
 from fractions import Fraction
 
+from elanite.base import units
+
 _NUMBER = r"(\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE]([+-]?\d{1,2}))?"
 _RATE = re.compile(rf"{_NUMBER}\s*([kKMGTP]?)(i?)(bps|b/s|bit/s|bits/s|Bps|B/s|bytes/s)")
 _TIME = re.compile(rf"{_NUMBER}\s*(s|ms|us|µs|ns|ps|sec|)")
@@ -53,6 +55,11 @@ def time(text: str) -> int | None:
         return None
     value = round(_value(found[1], found[2]) * 10 ** _TICKS[found[3]])
     return value if value <= LONGEST else None
+
+
+def exact(text: object, unit: str) -> Fraction:
+    """A quantity of a machine file as an exact number of ``B``, ``MB/s`` or ``us``."""
+    return Fraction(decimal(Fraction(units.stated(text, unit))))
 
 
 def shown(value: Fraction) -> str:

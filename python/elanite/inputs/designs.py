@@ -13,10 +13,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from elanite import _core
 from elanite.base.text import counted
 from elanite.errors import UsageError
-from elanite.formats.quantities import decimal, span
+from elanite.formats.quantities import decimal, exact, span
 from elanite.inputs import shapes
 from elanite.inputs.links import HEADER, Link
 from elanite.inputs.machine import Machine
@@ -88,8 +87,8 @@ class Wanted:
 
     def _links(self, shape: Shape, machine: Machine, base: str) -> dict[str, tuple[object, str]]:
         link, bus = self.link, self.link.bus
-        flit = _exact(machine["link.flit"], "B")
-        cycle = flit * 8 * 10**6 / _exact(link.rate, "MB/s") / 8
+        flit = exact(machine["link.flit"], "B")
+        cycle = flit * 8 * 10**6 / exact(link.rate, "MB/s") / 8
         if cycle.denominator != 1:
             raise UsageError(f"--link {link.name}: a flit of {machine['link.flit']} takes no whole picoseconds")
         here = f"{base}, in whole flits"
@@ -108,7 +107,7 @@ class Wanted:
         values["link.channels"] = self._channels(shape, machine, flit, hops)
         values["switch.ascent"] = self._ascent(shape)
         values["switch.combine"] = (span(int(_cycles(machine["switch.combine"], cycle, link) * cycle)), here)
-        slice_ = Fraction(65536 * 8 * 10**3) / (_exact(link.rate, "MB/s") * 8)
+        slice_ = Fraction(65536 * 8 * 10**3) / (exact(link.rate, "MB/s") * 8)
         values["adapter.time_slice"] = (f"{decimal(slice_, 1)} ns", "assumed: 64 KB at the rate of the link")
         values["bus.rate"] = (bus.rate, bus.source)
         values["bus.burst_overhead"] = (bus.overhead, "PCIe: 26 bytes of framing, header and checksum at this rate")
@@ -123,8 +122,8 @@ class Wanted:
 
         A packet of P flits holds a channel for P + D + C cycles (``crates/fabric/src/credits.rs``).
         """
-        header = _exact(HEADER[0] if self.link.ethernet else machine["packet.header"], "B")
-        packet = math.ceil((_exact(machine["packet.payload"], "B") + header) / flit)
+        header = exact(HEADER[0] if self.link.ethernet else machine["packet.header"], "B")
+        packet = math.ceil((exact(machine["packet.payload"], "B") + header) / flit)
         delay, credit = max(hops["link.hop_delay"]), max(hops.get("link.credit_delay", [1]))
         needed = math.ceil(Fraction(packet + delay + credit, packet)) + 1
         each = min(needed, MOST_CHANNELS // shape.classes)
@@ -165,17 +164,9 @@ class Wanted:
         return found
 
 
-def _exact(text: object, unit: str) -> Fraction:
-    """A quantity as an exact number of bytes, MB/s or microseconds."""
-    number, found = _core.quantity(str(text)) or (0.0, "")
-    if found != unit:
-        raise AssertionError(f"{text} is no quantity of {unit}")
-    return Fraction(decimal(Fraction(number)))
-
-
 def _cycles(time: object, cycle: Fraction, link: Link) -> int:
     """The nearest whole cycles of a time, at least one."""
-    found = max(1, round(_exact(time, "us") * 10**6 / cycle))
+    found = max(1, round(exact(time, "us") * 10**6 / cycle))
     if found > LONGEST_HOP:
         raise UsageError(f"--link {link.name}: a delay of {time} is longer than {LONGEST_HOP} flits at {link.rate}")
     return found

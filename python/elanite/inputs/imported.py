@@ -29,7 +29,7 @@ from elanite.base.rows import section
 from elanite.base.text import counted
 from elanite.errors import ConfigError, UsageError
 from elanite.formats.network import Network, tidy, top
-from elanite.formats.quantities import decimal, shown, span
+from elanite.formats.quantities import exact, shown, span
 from elanite.inputs import graphs, toml
 from elanite.inputs.machine import Machine
 from elanite.inputs.sources import Source
@@ -134,11 +134,11 @@ class Import:
 
     def _clock(self) -> _Clock:
         rates = {each.rate for each in self.network.cables if each.rate is not None}
-        flit = _amount(self.machine["link.flit"], "B")
+        flit = exact(self.machine["link.flit"], "B")
         if not rates:
             self.notes.append(f"there are no rates: all links have that of {self.base.name}")
             own = self.machine["link.rate"]
-            rate = max(_amount(each, "MB/s") for each in (own if isinstance(own, list) else [own])) * 8 * 10**6
+            rate = max(exact(each, "MB/s") for each in (own if isinstance(own, list) else [own])) * 8 * 10**6
             return _Clock(rate, int(flit), int(flit * 8 * 10**12 / rate))
         fastest = max(rates)
         if missing := sum(each.rate is None for each in self.network.cables):
@@ -188,7 +188,7 @@ class Import:
         listed = own if isinstance(own, list) else [own]
         if own is None:
             return None
-        return [self.clock.cycles(_amount(listed[min(level, len(listed) - 1)], "us") * 10**6) for level in (0, 1)]
+        return [self.clock.cycles(exact(listed[min(level, len(listed) - 1)], "us") * 10**6) for level in (0, 1)]
 
     def _with_switch(self, delay: int, level: int) -> int:
         """The cycles of a hop: the cable, and the switch behind it; two halves of one at the ends of a way."""
@@ -314,7 +314,7 @@ class Import:
 
         A packet of P flits holds a channel for P + D + C cycles (``crates/fabric/src/credits.rs``).
         """
-        payload = _amount(self.machine["packet.payload"], "B") + _amount(self.machine["packet.header"], "B")
+        payload = exact(self.machine["packet.payload"], "B") + exact(self.machine["packet.header"], "B")
         packet = math.ceil(payload / self.clock.flit)
         longest = max(self.hops)
         if not self.network.cycles:
@@ -349,14 +349,6 @@ def _of(content: dict[str, object], base: str) -> dict[str, object]:
         else:
             found[key] = _of(each, base) if isinstance(each, dict) else each
     return found
-
-
-def _amount(text: object, unit: str) -> Fraction:
-    """A quantity of a machine file as an exact number of a unit: bytes, MB/s or microseconds."""
-    number, found = _core.quantity(str(text)) or (0.0, "")
-    if found != unit:
-        raise AssertionError(f"{text} is no quantity of {unit}")
-    return Fraction(decimal(Fraction(number)))
 
 
 def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tuple[str, list[str]]:

@@ -60,7 +60,7 @@ def turned(table: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Reading:
-    """What a table of changes says."""
+    """The sentences of a table of changes."""
 
     steady: list[str]
     """Claims whose verdict no step turns, apart from parameters that were fitted to the claim."""
