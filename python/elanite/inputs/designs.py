@@ -3,7 +3,7 @@
 The network is the smallest that holds the nodes (``elanite.inputs.shapes``), and the links have a name
 (``elanite.inputs.links``). All else is that of a machine to begin from. Its delays are rounded to whole cycles of the
 new rate, and there are as many channels as a round trip on the longest link needs for each class of the routing. Each
-value has its source, and ``notes`` says in sentences what the network is and what was assumed.
+value has its source, and ``notes`` has sentences on the network and on the assumptions.
 """
 
 from __future__ import annotations
