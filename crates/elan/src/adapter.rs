@@ -1,23 +1,22 @@
 //! # The adapter, part by part (petrini2003 s2.1, figure 1)
 //!
-//! | part | what it does |
+//! | part | task |
 //! |---|---|
 //! | [`bus`], `bus_interface` | moves everything between host and adapter, burst by burst |
-//! | [`command_processor`] | takes the commands of processes |
-//! | [`mmu`] | translates and protects the memory of each process |
-//! | [`dma_engine`] | works through the queue of DMA descriptors, packet by packet; an Elan4 has several |
+//! | [`command_processor`] | takes the processes' commands |
+//! | [`mmu`] | translates and protects each process's memory |
+//! | [`dma_engine`] | works through the DMA descriptor queue, packet by packet; an Elan4 has several |
 //! | [`sten`] | sends short messages without descriptors; a part of an Elan4 |
-//! | [`inputter`] | stores and answers what comes from the network; [`queue`]s of small messages |
+//! | [`inputter`] | stores and answers packets from the network; [`queue`]s for small messages |
 //! | [`event_unit`] | counts the occurrences of events, and starts the events' actions |
-//! | [`recovery`] | packets that faults damage or lose: sends them again, knows repetitions, tells errors |
-//! | `thread_processor` | runs the libraries' threads, one at a time, which send packets of transactions ([`thread_packets`]) |
+//! | [`recovery`] | packets that faults damage or lose: sends them again, recognises repetitions, reports errors |
+//! | `thread_processor` | runs the libraries' threads, one at a time, which send transaction packets ([`thread_packets`]) |
 //!
-//! Each part owns its state. A part is told what happens, and has the [`Wires`] to everything
-//! beyond itself: the network, the bus, the clock, the memory of all processes. A part returns what
-//! another part of its adapter must do, and the [`Adapter`] passes it on. The parts that all
-//! generations share are always there; a list in the machine file says which further parts an
-//! adapter has ([`Part`](crate::Part)). To add a part: write its file, name it here with its
-//! routing, and read its parameters from the machine file.
+//! Each part owns its state. A part receives events, and has the [`Wires`] to everything beyond itself: the network,
+//! the bus, the clock, all processes' memory. A part returns requests to other parts of its adapter, and the
+//! [`Adapter`] passes them on. The parts that all generations share are always there; a list in the machine file names
+//! further parts an adapter has ([`Part`](crate::Part)). To add a part: write its file, name it here with its routing,
+//! and read its parameters from the machine file.
 
 pub mod bus;
 pub mod bus_interface;
@@ -56,11 +55,11 @@ use sten::Sten;
 use thread_processor::ThreadProcessor;
 use units::Time;
 
-/// Number of a DMA engine of an adapter.
+/// Number of a DMA engine within its adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct EngineNumber(u32);
 
-/// What is due at a time, at an adapter.
+/// An event at an adapter that is due at a time.
 #[derive(Clone, Debug)]
 pub(crate) enum Due {
     /// A burst on the adapter's bus ends.
@@ -69,7 +68,7 @@ pub(crate) enum Due {
     Commanded(Place, Command),
     /// The command processor is done with a command.
     Executed(Place, Command),
-    /// The inputter is done with the request of a get.
+    /// The inputter is done with the get request.
     Announced(Place, DmaId),
     /// A DMA engine has taken up its next descriptor.
     Started(Place, EngineNumber),
@@ -89,21 +88,21 @@ pub(crate) enum Due {
     Queued(Place, QueueNumber),
     /// An [`Occurrence`] happens.
     Occurred(Occurrence),
-    /// The block of an occurrence is in main memory.
+    /// An occurrence's block is in main memory.
     Copied(Occurrence),
-    /// The process has seen the block of an occurrence.
+    /// The process has seen an occurrence's block.
     Seen(Occurrence),
     /// Something beyond a single adapter is due.
     Beyond(Beyond),
 }
 
-/// What is due beyond a single adapter.
+/// An event beyond a single adapter that is due.
 #[derive(Clone, Debug)]
 pub(crate) enum Beyond {
     /// A rail fails, or works again.
     Fails(Rail),
     Returns(Rail),
-    /// A part fails or is repaired, or the sources learn of it.
+    /// A part fails or is repaired, or the sources notice it.
     Fault(faults::Event),
     /// A process goes on: it has slept enough, or its transfer has ended.
     Wake(Signal),
@@ -113,7 +112,7 @@ pub(crate) enum Beyond {
 const _: () = assert!(size_of::<Due>() <= 16);
 
 impl Due {
-    /// The adapter at which it is due; none beyond a single one.
+    /// The adapter at which it is due; `None` beyond a single one.
     #[inline]
     pub fn place(&self) -> Option<Place> {
         Some(match *self {
@@ -137,7 +136,7 @@ impl Due {
     }
 }
 
-/// What the parts of one adapter reach beyond themselves, while something happens to them.
+/// A part's reach beyond its adapter while it handles an event.
 pub(crate) struct Wires<'a> {
     pub node: Place,
     pub now: Time,
@@ -174,7 +173,7 @@ impl Wires<'_> {
         self.agenda.schedule(at, event.node.get().into(), occurred);
     }
 
-    /// Keeps an error that nobody awaits for the process at an address.
+    /// Keeps an error without a waiter, for the process at an address.
     pub fn trap(&mut self, at: Address, fault: Fault) {
         self.memory.trap(self.node, at.context, fault.into());
     }
@@ -185,7 +184,7 @@ impl Wires<'_> {
     }
 }
 
-/// The parts of one adapter.
+/// One adapter's parts.
 pub(crate) struct Adapter {
     pub commands: CommandProcessor,
     pub engine: DmaEngine,
@@ -195,7 +194,7 @@ pub(crate) struct Adapter {
     pub processor: ThreadProcessor,
     pub events: EventUnit,
     pub rail: RailState,
-    /// Whether the adapter itself has died, and executes nothing.
+    /// Whether the adapter itself has died, and no longer works.
     pub is_dead: bool,
 }
 
@@ -213,7 +212,7 @@ impl Adapter {
         }
     }
 
-    /// Lets the parts do what is due; returns what is due beyond the adapter.
+    /// Lets the parts handle a due event; returns the event that is due beyond the adapter.
     #[inline]
     pub fn happens(&mut self, wires: &mut Wires<'_>, mut due: Due) -> Option<Beyond> {
         if let Due::BurstEnds(_, direction) = due {
@@ -273,7 +272,7 @@ impl Adapter {
         None
     }
 
-    /// The last flit of a packet has arrived.
+    /// A packet's last flit has arrived.
     #[inline]
     pub fn arrived(&mut self, wires: &mut Wires<'_>, packet: PacketId, token: Token) {
         match token {
@@ -290,7 +289,7 @@ impl Adapter {
         }
     }
 
-    /// A packet of the adapter has been answered.
+    /// One of the adapter's packets has been answered.
     #[inline]
     pub fn answered(&mut self, wires: &mut Wires<'_>, token: Token, ack: Ack) {
         match token {
@@ -329,7 +328,7 @@ impl Adapter {
         }
     }
 
-    /// A descriptor may go: it waits for an engine of its kind.
+    /// A descriptor may go: it waits for a suitable engine.
     #[inline]
     fn line_up(&mut self, wires: &mut Wires<'_>, id: DmaId) {
         if wires.flight.dma(id).dma.short
@@ -353,7 +352,7 @@ impl Adapter {
         }
     }
 
-    /// Lets the DMA engine do what it can.
+    /// Runs the DMA engine as far as it gets.
     #[inline]
     pub fn run_engine(&mut self, wires: &mut Wires<'_>) {
         while self.engine.is_busy() {
@@ -365,15 +364,15 @@ impl Adapter {
         }
     }
 
-    /// Lets the STEN do what it can, where the adapter has one.
+    /// Runs the STEN, if the adapter has one, as far as it gets.
     fn run_sten(&mut self, wires: &mut Wires<'_>) {
         if let Some(sten) = &mut self.sten {
             sten.run(wires);
         }
     }
 
-    /// Something has occurred. What this completes starts its action; occurrences of an event that
-    /// is set already or has been freed do not count.
+    /// Something has occurred. An event that is now complete starts its action; occurrences of an event that is set
+    /// already or has been freed do not count.
     fn occur(&mut self, wires: &mut Wires<'_>, occurrence: Occurrence) {
         match occurrence {
             Occurrence::Event(id) => self.event_occurs(wires, id),
@@ -413,7 +412,7 @@ impl Adapter {
         }
     }
 
-    /// Starts a DMA that an event of a process posts, without the command port.
+    /// Starts a DMA that a process's event posts, without the command port.
     fn start_chained(&mut self, wires: &mut Wires<'_>, process: Address, dma: Dma) {
         if let Some(capability) = wires.memory.capability(process) {
             let owner = (process.node, process.context);

@@ -1,32 +1,32 @@
-//! # The messages of an adapter, and its status as its node knows it
+//! # An adapter's messages, and its status as its node knows it
 //!
-//! An adapter's status is known at its node only when the adapter has written it down, some time after it has changed (coll2003
-//! s3: "The state is updated by the NICs"). [`Busy`] counts the messages that the adapter sends and receives, and remembers the
-//! changes of the status that its node does not know yet. The status is either exact, or one bit that every beginning sets and
-//! every end clears ([`Status`]).
+//! An adapter's status is known at its node only when the adapter has written it down, some time after it has changed
+//! (coll2003 s3: "The state is updated by the NICs"). [`Busy`] counts the messages that the adapter sends and receives,
+//! and remembers status changes that its node does not know yet. It is either exact, or one bit that every beginning
+//! sets and every end clears ([`Status`]).
 
 use crate::config::rails::Status;
 use std::collections::VecDeque;
 use units::Time;
 
-/// The messages of an adapter, and its status as its node knows it.
+/// An adapter's messages, and its status as its node knows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Busy {
     /// Messages that the adapter sends.
     sending: u32,
-    /// Messages of which something has arrived and something is missing.
+    /// Messages that have arrived in part.
     receiving: u32,
     status: Status,
-    /// From a change until the node knows of it.
+    /// From a change until the node knows it.
     lag: Time,
     /// The status that the node knew before the changes.
     known: bool,
-    /// Changes of the status, oldest first: at least those of the last `lag`.
+    /// Status changes, oldest first: at least those within the last `lag`.
     changes: VecDeque<(Time, bool)>,
 }
 
 impl Busy {
-    /// An adapter that is free, whose node knows of each change after `lag`.
+    /// A free adapter whose node knows each change after `lag`.
     pub fn new(status: Status, lag: Time) -> Self {
         Busy {
             sending: 0,
@@ -67,7 +67,7 @@ impl Busy {
         self.receiving > 0
     }
 
-    /// The status of `lag` ago, which the node knows now: whether the adapter was busy.
+    /// The status `lag` ago, which the node knows now: whether the adapter was busy.
     pub fn was_busy(&self, now: Time) -> bool {
         let known = self
             .changes

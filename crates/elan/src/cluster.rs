@@ -1,10 +1,10 @@
-//! # The cluster: time, the run loop, and what processes see of a node
+//! # The cluster: time, the run loop, and a node as its processes see it
 //!
 //! Two clocks meet here. Adapters, buses and processes live in events at any picosecond; the fabric lives in cycles.
 //! [`Cluster::run_until`] interleaves the two: events that are due no later than a cycle come before the cycle, and the
-//! fabric is told how far it may run before the next event. Deliveries and acknowledgements are handled at the time of the
-//! fabric's cycle, in the order that the fabric gives. What adapters then hand to the fabric takes effect in the next
-//! cycle. Events at the same time are ordered by the place of their adapter, then by the order of scheduling.
+//! fabric receives the limit to which it may run before the next event. Deliveries and acknowledgements are handled at
+//! the time of the fabric's cycle, in the fabric's order. Packets that adapters then hand to the fabric take effect in
+//! the next cycle. Events at the same time are ordered by their adapter's place, then by scheduling order.
 
 mod census;
 mod failing;
@@ -37,10 +37,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use thiserror::Error;
 use units::{Bytes, Time};
 
-/// Bounds of a run, the flag by which another thread stops it, and the observer of its progress.
+/// A run's bounds, the flag by which another thread stops it, and its progress observer.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    /// Bounds of time, events and memory.
+    /// Time, event and memory bounds.
     pub limits: Limits,
     /// Set from outside to end the run with [`Stop::Cancelled`].
     pub cancel: Option<Arc<AtomicBool>>,
@@ -48,7 +48,7 @@ pub struct Watch {
     pub observer: Option<Observer>,
 }
 
-/// A function that receives the progress of a run, such as the progress bar of a page.
+/// A function that receives a run's progress, such as a page's progress bar.
 #[derive(Clone)]
 pub struct Observer(Rc<dyn Fn(Progress)>);
 
@@ -68,7 +68,7 @@ impl Debug for Observer {
 /// Why a run ended before its end.
 #[derive(Debug, Error)]
 pub enum Stop {
-    /// Nothing will ever happen again, and processes still wait.
+    /// No event is left, and processes still wait.
     #[error(
         "deadlock at {at}: nothing is left to happen, and these processes wait: {}{}",
         waiting.join(", "),
@@ -93,12 +93,12 @@ pub enum Stop {
     /// A bound was passed.
     #[error(transparent)]
     Exceeded(#[from] kernel::Exceeded),
-    /// The flag of the [`Watch`] was set.
+    /// The [`Watch`]'s flag was set.
     #[error("the run was cancelled")]
     Cancelled,
 }
 
-/// How many steps of the run loop pass between two looks at the bounds.
+/// Run loop steps between two checks of the bounds.
 const WATCH_INTERVAL: u64 = 1 << 8;
 
 /// How many steps pass between two searches for packets that wait for each other, where broadcasts can do so: other traffic
@@ -108,7 +108,7 @@ const DEADLOCK_INTERVAL: u64 = WATCH_INTERVAL << 6;
 /// How far the fabric may run, in cycles, before the bounds are looked at.
 const LONGEST_STRETCH: u64 = 1 << 16;
 
-/// A simulated cluster; see the essay of the crate.
+/// A simulated cluster; see the crate's essay.
 pub struct Cluster {
     world: Rc<RefCell<World>>,
     executor: Executor,
@@ -136,14 +136,14 @@ impl Cluster {
         }
     }
 
-    /// Sets the seed for the random streams of the hosts' noise; the default is 0.
+    /// Sets the seed for the hosts' noise streams; the default is 0.
     #[must_use]
     pub fn seeded(self, seed: u64) -> Self {
         self.world.borrow_mut().seed = seed;
         self
     }
 
-    /// A node at its adapter on rail 0, for programs that need no protection from each other: those of its context 0.
+    /// A node at its adapter on rail 0, for programs in its context 0, which need no protection from each other.
     ///
     /// # Panics
     /// If the machine has no such node.
@@ -151,7 +151,7 @@ impl Cluster {
         self.adapter(Rail::new(0), id)
     }
 
-    /// A node at its adapter on a rail, as [`Cluster::node`]. Contexts, memory and events are those of one adapter.
+    /// A node at its adapter on a rail, as [`Cluster::node`]. Contexts, memory and events belong to one adapter.
     ///
     /// # Panics
     /// If the machine has no such node, or no such rail.
@@ -171,16 +171,15 @@ impl Cluster {
         self.world.borrow().fabric().topology().nodes()
     }
 
-    /// Networks that every node is attached to, each by an adapter of its own.
+    /// Networks that every node is attached to, each by its own adapter.
     pub fn rails(&self) -> u32 {
         self.world.borrow().fabric().topology().rails()
     }
 
-    /// Lets a rail fail at a moment, until it is repaired: all adapters of the rail see that their links are dead. Packets
-    /// on their way get lost, even if they would arrive after a repair; their senders learn of it
-    /// ([`crate::DmaError::is_rail_down`]). What has been acknowledged is safe. Gets, and DMAs that ask for stored bytes
-    /// ([`crate::Dma::stored`]), fail when nothing more of them can be stored.
-    /// A rail that is down already stays as it is.
+    /// Lets a rail fail at a moment, until it is repaired: all the rail's adapters see that their links are dead.
+    /// Packets on their way get lost, even if they would arrive after a repair; their senders notice it
+    /// ([`crate::DmaError::is_rail_down`]). Acknowledged data are safe. Gets, and DMAs that ask for stored bytes
+    /// ([`crate::Dma::stored`]), fail when no more bytes can be stored. A rail that is down already stays as it is.
     ///
     /// # Panics
     /// If the machine has no such rail, or the moment is past.
@@ -188,7 +187,7 @@ impl Cluster {
         self.change_rail(rail, at, Beyond::Fails(rail));
     }
 
-    /// Lets a rail work again from a moment on; what was lost stays lost. A rail that works stays as it is.
+    /// Lets a rail work again from a moment on; lost packets stay lost. A rail that works stays as it is.
     ///
     /// # Panics
     /// As [`Cluster::fail_rail`].
@@ -213,8 +212,8 @@ impl Cluster {
         Capability::new(self.capabilities.get())
     }
 
-    /// Attaches processes at some nodes, all with a capability that is new. A node may occur several times. The first processes of
-    /// all nodes are in contexts of one number, so are the second ones, and so on: broadcasts need this.
+    /// Attaches processes at some nodes, all with a new capability. A node may occur several times. All nodes' first
+    /// processes are in contexts with one number, so are the second ones, and so on: broadcasts need this.
     ///
     /// # Errors
     /// If an adapter has no context left, or too few numbers are free everywhere.
@@ -255,7 +254,7 @@ impl Cluster {
         outcome.map(|()| attached)
     }
 
-    /// Starts a process. Its label appears in reports of deadlocks.
+    /// Starts a process. Its label appears in deadlock reports.
     pub fn spawn(&mut self, label: impl Into<Label>, process: impl Future<Output = ()> + 'static) {
         self.executor.spawn(label, process);
     }
@@ -275,9 +274,9 @@ impl Cluster {
         Ok(())
     }
 
-    /// Runs until `go_on` says no, or until nothing more is due by `end`. `go_on` is asked after each step with the present
-    /// time. Returns whether anything is still due; if not, the clock stands at `end`, unless `end` is [`Time::MAX`].
-    /// Processes that wait for ever are no error.
+    /// Runs until `go_on` returns false, or until no more events are due by `end`. `go_on` is called after each step
+    /// with the present time. Returns whether an event is still due; if not, the clock stands at `end`, unless `end` is
+    /// [`Time::MAX`]. Processes that wait for ever are no error.
     ///
     /// # Errors
     /// As [`Cluster::run_until`].
@@ -308,7 +307,7 @@ impl Cluster {
     /// Runs until all processes have finished.
     ///
     /// # Errors
-    /// A bound passed, the run cancelled, or processes that wait for what cannot happen.
+    /// A bound passed, the run cancelled, or processes that wait for impossible events.
     pub fn run(&mut self) -> Result<(), Stop> {
         self.run_to_end(None)
     }
@@ -341,8 +340,8 @@ impl Cluster {
         }
     }
 
-    /// Lets processes run, then what is next, if it is due by `end`; returns whether anything was. Unless only `one` step is
-    /// wanted, further steps follow until a process is ready, or it is time to look at the bounds.
+    /// Lets processes run, then handles the next event if it is due by `end`; returns whether one was. Unless only
+    /// `one` step is wanted, further steps follow until a process is ready, or it is time to look at the bounds.
     fn step(&mut self, end: Time, one: bool) -> Result<bool, Stop> {
         self.run_ready()?;
         let bound = self.watch.limits.time.unwrap_or(Time::MAX);
@@ -380,7 +379,7 @@ impl Cluster {
         })
     }
 
-    /// The error of a run in which some packets, and the processes that wait for the packets, cannot go on.
+    /// The error for a run in which some packets, and the processes that wait for the packets, cannot go on.
     fn deadlock(&self, packets: Option<fabric::Deadlock>) -> Stop {
         Stop::Deadlock {
             at: self.now(),
@@ -412,7 +411,7 @@ impl Cluster {
         Ok(())
     }
 
-    /// Events so far: of adapters, buses and processes, and of the fabric's control plane.
+    /// Events so far, at adapters, buses and processes, and in the fabric's control plane.
     pub fn events(&self) -> u64 {
         self.world.borrow().events()
     }
@@ -427,23 +426,23 @@ impl Cluster {
         self.world.borrow_mut().flight().add_meter()
     }
 
-    /// What a meter shows.
+    /// A meter's value.
     pub fn metered(&self, meter: Meter) -> Bytes {
         self.world.borrow_mut().flight().metered(meter)
     }
 
-    /// A digest of the records of all packets so far; equal runs have equal digests.
+    /// A digest of all packet records so far; equal runs have equal digests.
     pub fn digest(&self) -> String {
         self.world.borrow().digest().hex()
     }
 
-    /// What a link has done so far.
+    /// A link's counters so far.
     pub fn link(&self, link: impl Into<LinkId>) -> LinkCounters {
         self.world.borrow_mut().link(link.into())
     }
 
-    /// From here on keeps who holds which channel when, for a picture of the time from `from` on. Ask at the start of the run: what
-    /// is held already is not known.
+    /// From here on records the holder of each channel, for a picture of the time from `from` on. Call it at the run's
+    /// start: earlier holders are unknown.
     pub fn record(&mut self, from: Time) {
         self.world.borrow_mut().record(from);
     }
@@ -454,18 +453,18 @@ impl Cluster {
         self.world.borrow_mut().recorded()
     }
 
-    /// From here on counts what each link carries apart for the shares of capabilities
+    /// From here on counts each link's load separately by the capabilities' shares
     /// ([`Capability::of_share`](crate::memory::Capability::of_share)).
     pub fn tally(&mut self) {
         self.world.borrow_mut().tally();
     }
 
-    /// The counts of the tally so far, by link and share; see [`fabric::Network::tallied`].
+    /// The tally's counts so far, by link and share; see [`fabric::Network::tallied`].
     pub fn tallied(&self) -> Vec<fabric::Share> {
         self.world.borrow_mut().tallied()
     }
 
-    /// What has failed so far: the faults of [`Config::faults`] in the order in which they occurred, those of bits first.
+    /// The faults so far: those in [`Config::faults`] in order of occurrence, bit errors first.
     pub fn faults(&self) -> Vec<Episode> {
         self.world.borrow().episodes().to_vec()
     }

@@ -1,5 +1,5 @@
-//! The parameters of adapters, buses and packets. The machine file's texts arrive here as quantities. Their bounds are
-//! checked where the file is read.
+//! Adapter, bus and packet parameters. The machine file's texts arrive here as quantities. Their bounds are checked
+//! where the file is read.
 
 pub mod rails;
 
@@ -12,13 +12,13 @@ use units::{Bytes, Rate, Time};
 /// An Elan3 adapter (petrini2003 s2.1).
 #[derive(Clone, Copy, Debug)]
 pub struct AdapterConfig {
-    /// From the last flit of a packet to the moment when its acknowledgement leaves.
+    /// From a packet's last flit to the moment when its acknowledgement leaves.
     pub turnaround: Time,
     /// Command processor: from the store in the command port to the descriptor in the DMA queue.
     pub command: Time,
     /// DMA engine: from taking up a descriptor to its first packet. Paid again after each time slice.
     pub dma_start: Time,
-    /// Inputter: from the last payload stored to the naming of the event.
+    /// Inputter: from the last payload stored until the event is named.
     pub input: Time,
     /// Setting an event and starting its action.
     pub event: Time,
@@ -28,23 +28,23 @@ pub struct AdapterConfig {
     pub time_slice: Time,
     /// Descriptors in the DMA queue; a further descriptor is refused ([`crate::DmaError::QueueFull`]).
     pub queue: u32,
-    /// Packets that wait in the inputter for the bus; the acknowledgement of a further packet waits for a place.
+    /// Packets that wait in the inputter for the bus; a further packet's acknowledgement waits for a place.
     pub input_buffers: u32,
     /// Times that the hardware sends a discarded packet again at once, before the operating system backs off.
     pub retries: u32,
-    /// From the refusal of a packet to sending it again.
+    /// From a packet's refusal to sending it again.
     pub retry_delay: Time,
-    /// From the refusal of a packet to sending it again, once `retries` is used up.
+    /// From a packet's refusal to sending it again, once `retries` is used up.
     pub trap_delay: Time,
     /// The adapter's own memory.
     pub memory: Bytes,
     /// The operating system: from the copied event block in main memory to the moment when a blocking process goes on.
     pub interrupt: Time,
-    /// A cycle of the thread processor.
+    /// A thread processor cycle.
     pub thread_cycle: Time,
     /// Cycles in which the thread processor takes up a thread.
     pub thread_switch: u32,
-    /// Cycles in which a thread hands a DMA, an event or a packet to the rest of the adapter.
+    /// Cycles in which a thread hands a DMA, an event or a packet to the adapter's other parts.
     pub thread_issue: u32,
 }
 
@@ -59,7 +59,8 @@ impl AdapterConfig {
     }
 }
 
-/// A part in which adapters differ. An adapter without any of these is an Elan3 (garcia2005 s2.1 says what an Elan4 has).
+/// A part in which adapters differ. An adapter without these parts is an Elan3 (garcia2005 s2.1 describes the Elan4's
+/// parts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Part {
     /// The short transaction engine.
@@ -72,9 +73,9 @@ pub enum Part {
         /// How many, at least 1.
         count: u32,
     },
-    /// Reads of main memory are split transactions.
+    /// Main memory reads are split transactions.
     SplitReads {
-        /// From the end of a request on the bus to the moment when its data ask for the bus.
+        /// From a request's end on the bus to the moment when its data ask for the bus.
         latency: Time,
     },
 }
@@ -88,7 +89,7 @@ pub enum Duplex {
     Full,
 }
 
-/// The I/O bus of an adapter: all that moves between main memory and adapter crosses it (petrini2003 s4: 64-bit, 33 MHz PCI).
+/// An adapter's I/O bus: all traffic between main memory and adapter crosses it (petrini2003 s4: 64-bit, 33 MHz PCI).
 #[derive(Clone, Copy, Debug)]
 pub struct BusConfig {
     /// Whether both directions move at once.
@@ -97,45 +98,45 @@ pub struct BusConfig {
     pub rate: Rate,
     /// Longest transaction; longer transfers are cut.
     pub burst: Bytes,
-    /// Arbitration, address and first-word latency of each transaction.
+    /// Each transaction's arbitration, address and first-word latency.
     pub burst_overhead: Time,
-    /// Of a half-duplex bus: extra time before a transaction whose direction differs from that of the last (petrini2003
-    /// s5.2: the bus "is not able to efficiently interleave the bidirectional traffic").
+    /// On a half-duplex bus: extra time before a transaction in another direction than the last (petrini2003 s5.2: the
+    /// bus "is not able to efficiently interleave the bidirectional traffic").
     pub turnaround: Time,
 }
 
 /// The host processors as the libraries use them.
 #[derive(Clone, Copy, Debug)]
 pub struct HostConfig {
-    /// Instructions of a library call that starts or ends a message.
+    /// Instructions in a library call that starts or ends a message.
     pub call: Time,
-    /// Additional time of an MPI call that does not block: its request is made and freed.
+    /// Additional time for a non-blocking MPI call: its request is made and freed.
     pub request: Time,
-    /// Rate at which a processor copies bytes from one place of main memory to another.
+    /// Rate at which a processor copies bytes within main memory.
     pub copy: Rate,
-    /// Time until a processor of a node sees what another processor stored.
+    /// Time until one processor sees another processor's store on the same node.
     pub shared: Time,
-    /// Processors of a node, at least 1.
+    /// Processors per node, at least 1.
     pub cpus: u32,
 }
 
-/// The envelope of a tagged message: its kind and source, the sender's label, tag, size, and where its bytes and the
-/// sender's event lie. One block of a descriptor's length is assumed.
+/// A tagged message's envelope: its kind and source, the sender's label, tag, size, and the places of its bytes and the
+/// sender's event. One block with a descriptor's length is assumed.
 pub const ENVELOPE: Bytes = Bytes::new(32);
 
-/// Who matches the tags of messages and moves their bytes.
+/// The unit that matches message tags and moves the bytes.
 #[choice]
 pub enum Matching {
-    /// A thread on the adapter, whatever the process does.
+    /// A thread on the adapter, independent of the process.
     Adapter,
     /// The process's own processor, when it does not compute; it copies the bytes at both ends.
     Host,
 }
 
-/// Tports, the tagged messages of Elanlib (petrini2003 s3.2): the work of their thread, and the bounds of their buffers.
+/// Tports, Elanlib's tagged messages (petrini2003 s3.2): their thread's work, and their buffer bounds.
 #[derive(Clone, Copy, Debug)]
 pub struct TportConfig {
-    /// Who matches the tags and moves the bytes.
+    /// The unit that matches the tags and moves the bytes.
     pub matching: Matching,
     /// Cycles in which the thread takes up an envelope or a posted receive, and answers it.
     pub handle: u32,
@@ -145,20 +146,20 @@ pub struct TportConfig {
     pub small: Bytes,
     /// Longer messages than this are never buffered.
     pub big: Bytes,
-    /// Slots of the queue of envelopes.
+    /// Slots in the envelope queue.
     pub slots: u32,
-    /// Adapter memory of a process for small messages that nobody has asked for yet.
+    /// A process's adapter memory for small messages that have no receive yet.
     pub buffer: Bytes,
-    /// Main memory of a process for longer messages, and for messages that are received into buffers of the system.
+    /// A process's main memory for longer messages, and for messages that are received into system buffers.
     pub system: Bytes,
 }
 
-/// Groups of processes in Elanlib, and their collective calls.
+/// Process groups in Elanlib, and their collective calls.
 #[derive(Clone, Copy, Debug)]
 pub struct GroupConfig {
-    /// Most children of a process in the tree of the collective calls (`LIBELAN_GROUP_BRANCHRATIO`); at least 1.
+    /// Most children of a process in the collective calls' tree (`LIBELAN_GROUP_BRANCHRATIO`); at least 1.
     pub branching: u32,
-    /// Cycles in which a thread sets up the packet of a hardware barrier, beside those of handing the packet over.
+    /// Cycles in which a thread sets up a hardware barrier's packet, beside those for handing the packet over.
     pub broadcast: u32,
 }
 
@@ -167,13 +168,13 @@ pub struct GroupConfig {
 pub struct Config {
     /// Switches and links.
     pub fabric: fabric::Config,
-    /// Duration of a fabric cycle: one flit on a link.
+    /// A fabric cycle's duration: one flit on a link.
     pub cycle: Time,
     /// How messages become packets and packets become flits.
     pub packet: PacketFormat,
     /// The adapters.
     pub adapter: AdapterConfig,
-    /// The parts that only some adapters have: none for an Elan3.
+    /// The parts that only some adapters have: empty for an Elan3.
     pub parts: Vec<Part>,
     /// The buses.
     pub bus: BusConfig,
@@ -183,10 +184,10 @@ pub struct Config {
     pub tport: TportConfig,
     /// The groups.
     pub group: GroupConfig,
-    /// How messages are spread over the rails, whose number is that of the fabric's trees; none where nothing is chosen.
+    /// How messages are spread over the rails, as many as the fabric has trees; `None` where the file has no choice.
     pub rails: Option<rails::Config>,
-    /// What takes the hosts' processors away from processes.
+    /// The operating system's noise on the hosts' processors.
     pub noise: Vec<noise::Source>,
-    /// What fails; none where nothing is listed.
+    /// The faults; `None` where no faults are listed.
     pub faults: Option<faults::Config>,
 }

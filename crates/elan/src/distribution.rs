@@ -1,5 +1,5 @@
-//! Distributions around a mean: of message sizes and inter-arrival times (petrini2003 s5.3: tags S and T of the figures), and
-//! of what the operating system takes of a processor ([`crate::noise`]).
+//! Distributions around a mean: for message sizes and inter-arrival times (petrini2003 s5.3: tags S and T in the
+//! figures), and for operating system noise on a processor ([`crate::noise`]).
 
 use derive::choice;
 use kernel::random::Stream;
@@ -16,7 +16,7 @@ pub enum Distribution {
 }
 
 impl Distribution {
-    /// Draws a value. Every distribution takes one draw, so that streams of different experiments stay comparable.
+    /// Draws a value. Every distribution takes one draw, so that different experiments' streams stay comparable.
     #[inline]
     pub fn draw(self, mean: f64, stream: &mut Stream) -> f64 {
         match self {
@@ -29,11 +29,11 @@ impl Distribution {
         }
     }
 
-    /// The same, rounded to an integer of at least 1.
+    /// The same, rounded to an integer, at least 1.
     #[inline]
     pub fn draw_count(self, mean: u64, stream: &mut Stream) -> u64 {
         let drawn = self.draw(mean as f64, stream);
-        // As `f64::round` does it, which is a call of a library.
+        // As `f64::round` does it, which is a library call.
         let whole = drawn as u64;
         let up = drawn - whole as f64 >= 0.5;
         whole.saturating_add(up.into()).max(1)

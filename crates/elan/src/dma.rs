@@ -1,8 +1,8 @@
 //! # Remote DMAs: descriptors
 //!
-//! A descriptor says "move these bytes there". One end lies in the memory of the process that posts the descriptor: the
-//! source of a *put*, the destination of a *get*, which the other end's adapter executes ([`crate::adapter::gets`]). A
-//! *queue* DMA puts one message into a queue ([`crate::adapter::queue`]). The [`crate::adapter::dma_engine`] works on DMAs.
+//! A descriptor says "move these bytes there". One end lies in the posting process's memory: a *put*'s source, a
+//! *get*'s destination, which the other end's adapter executes ([`crate::adapter::gets`]). A *queue* DMA puts one
+//! message into a queue ([`crate::adapter::queue`]). The [`crate::adapter::dma_engine`] works on DMAs.
 //!
 //! A DMA is complete when all its packets are acknowledged. Then its source event is set, which its process awaits.
 
@@ -28,7 +28,7 @@ use units::Bytes;
 pub struct Dma {
     pub(crate) from: Address,
     pub(crate) to: Address,
-    /// Of a broadcast, the last of its nodes; the first is that of `to`.
+    /// A broadcast's last node; the first is the node of `to`.
     pub(crate) last: Option<Place>,
     pub(crate) length: Bytes,
     pub(crate) priority: Priority,
@@ -40,9 +40,9 @@ pub struct Dma {
     pub(crate) short: bool,
     /// Whether packets for main memory are answered when they are written.
     pub(crate) stored: bool,
-    /// Of a broadcast: whether it ends when the network first loses it.
+    /// For a broadcast: whether it ends when the network first loses it.
     pub(crate) once: bool,
-    /// Of a get: a word in adapter memory of the process that has the bytes, 0 as long as the process offers them.
+    /// For a get: a word in the adapter memory of the process that has the bytes, 0 as long as the process offers them.
     pub(crate) withdrawn: Option<Address>,
 }
 
@@ -56,8 +56,8 @@ pub(crate) enum Notify {
 }
 
 impl Dma {
-    /// A transfer of `length` bytes. Zero bytes are one packet that carries only the notification, and touch neither
-    /// address. One end lies in the process that posts the DMA: the source of a put, the destination of a get.
+    /// A transfer of `length` bytes. Zero bytes are one packet that carries only the notification, and touch no memory.
+    /// One end lies in the process that posts the DMA: a put's source, a get's destination.
     pub fn new(from: Address, to: Address, length: Bytes) -> Self {
         Dma {
             from,
@@ -76,7 +76,7 @@ impl Dma {
         }
     }
 
-    /// A message of `length` bytes, of at most a packet, into the queue at an address.
+    /// A message of `length` bytes, at most a packet, into the queue at an address.
     pub fn queue(from: Address, to: Address, length: Bytes) -> Self {
         Dma {
             queue: true,
@@ -84,8 +84,9 @@ impl Dma {
         }
     }
 
-    /// A transfer of `length` bytes to the same address, in contexts of the same number, on all nodes from that of `to` to
-    /// `last`; see [`crate::adapter::inputter::broadcast`]. If the transfer has an event, it is named by address.
+    /// A transfer of `length` bytes to the same address, in contexts with the same number, on all nodes from that of
+    /// `to` to `last`; see [`crate::adapter::inputter::broadcast`]. If the transfer has an event, it is named by
+    /// address.
     pub fn broadcast(from: Address, to: Address, last: Place, length: Bytes) -> Self {
         Dma {
             last: Some(last),
@@ -93,12 +94,12 @@ impl Dma {
         }
     }
 
-    /// The index of an adapter among a broadcast's destinations.
+    /// An adapter's index among a broadcast's destinations.
     pub(crate) fn index(&self, node: Place) -> usize {
         (node.get() - self.to.node.get()) as usize
     }
 
-    /// The node, or the range of nodes, that the DMA goes to.
+    /// The node, or the node range, that the DMA goes to.
     pub(crate) fn destination(&self) -> Destination {
         let first = self.to.node;
         match self.last {
@@ -107,21 +108,21 @@ impl Dma {
         }
     }
 
-    /// Names an event of the destination that occurs when all bytes are stored.
+    /// Names an event at the destination that occurs when all bytes are stored.
     #[must_use]
     pub fn notify(mut self, event: EventId) -> Self {
         self.notify = Some(Notify::Event(event));
         self
     }
 
-    /// Names the event at an address of the destination's process; see [`notify`](Self::notify).
+    /// Names the event at an address in the destination's process; see [`notify`](Self::notify).
     #[must_use]
     pub fn notify_at(mut self, event: Address) -> Self {
         self.notify = Some(Notify::At(event));
         self
     }
 
-    /// Names an event of the posting process that occurs when the DMA is complete, unless the DMA fails.
+    /// Names an event in the posting process that occurs when the DMA is complete, unless the DMA fails.
     #[must_use]
     pub fn done(mut self, event: EventId) -> Self {
         self.done = Some(event);
@@ -143,17 +144,17 @@ impl Dma {
         self
     }
 
-    /// Has its packets for main memory answered when the bus has written them, not when they have an input buffer: the DMA is
-    /// complete when its bytes are in main memory. If it fails with its rail, nothing is stored later. Programs need this where the
-    /// bytes are then read by another adapter, which does not see what waits for the bus of this one. Nothing is published about
-    /// such answers; they are assumed.
+    /// Has its packets for main memory answered when the bus has written them, not when they have an input buffer: the
+    /// DMA is complete when its bytes are in main memory. If it fails with its rail, no bytes are stored later.
+    /// Programs need this where the bytes are then read by another adapter, which does not see data that wait for this
+    /// adapter's bus. Such answers are assumed; nothing is published about them.
     #[must_use]
     pub fn stored(mut self) -> Self {
         self.stored = true;
         self
     }
 
-    /// Has a broadcast fail as soon as a part of the network that has failed keeps a packet of it from its destinations: for
+    /// Has a broadcast fail as soon as a failed network part keeps one of its packets from its destinations: for
     /// senders that have another way. See [`crate::adapter::recovery`].
     #[must_use]
     pub fn once(mut self) -> Self {
@@ -161,17 +162,18 @@ impl Dma {
         self
     }
 
-    /// Has a get served only as long as a word is 0, in adapter memory of the process that has the bytes: so this process can
-    /// withdraw what it has offered. The process's adapter looks at the word when the request comes, and again for each packet of
-    /// bytes; once the word is another number, the get fails with [`Reason::Withdrawn`]. On a machine with several rails the word
-    /// may lie at the home adapter. Nothing is published about such a condition; it is assumed, and that it costs no time.
+    /// Has a get served only as long as a word is 0, in the adapter memory of the process that has the bytes: so this
+    /// process can withdraw its offer. The process's adapter checks the word when the request comes, and again for each
+    /// data packet; once the word is another number, the get fails with [`Reason::Withdrawn`]. On a machine with
+    /// several rails the word may lie at the home adapter. Such a condition, and that it takes no time, is assumed;
+    /// nothing is published about it.
     #[must_use]
     pub fn unless_withdrawn(mut self, word: Address) -> Self {
         self.withdrawn = Some(word);
         self
     }
 
-    /// Sets the priority of its packets.
+    /// Sets its packets' priority.
     #[must_use]
     pub fn priority(self, priority: Priority) -> Self {
         Dma { priority, ..self }
@@ -181,7 +183,7 @@ impl Dma {
 /// Why a DMA, or a message, did not complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum DmaError {
-    /// The DMA queue of the adapter was full.
+    /// The adapter's DMA queue was full.
     #[error("the DMA queue of node {node} is full ({queue} descriptors)")]
     QueueFull {
         /// The node that posted.
@@ -189,10 +191,10 @@ pub enum DmaError {
         /// The queue's bound.
         queue: u32,
     },
-    /// An adapter refused an access at one of its ends.
+    /// An adapter refused an access at one end.
     #[error(transparent)]
     Fault(#[from] Fault),
-    /// Neither end lies in the process that posted the DMA, or an event does not lie at the end where it should.
+    /// Both ends lie outside the process that posted the DMA, or an event does not lie at the end where it should.
     #[error(
         "the descriptor of node {node}, context {context}, names neither of its own ends, or an event elsewhere"
     )]
@@ -202,10 +204,10 @@ pub enum DmaError {
         /// The context that posted.
         context: ContextId,
     },
-    /// Parts of the network have failed, and the sender has given up. Nothing of the DMA is under way any more.
+    /// Network parts have failed, and the sender has given up. The DMA has no packet under way any more.
     #[error(transparent)]
     Network(#[from] Loss),
-    /// The ends of the DMA are adapters of different rails.
+    /// The DMA's ends are adapters on different rails.
     #[error("no network joins the adapters {from} and {to}: they are on different rails")]
     Apart {
         /// The adapter that posted.
@@ -227,20 +229,20 @@ pub enum DmaError {
         /// The number that was given.
         process: ProcessId,
     },
-    /// A broadcast in a network that has none.
+    /// A broadcast in a network without broadcasts.
     #[error("hardware broadcasts need a tree of switches")]
     NoTree,
-    /// A broadcast to a range of nodes that does not exist.
+    /// A broadcast to a node range that does not exist.
     #[error("there are no nodes {first} to {last}; the machine has {nodes}")]
     NoRange {
         /// The first node.
         first: Place,
         /// The last node.
         last: Place,
-        /// Nodes of the machine.
+        /// The machine's nodes.
         nodes: u32,
     },
-    /// A message to a queue, or of transactions, that does not fit in a single packet.
+    /// A message to a queue, or a transaction message, that does not fit in a single packet.
     #[error("a message of {length} is longer than a packet")]
     TooLong {
         /// The message's length.
@@ -275,17 +277,17 @@ impl DmaError {
     }
 }
 
-/// What the process that has posted a DMA learns of the DMA's end.
+/// The end of a DMA as its posting process sees it.
 #[derive(Debug, Default)]
 pub(crate) struct Completion {
-    /// The result, once the process has been told.
+    /// The result, once the process has been notified.
     result: Cell<Option<Result<(), DmaError>>>,
-    /// Who waits for the result.
+    /// The waiter for the result.
     waiting: RefCell<Option<Waker>>,
 }
 
 impl Completion {
-    /// Tells the process.
+    /// Notifies the process.
     pub fn tell(&self, result: Result<(), DmaError>) {
         self.result.set(Some(result));
         if let Some(waker) = self.waiting.take() {

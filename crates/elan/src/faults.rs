@@ -1,18 +1,20 @@
-//! # Faults: what fails, and when
+//! # Faults: failing parts and their times
 //!
-//! A machine has a list of faults ([`Config::list`]). Each fault names a [`Part`] of the machine and says what happens to the part:
-//! its cables flip bits at a rate or have trained to a lower rate, or the part is *down* from one moment to another ([`When`]).
-//! The list is data. The effect of a fault is the work of others: the fabric cuts and repairs cables and lets packets get lost,
-//! adapters send packets again, nodes stop.
+//! A machine has a list of faults ([`Config::list`]). Each fault names a [`Part`] of the machine and the fault's kind:
+//! the part's cables flip bits at a rate or have trained to a lower rate, or the part is *down* from one moment to
+//! another ([`When`]). The list is data. Others carry out a fault's effect: the fabric cuts and repairs cables and lets
+//! packets get lost, adapters send packets again, nodes stop.
 //!
-//! Each fault has random streams of its own, named by the number of the fault in the list: the times of a fault, and the cables
-//! that it picks, depend on the seed alone, not on other faults nor on what the machine does. Where a fault is of several cables,
-//! each cable fails by itself and has its own stream. A list of which no fault occurs before a run ends changes nothing in the run.
+//! Each fault has its own random streams, named by the fault's number in the list: its times and the cables that it
+//! picks depend on the seed alone, not on other faults nor on the machine's activity. Where a fault concerns several
+//! cables, each cable fails by itself and has its own stream. A list without a fault before a run's end does not change
+//! the run.
 //!
-//! The times in which the machine notices faults and recovers are parameters of the machine, [`Config::timeout`] and so on.
+//! The machine's times for noticing faults and recovering are machine parameters, [`Config::timeout`] and so on.
 //!
-//! What is simplified: cables die and come back as a whole, both directions in the same cycle. The routing tables of all sources
-//! change in the same cycle, [`Config::detect`] after a fault or a repair; how real tables are distributed is not published.
+//! Simplifications: cables die and come back as a whole, both directions in the same cycle. All sources' routing tables
+//! change in the same cycle, [`Config::detect`] after a fault or a repair; how real tables are distributed is not
+//! published.
 
 mod loss;
 mod schedule;
@@ -28,69 +30,69 @@ use kernel::random::Stream;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// The faults of a machine, and the times of its recovery.
+/// A machine's faults, and its recovery times.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Config {
-    /// The output timeout of the sender: a packet that has not been answered this long after its injection, and never can be, is
-    /// given up and sent again.
+    /// The sender's output timeout: a packet that has not been answered this long after its injection, and never can
+    /// be, is given up and sent again.
     pub timeout: Time,
-    /// From a timeout of a packet with one destination to sending the packet again.
+    /// From the timeout of a packet with one destination to sending the packet again.
     pub backoff: Time,
-    /// From a timeout of a broadcast to sending the broadcast again.
+    /// From a broadcast's timeout to sending the broadcast again.
     pub broadcast_backoff: Time,
-    /// From a fault or its repair to the moment when the routing tables of all sources know of it.
+    /// From a fault or its repair to the moment when all sources' routing tables show it.
     pub detect: Time,
     /// A packet that has not succeeded this long after its first refusal by a fault ends its message with an error.
     pub give_up: Time,
-    /// Seed of the random streams of the faults.
+    /// Seed for the faults' random streams.
     pub seed: u64,
-    /// What fails.
+    /// The faults.
     pub list: Vec<Fault>,
 }
 
 /// One fault.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
-    /// What fails.
+    /// The failing part.
     pub part: Part,
     /// How it fails, and when.
     pub when: When,
 }
 
-/// A part of the machine that can fail. Links stand for their cables: both directions.
+/// A machine part that can fail. Links stand for their cables: both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Part {
-    /// The cable of a link.
+    /// A link's cable.
     Link(LinkId),
     /// Several cables: each fails by itself.
     Links(Links),
     /// A switch: all its cables.
     Switch(SwitchId),
-    /// An adapter: its cable, and the adapter executes nothing.
+    /// An adapter: its cable, and the adapter stops executing.
     Adapter(Place),
-    /// The host of a node: no process of the node runs any more. Its adapters still answer the network.
+    /// A node's host: the node's processes run no more. Its adapters still answer the network.
     Node(NodeId),
-    /// All adapters and switches of a rail.
+    /// All adapters and switches on a rail.
     Rail(Rail),
 }
 
 /// Cables that are picked by their place in the machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Links {
-    /// The level of links, from 0 at the nodes; none for all levels.
+    /// The link level, from 0 at the nodes; `None` for all levels.
     pub level: Option<usize>,
-    /// The rail; none for all rails.
+    /// The rail; `None` for all rails.
     pub rail: Option<Rail>,
-    /// How many of these cables, and which; none for all.
+    /// How many of these cables, and which; `None` for all.
     pub some: Option<(u32, Pick)>,
 }
 
-/// How some cables are picked of many.
+/// How some cables are picked among many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pick {
-    /// Any, all equally likely; drawn from the stream of the fault.
+    /// Any, all equally likely; drawn from the fault's stream.
     Random,
-    /// Those of one switch after another, upwards: the cables whose loss together takes most from some nodes.
+    /// One switch's cables after another's, upwards: the cables whose loss together takes most from some nodes.
     Worst,
 }
 
@@ -99,30 +101,30 @@ pub enum Pick {
 pub enum When {
     /// Cables flip bits: the probability that a bit is wrong, 0 to 1e-3.
     BitErrors(f64),
-    /// Cables have a lower rate than those of their kind, in the whole run; a cable that is slower anyway stays so.
+    /// Cables have a lower rate than others of their kind, in the whole run; a cable that is slower anyway stays so.
     Degraded(Pace),
     /// The part is down from a moment on: for a time, or for ever.
     At {
-        /// The moment, from the start of the run.
+        /// The moment, from the run's start.
         at: Time,
-        /// How long; none for ever.
+        /// Duration; `None` for ever.
         lasts: Option<Time>,
     },
     /// The part fails at random and is repaired at random: both times have exponential distributions.
     Random {
-        /// Mean time from a repair, or the start of the run, to the next failure.
+        /// Mean time from a repair, or the run's start, to the next failure.
         mtbf: Time,
         /// Mean time from a failure to its repair.
         mttr: Time,
     },
 }
 
-/// What one fault did: a time in which a part was down, or the bit errors of cables.
+/// One fault's effect: a time in which a part was down, or cables' bit errors.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Episode {
-    /// The number of the fault in the list.
+    /// The fault's number in the list.
     pub fault: u32,
-    /// What failed.
+    /// The part that failed.
     pub part: Part,
     /// The bit error rate, if the cables have one; the part is not down then.
     pub bit_error_rate: Option<f64>,
@@ -130,12 +132,12 @@ pub struct Episode {
     pub down: Option<Time>,
     /// When it was repaired, if it was.
     pub up: Option<Time>,
-    /// When the routing tables of the sources learned of it; none if the part was repaired before, or is a host.
+    /// When the sources' routing tables showed it; `None` if the part was repaired before, or is a host.
     pub known: Option<Time>,
 }
 
 impl Part {
-    /// The name of the part for people.
+    /// The part's name for people.
     pub fn name(&self, wiring: &dyn Wiring) -> String {
         match self {
             Part::Link(link) => {
@@ -156,7 +158,7 @@ impl Part {
         }
     }
 
-    /// The node whose host stops, if the part is a host.
+    /// The node with the host that stops, if the part is a host.
     pub fn host(&self) -> Option<NodeId> {
         match self {
             Part::Node(node) => Some(*node),
@@ -164,7 +166,7 @@ impl Part {
         }
     }
 
-    /// The cables that die with the part, each by its upward link; none for a host.
+    /// The cables that die with the part, each by its upward link; empty for a host.
     pub(crate) fn cables(&self, wiring: &dyn Wiring) -> Vec<LinkId> {
         match self {
             Part::Link(link) => vec![cable(wiring, *link)],
@@ -210,7 +212,7 @@ fn cable(wiring: &dyn Wiring, link: LinkId) -> LinkId {
 }
 
 impl Links {
-    /// All cables of the level and the rail, in the order of their lower ends. Cables of empty positions do not count.
+    /// All cables on the level and the rail, by their lower ends. Cables at empty positions do not count.
     pub fn all(&self, wiring: &dyn Wiring) -> Vec<LinkId> {
         let lower = |link: LinkId| wiring.ends(link).0;
         let is_here = |&link: &LinkId| {
@@ -236,7 +238,7 @@ impl Links {
         links
     }
 
-    /// The cables that are meant, of which some may be drawn from a stream.
+    /// The selected cables, of which some may be drawn from a stream.
     fn picked(&self, wiring: &dyn Wiring, stream: &mut Stream) -> Vec<LinkId> {
         let mut links = self.all(wiring);
         let Some((count, pick)) = self.some else {
@@ -260,8 +262,8 @@ impl Config {
         Stream::new(self.seed, &format!("faults/{name}"))
     }
 
-    /// The list with each of several cables by itself, with the number of the fault and the name of its stream. Bit errors and lower
-    /// rates of all cables of a kind stay one entry.
+    /// The list with each of several cables by itself, with the fault's number and its stream's name. Bit errors and
+    /// lower rates for all cables of a kind stay one entry.
     fn elements(&self, wiring: &dyn Wiring) -> Vec<(u32, Fault, String)> {
         let mut elements = Vec::new();
         for (number, fault) in (0_u32..).zip(&self.list) {
@@ -301,7 +303,7 @@ impl Config {
         }
     }
 
-    /// What the fabric must know. `cycle` is its cycle.
+    /// The fabric's part of the list. `cycle` is the fabric's cycle.
     pub(crate) fn of_fabric(
         &self,
         topology: &Topology,
@@ -329,7 +331,7 @@ impl Config {
             timeout: self.timeout.div_ceil(cycle).max(1),
             header_bits: bits(packet.header),
             flit_bits: bits(packet.flit),
-            // An acknowledgement takes a flit slot of each link.
+            // An acknowledgement takes a flit slot on each link.
             token_bits: bits(packet.flit),
             bit_error_rates: rates.filter(|&(_, rate)| rate > 0.0).collect(),
             seed: self.seed,

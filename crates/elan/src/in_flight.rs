@@ -1,7 +1,7 @@
-//! # What is in flight: DMAs, packets, and their bytes
+//! # Operations in flight: DMAs, packets, and their bytes
 //!
-//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. The tables here
-//! say what each end has still to do. The end that finishes last removes the DMA or the packet.
+//! Both ends of a transfer work on the same DMA: the engine at its source, the inputter at its destination. The tables
+//! here record each end's remaining work. The end that finishes last removes the DMA or the packet.
 
 mod trouble;
 
@@ -23,18 +23,18 @@ use std::rc::Rc;
 use typed_index_collections::{TiVec, ti_vec};
 use units::{Bytes, Time};
 
-/// Who is told of the end of a DMA.
+/// The receiver of a DMA's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Report {
     /// The process, through main memory.
     Host,
-    /// A thread of the adapter.
+    /// A thread on the adapter.
     Thread,
-    /// Nobody; its error is a trap.
+    /// No receiver; an error is a trap.
     Nobody,
 }
 
-/// Number of a DMA in the table; re-used once it is over at both ends.
+/// A DMA's number in the table; re-used once it is over at both ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct DmaId(u32);
 
@@ -47,7 +47,7 @@ pub(crate) enum Stage {
     Queued,
     /// Its completion is on the way to the process.
     Completed,
-    /// The process has been told.
+    /// The process has been notified.
     Reported,
 }
 
@@ -58,7 +58,7 @@ pub(crate) enum Stage {
 )]
 pub(crate) struct Progress {
     pub dma: Dma,
-    /// The node whose engine works on the DMA, for one of the node's processes.
+    /// The node with the engine that works on the DMA, for one of the node's processes.
     pub node: Place,
     pub context: ContextId,
     /// The right by which the DMA reaches memory elsewhere.
@@ -66,7 +66,7 @@ pub(crate) struct Progress {
     pub report: Report,
     /// The DMA's part in a get, if it belongs to one.
     pub get: Option<Get>,
-    /// Of a get: whether another DMA serves it.
+    /// For a get: whether another DMA serves it.
     pub served: bool,
     /// Bytes cut into packets.
     pub cut: Bytes,
@@ -78,23 +78,23 @@ pub(crate) struct Progress {
     pub refused: u32,
     /// Packets that the other end has not yet dealt with.
     pub unstored: u32,
-    /// Whether some of the DMA's bytes have arrived and some are missing.
+    /// Whether the DMA's bytes have arrived in part.
     pub landing: bool,
-    /// Of a broadcast: how far each destination is.
+    /// For a broadcast: how far each destination is.
     pub landings: Box<[Landing]>,
     /// Why the DMA failed, if it did.
     pub failed: Option<DmaError>,
-    /// Whether it failed by a fault of the network or the death of its adapter: no packet of it goes any more.
+    /// Whether it failed by a network fault or its adapter's death: it sends no more packets.
     pub lost: bool,
-    /// Whether a packet of it has not been delivered, and never will be.
+    /// Whether one of its packets has not been delivered, and never will be.
     pub missed: bool,
-    /// What the process awaits that has posted the DMA, unless nobody does.
+    /// The completion that the posting process awaits, if it does.
     completion: Option<Rc<Completion>>,
     pub stage: Stage,
 }
 
 impl Progress {
-    /// A DMA of which nothing is done yet.
+    /// A DMA before its first step.
     pub fn new(
         dma: Dma,
         (node, context): (Place, ContextId),
@@ -124,27 +124,27 @@ impl Progress {
         }
     }
 
-    /// Whether everything is done that the DMA's process waits for. A process is told that a rail has failed when nothing more
-    /// of the DMA can be stored: the same bytes may then go over another rail.
+    /// Whether all steps are done that the DMA's process waits for. A process is notified of a rail's failure when no
+    /// more of the DMA's bytes can be stored: the same bytes may then go over another rail.
     pub fn complete(&self) -> bool {
         let data = self.get == Some(Get::Asking { stored: false }) && self.failed.is_none();
         let quiet = !self.lost || (self.unstored == 0 && !self.served);
         self.acknowledged_all() && !data && quiet
     }
 
-    /// Whether all packets of a DMA that is complete have been delivered, although the DMA may have been lost meanwhile. Of a get
-    /// and a broadcast nobody knows.
+    /// Whether all packets of a complete DMA have been delivered, although the DMA may have been lost meanwhile.
+    /// Unknown for a get and a broadcast.
     pub fn has_been_delivered(&self) -> bool {
         !self.missed && self.get.is_none() && self.dma.last.is_none()
     }
 
-    /// Whether the DMA has failed with the adapter or the rail at one of its ends, and with nothing else.
+    /// Whether the DMA has failed with the adapter or the rail at one of its ends, and without any other fault.
     pub fn died(&self) -> bool {
         self.lost && self.failed.is_some_and(|error| error.is_rail_down())
     }
 
-    /// Whether the other end has all bytes, and lets their event occur. A DMA whose adapter has died has them, too, if all packets
-    /// were accepted: its process is told so.
+    /// Whether the other end has all bytes, and lets their event occur. This also holds if the DMA's adapter has died,
+    /// but all packets were accepted: its process is notified accordingly.
     pub fn has_landed(&self) -> bool {
         let good = self.failed.is_none() || self.died() && self.has_been_delivered();
         self.cut_all && self.unstored == 0 && good
@@ -155,12 +155,12 @@ impl Progress {
         self.cut_all && self.open == 0
     }
 
-    /// Whether the DMA is lost and its process has still to be told, once nothing of it is under way.
+    /// Whether the DMA is lost and its process has still to be notified, once no packet is under way.
     pub fn waits_for_its_end(&self) -> bool {
         self.lost && self.stage < Stage::Completed
     }
 
-    /// The node, or the range of nodes, that a packet of the DMA goes to.
+    /// The node, or the node range, that the DMA's packet goes to.
     pub fn destination_of(&self, kind: Kind) -> Destination {
         match kind {
             Kind::Request => self.dma.from.node.into(),
@@ -168,30 +168,30 @@ impl Progress {
         }
     }
 
-    /// Lets the DMA fail, unless it has failed already: the first error is the one that is told.
+    /// Lets the DMA fail, unless it has failed already: the first error is reported.
     pub fn fail(&mut self, error: DmaError) {
         self.failed.get_or_insert(error);
     }
 
-    /// Lets the DMA fail, so that no further packet of it is cut.
+    /// Lets the DMA fail, so that no further packets are cut.
     pub fn end(&mut self, error: DmaError) {
         self.fail(error);
         self.cut_all = true;
     }
 
-    /// Ends the DMA for a fault of the network, or the death of its adapter: no packet of it is sent any more.
+    /// Ends the DMA for a network fault or its adapter's death: no more packets are sent.
     pub fn lose(&mut self, error: DmaError) {
         self.end(error);
         self.lost = true;
     }
 
-    /// What was lost has come after all, and nobody has been told.
+    /// A lost packet has arrived late, and no loss has been reported.
     pub fn find(&mut self) {
         self.lost = false;
         self.failed = None;
     }
 
-    /// The process that has posted the DMA knows of its end.
+    /// The process that posted the DMA has seen its end.
     pub fn tell(&mut self) {
         self.stage = Stage::Reported;
         if let Some(completion) = &self.completion {
@@ -200,31 +200,31 @@ impl Progress {
     }
 }
 
-/// What a packet of a DMA is.
+/// The kind of a DMA's packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Blocks of payload; the last one of a DMA also notifies.
+    /// Payload blocks; a DMA's last one also notifies.
     Data,
-    /// Blocks of payload for a range of nodes.
+    /// Payload blocks for a node range.
     Broadcast,
     /// A descriptor for the other end's engine.
     Request,
-    /// The owner of a get's bytes could not read them.
+    /// The owner could not read a get's bytes.
     Trap,
 }
 
-/// A packet of a DMA, from its cutting to its last use at either end.
+/// A DMA's packet, from its cutting to its last use at either end.
 pub(crate) struct Packet {
     pub dma: DmaId,
     pub kind: Kind,
     pub offset: Bytes,
     pub length: Bytes,
     pub payload: Option<Box<[u8]>>,
-    /// Why the other end refuses the packet for good, or why the owner of a get's bytes could not read them.
+    /// Why the other end finally refuses the packet, or why the owner could not read a get's bytes.
     pub fault: Option<Box<Fault>>,
     /// Refusals so far.
     pub refusals: u32,
-    /// Destinations that have still to store the packet, or to hear of its end.
+    /// Destinations that have still to store the packet, or to receive its end.
     pub pending: u32,
     /// Whether the source needs the packet no more.
     pub acknowledged: bool,
@@ -232,9 +232,9 @@ pub(crate) struct Packet {
     pub lost: bool,
     /// The answer that the destination has given for good, or will give once there is room for the payload.
     pub answered: Option<Ack>,
-    /// What the network has done to the packet, if it ever has refused the packet.
+    /// The network's refusals of the packet, if there were any.
     pub trouble: Option<Box<Trouble>>,
-    /// Of a broadcast: how far each destination is.
+    /// For a broadcast: how far each destination is.
     pub landed: Box<[Landed]>,
 }
 
@@ -257,11 +257,11 @@ pub(crate) enum Landed {
     Stored,
 }
 
-/// Number of a packet of a DMA.
+/// Number of a DMA packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct PacketNumber(u32);
 
-/// Number of a packet that a thread has made.
+/// Number of a thread's packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct ThreadPacketNumber(u32);
 
@@ -272,7 +272,7 @@ pub(crate) enum Token {
     Thread(ThreadPacketNumber),
 }
 
-/// The bit of the fabric's number of a token that says that a thread has made the packet.
+/// The bit in a token's fabric number that marks a thread's packet.
 const BY_THREAD: u64 = 1 << 63;
 
 impl From<u64> for Token {
@@ -284,11 +284,11 @@ impl From<u64> for Token {
     }
 }
 
-/// The place of the share among the bits of the fabric's number of a token.
+/// The share's place among the bits of a token's fabric number.
 const SHARE: u32 = 32;
 
 impl Token {
-    /// The fabric's number of a token whose packet counts to a share of each link.
+    /// The fabric number of a token with a packet that counts to a share of each link.
     pub fn of_share(self, share: u8) -> u64 {
         let number = match self {
             Token::Dma(number) => number.get().into(),
@@ -298,7 +298,7 @@ impl Token {
     }
 }
 
-/// The share that a packet counts to, by the fabric's number of its token.
+/// The share that a packet counts to, by its token's fabric number.
 pub(crate) fn share(number: u64) -> u8 {
     (number >> SHARE) as u8
 }
@@ -319,15 +319,15 @@ pub(crate) struct Landing {
 pub(crate) enum Get {
     /// The asker's DMA; `stored` once all bytes are there.
     Asking { stored: bool },
-    /// The DMA that the owner of the bytes executes for the asker's DMA.
+    /// The DMA that the bytes' owner executes for the asker's DMA.
     Serving(DmaId),
 }
 
-/// A packet of transactions that a thread has made.
+/// A transaction packet that a thread has made.
 pub(crate) struct ThreadPacket {
     pub source: Place,
     pub to: Address,
-    /// Of a broadcast, the last of its nodes.
+    /// A broadcast's last node.
     pub last: Option<Place>,
     pub capability: Capability,
     pub transactions: Box<[Transaction]>,
@@ -337,21 +337,21 @@ pub(crate) struct ThreadPacket {
     pub lost: bool,
     /// The answer that the destination has given for good.
     pub answered: Option<Ack>,
-    /// What the network has done to the packet, if it ever has refused the packet.
+    /// The network's refusals of the packet, if there were any.
     pub trouble: Option<Box<Trouble>>,
-    /// Of a broadcast: whether the packet ends when the network first loses it.
+    /// For a broadcast: whether the packet ends when the network first loses it.
     pub once: bool,
-    /// Destinations of a broadcast that have still to hear of the packet's end.
+    /// A broadcast's destinations that have still to receive the packet's end.
     pub ends: u32,
     /// Whether the packet's thread has taken the answer.
     pub taken: bool,
     pub result: Option<Result<Answer, DmaError>>,
-    /// What the packet's thread waits for, if it waits for the answer.
+    /// The signal that the packet's thread waits for, if it waits for the answer.
     pub done: Option<Signal>,
 }
 
 impl ThreadPacket {
-    /// The node, or the range of nodes, that the packet goes to.
+    /// The node, or the node range, that the packet goes to.
     pub fn destination(&self) -> Destination {
         let first = self.to.node;
         match self.last {
@@ -361,22 +361,23 @@ impl ThreadPacket {
     }
 }
 
-/// The tables of all that is in flight.
+/// The tables of everything in flight.
 pub(crate) struct InFlight {
     dmas: Slab<Progress>,
     packets: Slab<Packet>,
     thread_packets: Slab<ThreadPacket>,
-    /// Completions of DMAs that are over. One that no process holds any more serves again, so that a DMA needs no new memory.
+    /// Completions from finished DMAs. Those that no process holds any more are reused, so that a DMA needs no new
+    /// memory.
     completions: VecDeque<Rc<Completion>>,
-    /// By node: the messages of its adapter, received ones as DMAs of which something has arrived and something is missing.
+    /// By node: the messages of its adapter, received ones as DMAs that have arrived in part.
     busy: TiVec<Place, Busy>,
     meters: Vec<Bytes>,
-    /// By node: what the adapter has done about faults.
+    /// By node: the adapter's measures against faults.
     recoveries: TiVec<Place, Recoveries>,
 }
 
 impl InFlight {
-    /// Empty tables of adapters that are free.
+    /// Empty tables for free adapters.
     pub fn new(adapters: u32, free: Busy) -> Self {
         InFlight {
             dmas: Slab::new(),
@@ -389,12 +390,12 @@ impl InFlight {
         }
     }
 
-    /// What an adapter has done about faults.
+    /// An adapter's measures against faults.
     pub fn recoveries(&mut self, node: Place) -> &mut Recoveries {
         &mut self.recoveries[node]
     }
 
-    /// The DMAs that the engines of an adapter work on or have in their queues.
+    /// The DMAs that an adapter's engines work on or have in their queues.
     pub fn queued_at(&self, node: Place) -> Vec<DmaId> {
         let dmas = self.dmas.iter();
         let queued =
@@ -402,7 +403,7 @@ impl InFlight {
         queued.map(|(number, _)| DmaId(number as u32)).collect()
     }
 
-    /// A packet of a broadcast has come to one of its destinations, which will hear of its end.
+    /// A broadcast's packet has come to a destination, which will receive its end.
     pub fn expect_end(&mut self, token: Token) {
         match token {
             Token::Dma(token) => self.packet_mut(token).pending += 1,
@@ -462,7 +463,7 @@ impl InFlight {
         self.dma(self.packet(token).dma)
     }
 
-    /// Whether a packet is the last of a DMA that notifies its destination.
+    /// Whether a packet is the last in a DMA that notifies its destination.
     pub fn notifies(&self, token: PacketNumber) -> bool {
         let (packet, dma) = (self.packet(token), &self.dma_of(token).dma);
         dma.notify.is_some() && packet.offset + packet.length == dma.length
@@ -472,7 +473,7 @@ impl InFlight {
         &mut self.thread_packets[token.into()]
     }
 
-    /// Something of a DMA has arrived at its destination.
+    /// The first bytes of a DMA have arrived at its destination.
     pub fn landing(&mut self, now: Time, id: DmaId) {
         let progress = &mut self.dmas[id.0 as usize];
         if !std::mem::replace(&mut progress.landing, true) {
@@ -480,7 +481,7 @@ impl InFlight {
         }
     }
 
-    /// Nothing of a DMA will arrive any more.
+    /// No more bytes of a DMA will arrive.
     pub fn landed_all(&mut self, now: Time, id: DmaId) {
         let progress = &mut self.dmas[id.0 as usize];
         if std::mem::replace(&mut progress.landing, false) {
@@ -488,7 +489,7 @@ impl InFlight {
         }
     }
 
-    /// The messages of an adapter.
+    /// An adapter's messages.
     pub fn busy_at(&self, node: Place) -> &Busy {
         &self.busy[node]
     }
@@ -498,8 +499,8 @@ impl InFlight {
         &mut self.busy[node]
     }
 
-    /// The network of some adapters fails: what they have sent is lost, unless it has arrived. Packets that have not been sent yet
-    /// are marked, too; sending takes the mark away.
+    /// Some adapters' network fails: packets that they have sent are lost, unless they have arrived. Packets that have
+    /// not been sent yet are marked, too; sending takes the mark away.
     pub fn lose(&mut self, of: impl Fn(Place) -> bool) {
         for (_, packet) in &mut self.packets {
             packet.lost |= of(self.dmas[packet.dma.0 as usize].node);
@@ -509,8 +510,8 @@ impl InFlight {
         }
     }
 
-    /// Whether a packet was in the network when its rail failed. A broadcast is all or nothing: once one of its destinations
-    /// has seen the end of its last packet, no earlier packet is lost.
+    /// Whether a packet was in the network when its rail failed. A broadcast is all or nothing: once one destination
+    /// has seen its last packet's end, no earlier packet is lost.
     #[inline]
     pub fn is_lost(&self, token: Token) -> bool {
         match token {
@@ -538,7 +539,7 @@ impl InFlight {
         }
     }
 
-    /// Forgets a packet that neither end needs.
+    /// Forgets a packet that both ends are done with.
     pub fn drop_packet_if_done(&mut self, now: Time, token: PacketNumber) {
         let packet = self.packet(token);
         if packet.pending == 0 && packet.acknowledged {
@@ -550,7 +551,7 @@ impl InFlight {
         }
     }
 
-    /// Forgets a packet of a thread that neither end needs.
+    /// Forgets a thread's packet that both ends are done with.
     pub fn drop_thread_packet_if_done(&mut self, token: ThreadPacketNumber) {
         let packet = self.thread_packet(token);
         if packet.taken && packet.ends == 0 {
@@ -558,7 +559,7 @@ impl InFlight {
         }
     }
 
-    /// Takes the answer to a packet of a thread.
+    /// Takes the answer to a thread's packet.
     pub fn take_answer(&mut self, token: ThreadPacketNumber) -> Result<Answer, DmaError> {
         let packet = self.thread_packet(token);
         packet.taken = true;
@@ -567,7 +568,7 @@ impl InFlight {
         result
     }
 
-    /// DMAs, their packets, and packets of threads.
+    /// DMAs, their packets, and thread packets.
     pub fn census(&self) -> [usize; 3] {
         [
             self.dmas.len(),
@@ -586,7 +587,7 @@ impl InFlight {
         self.meters[meter.index()]
     }
 
-    /// Bytes of a DMA have been stored.
+    /// A DMA's bytes have been stored.
     pub fn count(&mut self, dma: &Dma, length: Bytes) {
         if let Some(meter) = dma.meter {
             self.meters[meter.index()] += length;

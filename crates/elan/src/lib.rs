@@ -19,52 +19,52 @@
 //! }
 //! ```
 //!
-//! ## The way of a remote DMA (petrini2003 s3.1.3, figure 6)
+//! ## A remote DMA's way (petrini2003 s3.1.3, figure 6)
 //!
 //! | step | where | cost |
 //! |---|---|---|
 //! | the process stores the descriptor's address in the command port | bus, command processor | one bus transaction, `command` |
 //! | the descriptor waits its turn | DMA queue | first in, first out; time slices |
 //! | the DMA engine fetches it, translates addresses, looks up the route | DMA engine | `dma_start` |
-//! | the engine cuts the message in packets of up to 320 bytes and reads their payload | adapter memory or bus | none, or the bus |
+//! | the engine cuts the message into packets up to 320 bytes long and reads their payload | adapter memory or bus | 0, or the bus |
 //! | packets travel, up to two unacknowledged at a time | fabric | cycles |
 //! | the inputter checks, stores the payload and acknowledges | adapter memory or bus | `turnaround`, the bus |
 //! | with the last byte stored, the destination's event is set; with the last acknowledgement, the source's event | events | `input`, `event` |
 //! | the event's block is copied to main memory, where the process polls | bus, processor | one bus transaction, `poll` |
 //!
 //! Each process has a *context* on its adapter: an address space ([`memory`]) that the adapter's MMU ([`adapter::mmu`])
-//! translates and protects. Whatever goes wrong at either end of a transfer reaches the process as an error.
+//! translates and protects. Any failure at either end of a transfer reaches the process as an error.
 //!
 //! ## The second generation
 //!
 //! An Elan4 is an Elan3 with other parameters and some further parts, which the machine file lists ([`Part`]): a short
-//! transaction engine that sends short messages without the DMA engine, more DMA engines, and reads of main memory as split
-//! transactions. Everything else is shared.
+//! transaction engine that sends short messages without the DMA engine, more DMA engines, and split transactions for
+//! main memory reads. Everything else is shared.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
-//! | [`config`] | parameters of adapters, buses, hosts, libraries and rails |
+//! | [`config`] | adapter, bus, host, library and rail parameters |
 //! | [`packet`], [`dma`], [`transaction`], [`meter`] | formats and descriptors |
 //! | [`memory`] | addresses, regions, rights, and the bytes behind them |
-//! | `busy` | the status of an adapter, as its node knows it some time later |
+//! | `busy` | an adapter's status, as its node knows it some time later |
 //! | `in_flight` | the DMAs and packets on their way, at both ends |
-//! | [`adapter`] | the parts of the chip, each with its own state |
+//! | [`adapter`] | the chip's parts, each with its own state |
 //! | [`cluster`] | the run loop, the router between the parts, [`Node`], utilisation over time |
 //! | [`thread`] | threads on the adapter |
 //! | [`noise`], `distribution` | the processor time that the operating system takes |
-//! | [`faults`] | parts that fail, and the time of each failure |
+//! | [`faults`] | parts that fail, and each failure's time |
 //!
 //! ## The main path
 //!
-//! A remote DMA, from the call of a process to its end:
+//! A remote DMA, from a process's call to its end:
 //!
 //! 1. `cluster/node.rs`: [`Node::dma`] posts a descriptor; its command crosses the bus.
-//! 2. `adapter/command_processor.rs`: the command enters the queue of descriptors.
+//! 2. `adapter/command_processor.rs`: the command enters the descriptor queue.
 //! 3. `adapter/dma_engine.rs`: the engine cuts packets; `adapter/packets.rs` reads their
 //!    payload.
-//! 4. `adapter/mmu/shared.rs`: addresses become ranges of memory, or a fault.
+//! 4. `adapter/mmu/shared.rs`: addresses become memory ranges, or a fault.
 //! 5. `cluster/world/route.rs`: packets go to the fabric, deliveries and answers come back.
 //! 6. `adapter/inputter.rs`: the destination checks, stores and acknowledges.
 //! 7. `adapter/event_unit.rs`: events occur at both ends, and wake processes or start actions.

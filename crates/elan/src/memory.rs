@@ -2,16 +2,17 @@
 //!
 //! A process has one address space that its program and its adapter share (petrini2003 s3.1.2, figure 5). The adapter's
 //! addresses have 32 bits, the host's 64. In the *memory allocator heap*, which begins at [`HEAP`], both name the same
-//! bytes, at a constant distance. Behind a range of addresses lies either main memory, across the bus, or the adapter's own
+//! bytes, at a constant distance. Behind an address range lies either main memory, across the bus, or the adapter's own
 //! memory: this is the range's [`Placement`].
 //!
-//! An [`ElanAddr`] is a place in one process's space. An [`Address`] is a place in the distributed virtual shared memory:
-//! the node, the context of the process, the adapter's address. A [`Region`] is a range that a process has mapped; see
+//! An [`ElanAddr`] is a place in one process's space. An [`Address`] is a place in the distributed virtual shared
+//! memory: the node, the process's context, the adapter's address. A [`Region`] is a range that a process has mapped;
+//! see
 //! [`crate::adapter::mmu`] for translation and protection.
 //!
-//! A region either holds real bytes ([`crate::Node::allocate`]) or only has a length ([`crate::Node::reserve`]): generators
-//! of traffic need no data. Both kinds take the same path through the model and the same time. Bytes move where both ends
-//! of a DMA hold bytes; a region that holds none reads as zeros.
+//! A region either holds real bytes ([`crate::Node::allocate`]) or only has a length ([`crate::Node::reserve`]):
+//! traffic generators need no data. Both kinds take the same path through the model and the same time. Bytes move where
+//! both ends of a DMA hold bytes; a region without bytes reads as zeros.
 
 mod rights;
 
@@ -26,7 +27,7 @@ use std::fmt;
 use thiserror::Error;
 use units::Bytes;
 
-/// A page of the MMUs (the Alpha's; the Elan3 has pages of 4 or 8 KB: public headers).
+/// A page in the MMUs (the Alpha's; the Elan3 has 4 or 8 KB pages: public headers).
 pub const PAGE: Bytes = Bytes::from_kb(8);
 
 /// An event in adapter memory, and the block that an event copies to main memory (public Elan3 headers: 64 bytes).
@@ -35,13 +36,13 @@ pub const EVENT_BLOCK: Bytes = Bytes::new(64);
 /// Where the allocator heap begins, in the adapter's addresses (petrini2003 figure 5).
 pub const HEAP: ElanAddr = ElanAddr::new(0x0C80_8000);
 
-/// Where the heap ends. The last page of the 32 bits is never mapped, so nothing lies at [`ElanAddr::NOWHERE`].
+/// Where the heap ends. The last page in the 32 bits is never mapped, so [`ElanAddr::NOWHERE`] is never valid.
 pub const HEAP_END: ElanAddr = ElanAddr::new(0xFFFF_E000);
 
 /// The distance from an adapter's address in the heap to the host's (petrini2003 figure 5: 0x1FF0C808000 is 0xC808000).
 const MAIN_OFFSET: u64 = 0x1FF_0000_0000;
 
-/// An address of the adapter: 32 bits (petrini2003 s3.1.2).
+/// An adapter address: 32 bits (petrini2003 s3.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ElanAddr(u32);
 
@@ -49,7 +50,7 @@ impl ElanAddr {
     /// The last address, which is mapped in no process.
     pub const NOWHERE: ElanAddr = ElanAddr::new(u32::MAX);
 
-    /// The address of a number.
+    /// The address with a number.
     pub const fn new(address: u32) -> Self {
         ElanAddr(address)
     }
@@ -66,7 +67,7 @@ impl ElanAddr {
         ElanAddr(u32::try_from(sum).unwrap_or(u32::MAX))
     }
 
-    /// The host's address of the same byte (`elan2main`); none outside the heap.
+    /// The host's address for the same byte (`elan2main`); `None` outside the heap.
     pub fn main(self) -> Option<MainAddr> {
         (HEAP..HEAP_END)
             .contains(&self)
@@ -86,12 +87,12 @@ impl fmt::Debug for ElanAddr {
     }
 }
 
-/// An address of the host: 64 bits (petrini2003 s3.1.2).
+/// A host address: 64 bits (petrini2003 s3.1.2).
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct MainAddr(u64);
 
 impl MainAddr {
-    /// The address of a number.
+    /// The address with a number.
     pub const fn new(address: u64) -> Self {
         MainAddr(address)
     }
@@ -101,7 +102,7 @@ impl MainAddr {
         self.0
     }
 
-    /// The adapter's address of the same byte (`main2elan`); none outside the heap.
+    /// The adapter's address for the same byte (`main2elan`); `None` outside the heap.
     pub fn elan(self) -> Option<ElanAddr> {
         let address = self.0.checked_sub(MAIN_OFFSET)?;
         let address = ElanAddr(u32::try_from(address).ok()?);
@@ -121,23 +122,23 @@ impl fmt::Debug for MainAddr {
     }
 }
 
-/// Number of a context on its adapter; see [`crate::adapter::mmu`].
+/// A context's number on its adapter; see [`crate::adapter::mmu`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct ContextId(u32);
 
-/// Virtual process id: the number of a process in its job.
+/// Virtual process id: a process's number in its job.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct ProcessId(u32);
 
-/// Number of an event on its adapter.
+/// An event's number on its adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct EventNumber(u32);
 
-/// Number of a queue on its adapter.
+/// A queue's number on its adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct QueueNumber(u32);
 
-/// An event of one node; see [`crate::adapter::event_unit`].
+/// An event at one node; see [`crate::adapter::event_unit`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId {
     pub(crate) node: Place,
@@ -151,10 +152,10 @@ impl EventId {
     }
 }
 
-/// A byte of the distributed virtual shared memory.
+/// A byte in the distributed virtual shared memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Address {
-    /// The place of the adapter.
+    /// The adapter's place.
     pub node: Place,
     /// The process's context on the adapter.
     pub context: ContextId,
@@ -170,7 +171,7 @@ impl Address {
         Address { elan, ..self }
     }
 
-    /// Whether another address lies in the memory of the same process.
+    /// Whether another address lies in the same process's memory.
     pub fn is_with(self, other: Address) -> bool {
         (self.node, self.context) == (other.node, other.context)
     }
@@ -209,7 +210,7 @@ impl fmt::Display for Placement {
     }
 }
 
-/// A range of one process's memory, as it was mapped.
+/// A range in one process's memory, as it was mapped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Region {
     pub(crate) start: Address,
@@ -218,7 +219,7 @@ pub struct Region {
 }
 
 impl Region {
-    /// The place of the adapter whose process has mapped the region.
+    /// The place of the adapter at which the process has mapped the region.
     pub fn node(self) -> Place {
         self.start.node
     }
@@ -228,7 +229,8 @@ impl Region {
         self.start
     }
 
-    /// The byte at an offset. Nothing is checked here: an address outside the region fails at the adapter that translates it.
+    /// The byte at an offset. There is no check here: an address outside the region fails at the adapter that
+    /// translates it.
     pub fn at(self, offset: Bytes) -> Address {
         self.start.offset(offset)
     }
@@ -243,7 +245,7 @@ impl Region {
         self.bytes == Bytes::ZERO
     }
 
-    /// The kind of memory behind the region.
+    /// The region's kind of memory.
     pub fn placement(self) -> Placement {
         self.placement
     }
@@ -255,19 +257,19 @@ impl Region {
     "node {node}, context {context}: no room for {bytes} of {placement} memory; {left} are left"
 )]
 pub struct MemoryError {
-    /// The place of the adapter.
+    /// The adapter's place.
     pub node: Place,
     /// The process's context.
     pub context: ContextId,
-    /// What was wanted.
+    /// The requested kind of memory.
     pub placement: Placement,
-    /// How much of it.
+    /// The requested length.
     pub bytes: Bytes,
     /// The longest range that would fit.
     pub left: Bytes,
 }
 
-/// The bytes of a region: pages of zeros, of which only those exist that have been written to.
+/// A region's bytes: pages of zeros, which exist only once they have been written to.
 #[derive(Default)]
 pub(crate) struct Contents {
     pages: BTreeMap<u64, Box<[u8]>>,
@@ -296,7 +298,7 @@ impl Contents {
     }
 }
 
-/// Cuts bytes at an offset into pieces, each within a page: the page, the offset in the page, and the indices of the bytes.
+/// Cuts bytes at an offset into pieces, each within a page: the page, the offset in the page, and the byte indices.
 fn pieces(
     offset: u64,
     length: usize,

@@ -1,21 +1,23 @@
 //! # Noise: the processor time that the operating system takes
 //!
-//! A process that computes is stopped now and then: by the timer's tick, by a daemon, by work of the kernel that is bound to one
-//! processor (garcia2005 s3.3). Each such cause is a [`Source`] of *detours*, which take the processor for a duration. The
-//! durations and the intervals between detours may vary. A [`HostCpu`] tells a simulated process when its work will be done.
+//! A process that computes is stopped now and then: by the timer's tick, by a daemon, by kernel work that is bound to
+//! one processor (garcia2005 s3.3). Each such cause is a [`Source`] of *detours*, which take the processor for a
+//! duration. The durations and the intervals between detours may vary. A [`HostCpu`] computes when a simulated
+//! process's work will be done.
 //!
 //! The rules:
 //!
 //! * Detours come before the process. A detour that is due while another is under way waits for the other's end. So the
-//!   time taken of a processor is the sum of the durations of all detours, whichever cause they have.
-//! * Intervals are counted from start to start, whatever happens to the detours: a tick does not wait for the tick before it.
+//!   time taken from a processor is the sum over all detours' durations, independent of their causes.
+//! * Intervals are counted from start to start, independent of the detours' course: a tick does not wait for the tick
+//!   before it.
 //! * A detour that is due when the work ends comes after the work; a detour under way when work begins comes before it.
-//! * Every source of every processor has its own random stream, named by node, processor and source. The source began long
-//!   before the run: where time 0 falls in an interval is drawn, too. A process never changes what is drawn; it only
+//! * Every source on every processor has its own random stream, named by node, processor and source. The source began
+//!   long before the run: where time 0 falls in an interval is drawn, too. A process never changes the draws; it only
 //!   decides which detours it meets.
 //!
-//! A detour is no event of the run loop: the answer is arithmetic, a draw or two for each detour since the last question.
-//! Competition between processes is not modelled: each process has a processor, or acts as if it had one.
+//! A detour is no event in the run loop: the answer is arithmetic, a draw or two for each detour since the last
+//! question. Competition between processes is not modelled: each process has a processor, or acts as if it had one.
 
 use crate::{Distribution, NodeId};
 use kernel::random::Stream;
@@ -27,8 +29,8 @@ use units::Time;
 pub enum Spread {
     /// Around a mean.
     Mean(Time, Distribution),
-    /// A time as it was counted: times, each with how often it was seen. Some times are above 0, no count is 0, and the sum
-    /// of all is a [`Time`].
+    /// A time as it was counted: times, each with how often it was seen. Some times are above 0, no count is 0, and
+    /// their sum is a [`Time`].
     Counted(Arc<[(Time, u64)]>),
 }
 
@@ -64,7 +66,7 @@ impl Spread {
         }
     }
 
-    /// The rest of the interval that a random moment falls into. Long intervals are more likely than short ones, since more
+    /// The rest of the interval around a random moment. Long intervals are more likely than short ones, since more
     /// moments fall into them.
     fn residual(&self, stream: &mut Stream) -> Time {
         match self {
@@ -97,21 +99,21 @@ fn seen(times: &[(Time, u64)]) -> u64 {
     times.iter().map(|&(_, count)| count).sum()
 }
 
-/// The sum of the counted times, in picoseconds.
+/// The counted times' sum, in picoseconds.
 fn total(times: &[(Time, u64)]) -> u128 {
     let each = times.iter();
     each.map(|&(time, count)| u128::from(time.as_ps()) * u128::from(count))
         .sum()
 }
 
-/// One cause of noise.
+/// One noise cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
     /// The source's name, which also names its random streams.
     pub name: String,
-    /// The processor that the source stops, on every node; none for all processors.
+    /// The processor that the source stops, on every node; `None` for all processors.
     pub cpu: Option<u32>,
-    /// From the start of a detour to the start of the next; the mean is at least 1 ps.
+    /// From one detour's start to the next one's; the mean is at least 1 ps.
     pub interval: Spread,
     /// The time that a detour takes.
     pub duration: Spread,
@@ -124,7 +126,7 @@ impl Source {
     }
 }
 
-/// The detours of one source on one processor, without end: when each is due, and the time that it takes.
+/// One source's detours on one processor, without end: each one's due time and duration.
 #[derive(Debug)]
 pub struct Detours {
     source: Source,
@@ -163,19 +165,19 @@ impl Iterator for Detours {
     }
 }
 
-/// A processor of a node, as one process sees it: all processes that ask about the same processor meet the same detours.
-/// The default processor has no noise.
+/// A node's processor, as one process sees it: all processes on the same processor meet the same detours. The default
+/// processor has no noise.
 #[derive(Debug, Default)]
 pub struct HostCpu {
     sources: Vec<Detours>,
-    /// The end of all detours so far.
+    /// End of all detours so far.
     taken_until: Time,
-    /// The end of the last work.
+    /// End of the last work.
     asked_until: Time,
 }
 
 impl HostCpu {
-    /// A processor with those of the sources that concern it.
+    /// A processor with the sources that concern it.
     pub fn new(sources: &[Source], seed: u64, node: NodeId, cpu: u32) -> Self {
         let here = sources
             .iter()
@@ -192,7 +194,7 @@ impl HostCpu {
     /// When work that begins at a moment is done: no sooner than `begin + work`.
     ///
     /// # Panics
-    /// If the work begins before the end of the last work that was asked about.
+    /// If the work begins before the end of the last requested work.
     pub fn work(&mut self, begin: Time, work: Time) -> Time {
         let last = self.asked_until;
         assert!(
@@ -204,7 +206,7 @@ impl HostCpu {
             self.take(detour);
         }
         let mut end = begin.max(self.taken_until) + work;
-        // A detour in the middle of the work moves the work's end by its duration, and so does a detour that waits for another.
+        // A detour during the work moves the work's end by its duration, and so does a detour that waits for another.
         while let Some(detours) = self.first().filter(|detours| detours.due() < end) {
             let detour = detours.next();
             end += detour.map_or(Time::ZERO, |(_, duration)| duration);
@@ -214,7 +216,7 @@ impl HostCpu {
         end
     }
 
-    /// The source whose detour is due first; among several, the first in the machine file.
+    /// The source with the first due detour; among several, the first in the machine file.
     fn first(&mut self) -> Option<&mut Detours> {
         self.sources.iter_mut().min_by_key(|detours| detours.due())
     }

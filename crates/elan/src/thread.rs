@@ -1,7 +1,7 @@
-//! # The thread processor: what libraries run on the adapter
+//! # The thread processor: library code on the adapter
 //!
-//! The adapter has a processor of its own, which runs *threads*: small programs of a library, such as the matching of tags
-//! or a barrier, near the network and without the host (petrini2003 s2.1). A thread is an async function that gets a
+//! The adapter has its own processor, which runs *threads*: a library's small programs, such as tag matching or a
+//! barrier, near the network and without the host (petrini2003 s2.1). A thread is an async function that gets a
 //! [`Thread`]. It belongs to a process, lives in the process's context, and never keeps a run from ending: when all
 //! processes have finished, threads that still wait are no deadlock.
 //!
@@ -25,17 +25,17 @@
 //! }
 //! ```
 //!
-//! One thread runs at a time, until it waits: there is no preemption. Ready threads take turns in the order in which they
-//! became ready. What costs how much:
+//! One thread runs at a time, until it waits: there is no preemption. Ready threads take turns in the order in which
+//! they became ready. The costs:
 //!
-//! | what | cycles of the processor |
+//! | step | processor cycles |
 //! |---|---|
 //! | a thread is taken up, at its start and whenever it has waited | `thread_switch` |
-//! | the program's own instructions, [`Thread::step`] | as many as the program says |
+//! | the program's own instructions, [`Thread::step`] | as many as the program sets |
 //! | a DMA, an event, a packet is handed over | `thread_issue`; no command port, no bus |
-//! | memory of the adapter is read or written | none beyond the steps |
+//! | adapter memory is read or written | 0 beyond the steps |
 //!
-//! A thread has a stack of a page of adapter memory, so adapter memory bounds the number of threads.
+//! A thread has a stack, one page of adapter memory, so adapter memory bounds the thread count.
 
 mod memory;
 mod turn;
@@ -106,7 +106,7 @@ impl Node {
         });
     }
 
-    /// A thread that was started before the program began: it costs nothing until it first has something to do.
+    /// A thread that was started before the program began: it has no cost until it first has work.
     ///
     /// # Errors
     /// As [`Node::run`].
@@ -146,7 +146,7 @@ impl Thread {
         self.node.now()
     }
 
-    /// Works for a number of cycles.
+    /// Works for some cycles.
     pub async fn step(&self, cycles: u64) {
         self.hold().await;
         self.work(cycles).await;
@@ -165,39 +165,40 @@ impl Thread {
         output
     }
 
-    /// Waits until an event of the process is set.
+    /// Waits until one of the process's events is set.
     pub async fn wait(&self, event: EventId) {
         self.node.assert_owns_event(event);
         let set = self.node.world.borrow_mut().event(event).set().clone();
         self.until(set.wait()).await;
     }
 
-    /// Waits for an occurrence of an event of the process, which is primed for one occurrence, and consumes it. Occurrences
-    /// between two calls are kept for the next calls.
+    /// Waits for an occurrence of one of the process's events, which is primed for one occurrence, and consumes it.
+    /// Occurrences between two calls are kept for the next calls.
     pub async fn consume(&self, event: EventId) {
         self.wait(event).await;
         self.node.world.borrow_mut().event(event).consume();
     }
 
-    /// Whether an event of the process is set.
+    /// Whether one of the process's events is set.
     pub fn is_set(&self, event: EventId) -> bool {
         self.node.assert_owns_event(event);
         self.node.world.borrow_mut().event(event).set().is_set()
     }
 
-    /// Makes an event of the process wait for `count` occurrences again.
+    /// Makes one of the process's events wait for `count` occurrences again.
     pub fn prime(&self, event: EventId, count: u32) {
         self.node.prime(event, count);
     }
 
-    /// Lets an event of the process occur.
+    /// Lets one of the process's events occur.
     pub async fn set(&self, event: EventId) {
         self.node.assert_owns_event(event);
         self.issue().await;
         self.node.world.borrow_mut().occur_soon(event);
     }
 
-    /// Hands a DMA of the process to the engine, as soon as the engine's queue has a place; [`Thread::until`] waits for the DMA.
+    /// Hands one of the process's DMAs to the engine, as soon as the engine's queue has a place; [`Thread::until`]
+    /// waits for the DMA.
     pub async fn dma(&self, dma: Dma) -> Transfer {
         self.issue().await;
         self.node.room_in_queue().await;
@@ -208,10 +209,10 @@ impl Thread {
         transfer
     }
 
-    /// Sends a packet of transactions to a process, given by any of its addresses (`to`), and waits for the answer.
+    /// Sends a transaction packet to a process, given by any of its addresses (`to`), and waits for the answer.
     ///
     /// # Errors
-    /// If an address faults, or there are more transactions than a packet holds, or none.
+    /// If an address faults, or there are no transactions or more than a packet holds.
     pub async fn send(
         &self,
         to: Address,
@@ -222,8 +223,9 @@ impl Thread {
         self.send_packet(packet).await
     }
 
-    /// Sends a packet of transactions to the contexts of one number on all nodes from that of `to` to `last`, and waits for
-    /// the combined answer: if one condition fails, nothing changes anywhere. See [`crate::adapter::inputter::broadcast`].
+    /// Sends a transaction packet to the contexts with one number on all nodes from that of `to` to `last`, and waits
+    /// for the combined answer: if one condition fails, no destination changes. See
+    /// [`crate::adapter::inputter::broadcast`].
     ///
     /// # Errors
     /// As [`Thread::send`], or if there are no such nodes.
@@ -238,8 +240,8 @@ impl Thread {
         self.send_packet(packet).await
     }
 
-    /// Sends as [`broadcast`](Self::broadcast), but if a part of the network that has failed keeps the packet from its
-    /// destinations, it is not sent again. For senders that have another way; see [`crate::adapter::recovery`].
+    /// Sends as [`broadcast`](Self::broadcast), but if a failed network part keeps the packet from its destinations, it
+    /// is not sent again. For senders that have another way; see [`crate::adapter::recovery`].
     ///
     /// # Errors
     /// As [`Thread::broadcast`].
@@ -258,7 +260,7 @@ impl Thread {
         self.send_packet(once).await
     }
 
-    /// Sends a packet of transactions to a process, and does not wait. A packet that is refused is lost.
+    /// Sends a transaction packet to a process, and does not wait. A packet that is refused is lost.
     pub async fn post(&self, to: Address, transactions: &[Transaction], priority: Priority) {
         assert!((1..=MOST_TRANSACTIONS).contains(&transactions.len()));
         self.issue().await;
@@ -328,7 +330,7 @@ impl Thread {
         world.wires(self.node.place()).send_thread_packet(packet)
     }
 
-    /// Takes the first message of one of the process's queues, if there is one.
+    /// Takes the first message from one of the process's queues, if there is one.
     pub fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
         assert!(
             queue.start().is_with(self.node.at(ElanAddr::NOWHERE)),
@@ -337,7 +339,7 @@ impl Thread {
         self.node.world.borrow_mut().queue(queue).take()
     }
 
-    /// Waits for the first message of one of the process's queues, and takes it.
+    /// Waits for the first message in one of the process's queues, and takes it.
     pub async fn receive(&self, queue: QueueId) -> Box<[u8]> {
         loop {
             if let Some(message) = self.take(queue) {
@@ -348,7 +350,7 @@ impl Thread {
     }
 
     /// A signal that is fired when a message comes into one of the process's queues, which is empty: for a thread that
-    /// waits for one of several things by [`Thread::until`].
+    /// waits for one among several events by [`Thread::until`].
     pub fn arrival(&self, queue: QueueId) -> Signal {
         self.node.world.borrow_mut().queue(queue).arrival()
     }

@@ -1,16 +1,16 @@
 //! # Transactions (petrini2003 s2.2.1; public Elan3 headers)
 //!
-//! A packet is a list of transactions with one answer. The transactions of DMAs are blocks of payload and their
-//! notification ([`crate::dma`]); threads make other transactions ([`crate::adapter::thread_packets`]). Words have 8 bytes,
-//! lie in adapter memory, and are little-endian.
+//! A packet is a list of transactions with one answer. DMA transactions are payload blocks and their notification
+//! ([`crate::dma`]); threads make other transactions ([`crate::adapter::thread_packets`]). Words have 8 bytes, lie in
+//! adapter memory, and are little-endian.
 
 use crate::memory::ElanAddr;
 use units::Bytes;
 
-/// Most transactions of a message: as many as a full packet of a DMA has.
+/// Most transactions in a message: as many as a full DMA packet has.
 pub const MOST_TRANSACTIONS: usize = 5;
 
-/// The length of a word of a transaction.
+/// Length of a transaction's word.
 pub const WORD: Bytes = Bytes::new(8);
 
 /// The word in 8 bytes.
@@ -24,7 +24,7 @@ pub fn word_of(bytes: &[u8]) -> u64 {
 /// Words that a transaction puts into a queue.
 pub const INSERTED: usize = 3;
 
-/// One transaction of a message. Its addresses are addresses of the process that the message goes to.
+/// One transaction in a message. Its addresses lie in the process that the message goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transaction {
     /// Stores a word.
@@ -46,14 +46,14 @@ pub enum Transaction {
         /// Where the event lies.
         at: ElanAddr,
     },
-    /// Puts a small message into a queue (public Elan3 headers); not in messages to a range of nodes.
+    /// Puts a small message into a queue (public Elan3 headers); not in messages to a node range.
     Insert {
         /// Where the queue's slots begin.
         queue: ElanAddr,
         /// The message.
         words: [u64; INSERTED],
     },
-    /// The condition of the whole packet: whether the comparison of a word with a value holds.
+    /// The whole packet's condition: whether the comparison of a word with a value holds.
     Test {
         /// Where the word lies.
         at: ElanAddr,
@@ -100,10 +100,10 @@ impl Transaction {
     }
 }
 
-/// What became of a message.
+/// A message's result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Answer {
-    /// Whether all conditions of the message held; if not, the message changed nothing.
+    /// Whether all the message's conditions held; if not, the message had no effect.
     pub passed: bool,
     /// The word that the message's last [`Transaction::Write`] or [`Transaction::Add`] found, which the acknowledgement
     /// brings back (petrini2003 s2.2.1: "return the result of the remote operation to the source").

@@ -2,15 +2,15 @@
 //!
 //! Each adapter has one bus, shared by everything that crosses between host and adapter. A transfer is cut into bursts.
 //!
-//! *Half-duplex*, the buses of the papers (PCI): one burst at a time. When a burst ends, the bus turns to the other
-//! direction if a transfer waits there; otherwise it goes on in the same direction. Two directions that both have work thus
-//! alternate burst by burst and pay the turnaround each time. This alternation halves the bandwidth of a bidirectional ping
+//! *Half-duplex*, the papers' buses (PCI): one burst at a time. When a burst ends, the bus turns to the other direction
+//! if a transfer waits there; otherwise it goes on in the same direction. Two directions that both have work thus
+//! alternate burst by burst and pay the turnaround each time. This alternation halves a bidirectional ping's bandwidth
 //! between main memories (petrini2003 s5.2); rail allocation seeks to avoid it (coll2003 s1).
 //!
-//! *Full-duplex*: each direction has its own wires, and neither slows the other.
+//! *Full-duplex*: each direction has its own wires, and the two do not slow each other.
 //!
-//! The queues of the bus are bounded: the adapter has at most a few payload reads, input buffers and block copies
-//! outstanding, and a program has one command at a time for each of its processes.
+//! The bus's queues are bounded: the adapter has at most a few payload reads, input buffers and block copies
+//! outstanding, and a program has one command at a time per process.
 
 use crate::config::{BusConfig, Duplex};
 use std::collections::VecDeque;
@@ -38,20 +38,20 @@ impl Direction {
     }
 }
 
-/// A transfer that waits or is under way; `T` says what it is for.
+/// A transfer that waits or is under way; `T` is its purpose.
 #[derive(Clone, Copy, Debug)]
 struct Transfer<T> {
     left: Bytes,
     purpose: T,
 }
 
-/// The state of a bus.
+/// A bus's state.
 #[derive(Debug)]
 pub struct Bus<T> {
     config: BusConfig,
     waiting: [VecDeque<Transfer<T>>; 2],
     last: Direction,
-    /// The size of the burst under way, by direction. A half-duplex bus has at most one burst under way.
+    /// Size of the burst under way, by direction. A half-duplex bus has at most one burst under way.
     active: [Option<Bytes>; 2],
     busy: Time,
 }
@@ -68,8 +68,8 @@ impl<T> Bus<T> {
         }
     }
 
-    /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now: returns the duration of the burst, at
-    /// whose end the caller calls [`Bus::finish_burst`].
+    /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now: returns the burst's duration,
+    /// after which the caller calls [`Bus::finish_burst`].
     #[inline]
     pub fn request(&mut self, direction: Direction, size: Bytes, purpose: T) -> Option<Time> {
         assert!(!size.is_zero(), "a transfer moves at least one byte");
@@ -89,8 +89,8 @@ impl<T> Bus<T> {
         }
     }
 
-    /// Ends the burst under way in a direction. Returns the purpose of the transfer, if this burst completed it, and the
-    /// direction and duration of the next burst, which starts now.
+    /// Ends the burst under way in a direction. Returns the transfer's purpose, if this burst completed it, and the
+    /// next burst's direction and duration, which starts now.
     pub fn finish_burst(&mut self, direction: Direction) -> (Option<T>, Option<(Direction, Time)>) {
         let size = self.active[direction.index()].take();
         let size = size.expect("a burst is under way");
@@ -106,7 +106,8 @@ impl<T> Bus<T> {
         (done, self.start_burst(direction))
     }
 
-    /// Time in which the bus was taken so far, bursts under way included; for a full-duplex bus, the sum of both directions.
+    /// Time in which the bus was taken so far, bursts under way included; for a full-duplex bus, both directions
+    /// together.
     pub fn busy(&self) -> Time {
         self.busy
     }

@@ -1,15 +1,15 @@
 //! # The bus interface: how the adapter reads and writes main memory
 //!
-//! The adapter reads payload to send. On the PCI bus of an Elan3 the bus is taken while main memory answers; this time is part of
-//! `bus.burst_overhead`. On the PCI-X bus of an Elan4 (garcia2005 s2) a read is *split* ([`Part::SplitReads`]): the
-//! adapter's request crosses the bus in a short transaction of its own; the bridge takes `elan4.split` to find the data, while
-//! others use the bus; then the bridge sends the data in bursts as long as the bus allows. Both directions still share one bus,
-//! so a request and its data each turn the bus if something else goes the other way.
+//! The adapter reads payload to send. An Elan3's PCI bus is taken while main memory answers; this time belongs to
+//! `bus.burst_overhead`. On an Elan4's PCI-X bus (garcia2005 s2) a read is *split* ([`Part::SplitReads`]): the
+//! adapter's request crosses the bus in its own short transaction; the bridge takes `elan4.split` to find the data,
+//! while others use the bus; then the bridge sends the data in bursts as long as the bus allows. Both directions still
+//! share one bus, so a request and its data each turn the bus if something else goes the other way.
 //!
-//! The adapter may have as many reads open as it prepares packets, `adapter.packets_in_flight`. Data come in the order of
-//! the requests. Stores of processors to the adapter and writes of the adapter are posted writes on either bus.
+//! The adapter may have as many reads open as it prepares packets, `adapter.packets_in_flight`. Data come in request
+//! order. Processor stores to the adapter and the adapter's writes are posted writes on either bus.
 //!
-//! A read of main memory sees all payload that the adapter has accepted before: bytes that are still in the input buffers
+//! A main memory read sees all payload that the adapter has accepted before: bytes that are still in the input buffers
 //! are read from there.
 
 use super::bus::{Bus, Direction};
@@ -20,17 +20,17 @@ use crate::memory::Address;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
 
-/// The address and the attributes of a request: a phase of the bus each, of 4 bytes.
+/// A request's address and attributes: a bus phase each, 4 bytes long.
 pub const REQUEST: Bytes = Bytes::new(8);
 
-/// The bus interface of one adapter, with its bus.
+/// One adapter's bus interface, with its bus.
 pub(crate) struct BusInterface {
     bus: Bus<Due>,
-    /// If reads are split: the time from the end of a request to the moment when its data ask for the bus.
+    /// If reads are split: the time from a request's end to the moment when its data ask for the bus.
     split: Option<Time>,
-    /// Packets whose payload is being read.
+    /// Packets with a payload read under way.
     reading: u32,
-    /// Packets whose payload waits in the input buffers for the bus, in order.
+    /// Packets with payload that waits in the input buffers for the bus, in order.
     writing: VecDeque<PacketNumber>,
 }
 
@@ -53,7 +53,7 @@ impl BusInterface {
         self.bus.busy()
     }
 
-    /// Packets whose payload is being read.
+    /// Packets with a payload read under way.
     pub fn reading(&self) -> u32 {
         self.reading
     }
@@ -63,7 +63,7 @@ impl BusInterface {
         self.writing.len() as u32
     }
 
-    /// Overlays bytes read from main memory with what the input buffers will write there.
+    /// Overlays bytes read from main memory with the bytes that the input buffers will write there.
     pub fn read_behind(&self, flight: &InFlight, at: Address, bytes: &mut [u8]) {
         let start = u64::from(at.elan.as_u32());
         let end = start + bytes.len() as u64;
@@ -92,7 +92,7 @@ impl Wires<'_> {
         }
     }
 
-    /// A burst on the bus ends: returns what is due if the burst completed its transfer.
+    /// A burst on the bus ends: returns the event that is due if the burst completed its transfer.
     pub fn end_burst(&mut self, direction: Direction) -> Option<Due> {
         let (done, next) = self.interface.bus.finish_burst(direction);
         if let Some((direction, duration)) = next {
@@ -102,7 +102,7 @@ impl Wires<'_> {
         done
     }
 
-    /// Reads the payload of a packet. At the end of the read, [`Due::Read`] happens.
+    /// Reads a packet's payload. At the read's end, [`Due::Read`] happens.
     pub fn read_main(&mut self, token: PacketNumber) {
         self.interface.reading += 1;
         if self.interface.split.is_some() {
@@ -113,7 +113,7 @@ impl Wires<'_> {
         }
     }
 
-    /// The request of a read has crossed the bus.
+    /// A read's request has crossed the bus.
     pub fn asked(&mut self, token: PacketNumber) {
         let latency = self.interface.split.expect("it is read so");
         let found = Due::Found(self.node, token);
@@ -127,12 +127,12 @@ impl Wires<'_> {
         self.transfer(Direction::ToAdapter, length, read);
     }
 
-    /// The payload of a packet has been read.
+    /// A packet's payload has been read.
     pub fn end_read(&mut self) {
         self.interface.reading -= 1;
     }
 
-    /// Writes the payload of a packet. At the end of the write, [`Due::Written`] happens.
+    /// Writes a packet's payload. At the write's end, [`Due::Written`] happens.
     pub fn write_main(&mut self, token: PacketNumber) {
         self.interface.writing.push_back(token);
         let length = self.flight.packet(token).length;
@@ -140,7 +140,7 @@ impl Wires<'_> {
         self.transfer(Direction::ToMain, length, written);
     }
 
-    /// The payload of a packet has been written.
+    /// A packet's payload has been written.
     pub fn end_write(&mut self, token: PacketNumber) {
         let first = self.interface.writing.pop_front();
         assert_eq!(first, Some(token), "the bus works in order");

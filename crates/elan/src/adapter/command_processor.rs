@@ -1,6 +1,6 @@
-//! # The command processor: what a process asks of its adapter with one store (petrini2003 s2.1; public Elan3 headers)
+//! # The command processor: a process's requests to its adapter, one store each (petrini2003 s2.1; public Elan3 headers)
 //!
-//! Every command crosses the bus in a transaction of [`COMMAND`] bytes. The command processor works on the command for
+//! Every command crosses the bus in a [`COMMAND`]-byte transaction. The command processor works on the command for
 //! `command`, then hands the command to its unit. Threads on the adapter need no command port.
 
 use crate::in_flight::DmaId;
@@ -17,7 +17,7 @@ pub const COMMAND: Bytes = Bytes::new(8);
 pub(crate) enum Command {
     /// Execute a DMA.
     Dma(DmaId),
-    /// Let an event of the node occur.
+    /// Let one of the node's events occur.
     Set(EventNumber),
     /// Run the thread that was posted first: the port works in order.
     Run,
@@ -25,12 +25,12 @@ pub(crate) enum Command {
     Insert,
 }
 
-/// The command processor of one adapter.
+/// One adapter's command processor.
 #[derive(Default)]
 pub(crate) struct CommandProcessor {
-    /// Messages of the host for queues; the command of each message is on its way.
+    /// The host's messages for queues; the command of each message is on its way.
     messages: VecDeque<(QueueNumber, Box<[u8]>)>,
-    /// Threads that the host starts; the command of each thread is on its way.
+    /// Threads that the host starts; each thread's command is on its way.
     threads: VecDeque<Signal>,
 }
 
@@ -53,7 +53,7 @@ impl CommandProcessor {
         posted.expect("it was posted with the command")
     }
 
-    /// Works on [`Command::Run`]: returns what the thread waits for.
+    /// Works on [`Command::Run`]: returns the signal that the thread waits for.
     pub fn run(&mut self) -> Signal {
         let thread = self.threads.pop_front();
         thread.expect("a thread was posted with the command")

@@ -1,24 +1,26 @@
 //! # The sending side: the DMA queue and the DMA engine
 //!
-//! One engine, on an Elan4 one of several, works through a queue of descriptors, first in, first out. The engine takes up a
-//! descriptor, cuts the DMA in packets after `dma_start`, and hands the packets to the fabric, which injects while fewer than
-//! `packets_in_flight` are unacknowledged. The engine keeps that many packets prepared, so reading payload across the bus and
-//! sending overlap. Several engines share the queue and take turns packet by packet.
+//! One engine, among several on an Elan4, works through a descriptor queue, first in, first out. The engine takes up a
+//! descriptor, cuts the DMA in packets after `dma_start`, and hands the packets to the fabric, which injects while
+//! fewer than `packets_in_flight` are unacknowledged. The engine keeps that many packets prepared, so reading payload
+//! across the bus and sending overlap. Several engines share the queue and take turns packet by packet.
 //!
-//! A time slice is a time (petrini2003 s2.1: the engine "time-slices large DMAs so that small DMAs are not adversely blocked"; the
-//! headers of the Elan4 give its slices in microseconds). It begins when the engine takes the DMA up, and sends at least one packet.
-//! Between packets, whenever one has left or been answered and whenever a descriptor arrives, the engine compares the time: after its
-//! slice a DMA goes to the end of the queue if others wait. A DMA alone keeps its engine; the next descriptor has its turn immediately
-//! if the slice is over. The packets already prepared go first. Packets that wait for the network shorten the part of a long DMA that
-//! a slice sends, not the slice. A short DMA waits for a slice only if all engines work on long DMAs.
+//! A time slice is a time (petrini2003 s2.1: the engine "time-slices large DMAs so that small DMAs are not adversely
+//! blocked"; the headers of the Elan4 give its slices in microseconds). It begins when the engine takes the DMA up, and
+//! sends at least one packet. Between packets, whenever one has left or been answered and whenever a descriptor
+//! arrives, the engine compares the time: after its slice a DMA goes to the queue's end if others wait. A DMA alone
+//! keeps its engine; the next descriptor has its turn immediately if the slice is over. The packets already prepared go
+//! first. Packets that wait for the network shorten the part that a slice of a long DMA sends, not the slice. A short
+//! DMA waits for a slice only if all engines work on long DMAs.
 //!
-//! The command processor checks a descriptor, its whole source included, before queueing it (petrini2003 figure 6). The engine
-//! translates the source of each packet again when it cuts the packet, since a process may have unmapped the source meanwhile.
+//! The command processor checks a descriptor, its whole source included, before queueing it (petrini2003 figure 6). The
+//! engine translates each packet's source again when it cuts the packet, since a process may have unmapped the source
+//! meanwhile.
 //!
-//! The destination's answers: *accepted* counts towards completion. *Discarded* means that the destination was not ready:
-//! the packet is sent again after `retry_delay`, `retries` times, and from then on after `trap_delay` (the hardware traps
-//! and the operating system backs off). Meanwhile the DMA is parked: none of its packets is cut, and other DMAs go on.
-//! *Error* ends the DMA; packets already under way finish.
+//! The destination's answers: *accepted* counts towards completion. *Discarded* means that the destination was not
+//! ready: the packet is sent again after `retry_delay`, `retries` times, and from then on after `trap_delay` (the
+//! hardware traps and the operating system backs off). Meanwhile the DMA is parked: its packets are not cut, and other
+//! DMAs continue. *Error* ends the DMA; packets already under way finish.
 
 use super::packets::{check_rail, check_range};
 use super::recovery::Next;
@@ -32,7 +34,7 @@ use std::collections::VecDeque;
 use typed_index_collections::{TiVec, ti_vec};
 use units::Time;
 
-/// A time slice of a DMA.
+/// A DMA's time slice.
 #[derive(Clone, Copy)]
 struct Slice {
     /// When the engine took the DMA up.
@@ -41,7 +43,7 @@ struct Slice {
     used: bool,
 }
 
-/// One of the engines that share the queue.
+/// One engine of those that share the queue.
 #[derive(Clone, Copy, Default)]
 struct Lane {
     /// The DMA that is being cut, and its time slice.
@@ -50,33 +52,34 @@ struct Lane {
     starting: bool,
 }
 
-/// What an engine did with its turn.
+/// The result of an engine's turn.
 enum Turn {
-    /// The engine can do nothing now.
+    /// The engine has no work now.
     Idle,
     /// The engine has given its DMA up and may take another.
     Over,
     /// The engine has prepared a packet.
     Cut,
-    /// The engine's DMA has failed; if the DMA was a message to a queue, the address of the queue.
+    /// The engine's DMA has failed; if the DMA was a message to a queue, the queue's address.
     Failed(Option<Address>),
 }
 
-/// The queue and the engines of one adapter.
+/// One adapter's DMA queue and engines.
 pub(crate) struct DmaEngine {
     queue: VecDeque<DmaId>,
     lanes: TiVec<EngineNumber, Lane>,
-    /// The engine whose turn it is.
+    /// The engine that has the turn.
     turn: EngineNumber,
-    /// Requests of gets that the inputter has accepted and still works on.
+    /// Get requests that the inputter has accepted and still works on.
     announced: u32,
-    /// For each queue to which a message is under way, the messages that wait for its end; and the number of all these messages.
+    /// For each queue with a message under way, the messages that wait for its end; and the total count of these
+    /// messages.
     held: Vec<(Address, VecDeque<DmaId>)>,
     held_back: u32,
 }
 
 impl DmaEngine {
-    /// As many engines as the machine says, or one.
+    /// As many engines as the machine has, or one.
     pub fn new(parts: &[Part]) -> Self {
         let engines = parts.iter().find_map(|part| match *part {
             Part::DmaEngines { count } => Some(count),
@@ -146,7 +149,7 @@ impl DmaEngine {
         }
     }
 
-    /// Whether a descriptor is right as far as its own adapter can tell; if so, whether it is a get.
+    /// Whether a descriptor is valid as far as its own adapter can check; if so, whether it is a get.
     fn check(&self, wires: &Wires, down: bool, id: DmaId) -> Result<bool, DmaError> {
         let progress = wires.flight.dma(id);
         let (dma, capability, memory) = (&progress.dma, progress.capability, &wires.memory);
@@ -216,7 +219,7 @@ impl DmaEngine {
         self.queue.push_back(id);
     }
 
-    /// The request of a get has come from the network; `refusing` if the node accepts nothing.
+    /// A get request has come from the network; `refusing` if the node accepts no packets.
     pub fn requested(
         &mut self,
         wires: &mut Wires,
@@ -267,8 +270,8 @@ impl DmaEngine {
         self.lanes[number].starting = false;
     }
 
-    /// Lets the engines do what they can: take up a DMA, prepare packets, yield. Stops where a message to a queue has
-    /// failed, and returns that queue: the caller releases it.
+    /// Lets the engines take up a DMA, prepare packets and yield, as far as they can. Stops where a message to a queue
+    /// has failed, and returns that queue: the caller releases it.
     pub fn run(&mut self, wires: &mut Wires) -> Option<Address> {
         let lanes = self.lanes.len();
         let (mut idle, mut failed) = (0, None);
@@ -375,7 +378,7 @@ impl DmaEngine {
                 let progress = wires.flight.dma_mut(id);
                 let serves = matches!(progress.get, Some(Get::Serving(_)));
                 if fault.reason == Reason::Down && (serves || progress.dma.stored) {
-                    // Its process is told when nothing more of it can be stored: the bytes may then go over another rail.
+                    // Its process is notified when no more bytes can be stored: they may then go over another rail.
                     progress.lose((*fault).into());
                 } else {
                     progress.end((*fault).into());

@@ -1,20 +1,20 @@
-//! # Events: how the end of anything becomes known (petrini2003 s3.1.1)
+//! # Events: how the end of an operation becomes known (petrini2003 s3.1.1)
 //!
 //! An event lies in adapter memory and holds a count. Each occurrence lowers the count. When the count reaches zero the
-//! event is *set*, until it is primed again, and its [`Action`] starts. Occurrences of a set event start nothing. Priming
-//! forgets these occurrences; threads can consume them one by one ([`crate::Thread::consume`]).
+//! event is *set*, until it is primed again, and its [`Action`] starts. A set event's occurrences start no action.
+//! Priming forgets these occurrences; threads can consume them one by one ([`crate::Thread::consume`]).
 //!
-//! | what makes an event occur | cost until then |
+//! | cause of an occurrence | cost until then |
 //! |---|---|
-//! | the end of a DMA, at its destination (`notify`) or its source | `input` at the destination; `event` |
-//! | a message in a queue, a transaction of a packet | `input`, `event` |
-//! | a command of the process ([`crate::Node::set`]) | one bus transaction, `command`, `event` |
+//! | a DMA's end, at its destination (`notify`) or its source | `input` at the destination; `event` |
+//! | a message in a queue, a packet's transaction | `input`, `event` |
+//! | the process's command ([`crate::Node::set`]) | one bus transaction, `command`, `event` |
 //! | a thread ([`crate::Thread::set`]) | `thread_issue`, `event` |
 //! | another event ([`Action::Set`]) | `event` |
 //!
-//! Threads that wait for an event go on once the event is set. A process learns of the event through main memory: the
-//! action [`Action::Copy`] copies a block of adapter memory there, and the process polls the copy without crossing the bus.
-//! The process waits in one of two ways, or in the first way and then in the second ([`Wait`]):
+//! Threads that wait for an event continue once the event is set. A process sees the event through main memory: the
+//! action [`Action::Copy`] copies a block from adapter memory there, and the process polls the copy without crossing
+//! the bus. The process waits in one of two ways, or in the first way and then in the second ([`Wait`]):
 //!
 //! * *polling*: the process sees the block `poll` after the block has arrived;
 //! * *blocking*: the process gives up its processor, and the operating system wakes it: `interrupt` after the block has arrived.
@@ -26,16 +26,17 @@ use crate::memory::{EventId, EventNumber};
 use kernel::Signal;
 use typed_index_collections::TiVec;
 
-/// What an event does when it is set (public Elan3 headers: one action each). Threads that wait for the event go on in any case.
+/// The action of an event when it is set (public Elan3 headers: one action each). Threads that wait for the event
+/// continue in any case.
 #[derive(Clone, Copy, Debug)]
 pub enum Action {
-    /// Nothing else. No process sees the event.
+    /// No further action. No process sees the event.
     None,
     /// Copies its block to main memory, where a process sees it.
     Copy,
-    /// Sets another event of the same node, once.
+    /// Sets another event at the same node, once.
     Set(EventId),
-    /// Starts a DMA of its process. Nobody awaits this DMA: its errors are traps ([`crate::Node::trap`]).
+    /// Starts a DMA for its process. This DMA has no waiter: its errors are traps ([`crate::Node::trap`]).
     Dma(Dma),
 }
 
@@ -59,15 +60,16 @@ pub(crate) struct Event {
     /// Occurrences since the event was set.
     extra: u32,
     action: Action,
-    /// What threads wait for.
+    /// The signal that threads wait for.
     set: Signal,
-    /// What the waiting process sees.
+    /// The signal that the waiting process sees.
     seen: Signal,
     /// Whether the event's block has been copied since the event was primed.
     copied: bool,
     /// Processes that block.
     blocked: Vec<Signal>,
-    /// How often the event was primed. A copy of an earlier round, still under way when the event is primed, tells nothing.
+    /// How often the event was primed. An earlier round's copy, still under way when the event is primed, has no
+    /// effect.
     round: u16,
 }
 
@@ -88,7 +90,7 @@ impl Event {
         event
     }
 
-    /// Primes the event for `count` occurrences; with a count of 0 the event is set.
+    /// Primes the event for `count` occurrences; with count 0 the event is set.
     pub fn prime(&mut self, count: u32) {
         self.count = count;
         self.extra = 0;
@@ -102,7 +104,7 @@ impl Event {
         }
     }
 
-    /// Fired when the event is set: what threads wait for.
+    /// The signal that threads wait for, fired when the event is set.
     pub fn set(&self) -> &Signal {
         &self.set
     }
@@ -133,7 +135,8 @@ impl Event {
         (self.count, self.extra)
     }
 
-    /// What the operating system fires to wake a process that blocks from now on; none if the block is there already.
+    /// The signal that the operating system fires to wake a process that blocks from now on; `None` if the block is
+    /// there already.
     pub fn wake_up(&mut self) -> Option<Signal> {
         if self.copied {
             return None;
@@ -144,19 +147,19 @@ impl Event {
     }
 }
 
-/// What can occur and be told to a process or thread.
+/// An occurrence of which a process or thread can be notified.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Occurrence {
     /// An event.
     Event(EventId),
-    /// The copy of an event's block, in some round of the event.
+    /// The copy of an event's block, in one of the event's rounds.
     Block(EventId, u16),
-    /// The end of a DMA at its source.
+    /// A DMA's end at its source.
     Completed(Place, DmaId),
 }
 
 impl Occurrence {
-    /// The place of the adapter where it occurs.
+    /// The place where it occurs.
     pub fn node(self) -> Place {
         match self {
             Occurrence::Event(event) | Occurrence::Block(event, _) => event.node,
@@ -165,7 +168,7 @@ impl Occurrence {
     }
 }
 
-/// The events of one adapter, by their numbers.
+/// One adapter's events, by number.
 #[derive(Default)]
 pub(crate) struct EventUnit {
     events: TiVec<EventNumber, Event>,
@@ -176,7 +179,7 @@ impl EventUnit {
         &mut self.events[index]
     }
 
-    /// Makes an event, in the place of an old event if there is one; `pooled` if the process keeps the place for events.
+    /// Makes an event, in place of an old event if there is one; `pooled` if the process keeps the place for events.
     pub fn install(&mut self, index: EventNumber, count: u32, action: Action, pooled: bool) {
         let mut event = Event::new(count, action);
         event.pooled = pooled;
@@ -189,7 +192,7 @@ impl EventUnit {
         }
     }
 
-    /// Whether the place of an event is one that the process keeps for events.
+    /// Whether the process keeps this event's place for events.
     pub fn is_pooled(&self, index: EventNumber) -> bool {
         self.events[index].pooled
     }
@@ -207,7 +210,7 @@ impl EventUnit {
         Some((&event.action, event.round))
     }
 
-    /// The block of an event is in main memory: returns the processes that the operating system wakes.
+    /// An event's block is in main memory: returns the processes that the operating system wakes.
     pub fn copied(&mut self, index: EventNumber, round: u16) -> Vec<Signal> {
         let event = self.event(index);
         if event.round != round {
@@ -217,7 +220,7 @@ impl EventUnit {
         std::mem::take(&mut event.blocked)
     }
 
-    /// The process has seen the block of an event.
+    /// The process has seen an event's block.
     pub fn seen(&mut self, index: EventNumber, round: u16) {
         let event = self.event(index);
         if event.round == round {

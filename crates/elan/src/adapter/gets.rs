@@ -1,23 +1,25 @@
 //! # Gets: DMAs that another adapter executes
 //!
-//! A process that wants bytes of another node posts a DMA whose source lies there. The process's own adapter cannot read the
-//! bytes: it sends the descriptor in one packet, as a remote-DMA transaction, and the other adapter executes the descriptor as a
-//! DMA back to the asker (public Elan3 headers; petrini2003 s4.6 calls these reads). No process of the other node takes part.
+//! A process that wants another node's bytes posts a DMA with its source there. The process's own adapter cannot read
+//! the bytes: it sends the descriptor in one packet, as a remote-DMA transaction, and the other adapter executes the
+//! descriptor as a DMA back to the asker (public Elan3 headers; petrini2003 s4.6 calls these reads). No process on the
+//! other node takes part.
 //!
 //! | step | where | cost |
 //! |---|---|---|
 //! | the descriptor is posted, waits and is taken up as any other descriptor | asker | as a put |
-//! | the engine sends the descriptor in a packet of 32 bytes, and is then free for other DMAs | fabric | cycles |
-//! | the inputter puts the descriptor into the DMA queue of its adapter | owner of the bytes | `input` |
+//! | the engine sends the descriptor in a 32-byte packet, and is then free for other DMAs | fabric | cycles |
+//! | the inputter puts the descriptor into its adapter's DMA queue | owner of the bytes | `input` |
 //! | the engine works on the descriptor, among its other DMAs | owner of the bytes | `dma_start`, time slices |
-//! | packets of payload travel to the asker, are stored and acknowledged | fabric | as those of a put |
+//! | payload packets travel to the asker, are stored and acknowledged | fabric | as for a put |
 //! | with the last byte stored, the asker's event is set | asker | `input`, `event` |
 //!
-//! A request is answered at once, so the inputter never waits for the engine: *accepted*; *discarded* while the queue is
-//! full or the node does not accept, and then sent again as any packet; *error* if the owner's MMU refuses the bytes to the
-//! asker. If the owner unmaps, protects or withdraws ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)) the bytes while
-//! the get is under way, the owner's adapter sends a packet that says so. If the asker unmaps or protects the destination,
-//! its inputter knows. Either way the get ends with the fault.
+//! A request is answered immediately, so the inputter never waits for the engine: *accepted*; *discarded* while the
+//! queue is full or the node does not accept, and then sent again as any packet; *error* if the owner's MMU refuses the
+//! bytes to the asker. If the owner unmaps, protects or withdraws
+//! ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)) the bytes while the get is under way, the owner's adapter
+//! sends a packet with this notice. If the asker unmaps or protects the destination, its inputter notices. Either way
+//! the get ends with the fault.
 
 use super::event_unit::Occurrence;
 use super::{Due, Wires};
@@ -30,7 +32,8 @@ use units::{Bytes, Time};
 pub const DESCRIPTOR: Bytes = Bytes::new(32);
 
 impl Wires<'_> {
-    /// All bytes of a get are stored. Its process is told at a given time, or later if the request is still unacknowledged.
+    /// All of a get's bytes are stored. Its process is notified at a given time, or later if the request is still
+    /// unacknowledged.
     pub fn got(&mut self, get: DmaId, at: Time) {
         let progress = self.flight.dma_mut(get);
         progress.get = Some(Get::Asking { stored: true });
@@ -45,7 +48,7 @@ impl Wires<'_> {
         }
     }
 
-    /// The owner of the bytes says that its adapter cannot read them.
+    /// The owner reports that its adapter cannot read the bytes.
     pub fn trapped(&mut self, packet: PacketId, token: PacketNumber) {
         if self.repeats(packet, token) {
             return;

@@ -1,22 +1,22 @@
 //! # The receiving side: the inputter
 //!
-//! The inputter stores the payload of each packet and answers the packet. Payload for adapter memory is stored at once. A
-//! packet for main memory needs one of `input_buffers` while it waits for the bus. When all buffers are taken, the packet's
-//! acknowledgement waits for a buffer, and with it the circuit: so a slow bus slows down its senders. The inputter never
-//! waits for the sending side of its own adapter, so no cycle of waiting can close through the inputter.
+//! The inputter stores each packet's payload and answers the packet. Payload for adapter memory is stored immediately.
+//! A packet for main memory needs one of `input_buffers` while it waits for the bus. When all buffers are taken, the
+//! packet's acknowledgement waits for a buffer, and with it the circuit: so a slow bus slows down its senders. The
+//! inputter never waits for its own adapter's sending side, so no wait cycle can close through the inputter.
 //!
-//! The packets of one DMA are complete when its event is set. Separate DMAs are not ordered: a short DMA can be stored
-//! before a longer DMA that was posted earlier, and a DMA without payload does not wait for the bus.
+//! A DMA's packets are complete when its event is set. Separate DMAs are not ordered: a short DMA can be stored before
+//! a longer DMA that was posted earlier, and a DMA without payload does not wait for the bus.
 //!
-//! The answers of the inputter: *accepted*, which for main memory means that the packet has its buffer, not yet that it is
+//! The inputter's answers: *accepted*, which for main memory means that the packet has its buffer, not yet that it is
 //! written; *discarded* while the node does not accept ([`crate::Node::accept`]), or a queue is full; *error* if the
-//! destination's MMU refuses the bytes or, with the last packet of a DMA, the event. For requests of gets and messages of
-//! transactions see [`super::gets`] and [`super::thread_packets`].
+//! destination's MMU refuses the bytes or, with a DMA's last packet, the event. For get requests and transaction
+//! messages see [`super::gets`] and [`super::thread_packets`].
 //!
 //! A descriptor may ask for later answers ([`crate::Dma::stored`]): its packets for main memory are answered when they are written.
 //!
-//! The host does not see payload that is accepted and not yet written. Later reads of the adapter from main memory see such
-//! payload, as reads follow earlier writes on a PCI bus: a get sees all puts that were over when it was posted.
+//! The host does not see payload that is accepted and not yet written. The adapter's later reads from main memory see
+//! such payload, as reads follow earlier writes on a PCI bus: a get sees all puts that were over when it was posted.
 //!
 //! A process that unmaps a range while a packet for it waits for the bus loses the packet's bytes, and gets a trap.
 
@@ -36,32 +36,32 @@ use std::collections::VecDeque;
 use typed_index_collections::TiVec;
 use units::Bytes;
 
-/// The inputter of one adapter.
+/// One adapter's inputter.
 #[derive(Default)]
 pub(crate) struct Inputter {
-    /// Packets that wait for an input buffer; at most one for each ejection channel, whose circuit they hold.
+    /// Packets that wait for an input buffer; at most one for each ejection channel, with the circuit that they hold.
     stalled: VecDeque<(PacketId, PacketNumber)>,
     /// Packets in the input buffers that are answered when they are written ([`crate::Dma::stored`]).
     unanswered: Vec<(PacketId, PacketNumber)>,
-    /// Whether the node accepts nothing.
+    /// Whether the node accepts no packets.
     refusing: bool,
     /// Payload stored so far.
     bytes: Bytes,
-    /// The queues of all contexts, by their numbers.
+    /// All contexts' queues, by number.
     queues: TiVec<QueueNumber, Queue>,
 }
 
-/// Where the payload of a packet belongs.
+/// Where a packet's payload belongs.
 #[derive(Clone, Copy)]
 enum Room {
     /// In memory.
     Place(Placement),
-    /// In a slot of a queue.
+    /// In a queue slot.
     Slot(QueueNumber),
 }
 
 impl Inputter {
-    /// Whether the node accepts nothing.
+    /// Whether the node accepts no packets.
     pub fn is_refusing(&self) -> bool {
         self.refusing
     }
@@ -85,7 +85,7 @@ impl Inputter {
         &mut self.queues[index]
     }
 
-    /// The last flit of a DMA's packet has arrived. Returns whether it is the request of a get, which the DMA engine takes.
+    /// A DMA packet's last flit has arrived. Returns whether it is a get request, which the DMA engine takes.
     pub fn arrived(&mut self, wires: &mut Wires, packet: PacketId, token: PacketNumber) -> bool {
         match wires.flight.packet(token).kind {
             Kind::Request => return true,
@@ -103,7 +103,7 @@ impl Inputter {
         }
         match self.admit(wires, token) {
             Err(fault) => refuse(wires, packet, token, *fault),
-            // Nothing lands by this: a message that waits for room must not keep its reader's node from sending.
+            // No payload lands by this: a message that waits for room must not keep its reader's node from sending.
             Ok(None) => wires.answer(packet, Ack::Discarded),
             Ok(Some(_)) if self.refusing => wires.answer(packet, Ack::Discarded),
             Ok(Some(room)) => self.receive(wires, packet, token, room),
@@ -135,7 +135,7 @@ impl Inputter {
         }
     }
 
-    /// A packet has arrived on a rail that is down, or was down meanwhile: its sender learns of it, and nothing else happens.
+    /// A packet has arrived on a rail that is down, or was down meanwhile: only its sender is notified.
     pub fn lost(wires: &mut Wires, packet: PacketId, token: Token) {
         let fault = |to, length| Fault::new(to, length, Access::RemoteWrite, Reason::Down);
         let token = match token {
@@ -163,7 +163,7 @@ impl Inputter {
         }
     }
 
-    /// Where the payload of a packet belongs, unless its queue is full; a fault if its event does not exist.
+    /// Where a packet's payload belongs, unless its queue is full; a fault if its event does not exist.
     fn admit(&self, wires: &Wires, token: PacketNumber) -> Result<Option<Room>, Box<Fault>> {
         let packet = wires.flight.packet(token);
         let progress = wires.flight.dma(packet.dma);
@@ -244,7 +244,7 @@ impl Inputter {
         }
     }
 
-    /// A packet's payload is in its place. With the last payload of a DMA, the destination's event occurs.
+    /// A packet's payload is in its place. With a DMA's last payload, the destination's event occurs.
     fn store(&mut self, wires: &mut Wires, token: PacketNumber) {
         let packet = wires.flight.packet_mut(token);
         packet.pending -= 1;
@@ -288,7 +288,7 @@ impl Inputter {
 fn refuse(wires: &mut Wires, packet: PacketId, token: PacketNumber, fault: Fault) {
     wires.flight.packet_mut(token).fault = Some(Box::new(fault));
     wires.answer_for_good(packet, token, Ack::Error);
-    // A get whose rail has failed waits until nothing more of it can be stored.
+    // A get whose rail has failed waits until no more of its bytes can be stored.
     if fault.reason != Reason::Down
         && let Some(Get::Serving(get)) = wires.flight.dma_of(token).get
     {

@@ -1,17 +1,19 @@
-//! # The MMU: which addresses of a process mean what, and who may use them how
+//! # The MMU: the meaning of a process's addresses, and the rights to use them
 //!
-//! A process maps *ranges* of its address space, of main memory or the adapter's. Each range has [`Permissions`], which the
-//! process can change for any part of it (petrini2003 s3: "a process can select which part of its address space should be visible
-//! across the network, determine specific access rights"). Translation happens at both ends of a transfer: the sender's adapter
-//! translates the source, packet by packet, the receiver's adapter the destination, transaction by transaction;
+//! A process maps *ranges* of its address space, in main memory or adapter memory. Each range has [`Permissions`],
+//! which the process can change for any part (petrini2003 s3: "a process can select which part of its address space
+//! should be visible across the network, determine specific access rights"). Translation happens at both ends: the
+//! sender's adapter translates the source, packet by packet, the receiver's adapter the destination, transaction by
+//! transaction;
 //! [`Access`] lists the right that each access needs.
 //!
-//! An access to an address that is mapped nowhere, forbidden, or of another capability is a [`Fault`](crate::Fault), which reaches the program
-//! that asked for the access; nothing of the packet is stored. An access of zero bytes touches nothing and needs no mapping.
+//! An access to an address that is mapped nowhere, forbidden, or under another capability is a [`Fault`](crate::Fault),
+//! which reaches the program that asked for the access; the packet is not stored. An access of zero bytes touches no
+//! memory and needs no mapping.
 //!
-//! Mapping goes by pages, but the last page of a range counts only as far as the range goes, and a page is left out between
-//! two ranges. This is stricter than hardware: an access beyond the end never passes by luck. The 16 entries of the TLB and
-//! its walks have no cost of their own: they are part of `dma_start`.
+//! Mapping goes by pages, but a range's last page counts only as far as the range goes, and a page is left out between
+//! two ranges. This is stricter than hardware: an access beyond the end never passes by luck. The 16-entry TLB and its
+//! walks have no separate cost: `dma_start` includes them.
 
 pub(crate) mod context;
 pub(crate) mod shared;
@@ -71,7 +73,7 @@ impl Range {
         self.changes = changes;
     }
 
-    /// Bytes of whole pages that the range takes, of addresses and, if it holds bytes, of memory.
+    /// Bytes in whole pages that the range takes, in addresses and, if it holds bytes, in memory.
     pub fn pages(&self) -> Bytes {
         pages(Bytes::new(self.length))
     }
@@ -81,7 +83,7 @@ impl Range {
         self.start + self.pages().as_u64() + PAGE.as_u64()
     }
 
-    /// Memory of the adapter that the range takes.
+    /// Adapter memory that the range takes.
     pub fn adapter_memory(&self) -> Bytes {
         if self.contents.is_some() && self.placement == Placement::Adapter {
             self.pages()
@@ -91,22 +93,22 @@ impl Range {
     }
 }
 
-/// Bytes rounded up to whole pages, at least one. Of a length in the last page of all numbers the page is left out: no memory
-/// has room for it either way, and a rank may ask for any.
+/// Bytes rounded up to whole pages, at least one. For a length within the last page of all numbers this page is left
+/// out: no memory has room for it either way, and a rank may request any length.
 pub(crate) fn pages(bytes: Bytes) -> Bytes {
     PAGE * bytes.div_ceil(PAGE).clamp(1, u64::MAX / PAGE.as_u64())
 }
 
-/// The ranges of one process, by address.
+/// One process's ranges, by address.
 #[derive(Default)]
 pub(crate) struct AddressSpace {
     ranges: Vec<Range>,
-    /// So many first ranges lie next to each other from the begin of the heap on: there is no room between them.
+    /// So many first ranges are adjacent from the heap's begin on, without room between them.
     packed: usize,
 }
 
 impl AddressSpace {
-    /// Maps a range at the lowest addresses of the heap that have room, but no lower than `from`, on page boundaries.
+    /// Maps a range at the heap's lowest addresses that have room, but no lower than `from`, on page boundaries.
     ///
     /// # Errors
     /// Returns the longest range that would fit.
@@ -163,7 +165,7 @@ impl AddressSpace {
         start
     }
 
-    /// Takes a range away, if a range of this length begins at this address.
+    /// Unmaps the range of this length at this address, if there is one.
     pub fn unmap(&mut self, start: ElanAddr, bytes: Bytes) -> Option<Range> {
         let wanted = (u64::from(start.as_u32()), bytes.as_u64());
         let index = self
@@ -190,7 +192,7 @@ impl AddressSpace {
         inside.then_some((index, offset)).ok_or(Reason::Unmapped)
     }
 
-    /// Translates an access of at least one byte: the range and the offset in it.
+    /// Translates an access to at least one byte: the range and the offset in it.
     #[inline]
     pub fn translate(
         &self,
@@ -207,7 +209,7 @@ impl AddressSpace {
         }
     }
 
-    /// Translates an access of at least one byte that writes.
+    /// Translates a write access to at least one byte.
     pub fn translate_mut(
         &mut self,
         at: ElanAddr,
@@ -219,7 +221,7 @@ impl AddressSpace {
         Ok((&mut self.ranges[index], offset))
     }
 
-    /// Changes the permissions of a part of a range.
+    /// Changes the permissions of a range's part.
     pub fn protect(
         &mut self,
         at: ElanAddr,

@@ -1,8 +1,8 @@
-//! # The packets of DMAs at their source, from cutting to acknowledgement
+//! # DMA packets at their source, from cutting to acknowledgement
 //!
-//! The sending units, [`super::dma_engine`] and [`super::sten`], decide which DMA has its turn. This module makes the next
-//! packet of that DMA. There are four kinds of packets: *data*, *data* of a *broadcast*, the *request* of a get, and the
-//! *trap* that tells an asker that the bytes of its get are gone.
+//! The sending units, [`super::dma_engine`] and [`super::sten`], decide which DMA has its turn. This module makes that
+//! DMA's next packet. There are four packet kinds: *data*, *data* of a *broadcast*, the *request* of a get, and the
+//! *trap* that notifies an asker that its get's bytes are gone.
 
 use super::gets::DESCRIPTOR;
 use super::{Due, Wires, event_unit::Occurrence};
@@ -41,7 +41,7 @@ pub(crate) fn check_range(fabric: &Fabric, destination: Destination) -> Result<(
     Ok(())
 }
 
-/// What a packet is made of.
+/// The contents of a packet.
 struct Piece {
     kind: Kind,
     length: Bytes,
@@ -65,15 +65,16 @@ impl Piece {
 }
 
 impl Wires<'_> {
-    /// Cuts the next packet of a DMA (a get has only one) and sends it once its payload is read. Returns false if the
-    /// source is no longer mapped: the DMA has failed.
+    /// Cuts a DMA's next packet (a get has only one) and sends it once its payload is read. Returns false if the source
+    /// is no longer mapped: the DMA has failed.
     pub fn cut(&mut self, id: DmaId) -> bool {
         let piece = match self.flight.dma(id).get {
             Some(Get::Asking { .. }) => Piece::control(Kind::Request, None),
             Some(Get::Serving(_)) => match self.payload(id, Access::RemoteRead) {
                 Ok(piece) => piece,
                 Err(fault) => {
-                    // Packets with earlier bytes may still go again, and be stored after the asker has heard of the fault.
+                    // Packets with earlier bytes may still go again, and be stored after the asker has noticed the
+                    // fault.
                     self.flight.dma_mut(id).end(fault.into());
                     Piece::control(Kind::Trap, Some(fault))
                 }
@@ -90,7 +91,7 @@ impl Wires<'_> {
         true
     }
 
-    /// The next payload of a DMA.
+    /// A DMA's next payload.
     fn payload(&self, id: DmaId, access: Access) -> Result<Piece, Fault> {
         let progress = self.flight.dma(id);
         let dma = &progress.dma;
@@ -193,7 +194,7 @@ impl Wires<'_> {
         self.send_read(token)
     }
 
-    /// The source is done with a packet of a DMA; returns as [`Wires::complete`] does.
+    /// The source is done with a DMA's packet; returns as [`Wires::complete`] does.
     #[inline]
     pub fn settle(&mut self, token: PacketNumber) -> Option<Address> {
         let packet = self.flight.packet_mut(token);
@@ -204,8 +205,8 @@ impl Wires<'_> {
         self.complete(id)
     }
 
-    /// Sets the source event of a DMA whose last packet is settled. Nobody awaits a DMA that serves a get. If the DMA was a
-    /// message to a queue, returns the queue: the next message to this queue may go now.
+    /// Sets a DMA's source event once its last packet is settled. A DMA that serves a get has no waiter. If the DMA was
+    /// a message to a queue, returns the queue: the next message to this queue may go now.
     #[inline]
     pub fn complete(&mut self, id: DmaId) -> Option<Address> {
         let progress = self.flight.dma_mut(id);

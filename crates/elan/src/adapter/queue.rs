@@ -1,13 +1,13 @@
-//! # Queues of small messages (public Elan3 headers)
+//! # Queues for small messages (public Elan3 headers)
 //!
-//! A process keeps a *queue* in its adapter's memory: a number of slots, each for one message of up to a packet's payload.
+//! A process keeps a *queue* in its adapter's memory: some slots, each for one message of up to a packet's payload.
 //! Other processes send to the queue with [`crate::Dma::queue`], without knowing which slot their message will take. A
-//! message that finds all slots taken is *discarded*, and its sender tries again as with any packet: no message is lost. An
-//! adapter has one message to a queue under way at a time and holds back the next ones, so the messages of one sender
-//! arrive in the order of their posting. With each arrival the queue's event occurs. The consumer, a thread or the process,
-//! takes the messages in the order of their arrival.
+//! message that finds all slots taken is *discarded*, and its sender tries again as with any packet: no message is
+//! lost. An adapter has one message to a queue under way at a time and holds back the next ones, so one sender's
+//! messages arrive in posting order. With each arrival the queue's event occurs. The consumer, a thread or the process,
+//! takes the messages in order of arrival.
 //!
-//! On the wire such a message consists of its blocks and one more transaction, without payload, which claims the slot.
+//! On the wire such a message has its blocks and one more transaction, without payload, which claims the slot.
 
 use crate::Place;
 use crate::memory::{Address, EventId, QueueNumber};
@@ -15,7 +15,7 @@ use kernel::Signal;
 use std::collections::VecDeque;
 use units::Bytes;
 
-/// A queue of one process.
+/// One process's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QueueId {
     pub(crate) node: Place,
@@ -38,12 +38,12 @@ pub(crate) struct Queue {
     messages: VecDeque<Box<[u8]>>,
     /// Messages that a process is reading across the bus: their slots are still taken.
     reading: usize,
-    /// What threads wait for.
+    /// The signal that threads wait for.
     arrived: Signal,
 }
 
 impl Queue {
-    /// An empty queue of `count` slots of `slot` bytes; `event` occurs with each message.
+    /// An empty queue with `count` slots of `slot` bytes; `event` occurs with each message.
     pub fn new(count: u32, slot: Bytes, event: Option<EventId>) -> Self {
         Queue {
             slot,
@@ -75,7 +75,7 @@ impl Queue {
         self.messages.push_back(message);
     }
 
-    /// Tells threads of a message, and returns the event that occurs with it.
+    /// Notifies threads of a message, and returns the event that occurs with it.
     pub fn arrive(&self) -> Option<EventId> {
         self.arrived.fire();
         self.event

@@ -1,8 +1,8 @@
-//! The rail of an adapter: whether its network works.
+//! An adapter's rail: whether its network works.
 
 use kernel::Signal;
 
-/// What an adapter knows of its rail.
+/// An adapter's view of its rail.
 pub(crate) struct RailState {
     pub is_down: bool,
     /// Whether the rail as a whole is down, and not only the adapter.

@@ -1,43 +1,45 @@
 //! # Recovery: packets that the network damages or loses
 //!
-//! The fabric says what becomes of a packet where cables fail or bits flip. An adapter makes sure that a packet takes effect
+//! The fabric reports a packet's fate where cables fail or bits flip. An adapter makes sure that a packet takes effect
 //! exactly once, or that its process gets an error.
 //!
-//! **The source** keeps a packet until its answer has come. Besides the answers of a destination there are three of the network:
+//! **The source** keeps a packet until its answer has come. Besides the destination's answers there are three from the
+//! network:
 //!
-//! | answer | what is known | the packet goes again after |
+//! | answer | knowledge | the packet goes again after |
 //! |---|---|---|
-//! | *corrupted* | a CRC was wrong: nothing has been stored | `retry_delay` |
-//! | *unreachable* | no living link leads on: nothing has been stored | as a discarded packet |
-//! | *timed out* | nothing: no answer came | `faults.backoff`, a broadcast `faults.broadcast-backoff` |
+//! | *corrupted* | a CRC was wrong: the packet has not been stored | `retry_delay` |
+//! | *unreachable* | no living link leads on: the packet has not been stored | as a discarded packet |
+//! | *timed out* | unknown: no answer came | `faults.backoff`, a broadcast `faults.broadcast-backoff` |
 //!
-//! The packet goes again with the same number. If it has not got through `faults.give-up` after the first of these answers, the
-//! source gives up, and the DMA or message ends with [`DmaError::Network`]. An answer of the destination, even *discarded*, begins
-//! the time anew. A broadcast whose sender has another way ([`Dma::once`](crate::Dma::once)) ends at the first answer that it is
-//! lost.
+//! The packet goes again with the same number. If it has not got through `faults.give-up` after the first of these
+//! answers, the source gives up, and the DMA or message ends with [`DmaError::Network`]. An answer from the
+//! destination, even *discarded*, restarts this time. A broadcast that its sender can replace by another way
+//! ([`Dma::once`](crate::Dma::once)) ends at the first answer that it is lost.
 //!
-//! **The destination** remembers the packets that it has answered for good until their sources have heard the answer. It knows
-//! a repetition by the packet's number, gives the same answer, and executes nothing again: it stores no payload and no message, adds
-//! to no word (the word that was found the first time is returned), serves no get twice. A packet that waits for an input
-//! buffer counts as taken. A packet that arrives damaged is answered *corrupted* after `turnaround`.
+//! **The destination** remembers the packets that it has finally answered until their sources have the answer. It
+//! recognises a repetition by the packet's number, gives the same answer, and does not execute it again: it stores no
+//! payload and no message, adds to no word (the word that was found the first time is returned), serves no get twice. A
+//! packet that waits for an input buffer counts as taken. A packet that arrives damaged is answered *corrupted* after
+//! `turnaround`.
 //!
-//! **Broadcasts.** The end of a packet commits what it asked for only if all destinations have accepted it, so a message of
-//! transactions takes effect at all destinations or at none. Of a DMA each destination keeps what it has stored; its event occurs
-//! once the *whole* DMA has succeeded at the source. So either all destinations are notified, and the source succeeds, or none
-//! is, and the source fails. That the end of the last packet waits for the answers to the packets before it is assumed; nothing
-//! is published.
+//! **Broadcasts.** A packet's end commits its effects only if all destinations have accepted it, so a transaction
+//! message takes effect at all destinations or nowhere. Each destination keeps the bytes of a DMA that it has stored;
+//! its event occurs once the *whole* DMA has succeeded at the source. So either all destinations are notified, and the
+//! source succeeds, or no destination is, and the source fails. That the last packet's end waits for the answers to the
+//! packets before it is assumed; nothing is published.
 //!
-//! **Errors** are told late: when no packet of the DMA is under way any more, and what was taken is stored. What the process learns
-//! of an error, it can rely on: nothing is delivered afterwards. An error says whether the message may have been delivered,
-//! which nobody can know if an answer got lost. A get has two ends. If its request is lost for good, it fails, unless the owner
-//! serves it, then the end of this decides. If the owner cannot send the bytes, the asker fails at the same moment, although nothing
-//! can tell its adapter: it would notice by a timeout of its own. This is a simplification.
+//! **Errors** are reported late: when the DMA has no packet under way any more, and all accepted bytes are stored. The
+//! process can rely on an error: no delivery follows it. An error reports whether the message may have been delivered,
+//! which is unknown if an answer got lost. A get has two ends. If its request is lost for good, it fails, unless the
+//! owner serves it, then the end of this service decides. If the owner cannot send the bytes, the asker fails at the
+//! same moment, although its adapter cannot be notified: it would notice by its own timeout. This is a simplification.
 //!
-//! **Dead adapters.** When an adapter dies, its DMAs end with [`Reason::Down`], and new ones are
-//! refused so until it is repaired. A DMA of which all packets have been accepted succeeds at both ends, although answers cannot come back: its
-//! process is taken to know, so that it does not send the same over another rail. The adapter's cable is dead, so nothing comes in or
-//! goes out; what its threads send comes back unreachable. What a process or a thread does in the adapter's memory goes on. Both are
-//! simplifications.
+//! **Dead adapters.** When an adapter dies, its DMAs end with [`Reason::Down`], and new ones are refused so until it is
+//! repaired. A DMA succeeds at both ends if all its packets have been accepted, although answers cannot come back: its
+//! process is assumed to know this, so that it does not send the same over another rail. The adapter's cable is dead,
+//! so no packets come in or go out; its threads' packets come back unreachable. Processes and threads continue to use
+//! the adapter's memory. Both are simplifications.
 
 use super::{Due, Wires};
 use crate::Place;
@@ -50,7 +52,7 @@ use crate::memory::{Access, Address, Fault, Reason};
 use fabric::{Ack, Destination, PacketId};
 use units::Time;
 
-/// What becomes of a packet of a DMA that the network has refused.
+/// The further way of a DMA's packet that the network has refused.
 pub(crate) enum Next {
     /// It goes again.
     Again,
@@ -70,7 +72,7 @@ struct Refused {
 }
 
 impl Wires<'_> {
-    /// What this adapter has done about faults.
+    /// This adapter's measures against faults so far.
     pub fn recoveries(&mut self) -> &mut Recoveries {
         self.flight.recoveries(self.node)
     }
@@ -105,7 +107,7 @@ impl Wires<'_> {
         Ok(now + delay)
     }
 
-    /// The loss of a packet to a destination, after an answer of the network.
+    /// The loss of a packet to a destination, after an answer from the network.
     fn loss(&self, ack: Ack, destination: Destination, unsure: bool) -> Loss {
         let mut to = destination.first();
         let reason = match ack {
@@ -123,12 +125,12 @@ impl Wires<'_> {
             to,
             process: None,
             reason,
-            // All or nothing: a broadcast that was not accepted by all was executed nowhere.
+            // All or nothing: a broadcast that some destination did not accept was executed nowhere.
             unsure: unsure && !destination.is_broadcast(),
         }
     }
 
-    /// The network has refused a packet of a DMA.
+    /// The network has refused a DMA's packet.
     pub fn refused(&mut self, token: PacketNumber, ack: Ack) -> Next {
         let packet = self.flight.packet(token);
         let id = packet.dma;
@@ -154,7 +156,7 @@ impl Wires<'_> {
                 self.schedule(at, Due::Retried(self.node, Token::Dma(token)));
                 Next::Again
             }
-            // The bytes themselves, or the end of their sending, tell the asker of a get.
+            // The bytes themselves, or the end of their sending, notify a get's asker.
             Some(Err(_)) if packet.kind == Kind::Request && packet.is_accepted() => Next::Over,
             Some(Err(loss)) => {
                 self.flight.dma_mut(id).lose(loss.into());
@@ -164,7 +166,7 @@ impl Wires<'_> {
         }
     }
 
-    /// The source never sends a packet of a DMA again; returns as [`Wires::complete`] does.
+    /// The source never sends a DMA's packet again; returns as [`Wires::complete`] does.
     pub fn abandon(&mut self, token: PacketNumber) -> Option<Address> {
         let packet = self.flight.packet_mut(token);
         if packet.kind != Kind::Broadcast && !packet.is_accepted() {
@@ -177,7 +179,7 @@ impl Wires<'_> {
         self.settle(token)
     }
 
-    /// The network has refused a packet of a thread. Returns whether its source gives up, and the packet has its result.
+    /// The network has refused a thread's packet. Returns whether its source gives up, and the packet has its result.
     pub fn refused_by_thread(&mut self, token: ThreadPacketNumber, ack: Ack) -> bool {
         let packet = self.flight.thread_packet(token);
         let mut refused = Refused {
@@ -198,13 +200,13 @@ impl Wires<'_> {
         outcome.is_err()
     }
 
-    /// Answers a packet of a DMA for good: if the packet comes again, it gets this answer, and nothing else happens.
+    /// Gives a DMA's packet its final answer: if the packet comes again, it gets this answer and has no other effect.
     pub fn answer_for_good(&mut self, packet: PacketId, token: PacketNumber, ack: Ack) {
         self.flight.packet_mut(token).answered = Some(ack);
         self.answer(packet, ack);
     }
 
-    /// Whether a packet of a DMA has come before and been answered for good; if so, it gets the same answer.
+    /// Whether a DMA's packet has come before and has its final answer; if so, it gets the same answer.
     pub fn repeats(&mut self, packet: PacketId, token: PacketNumber) -> bool {
         let Some(ack) = self.flight.packet(token).answered else {
             return false;
@@ -214,13 +216,13 @@ impl Wires<'_> {
         true
     }
 
-    /// A packet has come in damaged: nothing of it is stored.
+    /// A packet has come in damaged: it is not stored.
     pub fn damaged(&mut self, packet: PacketId) {
         self.recoveries().damaged += 1;
         self.answer(packet, Ack::Corrupted);
     }
 
-    /// Forgets a packet of a DMA that neither end needs. A DMA that is lost may be over by this.
+    /// Forgets a DMA's packet that both ends are done with. A lost DMA may be over by this.
     pub fn drop_packet(&mut self, token: PacketNumber) {
         let id = self.flight.packet(token).dma;
         let waits = self.flight.dma(id).waits_for_its_end();
@@ -230,7 +232,7 @@ impl Wires<'_> {
         }
     }
 
-    /// Something of a DMA has been stored: the DMA may be over at both ends. What is lost may be told then.
+    /// Bytes of a DMA have been stored: the DMA may be over at both ends. A loss may be reported then.
     pub fn drop_dma(&mut self, id: DmaId) {
         let progress = self.flight.dma(id);
         if progress.waits_for_its_end() {
@@ -247,7 +249,7 @@ impl Wires<'_> {
         }
     }
 
-    /// The owner of a get's bytes has given up sending them: the get fails, unless all bytes are there.
+    /// The owner has given up sending a get's bytes: the get fails, unless all bytes are there.
     pub fn lose_get(&mut self, get: DmaId, error: DmaError) {
         let progress = self.flight.dma_mut(get);
         if progress.get == (Some(Get::Asking { stored: false }))
@@ -257,7 +259,7 @@ impl Wires<'_> {
         }
     }
 
-    /// The adapter has died: a DMA of its engines ends; returns as [`Wires::complete`] does.
+    /// The adapter has died: its engines' DMA ends; returns as [`Wires::complete`] does.
     pub fn end_by_death(&mut self, id: DmaId) -> Option<Address> {
         let progress = self.flight.dma_mut(id);
         let dma = &progress.dma;

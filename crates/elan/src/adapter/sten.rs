@@ -1,24 +1,24 @@
-//! # The short transaction engine (STEN) of an Elan4
+//! # The Elan4's short transaction engine (STEN)
 //!
-//! An Elan3 sends even an empty message by a DMA: the host stores its bytes in adapter memory, then a command; the
-//! descriptor goes through the DMA queue and is taken up for `dma_start`. On an Elan4 short messages have an engine of
-//! their own, "closely integrated with the command processor" (garcia2005 s2.1):
+//! An Elan3 sends even an empty message by DMA: the host stores its bytes in adapter memory, then a command; the
+//! descriptor goes through the DMA queue and is taken up for `dma_start`. On an Elan4 short messages have their own
+//! engine, "closely integrated with the command processor" (garcia2005 s2.1):
 //!
 //! | step | where | cost |
 //! |---|---|---|
 //! | the process stores command and bytes in its command queue, in one go | bus | one transfer of both |
 //! | the command processor works on the command | command processor | `command` |
-//! | the STEN turns the command into a packet; no descriptor, no read of memory | STEN | `sten_start` |
+//! | the STEN turns the command into a packet; no descriptor, no memory read | STEN | `sten_start` |
 //! | the packet travels, and is answered, as any packet | fabric, inputter | as a DMA's |
 //!
-//! Threads hand over commands without bus and command processor. The bytes are in the command, so the process may use its
-//! buffer again as soon as it has stored the command, and does not hear of the acknowledgement. An error is a trap, unless
-//! a thread awaits the message.
+//! Threads hand over commands without bus and command processor. The bytes are in the command, so the process may use
+//! its buffer again as soon as it has stored the command, and is not notified of the acknowledgement. An error is a
+//! trap, unless a thread awaits the message.
 //!
-//! The STEN takes up one command at a time, in order. Messages to one queue go one after the other, as those of the DMA
-//! engine do ([`super::queue`]), while public headers of the Elan4 speak of two in flight: a simplification. The users of
-//! the STEN bound its queue: the slots of Tports for messages and answers, the pending notices of their threads, the
-//! signals of groups. The STEN's packets share the injection channels of the adapter with those of the DMA engines.
+//! The STEN takes up one command at a time, in order. Messages to one queue go one after the other, as the DMA engine's
+//! do ([`super::queue`]), while the Elan4's public headers allow two in flight: a simplification. The STEN's users
+//! bound its queue: Tports by their slots for messages and answers and their threads' pending notices, groups by their
+//! signals. The STEN's packets share the adapter's injection channels with the DMA engines' packets.
 //!
 //! An adapter without a STEN sends such messages by its DMA engine.
 
@@ -29,7 +29,7 @@ use crate::memory::Address;
 use std::collections::VecDeque;
 use units::Time;
 
-/// The short transaction engine of one adapter.
+/// One adapter's short transaction engine.
 pub(crate) struct Sten {
     start: Time,
     queue: VecDeque<DmaId>,

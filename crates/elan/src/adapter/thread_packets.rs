@@ -1,15 +1,16 @@
-//! # Packets of transactions that threads make
+//! # Transaction packets from threads
 //!
-//! The thread processor sends packets with instructions of its own (petrini2003 s2.1): up to [`MOST_TRANSACTIONS`](crate::transaction::MOST_TRANSACTIONS)
-//! transactions, to one process. The inputter takes such a packet as a whole:
+//! The thread processor sends packets with its own instructions (petrini2003 s2.1): up to
+//! [`MOST_TRANSACTIONS`](crate::transaction::MOST_TRANSACTIONS) transactions, to one process. The inputter takes such a
+//! packet as a whole:
 //!
-//! 1. The inputter translates every address. If one faults, the packet is refused for good and changes nothing.
-//! 2. The inputter tests the conditions. If one fails, the answer is *test failed* and nothing changes.
+//! 1. The inputter translates every address. If one faults, the packet is refused finally and has no effect.
+//! 2. The inputter tests the conditions. If one fails, the answer is *test failed* and the packet has no effect.
 //! 3. The inputter answers *accepted* and executes the other transactions, in order.
 //!
 //! A packet that finds no room in a queue is *discarded* before its conditions are tested, and sent again as any refused packet.
 //!
-//! The answers to a packet to a range of nodes are combined between steps 2 and 3, see [`super::inputter::broadcast`].
+//! The answers to a packet for a node range are combined between steps 2 and 3, see [`super::inputter::broadcast`].
 
 use super::{Due, Wires};
 use crate::in_flight::{ThreadPacket, ThreadPacketNumber, Token};
@@ -17,7 +18,7 @@ use crate::transaction::Answer;
 use fabric::{Ack, PacketSpec};
 
 impl Wires<'_> {
-    /// Hands a packet of a thread to the network.
+    /// Hands a thread's packet to the network.
     pub fn offer_thread_packet(&mut self, token: ThreadPacketNumber) {
         let packet = self.flight.thread_packet(token);
         packet.lost = false;
@@ -38,14 +39,14 @@ impl Wires<'_> {
         self.offer(spec);
     }
 
-    /// Sends a packet of a thread.
+    /// Sends a thread's packet.
     pub fn send_thread_packet(&mut self, packet: ThreadPacket) -> ThreadPacketNumber {
         let token = self.flight.add_thread_packet(packet);
         self.offer_thread_packet(token);
         token
     }
 
-    /// The answer to a packet of a thread has arrived.
+    /// The answer to a thread's packet has arrived.
     pub fn thread_packet_answered(&mut self, token: ThreadPacketNumber, ack: Ack) {
         let packet = self.flight.thread_packet(token);
         match ack {
@@ -66,7 +67,7 @@ impl Wires<'_> {
             Ack::Accepted | Ack::TestFailed | Ack::Error => {}
         }
         let packet = self.flight.thread_packet(token);
-        // The destinations of a broadcast that object have already said why.
+        // The broadcast's destinations that object have already given the reason.
         packet.result.get_or_insert(Ok(Answer {
             passed: true,
             found: None,

@@ -1,12 +1,12 @@
 //! # The thread processor: one thread has the processor at a time, until it waits; the others take turns
 //!
-//! What threads are and what they can do is told in [`crate::thread`].
+//! [`crate::thread`] describes threads and their abilities.
 
 use kernel::Signal;
 use std::collections::VecDeque;
 use units::Time;
 
-/// The thread processor of one adapter.
+/// One adapter's thread processor.
 #[derive(Default)]
 pub(crate) struct ThreadProcessor {
     /// Whether a thread runs.

@@ -1,18 +1,18 @@
-//! What is in flight: for checks that nothing is left behind.
+//! Objects in flight, for checks that no leftovers remain.
 
 use super::{Cluster, Node};
 use crate::memory::EventId;
 
-/// What adapters and their parts still work on.
+/// The work in progress at adapters and their parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Census {
     /// DMAs that are not over at both ends.
     pub dmas: usize,
-    /// Packets of DMAs that one of their ends still needs.
+    /// DMA packets that one end still needs.
     pub packets: usize,
-    /// Packets of threads that one of their ends still needs.
+    /// Thread packets that one end still needs.
     pub thread_packets: usize,
-    /// Descriptors in the DMA queues of all adapters, and descriptors that engines work on.
+    /// Descriptors in all adapters' DMA queues, and descriptors that engines work on.
     pub descriptors: u64,
     /// Packets in the fabric.
     pub under_way: u64,
@@ -21,14 +21,14 @@ pub struct Census {
 }
 
 impl Census {
-    /// Whether nothing is in flight.
+    /// Whether the census is empty.
     pub fn is_empty(&self) -> bool {
         *self == Census::default()
     }
 }
 
 impl Cluster {
-    /// What is in flight now.
+    /// The census now.
     pub fn census(&self) -> Census {
         let mut world = self.world.borrow_mut();
         let packets = world.fabric().packet_census();
@@ -46,7 +46,7 @@ impl Cluster {
 }
 
 impl Node {
-    /// Of one of the process's events: occurrences that are missing until it is set, and occurrences since it was set.
+    /// For one event of the process: missing occurrences until it is set, and occurrences since it was set.
     pub fn occurrences(&self, event: EventId) -> (u32, u32) {
         self.world.borrow_mut().event(event).occurrences()
     }

@@ -1,7 +1,8 @@
-//! What processes see of parts that fail, and of hosts that stop.
+//! Failing parts and stopping hosts, as processes see them.
 //!
-//! A host stops with all its processes, and the tasks that serve them: none of them runs again. The run does not wait for
-//! them. The adapter goes on, threads included: it stores what comes in, answers, serves gets, and finishes its DMAs.
+//! A host stops with all its processes, and the tasks that serve them: they never run again. The run does not wait for
+//! them. The adapter continues, threads included: it stores incoming packets, answers, serves gets, and finishes its
+//! DMAs.
 
 use super::Node;
 use super::node::until_stopped;
@@ -15,13 +16,13 @@ use kernel::Signal;
 use units::Bytes;
 
 impl Node {
-    /// The signal that stops the processes of the host, if faults are listed.
+    /// The signal that stops the host's processes, if faults are listed.
     pub(super) fn host_stops(&self) -> Option<Signal> {
         let (_, node) = self.rail_and_node();
         self.world.borrow().stopped(node).cloned()
     }
 
-    /// Stops the host of this node, now and for ever; its processes run no more. Processes that were started with
+    /// Stops this node's host, permanently; its processes run no more. Processes that were started with
     /// [`Cluster::spawn`](super::Cluster::spawn) belong to no host.
     ///
     /// # Panics
@@ -31,7 +32,7 @@ impl Node {
         self.world.borrow_mut().stop_host(node);
     }
 
-    /// Runs something of the host's until it ends or the host stops.
+    /// Runs one of the host's tasks until it ends or the host stops.
     pub async fn while_host_runs(&self, task: impl Future<Output = ()>) {
         match self.host_stops() {
             None => task.await,
@@ -39,12 +40,12 @@ impl Node {
         }
     }
 
-    /// Whether the host of this node has stopped.
+    /// Whether this node's host has stopped.
     pub fn is_stopped(&self) -> bool {
         self.host_stops().is_some_and(|stopped| stopped.is_set())
     }
 
-    /// What this adapter has done so far about faults of the network.
+    /// This adapter's measures against network faults so far.
     pub fn recoveries(&self) -> Recoveries {
         *self.world.borrow_mut().flight().recoveries(self.place())
     }
@@ -54,10 +55,10 @@ impl Node {
         self.world.borrow().config().faults.is_some()
     }
 
-    /// Whether the rail of this adapter works.
+    /// Whether this adapter's rail works.
     ///
     /// # Errors
-    /// That of a message that would be sent.
+    /// The error of a message sent now.
     pub fn check_rail(&self) -> Result<(), DmaError> {
         if self.is_down() {
             Err(self.rail_is_down())
@@ -66,13 +67,13 @@ impl Node {
         }
     }
 
-    /// The error of a message that is sent while the rail of this adapter is down.
+    /// The error of a message that is sent while this adapter's rail is down.
     pub fn rail_is_down(&self) -> DmaError {
         let (nowhere, access) = (self.at(ElanAddr::NOWHERE), Access::RemoteWrite);
         Fault::new(nowhere, Bytes::ZERO, access, Reason::Down).into()
     }
 
-    /// Fired, and reset, whenever the routing tables of the sources learn which cables are dead.
+    /// Fired, and reset, whenever the sources' routing tables learn which cables are dead.
     pub fn tables(&self) -> Signal {
         self.world.borrow().tables().clone()
     }
@@ -80,7 +81,7 @@ impl Node {
     /// Whether the routing tables know a way from one adapter to another.
     ///
     /// # Errors
-    /// The loss of a message that would be sent.
+    /// The error of a message sent now.
     pub fn way(&self, from: Place, to: Place) -> Result<(), DmaError> {
         let world = self.world.borrow();
         match cut(world.fabric(), from, to) {

@@ -1,4 +1,4 @@
-//! What the libraries on the host do beside DMAs and events: they store in the adapter, and wake their threads.
+//! Operations of host libraries beside DMAs and events: they store in the adapter, and wake their threads.
 
 use super::Node;
 use crate::adapter::bus::Direction;
@@ -36,13 +36,13 @@ impl Node {
         self.cross(Direction::ToAdapter, bytes).wait().await;
     }
 
-    /// So many bytes of the adapter cross the bus to the host, behind all that is on its way to main memory.
+    /// So many adapter bytes cross the bus to the host, behind everything that is on its way to main memory.
     pub async fn cross_to_main(&self, bytes: Bytes) {
         self.cross(Direction::ToMain, bytes).wait().await;
     }
 
-    /// A signal that is fired by the next store to a range of the process's memory. A process that polls a word waits for the
-    /// signal, and then looks at the word.
+    /// A signal that is fired by the next store to a range in the process's memory. A process that polls a word waits
+    /// for the signal, and then looks at the word.
     pub fn next_store(&self, at: ElanAddr, length: Bytes) -> Signal {
         match self.memory().context_mut(self.at(at), self.capability()) {
             Ok(context) => context.awaited.add(at, length),
@@ -50,7 +50,7 @@ impl Node {
         }
     }
 
-    /// Behind which memory of the process an address lies, if it is mapped.
+    /// The memory of the process behind an address, if it is mapped.
     ///
     /// # Errors
     /// If the bytes do not lie within one region.
@@ -74,7 +74,7 @@ impl Node {
         self.world.borrow().adapter(self.place()).sten.is_some()
     }
 
-    /// Stores a command for the short transaction engine, with its bytes. Awaiting the transfer costs nothing; it returns
+    /// Stores a command for the short transaction engine, with its bytes. Awaiting the transfer has no cost; it returns
     /// an error if there was one.
     ///
     /// # Panics
@@ -88,8 +88,8 @@ impl Node {
         transfer
     }
 
-    /// Stores bytes in the process's memory and lets one of its events occur, as if a packet had brought them: for libraries
-    /// that take another way while the adapter's rail is down. Takes no time beyond that of the event.
+    /// Stores bytes in the process's memory and lets an event occur, as if a packet had brought them: for libraries
+    /// that take another way while the adapter's rail is down. Takes no time beyond the event's.
     ///
     /// # Errors
     /// If the adapter would refuse the packet.
@@ -114,7 +114,7 @@ impl Node {
         Ok(())
     }
 
-    /// Bytes of the process's memory, as another process may get them, perhaps unless a word says that they are withdrawn
+    /// Bytes in the process's memory, as another process may get them, perhaps unless a word marks them as withdrawn
     /// ([`Dma::unless_withdrawn`]); see [`Node::deliver`].
     ///
     /// # Errors
@@ -131,7 +131,7 @@ impl Node {
         memory.load(at, length, Access::RemoteRead, capability)
     }
 
-    /// Puts a message into the queue at an address of the process; none if the queue is full. See [`Node::deliver`].
+    /// Puts a message into the process's queue at an address; `None` if the queue is full. See [`Node::deliver`].
     ///
     /// # Errors
     /// If the adapter would refuse the message.
@@ -141,7 +141,7 @@ impl Node {
         inputter.take_in(&mut wires, self.at(queue), self.capability(), message)
     }
 
-    /// Executes transactions in the process's adapter memory; none if a queue is full. See [`Node::deliver`].
+    /// Executes transactions in the process's adapter memory; `None` if a queue is full. See [`Node::deliver`].
     ///
     /// # Errors
     /// If the adapter would refuse the packet.
@@ -152,7 +152,7 @@ impl Node {
         inputter.take(&mut wires, process, self.capability(), transactions)
     }
 
-    /// A processor of this node. The number counts modulo the number of processors.
+    /// A processor of this node. The number counts modulo the processor count.
     pub fn cpu(&self, number: u32) -> HostCpu {
         let world = self.world.borrow();
         let cpu = number % world.config().host.cpus;
@@ -160,7 +160,7 @@ impl Node {
         HostCpu::new(&world.config().noise, world.seed, node, cpu)
     }
 
-    /// The number of nodes of the machine, and the number of networks that each node is attached to.
+    /// The machine's node count, and the count of networks that each node is attached to.
     pub fn nodes_and_rails(&self) -> (u32, u32) {
         let world = self.world.borrow();
         let tree = world.fabric().topology();

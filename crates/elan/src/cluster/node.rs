@@ -41,7 +41,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// The node as seen by processes that need no protection: those of context 0.
+    /// The node as seen by the processes in context 0, which need no protection.
     pub(super) fn open(world: Rc<RefCell<World>>, place: Place) -> Self {
         Node {
             world,
@@ -51,12 +51,12 @@ impl Node {
         }
     }
 
-    /// The memory of all processes.
+    /// All processes' memory.
     pub(crate) fn memory(&self) -> RefMut<'_, Memory> {
         RefMut::map(self.world.borrow_mut(), World::memory)
     }
 
-    /// Attaches a process: gives it a context of its own.
+    /// Attaches a process: gives it its own context.
     ///
     /// # Errors
     /// If all contexts are in use.
@@ -65,7 +65,7 @@ impl Node {
         Ok(self.attached(context, capability))
     }
 
-    /// The node as seen by the process that has a context of its adapter.
+    /// The node as seen by the process in a context of its adapter.
     pub(super) fn attached(&self, context: ContextId, capability: Capability) -> Node {
         Node {
             context,
@@ -78,7 +78,7 @@ impl Node {
     /// adapter reach the process's main memory; see [`crate::adapter::mmu::context`].
     ///
     /// # Errors
-    /// If all contexts of that adapter are in use.
+    /// If all contexts at that adapter are in use.
     ///
     /// # Panics
     /// If the machine has no such rail.
@@ -87,7 +87,8 @@ impl Node {
         Ok(beside.into_iter().next().expect("it is one process"))
     }
 
-    /// As [`Node::beside`], for processes of different nodes, in contexts of one number: broadcasts on the other rail need this.
+    /// As [`Node::beside`], for processes on different nodes, in contexts with one number: broadcasts on the other rail
+    /// need this.
     ///
     /// # Errors
     /// If an adapter has no context left, or too few numbers are free everywhere.
@@ -124,14 +125,14 @@ impl Node {
         Ok(beside.collect())
     }
 
-    /// Ends the process's context. The process's memory is unmapped, its events and queues are gone; whoever addresses them
-    /// gets a fault.
+    /// Ends the process's context. The process's memory is unmapped, its events and queues are gone; later accesses to
+    /// them get a fault.
     pub fn detach(&self) {
         let process = self.at(ElanAddr::NOWHERE);
         self.memory().detach(process, self.capability);
     }
 
-    /// The parameters of the machine.
+    /// The machine's parameters.
     pub fn config(&self) -> Rc<Config> {
         Rc::clone(self.world.borrow().config())
     }
@@ -146,39 +147,39 @@ impl Node {
         self.world.borrow().config().fabric.has_broadcasts()
     }
 
-    /// The rail of this adapter, and the number of the node, which is the same on all rails.
+    /// This adapter's rail, and the node's number, which is the same on all rails.
     pub fn rail_and_node(&self) -> (Rail, NodeId) {
         let world = self.world.borrow();
         world.fabric().topology().rail_and_node(self.place)
     }
 
-    /// Whether the rail of this adapter is down.
+    /// Whether this adapter's rail is down.
     pub fn is_down(&self) -> bool {
         self.world.borrow().adapter(self.place).rail.is_down
     }
 
-    /// How often the rail of this adapter has failed so far: what was agreed on the rail before a failure holds no more.
+    /// How often this adapter's rail has failed so far: agreements made on the rail before a failure hold no more.
     pub fn failures(&self) -> u32 {
         self.world.borrow().adapter(self.place).rail.failures
     }
 
-    /// Set while the rail of this adapter is down.
+    /// Set while this adapter's rail is down.
     pub fn down(&self) -> Signal {
         self.world.borrow().adapter(self.place).rail.down.clone()
     }
 
-    /// Set while the rail of this adapter works. The signal is of the present time: after a failure it is another.
+    /// Set while this adapter's rail works. The signal is valid until the next failure: then there is a new one.
     pub fn up(&self) -> Signal {
         self.world.borrow().adapter(self.place).rail.up.clone()
     }
 
-    /// Whether the adapter receives a message: some of the message has arrived, and some is missing; or a packet arrives.
+    /// Whether the adapter receives a message: the message has arrived in part, or a packet arrives.
     pub fn is_receiving(&self) -> bool {
         self.world.borrow().is_receiving(self.place)
     }
 
-    /// The status that the adapter has written down: whether it sent or received a message, the former as far as the policy keeps
-    /// account. The status is as old as [`status_lag`](crate::config::rails::Config::status_lag) says,
+    /// The status that the adapter has written down: whether it sent or received a message; sending counts as far as
+    /// the policy keeps account. The status is as old as [`status_lag`](crate::config::rails::Config::status_lag) says,
     /// and counts as [`Status`](crate::config::rails::Status) says.
     pub fn was_busy(&self) -> bool {
         self.world.borrow().was_busy(self.place)
@@ -209,7 +210,7 @@ impl Node {
         self.capability
     }
 
-    /// An address of the process's memory.
+    /// An address in the process's memory.
     pub fn at(&self, elan: ElanAddr) -> Address {
         Address {
             node: self.place,
@@ -243,7 +244,7 @@ impl Node {
         self.sleep_until(self.now() + time).await;
     }
 
-    /// Starts another process of the node. Its label appears in reports of deadlocks.
+    /// Starts another process on the node. Its label appears in deadlock reports.
     pub fn spawn(&self, label: impl Into<Label>, process: impl Future<Output = ()> + 'static) {
         let spawner = self.world.borrow().spawner().clone();
         match self.host_stops() {
@@ -252,7 +253,7 @@ impl Node {
         };
     }
 
-    /// Starts a task of the host that serves others: no run waits for its end.
+    /// Starts a host task that serves others: no run waits for its end.
     pub fn serve(&self, label: impl Into<Label>, task: impl Future<Output = ()> + 'static) {
         match self.host_stops() {
             Some(stopped) => self.serve_on_adapter(label, until_stopped(stopped, task)),
@@ -260,7 +261,7 @@ impl Node {
         }
     }
 
-    /// Starts a task of the adapter that serves others: it goes on when the host stops.
+    /// Starts an adapter task that serves others: it continues when the host stops.
     pub fn serve_on_adapter(
         &self,
         label: impl Into<Label>,
@@ -270,7 +271,7 @@ impl Node {
         spawner.spawn_background(label, task);
     }
 
-    /// Maps a new range of memory; `real` if it holds bytes, zeros at first. Adapter memory that holds bytes is limited.
+    /// Maps a new memory range; `real` if it holds bytes, zeros at first. Adapter memory that holds bytes is limited.
     ///
     /// # Errors
     /// If the adapter's memory or the addresses are exhausted.
@@ -284,7 +285,8 @@ impl Node {
         self.map_from(HEAP, placement, bytes, permissions, real)
     }
 
-    /// Maps as [`map`](Self::map), at an address no lower than `from`: so processes can find one that is free in all of them.
+    /// Maps as [`map`](Self::map), at an address no lower than `from`: so processes can find one that is free
+    /// everywhere.
     ///
     /// # Errors
     /// As [`map`](Self::map).
@@ -326,12 +328,12 @@ impl Node {
     /// Unmaps a whole region; the events and queues in the region are gone.
     ///
     /// # Errors
-    /// If the region is not one of the process's.
+    /// If the region does not belong to the process.
     pub fn free(&self, region: Region) -> Result<(), Fault> {
         self.memory().unmap(region, self.capability)
     }
 
-    /// Changes what adapters may do with a part of a region.
+    /// Changes adapters' permissions for a part of a region.
     ///
     /// # Errors
     /// If the bytes do not lie within one region.
@@ -352,14 +354,14 @@ impl Node {
     /// Stores bytes in the process's memory, as the host does, in no time. A region without contents stays as it is.
     ///
     /// # Errors
-    /// If the bytes do not lie within one region of the process.
+    /// If the bytes do not lie within one of the process's regions.
     pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let access = Access::Host;
         self.check_own(at, Bytes::new(bytes.len() as u64), access)?;
         self.memory().write(at, bytes, access, self.capability)
     }
 
-    /// Bytes of the process's memory, as the host reads them, in no time.
+    /// Bytes in the process's memory, as the host reads them, in no time.
     ///
     /// # Errors
     /// As [`Node::store`].
@@ -379,7 +381,7 @@ impl Node {
         stored.unwrap_or_else(|fault| panic!("{fault}"));
     }
 
-    /// The contents of one of this process's regions; none if the region was only reserved.
+    /// Contents of one of this process's regions; `None` if the region was only reserved.
     ///
     /// # Panics
     /// If the region is another process's.
@@ -412,8 +414,8 @@ impl Node {
         assert!(own, "{at} belongs to another process");
     }
 
-    /// Posts a DMA, now. Awaiting the transfer waits until all packets are acknowledged, or until all bytes of a get are
-    /// there, and the process knows.
+    /// Posts a DMA, now. Awaiting the transfer waits until all packets are acknowledged, or until all of a get's bytes
+    /// are there, and the process has seen it.
     pub fn dma(&self, dma: Dma) -> Transfer {
         let mut world = self.world.borrow_mut();
         let progress = self.progress(dma, Report::Host);
@@ -422,14 +424,14 @@ impl Node {
         transfer
     }
 
-    /// Posts a DMA whose end only its events tell; its error is a trap.
+    /// Posts a DMA whose end only its events report; its error is a trap.
     pub fn post(&self, dma: Dma) {
         let mut world = self.world.borrow_mut();
         let id = world.flight().add_dma(self.progress(dma, Report::Nobody));
         world.post(self.place, Command::Dma(id));
     }
 
-    /// Posts a DMA as [`post`](Self::post). Awaiting the transfer costs nothing; it returns an error if there was one.
+    /// Posts a DMA as [`post`](Self::post). Awaiting the transfer has no cost; it returns an error if there was one.
     pub fn post_and_hear(&self, dma: Dma) -> Transfer {
         let progress = self.progress(dma, Report::Nobody);
         let mut world = self.world.borrow_mut();
@@ -438,7 +440,7 @@ impl Node {
         transfer
     }
 
-    /// Waits until the queue of the DMA engine has a place.
+    /// Waits until the DMA engine's queue has a place.
     pub(crate) async fn room_in_queue(&self) {
         loop {
             let delay = {
@@ -453,12 +455,12 @@ impl Node {
         }
     }
 
-    /// The progress of a new DMA of the process.
+    /// The progress of a new DMA that the process posts.
     pub(crate) fn progress(&self, dma: Dma, report: Report) -> Progress {
         Progress::new(dma, (self.place, self.context), self.capability, report)
     }
 
-    /// The oldest error that nobody awaited: of chained and posted DMAs, and of bytes for memory that was unmapped.
+    /// The oldest error without a waiter, from chained and posted DMAs, and from bytes for memory that was unmapped.
     pub fn trap(&self) -> Option<DmaError> {
         let mut memory = self.memory();
         let context = memory.context_mut(self.at(ElanAddr::NOWHERE), self.capability);

@@ -1,19 +1,19 @@
-//! Utilisation of links, buses and thread processors over time, for pictures of a run.
+//! Link, bus and thread processor utilisation over time, for pictures of a run.
 //!
-//! The run is cut into periods. Its length is not known beforehand: when there are as many periods as memory is meant to hold,
-//! each two become one, and later ones are twice as long. A period ends with the first event, or turn of a rank, at or after
-//! its nominal end.
+//! The run is cut into periods. Its length is not known beforehand: when there are as many periods as memory is meant
+//! to hold, each two become one, and later ones are twice as long. A period ends with the first event, or a rank's
+//! turn, at or after its nominal end.
 
 use crate::Cluster;
 use units::Time;
 
-/// Bounds of the number of kept periods, both even.
+/// Bounds of the kept period count, both even.
 const PERIODS: (usize, usize) = (16, 512);
 
-/// Sums of busy time that are kept, above the lower bound of periods: networks with more parts have fewer periods.
+/// Busy-time sums that are kept, above the lower bound of periods: networks with more parts have fewer periods.
 const SUMS: usize = 1 << 22;
 
-/// The first length of a period.
+/// The first period's length.
 const SHORTEST: Time = Time::from_us(1);
 
 /// The kind of thing that a value belongs to.
@@ -21,9 +21,9 @@ const SHORTEST: Time = Time::from_us(1);
 pub enum Thing {
     /// A directed link.
     Link,
-    /// The I/O bus of an adapter.
+    /// An adapter's I/O bus.
     Bus,
-    /// The thread processor of an adapter.
+    /// An adapter's thread processor.
     Thread,
 }
 
@@ -45,7 +45,7 @@ pub struct SeriesRow {
     pub begin: Time,
     /// When it ended.
     pub end: Time,
-    /// The kind of the thing.
+    /// The thing's kind.
     pub thing: Thing,
     /// The thing's number.
     pub id: u32,
@@ -56,16 +56,16 @@ pub struct SeriesRow {
 /// The sums so far, cut into periods.
 pub struct Series {
     things: Vec<(Thing, u32)>,
-    /// The number of periods at which each two become one.
+    /// The period count at which each two become one.
     most: usize,
-    /// End of each period, and the sum of each thing's busy time until then.
+    /// End of each period, and each thing's total busy time until then.
     periods: Vec<(Time, Vec<Time>)>,
     length: Time,
     next: Time,
 }
 
 impl Series {
-    /// No periods, for a cluster whose run begins.
+    /// No periods, for a cluster at the start of its run.
     pub fn new(cluster: &Cluster) -> Self {
         let links = cluster.config().fabric.topology.links();
         let adapters = cluster.nodes() * cluster.rails();

@@ -18,7 +18,7 @@ use std::task::Poll;
 use units::Bytes;
 
 impl Node {
-    /// An event that is set by its `count`-th occurrence and seen by the process; an event with a count of 0 is set.
+    /// An event that is set by its `count`-th occurrence and seen by the process; an event with count 0 is set.
     ///
     /// # Panics
     /// If the adapter's memory is exhausted; see [`Node::event_at`].
@@ -26,7 +26,7 @@ impl Node {
         self.event_with(count, Action::Copy)
     }
 
-    /// An event with an action of choice.
+    /// An event with the given action.
     ///
     /// # Panics
     /// As [`Node::event`].
@@ -36,7 +36,7 @@ impl Node {
         event.unwrap_or_else(|fault| panic!("{fault}"))
     }
 
-    /// A place for an event, in pages of adapter memory that the process keeps for events.
+    /// A place for an event, in adapter memory pages that the process keeps for events.
     fn event_place(&self) -> Result<ElanAddr, MemoryError> {
         let process = self.at(ElanAddr::NOWHERE);
         let place = || {
@@ -56,10 +56,10 @@ impl Node {
         Ok(place().expect("the process has just mapped places"))
     }
 
-    /// An event in a block of 64 bytes of the process's adapter memory, in place of an event that is there.
+    /// An event in a 64-byte block of the process's adapter memory, in place of an event that is there.
     ///
     /// # Errors
-    /// If the block is no adapter memory of the process.
+    /// If the block does not lie in the process's adapter memory.
     pub fn event_at(&self, at: ElanAddr, count: u32, action: Action) -> Result<EventId, Fault> {
         self.install(at, count, action, false)
     }
@@ -82,7 +82,7 @@ impl Node {
         Ok(event)
     }
 
-    /// Frees an event of the process: it occurs no more, and another event may take its place.
+    /// Frees one of the process's events: it occurs no more, and another event may take its place.
     pub fn free_event(&self, event: EventId) {
         self.assert_owns_event(event);
         let mut world = self.world.borrow_mut();
@@ -96,18 +96,18 @@ impl Node {
         }
     }
 
-    /// Where an event lies; none if it has been freed.
+    /// Where an event lies; `None` if it has been freed.
     pub fn event_address(&self, event: EventId) -> Option<Address> {
         self.memory().event_address(event)
     }
 
-    /// Makes an event of the process wait for `count` occurrences again.
+    /// Makes one of the process's events wait for `count` occurrences again.
     pub fn prime(&self, event: EventId, count: u32) {
         self.assert_owns_event(event);
         self.world.borrow_mut().event(event).prime(count);
     }
 
-    /// Lets an event of the process occur, by a command; a remote event is set with [`Node::notify`].
+    /// Lets one of the process's events occur, by a command; a remote event is set with [`Node::notify`].
     pub fn set(&self, event: EventId) {
         self.assert_owns_event(event);
         self.world
@@ -115,7 +115,7 @@ impl Node {
             .post(self.place(), Command::Set(event.index));
     }
 
-    /// Lets an event of any node occur: a DMA of zero bytes.
+    /// Lets any node's event occur: a zero-byte DMA.
     pub fn notify(&self, event: EventId) -> Transfer {
         let at = self.event_address(event);
         let to = at.unwrap_or(self.at(ElanAddr::NOWHERE));
@@ -123,7 +123,7 @@ impl Node {
         self.dma(Dma::new(from, to, Bytes::ZERO).notify(event))
     }
 
-    /// Whether the process sees that one of its events is set, now.
+    /// Whether the process sees now that one of its events is set.
     pub fn is_set(&self, event: EventId) -> bool {
         self.seen_of(event).is_set()
     }
@@ -139,7 +139,7 @@ impl Node {
         world.event(event).seen().clone()
     }
 
-    /// Waits for one of the process's events, in a way of choice; see [`crate::adapter::event_unit`].
+    /// Waits for one of the process's events, in the given way; see [`crate::adapter::event_unit`].
     pub async fn wait_by(&self, event: EventId, how: Wait) {
         match how {
             Wait::Poll => self.wait(event).await,
@@ -152,15 +152,16 @@ impl Node {
         }
     }
 
-    /// Waits, in a way of choice, for an occurrence of one of the process's events, which is primed for one occurrence, and consumes
-    /// it, as a thread does ([`crate::Thread::consume`]).
+    /// Waits, in the given way, for an occurrence of one of the process's events, which is primed for one occurrence,
+    /// and consumes it, as a thread does ([`crate::Thread::consume`]).
     pub async fn consume_by(&self, event: EventId, how: Wait) {
         self.wait_by(event, how).await;
         self.world.borrow_mut().event(event).consume();
     }
 
-    /// Waits, in a way of choice, for a future that is ready when a polling process sees its end, such as a [`Transfer`]. A
-    /// blocking process goes on later, by the difference of `interrupt` and `poll`, unless the future is ready at once.
+    /// Waits, in the given way, for a future that is ready when a polling process sees its end, such as a [`Transfer`].
+    /// A blocking process continues later, by the difference of `interrupt` and `poll`, unless the future is ready
+    /// immediately.
     pub async fn wait_for<F: IntoFuture>(&self, seen: F, how: Wait) -> F::Output {
         let mut seen = pin!(seen.into_future());
         let looks = match how {
@@ -220,7 +221,7 @@ impl Node {
         assert!(own, "the event belongs to another process");
     }
 
-    /// A queue of `count` slots of `slot` bytes each in new adapter memory; see [`Node::queue_at`].
+    /// A queue with `count` slots of `slot` bytes each in new adapter memory; see [`Node::queue_at`].
     ///
     /// # Errors
     /// If the adapter's memory is exhausted.
@@ -239,11 +240,11 @@ impl Node {
         Ok(queue.expect("the slots have just been mapped"))
     }
 
-    /// A queue of `count` slots of `slot` bytes each in adapter memory of the process, in place of a queue that is there.
-    /// The event occurs with each message.
+    /// A queue with `count` slots of `slot` bytes each in the process's adapter memory, in place of a queue that is
+    /// there. The event occurs with each message.
     ///
     /// # Errors
-    /// If the slots do not lie in one region of adapter memory.
+    /// If the slots do not lie in one adapter memory region.
     ///
     /// # Panics
     /// If a slot is longer than a packet's payload, or there are no slots or no bytes in them.
@@ -279,7 +280,7 @@ impl Node {
         })
     }
 
-    /// Takes a queue of the process away, with the messages in it; a process that sends to the queue gets a fault.
+    /// Removes one of the process's queues, with its messages; a process that sends to the queue gets a fault.
     pub fn free_queue(&self, queue: QueueId) {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();
@@ -291,8 +292,8 @@ impl Node {
         }
     }
 
-    /// Puts a message of the host into one of this process's queues, for a thread, by a command: the process waits for
-    /// nothing. A slot must be free when the command reaches the queue: the queue has more slots than its users fill.
+    /// Puts a host message into one of this process's queues, for a thread, by a command: the process does not wait. A
+    /// slot must be free when the command reaches the queue: the queue has more slots than its users fill.
     ///
     /// # Panics
     /// If the message is longer than a slot; later, if there is no slot.
@@ -312,21 +313,21 @@ impl Node {
         self.world.borrow_mut().queue(queue).len()
     }
 
-    /// Whether all slots of one of this process's queues are taken, by messages or by what a process still reads.
+    /// Whether all slots in one of this process's queues are taken, by messages or by data that a process still reads.
     pub fn queue_is_full(&self, queue: QueueId) -> bool {
         self.assert_owns(queue.at);
         !self.world.borrow_mut().queue(queue).has_room()
     }
 
-    /// Takes the first message of one of this process's queues, if there is one: the process reads it across the bus.
+    /// Takes the first message from one of this process's queues, if there is one: the process reads it across the bus.
     pub async fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
         let message = self.read_message(queue).await?;
         self.free_slot(queue);
         Some(message)
     }
 
-    /// Reads the first message of one of this process's queues across the bus, if there is one. The next call reads the next
-    /// message. The message's slot stays taken until [`free_slot`](Self::free_slot).
+    /// Reads the first message in one of this process's queues across the bus, if there is one. The next call reads the
+    /// next message. The message's slot stays taken until [`free_slot`](Self::free_slot).
     pub async fn read_message(&self, queue: QueueId) -> Option<Box<[u8]>> {
         self.assert_owns(queue.at);
         let (read, message) = {
@@ -343,7 +344,7 @@ impl Node {
         Some(message)
     }
 
-    /// Frees the slot of the first message that has been read out of one of this process's queues.
+    /// Frees the slot of the first message that has been read from one of this process's queues.
     pub fn free_slot(&self, queue: QueueId) {
         self.assert_owns(queue.at);
         self.world.borrow_mut().queue(queue).end_read();

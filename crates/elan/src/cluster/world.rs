@@ -1,4 +1,4 @@
-//! The state behind all nodes, and its clock. The router ([`route`]) tells each part what happens.
+//! The state behind all nodes, and its clock. The router ([`route`]) passes each event to its part.
 
 mod faults;
 mod route;
@@ -32,18 +32,18 @@ pub(crate) struct World {
     memory: Memory,
     flight: InFlight,
     spawner: Spawner,
-    /// The signals of sleeps and of transfers across the bus, which serve again.
+    /// The signals for sleeps and bus transfers, which are reused.
     spares: Spares,
-    /// Seed of the random streams of the hosts.
+    /// Seed for the hosts' random streams.
     pub seed: u64,
     digest: Digest,
     packets_done: u64,
     agenda: EventQueue<Due>,
     now: Time,
     notices: Vec<Notice>,
-    /// What fails and when; nothing without a list of faults.
+    /// The faults and their times; empty without a fault list.
     faults: Schedule,
-    /// Fired when the host of a node stops; nothing without a list of faults.
+    /// Fired when a node's host stops; empty without a fault list.
     stopped: TiVec<NodeId, Signal>,
     /// Fired, and reset, whenever the routing tables learn.
     tables: Signal,
@@ -101,7 +101,7 @@ impl World {
         self.packets_done
     }
 
-    /// A digest of the packets' records.
+    /// A digest of all packet records.
     pub fn digest(&self) -> &Digest {
         &self.digest
     }
@@ -130,12 +130,12 @@ impl World {
         &self.spawner
     }
 
-    /// The parts of an adapter.
+    /// An adapter's parts.
     pub fn adapter(&self, node: Place) -> &Adapter {
         &self.adapters[node]
     }
 
-    /// The parts of an adapter, to change them.
+    /// An adapter's parts, mutable.
     pub fn adapter_mut(&mut self, node: Place) -> &mut Adapter {
         &mut self.adapters[node]
     }
@@ -148,7 +148,7 @@ impl World {
         self.adapters[queue.node].inputter.queue(queue.index)
     }
 
-    /// Descriptors that wait in the DMA queues of all adapters or are worked on.
+    /// Descriptors that wait in all adapters' DMA queues or are being processed.
     pub fn descriptors(&self) -> u64 {
         let engines = self.adapters.iter().map(|adapter| &adapter.engine);
         engines
@@ -181,7 +181,7 @@ impl World {
         }
     }
 
-    /// The parts of an adapter, and the wires that they reach.
+    /// An adapter's parts, and the wires that they reach.
     #[inline]
     fn at(&mut self, node: Place) -> (&mut Adapter, Wires<'_>) {
         let wires = Wires {
@@ -197,7 +197,7 @@ impl World {
         (&mut self.adapters[node], wires)
     }
 
-    /// The inputter of an adapter, and the wires that it reaches.
+    /// An adapter's inputter, and the wires that it reaches.
     pub fn inputter(&mut self, node: Place) -> (&mut Inputter, Wires<'_>) {
         let (adapter, wires) = self.at(node);
         (&mut adapter.inputter, wires)
@@ -212,13 +212,13 @@ impl World {
         self.agenda.schedule(at, node.get().into(), due);
     }
 
-    /// Moves the clock to `end`: nothing happens before `end` any more.
+    /// Moves the clock to `end`: no further events happen before `end`.
     pub fn advance_clock(&mut self, end: Time) {
         self.now = self.now.max(end);
         self.fabric.skip_to(end / self.config.cycle + 1);
     }
 
-    /// Brings the fabric to the present: the fabric is not called while its worms flow and nothing else happens.
+    /// Brings the fabric to the present: the fabric is not called while its worms flow and no other event happens.
     fn catch_up(&mut self) {
         let cycle = self.cycle_from(self.now);
         self.fabric.skip_to(cycle);
@@ -229,9 +229,9 @@ impl World {
         at.div_ceil(self.config.cycle)
     }
 
-    /// Lets things happen that are due by `end`, one in each step, until nothing is left to do by then, or `goes_on` says no,
-    /// which is asked after each of the `steps`; the fabric runs at most `stretch` cycles in a step. Returns whether the last
-    /// step found something to do.
+    /// Handles the events that are due by `end`, one per step, until no more are due by then, or `goes_on`, called
+    /// after each step, returns false, or `steps` have passed; the fabric runs at most `stretch` cycles in a step.
+    /// Returns whether the last step found an event.
     pub fn run(
         &mut self,
         end: Time,
@@ -275,7 +275,7 @@ impl World {
         }
     }
 
-    /// What a link has done so far.
+    /// A link's counters so far.
     pub fn link(&mut self, link: LinkId) -> LinkCounters {
         self.catch_up();
         self.fabric.counters(link)
@@ -304,7 +304,7 @@ impl World {
         self.fabric.tallied()
     }
 
-    /// Asserts for packets and flits: what went in is what came out and what is on the way.
+    /// Asserts packet and flit conservation: injected equals ejected plus in flight.
     pub fn check_conservation(&mut self) {
         self.catch_up();
         let packets = self.fabric.packet_census();

@@ -1,4 +1,4 @@
-//! Losses: what a process is told of a message that faults have kept from its destination.
+//! Losses: reports to a process about a message that faults have kept from its destination.
 
 use crate::Place;
 use crate::memory::ProcessId;
@@ -12,14 +12,14 @@ use thiserror::Error;
 pub struct Loss {
     /// The adapter that sent.
     pub from: Place,
-    /// The adapter at the other end; of a broadcast, the first.
+    /// The adapter at the other end; for a broadcast, the first.
     pub to: Place,
     /// The process at the other end, where a library knows it.
     pub process: Option<ProcessId>,
-    /// What the sender learned last.
+    /// The last obstacle that the sender noticed.
     pub reason: Obstacle,
-    /// Whether the message may have been delivered nevertheless: an answer to it got lost. If not, it has not been delivered as
-    /// a whole; bytes of a DMA of several packets may have been stored, and nobody was notified of them.
+    /// Whether the message may have been delivered nevertheless: an answer to it got lost. If not, it has not been
+    /// delivered as a whole; bytes of a DMA with several packets may have been stored, without any notification.
     pub unsure: bool,
 }
 
@@ -32,15 +32,15 @@ pub enum Obstacle {
     Damage,
     /// No way is left: a dead cable, if the routing tables know which.
     NoWay(Option<Cut>),
-    /// The adapter at the other end of a get has died.
+    /// The adapter at a get's other end has died.
     Dead,
 }
 
-/// The name of a dead cable.
+/// A dead cable's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cut(&'static str);
 
-/// The names of all cables that an error has named. Errors are copied, so the names stay: one for each cable.
+/// Names of all cables that an error has named. Errors are copied, so the names stay: one for each cable.
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
 impl From<String> for Cut {

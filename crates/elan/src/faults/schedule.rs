@@ -7,14 +7,14 @@ use kernel::random::Stream;
 use std::collections::BTreeMap;
 use units::Time;
 
-/// What is due.
+/// An event that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Event {
     /// An element goes down.
     Down(u32),
     /// An element is repaired.
     Up(u32),
-    /// The routing tables of the sources learn what is down.
+    /// The sources' routing tables are updated.
     Learn,
 }
 
@@ -23,7 +23,7 @@ pub(crate) enum Event {
 pub(crate) struct Schedule {
     elements: Vec<Element>,
     log: Vec<Episode>,
-    /// How many faults an adapter, or a rail, is down of, if it is.
+    /// How many faults keep an adapter, or a rail, down.
     adapters: BTreeMap<Place, u32>,
     rails: BTreeMap<Rail, u32>,
 }
@@ -52,7 +52,7 @@ enum Course {
 }
 
 impl Schedule {
-    /// The schedule of a list. Bit errors are in the log from the start, and never due; nor are lower rates.
+    /// A list's schedule. Bit errors are in the log from the start, and never due; nor are lower rates.
     pub fn new(config: &Config, wiring: &dyn Wiring) -> Self {
         let mut schedule = Schedule::default();
         for (number, fault, name) in config.elements(wiring) {
@@ -88,7 +88,7 @@ impl Schedule {
         schedule
     }
 
-    /// What is due first of each element.
+    /// Each element's first due event.
     pub fn begin(&mut self) -> Vec<(Time, Event)> {
         let elements = (0_u32..).zip(&mut self.elements);
         elements
@@ -133,7 +133,7 @@ impl Schedule {
         (element.part.clone(), next)
     }
 
-    /// The sources learn what is down.
+    /// The sources' routing tables are updated.
     pub fn learn(&mut self, now: Time) {
         for element in &self.elements {
             if let Some(open) = element.open
@@ -151,7 +151,7 @@ impl Schedule {
         *faults == 1
     }
 
-    /// A fault of an adapter is repaired; returns whether the adapter is up again.
+    /// An adapter's fault is repaired; returns whether the adapter is up again.
     pub fn adapter_up(&mut self, place: Place) -> bool {
         let faults = self.adapters.get_mut(&place);
         let faults = faults.expect("what is repaired was down");
@@ -166,7 +166,7 @@ impl Schedule {
         *faults == 1
     }
 
-    /// A fault of a rail is repaired; returns whether the rail is up again.
+    /// A rail's fault is repaired; returns whether the rail is up again.
     pub fn rail_up(&mut self, rail: Rail) -> bool {
         let faults = self.rails.get_mut(&rail);
         let faults = faults.expect("what is repaired was down");
@@ -174,13 +174,13 @@ impl Schedule {
         *faults == 0
     }
 
-    /// What has happened so far.
+    /// The episodes so far.
     pub fn log(&self) -> &[Episode] {
         &self.log
     }
 }
 
-/// A time of the exponential distribution with this mean, at least 1 ps.
+/// A time from the exponential distribution with this mean, at least 1 ps.
 fn draw(mean: Time, stream: &mut Stream) -> Time {
     let drawn = stream.exponential(mean.as_ps() as f64).round();
     Time::from_ps((drawn as u64).max(1))

@@ -1,8 +1,8 @@
-//! What faults have done to packets, and what adapters have done about it.
+//! The effects of faults on packets, and the adapters' measures against them.
 
 use units::Time;
 
-/// What an adapter has done so far about faults of the network.
+/// An adapter's measures against network faults so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Recoveries {
     /// Packets that it sent, and that a CRC refused: by a switch or by the destination.
@@ -11,7 +11,7 @@ pub struct Recoveries {
     pub unreachable: u64,
     /// Packets that it sent, and that were not answered in time.
     pub timed_out: u64,
-    /// Packets that it sent again for one of these reasons.
+    /// Packets that it sent again for such a reason.
     pub resent: u64,
     /// DMAs and messages that it gave up.
     pub given_up: u64,
@@ -21,7 +21,7 @@ pub struct Recoveries {
     pub repeated: u64,
 }
 
-/// What faults have done to a packet that has not got through.
+/// The effects of faults on a packet that has not got through.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Trouble {
     /// When the network first refused the packet, since its destination last answered.

@@ -1,5 +1,4 @@
-//! Rights to memory: permissions of ranges, capabilities of processes, and the faults of accesses
-//! that lack a right.
+//! Rights to memory: range permissions, process capabilities, and the faults for accesses that lack a right.
 
 use super::Address;
 use bitflags::bitflags;
@@ -11,48 +10,49 @@ bitflags! {
     /// A set of rights.
     #[derive(Clone, Copy, Debug, PartialEq, Eq)]
     pub struct Permissions: u8 {
-        /// Nothing.
+        /// No rights.
         const NONE = 0;
         /// The own adapter may read.
         const LOCAL_READ = 1;
         /// The own adapter's threads may write.
         const LOCAL_WRITE = 2;
-        /// Processes of the capability may read.
+        /// Processes with the capability may read.
         const REMOTE_READ = 4;
-        /// Processes of the capability may write.
+        /// Processes with the capability may write.
         const REMOTE_WRITE = 8;
-        /// Processes of the capability may set events.
+        /// Processes with the capability may set events.
         const REMOTE_EVENT = 16;
-        /// What the own adapter may do.
+        /// The own adapter's rights.
         const LOCAL = 1 | 2;
         /// Everything.
         const ALL = 1 | 2 | 4 | 8 | 16;
     }
 }
 
-/// What was attempted.
+/// The attempted access.
 ///
 /// | access | by | needs |
 /// |---|---|---|
-/// | read for a put or a queue | the DMA engine of the process's own adapter | [`Permissions::LOCAL_READ`] |
+/// | read for a put or a queue | the own adapter's DMA engine | [`Permissions::LOCAL_READ`] |
 /// | a thread's read, write | the thread processor | [`Permissions::LOCAL_READ`], [`Permissions::LOCAL_WRITE`] |
 /// | read for a get | the DMA engine, for a process elsewhere | [`Permissions::REMOTE_READ`] |
-/// | the condition of a packet | the inputter | [`Permissions::REMOTE_READ`] |
-/// | payload, words, queued messages | the inputter, also of a packet from the own node | [`Permissions::REMOTE_WRITE`] |
+/// | a packet's condition | the inputter | [`Permissions::REMOTE_READ`] |
+/// | payload, words, queued messages | the inputter, also for a packet from the own node | [`Permissions::REMOTE_WRITE`] |
 /// | an event | the inputter | [`Permissions::REMOTE_EVENT`] |
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// An access of the process itself, on the host. Its own mapping must have the bytes; the adapters' permissions do not count.
+    /// An access by the process itself, on the host. Its own mapping must have the bytes; the adapters' permissions do
+    /// not count.
     Host,
-    /// See the table of [`Access`].
+    /// See the table at [`Access`].
     LocalRead,
-    /// See the table of [`Access`].
+    /// See the table at [`Access`].
     LocalWrite,
-    /// See the table of [`Access`].
+    /// See the table at [`Access`].
     RemoteRead,
-    /// See the table of [`Access`].
+    /// See the table at [`Access`].
     RemoteWrite,
-    /// See the table of [`Access`].
+    /// See the table at [`Access`].
     RemoteEvent,
 }
 
@@ -100,19 +100,19 @@ pub enum Reason {
     /// The mapping does not permit the access.
     #[error("its permissions forbid it")]
     Forbidden,
-    /// Words of transactions, events and queues lie in adapter memory.
+    /// Transaction words, events and queues lie in adapter memory.
     #[error("this must lie in adapter memory")]
     NotAdapter,
-    /// The network of the adapter has failed.
+    /// The adapter's network has failed.
     #[error("the rail is down")]
     Down,
     /// The address holds no event, or no queue.
     #[error("there is no event or queue")]
     Nothing,
-    /// The process whose bytes a get wants offers them no more ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)).
+    /// The owner of a get's bytes offers them no more ([`Dma::unless_withdrawn`](crate::Dma::unless_withdrawn)).
     #[error("the process there has withdrawn the bytes")]
     Withdrawn,
-    /// The message is longer than a slot of the queue.
+    /// The message is longer than the queue's slots.
     #[error("the message is longer than a slot")]
     SlotTooShort,
 }
@@ -121,11 +121,11 @@ pub enum Reason {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{access} of {length} at {address} faults: {reason}")]
 pub struct Fault {
-    /// The first byte of the access.
+    /// The access's first byte.
     pub address: Address,
     /// How many bytes.
     pub length: Bytes,
-    /// What was attempted.
+    /// The attempted access.
     pub access: Access,
     /// Why it failed.
     pub reason: Reason,
@@ -143,18 +143,18 @@ impl Fault {
     }
 }
 
-/// The right to address the processes of one job; [`crate::Cluster::capability`] makes new ones.
+/// The right to address one job's processes; [`crate::Cluster::capability`] makes new ones.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Capability {
     number: u32,
-    /// The traffic class of all packets of the processes, and of those that answer their gets.
+    /// The traffic class of all packets from the processes, and of those that answer their gets.
     pub(crate) traffic_class: u8,
-    /// The share of links that all packets of the processes count to.
+    /// The share of links that all packets from the processes count to.
     pub(crate) share: u8,
 }
 
 impl Capability {
-    /// The capability of processes that need no protection: those of context 0, which [`crate::Cluster::node`] gives.
+    /// The capability of the processes in context 0, which need no protection and which [`crate::Cluster::node`] gives.
     pub const OPEN: Capability = Capability::new(0);
 
     pub(crate) const fn new(number: u32) -> Self {
@@ -165,8 +165,8 @@ impl Capability {
         }
     }
 
-    /// The right to address the same processes for processes whose packets are of a traffic class, which the machine must have
-    /// ([`fabric::Config::traffic_classes`]); 0 unless this says otherwise. All processes of a job need the same class.
+    /// The right to address the same processes for processes with packets in a traffic class, which the machine must
+    /// have ([`fabric::Config::traffic_classes`]); the default is 0. All processes in a job need the same class.
     #[must_use]
     pub fn in_traffic_class(self, traffic_class: u8) -> Self {
         Capability {
@@ -175,8 +175,8 @@ impl Capability {
         }
     }
 
-    /// The right to address the same processes for processes whose packets count to a share of each link
-    /// ([`crate::Cluster::tally`]); 0 unless this says otherwise.
+    /// The right to address the same processes for processes with packets that count to a share of each link
+    /// ([`crate::Cluster::tally`]); the default is 0.
     #[must_use]
     pub fn of_share(self, share: u8) -> Self {
         Capability { share, ..self }

@@ -6,11 +6,12 @@ use crate::transaction::{WORD, word_of};
 use units::Bytes;
 
 impl Thread {
-    /// Stores bytes in memory of the process, wherever it lies. Bytes for main memory cross the bus, with the block stores
-    /// of the thread's instruction set (petrini2003 s2.1), and the thread keeps the processor until they have crossed.
+    /// Stores bytes in the process's memory, wherever it lies. Bytes for main memory cross the bus, with the block
+    /// stores in the thread's instruction set (petrini2003 s2.1), and the thread keeps the processor until they have
+    /// crossed.
     ///
     /// # Errors
-    /// If the bytes do not lie within one region of the process, or may not be written.
+    /// If the bytes do not lie within one of the process's regions, or may not be written.
     pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let length = Bytes::new(bytes.len() as u64);
         let access = Access::LocalWrite;
@@ -25,10 +26,10 @@ impl Thread {
         memory().write(at, bytes, access, capability)
     }
 
-    /// Stores bytes in adapter memory of the process.
+    /// Stores bytes in the process's adapter memory.
     ///
     /// # Errors
-    /// If the bytes do not lie within one region of the process, or may not be written.
+    /// If the bytes do not lie within one of the process's regions, or may not be written.
     pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         let length = Bytes::new(bytes.len() as u64);
         self.near(at, length, Access::LocalWrite)?;
@@ -37,10 +38,10 @@ impl Thread {
             .write(at, bytes, Access::LocalWrite, self.node.capability())
     }
 
-    /// Bytes of adapter memory of the process.
+    /// Bytes in the process's adapter memory.
     ///
     /// # Errors
-    /// If the bytes do not lie within one region of the process, or may not be read.
+    /// If the bytes do not lie within one of the process's regions, or may not be read.
     pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
         self.near(at, length, Access::LocalRead)?;
         self.node

@@ -1,19 +1,19 @@
-//! # Broadcasts: packets to all nodes of a range
+//! # Broadcasts: packets to all nodes in a range
 //!
-//! One packet reaches the contexts of one number on a contiguous range of nodes, with the same addresses in each
+//! One packet reaches the contexts with one number on a contiguous node range, with the same addresses in each
 //! (petrini2001; public Elan3 headers). The range may contain the sender's own node. The fabric copies the packet and
-//! combines the answers ([`fabric`]); this module is what adapters do with the packet. There are two kinds.
+//! combines the answers ([`fabric`]); this module is the adapters' part. There are two kinds.
 //!
-//! **Messages** ([`crate::Thread::broadcast`]): the *network conditional*. Each destination examines the transactions as it
-//! does with any message ([`crate::adapter::thread_packets`]), answers, and executes nothing yet. If all have answered
-//! *accepted*, the sender's end-of-packet token commits: each destination executes the transactions as the token reaches
-//! it. Any other answer aborts: nothing changes anywhere. A node that has accepted executes the transactions even if the
-//! condition no longer holds by then; if the memory is gone, the node's process gets a trap.
+//! **Messages** ([`crate::Thread::broadcast`]): the *network conditional*. Each destination examines the transactions
+//! as it does with any message ([`crate::adapter::thread_packets`]), answers, and does not execute them yet. If all
+//! have answered *accepted*, the sender's end-of-packet token commits: each destination executes the transactions as
+//! the token reaches it. Any other answer aborts: no destination changes. A node that has accepted executes the
+//! transactions even if the condition no longer holds by then; if the memory is gone, the node's process gets a trap.
 //!
-//! **DMAs** ([`crate::Dma::broadcast`]): each destination stores the payload as it arrives, and answers as always. If one
-//! destination has discarded the packet, all get it again; a destination that has stored the payload stores it once more,
-//! which changes nothing. The notification must not happen twice. So it waits for the end of the packet that carries it:
-//! each destination's event occurs once that packet has ended well and all of the payload is stored there.
+//! **DMAs** ([`crate::Dma::broadcast`]): each destination stores the payload as it arrives, and answers as always. If
+//! one destination has discarded the packet, all get it again; a destination that has stored the payload stores it once
+//! more, without a change. The notification must not happen twice. So it waits for the end of the packet that carries
+//! it: each destination's event occurs once that packet has ended well and all payload is stored there.
 //!
 //! The time is that of other packets: `turnaround` to the answer, and `input` and `event` from the later of payload and
 //! token to the event.
@@ -29,7 +29,7 @@ use crate::transaction::Answer;
 use fabric::{Ack, PacketId};
 
 impl Inputter {
-    /// A packet of a broadcast DMA has arrived at one of its destinations.
+    /// A broadcast DMA's packet has arrived at a destination.
     pub(super) fn broadcast_arrived(
         &mut self,
         wires: &mut Wires,
@@ -65,7 +65,7 @@ impl Inputter {
         }
     }
 
-    /// One destination has the payload of a packet in its place.
+    /// One destination has stored a packet's payload.
     pub(super) fn store_broadcast(&mut self, wires: &mut Wires, token: PacketNumber) {
         let node = wires.node;
         let packet = wires.flight.packet_mut(token);
@@ -95,7 +95,7 @@ impl Inputter {
         wires.drop_packet(token);
     }
 
-    /// The end of a packet has reached one of its destinations.
+    /// A packet's end has reached a destination.
     pub fn ended(&mut self, wires: &mut Wires, token: Token, good: bool) {
         let token = match token {
             Token::Dma(token) => token,
@@ -113,7 +113,7 @@ impl Inputter {
         wires.drop_packet(token);
     }
 
-    /// A packet of a thread to a range has arrived at one of its nodes.
+    /// A thread's packet to a range has arrived at one node.
     pub(super) fn examine_broadcast(
         &mut self,
         wires: &mut Wires,
@@ -141,7 +141,7 @@ impl Inputter {
                 Ack::TestFailed
             }
             Err(fault) => {
-                // The first of several faults is told; a fault counts more than a test that failed.
+                // The first of several faults is reported; a fault counts more than a test that failed.
                 if !matches!(sent.result, Some(Err(_))) {
                     sent.result = Some(Err(fault.into()));
                 }
@@ -151,7 +151,7 @@ impl Inputter {
         wires.answer(packet, ack);
     }
 
-    /// The end of a packet of a thread has reached one of its nodes.
+    /// The end of a thread's packet has reached one of its nodes.
     fn thread_packet_ended(&mut self, wires: &mut Wires, token: ThreadPacketNumber, good: bool) {
         let node = wires.node;
         let sent = wires.flight.thread_packet(token);
@@ -171,7 +171,7 @@ impl Inputter {
     }
 }
 
-/// Where the payload of a packet belongs; a fault if the event that the packet may carry does not exist.
+/// Where a packet's payload belongs; a fault if the packet's event does not exist.
 fn admit(wires: &Wires, token: PacketNumber) -> Result<Placement, Fault> {
     let node = wires.node;
     let packet = wires.flight.packet(token);
@@ -190,7 +190,7 @@ fn admit(wires: &Wires, token: PacketNumber) -> Result<Placement, Fault> {
 }
 
 impl Wires<'_> {
-    /// A broadcast DMA has succeeded at its source: the events of all destinations occur that were waiting for this.
+    /// A broadcast DMA has succeeded at its source: the waiting events of all destinations occur.
     pub fn land_all(&mut self, id: DmaId) {
         let destination = self.flight.dma(id).dma.destination();
         for node in destination.places() {
@@ -199,8 +199,8 @@ impl Wires<'_> {
     }
 }
 
-/// Lets the event of a broadcast DMA occur at one destination, if the packet has ended well and all payload is stored there.
-/// Where parts of the network fail, all packets must have succeeded: see [`crate::adapter::recovery`].
+/// Lets a broadcast DMA's event occur at one destination, if the packet has ended well and all payload is stored there.
+/// Where network parts fail, all packets must have succeeded: see [`crate::adapter::recovery`].
 fn land(wires: &mut Wires, id: DmaId, node: Place) {
     let progress = wires.flight.dma_mut(id);
     let (dma, capability) = (progress.dma, progress.capability);

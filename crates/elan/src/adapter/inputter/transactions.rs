@@ -1,4 +1,4 @@
-//! How the inputter takes a packet of transactions; see [`crate::adapter::thread_packets`].
+//! How the inputter takes a transaction packet; see [`crate::adapter::thread_packets`].
 
 use super::Inputter;
 use crate::adapter::event_unit::Occurrence;
@@ -11,7 +11,7 @@ use fabric::{Ack, PacketId};
 use units::Bytes;
 
 impl Inputter {
-    /// A packet of a thread has arrived.
+    /// A thread's packet has arrived.
     pub fn thread_packet_arrived(
         &mut self,
         wires: &mut Wires,
@@ -47,7 +47,7 @@ impl Inputter {
         wires.answer(packet, ack);
     }
 
-    /// Examines transactions, and executes them if their conditions hold; none if a queue that they need is full.
+    /// Examines transactions, and executes them if their conditions hold; `None` if a queue that they need is full.
     pub fn take(
         &mut self,
         wires: &mut Wires,
@@ -69,7 +69,7 @@ impl Inputter {
         }))
     }
 
-    /// Puts a message into the queue at an address; none if the queue is full.
+    /// Puts a message into the queue at an address; `None` if the queue is full.
     pub fn take_in(
         &mut self,
         wires: &mut Wires,

@@ -1,14 +1,14 @@
-//! Contexts: what an adapter keeps for each process that uses it, and which processes may address each other.
+//! Contexts: an adapter's record of each process that uses it, and of the processes that may address each other.
 //!
-//! A process *attaches* to its adapter and gets a context: its own address space, events and queues. Processes that were
-//! given the same [`Capability`] may address each other; to all others a context is closed, whatever its ranges permit. So
-//! the hardware protects process groups from each other (petrini2003 s3.1). In the machine the sender's route table knows
-//! only the processes of its own capability, and each transaction carries the number of the destination's context
-//! (petrini2003 s2.2.1). In the model the destination's adapter compares capabilities.
+//! A process *attaches* to its adapter and gets a context: its own address space, events and queues. Processes that
+//! were given the same [`Capability`] may address each other; to all others a context is closed, whatever its ranges
+//! permit. So the hardware protects process groups from each other (petrini2003 s3.1). In the machine the sender's
+//! route table knows only the processes with its own capability, and each transaction carries the destination's context
+//! number (petrini2003 s2.2.1). In the model the destination's adapter compares capabilities.
 //!
-//! On a machine with several rails a process may also have contexts at the other adapters of its node
-//! ([`crate::Node::beside`]). All these contexts reach the process's main memory, at the addresses and with the permissions
-//! of the first context. The memory of an adapter is reached through that adapter only.
+//! On a machine with several rails a process may also have contexts at its node's other adapters
+//! ([`crate::Node::beside`]). All these contexts reach the process's main memory, at the addresses and with the
+//! permissions of the first context. An adapter's memory is reached through that adapter only.
 
 use super::AddressSpace;
 use crate::Place;
@@ -19,10 +19,10 @@ use std::collections::{BTreeMap, VecDeque};
 use thiserror::Error;
 use units::Bytes;
 
-/// Contexts of an adapter (public Elan3 headers).
+/// Contexts per adapter (public Elan3 headers).
 pub const MOST_CONTEXTS: u32 = 4096;
 
-/// An adapter has no context left, or none whose number is free on other nodes as well.
+/// An adapter has no context left, or no context with a number that is free on other nodes as well.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error(
     "no context is left on the adapter of node {node}, which has {} for processes: start fewer processes or jobs on it \
@@ -30,31 +30,32 @@ pub const MOST_CONTEXTS: u32 = 4096;
     MOST_CONTEXTS - 1
 )]
 pub struct NoContext {
-    /// The place of the adapter.
+    /// The adapter's place.
     pub node: Place,
 }
 
-/// What an adapter keeps of a process.
+/// An adapter's record of a process.
 pub(crate) struct Context {
     pub capability: Capability,
-    /// Of a process's further context, on another rail: any address of its first context, whose main memory it reaches.
+    /// For a process's further context, on another rail: any address in its first context, which holds the main memory
+    /// that it reaches.
     pub home: Option<Address>,
     pub space: AddressSpace,
     /// Its events, by address.
     pub events: BTreeMap<ElanAddr, EventNumber>,
     /// Its queues, by address.
     pub queues: BTreeMap<ElanAddr, QueueNumber>,
-    /// Places for events of which the process does not choose the address.
+    /// Places for events at addresses that the process does not choose.
     pub event_places: Vec<ElanAddr>,
     pub awaited: Awaited,
-    /// Errors of what nobody awaits, until the process asks for them.
+    /// Errors without a waiter, until the process collects them.
     pub traps: VecDeque<DmaError>,
 }
 
-/// Who waits for a byte of a range to be stored. Thousands may wait, each for a range of its own.
+/// The processes that wait for a store to a byte of a range. Thousands may wait, each for its own range.
 #[derive(Default)]
 pub(crate) struct Awaited {
-    /// The ranges, by their first bytes and by who came first.
+    /// The ranges, by their first bytes and by arrival.
     ranges: BTreeMap<(ElanAddr, u64), (Bytes, Signal)>,
     came: u64,
     /// The longest range that there has been: no range that begins farther before a byte has this byte.
@@ -62,7 +63,7 @@ pub(crate) struct Awaited {
 }
 
 impl Awaited {
-    /// Somebody waits: the signal is fired by the next store to a byte of the range.
+    /// Adds a waiter: the signal is fired by the next store to a byte of the range.
     pub fn add(&mut self, at: ElanAddr, length: Bytes) -> Signal {
         let stored = Signal::new();
         self.ranges
@@ -72,7 +73,7 @@ impl Awaited {
         stored
     }
 
-    /// Bytes have been stored. Who came first is told first.
+    /// Bytes have been stored. Waiters are notified in the order of arrival.
     pub fn stored(&mut self, at: ElanAddr, length: Bytes) {
         if self.ranges.is_empty() {
             return;

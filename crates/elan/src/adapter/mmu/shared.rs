@@ -1,4 +1,4 @@
-//! The memory of all processes, as adapters and hosts reach it: every access is translated by its process's MMU.
+//! All processes' memory, as adapters and hosts reach it: the process's MMU translates every access.
 
 use super::context::{Context, MOST_CONTEXTS, NoContext};
 use super::{Range, pages};
@@ -15,20 +15,20 @@ use units::Bytes;
 /// The memory behind an access, and the bytes if it holds any.
 type Found = (Placement, Option<Box<[u8]>>);
 
-/// The MMU of one adapter: the contexts of its processes, and what lies in its memory.
+/// One adapter's MMU: the contexts of its processes, and the objects in its memory.
 #[derive(Default)]
 pub(crate) struct Mmu {
     contexts: TiVec<ContextId, Option<Box<Context>>>,
     /// Adapter memory that is taken, in whole pages.
     used: Bytes,
-    /// Where the events of all contexts lie, unless they have been freed.
+    /// Where all contexts' events lie, unless they have been freed.
     events: TiVec<EventNumber, Option<Address>>,
-    /// Numbers of events that have been freed.
+    /// Numbers of freed events.
     free_events: Vec<EventNumber>,
 }
 
 impl Mmu {
-    /// Takes some of a context's events away.
+    /// Removes some of a context's events.
     fn free_events(&mut self, gone: impl IntoIterator<Item = EventNumber>) {
         for index in gone {
             self.events[index] = None;
@@ -37,10 +37,10 @@ impl Mmu {
     }
 }
 
-/// The MMUs of all adapters.
+/// All adapters' MMUs.
 pub(crate) struct Memory {
     mmus: TiVec<Place, Mmu>,
-    /// Memory of each adapter.
+    /// Each adapter's memory.
     size: Bytes,
 }
 
@@ -52,8 +52,8 @@ impl Memory {
         }
     }
 
-    /// Makes a context for a process on each of some different nodes, with the lowest number that is free on all of them.
-    /// Context 0 belongs to the open processes; it is made when it is first used.
+    /// Makes a context for a process on each given node, all different, with the lowest number that is free on all of
+    /// them. Context 0 belongs to the open processes; it is made when it is first used.
     pub fn attach(
         &mut self,
         nodes: &[Place],
@@ -96,7 +96,7 @@ impl Memory {
         mmu.used -= held.map(Range::adapter_memory).sum::<Bytes>();
     }
 
-    /// The context of a process, if a capability may address it.
+    /// A process's context, if a capability may address it.
     #[inline]
     pub fn context(&self, at: Address, capability: Capability) -> Result<&Context, Reason> {
         let contexts = &self.mmus[at.node].contexts;
@@ -111,7 +111,8 @@ impl Memory {
         }
     }
 
-    /// The context whose ranges decide about an access to a process's memory, and whether this context is at another adapter.
+    /// The context with the ranges that decide about an access to a process's memory, and whether this context is at
+    /// another adapter.
     #[inline]
     fn reach(&self, at: Address, capability: Capability) -> Result<(&Context, bool), Reason> {
         let context = self.context(at, capability)?;
@@ -144,7 +145,7 @@ impl Memory {
         contexts[at.context].as_deref_mut().ok_or(Reason::NoContext)
     }
 
-    /// The memory behind an access, if the access is right. Zero bytes touch nothing.
+    /// The memory behind an access, if the access is valid. Zero bytes touch no memory.
     #[inline]
     pub fn translate(
         &self,
@@ -228,7 +229,7 @@ impl Memory {
         context.expect("the address was translated")
     }
 
-    /// A word whose address has been translated.
+    /// A word at a translated address.
     pub fn load_word(&self, at: Address) -> u64 {
         let context = self.mmus[at.node].contexts[at.context].as_deref();
         let context = context.expect("the address was translated");
@@ -238,7 +239,7 @@ impl Memory {
         contents.map_or(0, |contents| word_of(&contents.load(offset, WORD)))
     }
 
-    /// Whether the process that has the bytes of a get still offers them, to a process of a capability.
+    /// Whether the owner still offers a get's bytes, to a process with a capability.
     pub fn check_offer(
         &self,
         bytes: Address,
@@ -257,7 +258,7 @@ impl Memory {
         }
     }
 
-    /// Stores a word whose address has been translated.
+    /// Stores a word at a translated address.
     pub fn store_word(&mut self, at: Address, word: u64) {
         let context = self.known(at);
         let found = context.space.translate_mut(at.elan, WORD, Access::Host);
@@ -268,7 +269,7 @@ impl Memory {
         context.awaited.stored(at.elan, WORD);
     }
 
-    /// Maps a range of a process's memory, at an address of `process` or above.
+    /// Maps a range in a process's memory, at `process` or above.
     pub fn map(
         &mut self,
         process: Address,
@@ -322,7 +323,7 @@ impl Memory {
         Ok(())
     }
 
-    /// Where an event lies; none if it has been freed.
+    /// Where an event lies; `None` if it has been freed.
     pub fn event_address(&self, event: EventId) -> Option<Address> {
         self.mmus[event.node].events[event.index]
     }
@@ -335,7 +336,7 @@ impl Memory {
         }
     }
 
-    /// An event of a context at an address, if there is one and the access is right.
+    /// A context's event at an address, if there is one and the access is valid.
     pub fn event_at(
         &self,
         at: Address,
@@ -375,7 +376,7 @@ impl Memory {
         Ok(EventId { node, index })
     }
 
-    /// Takes the events of an address range away.
+    /// Removes the events in an address range.
     pub fn remove_events(&mut self, from: Address, bytes: Bytes) {
         let mmu = &mut self.mmus[from.node];
         let Some(context) = mmu.contexts[from.context].as_mut() else {
@@ -388,7 +389,7 @@ impl Memory {
         mmu.free_events(gone);
     }
 
-    /// The queue at an address, if a message of some length may be put there.
+    /// The queue at an address, if a message with this length may be put there.
     pub fn queue_at(
         &self,
         at: Address,
@@ -413,13 +414,13 @@ impl Memory {
         self.known(at).queues[&at.elan]
     }
 
-    /// The capability of a process, if its context has not ended.
+    /// A process's capability, if its context has not ended.
     pub fn capability(&self, process: Address) -> Option<Capability> {
         let context = &self.mmus[process.node].contexts[process.context];
         context.as_ref().map(|context| context.capability)
     }
 
-    /// Keeps the error of what nobody awaits for its process.
+    /// Keeps an error without a waiter for its process.
     pub fn trap(&mut self, node: Place, context: ContextId, error: DmaError) {
         let contexts = &mut self.mmus[node].contexts;
         if let Some(Some(context)) = contexts.get_mut(context) {

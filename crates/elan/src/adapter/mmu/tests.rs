@@ -6,7 +6,7 @@ use kernel::Signal;
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// What a process does.
+/// An operation of a process.
 #[derive(Clone, Debug)]
 enum Step {
     /// From so many pages above the heap's begin on.
@@ -44,7 +44,7 @@ fn near() -> impl Strategy<Value = u64> {
     prop_oneof![edges, 0_u64..20_000]
 }
 
-/// Pages above the begin of the heap: mostly none.
+/// Pages above the heap's begin: mostly 0.
 fn from() -> impl Strategy<Value = u64> {
     prop_oneof![3 => Just(0), 1 => 0_u64..12]
 }
@@ -63,10 +63,10 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// Of every mapped byte: which range it belongs to, its rights, its value.
+/// For every mapped byte: the range it belongs to, its rights, its value.
 type Naive = BTreeMap<u64, (usize, Permissions, u8)>;
 
-/// Whether an access of at least one byte is right, judged byte by byte.
+/// Whether an access to at least one byte is valid, judged byte by byte.
 fn expected(naive: &Naive, at: u64, length: u64, access: Access) -> Result<(), Reason> {
     let bytes: Vec<_> = naive.range(at..at + length).map(|(_, byte)| byte).collect();
     if bytes.len() as u64 != length || bytes.iter().any(|byte| byte.0 != bytes[0].0) {
@@ -80,7 +80,8 @@ fn expected(naive: &Naive, at: u64, length: u64, access: Access) -> Result<(), R
     held.then_some(()).ok_or(Reason::Forbidden)
 }
 
-/// The lowest page from an address on at which a range of so many bytes has a free page before the next range and behind the last.
+/// The lowest page from an address on at which a range of so many bytes has a free page before the next range and
+/// behind the last.
 fn lowest(mmu: &AddressSpace, from: u64, bytes: u64) -> u64 {
     let free = |start: &u64| {
         let apart = |range: &Range| {
@@ -96,7 +97,7 @@ fn lowest(mmu: &AddressSpace, from: u64, bytes: u64) -> u64 {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
-    /// A store tells all that wait for one of its bytes, and nobody else.
+    /// A store notifies all waiters for one of its bytes, and no others.
     #[test]
     fn who_waits_for_bytes_is_told(
         steps in prop::collection::vec((any::<bool>(), 0_u32..40, 0_u64..12), 1..60),

@@ -1,4 +1,4 @@
-//! What faults do to the machine. The schedule says when.
+//! The effects of faults on the machine. The schedule has their times.
 
 use super::World;
 use crate::adapter::sten::Sten;
@@ -9,7 +9,7 @@ use kernel::Signal;
 use units::Time;
 
 impl World {
-    /// Schedules what the list of faults says.
+    /// Schedules the listed faults.
     pub(super) fn schedule_faults(&mut self) {
         let Some(config) = &self.config.faults else {
             return;
@@ -21,7 +21,7 @@ impl World {
         self.faults = schedule;
     }
 
-    /// What has failed so far.
+    /// The faults so far.
     pub fn episodes(&self) -> &[Episode] {
         self.faults.log()
     }
@@ -30,7 +30,7 @@ impl World {
         self.schedule(at, Place::new(0), Due::Beyond(Beyond::Fault(event)));
     }
 
-    /// A part fails or is repaired, or the sources learn of it.
+    /// A part fails or is repaired, or the sources notice it.
     pub(super) fn fault(&mut self, event: Event) {
         let now = self.now;
         match event {
@@ -60,7 +60,7 @@ impl World {
         }
     }
 
-    /// The sources learn of a part that has changed its state, after some time; the network does not notice hosts.
+    /// The sources notice a part's change of state after some time; the network does not notice hosts.
     fn learn_of(&mut self, part: &Part) {
         if !matches!(part, Part::Node(_)) {
             let detect = self.config.faults.as_ref().map(|faults| faults.detect);
@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    /// The adapter executes nothing any more.
+    /// The adapter executes no more work.
     fn adapter_fails(&mut self, place: Place) {
         let adapter = &mut self.adapters[place];
         adapter.is_dead = true;
@@ -126,18 +126,18 @@ impl World {
         }
     }
 
-    /// The host of a node stops, for ever.
+    /// Permanently stops a node's host.
     pub fn stop_host(&mut self, node: NodeId) {
         let stopped = self.stopped.get(node);
         stopped.expect("the machine lists faults").fire();
     }
 
-    /// Fired when the host of a node stops; none in a machine that lists no faults.
+    /// Fired when a node's host stops; `None` in a machine that lists no faults.
     pub fn stopped(&self, node: NodeId) -> Option<&Signal> {
         self.stopped.get(node)
     }
 
-    /// Fired, and reset, whenever the routing tables of the sources learn.
+    /// Fired, and reset, whenever the sources' routing tables are updated.
     pub fn tables(&self) -> &Signal {
         &self.tables
     }

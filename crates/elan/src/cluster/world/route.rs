@@ -1,5 +1,4 @@
-//! The router. It passes on to adapters what happens in the network or at a time, and lets rails
-//! fail and return.
+//! The router. It passes network events and timed events to adapters, and lets rails fail and return.
 
 use super::World;
 use crate::adapter::bus::Direction;
@@ -13,7 +12,7 @@ use kernel::Signal;
 use units::Bytes;
 
 impl World {
-    /// Routes what the network says.
+    /// Routes a network event.
     #[inline]
     pub(super) fn hear(&mut self) {
         let mut notices = std::mem::take(&mut self.notices);
@@ -62,7 +61,7 @@ impl World {
         self.notices = notices;
     }
 
-    /// Routes what is due.
+    /// Routes a due event.
     #[inline]
     pub(super) fn route(&mut self, due: Due) {
         let beyond = if let Some(place) = due.place() {
@@ -111,7 +110,7 @@ impl World {
         }
     }
 
-    /// Wakes who waits for a signal, which will not be fired again.
+    /// Wakes the waiter of a signal, which will not be fired again.
     fn wake(&mut self, signal: Signal) {
         signal.fire();
         self.spares.keep(signal);
@@ -129,7 +128,7 @@ impl World {
         wires.transfer(Direction::ToAdapter, COMMAND + bytes, commanded);
     }
 
-    /// A descriptor is for the DMA queue of an adapter.
+    /// A descriptor enters an adapter's DMA queue.
     pub fn enqueue(&mut self, node: Place, id: DmaId) {
         let (adapter, mut wires) = self.at(node);
         adapter.enqueue(&mut wires, id);
@@ -140,7 +139,7 @@ impl World {
         self.wires(event.node).occur_soon(event);
     }
 
-    /// Lets the DMA engine of an adapter do what it can.
+    /// Runs an adapter's DMA engine as far as it gets.
     #[inline]
     fn run_engine(&mut self, node: Place) {
         if self.adapters[node].engine.is_busy() {
