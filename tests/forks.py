@@ -171,6 +171,8 @@ if __name__ == "__main__":
         left = 1
     threading._shutdown()  # type: ignore[attr-defined]  # waits for threads, as the end of an interpreter does
     atexit._run_exitfuncs()
+    if (mpi := sys.modules.get("mpi4py.MPI")) is not None and not mpi.Is_finalized():
+        mpi.Finalize()  # which mpi4py leaves to the interpreter, and which removes shared memory
     sys.stdout.flush()
     sys.stderr.flush()
     os._exit(left or 0)

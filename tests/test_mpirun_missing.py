@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -13,6 +14,7 @@ from typing import Any
 import pytest
 
 from conftest import BIN, FILES, Ended, command, environment, execute, needs_mpi
+from elanite.mpirun import guard
 from elanite.mpirun.verdict import judge
 from test_mpirun_linkage import compiled, stub
 from test_mpirun_parts import evidence
@@ -137,12 +139,18 @@ def test_another_mpi_that_a_program_opens_ends_the_run(elanite: Run, tmp_path: P
 
 
 @needs_mpi
-def test_worlds_of_one_rank_end_the_run(elanite: Run, programs: Path) -> None:
+def test_worlds_of_one_rank_end_the_run(elanite: Run, programs: Path, tmp_path: Path) -> None:
     """A process that does not find its process manager is alone, and reaches the network all the same."""
-    alone = ["env", "-u", "PMI_FD", "-u", "PMI_SIZE", str(programs / "linked")]
-    ended = elanite("mpirun", "-n", "4", *alone)
+    numbers = tmp_path / "numbers"
+    alone = (
+        f"echo $$ >> {shlex.quote(str(numbers))}; unset PMI_FD PMI_SIZE; exec {shlex.quote(str(programs / 'linked'))}"
+    )
+    ended = elanite("mpirun", "-n", "4", "sh", "-c", alone)
     assert (ended.code, ended.out) == (2, ""), ended
     assert "has 1 rank, and the run has 4: the program has loaded MPICH" in told(ended)
+    made = [guard.SHARED / f"mpich_shm_{int(number):x}_0" for number in numbers.read_text(encoding="utf-8").split()]
+    assert len(made) == 4
+    assert not [path for path in made if path.exists()]
 
 
 @needs_mpi

@@ -13,6 +13,9 @@ environment, which children inherit, or descends from one that has.
 --simulator and --launcher are regular expressions on the command lines of the run's processes; a rank is a process
 whose command line is the program's: the last --words of the command. The exit code is 1 if a round failed. Plain
 mpiexec of MPICH fails: it leaves its shared memory behind, and its ranks where its helper was killed.
+
+MPI programs beside it may leave shared memory behind, too: the tests of MPICH itself do. Elanite's runs have their
+names in the environment of their processes, from which follow the names of MPICH's files; those of others do not count.
 """
 
 from __future__ import annotations
@@ -31,6 +34,9 @@ import uuid
 from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
+
+from elanite.mpirun import guard
+from elanite.mpirun.launcher import RUN
 
 PROC = Path("/proc")
 MARK = "ELANITE_KILL_ROUND"
@@ -79,6 +85,22 @@ def running(mark: str) -> list[Process]:
         ours |= more
         grown = bool(more)
     return sorted((everyone[pid] for pid in ours), key=lambda process: process.pid)
+
+
+def names_of_runs(processes: list[Process]) -> set[str]:
+    """The names of Elanite's runs among these processes."""
+    found = set()
+    for process in processes:
+        with contextlib.suppress(OSError):
+            words = (PROC / str(process.pid) / "environ").read_bytes().split(b"\0")
+            found |= {word.partition(b"=")[2].decode() for word in words if word.startswith(f"{RUN}=".encode())}
+    return found
+
+
+def foreign(name: str, runs: set[str]) -> bool:
+    """Whether this is shared memory of MPICH that no rank of these runs has made."""
+    matched = guard.NAME.fullmatch(Path(name).name)
+    return bool(matched and not any(matched[1] in guard.worlds(f"elanite_{run}") for run in runs))
 
 
 def memory_files(processes: list[Process]) -> set[str]:
@@ -156,7 +178,7 @@ def one_round(draw: random.Random, chosen: argparse.Namespace) -> Round:
     child = subprocess.Popen(chosen.command, stdin=out, stdout=out, stderr=out, env=os.environ | {MARK: mark})
     time.sleep(wait)
     processes = running(mark)
-    files, groups = memory_files(processes), kinds(processes, chosen)
+    files, groups, runs = memory_files(processes), kinds(processes, chosen), names_of_runs(processes)
     if not groups:
         for process in [child, *processes]:
             with contextlib.suppress(ProcessLookupError):
@@ -169,6 +191,7 @@ def one_round(draw: random.Random, chosen: argparse.Namespace) -> Round:
         os.kill(victim.pid, signal.SIGKILL)
     told, wrong = Round(kind, wait), []
     while left := [process for process in [*processes, *running(mark)] if process.alive()]:
+        runs |= names_of_runs(left)
         child.poll()  # or its exit code keeps it
         if time.monotonic() > killed + chosen.patience:
             wrong.append("alive: " + "; ".join(sorted({f"{process.pid} {process.command[:60]}" for process in left})))
@@ -186,6 +209,7 @@ def one_round(draw: random.Random, chosen: argparse.Namespace) -> Round:
         wrong.append(f"memory still in use by {users}")
     ignored = re.compile(chosen.ignore) if chosen.ignore else None
     new = {name for name in left_overs() - before if not (ignored and ignored.search(name))}
+    new -= {name for name in new if chosen.simulator and foreign(name, runs)}
     # Those of another job may have lost their owner a moment ago, and be removed by what that job has for it.
     while (new := (new - used(new)) & left_overs()) and time.monotonic() < killed + chosen.patience:
         time.sleep(0.1)

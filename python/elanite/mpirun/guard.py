@@ -3,7 +3,8 @@
 MPICH makes a file for each rank in ``/dev/shm``, and removes the file in ``MPI_Finalize``; the file of a killed rank
 stays. The names of these files are ``mpich_shm_H_N``. N is the number of the rank's node. H is a hash of the name that
 the process manager gives to the key-value space of the run (``posix_init.c`` and ``mpir_pmi.c`` of MPICH 5). So the
-names of the files of a run are known before the files exist and after all processes have ended.
+names of a run's files are known before the files exist and after all processes have ended. A rank that finds no process
+manager initialises MPI alone, and H is its process number.
 
 A simulator that ends in order tells the guard, and removes the files itself. If the simulator is killed, the guard
 finds the end of its input, kills the remaining processes of the run, and removes the files. The guard starts as a
@@ -68,9 +69,9 @@ class Guard:
             words, stdin=subprocess.PIPE, stdout=nothing, stderr=nothing, cwd="/", start_new_session=True
         )
 
-    def end(self) -> None:
-        """All processes of the run have ended: remove the files, and end the guard."""
-        sweep(self._worlds)
+    def end(self, pids: frozenset[int] = frozenset()) -> None:
+        """All processes of the run, with ranks of these numbers, have ended: remove the files, and end the guard."""
+        sweep(self._worlds | {f"{pid:x}" for pid in pids})
         with contextlib.suppress(OSError):
             self._process.communicate(_DONE)
 

@@ -26,7 +26,7 @@ from elanite.mpirun.guard import Guard
 from elanite.mpirun.launcher import RUN
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
@@ -96,8 +96,11 @@ class Processes:
         assert self._mpiexec is not None  # noqa: S101 - it was started
         return self._mpiexec.returncode if self._ended.wait(seconds) else None
 
-    def end(self) -> list[int]:
-        """Kill all remaining processes, and wait for their ends; returns those that have not ended after a while."""
+    def end(self, pids: Iterable[int | None] = ()) -> list[int]:
+        """Kill all remaining processes, and wait for their ends; returns those that have not ended after a while.
+
+        The files of ranks with the process numbers ``pids`` are removed.
+        """
         if self._mpiexec is None:
             return []
         end = time.monotonic() + PATIENCE
@@ -114,7 +117,7 @@ class Processes:
         self._ended.wait(PATIENCE)
         _reap(orphans)
         if self._guard is not None:
-            self._guard.end()
+            self._guard.end(frozenset(pid for pid in pids if pid is not None))
         return []
 
     def living(self) -> list[int]:

@@ -238,7 +238,7 @@ def _run(
             code = processes.wait(GRACE)
     finally:
         os.close(theirs)
-        left = processes.end()
+        left = processes.end(core.pids())
         if oversight is not None:
             oversight.stop()
         dead = witness.stop()
