@@ -1,13 +1,13 @@
-//! How reductions combine the elements of ranks: the function of each operation on each type.
+//! Reductions of the ranks' elements: a function for each operation on each type.
 //!
-//! Integers wrap around, as those of the MPI libraries do. Of two numbers, `Max` and `Min` take the second unless the first is
-//! greater or less. A logical operation gives 1 or 0.
+//! Integers wrap around, as in the MPI libraries. `Max` and `Min` take the second number unless the first is greater or
+//! less. A logical operation gives 1 or 0.
 
 use bytemuck::Pod;
 use link::collective::{Element, Operation, Reduction};
 use num_traits::{Float, PrimInt, WrappingAdd, WrappingMul};
 
-/// Replaces each element of `other` by a function of it and the element of `one`.
+/// Replaces each element in `other` by a function of it and the element in `one`.
 fn each<T: Pod>(one: &[u8], other: &mut [u8], function: impl Fn(T, T) -> T) {
     let one = one.chunks_exact(size_of::<T>());
     for (one, other) in one.zip(other.chunks_exact_mut(size_of::<T>())) {
@@ -64,7 +64,7 @@ where
     );
 }
 
-/// Combines two vectors of whole elements, equally many in both; the result replaces the second.
+/// Combines two vectors with the same count of whole elements; the result replaces the second.
 pub(crate) fn combine(Reduction { operation, element }: Reduction, one: &[u8], other: &mut [u8]) {
     match element {
         Element::I8 => integers::<i8>(operation, one, other),

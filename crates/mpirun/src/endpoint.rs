@@ -1,4 +1,4 @@
-//! What a network offers to the agent of a rank.
+//! A network's interface for a rank's agent.
 //!
 //! Orders carry the moment at which they were given, which may lie a little before the present (see the crate).
 
@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The number of a message on its way. The number is used again when nobody needs it any more.
+/// The number that a message has on its way; it is used again when it is no longer needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Number(pub u32);
 
@@ -28,12 +28,12 @@ pub struct Outgoing {
     pub bytes: Rc<Vec<u8>>,
 }
 
-/// What became of an operation; fields that do not apply are 0 or empty.
+/// An operation's outcome; fields that do not apply are 0 or empty.
 #[derive(Clone, Debug)]
 pub struct Incoming {
     /// How the operation ended.
     pub status: Status,
-    /// Who sent the message.
+    /// The message's sender.
     pub from: u32,
     /// The message's tag.
     pub tag: u64,
@@ -41,14 +41,14 @@ pub struct Incoming {
     pub number: Option<Number>,
     /// The message's length.
     pub size: Bytes,
-    /// The bytes of the message or of the get.
+    /// The bytes that the message or the get has brought.
     pub bytes: Box<[u8]>,
-    /// Why parts of the machine that have failed have lost it, if they have.
+    /// Why failed parts of the machine have lost it, if they have.
     pub loss: Option<String>,
 }
 
 impl Incoming {
-    /// The end of an operation that brings no message.
+    /// An outcome without a message.
     pub fn of(status: Status) -> Self {
         Incoming {
             status,
@@ -61,7 +61,7 @@ impl Incoming {
         }
     }
 
-    /// The end of an operation that an error has ended: parts of the machine have failed, if `lost`; else there is no room.
+    /// The outcome of an error: failed parts of the machine if `lost`, else lack of room.
     pub fn failed(error: &impl Display, lost: bool) -> Self {
         if lost {
             let loss = Some(error.to_string());
@@ -75,7 +75,7 @@ impl Incoming {
     }
 }
 
-/// What the process does when it sees that an operation has ended.
+/// The process's work when it sees that an operation has ended.
 pub type Finish = Pin<Box<dyn Future<Output = Incoming>>>;
 
 /// The end of an operation: the moment when the process can see it, which may lie a little before the present.
@@ -106,30 +106,30 @@ pub trait Endpoint {
     /// Starts to send.
     fn send(&self, at: Time, message: Outgoing) -> Rc<dyn NetworkOp>;
 
-    /// Starts to receive a message that fits into so much room; `request` says that the program does so in a call that makes a
-    /// request.
+    /// Starts to receive a message that fits into this buffer length; `request` if the program does so in a call that
+    /// makes a request.
     fn receive(&self, at: Time, wanted: Wanted, room: Bytes, request: bool) -> Rc<dyn NetworkOp>;
 
-    /// Looks for a message that nobody has received, and leaves it where it is: for one that has come, or with `waits` until
-    /// there is one.
+    /// Looks for an unreceived message, and leaves it in place: for one that has arrived, or with `waits` until there
+    /// is one.
     fn look(&self, at: Time, wanted: Wanted, waits: bool) -> Rc<dyn NetworkOp>;
 
-    /// Sends an untagged message of the MPI library to itself: the send here, and the arrival at the other rank. Such messages
-    /// of one rank to another may overtake each other.
+    /// Sends an untagged message from the MPI library to itself: the send here, and the arrival at the other rank. Such
+    /// messages may overtake each other between two ranks.
     fn message(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2];
 
-    /// Sends bytes into the memory of a rank. The operation has ended when they are there.
+    /// Sends bytes into a rank's memory. The operation has ended when they are there.
     fn put(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
 
-    /// Sends bytes into the memory of a rank that may look for them there, like [`put`](Self::put). Also returns when they are
-    /// in that memory, which the sender may hear later or, from an adapter that has only accepted them, earlier. Bytes that
-    /// are lost never are there.
+    /// Sends bytes into a rank's memory, which may look for them there, like [`put`](Self::put). Also returns when they
+    /// are in that memory, which the sender may learn later or, from an adapter that has only accepted them, earlier.
+    /// Bytes that are lost never are there.
     fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, Ended);
 
-    /// Fetches these bytes from the memory of a rank.
+    /// Fetches these bytes from a rank's memory.
     fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
 
-    /// Lets the adapter of a rank execute an atomic: calls `execute` at that moment. The atomic may depend on a test
+    /// Lets a rank's adapter execute an atomic: calls `execute` at that moment. The atomic may depend on a test
     /// (`tests`); `execute` returns whether the test, if any, has passed.
     fn atomic(
         &self,
@@ -139,20 +139,20 @@ pub trait Endpoint {
         execute: Box<dyn FnOnce() -> bool>,
     ) -> Rc<dyn NetworkOp>;
 
-    /// Makes a queue of this rank for messages; nothing if there is no room for it.
+    /// Makes a message queue for this rank; `None` if there is no room for it.
     fn queue(&self, slots: u32, slot: Bytes) -> Option<Rc<dyn NetworkQueue>>;
 
-    /// Sends a message to a queue of a rank, by the queue's address. The operation has ended when the queue has it.
+    /// Sends a message to a rank's queue, by the queue's address. The operation has ended when the queue has it.
     fn enqueue(&self, at: Time, to: u32, queue: u64, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
 
     /// How long a process that polls a word takes to see its new value.
     fn poll(&self) -> Time;
 
-    /// Makes a group of ranks, at once; nothing if there is no room for it.
+    /// Makes a rank group, immediately; `None` if there is no room for it.
     fn group(&self, ranks: &[u32]) -> Option<Rc<dyn NetworkGroup>>;
 }
 
-/// A queue of a rank.
+/// A rank's queue.
 pub trait NetworkQueue {
     /// By which others send to the queue.
     fn address(&self) -> u64;
@@ -160,14 +160,14 @@ pub trait NetworkQueue {
     /// Waits for the next message: one for each call.
     fn arrival(&self) -> Ended;
 
-    /// The operation of a message that has arrived: it has ended, and its finish reads the message.
+    /// The operation for a message that has arrived: it has ended, and its finish reads the message.
     fn message(self: Rc<Self>, at: Time) -> Rc<dyn NetworkOp>;
 
-    /// Frees the slot of the first message that has been read.
+    /// Frees the slot that holds the first message that has been read.
     fn complete(&self);
 }
 
-/// A collective call of one member of a group.
+/// One member's collective call in a group.
 pub struct GroupCall {
     /// The operation.
     pub kind: CollectiveKind,
@@ -185,7 +185,7 @@ pub struct GroupCall {
     pub bytes: Vec<u8>,
 }
 
-/// Combines vectors of whole elements, equally many in both; the result replaces the second.
+/// Combines vectors with the same count of whole elements; the result replaces the second.
 pub type Combine = Rc<dyn Fn(&[u8], &mut [u8])>;
 
 /// How vectors are combined.
@@ -197,15 +197,15 @@ pub struct Reducer {
     pub combine: Combine,
 }
 
-/// A group of ranks on the network.
+/// A rank group on the network.
 pub trait NetworkGroup {
     /// Whether the hardware serves the group.
     fn has_hardware(&self) -> bool;
 
-    /// Whether members may go on at once after calls of a kind.
+    /// Whether members may continue immediately after calls of this kind.
     fn may_post(&self, kind: CollectiveKind) -> bool;
 
-    /// Begins the call of a member, by its place in the group; `number` says how many calls all members make before it.
-    /// Incoming are the bytes that are due to the member.
+    /// Begins a member's call, by its place in the group; `number` is how many calls all members make before it. The
+    /// outcome has the bytes that are due to the member.
     fn call(&self, at: Time, place: u32, number: u64, call: GroupCall) -> Rc<dyn NetworkOp>;
 }

@@ -1,9 +1,9 @@
-//! The groups of ranks, and their collective calls.
+//! The rank groups and their collective calls.
 //!
-//! A group is made when its first member names it. All members make the same calls in the same order, so the n-th call of one
-//! belongs to the n-th of each other; a call that differs from the first of its number is none of theirs, and ends as an error.
-//! A group that all its members have left is kept for the next one of the same ranks, since the machine has room for a limited
-//! number of groups, and nothing of a group is ever freed.
+//! A group is made when its first member names it. All members make the same calls in the same order, so the n-th calls
+//! of all members belong together; a call that differs from the first with its number is not one of theirs, and ends as
+//! an error. A group that all its members have left is kept for the next one with the same ranks, since the machine has
+//! room for a limited number of groups, and a group's memory is never freed.
 
 use crate::endpoint::{Endpoint, GroupCall, NetworkGroup, NetworkOp};
 use link::collective::ALL_RANKS;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// How often which way was taken: calls of ranks.
+/// How often each way was taken, in calls by ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ways {
     /// By the hardware barrier or broadcast.
@@ -24,7 +24,7 @@ pub struct Ways {
     pub mpi: u64,
 }
 
-/// The groups of a run.
+/// A run's groups.
 #[derive(Default)]
 pub(crate) struct Groups {
     by_key: RefCell<BTreeMap<u64, Rc<RankGroup>>>,
@@ -34,7 +34,7 @@ pub(crate) struct Groups {
 
 type Network = Rc<dyn NetworkGroup>;
 
-/// A group of ranks.
+/// A rank group.
 pub(crate) struct RankGroup {
     ranks: Vec<u32>,
     network: Network,
@@ -53,7 +53,7 @@ struct Open {
     members: usize,
 }
 
-/// What the calls of all members have in common.
+/// The properties that all members' calls have in common.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct What {
     kind: CollectiveKind,
@@ -70,12 +70,13 @@ struct What {
 pub(crate) enum NoGroup {
     /// The machine has no room for it.
     NoRoom,
-    /// The members are not ranks of the run, or not those that another member has named, or the rank is not among them.
+    /// The members are not ranks in the run, or differ from those that another member has named, or do not include the
+    /// rank.
     Wrong,
 }
 
 impl Groups {
-    /// A rank names a group, by all its members. `all` is the number of ranks of the run.
+    /// A rank names a group, by all its members. `all` is the run's rank count.
     pub fn join(
         &self,
         key: u64,
@@ -113,7 +114,7 @@ impl Groups {
         Ok(())
     }
 
-    /// A rank says that it will not call a group any more.
+    /// A rank announces that it makes no more calls in a group.
     pub fn leave(&self, key: u64, rank: u32) -> Result<(), NoGroup> {
         let mut by_key = self.by_key.borrow_mut();
         let group = by_key.get(&key).filter(|group| group.place(rank).is_some());
@@ -122,7 +123,7 @@ impl Groups {
         left.insert(rank);
         if left.len() == group.ranks.len() {
             by_key.remove(&key);
-            // Who leaves before its calls have ended leaves them to themselves.
+            // The calls of a member that leaves early still run to their ends.
             if group.open.borrow().is_empty() {
                 let mut idle = self.idle.borrow_mut();
                 let same = idle.entry(group.ranks.clone()).or_default();
@@ -132,7 +133,7 @@ impl Groups {
         Ok(())
     }
 
-    /// The group of a name. That of the ranks with which the run began, `all`, need not be named.
+    /// The group with a name. The group `all`, the run's initial ranks, need not be named.
     pub fn find(&self, key: u64, all: u32, endpoint: &dyn Endpoint) -> Option<Rc<RankGroup>> {
         if key == ALL_RANKS && !self.by_key.borrow().contains_key(&key) {
             let ranks: Vec<u32> = (0..all).collect();
@@ -143,7 +144,7 @@ impl Groups {
 }
 
 impl RankGroup {
-    /// The place of a rank in the group, unless the rank has left it.
+    /// A rank's place in the group, unless the rank has left it.
     pub fn place(&self, rank: u32) -> Option<u32> {
         if self.left.borrow().contains(&rank) {
             return None;
@@ -172,7 +173,7 @@ impl RankGroup {
         !call.posted || self.network.may_post(call.kind)
     }
 
-    /// Begins the call of a member; nothing if it is another one than the others make.
+    /// Begins a member's call; `None` if it is not the call that the others make.
     pub fn call(&self, at: Time, place: u32, call: GroupCall) -> Option<Rc<dyn NetworkOp>> {
         let number = {
             let mut made = self.made.borrow_mut();

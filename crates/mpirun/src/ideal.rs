@@ -1,9 +1,9 @@
-//! An ideal network: the time that a program takes longer on a machine is the cost of the machine's network.
+//! An ideal network: the extra time that a program takes on a machine is the network's cost.
 //!
-//! A call takes the processor of its rank for [`CALL`], after the calls before, and takes effect then. Every message arrives
-//! [`LATENCY`] after its call has begun, whatever its length and whoever else sends. There are no adapters, buses or links;
-//! matching takes no time, nor does the end of an operation. A send has ended when its call has taken effect, a synchronous send
-//! when it is matched. It is the ideal network of the replay of traces ([`goal::replay`]).
+//! A call occupies its rank's processor for [`CALL`], after the calls before, and takes effect then. Every message
+//! arrives [`LATENCY`] after its call has begun, regardless of its length and of other senders. There are no adapters,
+//! buses or links; matching and an operation's end take no time. A send has ended when its call has taken effect, a
+//! synchronous send when it is matched. It is the ideal network of the trace replay ([`goal::replay`]).
 
 mod collective;
 mod queue;
@@ -21,10 +21,10 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The time that a call takes of the processor, and after which it takes effect.
+/// The processor time of a call, after which it takes effect.
 pub use goal::replay::CALL;
 
-/// The time from the start of the call of a send, a put or a get to its effect elsewhere.
+/// The time from the start of a send's, put's or get's call to its effect elsewhere.
 pub use goal::replay::LATENCY;
 
 /// A message on its way, or there.
@@ -54,13 +54,13 @@ impl IdealMessage {
 #[derive(Clone, Copy)]
 struct Search {
     wanted: Wanted,
-    /// The longest message that fits; nothing for a look, which leaves the message where it is.
+    /// The longest message that fits; `None` for a look, which leaves the message in place.
     room: Option<Bytes>,
     /// Whether it waits for a message.
     waits: bool,
 }
 
-/// An operation of any kind under way.
+/// A pending operation of any kind.
 struct Pending {
     node: Node,
     ended: Signal,
@@ -80,7 +80,7 @@ impl Pending {
         })
     }
 
-    /// The search of a receive or look.
+    /// A receive's or look's search.
     fn search(&self) -> Search {
         self.search.expect("it is a receive or look")
     }
@@ -117,7 +117,7 @@ impl NetworkOp for Pending {
     }
 }
 
-/// What has come to a rank, and what the rank waits for.
+/// A rank's arrived messages, and those that it waits for.
 #[derive(Default)]
 struct Inbox {
     posted: Vec<Rc<Pending>>,
@@ -186,14 +186,14 @@ pub struct End {
     rank: u32,
     inboxes: Rc<[RefCell<Inbox>]>,
     queues: Rc<[Queues]>,
-    /// The nodes of all ranks.
+    /// All ranks' nodes.
     all: Rc<[Node]>,
     /// When the processor is done with the calls and the computation before.
     free: Cell<Time>,
 }
 
 impl End {
-    /// The ends of all ranks; the nodes give the time.
+    /// All ranks' endpoints; the nodes give the time.
     pub fn of(nodes: Vec<Node>) -> Vec<End> {
         let inboxes: Rc<[RefCell<Inbox>]> = nodes.iter().map(|_| RefCell::default()).collect();
         let queues: Rc<[Queues]> = nodes.iter().map(|_| Queues::default()).collect();
@@ -236,7 +236,7 @@ impl End {
         receive
     }
 
-    /// Lets bytes be there after the latency; whoever waits for them gets them.
+    /// Delivers bytes after the latency to their waiter.
     fn copy(&self, begin: Time, bytes: Box<[u8]>) -> Rc<dyn NetworkOp> {
         let copy = Pending::new(&self.node, None);
         let done = Rc::clone(&copy);

@@ -1,12 +1,12 @@
-//! Buffers of a simulated process, in main memory or in the adapter's, for messages on their way.
+//! A simulated process's buffers, in main memory or in the adapter's, for messages on their way.
 //!
-//! Buffers of up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. Those that are
-//! shorter than a page share pages, since a program may have thousands of short messages under way. Nobody clears buffers:
-//! whoever takes one writes all that will be read.
+//! Buffers up to [`LARGE`] are kept and used again, by powers of two; longer ones are mapped for one message. Those
+//! that are shorter than a page share pages, since a program may have thousands of short messages under way. Buffers
+//! are not cleared: their user writes all bytes that will be read.
 //!
-//! Buffers that puts write to are of another kind ([`Use::Sink`]). A put has ended for its sender when the other adapter has
-//! accepted its bytes, which may still lie in that adapter's input buffers and come to main memory later. Nobody reads a sink,
-//! and nothing else is ever kept in one, so bytes that come late harm nobody.
+//! Buffers that puts write to have a kind of their own ([`Use::Sink`]). A put has ended for its sender when the other
+//! adapter has accepted its bytes, which may still lie in that adapter's input buffers and come to main memory later. A
+//! sink is never read and has no other use, so bytes that come late are harmless.
 
 use elan::{Address, ElanAddr, MemoryError, Node, PAGE, Permissions, Placement, Region};
 use std::cell::RefCell;
@@ -16,12 +16,12 @@ use units::Bytes;
 const SMALL: u64 = 64;
 const LARGE: u64 = 1 << 20;
 
-/// What a buffer is for.
+/// A buffer's use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Use {
     /// Bytes that are read: by an adapter, or by the process.
     Message,
-    /// Bytes of puts.
+    /// Put bytes.
     Sink,
 }
 
@@ -47,7 +47,7 @@ impl Buffer {
     }
 }
 
-/// The buffers of one process.
+/// One process's buffers.
 pub(crate) struct Buffers {
     node: Node,
     placement: Placement,
@@ -63,12 +63,12 @@ impl Buffers {
         }
     }
 
-    /// A buffer of at least this many bytes.
+    /// A buffer with at least this many bytes.
     pub fn take(&self, size: Bytes) -> Result<Buffer, MemoryError> {
         self.take_for(Use::Message, size)
     }
 
-    /// A buffer of at least this many bytes, for a use.
+    /// A buffer with at least this many bytes, for a use.
     pub fn take_for(&self, what: Use, size: Bytes) -> Result<Buffer, MemoryError> {
         let length = size.as_u64().max(SMALL);
         let length = if length <= LARGE {
@@ -92,7 +92,7 @@ impl Buffers {
         })
     }
 
-    /// Maps a new buffer. The others of its page are kept, so that the next one lies behind it.
+    /// Maps a new buffer. The others on its page are kept, so that the next one lies behind it.
     fn map(&self, what: Use, length: u64) -> Result<Place, MemoryError> {
         let mapped = PAGE.max(Bytes::new(length));
         let region = self
@@ -107,13 +107,13 @@ impl Buffers {
         Ok((region, Bytes::ZERO))
     }
 
-    /// Fills the first bytes of a buffer.
+    /// Fills a buffer's first bytes.
     pub fn store(&self, buffer: Buffer, bytes: &[u8]) {
         let stored = self.node.store(buffer.start(), bytes);
         stored.expect("the buffer is long enough");
     }
 
-    /// The first bytes of a buffer.
+    /// A buffer's first bytes.
     pub fn load(&self, buffer: Buffer, size: Bytes) -> Box<[u8]> {
         let bytes = self.node.load(buffer.start(), size);
         bytes.expect("the buffer is long enough")

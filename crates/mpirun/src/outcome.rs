@@ -1,4 +1,4 @@
-//! How a run ended, and what it leaves behind.
+//! A run's end and its results.
 
 use crate::groups::Ways;
 use crate::sampling::Extended;
@@ -16,9 +16,9 @@ pub enum End {
     Finished,
     /// A rank died before it had left MPI; if the others went on, they have ended, too.
     Died,
-    /// The host of a rank stopped.
+    /// A rank's host stopped.
     Stopped,
-    /// All ranks wait, and nothing will happen any more.
+    /// All ranks wait, and no event is left.
     Deadlock,
     /// The program that started the ranks has gone, after some had attached.
     LauncherGone,
@@ -30,7 +30,7 @@ pub enum End {
     Limit,
     /// A rank has stored other bytes than were sent: the simulator is wrong.
     Corrupted,
-    /// A rank has written into the shared memory what no rank may write.
+    /// A rank has broken the rules of the shared memory.
     Foul,
     /// A process has initialised an MPI that has no part in the run.
     Stray,
@@ -39,7 +39,7 @@ pub enum End {
 }
 
 impl End {
-    /// The name of this end.
+    /// This end's name.
     pub fn name(self) -> &'static str {
         match self {
             End::Finished => "finished",
@@ -58,18 +58,18 @@ impl End {
     }
 }
 
-/// A rank that waits at the end of a run.
+/// A rank that waits at a run's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
     /// The rank.
     pub rank: u32,
     /// The rank's process.
     pub pid: Option<u32>,
-    /// The call of MPI that the rank is in, by its number in [`link::calls`]; 0 if none is known.
+    /// The MPI call that the rank is in, by its number in [`link::calls`]; 0 if it is unknown.
     pub call: u32,
-    /// The latest call of the rank, which may have ended; 0 if there is none.
+    /// The rank's latest call, which may have ended; 0 without a call.
     pub last: u32,
-    /// The stack pointer of the latest call's entry point.
+    /// The stack pointer at the latest call's entry point.
     pub frame: u64,
     /// The operation under way, or the last look.
     pub what: Vec<String>,
@@ -77,12 +77,12 @@ pub struct Waiting {
     pub runs: bool,
 }
 
-/// A rank that ended without having left MPI, in a run whose other ranks then went on.
+/// A rank that ended without having left MPI, while the other ranks continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Dead {
     /// The rank.
     pub rank: u32,
-    /// The call of MPI that the rank was in.
+    /// The MPI call that the rank was in.
     pub call: u32,
     /// When the rank was last seen.
     pub time: Time,
@@ -99,11 +99,11 @@ pub struct Outcome {
     pub message: String,
     /// Ranks that wait.
     pub waiting: Vec<Waiting>,
-    /// The rank that died, or that broke the rules of the link.
+    /// The rank that died, or that broke the link's rules.
     pub rank: Option<u32>,
     /// Ranks that died while others went on, the first one first.
     pub dead: Vec<Dead>,
-    /// The first operation of a rank that parts of the machine that have failed have lost, and why.
+    /// The first rank operation that was lost in failed parts of the machine, and why.
     pub lost: Option<String>,
     /// Simulated time.
     pub time: Time,
@@ -120,39 +120,39 @@ pub struct Outcome {
     pub unseen: Vec<u32>,
 }
 
-/// What a run leaves behind.
+/// A run's results.
 #[derive(Clone, Debug)]
 pub struct Results {
     /// All messages.
     pub messages: Vec<MessageRow>,
     /// All calls, if they were kept.
     pub calls: Vec<CallRow>,
-    /// What each rank did.
+    /// Each rank's figures.
     pub ranks: Vec<RankRow>,
-    /// Who carried out collective calls.
+    /// The ways in which collective calls were carried out.
     pub ways: Ways,
-    /// The node of each rank.
+    /// Each rank's node.
     pub nodes: Vec<u32>,
-    /// What each link did.
+    /// Each link's figures.
     pub links: Vec<LinkRow>,
-    /// What failed.
+    /// The failures.
     pub faults: Vec<FaultRow>,
     /// Packets that adapters sent again since faults had kept them from their destinations.
     pub resent: u64,
     /// How busy links, buses and thread processors were over time, if that was kept.
     pub series: Vec<SeriesRow>,
-    /// The recording of the run in GOAL, or what of the run cannot be recorded; only if the run was to be recorded.
+    /// The run's recording in GOAL, or the reason why it cannot be recorded; only if a recording was requested.
     pub schedules: Option<Result<Vec<Schedule>, String>>,
-    /// The table of the program's computation, if computation was sampled.
+    /// The program's computation table, if computation was sampled.
     pub computed: Option<Extended>,
     /// Simulated time.
     pub time: Time,
-    /// Packets of the fabric.
+    /// Fabric packets.
     pub packets: u64,
-    /// Events of the cluster.
+    /// Cluster events.
     pub events: u64,
-    /// Digest of all packets, messages, ranks and calls.
+    /// A digest over all packets, messages, ranks and calls.
     pub digest: String,
-    /// Whether another run of the same program gives the same result.
+    /// Whether another run with the same program gives the same result.
     pub repeatable: bool,
 }

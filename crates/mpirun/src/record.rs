@@ -1,52 +1,53 @@
-//! The recording of a run as schedules in GOAL, which a replay carries out on any machine ([`goal`]).
+//! A run's recording as schedules in GOAL, which a replay carries out on any machine ([`goal`]).
 //!
-//! What is recorded is what the ranks order of the network, after matching:
+//! The ranks' orders to the network are recorded, after matching:
 //!
-//! | of the run | in the schedule of the rank |
+//! | in the run | in the rank's schedule |
 //! |---|---|
-//! | a send | a send. Its tag counts the messages from its rank to the receiver, so that no two messages of two ranks have one tag |
-//! | a receive | a receive of the one message that it took, whatever wild cards it had |
+//! | a send | a send. Its tag counts the messages from its rank to the receiver, so that all messages between two ranks have different tags |
+//! | a receive | a receive of the one message that it took, without its wild cards |
 //! | a look for a message that found one | a poll or a probe: a look that waits is a probe |
-//! | looks that found nothing, before one that did | nothing: the probe or poll looks as often as its own machine needs |
-//! | the cost of a request (a call that does not block) | a computation of the processor, before the call |
-//! | a sleep, or a look at a clock | a computation of the processor |
-//! | local time that goes on: the program's computation, and polls that no end of an operation follows | a computation in stream 1, beside the calls, as in the run |
-//! | polls, until a wait or a look sees something | nothing: the replay waits for what the rank saw in the end |
-//! | a receive that took nothing | a computation of 0 ns |
+//! | unsuccessful looks before a successful one | no operation: the probe or poll looks as often as its own machine needs |
+//! | a request's cost (for a nonblocking call) | a processor computation, before the call |
+//! | a sleep, or a look at a clock | a processor computation |
+//! | local time that passes: the program's computation, and polls without a later end of an operation | a computation in stream 1, beside the calls, as in the run |
+//! | polls, until a wait or a look sees something | no operation: the replay waits for the end that the rank saw |
+//! | a receive without a message | a computation that takes 0 ns |
 //!
-//! An operation starts when the call before it has started (`irequires`) and when all operations have ended whose ends the rank
-//! had seen in a wait before (`requires`). So the costs of the library's calls are not in the trace: the replay pays those of its
-//! own machine, and nothing is paid twice. Times are rounded to nanoseconds, and the rest counts for the next one.
+//! An operation starts when the call before it has started (`irequires`) and when all operations have ended whose ends
+//! the rank had seen in a wait before (`requires`). So the costs of the library's calls are not in the trace: the
+//! replay pays those of its own machine, and no cost is paid twice. Times are rounded to nanoseconds, and the rest
+//! counts for the next one.
 //!
-//! GOAL has no words for looks; `probe` and `poll` are ours ([`goal::Kind`]). A trace of a program that does not look has none.
+//! GOAL has no words for looks; `probe` and `poll` are ours ([`goal::Kind`]). Traces without looks do not contain them.
 //!
-//! Limits: a replay matches as the recorded run did. A rank that waits for one of several operations waits, in the replay, for
-//! those that ended first in the recorded run. A rank that polled, and computed between its polls, computes first and then polls.
-//! In the run, the processor works for a message when the rank waits; in the replay, when the message comes. A schedule is in
-//! memory until the run is over.
+//! Limits: a replay matches as the recorded run did. A rank that waits for any of several operations waits, in the
+//! replay, for those that ended first in the recorded run. A rank that computed between its polls computes first and
+//! then polls. In the run, the processor works for a message when the rank waits; in the replay, when the message
+//! comes. A schedule is in memory until the run is over.
 //!
-//! What GOAL has no word for is refused, with the first operation of the kind: puts, gets, atomics, queues, messages without a
-//! tag, collective operations of Elanlib, synchronous sends, and messages that nobody receives.
+//! Operations that GOAL cannot express are refused, with the first operation of the kind: puts, gets, atomics, queues,
+//! untagged messages, Elanlib's collective operations, synchronous sends, and messages without a receiver.
 
 use goal::{Kind, Operation, Schedule};
 use std::collections::HashMap;
 use std::fmt::Display;
 use units::{Bytes, Time};
 
-/// The stream of the computation of programs, which goes on beside the calls.
+/// The stream for the programs' computation, which runs beside the calls.
 const PROGRAM: u8 = 1;
 
-/// A dependency of the next operation: on an operation's start, if set, or on its end.
+/// The next operation's dependency: on an operation's start, if set, or on its end.
 type After = (u32, bool);
 
-/// The recording of all ranks.
+/// All ranks' recording.
 pub(crate) struct Recorder {
     tapes: Vec<Tape>,
-    /// What a call that makes a request takes of the processor besides.
+    /// The additional processor time of a call that makes a request.
     request: Time,
     /// How many messages each rank has sent to each rank.
     counts: HashMap<(u32, u32), u32>,
-    /// Messages that nobody has received: sender, receiver and tag, by their numbers in the trace of the run.
+    /// Messages that have not been received: sender, receiver and tag, by their numbers in the run's trace.
     sent: HashMap<usize, (u32, u32, u32)>,
     /// Receives that looks have posted for the messages that they found, by the messages' numbers.
     kept: HashMap<usize, u32>,
@@ -54,7 +55,7 @@ pub(crate) struct Recorder {
     refused: Option<String>,
 }
 
-/// The recording of a rank.
+/// A rank's recording.
 #[derive(Default)]
 struct Tape {
     schedule: Schedule,
@@ -65,15 +66,15 @@ struct Tape {
     last: Option<u32>,
     /// Whether the base is a computation that ended after the last call.
     computed: bool,
-    /// Time that waits have taken in which the rank saw nothing, since it last saw something.
+    /// Time in waits without a seen end, since the last seen end.
     polled: Time,
     /// Operations that have not ended, by their names in the agent.
     under_way: HashMap<u64, u32>,
-    /// Operations whose ends the rank has seen in its present wait.
+    /// Operations that the rank has seen end in its present wait.
     seen: Vec<u32>,
-    /// The sleep of the present wait.
+    /// The present wait's sleep.
     sleep: Option<u32>,
-    /// What roundings have left over.
+    /// The remainder of roundings.
     rest: Time,
 }
 
@@ -89,7 +90,7 @@ impl Recorder {
         }
     }
 
-    /// A rank does what cannot be recorded.
+    /// A rank makes an operation that cannot be recorded.
     pub fn refuse(&mut self, rank: u32, what: &dyn Display) {
         self.refused
             .get_or_insert_with(|| format!("rank {rank} {what}"));
@@ -113,7 +114,7 @@ impl Recorder {
         self.tapes[rank as usize].call(at, request, operation)
     }
 
-    /// A rank starts to receive; returns the operation, which computes nothing until its message is known.
+    /// A rank starts to receive; returns the operation, which is a computation of 0 ns until its message is known.
     pub fn receives(&mut self, rank: u32, at: Time, request: bool) -> u32 {
         let request = request.then_some(self.request);
         self.tapes[rank as usize].call(at, request, Operation::calc(0))
@@ -125,13 +126,13 @@ impl Recorder {
         tape.under_way.insert(key, operation);
     }
 
-    /// A rank sees the end of a send.
+    /// A rank sees that a send has ended.
     pub fn sees_sent(&mut self, rank: u32, key: u64) {
         let tape = &mut self.tapes[rank as usize];
         tape.seen.extend(tape.under_way.remove(&key));
     }
 
-    /// A rank sees the end of a receive, which has taken the message with this number.
+    /// A rank sees that a receive has ended, which has taken the message with this number.
     pub fn sees_received(&mut self, rank: u32, key: u64, number: usize, size: Bytes) {
         let tape = &mut self.tapes[rank as usize];
         let posted = tape.under_way.remove(&key);
@@ -183,7 +184,7 @@ impl Recorder {
         tape.sleep = Some(tape.add(Operation::calc(ns), &after));
     }
 
-    /// A rank goes on after a wait. Time that no end of an operation explains may pass like a computation.
+    /// A rank continues after a wait. Time that no ended operation explains may pass like a computation.
     pub fn goes_on(&mut self, rank: u32, moment: Time) {
         let tape = &mut self.tapes[rank as usize];
         let waited = moment.saturating_sub(tape.time);
@@ -219,7 +220,7 @@ impl Recorder {
         tape.advance(at);
     }
 
-    /// The schedules of all ranks, or what cannot be recorded.
+    /// All ranks' schedules, or the reason why the run cannot be recorded.
     pub fn schedules(&self) -> Result<Vec<Schedule>, String> {
         if let Some(refused) = &self.refused {
             return Err(refused.clone());
@@ -254,13 +255,13 @@ impl Tape {
         number
     }
 
-    /// What the next call comes after.
+    /// The next call's dependencies.
     fn after(&self) -> Vec<After> {
         let last = self.last.map(|last| (last, true));
         self.base.iter().copied().chain(last).collect()
     }
 
-    /// What the rank polled has led to nothing: the time passes like a computation.
+    /// The rank's polls were unsuccessful: the time passes like a computation.
     fn goes_by(&mut self) {
         self.time = self.time.saturating_sub(std::mem::take(&mut self.polled));
     }

@@ -1,4 +1,4 @@
-//! Sampled computation in a run: ranks get the plan that a table gives, and what they measure besides is added to the table.
+//! Sampled computation in a run: ranks get a table's plan, and their further measurements are added to the table.
 
 use crate::options::Problem;
 use crate::table::{Bound, Sampled, Table};
@@ -9,40 +9,40 @@ use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
 
-/// The sampling of a run.
+/// A run's sampling.
 pub(crate) struct Sampling {
     table: Table,
     /// The plan, as a file in memory.
     plan: File,
-    /// The factor from times of the host to those of the machine, for what the processor bounds.
+    /// The factor from host times to machine times, for regions that the processor bounds.
     pub factor: f64,
 }
 
-/// What the ranks of a run have measured.
+/// The measurements by a run's ranks.
 #[derive(Default)]
 pub(crate) struct Measured {
-    /// Names of regions by rank and number.
+    /// Region names by rank and number.
     names: BTreeMap<(u32, u64), String>,
-    /// Region, rank and nanoseconds, in the order of each rank.
+    /// Region, rank and nanoseconds, in each rank's order.
     executions: Vec<(u32, u64, u64)>,
 }
 
-/// The table of a run that has ended.
+/// The table after a run.
 #[derive(Clone, Debug)]
 pub struct Extended {
-    /// The text of the file.
+    /// The file's text.
     pub text: String,
     /// How many executions the run has measured.
     pub executions: u64,
-    /// The factor from times of the host to those of the machine, for what the processor bounds.
+    /// The factor from host times to machine times, for regions that the processor bounds.
     pub factor: f64,
 }
 
 impl Sampling {
-    /// Reads the table, and makes the plan for ranks on these nodes of a machine.
+    /// Reads the table, and makes the plan for ranks on these nodes.
     ///
     /// # Errors
-    /// The mistakes of the table; what the machine lacks for it; if the host has no memory for the plan.
+    /// The table's mistakes; data that the machine lacks for it; if the host has no memory for the plan.
     pub fn new(asked: &Sampled, machine: &Machine, nodes: &[u32]) -> Result<Sampling, Problem> {
         let table = match (&asked.text, asked.host) {
             (Some(text), _) => Table::parse(&asked.file, text, &asked.program)?,
@@ -81,12 +81,12 @@ impl Sampling {
         })
     }
 
-    /// Where ranks find the plan: the value of [`link::PLAN_VARIABLE`].
+    /// Where ranks find the plan: [`link::PLAN_VARIABLE`]'s value.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.plan.as_raw_fd())
     }
 
-    /// The table with what the ranks have measured.
+    /// The table with the ranks' measurements.
     pub fn extended(&self, measured: &Measured) -> Extended {
         let mut table = self.table.clone();
         for (rank, region, time) in &measured.executions {
@@ -103,7 +103,7 @@ impl Sampling {
 }
 
 impl Measured {
-    /// A rank has measured an execution of a region, whose name it gives at the first time.
+    /// A rank has measured an execution of a region, and gives the region's name the first time.
     pub fn add(&mut self, rank: u32, region: u64, name: &[u8], time: u64) {
         if !name.is_empty() {
             let name = link::plan::name(String::from_utf8_lossy(name).into_owned());

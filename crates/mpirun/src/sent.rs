@@ -1,10 +1,11 @@
-//! Messages that ranks have sent and nobody has confirmed. They tell which message arrives, and whether its bytes are right.
+//! Sent messages that are not yet confirmed. They identify an arriving message and check its bytes.
 //!
-//! A message crosses the simulated network under a number that the simulator gives it. What the MPI library adds to the message
-//! stays here, so the simulator knows the message that arrives, whatever has overtaken it. Beside that lie the checksum that
-//! the sender's library has given, which goes to the receiver's library, and the bytes themselves. If the receiver's library
-//! has stored other bytes, the first wrong one is found by these. The bytes go when the receiver has taken its next turn
-//! without a complaint, and the rest goes when no look of this receiver can tell of the message any more.
+//! A message crosses the simulated network under a number that the simulator gives it. The MPI library's additions to
+//! the message stay here, so the simulator identifies an arriving message even if others have overtaken it. Beside that
+//! lie the checksum that the sender's library has given, which goes to the receiver's library, and the bytes
+//! themselves. If the receiver's library has stored other bytes, the first wrong one is found by these. The bytes go
+//! when the receiver has taken its next turn without a complaint, and the rest goes when no look by this receiver can
+//! find the message any more.
 
 use crate::endpoint::Number;
 use crate::trace::{MessageRow, Trace, tagged};
@@ -20,9 +21,9 @@ const WHOSE: &str = "this is a defect of Elanite, unless something in the proces
 pub(crate) struct Sent {
     /// The message's place in the trace.
     pub record: usize,
-    /// The message's completion data: what the MPI library adds to it.
+    /// The message's completion data: the MPI library's addition to it.
     pub data: Option<u32>,
-    /// The checksum that the sender's library has computed, or 0 if nothing is to be compared.
+    /// The checksum that the sender's library has computed, or 0 without a comparison.
     pub checksum: u64,
     /// The bytes that were sent, if there is a checksum.
     bytes: Option<Rc<Vec<u8>>>,
@@ -51,7 +52,7 @@ impl InFlight {
         Number(u32::try_from(number).expect("fewer messages at a time"))
     }
 
-    /// What is known of a message.
+    /// A message's data.
     pub fn get<R>(&self, number: Number, of: impl FnOnce(&Sent) -> R) -> R {
         of(&self.0.borrow()[number.0 as usize])
     }
@@ -61,12 +62,12 @@ impl InFlight {
         self.0.borrow_mut()[number.0 as usize].bytes = None;
     }
 
-    /// Nobody asks for the message any more.
+    /// The message is no longer needed.
     pub fn forget(&self, number: Number) {
         self.0.borrow_mut().remove(number.0 as usize);
     }
 
-    /// The error text for a message of which a rank has stored other bytes.
+    /// The error text for a message whose bytes a rank has stored wrongly.
     pub fn complaint(&self, trace: &Trace, wrong: &Wrong) -> String {
         let all = self.0.borrow();
         let sent = match wrong {
@@ -107,7 +108,7 @@ impl InFlight {
 
 /// Bytes that differ from those that were sent.
 pub(crate) enum Wrong {
-    /// The bytes that a rank has stored of a message.
+    /// The message bytes that a rank has stored.
     Stored(Number, Vec<u8>),
     /// The rank from which a payload came, and the payload's length.
     Given(u32, units::Bytes),

@@ -1,4 +1,4 @@
-//! The table of a program's computation: the file of `--compute sampled:FILE`.
+//! A program's computation table: the file in `--compute sampled:FILE`.
 //!
 //! ```toml
 //! version = 1
@@ -13,17 +13,17 @@
 //! ]
 //! ```
 //!
-//! Times are nanoseconds of processor time on the host that measured them. A row has the number of executions of a region in a rank,
-//! the sum of their times, the first [`FIRST`] times in order, and up to [`LATER`] of the later ones, evenly over the run. So the first
-//! executions of a run take what they took when they were measured, as the first touch of memory; later ones take the sampled times in
-//! turn, scaled so that their mean is that of all later ones.
+//! Times are processor time in nanoseconds on the host that measured them. A row has a region's execution count in a
+//! rank, the sum of the times, the first [`FIRST`] times in order, and up to [`LATER`] later ones, evenly over the run.
+//! So a run's first executions take their measured times, as the first touch of memory; later ones take the sampled
+//! times in turn, scaled so that their mean equals the mean over all later ones.
 //!
-//! On a machine that has a `[processor]`, times are scaled from the host to it: those of regions that are bound by the processor by the time
-//! of a step of the noise test's loop, those bound by memory by the rate that a rank has of its node's memory. Who writes the program
-//! knows which ones are; the table says `processor` unless a person changes it.
+//! On a machine that has a `[processor]`, times are scaled from the host to it: in processor-bound regions by the step
+//! time of the noise test's loop, in memory-bound regions by a rank's share of its node's memory rate. The program's
+//! author knows which regions are memory-bound; the table has `processor` unless a person changes it.
 //!
-//! A table belongs to a program, its words and its number of ranks: the regions of another problem take other times, and no law for
-//! these is fitted.
+//! A table belongs to a program, its arguments and its rank count: another problem's regions take other times, and no
+//! law for these is fitted.
 
 use config::{Document, Findings, Problems};
 use link::plan::{LONGEST_NAME, Times};
@@ -32,55 +32,55 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use units::{Rate, Time};
 
-/// The version of the format.
+/// The format version.
 const VERSION: u32 = 1;
 
 /// How many first executions have their own times.
 const FIRST: usize = 16;
 
-/// How many later executions stand for all of them.
+/// How many later executions represent all later ones.
 const LATER: usize = 16;
 
-/// The longest time of an execution, and the largest sum of them, in nanoseconds: a day, and a year of them.
+/// An execution's longest time, and the largest sum, in nanoseconds: a day, and a year.
 const LONGEST: u64 = 24 * 3600 * 1_000_000_000;
 const LARGEST: u64 = 365 * LONGEST;
 
 /// The last rank that a run may have, with those that its ranks start.
 const MOST_RANK: u32 = 65_535;
 
-/// The most executions of a region in a rank.
+/// A region's most executions in a rank.
 const MOST: u64 = 1 << 40;
 
-/// What a table belongs to.
+/// The program that a table belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
     /// The program's name, and its arguments.
     pub words: Vec<String>,
-    /// The hash of its file, and of its script.
+    /// The hash over its file and its script.
     pub sha256: String,
     /// How many ranks.
     pub ranks: u32,
 }
 
-/// The processor of the host that measured a table.
+/// The processor on the host that measured a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Host {
-    /// The time of a step of the noise test's loop.
+    /// The step time of the noise test's loop.
     pub step: Time,
     /// Rate at which one processor reads and writes main memory.
     pub core_memory: Rate,
 }
 
-/// What limits the computation of a region.
+/// The limit of a region's computation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Bound {
-    /// The speed of the processor.
+    /// Processor speed.
     #[default]
     Processor,
-    /// The rate of main memory.
+    /// Main memory's rate.
     Memory,
 }
 
@@ -94,8 +94,8 @@ impl Bound {
 }
 
 impl Host {
-    /// The factor from times of this host to those of a rank of a machine, with this many ranks on its node. Nothing if the region is bound
-    /// by memory, and the machine says nothing of it. A machine without processors has those of the host.
+    /// The factor from times on this host to a rank's times on a machine, with this many ranks on its node. `None` if
+    /// the region is memory-bound, and the machine lacks the memory rate. A machine without processors has the host's.
     pub fn factor(
         &self,
         processor: Option<&machine::Processor>,
@@ -134,9 +134,9 @@ pub struct Sampled {
     pub file: String,
     /// Its text, if there is such a file.
     pub text: Option<String>,
-    /// The program of the run.
+    /// The run's program.
     pub program: Program,
-    /// The host of the run, if there is no table yet.
+    /// The run's host, if there is no table yet.
     pub host: Option<Host>,
 }
 
@@ -150,14 +150,14 @@ pub struct Table {
     regions: BTreeMap<String, Computed>,
 }
 
-/// A region of the table.
+/// A region in the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Computed {
     bound: Bound,
     ranks: BTreeMap<u32, Samples>,
 }
 
-/// Executions of a region in a rank.
+/// A region's executions in a rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Samples {
     count: u64,
@@ -204,10 +204,10 @@ impl Table {
         }
     }
 
-    /// Reads a table of this program.
+    /// Reads this program's table.
     ///
     /// # Errors
-    /// All mistakes of the file; that it is a table of another program, of other arguments or of another number of ranks.
+    /// All mistakes in the file; a table for another program, other arguments or another rank count.
     pub fn parse(file: &str, text: &str, program: &Program) -> Result<Table, Problems> {
         let document = Document::parse(file, text)?;
         let read: File = document.read()?;
@@ -254,7 +254,7 @@ impl Table {
         Problems::check(findings.problems, table)
     }
 
-    /// Takes a region of a file.
+    /// Takes a region from a file.
     fn take(&mut self, number: usize, region: Region, findings: &mut Findings<'_>) {
         let path = format!("region.{number}");
         if region.name.len() > LONGEST_NAME || region.name.contains(char::is_control) {
@@ -337,10 +337,10 @@ impl Table {
         ranks.entry(rank).or_default().add(time.min(LONGEST));
     }
 
-    /// The plan of a run ([`link::plan`]), with a factor from nanoseconds of the table to simulated nanoseconds of each rank.
+    /// A run's plan ([`link::plan`]), with a factor from the table's nanoseconds to each rank's simulated nanoseconds.
     ///
     /// # Errors
-    /// The name of a region that has no factor.
+    /// The name of a region without a factor.
     pub fn plan(&self, factor: impl Fn(u32, Bound) -> Option<f64>) -> Result<String, String> {
         let mut text = String::new();
         for (name, region) in &self.regions {
@@ -402,7 +402,7 @@ impl Samples {
             self.first.push(time);
             return;
         }
-        // Of the later ones every one at first, then every second one, every fourth, and so on.
+        // Later ones: every one at first, then every second one, every fourth, and so on.
         let stride = later.div_ceil(LATER as u64).max(1).next_power_of_two();
         if self.later.len() == LATER && later.is_multiple_of(stride) {
             let mut place = 0;
@@ -416,7 +416,7 @@ impl Samples {
         }
     }
 
-    /// The times of the plan in picoseconds.
+    /// The plan's times in picoseconds.
     fn times(&self, factor: f64) -> Times {
         let scaled = |times: &[u64], factor: f64| {
             let time = |&time: &u64| (time as f64 * factor * 1000.0).round() as u64;

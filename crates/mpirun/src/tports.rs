@@ -1,18 +1,18 @@
-//! The network of the machine: a rank is a process of the simulated libraries.
+//! The machine's network: a rank is a process in the simulated libraries.
 //!
 //! | order | is |
 //! |---|---|
-//! | send, receive | a Tport message, short or long, matched by the receiver's adapter (or as `tport.matching` says) |
-//! | peek | a probe of the Tport that does not wait |
-//! | probe | a probe of the Tport that waits |
-//! | sleep | computation: it begins when the processor is done with the calls before, and the noise of the host delays it |
-//! | put, get | put and get of Elanlib, between main memories |
-//! | atomic | a packet of transactions, as of Shmem, on a word of the other adapter's memory |
-//! | queue, insertion | a queue of Elanlib, and a message for it |
-//! | collective call | a call of a group of Elanlib (`collective`) |
-//! | untagged message | a put into a buffer of the receiver, and an event there: nothing is matched. The receiver's processor takes the message out by a call |
+//! | send, receive | a Tport message, short or long, matched by the receiver's adapter (or as `tport.matching` demands) |
+//! | peek | a Tport probe that does not wait |
+//! | probe | a Tport probe that waits |
+//! | sleep | computation: it begins when the processor is done with the calls before, and host noise delays it |
+//! | put, get | Elanlib's put and get, between main memories |
+//! | atomic | a packet of transactions, as in Shmem, on a word in the other adapter's memory |
+//! | queue, insertion | an Elanlib queue, and a message for it |
+//! | collective call | a call in an Elanlib group (`collective`) |
+//! | untagged message | a put into the receiver's buffer, and an event there, without matching. The receiver's processor takes the message out by a call |
 //!
-//! The costs are those of the same calls in [`libelan::mpi`]; a call that makes a request has its cost, too.
+//! The costs equal those in [`libelan::mpi`]; a call that makes a request has its cost, too.
 
 mod atomic;
 mod collective;
@@ -38,9 +38,9 @@ use units::{Bytes, Time};
 pub struct Process {
     pe: Pe,
     buffers: Rc<Buffers>,
-    /// The processes of all ranks, and what they share.
+    /// All ranks' processes, and their shared parts.
     all: Rc<[(Rc<Buffers>, Pe)]>,
-    /// Words of the adapters of all ranks, for atomics.
+    /// Words in all ranks' adapters, for atomics.
     words: Rc<[Rc<Buffers>]>,
     /// The puts to all ranks.
     landing: Rc<[Landing]>,
@@ -48,7 +48,7 @@ pub struct Process {
 }
 
 impl Process {
-    /// The processes of a job, in the order of its ranks, whose buffers lie where `placement` says.
+    /// A job's processes, in rank order, with buffers placed by `placement`.
     pub fn of(pes: Vec<Pe>, placement: Placement) -> Vec<Process> {
         let buffers = |pe: &Pe| {
             let buffers = Buffers::new(pe.node().clone(), placement);
@@ -83,7 +83,7 @@ impl Process {
 
 impl Endpoint for Process {
     fn compute(&self, at: Time, time: Time) -> Ended {
-        // After the processor's work for the calls before, and with the noise of the operating system.
+        // After the processor's work for the calls before, and with operating system noise.
         Box::pin(self.pe.given(at, || self.pe.compute(time)))
     }
 
@@ -261,7 +261,7 @@ impl Process {
         let remote = self.call(at, false, |pe| {
             pe.elan().put(to.into(), here.at(), there.at(), size)
         });
-        // Rails bring parts of their own, and the put is over when all of them are there.
+        // Each rail brings its own part, and the put is over when all parts are there.
         let by_end = bytes.is_empty() || there_pe.node().config().rails.is_some();
         let seen = if by_end { remote.ended() } else { stored };
         let put = Rc::new(Copy {

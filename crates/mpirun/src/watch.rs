@@ -1,4 +1,4 @@
-//! The watch over the processes of a run, while the simulator waits for them.
+//! The watch over a run's processes, while the simulator waits for them.
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
@@ -18,10 +18,10 @@ const LONG: Duration = Duration::from_millis(500);
 /// How long the run may go on after a process has ended without having attached: if it failed, mpiexec ends the others.
 const ABSENCE: Duration = Duration::from_secs(1);
 
-/// Why there is nothing more to wait for.
+/// Why the wait has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Trouble {
-    /// The process of this rank is gone, and the rank has not finished.
+    /// This rank's process is gone, and the rank has not finished.
     Died(u32),
     /// The program that starts the ranks is gone.
     LauncherGone,
@@ -29,15 +29,15 @@ pub(crate) enum Trouble {
     Cancelled,
     /// Bytes have changed on their way.
     Corrupted,
-    /// A rank has done what no rank may do.
+    /// A rank has broken the rules.
     Foul,
-    /// The time of a rank has come to the end of simulated time.
+    /// A rank's time has reached the end of simulated time.
     Horizon,
-    /// A process of this rank has initialised MPI without a part in the run.
+    /// A process in this rank has initialised MPI without a part in the run.
     Stray(u32),
-    /// The process of a rank has ended without having attached, and others go on.
+    /// A rank's process has ended without having attached, and others continue.
     Absent,
-    /// The rank, which has its turn, waits for a lock of its own that no other thread can free.
+    /// The rank, which has its turn, waits for its own lock, which no other thread can free.
     Locked(u32),
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn is_absent(link: &Simulator, rank: u32) -> bool {
     link.phase(rank) == Phase::Absent && ended() && link.phase(rank) == Phase::Absent
 }
 
-/// Whether a process runs; a process that has ended and that nobody has waited for does not.
+/// Whether a process runs; a process that has ended and was not waited for does not.
 fn lives(pid: u32) -> bool {
     let Ok(stat) = std::fs::read_to_string(format!("/proc/{pid}/stat")) else {
         return false;

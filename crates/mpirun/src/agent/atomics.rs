@@ -1,5 +1,5 @@
-//! Atomics on words of ranks. The simulated adapter says when; the word itself lies in the rank's process, where it is read and
-//! changed at that moment.
+//! Atomics on ranks' words. The simulated adapter gives the moment; the word itself lies in the rank's process, where
+//! it is read and changed at that moment.
 
 use super::operation::{Found, Operation};
 use super::{Agent, MemoryRange};
@@ -19,7 +19,7 @@ pub(super) struct Change {
     pub compare: u64,
 }
 
-/// The word of these bytes, in the order of the host's bytes.
+/// The word that these bytes form in the host's byte order.
 fn word_of(bytes: &[u8], width: Width) -> Option<u64> {
     match width {
         Width::Four => Some(u32::from_ne_bytes(bytes.try_into().ok()?).into()),

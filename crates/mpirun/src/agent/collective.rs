@@ -1,4 +1,4 @@
-//! Groups of ranks, and their collective calls.
+//! Rank groups and their collective calls.
 
 use super::Agent;
 use super::operation::Operation;
@@ -34,7 +34,7 @@ impl Agent {
         }
     }
 
-    /// The rank calls a collective operation of a group.
+    /// The rank calls a group's collective operation.
     pub(super) fn collective(
         self: &Rc<Self>,
         at: Time,
@@ -88,7 +88,7 @@ impl Agent {
         }
     }
 
-    /// How the vectors of an order are combined.
+    /// The function that combines an order's vectors.
     fn reducer(self: &Rc<Self>, combiner: Combiner) -> Reducer {
         let combine: Combine = match combiner {
             Combiner::Own { .. } => {

@@ -10,7 +10,7 @@ use std::fmt;
 use std::rc::Rc;
 use units::Bytes;
 
-/// What an atomic has found.
+/// The result that an atomic has read.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Found {
     pub word: u64,
@@ -34,7 +34,7 @@ pub(super) enum Operation {
         record: usize,
     },
     Receive(Wanted),
-    /// The receive of a message that a peek has kept, all of which is here, with its room.
+    /// The receive of a message that a peek has kept, which is complete here, with its buffer length.
     Claim(Wanted, Bytes),
     Peek {
         wanted: Wanted,
@@ -75,11 +75,11 @@ pub(super) enum Operation {
     Message {
         from: u32,
         size: Bytes,
-        /// Its place among the messages of its sender.
+        /// Its place among its sender's messages.
         sequence: u64,
         number: Number,
     },
-    /// A message in a queue of this rank, by the queue's name.
+    /// A message in this rank's queue, by the queue's name.
     Arrival(u64),
 }
 
@@ -89,7 +89,7 @@ impl Operation {
         matches!(self, Operation::Peek { .. } | Operation::Probe(_))
     }
 
-    /// The number in the trace of a message that it sends, and whose end is that of the send.
+    /// The trace number of the message that it sends and whose end is the send's end.
     pub fn sends(&self) -> Option<usize> {
         match *self {
             Operation::Send { record, .. } | Operation::Untagged { record, .. } => Some(record),
@@ -97,7 +97,7 @@ impl Operation {
         }
     }
 
-    /// The number in the trace of bytes that are where they belong when it ends.
+    /// The trace number of bytes that are in place when it ends.
     pub fn copies(&self) -> Option<usize> {
         match *self {
             Operation::Put { record, .. }
@@ -129,7 +129,7 @@ impl Operation {
         matches!(self, Operation::Peek { claims: true, .. })
     }
 
-    /// The room for a message of which all is here.
+    /// The buffer length for a message that is complete here.
     pub fn room(&self) -> Option<Bytes> {
         match *self {
             Operation::Claim(_, room) => Some(room),
@@ -137,7 +137,7 @@ impl Operation {
         }
     }
 
-    /// The sender of an untagged message, and the message's place among those of the sender.
+    /// An untagged message's sender, and its place among the sender's messages.
     pub fn place(&self) -> Option<(u32, u64)> {
         match *self {
             Operation::Message { from, sequence, .. } => Some((from, sequence)),
@@ -206,7 +206,7 @@ impl Operation {
         !matches!(self, Operation::Message { .. } | Operation::Arrival(_))
     }
 
-    /// Whether a recording of the run in GOAL has words for it.
+    /// Whether a GOAL recording can express it.
     pub fn is_recorded(&self) -> bool {
         self.looks()
             || matches!(
@@ -232,7 +232,7 @@ impl Operation {
         }
     }
 
-    /// The number of its message, if that is known from the beginning.
+    /// Its message's number, if that is known from the beginning.
     pub fn number(&self) -> Option<Number> {
         match *self {
             Operation::Get { number, .. } | Operation::Message { number, .. } => Some(number),
@@ -240,7 +240,7 @@ impl Operation {
         }
     }
 
-    /// What its rank reports, with the message that it has brought, if it brings one.
+    /// Its rank's report, with the message that it has brought, if any.
     pub fn report(&self, message: Envelope, ended: impl Fn(End) -> Report) -> Report {
         match self {
             Operation::Send { .. } | Operation::Untagged { .. } => ended(End::Sent),

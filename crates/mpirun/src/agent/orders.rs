@@ -1,4 +1,4 @@
-//! Begins what a rank orders.
+//! Begins a rank's orders.
 
 use super::atomics::Change;
 use super::operation::Operation;
@@ -9,16 +9,16 @@ use link::{ADDRESS_SPACE, Delivery, End, Ended, Foul, Order, Place, Report, Stat
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// What a rank wrote in a turn, as the rules allow it.
+/// A rank's records of one turn, checked by the rules.
 #[derive(Default)]
 pub(crate) struct Turn {
     pub orders: Vec<Given>,
-    /// The end of the turn, and its moment; nothing if the rank has died within it.
+    /// The turn's end, and its moment; `None` if the rank has died within it.
     pub end: Option<(Time, TurnEnd)>,
 }
 
 impl Turn {
-    /// The moment of the first record, if the rank has written any.
+    /// The first record's moment, if there is a record.
     pub fn begin(&self) -> Option<Time> {
         let first = self.orders.first().map(|given| given.time);
         first.or(self.end.map(|(time, _)| time))
@@ -37,13 +37,13 @@ pub(crate) enum TurnEnd {
 /// An order, as it was given.
 pub(crate) struct Given {
     pub time: Time,
-    /// The rank's number of the operation; 0 if the rank awaits no report.
+    /// The rank's operation number; 0 if the rank awaits no report.
     pub id: u64,
     pub order: Order,
     pub content: Content,
 }
 
-/// The bytes of an order, and the checksum that the rank gave for them, or 0.
+/// An order's bytes, and the checksum that the rank gave for them, or 0.
 pub(crate) struct Content {
     pub checksum: u64,
     pub bytes: Vec<u8>,
@@ -63,7 +63,7 @@ struct Message {
 }
 
 impl Agent {
-    /// Begins what an order says.
+    /// Begins an order's operation.
     pub(super) fn begin(self: &Rc<Self>, given: Given) {
         let Given {
             time: at,
@@ -173,7 +173,7 @@ impl Agent {
         }
     }
 
-    /// Takes back the operations that the rank has left behind: they would take messages of a later session.
+    /// Takes back the operations that the rank has left behind: they would take a later session's messages.
     pub(super) fn take_back(&self, at: Time) {
         let state = self.state.borrow();
         let entries = state.entries.values();
@@ -185,7 +185,7 @@ impl Agent {
         }
     }
 
-    /// Takes note of a message without a tag, to a rank or of one.
+    /// Records an untagged message, sent to a rank or received from one.
     pub(super) fn record(&self, at: Time, kind: MessageKind, peer: u32, bytes: Bytes) -> usize {
         let (source, destination) = match kind {
             MessageKind::Get => (peer, self.rank),
@@ -272,7 +272,7 @@ impl Agent {
         self.recorded(key, recorded);
     }
 
-    /// Tells the recording its operation's name.
+    /// Passes the operation's name to the recording.
     fn recorded(&self, key: u64, operation: Option<u32>) {
         if let Some(operation) = operation {
             self.shared
@@ -370,7 +370,7 @@ impl Agent {
         self.start(id, operation, network);
     }
 
-    /// Reports the end of an operation that has not begun.
+    /// Reports an operation as ended that has not begun.
     pub(super) fn answer(&self, id: u64, status: Status, end: End) {
         self.answer_with(id, status, end, Box::default());
     }
@@ -382,7 +382,7 @@ impl Agent {
         state.bell.fire();
     }
 
-    /// Reports which ranks were started for this one: from `first` on, or none since there is no room.
+    /// Reports which ranks were started for this one: from `first` on, or `None` for lack of room.
     pub fn spawned(&self, id: u64, first: Option<u32>) {
         let bytes: Box<[u8]> = first.map_or_else(Box::default, |first| first.to_ne_bytes().into());
         let status = first.map_or(Status::Nothing, |_| Status::Done);

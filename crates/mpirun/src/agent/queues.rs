@@ -1,4 +1,4 @@
-//! Queues of ranks for small messages.
+//! Rank queues for small messages.
 
 use super::Agent;
 use super::operation::Operation;
@@ -8,16 +8,16 @@ use link::{End, Foul, Status};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A queue of a rank.
+/// A rank's queue.
 pub(super) struct Queue {
     network: Rc<dyn NetworkQueue>,
     slot: Bytes,
-    /// Messages that the rank has been told of, and has not taken out.
+    /// Messages that were reported to the rank, and that it has not taken out.
     pub told: u64,
 }
 
 impl Agent {
-    /// The rank makes a queue. A queue of this name that exists stays as it is.
+    /// The rank makes a queue. An existing queue with this name stays as it is.
     pub(super) fn open_queue(self: &Rc<Self>, name: u64, slots: u32, slot: Bytes) {
         if self.state.borrow().queues.contains_key(&name) {
             return;

@@ -1,4 +1,4 @@
-//! What others write into the memory of a rank: what they put there, and what atomics store.
+//! Writes by others into a rank's memory: puts, and the words that atomics store.
 
 use super::Agent;
 use link::Delivery;
@@ -6,7 +6,7 @@ use std::rc::Rc;
 use units::Time;
 
 impl Agent {
-    /// Bytes come into the rank's memory now. The rank is told them in its next turn, or before others read there.
+    /// Bytes come into the rank's memory now. The rank receives them in its next turn, or before others read there.
     pub(super) fn written(&self, write: Delivery, bytes: Rc<Vec<u8>>) {
         let now = self.node.now();
         let mut state = self.state.borrow_mut();
@@ -17,7 +17,7 @@ impl Agent {
         }
     }
 
-    /// The rank goes on from a moment, and has been told what was written by then.
+    /// The rank continues at a moment, and has received all writes up to then.
     pub fn goes_on(&self, moment: Time) {
         self.shared
             .record(|recorder| recorder.goes_on(self.rank, moment));

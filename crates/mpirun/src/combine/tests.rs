@@ -1,4 +1,4 @@
-//! Each operation on numbers that tell them apart; `tests/mpi/reductions.c` compares all of them with an MPI library.
+//! Each operation on numbers that distinguish them; `tests/mpi/reductions.c` compares all of them with an MPI library.
 
 use super::*;
 

@@ -1,7 +1,7 @@
 //! Groups on the ideal network: a call is over [`LATENCY`] after the last member that it waits for has called.
 //!
-//! Barriers and reductions for all wait for all members. The root of a reduction waits for all, the others for nobody; in a
-//! broadcast all others wait for the root. Who waits for nobody goes on after [`CALL`].
+//! Barriers and reductions for all wait for all members. A reduction's root waits for all, the others do not wait; in a
+//! broadcast all others wait for the root. A member that does not wait continues after [`CALL`].
 
 use super::{CALL, LATENCY, Pending};
 use crate::endpoint::{GroupCall, Incoming, NetworkGroup, NetworkOp, Reducer};
@@ -13,7 +13,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A group of ranks.
+/// A rank group.
 pub(super) struct IdealGroup {
     members: Vec<Node>,
     calls: RefCell<BTreeMap<u64, Meeting>>,
@@ -50,7 +50,7 @@ fn end_at(operation: &Rc<Pending>, at: Time, bytes: Box<[u8]>) {
     });
 }
 
-/// The vectors of all members, in their order.
+/// All members' vectors, combined in their order.
 fn combined(given: &[Option<Vec<u8>>], reduction: Option<&Reducer>) -> Vec<u8> {
     let mut vectors = given.iter().flatten();
     let mut result = vectors.next().cloned().unwrap_or_default();

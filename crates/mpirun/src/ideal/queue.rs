@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The queues of a rank; a queue's address is its place.
+/// A rank's queues; a queue's address is its place.
 pub type Queues = RefCell<Vec<Rc<Queue>>>;
 
 /// A queue.
@@ -24,7 +24,7 @@ pub struct Queue {
 }
 
 impl Queue {
-    /// Makes a queue of a rank.
+    /// Makes a rank's queue.
     pub fn open(queues: &Queues, node: &Node) -> Rc<Queue> {
         let mut queues = queues.borrow_mut();
         let queue = Rc::new(Queue {

@@ -1,4 +1,4 @@
-//! Schedules of short runs, written by hand.
+//! Short runs' schedules, written by hand.
 
 use super::Recorder;
 use goal::Kind;
@@ -52,7 +52,7 @@ fn a_request_costs_the_processor_before_its_call() {
     assert!(text(&recorder, 0).contains("l1 requires l0\n"));
 }
 
-/// Thirds of nanoseconds add up.
+/// Thirds in nanoseconds add up.
 #[test]
 fn roundings_do_not_add_up() {
     let mut recorder = Recorder::new(1, Time::ZERO);
@@ -73,7 +73,7 @@ fn sorted(text: &str) -> Vec<String> {
     lines
 }
 
-/// Rank 1 looks at 1 us, finds nothing, looks again, and receives what it has found.
+/// Rank 1 looks without success at 1 us, looks again, and receives the message that it finds.
 fn looks(keeps: bool) -> Recorder {
     let mut recorder = Recorder::new(2, Time::ZERO);
     let (us, size) = (Time::from_us, Bytes::new(100));
@@ -94,7 +94,7 @@ fn looks(keeps: bool) -> Recorder {
     recorder
 }
 
-/// Looks that find nothing take no time of the trace.
+/// Unsuccessful looks take no time in the trace.
 #[test]
 fn a_look_waits_for_its_message_and_the_receive_for_the_look() {
     for keeps in [false, true] {
@@ -115,7 +115,7 @@ fn a_look_waits_for_its_message_and_the_receive_for_the_look() {
     }
 }
 
-/// What a program computes between a call and the wait for the end of the call goes on beside the call.
+/// A program's computation between a call and the wait for it runs beside the call.
 #[test]
 fn computation_beside_a_receive() {
     let mut recorder = Recorder::new(2, Time::ZERO);

@@ -1,4 +1,4 @@
-//! The turns of the ranks: giving them, waiting for their end, and what ranks are told and asked with them.
+//! The ranks' turns: giving them, waiting for their end, and the reports and requests that go with them.
 
 use super::rules::{self, Records, Refusal, Reply};
 use crate::agent::{Agent, MemoryRange, Reader, Turn, TurnEnd};
@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use units::{Bytes, Time};
 
-/// The link, which the server and whoever asks about its ranks use.
+/// The link, which the server and queries about its ranks share.
 #[derive(Clone)]
 pub(crate) struct Link(Arc<Mutex<Simulator>>);
 
@@ -26,20 +26,20 @@ impl Link {
     }
 }
 
-/// The turns of the ranks, given and awaited.
+/// The ranks' turns, given and awaited.
 pub(super) struct Turns {
     pub link: Link,
     watch: RefCell<Watch>,
     pub trouble: RefCell<Option<Trouble>>,
     /// The bytes that differ from those that were sent, if [`Trouble::Corrupted`] is the trouble.
     pub wrong: RefCell<Option<Wrong>>,
-    /// The rank that has done what no rank may do, and what, if [`Trouble::Foul`] is the trouble.
+    /// The rank that has broken the rules, and how, if [`Trouble::Foul`] is the trouble.
     pub foul: RefCell<Option<(u32, Foul)>>,
     /// The moment from which each rank went on last.
     since: RefCell<Vec<Time>>,
     /// Ranks that the simulation must not leave behind, each with a moment.
     out: RefCell<BTreeMap<(Time, u32), Out>>,
-    /// Ranks whose processes have ended, where that is no trouble; and those of them that the server has not taken note of.
+    /// Ranks whose processes have ended, where that is no trouble; and those that the server has not yet noted.
     dead: RefCell<BTreeSet<u32>>,
     pub new_dead: RefCell<Vec<u32>>,
 }
@@ -56,13 +56,13 @@ enum Out {
 /// were too long, only ranks that come back at once would wait; if it were short, ranks would exit one after the other.
 const AWAY: Time = Time::from_ms(1);
 
-/// Every how many looks of the watch a rank that does not give its turn away is looked at more closely, and how often one after
-/// the other it must be found to wait for a lock of its own.
+/// The watch looks after which a rank that does not give its turn away is examined more closely, and the consecutive
+/// findings that are needed that it waits for its own lock.
 const LOCK_LOOKS: u32 = 5;
 const LOCKED: u32 = 4;
 
 impl Turns {
-    /// The turns of all ranks, which are about to attach and to go on from the start.
+    /// All ranks' turns; the ranks are about to attach and to run from the start.
     pub fn new(link: Link, watch: Watch) -> Self {
         let ranks = link.lock().ranks();
         let all = 0..ranks;
@@ -82,7 +82,7 @@ impl Turns {
         }
     }
 
-    /// Starts a world of so many ranks at a moment; returns its first rank, or `None` if there is no room.
+    /// Starts a world with this many ranks at a moment; returns its first rank, or `None` if there is no room.
     pub fn start(&self, count: u32, moment: Time) -> Option<u32> {
         let first = self.link.lock().start(count, moment.as_ps())?;
         let ranks = first..first + count;
@@ -106,7 +106,7 @@ impl Turns {
         link.release();
     }
 
-    /// The first moment from which a rank goes on whose orders have not been taken, or at which a rank may come back.
+    /// The first moment at which a rank continues with orders not yet taken, or at which a rank may come back.
     pub fn first_out(&self) -> Option<Time> {
         let out = self.out.borrow();
         out.first_key_value().map(|(&(moment, _), _)| moment)
@@ -139,7 +139,8 @@ impl Turns {
                     let mut watch = self.watch.borrow_mut();
                     watch.look(&link)?;
                     if !watch.launcher_lives() {
-                        // Nobody waits for the rank's process any more, whatever the rank says that its process is.
+                        // The rank's process is no longer awaited, regardless of the process number that the rank has
+                        // written.
                         return Ok(None);
                     }
                     link.wait_for_return(rank, PATIENCE);
@@ -152,8 +153,8 @@ impl Turns {
         Ok(Some(rank))
     }
 
-    /// Takes the orders of the ranks that go on from a moment, as soon as these have given their turns away: in the order of
-    /// the moments of their first orders, then of the ranks.
+    /// Takes orders from the ranks that continue at a moment, as soon as these have given their turns away: ordered by
+    /// the moments of their first orders, then by rank.
     pub fn take_orders(&self, moment: Time) -> Result<Vec<(u32, Turn)>, Trouble> {
         let mut out = Vec::new();
         while self.first_out() == Some(moment) && !self.is_gate() {
@@ -179,7 +180,7 @@ impl Turns {
         Ok(turns)
     }
 
-    /// The turn of a rank, as soon as it has given the turn away; an empty one of a rank that has died before.
+    /// A rank's turn, as soon as it has given the turn away; empty if the rank has died before.
     fn turn(&self, rank: u32) -> Result<Turn, Trouble> {
         let Some(records) = self.records(rank)? else {
             return Ok(Turn::default());
@@ -188,7 +189,7 @@ impl Turns {
         rules::turn(records, now).map_err(|refusal| self.refuse(rank, refusal))
     }
 
-    /// The answer of a rank that has its turn only to answer; nothing if the rank has died before, or does not answer.
+    /// The answer from a rank that has its turn only to answer; `None` if the rank has died before, or does not answer.
     fn answer(&self, rank: u32) -> Result<Option<Reply>, Trouble> {
         let Some(records) = self.records(rank)? else {
             return Ok(None);
@@ -204,7 +205,7 @@ impl Turns {
         }
     }
 
-    /// The records of a rank, as soon as it has given its turn away and all of them have come; nothing of a rank that has died
+    /// A rank's records, as soon as it has given its turn away and all of them have come; `None` if the rank has died
     /// before. Complaints end the run, and so do payloads that have changed on their way.
     fn records(&self, rank: u32) -> Result<Option<Records>, Trouble> {
         let mut records = Records::new();
@@ -231,7 +232,7 @@ impl Turns {
                         at: offset,
                         size,
                     };
-                    // Who is named exists, or the rank that names it is to blame.
+                    // A rank that names a rank that does not exist is to blame.
                     let ranks = self.link.lock().ranks();
                     return Err(self.blame(if by < ranks { by } else { rank }, foul));
                 }
@@ -249,13 +250,13 @@ impl Turns {
         Ok(Some(records))
     }
 
-    /// Keeps what a rank has done that no rank may do. The first rank counts.
+    /// Keeps a rank's breach of the rules. The first rank counts.
     fn blame(&self, rank: u32, foul: Foul) -> Trouble {
         self.foul.borrow_mut().get_or_insert((rank, foul));
         Trouble::Foul
     }
 
-    /// Takes the orders of a rank aside, once it has given its turn away, if it has one: then it can be asked.
+    /// Takes a rank's orders aside, once it has given its turn away, if it has one: then it can be asked.
     fn take_early(&self, rank: u32) -> Result<(), Trouble> {
         let mut out = self.out.borrow_mut();
         let early = out.iter_mut().find(|((_, number), _)| *number == rank);
@@ -273,7 +274,8 @@ impl Turns {
             let link = self.link.lock();
             let mut watch = self.watch.borrow_mut();
             watch.look(&link)?;
-            // What the rank says of its phase and process does not count here: it has its turn, and must give it away.
+            // The phase and process that the rank has written do not count here: it has its turn, and must give it
+            // away.
             let (dead, gone) = (is_dead(&link, rank), !watch.launcher_lives());
             looks += 1;
             if looks % LOCK_LOOKS == 0 && !dead {
@@ -306,7 +308,7 @@ impl Turns {
         }
     }
 
-    /// The simulation has taken a rank out: nothing is told or asked of it any more.
+    /// The simulation has removed a rank: it gets no more reports or requests.
     pub fn give_up(&self, rank: u32) {
         self.dead.borrow_mut().insert(rank);
     }
@@ -330,7 +332,7 @@ impl Turns {
         self.trouble.borrow().map_or(Ok(()), Err)
     }
 
-    /// Tells a rank what was written into its memory by a moment.
+    /// Reports to a rank all writes into its memory up to a moment.
     pub fn tell_writes(&self, agent: &Agent, moment: Time) -> Result<(), Trouble> {
         while let Some((write, bytes)) = agent.next_write(moment) {
             self.tell(agent.rank, &write, &bytes)?;
@@ -338,7 +340,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Tells a rank that goes on what has ended.
+    /// Reports ended operations to a rank that continues.
     pub fn tell_reports(&self, agent: &Agent) -> Result<(), Trouble> {
         while let Some((report, bytes)) = agent.next_report() {
             self.tell(agent.rank, &report, &bytes)?;
@@ -346,7 +348,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Gives a rank a report. What does not fit travels in turns of its own. A rank that has died is told nothing.
+    /// Gives a rank a report. The part that does not fit travels in turns of its own. Dead ranks get no reports.
     fn tell(&self, rank: u32, report: &Delivery, bytes: &[u8]) -> Result<(), Trouble> {
         let bytes = [bytes];
         let mut payload = Payload::new(&bytes);
@@ -360,7 +362,7 @@ impl Turns {
         self.dead.borrow().contains(&rank)
     }
 
-    /// Gives a rank the turn to take in what it has been told, and to answer; returns the answer.
+    /// Gives a rank the turn to take in its reports, and to answer; returns the answer.
     fn serve_turn(&self, rank: u32) -> Result<Option<Reply>, Trouble> {
         let mut link = self.link.lock();
         link.give_turn(rank, None);
@@ -386,7 +388,7 @@ impl Turns {
             return Ok(None);
         }
         let reply = self.serve_turn(agent.rank)?;
-        // A reply of another length says that there is no such memory.
+        // A reply with another length means that there is no such memory.
         Ok(reply.filter(|(bytes, _)| bytes.len() as u64 == size))
     }
 }

@@ -1,7 +1,7 @@
-//! Worlds: ranks that enter the simulation together, at the begin of the run or when a rank starts them.
+//! Worlds: ranks that enter the simulation together, at the run's start or when a rank starts them.
 //!
-//! All ranks have their processes on the cluster from the beginning, since the processes of a job share the slots of their
-//! receivers. A rank that has not been started orders nothing.
+//! All ranks have their processes on the cluster from the beginning, since a job's processes share their receivers'
+//! slots. A rank that has not been started gives no orders.
 
 use super::Server;
 use crate::agent::Agent;
@@ -10,7 +10,7 @@ use elan::{Node, NodeId};
 use std::rc::Rc;
 
 impl Server {
-    /// The ranks, each on a node, with its end of the network; also those that start later.
+    /// The ranks, each on a node, with its network endpoint; also those that start later.
     pub fn attach(&mut self, nodes: Vec<Node>, endpoints: Vec<Box<dyn Endpoint>>) {
         let agent = |((rank, node), endpoint)| {
             let shared = Rc::clone(&self.shared);

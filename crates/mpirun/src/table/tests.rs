@@ -52,7 +52,7 @@ fn the_first_executions_are_kept_and_later_ones_evenly() {
         .collect();
     assert!(steps.iter().all(|step| *step == steps[0]), "{steps:?}");
     assert_eq!((samples.count, samples.sum), (1000, 499_500));
-    // The plan has the mean of all later ones.
+    // The plan has the mean over all later ones.
     let times = samples.times(2.0);
     let mean = times.later.iter().sum::<u64>() as f64 / times.later.len() as f64;
     let all = (FIRST as u64..1000).sum::<u64>() as f64 / (1000 - FIRST) as f64;
@@ -91,7 +91,7 @@ fn times_are_scaled_by_the_processor_or_by_the_share_of_memory() {
     assert_eq!(factor(&processor, 4, Bound::Memory), None);
     processor.core_memory = Some(given(Rate::from_mb_per_second(3000)));
     assert_eq!(factor(&processor, 4, Bound::Memory), Some(3.0));
-    // Two ranks have room beside each other, and four share what the node has.
+    // Two ranks have room beside each other, and four share the node's rate.
     processor.memory = Some(given(Rate::from_mb_per_second(6000)));
     assert_eq!(factor(&processor, 2, Bound::Memory), Some(3.0));
     assert_eq!(factor(&processor, 4, Bound::Memory), Some(6.0));

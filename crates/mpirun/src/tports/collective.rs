@@ -1,4 +1,4 @@
-//! Groups of ranks on the machine: groups of Elanlib, whose calls the ranks' simulated processes make.
+//! Rank groups on the machine: Elanlib groups; the ranks' simulated processes make the calls.
 //!
 //! | call | by hardware | by software |
 //! |---|---|---|
@@ -6,12 +6,13 @@
 //! | broadcast | `elan_hbcast` | `elan_bcast` |
 //! | reduction | `elan_reduce` | `elan_reduce` |
 //!
-//! Barriers and broadcasts that do not block are posted ([`libelan::elan::posted`]), where each member has a node of its own.
+//! Barriers and broadcasts that do not block are posted ([`libelan::elan::posted`]), where each member has its own
+//! node.
 //!
-//! Broadcasts want a buffer at the same address of all members, as in programs for Elanlib. All processes of the run have a
-//! *window* of memory at one address, which is mapped with the first group. A call takes a part of the window that no other
-//! call of one of its members uses: a call that does not block takes it when the calls before have ended. More than [`PART`] bytes
-//! go in parts, one after the other.
+//! Broadcasts want a buffer at the same address in all members, as in programs for Elanlib. All processes in the run
+//! have a memory *window* at one address, which is mapped with the first group. A call takes a part of the window that
+//! is unused by its members' other calls; a nonblocking call takes it when the calls before have ended. More than
+//! [`PART`] bytes go in parts, one after the other.
 
 use super::operations::is_loss_of;
 use crate::endpoint::{Ended, Finish, GroupCall, Incoming, NetworkGroup, NetworkOp};
@@ -30,26 +31,26 @@ use std::future::poll_fn;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The most bytes that a call of Elanlib carries.
+/// The most bytes that an Elanlib call carries.
 const PART: Bytes = Bytes::from_mb(2);
 
-/// The length of the window in main memory: room for 32 calls of a process at a time, as only threads make them.
+/// The length of the window in main memory: room for a process's 32 calls at a time, as only threads make them.
 const MAIN_WINDOW: Bytes = Bytes::from_mb(64);
 
-/// The length of the window in the adapter's memory, of which there is little.
+/// The window's length in the adapter's memory, which is small.
 const ADAPTER_WINDOW: Bytes = Bytes::from_mb(4);
 
-/// The memory for the calls of all groups.
+/// The memory for all groups' calls.
 pub(super) struct Window {
     placement: Placement,
     /// Where the window begins in all processes, once a group has needed it.
     start: Cell<Option<ElanAddr>>,
     used: RefCell<Vec<Used>>,
-    /// Whether a group has the group of all processes, which each job has from its start.
+    /// Whether a group uses the group of all processes, which each job has from its start.
     has_all: Cell<bool>,
 }
 
-/// A part of the window in use.
+/// A window part in use.
 struct Used {
     at: u64,
     length: u64,
@@ -106,7 +107,7 @@ impl Window {
         }
     }
 
-    /// Takes the lowest part of the window that none of these ranks uses.
+    /// Takes the window's lowest part that these ranks do not use.
     fn take(&self, size: Bytes, ranks: &Rc<[u32]>) -> Option<u64> {
         let length = (elan::memory::PAGE * size.div_ceil(elan::memory::PAGE).max(1)).as_u64();
         let mut used = self.used.borrow_mut();
@@ -135,14 +136,14 @@ impl Window {
     }
 }
 
-/// A group of Elanlib.
+/// An Elanlib group.
 pub(super) struct MachineGroup {
-    /// The members' processes, and what each knows of the group.
+    /// The members' processes, each with its view of the group.
     members: Vec<(Group, Pe)>,
     leases: Leases,
 }
 
-/// The parts of the window that a group's calls use.
+/// The window parts that a group's calls use.
 #[derive(Clone)]
 struct Leases {
     window: Rc<Window>,
@@ -153,7 +154,7 @@ struct Leases {
 }
 
 impl Leases {
-    /// The buffer of a call; nothing if the window is full.
+    /// A call's buffer; `None` if the window is full.
     fn take(&self, number: u64, size: Bytes) -> Option<ElanAddr> {
         let mut under_way = self.under_way.borrow_mut();
         let at = if let Some(&(at, _)) = under_way.get(&number) {
@@ -180,7 +181,7 @@ impl Leases {
 }
 
 impl MachineGroup {
-    /// Makes a group of some ranks; nothing if there is no room for it.
+    /// Makes a group from some ranks; `None` if there is no room for it.
     pub fn new<'a>(
         window: &Rc<Window>,
         all: impl Iterator<Item = &'a Pe>,
@@ -274,13 +275,13 @@ async fn given<T>(pe: &Pe, at: Time, call: impl Future<Output = T>) -> T {
     .await
 }
 
-/// Who carries a call out.
+/// The way in which a call is carried out.
 enum By {
     Host,
     Adapter(Posted),
 }
 
-/// What a process does for a call; returns the bytes that are due to it.
+/// A process's part in a call; returns the bytes that are due to it.
 async fn act(
     by: &By,
     group: &Group,
@@ -313,7 +314,7 @@ async fn act(
     Ok(result)
 }
 
-/// A part of a call, in the process's buffer; returns whether the buffer then holds what is due to the process.
+/// A part of a call, in the process's buffer; returns whether the buffer then holds the bytes due to the process.
 async fn act_on_part(
     by: &By,
     group: &Group,

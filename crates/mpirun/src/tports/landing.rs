@@ -1,8 +1,9 @@
-//! Bytes of puts on their way into the main memory of a process.
+//! Put bytes on their way into a process's main memory.
 //!
-//! A put has ended for its sender when the other adapter has accepted the bytes. They cross that adapter's bus after that, in
-//! order. What the sender does next must not overtake them: an atomic on a word of main memory crosses the same bus behind them.
-//! The words that stand for the program's words lie in the adapter's own memory, so atomics wait here.
+//! A put has ended for its sender when the other adapter has accepted the bytes. They cross that adapter's bus after
+//! that, in order. The sender's next operations must not overtake them: an atomic on a word in main memory crosses the
+//! same bus behind them. The words that stand for the program's words lie in the adapter's own memory, so atomics wait
+//! here.
 
 use super::operations::Copy;
 use crate::endpoint::NetworkOp;
@@ -11,12 +12,12 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// The puts to one process whose bytes are not all in its memory.
+/// The puts to one process with bytes not yet in its memory.
 #[derive(Default)]
 pub struct Landing(RefCell<VecDeque<(Rc<Copy>, Signal)>>);
 
 impl Landing {
-    /// A put has begun, and a signal says when its bytes are there.
+    /// A put has begun, and a signal marks when its bytes are there.
     pub fn begins(&self, put: &Rc<Copy>, stored: &Signal) {
         let mut puts = self.0.borrow_mut();
         let over = |(put, stored): &(Rc<Copy>, Signal)| stored.is_set() || put.is_lost();
@@ -26,7 +27,7 @@ impl Landing {
         puts.push_back((Rc::clone(put), stored.clone()));
     }
 
-    /// Waits until the bytes of all puts that have ended for their senders are there.
+    /// Waits until all puts that have ended for their senders have their bytes there.
     pub async fn settle(&self) {
         let has_ended = |put: &Copy| matches!(put.remote.result(), Some(Ok(())));
         let accepted: Vec<Signal> = {

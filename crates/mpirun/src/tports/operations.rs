@@ -1,4 +1,4 @@
-//! The operations that a process has under way: when each ends, and what its processor does then.
+//! A process's pending operations: when each ends, and its processor's work then.
 
 use crate::endpoint::{Ended, Finish, Incoming, NetworkOp, Number};
 use crate::memory::{Buffer, Buffers};
@@ -16,7 +16,7 @@ pub fn refused(at: Time) -> Rc<dyn NetworkOp> {
     Rc::new(Refused(at))
 }
 
-/// Whether parts of the machine that have failed are the cause of an error.
+/// Whether failed parts of the machine caused an error.
 fn is_loss(error: &TportError) -> bool {
     match error {
         TportError::Dma(error) => is_loss_of(error),
@@ -74,7 +74,7 @@ impl NetworkOp for Send {
 pub struct Receive {
     pub rx: RefCell<Option<Rc<Rx>>>,
     pub pe: Pe,
-    /// Nothing for operations that only look.
+    /// `None` for operations that only look.
     pub buffer: Option<Buffer>,
     pub buffers: Rc<Buffers>,
 }

@@ -1,4 +1,4 @@
-//! Queues of Elanlib.
+//! Elanlib queues.
 
 use crate::endpoint::{Ended, Finish, Incoming, NetworkOp, NetworkQueue};
 use libelan::Pe;
@@ -8,11 +8,11 @@ use std::cell::Cell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A queue of a process.
+/// A process's queue.
 pub struct Queue {
     pe: Pe,
     rx: Rc<RxQueue>,
-    /// Messages that have been announced and that nobody has begun to read.
+    /// Announced messages that are not yet being read.
     known: Rc<Cell<usize>>,
 }
 

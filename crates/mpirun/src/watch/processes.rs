@@ -1,8 +1,8 @@
-//! The threads of a rank, by the kernel: proof that the program of the rank cannot act any more.
+//! A rank's threads, as the kernel shows them: proof that the rank's program cannot act any more.
 
 use std::fs;
 
-/// A thread of a process.
+/// A process's thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ThreadMark {
     thread: u32,
@@ -10,7 +10,7 @@ pub(crate) struct ThreadMark {
     ran: u64,
 }
 
-/// The threads of a process, and how often the process has read files and pipes.
+/// A process's threads, and how often the process has read files and pipes.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ProcessMark {
     threads: Vec<ThreadMark>,
@@ -18,7 +18,7 @@ pub(crate) struct ProcessMark {
 }
 
 impl ProcessMark {
-    /// The present state of a process; none if the kernel does not know it.
+    /// A process's present state; `None` if the kernel does not know it.
     pub fn take(pid: u32) -> Option<ProcessMark> {
         let mut threads = Vec::new();
         for thread in threads_of(pid)? {
@@ -34,7 +34,7 @@ impl ProcessMark {
         })
     }
 
-    /// Whether at most one thread has run since a mark, nothing was read, and the others sleep without an end.
+    /// Whether at most one thread has run since a mark, no file was read, and the others sleep without an end.
     pub fn is_calm_since(&self, pid: u32, mark: &ProcessMark) -> bool {
         let same = |(now, then): (&ThreadMark, &ThreadMark)| now.thread == then.thread;
         if self.threads.len() != mark.threads.len()
@@ -94,15 +94,15 @@ fn sleeps_for_ever(pid: u32, thread: u32) -> bool {
     }
 }
 
-/// Whether the arguments are those of a wait on a word, without a time-out.
+/// Whether these are the arguments for a wait on a word, without a time-out.
 fn is_endless_futex(arguments: &[u64; 6]) -> bool {
     let operation = (arguments[1] as u32).cast_signed()
         & !(libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME);
     matches!(operation, libc::FUTEX_WAIT | libc::FUTEX_WAIT_BITSET) && arguments[3] == 0
 }
 
-/// Whether all threads of a process wait without an end for words in memory that no other process reaches: locks, conditions
-/// and ends of threads of its own. Only a signal can wake such a process.
+/// Whether all of a process's threads wait without an end for words in memory that no other process reaches: its own
+/// locks, conditions and thread ends. Only a signal can wake such a process.
 pub(crate) fn is_locked_up(pid: u32) -> bool {
     let Some(threads) = threads_of(pid) else {
         return false;

@@ -1,4 +1,5 @@
-//! Collective calls: times against the simulator's own programs, bytes against what they must be, and what ranks do wrong.
+//! Collective calls: times against the simulator's own programs, bytes against the expected ones, and mistakes by
+//! ranks.
 
 use super::process::{FOR_REPORTS, Process, machine, options, play};
 use super::{WHOLE, finish};
@@ -12,7 +13,7 @@ use units::{Bytes, Time};
 use workload::Window;
 use workload::collective::{Collective, Message, Operation as Own};
 
-/// A call of a group.
+/// A group call.
 #[derive(Clone, Copy)]
 struct Call {
     key: u64,
@@ -56,7 +57,7 @@ impl Process {
         self.order(order, bytes)
     }
 
-    /// How a call has ended, and what it has brought.
+    /// A call's status and the bytes that it has brought.
     fn result_of(&mut self, id: u64) -> (Status, Vec<u8>) {
         let (status, end, bytes) = self.end_of(id);
         let size = bytes.len() as u64;
@@ -82,7 +83,7 @@ impl Process {
     }
 }
 
-/// The latencies of all ranks in the last of some equal calls, in microseconds; the first call starts threads.
+/// All ranks' latencies in the last of some equal calls, in microseconds; the first call starts threads.
 fn times(name: &str, ranks: u32, memory: Memory, call: Call) -> Vec<f64> {
     let all = Arc::new(Mutex::new(Vec::new()));
     let times = Arc::clone(&all);
@@ -109,7 +110,7 @@ fn times(name: &str, ranks: u32, memory: Memory, call: Call) -> Vec<f64> {
     all.clone()
 }
 
-/// The mean latency of the simulator's own program.
+/// The mean latency in the simulator's own program.
 fn own(name: &str, ranks: u32, operation: Own, message: Option<Message>) -> f64 {
     let program = Collective {
         operation,
@@ -184,7 +185,7 @@ fn calls_take_as_long_as_the_simulators_own() {
     }
 }
 
-/// Every rank's vector, and the sum of all.
+/// Every rank's vector, and their sum.
 fn vector(rank: u32, words: u64) -> Vec<u8> {
     (0..words)
         .flat_map(|word| (word * 3 + u64::from(rank)).to_ne_bytes())
@@ -199,7 +200,7 @@ fn sum(ranks: &[u32], words: u64) -> Vec<u8> {
         .collect()
 }
 
-/// All calls of a group, by hardware and by software, with bytes that must come right.
+/// All calls in a group, by hardware and by software, with checked bytes.
 fn all_calls(process: &mut Process, key: u64, ranks: &[u32]) {
     let place = ranks
         .iter()
@@ -279,7 +280,7 @@ fn bytes_come_right_in_groups_of_all_kinds() {
             } else {
                 &[1, 3, 5]
             };
-            // Groups that are left are used again, and more of them come than there would be room for.
+            // Abandoned groups are used again, and there are more groups than would fit.
             let key = 7 + u64::from(process.rank() % 2);
             for _ in 0..2 {
                 assert_eq!(process.group(key, half), Status::Done);
@@ -288,7 +289,8 @@ fn bytes_come_right_in_groups_of_all_kinds() {
                 process.call(BARRIER, &[]);
             }
         });
-        // Barriers and broadcasts of all ranks. The halves are not on adjacent nodes, or not in contexts of one number.
+        // Barriers and broadcasts by all ranks. The halves are not on adjacent nodes, or not in contexts with one
+        // number.
         let hardware = network == Network::Ideal;
         let broadcasts = 4 * 6 * if hardware { 3 } else { 1 } + 2 * 6;
         assert_eq!(results.ways.hardware, broadcasts, "{network:?}");
@@ -334,7 +336,7 @@ fn calls_that_do_not_block_end_while_the_rank_computes() {
                     begun.push((process.post(barrier, &[]), vec![]));
                 }
                 assert_eq!(process.call(barrier, &[]), (Status::Done, vec![]));
-                // The call that blocks comes after all of them.
+                // The blocking call comes after all others.
                 let over = process.now;
                 for (id, due) in begun.into_iter().rev() {
                     assert_eq!(process.result_of(id), (Status::Done, due));
@@ -353,7 +355,7 @@ fn calls_that_do_not_block_end_while_the_rank_computes() {
     }
 }
 
-/// Barriers that do not block are as fast as those that do, but for what the request costs.
+/// Nonblocking barriers are as fast as blocking ones, but for the request's cost.
 #[test]
 fn a_barrier_that_does_not_block_takes_as_long() {
     let request = machine("es40-qsnet").cluster_config().host.request;
@@ -434,7 +436,7 @@ fn a_member_that_calls_something_else_is_told_so() {
     );
 }
 
-/// A rank that waits for such a call is told of in the report, and so is one that calls otherwise than the others.
+/// The report names a rank that waits for such a call, and one whose call differs from the others.
 #[test]
 fn a_deadlock_names_calls_that_do_not_block() {
     let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {

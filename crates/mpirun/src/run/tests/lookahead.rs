@@ -1,4 +1,4 @@
-//! The server ahead of ranks, against one that stands still while any rank goes on.
+//! The server ahead of ranks, against one that stands still while any rank runs.
 
 use super::process::{FOR_REPORTS, Process, machine, options, play};
 use super::{Network, WHOLE};
@@ -9,14 +9,14 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use units::Time;
 
-/// A random program in which every message that is received is sent. It waits for ends, or looks for them, and copies bytes to
-/// and from the memory of others. Returns what the rank saw of its own memory, and when.
+/// A random program in which every message that is received is sent. It waits for ends, or looks for them, and copies
+/// bytes to and from other ranks' memory. Returns the values that the rank saw in its own memory, and their moments.
 pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
     let rank = process.rank();
     process.memory.insert(7, vec![rank as u8; 4096]);
     let mut seen = Vec::new();
     for round in 0..6 {
-        // All ranks draw alike: who sends to whom, and how much.
+        // All ranks draw the same senders, receivers and lengths.
         let mut stream = Stream::new(seed, &format!("round {round}"));
         let mut under_way = Vec::new();
         for message in 0..2 * ranks {
@@ -49,7 +49,7 @@ pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
                 under_way.push((receive, Some(bytes)));
             }
             if copies && from == rank {
-                // Each rank has its part of the memory of all, and nobody writes to the first part.
+                // Each rank has its part in every rank's memory, and the first part is not written.
                 let part = 64 * u64::from(rank + 1);
                 let put = process.put(to, (7, part), &[round as u8; 64]);
                 let get = process.get(to, (7, 0), 64);
@@ -69,7 +69,7 @@ pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
             assert!(bytes.is_none_or(|bytes| bytes == got), "wrong bytes");
         }
     }
-    // No rank leaves before the others have what they want of its memory.
+    // No rank leaves before the others have read its memory.
     let others = || (0..ranks).filter(|&other| other != rank);
     let sends: Vec<u64> = others().map(|to| process.send(to, 1000, &[])).collect();
     let receives: Vec<u64> = others()
@@ -121,7 +121,8 @@ fn a_lookahead_changes_nothing() {
     }
 }
 
-/// Notes which message a rank hears of first, and when: a message that it claims, or one that comes about then.
+/// Records the message that is reported to a rank first, and when: a message that it claims, or one that arrives at
+/// about that moment.
 fn claim_and_receive(process: &mut Process, heard: &Mutex<Vec<(u64, bool, bool)>>) {
     for round in 0..60 {
         if process.rank() == 1 {

@@ -1,5 +1,5 @@
-//! The orders of Elanite's own libraries: words that others write, atomics, queues. Times are those of the simulator's own
-//! programs.
+//! The orders of Elanite's own libraries: words that others write, atomics, queues. Times equal those in the
+//! simulator's own programs.
 
 use super::process::{FOR_REPORTS, FOR_WRITES};
 use super::*;
@@ -9,7 +9,7 @@ use link::{ADDRESS_SPACE, Atomic, End as Ends, Place, Width};
 use std::cell::Cell;
 use std::rc::Rc;
 
-/// The memory of a rank that others reach, of this length.
+/// A rank's memory of this length that others reach.
 fn opens(process: &mut Process, length: usize) {
     process.memory.insert(ADDRESS_SPACE, vec![0; length]);
 }
@@ -23,7 +23,7 @@ fn put(process: &mut Process, to: u32, at: u64, bytes: &[u8]) -> u64 {
     process.put(to, (ADDRESS_SPACE, at), bytes)
 }
 
-/// Waits until a word of this rank has a value.
+/// Waits until this rank's word has a value.
 fn wait_for(process: &mut Process, at: usize, value: u64) {
     while word(process, at) != value {
         process.wait(FOR_WRITES);
@@ -60,7 +60,7 @@ fn begin_atomic(
     process.order(order, &[])
 }
 
-/// Runs a program of the simulator's own on two nodes; returns what process 0 measures, in picoseconds.
+/// Runs the simulator's own program on two nodes; returns process 0's measurement in picoseconds.
 fn own(name: &str, program: impl AsyncFn(Pe) -> u64 + 'static) -> u64 {
     let mut cluster = Cluster::new(machine(name).cluster_config(), Bounds::default());
     let job = Job::new("own", (0..2).map(NodeId::new), 1).expect("processes");
@@ -167,7 +167,7 @@ fn atomics_take_as_long_as_the_simulators_own() {
     }
 }
 
-/// Several ranks change one word; the owner of the word waits for it, and changes it by itself, too.
+/// Several ranks change one word; the word's owner waits for it, and changes it by itself, too.
 #[test]
 fn atomics_of_many_ranks_on_one_word_lose_nothing() {
     const RANKS: u32 = 4;
@@ -262,7 +262,7 @@ fn what_has_been_written_before_a_wait_ends_it() {
         } else {
             process.sleep(Time::from_us(100));
             let before = process.now;
-            // The writes came in the sleep, and were told at its end.
+            // The writes came in the sleep, and were reported at its end.
             assert_eq!(word(process, 8), 0x0202_0202_0202_0202);
             let patience = Patience {
                 writes: true,

@@ -1,4 +1,4 @@
-//! Ranks as threads of the test: they speak the link as the provider does.
+//! Ranks as test threads: they use the link as the provider does.
 
 use crate::options::Collectives;
 use crate::{Memory, Network, Options, Outcome, Results, Run};
@@ -24,9 +24,9 @@ pub struct Process {
     told: BTreeMap<u64, (Ended, Vec<u8>)>,
     /// Untagged messages.
     pub messages: Vec<Vec<u8>>,
-    /// What has come of the payload of a report.
+    /// The part of a report's payload that has arrived.
     coming: Vec<u8>,
-    /// Whether the rank stores a wrong bit of the next payload, and says so.
+    /// Whether the rank stores a wrong bit of the next payload, and reports it.
     pub spoils: bool,
     /// Whether the rank gives wrong checksums.
     pub misquotes: bool,
@@ -96,7 +96,7 @@ impl Process {
         self.order_as(self.ids, order, bytes)
     }
 
-    /// Gives an order with the number of another one.
+    /// Gives an order with another order's number.
     pub fn order_as(&mut self, id: u64, order: Order, bytes: &[u8]) -> u64 {
         if self.misquotes {
             let record = Record {
@@ -122,13 +122,13 @@ impl Process {
         self.order(order, bytes)
     }
 
-    /// Sends, and waits for the end of the send.
+    /// Sends, and waits until the send has ended.
     pub fn send_and_wait(&mut self, to: u32, tag: u64, bytes: &[u8]) -> Status {
         let send = self.send(to, tag, bytes);
         self.end_of(send).0
     }
 
-    /// Receives, and waits for the end of the receive.
+    /// Receives, and waits until the receive has ended.
     pub fn receive_and_wait(
         &mut self,
         from: u32,
@@ -140,7 +140,7 @@ impl Process {
         (status, message(end), bytes)
     }
 
-    /// Looks for a message of anybody, and waits for the end of the look; returns its number, too.
+    /// Looks for a message from any rank, and waits until the look has ended; returns its number, too.
     pub fn peek(&mut self, claims: bool) -> (u64, Status, Envelope) {
         let wanted = Wanted {
             from: None,
@@ -272,7 +272,7 @@ impl Process {
         self.now = resumed.expect("it is asked nothing");
     }
 
-    /// Waits for the end of something.
+    /// Waits until an operation has ended.
     pub fn end_of(&mut self, id: u64) -> (Status, End, Vec<u8>) {
         loop {
             if let Some((ended, bytes)) = self.told.remove(&id) {
@@ -282,13 +282,13 @@ impl Process {
         }
     }
 
-    /// Looks whether something has ended by the end of a step of time.
+    /// Looks whether an operation has ended within a time step.
     pub fn step(&mut self, step: Time) {
         let until = self.now + step.as_ps();
         self.wait(Wait::Report(Patience::until(until)));
     }
 
-    /// Looks for a message until it has come, and keeps it; returns the number of the look, and the order that receives the
+    /// Looks for a message until it has come, and keeps it; returns the look's number, and the order that receives the
     /// message.
     pub fn found(&mut self, from: u32, tag: u64, step: Time) -> (u64, Order) {
         let wanted = tagged(from, tag);
@@ -304,13 +304,13 @@ impl Process {
         }
     }
 
-    /// Puts bytes into the memory of another rank.
+    /// Puts bytes into another rank's memory.
     pub fn put(&mut self, rank: u32, (key, offset): (u64, u64), bytes: &[u8]) -> u64 {
         let to = Place { rank, key, offset };
         self.order(Order::Put { to, notice: 0 }, bytes)
     }
 
-    /// Gets bytes from the memory of another rank.
+    /// Gets bytes from another rank's memory.
     pub fn get(&mut self, rank: u32, (key, offset): (u64, u64), size: u64) -> u64 {
         let from = Place { rank, key, offset };
         self.order(Order::Get { from, size }, &[])
@@ -326,7 +326,7 @@ impl Process {
     }
 }
 
-/// The messages of a rank with a tag.
+/// A rank's messages with a tag.
 pub fn tagged(from: u32, tag: u64) -> Wanted {
     Wanted {
         from: Some(from),

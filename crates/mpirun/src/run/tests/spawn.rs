@@ -8,7 +8,8 @@ use units::Time;
 
 const START: Time = Time::from_us(50);
 
-/// Rank 0 starts two ranks twice, in a run of two ranks with room for five, and receives from each of them; rank 1 sleeps.
+/// Rank 0 starts two ranks twice, in a run with two ranks and room for five, and receives from each new rank; rank 1
+/// sleeps.
 fn grows(network: Network) -> (Outcome, Results) {
     let options = Options {
         universe: 5,
@@ -36,7 +37,7 @@ fn grows(network: Network) -> (Outcome, Results) {
     })
 }
 
-/// The clock of a rank begins at its start.
+/// A rank's clock begins at its start.
 fn child(process: &mut Process) {
     assert!(process.now > 0);
     let own = process.rank();
