@@ -1,8 +1,7 @@
-//! `elanite-mpiexec RANKS ROOM SPACE REPORT KEEP [NAME=VALUE ...] -- PROGRAM [ARGUMENT ...]`: starts the
-//! ranks of an MPI program, and answers them. `elanite mpirun` calls it. `ROOM` is how many ranks there may be
-//! in all, with those that ranks start (`MPI_Comm_spawn`), `SPACE` is the name of the
-//! key-value space, `REPORT` the descriptor for events, `KEEP` is `1` if ranks go on when one of them
-//! ends early; ranks get the variables besides those of this process.
+//! `elanite-mpiexec RANKS ROOM SPACE REPORT KEEP [NAME=VALUE ...] -- PROGRAM [ARGUMENT ...]`: starts an MPI program's
+//! ranks, and answers them. `elanite mpirun` calls it. `ROOM` is how many ranks there may be in all, with those that
+//! ranks start (`MPI_Comm_spawn`), `SPACE` is the key-value space's name, `REPORT` the descriptor for events, `KEEP` is
+//! `1` if ranks continue when one ends early; ranks get the variables in addition to this process's.
 
 #![expect(unsafe_code, reason = "a descriptor comes as a number")]
 
@@ -16,7 +15,7 @@ use std::os::fd::FromRawFd;
 use std::os::unix::ffi::OsStrExt;
 use std::process::ExitCode;
 
-/// The exit code of a wrong call.
+/// The exit code for a wrong call.
 const USAGE: u8 = 2;
 
 fn main() -> ExitCode {

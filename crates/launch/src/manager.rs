@@ -1,14 +1,14 @@
-//! The state of a run as its ranks know it: worlds, each with a key-value space and barriers; and published names.
+//! A run's state as its ranks know it: worlds, each with a key-value space and barriers; and published names.
 //!
-//! The ranks that start together are a *world*. The run begins with one; a rank starts another one by
-//! `MPI_Comm_spawn`. Ranks have numbers in the run, which begin at that of the first rank in each world.
+//! The ranks that start together are a *world*. The run begins with one; a rank starts another one by `MPI_Comm_spawn`.
+//! Ranks have numbers in the run, which begin at the first rank's number in each world.
 
 use crate::space::Edition;
 use crate::spawn::Spawn;
 use crate::wire::{KEY, Rank, Reply, Request, VALUE};
 use std::collections::{BTreeMap, HashMap};
 
-/// The most bytes that the key-value space of a world holds, for each rank.
+/// The most bytes that a world's key-value space holds, for each rank.
 const SHARE: usize = 1 << 16;
 
 /// A key that MPICH reads though no rank has put it: how ranks lie on hosts. All are on this one.
@@ -21,11 +21,11 @@ pub enum Phase {
     Started,
     /// The rank has an MPI library, which has begun to speak.
     Initialised,
-    /// The rank will ask for nothing more.
+    /// The rank makes no more requests.
     Finalized,
 }
 
-/// What a request asks of the processes.
+/// A request's effect on the processes.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Effect {
     /// All ranks end with this code.
@@ -39,19 +39,19 @@ pub enum Effect {
 /// Ranks that start together.
 #[derive(Debug)]
 pub struct World {
-    /// The number of the first rank in the run.
+    /// The first rank's number in the run.
     pub first: Rank,
     /// How many ranks there are.
     pub ranks: u32,
-    /// The name of the key-value space.
+    /// The key-value space's name.
     pub name: String,
     space: HashMap<String, String>,
-    /// The bytes of keys and values.
+    /// The bytes in keys and values.
     bytes: usize,
-    /// What ranks read, and whether it lacks values.
+    /// The edition that ranks read, and whether it lacks values.
     pub edition: Edition,
     is_old: bool,
-    /// Ranks that wait, by the group of their barrier.
+    /// Ranks that wait, by their barrier's group.
     barriers: BTreeMap<String, Vec<Rank>>,
     /// Whether all ranks have met once.
     has_started: bool,
@@ -93,7 +93,7 @@ impl World {
         self.space.get(key).cloned()
     }
 
-    /// A rank enters a barrier. The last one lets all ranks of the group out.
+    /// A rank enters a barrier. The last one lets all ranks in the group out.
     fn enter(&mut self, rank: Rank, group: &str, mut reply: impl FnMut(Rank, Reply)) {
         let ranks = members(group).unwrap_or(self.ranks);
         let waiting = self.barriers.entry(group.to_owned()).or_default();
@@ -110,7 +110,7 @@ impl World {
         }
     }
 
-    /// Ranks that wait for the first barrier of all ranks, in `MPI_Init`.
+    /// Ranks that wait for the first barrier over all ranks, in `MPI_Init`.
     fn waiting_to_start(&self) -> &[Rank] {
         let all = self.barriers.get("").filter(|_| !self.has_started);
         all.map_or(&[], Vec::as_slice)
@@ -120,16 +120,16 @@ impl World {
 /// A rank.
 #[derive(Debug)]
 struct Member {
-    /// The place of its world.
+    /// Its world's place.
     world: usize,
     phase: Phase,
-    /// The number of its program among those of the world.
+    /// Its program's number in the world.
     application: u32,
-    /// The first of the ranks that it starts next.
+    /// The first rank that it starts next.
     places: Option<Rank>,
 }
 
-/// The state of a run. See the essay of the module.
+/// A run's state. See the module's essay.
 #[derive(Debug)]
 pub struct Manager {
     /// How many ranks there may be in all.
@@ -140,8 +140,8 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// A run that begins with so many ranks, whose key-value space has this name, and that has room for
-    /// ranks. Ranks read the space from `edition`.
+    /// A run that begins with this many ranks, whose key-value space has this name, and that has room for `room` ranks.
+    /// Ranks read the space from `edition`.
     pub fn new(ranks: u32, room: u32, name: String, edition: Edition) -> Self {
         let mut manager = Manager {
             room,
@@ -174,7 +174,7 @@ impl Manager {
         self.members.get_mut(&rank).expect("a rank of the run")
     }
 
-    /// The world of a rank.
+    /// A rank's world.
     pub fn world(&self, rank: Rank) -> &World {
         &self.worlds[self.member(rank).world]
     }
@@ -189,7 +189,7 @@ impl Manager {
         self.member(rank).phase
     }
 
-    /// Ranks that wait for the first barrier of their world, in `MPI_Init`.
+    /// Ranks that wait for their world's first barrier, in `MPI_Init`.
     pub fn waiting_to_start(&self) -> impl Iterator<Item = Rank> {
         let waiting = self.worlds.iter().flat_map(World::waiting_to_start);
         waiting.copied()
@@ -201,8 +201,7 @@ impl Manager {
         !waiting.is_empty() && !waiting.contains(&rank)
     }
 
-    /// Takes a request of a rank, and gives replies to this rank and others. Returns what is to be done
-    /// with processes.
+    /// Takes a rank's request, and gives replies to this rank and others. Returns the effect on processes.
     pub fn take(
         &mut self,
         rank: Rank,
@@ -259,7 +258,7 @@ impl Manager {
         None
     }
 
-    /// Begins a world whose ranks have places in the simulation from this number on.
+    /// Begins a world with places in the simulation from this number on.
     fn start(&mut self, first: Rank, spawn: &Spawn) -> Result<(), &'static str> {
         let ranks = spawn.ranks();
         let is_free = |rank| rank < self.room && !self.members.contains_key(&rank);
@@ -280,7 +279,7 @@ impl Manager {
     }
 }
 
-/// How many ranks a group has; none if it has all. A group is a list of ranks, with a tag behind it.
+/// How many ranks a group has; `None` if it has all. A group is a rank list, with a tag behind it.
 fn members(group: &str) -> Option<u32> {
     let list = group.split(':').next().unwrap_or_default();
     let listed = list.starts_with(|first: char| first.is_ascii_digit());

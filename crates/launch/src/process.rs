@@ -15,29 +15,28 @@ use std::os::unix::process::{CommandExt, ExitStatusExt};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The variable with the number of a rank in the run.
+/// The variable with a rank's number in the run.
 pub const NUMBER_VARIABLE: &str = "ELANITE_RANK";
 
-/// The program of the ranks with which a run begins, and all that ranks have in common.
+/// The program with which a run begins, and all that its ranks have in common.
 pub struct Program {
     /// Its name and its arguments.
     pub words: Vec<OsString>,
-    /// Variables of ranks only.
+    /// Variables for ranks only.
     pub variables: Vec<(OsString, OsString)>,
     /// With how many ranks the run begins.
     pub ranks: u32,
     /// How many ranks there may be in all.
     pub room: u32,
-    /// The limits of open files of ranks; those of this process are higher.
+    /// The ranks' limits on open files; this process's limits are higher.
     files: Rlimit,
-    /// The number under which ranks find their connection: that of a descriptor of this process, so
-    /// that nothing else has the number in a child.
+    /// The number under which ranks find their connection: a descriptor of this process, so that the number is free in
+    /// a child.
     place: File,
 }
 
 impl Program {
-    /// Raises the limit of open files of this process to the most that the user may have: each rank
-    /// takes two.
+    /// Raises this process's limit on open files to the user's maximum: each rank takes two.
     ///
     /// # Errors
     ///
@@ -69,22 +68,22 @@ impl Program {
 pub struct Start<'a> {
     /// Its number in the run.
     pub rank: Rank,
-    /// Its world: the number of the first rank, and how many ranks there are.
+    /// Its world: the first rank's number, and the rank count.
     pub world: (Rank, u32),
-    /// The file of the world's key-value space.
+    /// The file with the world's key-value space.
     pub space: String,
     /// The program and its arguments.
     pub words: &'a [OsString],
-    /// The folder in which it starts, if not in that of this process.
+    /// The folder in which it starts, if not in this process's folder.
     pub folder: Option<&'a Path>,
 }
 
-/// A source of events of the loop.
+/// An event source of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// The connection of a rank.
+    /// A rank's connection.
     Connection(Rank),
-    /// The end of a rank.
+    /// A rank's end.
     End(Rank),
 }
 
@@ -117,7 +116,7 @@ pub struct Process {
     incoming: Incoming,
     /// Replies that the connection has not taken yet.
     outgoing: Vec<u8>,
-    /// Whether the loop is told when the connection takes more.
+    /// Whether the loop is notified when the connection takes more.
     waits: bool,
     status: Option<i32>,
 }
@@ -198,7 +197,7 @@ impl Process {
         })
     }
 
-    /// The number of the process.
+    /// The process number.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -208,7 +207,7 @@ impl Process {
         self.status
     }
 
-    /// Reads all bytes that have come. An end of the connection is no error.
+    /// Reads all bytes that have come. A closed connection is not an error.
     ///
     /// # Errors
     ///
@@ -232,7 +231,7 @@ impl Process {
     ///
     /// # Errors
     ///
-    /// If what has come is no request; the connection is closed then.
+    /// If the bytes are not a request; the connection is closed then.
     pub fn next_request(&mut self) -> Result<Option<Request>, Foul> {
         let next = self.incoming.next_request();
         if next.is_err() {
@@ -293,11 +292,11 @@ impl Process {
         Ok(())
     }
 
-    /// Takes note of the end of the process. Returns how it ended.
+    /// Records the process's end. Returns how it ended.
     ///
     /// # Errors
     ///
-    /// If the system does not say how.
+    /// If the system does not report how.
     pub fn reap(&mut self, poll: &OwnedFd) -> io::Result<i32> {
         epoll::delete(poll, &self.descriptor)?;
         let status = self.child.wait()?.into_raw();
@@ -315,7 +314,7 @@ impl Process {
     }
 }
 
-/// The name of a program, for people.
+/// A program's name, for people.
 pub fn name(words: &[OsString]) -> String {
     let first = words.first().map_or(OsStr::new(""), OsString::as_os_str);
     first.to_string_lossy().into_owned()

@@ -1,38 +1,38 @@
-//! Events of a run, for the program that has started the process manager: a line of JSON each.
+//! A run's events, for the program that has started the process manager: a JSON line each.
 
 use crate::wire::Rank;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write};
 
-/// An event of a run.
+/// A run's event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
 pub enum Event {
-    /// The process of a rank has ended.
+    /// A rank's process has ended.
     Ended {
         /// The rank.
         rank: Rank,
         /// How, as `waitpid` gives it.
         status: i32,
     },
-    /// A rank has asked for the end of all ranks.
+    /// A rank has requested that all ranks end.
     Aborted {
         /// The rank.
         rank: Rank,
         /// The exit code that it wants.
         code: i32,
     },
-    /// A rank could not be started, or what it has sent is no request.
+    /// A rank could not be started, or has sent bytes that are not a request.
     Failed {
         /// The rank.
         rank: Rank,
-        /// What has failed.
+        /// The failure.
         why: String,
     },
     /// The start makes no progress.
     Stalled {
-        /// The ranks, and what they wait for.
+        /// The ranks, and the reasons for their waits.
         why: String,
     },
 }

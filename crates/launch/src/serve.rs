@@ -1,4 +1,4 @@
-//! The loop of the process manager: answers requests, and waits for the ends of ranks.
+//! The process manager's loop: answers requests, and waits until ranks end.
 
 use crate::manager::{Effect, Manager, Phase};
 use crate::process::{Process, Program, Source, Start, name};
@@ -24,18 +24,18 @@ const LOOK: Timespec = Timespec {
 /// Events that the loop takes at once.
 const BATCH: usize = 256;
 
-/// The exit code of a run whose ranks could not be started.
+/// A run's exit code if its ranks could not be started.
 const UNSTARTED: i32 = 127;
 
-/// The exit code of a run of which a rank has ended well, but without `MPI_Finalize`.
+/// A run's exit code if a rank has ended well, but without `MPI_Finalize`.
 const UNFINISHED: i32 = 1;
 
-/// The exit code of a run whose start has stalled.
+/// A run's exit code if its start has stalled.
 const STALLED: i32 = 1;
 
 const KNOWN: &str = "a rank of the run";
 
-/// A run: its ranks, and what they know.
+/// A run: its ranks, and the state that they see.
 struct Run {
     poll: OwnedFd,
     program: Program,
@@ -43,24 +43,24 @@ struct Run {
     processes: BTreeMap<Rank, Process>,
     reporter: Reporter,
     stall: Stall,
-    /// Whether ranks go on when one of them ends early.
+    /// Whether ranks continue when one ends early.
     keep_going: bool,
     /// Processes that have not ended.
     alive: usize,
-    /// The exit code of the run, once it is known.
+    /// The run's exit code, once it is known.
     code: Option<i32>,
-    /// Whether all ranks are to end: they are killed, and the signal is no code of theirs.
+    /// Whether all ranks are to end: they are killed, and the signal is not their own code.
     ends: bool,
 }
 
-/// Starts the ranks of a program, and serves them until all have ended. `space` is the name of their
-/// key-value space. Returns the exit code of the run: that of the rank that ended all ranks, or else
-/// of the first rank that failed, 128 and the signal if a signal killed it. If ranks go on without
-/// others, it is the bitwise or of all exit codes. A start may make no progress for `patience`.
+/// Starts a program's ranks, and serves them until all have ended. `space` is their key-value space's name. Returns the
+/// run's exit code: the code of the rank that ended all ranks, or else of the first rank that failed, 128 and the
+/// signal if a signal killed it. If ranks continue without others, it is the bitwise or over all exit codes. A start
+/// may make no progress for `patience`.
 ///
 /// # Errors
 ///
-/// If the system refuses what no rank is the cause of.
+/// If the system refuses a call for a reason outside the ranks.
 pub fn serve(
     program: Program,
     space: String,
@@ -97,7 +97,7 @@ impl Run {
         Ok(())
     }
 
-    /// Starts the ranks of a world, from the first one on. Returns whether all run; if not, all ranks end.
+    /// Starts a world's ranks, from the first one on. Returns whether all run; if not, all ranks end.
     fn start_ranks(&mut self, first: Rank, parts: &[Part]) -> io::Result<bool> {
         let world = self.manager.world(first);
         let (world, space) = ((first, world.ranks), world.edition.path());
@@ -160,7 +160,7 @@ impl Run {
         Ok(())
     }
 
-    /// Answers the requests of a rank.
+    /// Answers a rank's requests.
     fn hear(&mut self, rank: Rank) -> io::Result<()> {
         let process = self.processes.get_mut(&rank).expect(KNOWN);
         process.flush(&self.poll)?;
@@ -203,7 +203,7 @@ impl Run {
         }
     }
 
-    /// Takes note of the end of a rank, and ends the others if it was a bad one.
+    /// Records a rank's end, and ends the others if it was a bad one.
     fn ended(&mut self, rank: Rank) -> io::Result<()> {
         // A request that has come before the end counts.
         self.hear(rank)?;
@@ -218,7 +218,7 @@ impl Run {
             (0, code) => code,
             (signal, _) => 128 + signal,
         };
-        // Before MPI_Init and after MPI_Finalize an exit code is the rank's own affair, and a signal is none.
+        // Before MPI_Init and after MPI_Finalize an exit code is the rank's own affair, but a signal is not.
         let killed = status & 0x7F != 0;
         if killed || left && !self.keep_going {
             self.end_all(code);

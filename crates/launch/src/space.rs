@@ -1,14 +1,13 @@
 //! The key-value space as ranks read it: a file in memory, which the process manager writes.
 //!
-//! After the first barrier each rank gets the addresses of all others. A request for each would be
-//! `n²` requests with two changes of the process each, which take most of the start of a thousand
-//! ranks. So the process manager writes the whole space before it lets ranks out of a barrier, and the
-//! library of ranks answers from there. A key that is not there is asked for in the usual way.
+//! After the first barrier each rank gets all others' addresses. A request for each would be `n²` requests with two
+//! process switches each, which take most of the start of a thousand ranks. So the process manager writes the whole
+//! space before it lets ranks out of a barrier, and the ranks' library answers from there. A key that is not there is
+//! asked for in the usual way.
 //!
-//! *Layout.* The file begins with the place and the length of the current *edition*, as two numbers of
-//! 64 bits. An edition never changes: a later one is written behind it. It has the number of its
-//! entries, the place of the end of each entry in the edition, and the entries in the order of
-//! their keys, `key=value` each, as numbers of 32 bits and bytes.
+//! *Layout.* The file begins with the current *edition*'s place and length, as two 64-bit numbers. An edition never
+//! changes: a later one is written behind it. It has its entry count, each entry's end in the edition, and the entries
+//! in key order, `key=value` each, as 32-bit numbers and bytes.
 
 #![expect(
     unsafe_code,
@@ -23,13 +22,13 @@ use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::FileExt;
 
-/// The variable with the path of the file.
+/// The variable with the file's path.
 pub const VARIABLE: &str = "ELANITE_SPACE";
 
 /// The bytes before the first edition.
 const HEAD: u64 = 16;
 
-/// The bytes of a number in an edition.
+/// A number's bytes in an edition.
 const WORD: usize = 4;
 
 /// The writer's side.
@@ -88,7 +87,7 @@ impl Edition {
 #[derive(Debug)]
 pub struct Reader {
     file: File,
-    /// The place of the edition that is mapped.
+    /// The mapped edition's place.
     place: u64,
     map: Option<Mmap>,
 }
@@ -96,7 +95,7 @@ pub struct Reader {
 impl Reader {
     /// # Errors
     ///
-    /// If there is no file of this path.
+    /// If there is no file at this path.
     pub fn open(path: &str) -> io::Result<Self> {
         Ok(Reader {
             file: File::open(path)?,
@@ -127,7 +126,7 @@ impl Reader {
         Ok(())
     }
 
-    /// The value of a key in this edition.
+    /// A key's value in this edition.
     pub fn get(&self, key: &str) -> Option<&str> {
         let map = self.map.as_deref()?;
         let word = |place: usize| -> Option<usize> {

@@ -1,34 +1,34 @@
 //! Requests for more ranks (`MPI_Comm_spawn`), as lines.
 //!
-//! A request has a part for each program: `mcmd=spawn`, a line `key=value` for each word, and `endcmd`. A
-//! value is the rest of its line, and may contain spaces. The first part has the values that the parents
-//! put into the key-value space of the new ranks.
+//! A request has a part for each program: `mcmd=spawn`, a line `key=value` for each word, and `endcmd`. A value is its
+//! line's rest, and may contain spaces. The first part has the values that the parents put into the new ranks'
+//! key-value space.
 //!
 //! | key | value |
 //! |---|---|
 //! | `nprocs`, `execname`, `argcnt`, `arg1`, ... | how many ranks; their program and its arguments |
 //! | `totspawns`, `spawnssofar` | how many parts there are; which one this is, from 1 on |
-//! | `preput_num`, `preput_key_0`, `preput_val_0`, ... | values of the key-value space |
+//! | `preput_num`, `preput_key_0`, `preput_val_0`, ... | values for the key-value space |
 //! | `info_num`, `info_key_0`, `info_val_0`, ... | `MPI_Info`: `wdir` and `path` have a meaning here |
 
 use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The most bytes of a request.
+/// A request's most bytes.
 pub const MOST: usize = 1 << 20;
 
-/// The most ranks of a part: more than any run has.
+/// The most ranks in a part: more than any run has.
 const RANKS: u32 = 1 << 20;
 
-/// Ranks of one program.
+/// Ranks that run one program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
     /// The program, and its arguments.
     pub words: Vec<OsString>,
     /// How many ranks run it.
     pub ranks: u32,
-    /// The folder in which they start, if not in that of the process manager.
+    /// The folder in which they start, if not in the process manager's.
     pub folder: Option<PathBuf>,
 }
 
@@ -48,11 +48,11 @@ impl Spawn {
     }
 }
 
-/// The lines of a request that have come.
+/// A request's lines so far.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     spawn: Spawn,
-    /// The words of the part that has begun.
+    /// The words in the current part.
     words: HashMap<String, String>,
     bytes: usize,
 }
@@ -62,7 +62,7 @@ impl Lines {
     ///
     /// # Errors
     ///
-    /// A key that the part lacks, or whose value has no meaning.
+    /// A key that the part lacks, or that has a meaningless value.
     pub fn add(&mut self, line: &str) -> Result<bool, &'static str> {
         self.bytes += line.len();
         if self.bytes > MOST {
@@ -94,7 +94,7 @@ impl Lines {
         self.words.get(key).map(String::as_str)
     }
 
-    /// The pairs of a list: `kind_key_0`, `kind_val_0`, and so on.
+    /// A list's pairs: `kind_key_0`, `kind_val_0`, and so on.
     fn pairs(&self, kind: &str) -> impl Iterator<Item = (&str, &str)> {
         let count = self.number(&format!("{kind}_num"));
         (0..count).map_while(move |number| {
@@ -133,8 +133,8 @@ impl Lines {
     }
 }
 
-/// The file of a program: a path stays; a name is that of a file in one of the folders of `path`, or in the
-/// folder in which the ranks start, or else one that the system looks for in `PATH`.
+/// A program's file: a path stays; a name is a file in one of `path`'s folders, or in the folder in which the ranks
+/// start, or else one that the system looks for in `PATH`.
 fn find(program: &str, path: &str, folder: Option<&Path>) -> OsString {
     let folder = folder.unwrap_or(Path::new("."));
     let folders = path.split(':').filter(|folder| !folder.is_empty());

@@ -1,4 +1,4 @@
-//! The search for a start without progress. See the essay of the crate.
+//! The search for a start without progress. See the crate's essay.
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 /// How long a start may make no progress.
 pub const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The most ranges of ranks in a message.
+/// The most rank ranges in a message.
 const MOST: usize = 8;
 
 /// Watches a start.
 pub struct Stall {
     patience: Duration,
     since: Instant,
-    /// The processor time of ranks at the last look, in ticks.
+    /// The ranks' processor time at the last look, in ticks.
     ticks: u64,
 }
 
@@ -53,7 +53,7 @@ impl Stall {
     }
 }
 
-/// The processor time of a process in ticks: user and system.
+/// A process's processor time in ticks: user and system.
 fn ticks(pid: u32) -> u64 {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     // The name, in parentheses, may hold anything. User and system time are the fields 14 and 15.
@@ -62,7 +62,7 @@ fn ticks(pid: u32) -> u64 {
     fields.filter_map(|field| field.parse::<u64>().ok()).sum()
 }
 
-/// Whether a process waits for standard input: it is in the system call `read` of descriptor 0.
+/// Whether a process waits for standard input: it is in the system call `read` on descriptor 0.
 fn reads_input(pid: u32) -> bool {
     let call = fs::read_to_string(format!("/proc/{pid}/syscall")).unwrap_or_default();
     call.starts_with(&format!("{} 0x0 ", libc::SYS_read))

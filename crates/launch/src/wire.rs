@@ -1,29 +1,28 @@
 //! PMI-1 as text: a request is a line `cmd=NAME key=value ...`, and so is its reply.
 //!
-//! The requests are those of MPICH's library (`src/pmi`), from version 3 to version 5. A request to
-//! start more ranks has several lines ([`spawn`](crate::spawn)). Keys and values of the others contain no
-//! spaces.
+//! The requests are those in MPICH's library (`src/pmi`), from version 3 to version 5. A request to start more ranks
+//! has several lines ([`spawn`](crate::spawn)). Keys and values in the others contain no spaces.
 //!
-//! One request is our own: `cmd=places first=NUMBER` precedes a request to start ranks, and has the number of
-//! the first one in the run. It has no reply.
+//! One request is our own: `cmd=places first=NUMBER` precedes a request to start ranks, and has the first one's number
+//! in the run. It has no reply.
 
 use crate::spawn::{Lines, Spawn};
 use std::fmt::{self, Display, Formatter};
 use thiserror::Error;
 
-/// The most bytes of a key, with the end of a C string.
+/// A key's most bytes, with the C string's end.
 pub const KEY: usize = 64;
 
-/// The most bytes of a value, with the end of a C string. MPICH cuts longer values into several.
+/// A value's most bytes, with the C string's end. MPICH cuts longer values into several.
 pub const VALUE: usize = 1024;
 
-/// The most bytes of the name of a key-value space, with the end of a C string.
+/// The most bytes in a key-value space's name, with the C string's end.
 pub const NAME: usize = 256;
 
-/// The most bytes of a line.
+/// A line's most bytes.
 pub const LINE: usize = 1 << 16;
 
-/// The number of a rank in the run: in `MPI_COMM_WORLD`, for the ranks with which the run began.
+/// A rank's number in the run: in `MPI_COMM_WORLD`, for the ranks with which the run began.
 pub type Rank = u32;
 
 /// The request [`Request::Places`] as a line.
@@ -31,18 +30,18 @@ pub fn places(first: Rank) -> String {
     format!("cmd=places first={first}\n")
 }
 
-/// A request of a rank.
+/// A rank's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Request {
     /// The rank begins to speak.
     Init,
-    /// The most bytes of keys, values and names.
+    /// The most bytes in keys, values and names.
     Maxes,
-    /// Which of several programs of a run the rank belongs to.
+    /// The number of the rank's program among the run's programs.
     ApplicationNumber,
     /// How many ranks the run may have.
     UniverseSize,
-    /// The name of the key-value space.
+    /// The key-value space's name.
     SpaceName,
     /// The rank puts a value into the key-value space, and replaces another one.
     Put {
@@ -51,28 +50,28 @@ pub enum Request {
         /// The value.
         value: String,
     },
-    /// The rank asks for the value of a key.
+    /// The rank asks for a key's value.
     Get {
         /// The key.
         key: String,
     },
-    /// The rank waits for all ranks of a group.
+    /// The rank waits for all ranks in a group.
     Barrier {
-        /// A list of ranks, and a tag behind a colon; empty for all ranks.
+        /// A rank list, and a tag behind a colon; empty for all ranks.
         group: String,
     },
-    /// The rank will ask for nothing more.
+    /// The rank makes no more requests.
     Finalize,
     /// All ranks are to end.
     Abort {
-        /// The exit code of the run.
+        /// The run's exit code.
         code: i32,
     },
     /// `MPI_Publish_name`.
     Publish {
         /// The name.
         service: String,
-        /// What the name stands for.
+        /// The port that the name stands for.
         port: String,
     },
     /// `MPI_Unpublish_name`.
@@ -87,7 +86,7 @@ pub enum Request {
     },
     /// The ranks that the next request starts have places in the simulation.
     Places {
-        /// The number of the first one in the run.
+        /// The first one's number in the run.
         first: Rank,
     },
     /// `MPI_Comm_spawn`.
@@ -100,7 +99,7 @@ pub enum Foul {
     /// The line has no end.
     #[error("a line of more than {LINE} bytes")]
     Long,
-    /// No command of PMI-1.
+    /// Not a PMI-1 command.
     #[error("a line that is no request: {0:?}")]
     Unknown(String),
     /// The line, and the key that it lacks.
@@ -113,19 +112,19 @@ pub enum Foul {
 pub enum Reply {
     /// The rank is known.
     Init,
-    /// The most bytes of names, keys and values.
+    /// The most bytes in names, keys and values.
     Maxes,
-    /// The number of the program among those that started together.
+    /// The program's number among those that started together.
     ApplicationNumber(u32),
     /// As many ranks as the run may have.
     UniverseSize(u32),
-    /// The name of the key-value space.
+    /// The key-value space's name.
     SpaceName(String),
     /// Whether the value was put, or why not.
     Put(Result<(), &'static str>),
-    /// The value of a key, if it has one.
+    /// A key's value, if it has one.
     Get(Option<String>),
-    /// All ranks of the group have entered the barrier.
+    /// All ranks in the group have entered the barrier.
     BarrierOut,
     /// The rank may go.
     Finalize,
@@ -133,22 +132,22 @@ pub enum Reply {
     Publish(Result<(), &'static str>),
     /// Whether the name was removed, or why not.
     Unpublish(Result<(), &'static str>),
-    /// The port of a service, if it is published.
+    /// A service's port, if it is published.
     LookUp(Option<String>),
-    /// The ranks were started, or why none was.
+    /// The ranks were started, or the reason why not.
     Spawn(Result<(), &'static str>),
 }
 
-/// What has come of a rank's connection and is no whole request yet.
+/// Bytes from a rank's connection that are not a whole request yet.
 #[derive(Debug, Default)]
 pub struct Incoming {
     bytes: Vec<u8>,
-    /// The lines of a request for more ranks, if one has begun.
+    /// The lines in a request for more ranks, if one has begun.
     spawn: Option<Lines>,
 }
 
 impl Incoming {
-    /// Adds what has come.
+    /// Adds bytes that have come.
     pub fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
@@ -157,7 +156,7 @@ impl Incoming {
     ///
     /// # Errors
     ///
-    /// If what has come is no request of PMI-1.
+    /// If the bytes are not a PMI-1 request.
     pub fn next_request(&mut self) -> Result<Option<Request>, Foul> {
         while let Some(end) = self.bytes.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = self.bytes.drain(..=end).collect();
@@ -230,7 +229,7 @@ impl Request {
     }
 }
 
-/// The beginning of a line, for people.
+/// A line's beginning, for people.
 fn shortened(line: &str) -> String {
     const MOST: usize = 80;
     line.chars().take(MOST).collect()

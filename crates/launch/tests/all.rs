@@ -1,4 +1,4 @@
-//! The tests of the process manager: one program, since each program takes long to link.
+//! The tests for the process manager: one program, since each program takes long to link.
 
 mod manager;
 mod run;

@@ -1,4 +1,4 @@
-//! The state of a run: key-value space, barriers, names.
+//! A run's state: key-value space, barriers, names.
 
 use launch::manager::{Effect, Manager, Phase};
 use launch::space::Edition;
@@ -14,7 +14,7 @@ fn manager(ranks: u32) -> Manager {
     )
 }
 
-/// Requests of ranks, and all replies.
+/// Requests by ranks, and all replies.
 fn ask(manager: &mut Manager, rank: Rank, request: Request) -> Vec<(Rank, Reply)> {
     let mut replies = Vec::new();
     let effect = manager.take(rank, request, |to, reply| replies.push((to, reply)));
@@ -144,7 +144,7 @@ fn phases_follow_the_requests() {
     );
 }
 
-/// A request for one rank of a program and two of another, with a value.
+/// A request for one rank with a program and two with another, with a value.
 fn spawn() -> Spawn {
     let part = |word: &str, ranks| Part {
         words: vec![word.into()],
@@ -170,7 +170,7 @@ fn a_rank_starts_a_world_of_its_own() {
     assert_eq!(ask(&mut manager, 1, Request::Places { first }), []);
     let effect = manager.take(1, Request::Spawn(spawn()), |_, _| panic!("a reply"));
     assert_eq!(effect, Some(Effect::Start(first, spawn())));
-    // The world has values, a size and barriers of its own.
+    // The world has its own values, size and barriers.
     assert_eq!(
         ask(&mut manager, 4, get("port")),
         [(4, Reply::Get(Some("p".into())))]

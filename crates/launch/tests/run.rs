@@ -1,4 +1,4 @@
-//! Runs of real processes: shells that speak PMI-1 through the descriptor that they find.
+//! Runs with real processes: shells that speak PMI-1 through the descriptor that they find.
 
 use launch::process::Program;
 use launch::report::Reporter;
@@ -21,7 +21,7 @@ struct Ended {
     output: String,
 }
 
-/// Runs a script of the shell on so many ranks.
+/// Runs a shell script on this many ranks.
 fn run(name: &str, ranks: u32, keep_going: bool, script: &str) -> Ended {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
     fs::create_dir_all(&folder).expect("a folder");
@@ -97,8 +97,8 @@ sleep 1000
     }
 }
 
-/// Scripts of rank 1, its status, and whether it ends the others; and whether it does so if the others
-/// are to go on.
+/// Scripts for rank 1, its status, and whether it ends the others; and whether it does so if the others are to
+/// continue.
 const ENDS: &[(&str, i32, bool, bool)] = &[
     ("kill -SEGV $$", 11, true, true),
     ("exit 5", 5 << 8, false, false),
@@ -116,7 +116,7 @@ const ENDS: &[(&str, i32, bool, bool)] = &[
 fn a_bad_end_ends_the_others() {
     for (number, &(what, status, ends, always)) in ENDS.iter().enumerate() {
         for keep_going in [false, true] {
-            // The others outlast the end of rank 1.
+            // The others outlast rank 1.
             let script = format!("[ $R = 1 ] && {{ ulimit -c 0; {what}; }}; sleep 0.7; exit 0");
             let found = run(&format!("end-{number}"), 3, keep_going, &script);
             assert_eq!(found.reports[0], ended(1, status), "{what}");

@@ -6,7 +6,7 @@ use proptest::prelude::*;
 
 type Meaning = fn() -> Request;
 
-/// Requests of MPICH's library, with their meanings.
+/// Requests by MPICH's library, with their meanings.
 const REQUESTS: &[(&str, Meaning)] = &[
     ("cmd=init pmi_version=1 pmi_subversion=1", || Request::Init),
     ("cmd=get_maxes", || Request::Maxes),

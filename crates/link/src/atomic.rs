@@ -1,8 +1,8 @@
-//! What an atomic does with a word of another rank's memory.
+//! Atomic changes to a word in another rank's memory.
 
 use serde::{Deserialize, Serialize};
 
-/// An atomic. Each gives the old word back. A word of 4 bytes is the lower half of the operands, and of what comes back.
+/// An atomic. Each returns the old word. A 4-byte word is the lower half of the operands and the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Atomic {
     /// Leaves the word as it is.
@@ -17,12 +17,12 @@ pub enum Atomic {
     And,
     /// Stores the bits that are set in either.
     Or,
-    /// Stores the bits that are set in one of both.
+    /// Stores the bits that are set in exactly one word.
     Xor,
 }
 
 impl Atomic {
-    /// The new word; nothing if the word stays as it is.
+    /// The new word; `None` if the word stays as it is.
     pub fn apply(self, word: u64, operand: u64, compare: u64) -> Option<u64> {
         match self {
             Atomic::Fetch => None,
@@ -36,7 +36,7 @@ impl Atomic {
     }
 }
 
-/// The length of the word of an atomic.
+/// The word length of an atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[repr(u32)]
 pub enum Width {
@@ -47,7 +47,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// The part of a word that counts.
+    /// A word's part that counts.
     pub fn narrow(self, word: u64) -> u64 {
         match self {
             Width::Four => word & 0xffff_ffff,

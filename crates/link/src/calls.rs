@@ -1,31 +1,31 @@
-//! The calls of MPI that communicate or wait, by number: a rank may be found in one of them, and the trace records them.
+//! The MPI calls that communicate or wait, by number: a rank may be found in one of them, and the trace records them.
 //!
-//! The list is that of MPI 5, with the forms for large counts (`_c`). It omits calls that neither communicate nor wait:
-//! questions for ranks and sizes, packing, and making types, groups and persistent requests. A call's number is its place in
-//! the order of names, from 1 on; 0 is no call. The numbers belong to the [`ABI`](crate::ABI) of the link, not to that of MPI.
+//! The list follows MPI 5, with the forms for large counts (`_c`). It omits calls that neither communicate nor wait:
+//! queries for ranks and sizes, packing, and making types, groups and persistent requests. A call's number is its place
+//! in name order, from 1 on; 0 is no call. The numbers belong to the link's [`ABI`](crate::ABI), not to MPI's.
 //!
-//! The list ([`each_call`](crate::each_call)) is the only one: the numbers here and the entry points of the ranks' library are
-//! made from it.
+//! The list ([`each_call`](crate::each_call)) is the only one: it generates the numbers here and the entry points in
+//! the ranks' library.
 //!
-//! Behind the calls of MPI come those of the libraries that Elanite itself gives to programs: OpenSHMEM ([`shmem`]) from
-//! [`SHMEM`] on, Elanlib and Elan3lib ([`elan`]) from [`ELAN`] on, each in the order of its list.
+//! Behind the MPI calls come those in the libraries that Elanite itself gives to programs: OpenSHMEM ([`shmem`]) from
+//! [`SHMEM`] on, Elanlib and Elan3lib ([`elan`]) from [`ELAN`] on, each in list order.
 
 mod elan;
 mod shmem;
 
-/// No call: the rank waits in a loop for a word of its memory.
+/// No call: the rank waits in a loop for a word in its memory.
 pub const LOOP: u32 = 999;
 
-/// The number of the first call of OpenSHMEM.
+/// The number of OpenSHMEM's first call.
 pub const SHMEM: u32 = 1000;
 
-/// The number of the first call of Elanlib.
+/// The number of Elanlib's first call.
 pub const ELAN: u32 = 3000;
 
-/// What a call means for the time of the rank that makes it.
+/// A call's meaning for its rank's time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CallKind {
-    /// The call ends when other ranks have done something: while MPI finds nothing to do in it, the program cannot go on.
+    /// The call ends when other ranks have acted: while MPI has no work in it, the program cannot continue.
     Blocks,
     /// The call starts something and makes a request for it.
     Request,
@@ -39,8 +39,8 @@ pub enum CallKind {
 
 use CallKind::{Blocks, Looks, Other, Request, TimesOut};
 
-/// Hands all calls of MPI on the list to a macro: by kind, and by the number of their arguments. The ranks' library itself
-/// defines those under `own`, since they do more than pass their arguments on.
+/// Hands all MPI calls on the list to a macro: by kind, and by argument count. The ranks' library itself defines those
+/// under `own`, since they do more than pass their arguments on.
 #[macro_export]
 macro_rules! each_call {
     ($with:ident) => {
@@ -124,7 +124,7 @@ macro_rules! each_call {
             }
             Other {
                 1 => MPI_Cancel MPI_Comm_free MPI_Request_free MPI_Win_sync;
-                // Most of `MPI_Comm_join` goes over a socket of the program, which no message wakes.
+                // `MPI_Comm_join` mostly uses the program's socket, which no message wakes.
                 2 => MPI_Comm_join MPI_Pready;
                 3 => MPI_Pready_list MPI_Pready_range MPI_Win_post;
                 5 => MPI_File_read MPI_File_read_c MPI_File_read_shared MPI_File_read_shared_c MPI_File_write
@@ -146,7 +146,7 @@ macro_rules! list {
     };
 }
 
-/// The calls in the order of the letters' codes.
+/// The calls in the order of their letters' codes.
 const CALLS: [(&str, CallKind); 299] = {
     let mut calls = each_call!(list);
     let mut sorted = 1;
@@ -164,7 +164,7 @@ const CALLS: [(&str, CallKind); 299] = {
 /// How many calls there are.
 pub const COUNT: usize = CALLS.len();
 
-/// The name of a call.
+/// A call's name.
 pub fn name(number: u32) -> &'static str {
     if number == LOOP {
         return "no call, a loop on a word";
@@ -172,7 +172,7 @@ pub fn name(number: u32) -> &'static str {
     entry(number).map_or("no call of MPI", |&(name, _)| name)
 }
 
-/// The kind of a call; nothing for number 0.
+/// A call's kind; `None` for number 0.
 pub fn kind(number: u32) -> Option<CallKind> {
     entry(number).map(|&(_, kind)| kind)
 }
@@ -204,7 +204,7 @@ pub const fn number(name: &str) -> u32 {
     ELAN + place as u32
 }
 
-/// The place of a name in a list in any order; the list's length if it is not there.
+/// A name's place in a list in any order; the list's length if it is not there.
 const fn find(name: &str, list: &[(&str, CallKind)]) -> usize {
     let mut place = 0;
     while place < list.len() && (precedes(name, list[place].0) || precedes(list[place].0, name)) {

@@ -1,12 +1,12 @@
-//! The checksum of a payload: XXH3 of 64 bits.
+//! A payload's checksum: 64-bit XXH3.
 //!
-//! The checksum finds mistakes of this program, not attacks: two different payloads have the same checksum once in 2^64. The
-//! payload of a message need not lie in one piece; its checksum is that of its bytes one after the other. No payload has the
-//! checksum 0, which stands for no checksum: a receiver that gets 0 compares nothing.
+//! The checksum finds mistakes in this program, not attacks: two different payloads have the same checksum once in
+//! 2^64. A message's payload need not lie in one piece; its checksum covers its bytes one after the other. No payload
+//! has the checksum 0, which stands for no checksum: a receiver that gets 0 does not compare.
 
 use xxhash_rust::xxh3::{Xxh3Default, xxh3_64};
 
-/// The checksum of bytes that come one after the other.
+/// The checksum over bytes that come one after the other.
 #[derive(Clone, Default)]
 pub struct Checksum(Xxh3Default);
 
@@ -16,13 +16,13 @@ impl Checksum {
         self.0.update(bytes);
     }
 
-    /// The checksum of all bytes so far.
+    /// The checksum over all bytes so far.
     pub fn value(&self) -> u64 {
         some(self.0.digest())
     }
 }
 
-/// The checksum of bytes that lie in several pieces.
+/// The checksum over bytes that lie in several pieces.
 pub fn checksum<'a>(pieces: impl IntoIterator<Item = &'a [u8]>) -> u64 {
     let mut pieces = pieces.into_iter().filter(|piece| !piece.is_empty());
     let Some(first) = pieces.next() else {

@@ -1,12 +1,12 @@
-//! Collective operations of ranks: which there are, and how vectors are combined.
+//! The ranks' collective operations: their kinds, and the combination of vectors.
 //!
-//! A rank names its groups by numbers ([`Order::Group`](crate::Order::Group)). A call of a group
-//! ([`Order::Collective`](crate::Order::Collective)) is one of [`CollectiveKind`]; reductions combine elements of a type by an
-//! operation ([`Reduction`]), or by a function of each rank ([`Combiner`]).
+//! A rank names its groups by numbers ([`Order::Group`](crate::Order::Group)). A group call
+//! ([`Order::Collective`](crate::Order::Collective)) is one of [`CollectiveKind`]; reductions combine typed elements by
+//! an operation ([`Reduction`]), or by each rank's own function ([`Combiner`]).
 
 use serde::{Deserialize, Serialize};
 
-/// Who carries out the collective operations of MPI.
+/// The ways to carry out MPI's collective operations.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Collectives {
     /// The MPI library, by messages.
@@ -18,7 +18,7 @@ pub enum Collectives {
     Hardware,
 }
 
-/// The group of all ranks in their order, which nobody has to make.
+/// The group of all ranks in their order, which exists from the start.
 pub const ALL_RANKS: u64 = 0;
 
 /// A collective operation.
@@ -28,9 +28,9 @@ pub enum CollectiveKind {
     Barrier,
     /// The root's bytes go to all members.
     Broadcast,
-    /// The vectors of all members are combined at the root.
+    /// All members' vectors are combined at the root.
     Reduce,
-    /// The vectors of all members are combined at all.
+    /// All members' vectors are combined at all members.
     AllReduce,
 }
 
@@ -53,7 +53,7 @@ impl CollectiveKind {
 
 /// How two elements become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)] // the operations of MPI
+#[allow(missing_docs)] // MPI's operations
 pub enum Operation {
     Max,
     Min,
@@ -83,9 +83,9 @@ impl Operation {
     ];
 }
 
-/// The type of an element, in the byte order of the host.
+/// An element's type, in the host's byte order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[allow(missing_docs)] // their names say it
+#[allow(missing_docs)] // their names suffice
 pub enum Element {
     I8,
     U8,
@@ -101,7 +101,7 @@ pub enum Element {
     ComplexF32,
     /// Two `f64`: real and imaginary part.
     ComplexF64,
-    /// A truth value of a byte.
+    /// A one-byte truth value.
     Bool,
     /// A byte without a number in it.
     Byte,
@@ -126,7 +126,7 @@ impl Element {
         Element::Byte,
     ];
 
-    /// Bytes of an element.
+    /// An element's bytes.
     pub fn size(self) -> u64 {
         match self {
             Element::I8 | Element::U8 | Element::Bool | Element::Byte => 1,
@@ -143,7 +143,7 @@ impl Element {
 pub struct Reduction {
     /// The operation.
     pub operation: Operation,
-    /// The type of the elements.
+    /// The elements' type.
     pub element: Element,
 }
 
@@ -169,17 +169,17 @@ impl Reduction {
 pub enum Combiner {
     /// Element by element.
     Known(Reduction),
-    /// By a function of each rank: the simulator asks the rank whose host combines ([`Report::Combine`]).
+    /// By each rank's own function: the simulator asks the rank that combines on its host ([`Report::Combine`]).
     ///
     /// [`Report::Combine`]: crate::Report::Combine
     Own {
-        /// Bytes of an element.
+        /// An element's bytes.
         element: u64,
     },
 }
 
 impl Combiner {
-    /// Bytes of an element.
+    /// An element's bytes.
     pub fn element(&self) -> u64 {
         match self {
             Combiner::Known(reduction) => reduction.element.size(),

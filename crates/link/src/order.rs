@@ -1,14 +1,13 @@
-//! What ranks order, and the rules that an order keeps by itself.
+//! The ranks' orders, and the rules that an order keeps by itself.
 //!
-//! An order that has been read is checked before anybody else has it, so that whoever has an [`Order`] finds no field without a
-//! meaning.
+//! An order that has been read is checked before it is passed on, so that each field of an [`Order`] has a meaning.
 
 use crate::atomic::{Atomic, Width};
 use crate::collective::{CollectiveKind, Combiner};
 use crate::foul::Foul;
 use serde::{Deserialize, Serialize};
 
-/// What a rank orders.
+/// A rank's order.
 ///
 /// *Completion data* are 32 bits that the MPI library sends beside a message (`FI_REMOTE_CQ_DATA`).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,7 +36,7 @@ pub enum Order {
     Receive {
         /// Which message.
         wanted: Wanted,
-        /// Bytes of its buffer.
+        /// Its buffer's bytes.
         room: u64,
         /// Whether the program receives in a call that does not block, and that makes a request.
         request: bool,
@@ -46,7 +45,7 @@ pub enum Order {
     Peek {
         /// Which message.
         wanted: Wanted,
-        /// Whether the message stays for an [`Order::Claim`] of the same number.
+        /// Whether the message stays for an [`Order::Claim`] with the same number.
         claims: bool,
     },
     /// Wait for a message, and leave it where it is.
@@ -54,53 +53,53 @@ pub enum Order {
         /// Which message.
         wanted: Wanted,
     },
-    /// Receive the message that the peek of this number has found.
+    /// Receive the message that the peek with this number has found.
     Claim {
-        /// Bytes of its buffer.
+        /// Its buffer's bytes.
         room: u64,
     },
-    /// Take back the receive or probe of this number, if it has no message yet: it ends as [`Status::Cancelled`], or as
-    /// without this order.
+    /// Take back the receive or probe with this number, if it has no message yet: it ends as [`Status::Cancelled`], or
+    /// as without this order.
     ///
     /// [`Status::Cancelled`]: crate::Status::Cancelled
     Cancel,
-    /// Store the payload in the memory of another rank.
+    /// Store the payload in another rank's memory.
     Put {
         /// Where.
         to: Place,
         /// A number that the other rank gets with the bytes, or 0.
         notice: u64,
     },
-    /// Fetch bytes from the memory of another rank.
+    /// Fetch bytes from another rank's memory.
     Get {
         /// From where.
         from: Place,
         /// How many.
         size: u64,
     },
-    /// Change a word in the memory of another rank, in one step, and fetch the old word.
+    /// Change a word in another rank's memory, in one step, and fetch the old word.
     Atomic {
         /// Where the word is.
         on: Place,
         /// The change.
         atomic: Atomic,
-        /// The length of the word.
+        /// The word length.
         width: Width,
         /// The operand.
         operand: u64,
         /// The word to compare with.
         compare: u64,
     },
-    /// Make a queue for messages of other ranks. A queue of this name stays as it is.
+    /// Make a queue for other ranks' messages. A queue that has this name stays as it is.
     Queue {
         /// The queue's name.
         name: u64,
         /// How many messages it holds.
         slots: u32,
-        /// Bytes of the longest message.
+        /// The longest message's bytes.
         slot: u64,
     },
-    /// Put the payload into a queue of another rank.
+    /// Put the payload into another rank's queue.
     Enqueue {
         /// The rank.
         to: u32,
@@ -112,24 +111,24 @@ pub enum Order {
         /// The queue's name.
         name: u64,
     },
-    /// Each member of a group ([`crate::collective`]) names it once, before its first call of the group, and leaves it
-    /// at last. The report on the number says whether there is room for the group.
+    /// Each member of a group ([`crate::collective`]) names it once, before its first group call, and leaves it at the
+    /// end. The report on the number has whether there is room for the group.
     Group {
         /// The group's name.
         key: u64,
-        /// The members, which are the payload; none if the rank leaves the group.
+        /// The members, which are the payload; empty if the rank leaves the group.
         #[serde(skip)]
         ranks: Vec<u32>,
     },
-    /// Start so many ranks, a world of their own (`MPI_Comm_spawn`). The report is that of a collective call, and its
-    /// payload is the number of the first of these ranks in the run; the others have the next numbers.
+    /// Start this many ranks in their own world (`MPI_Comm_spawn`). The report is a collective call's, and its payload
+    /// is the first new rank's number in the run; the others have the next numbers.
     Spawn {
         /// How many.
         count: u32,
     },
     /// Call a group: this member's bytes are the payload.
     Collective(CollectiveCall),
-    /// A call of MPI has ended: for the record.
+    /// An MPI call has ended: for the record.
     Called {
         /// The call ([`crate::calls`]).
         call: u32,
@@ -138,17 +137,17 @@ pub enum Order {
         /// Whether Elanlib has carried it out.
         served: bool,
     },
-    /// The host has measured an execution of a region ([`crate::plan`]): for the table. The payload of a region's first order is its
-    /// name.
+    /// The host has measured an execution of a region ([`crate::plan`]): for the table. A region's first order has its
+    /// name as payload.
     Computed {
-        /// The rank's number of the region.
+        /// The rank's number for the region.
         region: u64,
         /// Processor time in nanoseconds.
         time: u64,
     },
 }
 
-/// A member's call of a group.
+/// A member's group call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CollectiveCall {
     /// The group's name.
@@ -157,7 +156,7 @@ pub struct CollectiveCall {
     pub kind: CollectiveKind,
     /// The root, by its place in the group.
     pub root: u32,
-    /// Bytes of a whole vector or message.
+    /// The bytes in a whole vector or message.
     pub size: u64,
     /// How vectors are combined, if they are.
     pub combiner: Option<Combiner>,
@@ -174,7 +173,7 @@ pub struct Wanted {
     pub from: Option<u32>,
     /// The tag.
     pub tag: u64,
-    /// Bits of the tag that count.
+    /// The tag bits that count.
     pub mask: u64,
 }
 
@@ -185,7 +184,7 @@ impl Wanted {
     }
 }
 
-/// A place in the memory of a rank.
+/// A place in a rank's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Place {
     /// The rank.
@@ -198,12 +197,12 @@ pub struct Place {
 }
 
 impl Order {
-    /// Whether the order is for the records only: the rank does nothing by it.
+    /// Whether the order is for the records only: it has no effect for the rank.
     pub fn is_record(&self) -> bool {
         matches!(self, Order::Called { .. } | Order::Computed { .. })
     }
 
-    /// Whether the rank only looks for messages, or ends a look: ranks repeat this while nothing happens.
+    /// Whether the rank only looks for messages, or ends a look: ranks repeat this while no event arrives.
     pub fn is_look(&self) -> bool {
         matches!(
             self,
@@ -219,7 +218,7 @@ impl Order {
         )
     }
 
-    /// Whether the order is one of one-sided communication, or of a library's messages to itself.
+    /// Whether the order belongs to one-sided communication, or to a library's messages to itself.
     pub fn is_one_sided(&self) -> bool {
         matches!(
             self,
@@ -265,7 +264,7 @@ impl CollectiveCall {
 }
 
 impl Order {
-    /// Checks an order that has been read, in a run of so many ranks, and takes what is a part of it out of its payload.
+    /// Checks an order that has been read, in a run with this many ranks, and takes its part of the payload out.
     pub(crate) fn check(&mut self, bytes: &mut Vec<u8>, ranks: u32) -> Result<(), Foul> {
         match self {
             Order::Send { to, .. } | Order::Untagged { to, .. } | Order::Enqueue { to, .. } => {

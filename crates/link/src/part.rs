@@ -1,18 +1,19 @@
-//! Payload in parts: bytes of any length cross an area of fixed length, and none can end up in the wrong place.
+//! Payload in parts: any number of bytes crosses an area with a fixed length, and no byte can end up in the wrong
+//! place.
 //!
-//! A record's payload is written to an area in as many parts as it needs, one after the other. Each part follows a copy of the
-//! record and a [`Part`], which says where the bytes belong and how long the whole is. Only [`Payload`], which counts what has
-//! been written, makes a `Part`, so no other code can forget the place. The reading side passes every part through a
-//! [`Reassembly`]. It checks that the parts of a record make up the whole, each byte once: each part begins where the one
-//! before ended, all bear the same record and the same length, and no other record comes between them. A rank whose parts do
-//! not is at fault, whatever its memory holds; the simulator's parts are the simulator's own.
+//! A record's payload is written to an area in as many parts as it needs, one after the other. Each part follows a copy
+//! of the record and a [`Part`], which has the bytes' place and the whole length. Only [`Payload`], which counts the
+//! written bytes, makes a `Part`, so no other code can forget the place. The reading side passes every part through a
+//! [`Reassembly`]. It checks that a record's parts make up the whole, each byte once: each part begins where the one
+//! before ended, all bear the same record and the same length, and no other record comes between them. A rank with
+//! other parts is at fault, whatever its memory holds; the simulator's parts are the simulator's own.
 //!
-//! A record without payload has one part of no bytes.
+//! A record without payload has one empty part.
 
 use crate::foul::Foul;
 use bytemuck::{Pod, Zeroable};
 
-/// Where the bytes of a part belong in their payload.
+/// Where a part's bytes belong in their payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Part {
@@ -22,7 +23,7 @@ pub struct Part {
 }
 
 impl Part {
-    /// The place of the part's first byte in the whole.
+    /// The place in the whole where the part's first byte belongs.
     pub fn at(self) -> usize {
         self.at as usize
     }
@@ -43,17 +44,17 @@ impl Part {
     }
 }
 
-/// Bytes that are on their way into an area: the pieces of memory that hold them, and how many have been written.
+/// Bytes on their way into an area: the memory pieces that hold them, and how many have been written.
 pub struct Payload<'a> {
     pieces: &'a [&'a [u8]],
     whole: usize,
     gone: usize,
-    /// Whether any part has been written: even a payload of no bytes has one.
+    /// Whether any part has been written: even an empty payload has one.
     begun: bool,
 }
 
 impl<'a> Payload<'a> {
-    /// The bytes of several pieces of memory, one after the other.
+    /// The bytes in several memory pieces, one after the other.
     pub fn new(pieces: &'a [&'a [u8]]) -> Self {
         Payload {
             pieces,
@@ -63,12 +64,12 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// Whether all of it has been written.
+    /// Whether it is completely written.
     pub fn is_written(&self) -> bool {
         self.begun && self.gone == self.whole
     }
 
-    /// The next part, of at most `most` bytes.
+    /// The next part, with at most `most` bytes.
     pub(crate) fn next(&self, most: usize) -> Part {
         Part {
             at: self.gone as u64,
@@ -77,7 +78,7 @@ impl<'a> Payload<'a> {
         }
     }
 
-    /// The pieces of memory that hold the bytes of the next part.
+    /// The memory pieces that hold the next part's bytes.
     pub(crate) fn bytes(&self, part: Part) -> impl Iterator<Item = &'a [u8]> {
         let (mut skip, mut left) = (part.at(), part.length());
         self.pieces.iter().map(move |piece| {
@@ -89,7 +90,7 @@ impl<'a> Payload<'a> {
         })
     }
 
-    /// Takes the next part out, of at most `most` bytes: for those who pass a payload on without an area, as tests do.
+    /// Takes the next part out, with at most `most` bytes: to pass a payload on without an area, as tests do.
     pub fn take(&mut self, most: usize) -> Option<(Part, Vec<u8>)> {
         if self.is_written() {
             return None;
@@ -108,7 +109,7 @@ impl<'a> Payload<'a> {
     }
 }
 
-/// What the reading side knows of an incomplete payload: its record, and the part that came last.
+/// The reading side's state for an incomplete payload: its record, and the latest part.
 pub(crate) struct Reassembly<R> {
     open: Option<(R, Part)>,
 }
@@ -120,7 +121,7 @@ impl<R> Default for Reassembly<R> {
 }
 
 impl<R: Copy + PartialEq> Reassembly<R> {
-    /// Takes note of a part of a record's payload.
+    /// Records a part of a record's payload.
     ///
     /// # Errors
     /// [`Foul::Part`], if the part is not the one that must come next.

@@ -1,8 +1,9 @@
-//! The plan of a run with sampled computation: how long each execution of a region takes, in simulated time.
+//! The plan for a run with sampled computation: the simulated time for each execution of a region.
 //!
-//! A *region* is the program between two calls, by the places from which it makes them, or a part of the program that
-//! `MPI_Pcontrol` has named. The simulator makes the plan from a table of measured times and from the processors of the machine.
-//! Ranks read it once, when they attach: a file in memory beside that of the [link](crate), with a line for each region of a rank:
+//! A *region* is the program between two calls, by the places from which it makes them, or a program part that
+//! `MPI_Pcontrol` has named. The simulator makes the plan from a table with measured times and from the machine's
+//! processors. Ranks read it once, when they attach: a file in memory beside that of the [link](crate), with a line for
+//! each region in a rank:
 //!
 //! ```text
 //! rank TAB name of the region TAB times of the first executions, in order TAB times of the later ones, in turn
@@ -13,20 +14,20 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// The longest name of a region, in bytes.
+/// A region's longest name, in bytes.
 pub const LONGEST_NAME: usize = 1024;
 
-/// The times of a region's executions in one rank.
+/// A region's execution times in one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Times {
-    /// Of the first executions, in order.
+    /// For the first executions, in order.
     pub first: Vec<u64>,
-    /// Of all later ones, in turn.
+    /// For all later ones, in turn.
     pub later: Vec<u64>,
 }
 
 impl Times {
-    /// The time of an execution, which this many precede.
+    /// The time for the execution that this many precede.
     pub fn of(&self, execution: u64) -> Option<u64> {
         let first = self.first.len() as u64;
         if execution < first {
@@ -46,7 +47,7 @@ pub fn name(mut text: String) -> String {
     text
 }
 
-/// The lines of a rank's regions.
+/// The lines for a rank's regions.
 pub fn write(rank: u32, name: &str, times: &Times, to: &mut String) {
     let list = |times: &[u64]| {
         let words: Vec<String> = times.iter().map(u64::to_string).collect();
@@ -56,7 +57,7 @@ pub fn write(rank: u32, name: &str, times: &Times, to: &mut String) {
     let _ = writeln!(to, "{rank}\t{name}\t{first}\t{later}");
 }
 
-/// The regions of a rank by name; lines of another form are skipped.
+/// A rank's regions by name; lines in another form are skipped.
 pub fn read(rank: u32, text: &str) -> HashMap<String, Times> {
     let times = |words: &str| words.split_whitespace().flat_map(str::parse).collect();
     let own = format!("{rank}\t");

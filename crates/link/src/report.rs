@@ -1,19 +1,19 @@
-//! What the simulator writes: reports.
+//! The simulator's reports.
 //!
-//! Ranks trust the simulator: a raw report without a meaning is a broken invariant of the link.
+//! Ranks trust the simulator: a raw report without a meaning is a broken invariant in the link.
 
 use crate::order::Place;
 use crate::raw::Raw;
 use serde::{Deserialize, Serialize};
 
-/// A report, and what its rank needs to check the payload.
+/// A report, and the data with which its rank checks the payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
     /// The report.
     pub report: Report,
-    /// The [checksum](crate::checksum) that the payload's sender has given, or 0: then nothing is compared.
+    /// The [checksum](crate::checksum) that the payload's sender has given, or 0: then there is no comparison.
     pub checksum: u64,
-    /// The number of the payload's message in the run, for a [complaint](crate::Complaint).
+    /// The payload's message number in the run, for a [complaint](crate::Complaint).
     pub message: u64,
 }
 
@@ -40,7 +40,7 @@ pub enum Report {
         /// Completion data.
         data: Option<u32>,
     },
-    /// Store the payload in memory of this rank: another rank has put it there.
+    /// Store the payload in this rank's memory: another rank has put it there.
     Write {
         /// Where in which memory; the rank is the one that has put it.
         place: Place,
@@ -49,7 +49,7 @@ pub enum Report {
         /// The number that comes with the put, or 0.
         notice: u64,
     },
-    /// Reply with bytes of this rank's memory: another rank gets them.
+    /// Reply with bytes from this rank's memory: another rank gets them.
     Read {
         /// Which memory.
         key: u64,
@@ -58,24 +58,24 @@ pub enum Report {
         /// How many bytes.
         size: u64,
     },
-    /// Reply with the second of two vectors of one length, into which the function of the rank's reduction has combined
-    /// both. The vectors are the payload, one behind the other.
+    /// Reply with the second of two equally long vectors, into which the rank's reduction function has combined both.
+    /// The vectors are the payload, one behind the other.
     Combine,
-    /// A message is the first one in a queue of this rank. The message is the payload.
+    /// A message is the first one in this rank's queue. The message is the payload.
     Arrived {
         /// The queue's name.
         queue: u64,
     },
 }
 
-/// The end of an operation. The payload of an operation that is lost says why, in words.
+/// An operation's end. A lost operation's payload is the reason, in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ended {
-    /// The number of the operation.
+    /// The operation's number.
     pub id: u64,
     /// How it has ended.
     pub status: Status,
-    /// The kind of its end.
+    /// The kind of end.
     pub end: End,
 }
 
@@ -99,14 +99,14 @@ pub enum End {
     },
     /// An insertion into a queue.
     Enqueued,
-    /// A collective call, with the result as its payload if the result is due to this rank; or the making of a group.
+    /// A collective call, with the result as its payload if the result is due to this rank; or the creation of a group.
     Collected {
-        /// Bytes of the result.
+        /// The result's bytes.
         size: u64,
     },
 }
 
-/// The envelope of a message: all but its bytes.
+/// A message's envelope: all but its bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Envelope {
     /// The sender.
@@ -124,7 +124,7 @@ pub struct Envelope {
 pub enum Status {
     /// Well.
     Done,
-    /// The message was longer than its room, and nothing of it was stored.
+    /// The message was longer than its room, and it was not stored, not even in part.
     Truncated,
     /// It was taken back.
     Cancelled,

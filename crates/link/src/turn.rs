@@ -1,26 +1,28 @@
-//! Who may go on: the words by which a rank and the simulator hand the turn to each other.
+//! The words by which a rank and the simulator hand the turn to each other.
 //!
-//! Each rank's slot has a *turn*, which is [`RANK`] or [`SIMULATOR`]. The side that has the turn owns the rest of the slot,
-//! both areas included. Storing the other value gives the slot away (a release); reading that value takes it over (an acquire).
-//! One word for all ranks, *awaited*, says for which rank the simulator sleeps, so that other ranks need not wake it.
+//! Each rank's slot has a *turn*, which is [`RANK`] or [`SIMULATOR`]. The side that has the turn owns the rest of the
+//! slot, both areas included. Storing the other value gives the slot away (a release); reading that value takes it over
+//! (an acquire). One word for all ranks, *awaited*, names the rank for which the simulator sleeps, so that other ranks
+//! need not wake it.
 //!
-//! | who | gives the turn | takes the turn |
+//! | side | gives the turn | takes the turn |
 //! |---|---|---|
 //! | a rank | [`to_simulator`] | [`await_rank`]: sleeps while its turn is the simulator's |
-//! | the simulator | [`to_ranks`]: wakes the first, and each wakes two more | [`await_simulator`]: says for whom, looks, sleeps |
+//! | the simulator | [`to_ranks`]: wakes the first, and each wakes two more | [`await_simulator`]: stores the rank, looks, sleeps |
 //!
-//! *No wake is lost.* A rank stores its turn and then reads *awaited*; the simulator stores *awaited* and then reads the turn. A
-//! full fence stands between the two steps of either side, so at least one side sees what the other has stored: the rank wakes
-//! the simulator, or the simulator does not sleep. A sleep ends at once if the word no longer has the expected value. The ranks
-//! that a rank wakes are named in its slot, which it owns from its turn on, and they have got their turns before.
+//! *No wake is lost.* A rank stores its turn and then reads *awaited*; the simulator stores *awaited* and then reads
+//! the turn. A full fence stands between the two steps of either side, so at least one side sees the other's store: the
+//! rank wakes the simulator, or the simulator does not sleep. A sleep ends immediately if the word no longer has the
+//! expected value. The ranks that a rank wakes are named in its slot, which it owns from its turn on, and they have got
+//! their turns before.
 //!
 //! All functions are written over a [`Word`], so that `tests/loom.rs` can explore their interleavings with words of its own.
 
 use std::time::Duration;
 
-/// The value of a turn that is the rank's.
+/// The turn's value while it is the rank's.
 pub const RANK: u32 = 0;
-/// The value of a turn that is the simulator's.
+/// The turn's value while it is the simulator's.
 pub const SIMULATOR: u32 = 1;
 /// No rank.
 pub const NOBODY: u32 = u32::MAX;
@@ -29,9 +31,9 @@ pub const NOBODY: u32 = u32::MAX;
 pub trait Word {
     /// The value; all that was written before it was stored becomes visible.
     fn take(&self) -> u32;
-    /// Stores a value, and makes all that was written before visible to whoever takes it.
+    /// Stores a value, and makes all earlier writes visible to the side that takes it.
     fn give(&self, value: u32);
-    /// Orders memory: everybody sees what was stored before the fence, before what comes after it is read.
+    /// Orders memory: all stores before the fence are visible to everyone before the reads that follow it.
     fn fence();
     /// Sleeps while the word has this value; the sleep may end sooner. Returns whether it ended before the time was over.
     fn sleep(&self, value: u32, at_most: Duration) -> bool;
@@ -48,8 +50,8 @@ pub fn to_simulator<W: Word>(turn: &W, awaited: &W, rank: u32) {
     }
 }
 
-/// A rank waits until its turn comes back. Before each period of sleep it calls `go_on`, which ends the process if there is
-/// nothing to wait for; the argument says whether a whole period has passed.
+/// A rank waits until its turn comes back. Before each sleep period it calls `go_on`, which ends the process if the
+/// wait has no purpose; the argument is whether a whole period has passed.
 pub fn await_rank<W: Word>(turn: &W, period: Duration, mut go_on: impl FnMut(bool)) {
     let mut late = false;
     while turn.take() == SIMULATOR {
@@ -58,14 +60,15 @@ pub fn await_rank<W: Word>(turn: &W, period: Duration, mut go_on: impl FnMut(boo
     }
 }
 
-/// The simulator waits until a rank has given its turn away, or `left` says that no time is left. Returns whether the rank has.
+/// The simulator waits until a rank has given its turn away, or `left` reports that no time is left. Returns whether
+/// the rank has.
 pub fn await_simulator<W: Word>(
     turn: &W,
     awaited: &W,
     rank: u32,
     mut left: impl FnMut() -> Duration,
 ) -> bool {
-    // Any word but a rank's own gives the turn away: nobody need wait for a rank that writes another one.
+    // Any value but the rank's own gives the turn away: a rank that writes another value need not be awaited.
     if turn.take() != RANK {
         return true;
     }
@@ -85,8 +88,8 @@ pub fn await_simulator<W: Word>(
     given
 }
 
-/// The simulator gives ranks their turns, by the places of their slots. It wakes the first, and each wakes two more: to wake a
-/// process takes longer than most of what the process then does, and so all processors do it.
+/// The simulator gives ranks their turns, by slot places. It wakes the first, and each wakes two more: to wake a
+/// process takes longer than most of what the process then does, and so all processors share the work.
 pub fn to_ranks<'a, W: Word + 'a>(
     ranks: &[u32],
     turn: impl Fn(u32) -> &'a W,

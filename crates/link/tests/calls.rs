@@ -1,4 +1,4 @@
-//! The list of calls.
+//! The call list.
 
 use link::calls::{COUNT, CallKind, kind, name, number};
 

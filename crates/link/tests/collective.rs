@@ -8,6 +8,6 @@ fn operations_are_those_of_their_types() {
         let reduction = move |element| Reduction::new(operation, element);
         Element::ALL.into_iter().filter_map(reduction)
     });
-    // All 10 of 8 types of integers, 4 of 2 of floating point, 2 of 2 complex ones, 3 of truth values, 3 of bytes.
+    // All 10 for 8 integer types, 4 for 2 floating-point types, 2 for 2 complex types, 3 for truth values, 3 for bytes.
     assert_eq!(all.count(), 8 * 10 + 2 * 4 + 2 * 2 + 3 + 3);
 }

@@ -1,13 +1,13 @@
-//! Whatever a rank writes into the shared memory, the simulator takes orders or says what is wrong: it never panics, never
-//! waits, and keeps no more bytes than the area holds.
+//! Whatever a rank writes into the shared memory, the simulator takes orders or reports the error: it never panics,
+//! never waits, and keeps no more bytes than the area holds.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `ELANITE_FUZZ_SEED` | seed of the first case; the following cases have the following numbers | 0 |
+//! | `ELANITE_FUZZ_SEED` | the first case's seed; the following cases have the following numbers | 0 |
 //! | `ELANITE_FUZZ_CASES` | how many cases | 20,000 |
 //! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //!
-//! A case is the area of a rank that keeps to the rules, of which some words are then replaced. `make fuzz-inputs` runs more.
+//! A case is a lawful rank's area in which some words are then replaced. `make fuzz-inputs` runs more.
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
@@ -21,22 +21,22 @@ use std::os::unix::fs::FileExt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::{Duration, Instant};
 
-/// The cases of every run of the tests: about a second on a slow core.
+/// The cases in every test run: about a second on a slow core.
 const CASES: u64 = 20_000;
 
 const PAGE: u64 = 4096;
-/// Where the slot of rank 0 begins; its area of orders begins a page later.
+/// Where rank 0's slot begins; its order area begins a page later.
 const SLOT: u64 = 2 * PAGE;
-/// Words of the slot.
+/// The slot's words.
 const TURN: u64 = 0;
 const PHASE: u64 = 4;
 const PID: u64 = 8;
 const CALL: u64 = 12;
 const UP: u64 = 48;
-/// Bytes of the slot that mean something.
+/// The slot's meaningful bytes.
 const WORDS: u64 = 80;
 
-/// Random numbers of one case.
+/// One case's random numbers.
 struct Draw(u64);
 
 impl Draw {
@@ -94,12 +94,12 @@ impl Memory {
     }
 }
 
-/// The raw record of an order.
+/// An order's raw record.
 fn raw(order: Order) -> Raw {
     Record::plain(0, Body::Order(3, order)).raw()
 }
 
-/// A record of any kind but a wait.
+/// A record that is not a wait.
 fn body(draw: &mut Draw) -> Body {
     let (key, size) = (draw.below(4), draw.below(100));
     let place = Place {
@@ -191,7 +191,7 @@ fn records(draw: &mut Draw) -> Vec<u8> {
     for _ in 0..draw.below(6) {
         let length = [0, 1, 8, 100, 5000][draw.below(5) as usize];
         let body = body(draw);
-        // The payload of a group is words.
+        // A group's payload is words.
         let length = match &body {
             Body::Order(_, Order::Group { .. }) => length & !3,
             _ => length,
@@ -211,7 +211,7 @@ fn records(draw: &mut Draw) -> Vec<u8> {
     all
 }
 
-/// What became of a case.
+/// The outcomes of the cases.
 #[derive(Default, Debug)]
 struct Tally {
     cases: u64,
@@ -250,7 +250,7 @@ fn run(seed: u64, simulator: &mut Simulator, memory: &Memory, tally: &mut Tally)
             1
         };
         memory.word(TURN, turn);
-        // What people are told of the rank at any time.
+        // The rank's data that people may see at any time.
         let _ = (
             simulator.phase(0),
             simulator.pid(0),
@@ -298,7 +298,7 @@ fn whatever_a_rank_writes_is_orders_or_an_error() {
     let patience = seconds.unwrap_or(Duration::MAX);
     let (start, mut tally) = (Instant::now(), Tally::default());
     while start.elapsed() < patience && tally.cases < most {
-        // What is left of an order must not matter to the next one: some cases share a simulator.
+        // The remains of an order must not matter to the next one: some cases share a simulator.
         let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
         let memory = Memory::of(&simulator);
         for _ in 0..50.min(most) {
@@ -333,7 +333,7 @@ fn the_words_lie_where_this_test_thinks() {
     assert!(simulator.has_turn(0));
 }
 
-/// The error that an area gives whose first record has this part, and whose length is `up`.
+/// The error for an area with this part in its first record, and with the length `up`.
 fn foul(part: [u64; 3], up: u64) -> Option<Foul> {
     let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
     let memory = Memory::of(&simulator);

@@ -1,6 +1,6 @@
-//! Interleavings of a hand-over between ranks and the simulator, with the weak order of memory that the language allows:
-//! no wake is lost (the model reports a deadlock, since no sleep ends by time), and nobody touches a slot without its turn (the
-//! model reports a data race).
+//! Interleavings of a hand-over between ranks and the simulator, with the weak memory order that the language allows:
+//! no wake is lost (the model reports a deadlock, since no sleep ends by time), and no side touches a slot without its
+//! turn (the model reports a data race).
 
 use link::turn::{self, NOBODY, RANK, SIMULATOR, Word};
 use loom::cell::UnsafeCell;
@@ -54,7 +54,7 @@ impl Word for Modelled {
     }
 }
 
-/// A slot: its words, and an area that only who has the turn may touch.
+/// A slot: its words, and an area that only the turn's owner may touch.
 struct Slot {
     turn: Modelled,
     wakes: [Modelled; 2],
@@ -83,7 +83,7 @@ impl Shared {
         &self.slots[rank as usize]
     }
 
-    /// Adds to what lies in an area, and returns it; a data race if another thread may do so at the same time.
+    /// Increments an area's count, and returns it; a data race if another thread may do so at the same time.
     #[allow(unsafe_code)] // the model checks it
     fn count(&self, rank: u32) -> u32 {
         self.slot(rank).area.with_mut(|area| {
@@ -95,7 +95,7 @@ impl Shared {
         })
     }
 
-    /// What a rank does: so many turns.
+    /// A rank: this many turns.
     fn rank(&self, rank: u32, turns: u32) {
         let slot = self.slot(rank);
         for turn in 0..turns {
@@ -106,7 +106,7 @@ impl Shared {
         }
     }
 
-    /// What the simulator does: it waits for one rank after the other, and gives all their turns together.
+    /// The simulator: it waits for one rank after the other, and gives all their turns together.
     fn simulator(&self, turns: u32) {
         let ranks: Vec<u32> = (0..self.slots.len() as u32).collect();
         for turn in 0..turns {

@@ -1,4 +1,4 @@
-//! Payloads of any length cross the link, in both directions, and are the same on the other side.
+//! Payloads with any length cross the link, in both directions, and are the same on the other side.
 
 use link::{
     BATCH, Body, Delivery, End, Ended, NEVER, Patience, Payload, Rank, Record, Report, Settings,
@@ -24,7 +24,7 @@ fn bytes(length: usize, seed: usize) -> Vec<u8> {
         .collect()
 }
 
-/// The rank: it gives back all that it is told.
+/// The rank: it returns all that it receives.
 fn echo(mut rank: Rank) {
     let (mut next, mut whole, mut still) = (0, Vec::new(), false);
     loop {

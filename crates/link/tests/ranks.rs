@@ -1,4 +1,4 @@
-//! What ranks say of themselves, whoever has the turn; and ranks that leave, come back, or exit.
+//! The ranks' data about themselves, on either side's turn; and ranks that leave, come back, or exit.
 
 use link::{
     Collectives, Compute, Leaving, LinkError, Phase, Rank, Settings, Simulator, Starter, Stray,
@@ -110,7 +110,7 @@ fn ranks_start_later_where_there_is_room() {
     assert_eq!(worlds, [(world(0), 0, 4), (world(2), 7, 4)]);
 }
 
-/// A run whose settings have the greatest numbers has room for them, and ranks read what was set.
+/// A run whose settings have the greatest numbers has room for them, and ranks read these settings.
 #[test]
 fn a_rank_reads_the_settings_of_the_run() {
     let most = Settings {

@@ -1,8 +1,8 @@
-//! The calls of Elanlib and Elan3lib.
+//! The Elanlib and Elan3lib calls.
 
 use super::CallKind::{self, Blocks, Looks, Other};
 
-/// The calls, in any order: each takes the number of its place.
+/// The calls, in any order: each takes its place as its number.
 pub(super) const CALLS: &[(&str, CallKind)] = &[
     ("elan3_control_open", Other),
     ("elan3_getdma", Other),

@@ -1,8 +1,8 @@
-//! The calls of OpenSHMEM. A call stands for all its forms by type and context.
+//! The OpenSHMEM calls. A call stands for all its forms by type and context.
 
 use super::CallKind::{self, Blocks, Looks, Other};
 
-/// The calls, in any order: each takes the number of its place.
+/// The calls, in any order: each takes its place as its number.
 pub(super) const CALLS: &[(&str, CallKind)] = &[
     ("shmem_init", Blocks),
     ("shmem_finalize", Blocks),

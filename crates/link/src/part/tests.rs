@@ -6,7 +6,7 @@ fn order(time: u64) -> Raw {
     Record::plain(time, Body::Reply).raw()
 }
 
-/// The parts of a payload whose next part has at most `most` bytes, as the reading side finds them.
+/// A payload's parts, with at most `most` bytes in the next one, as the reading side finds them.
 fn cut(pieces: &[&[u8]], most: impl Fn(usize) -> usize) -> Vec<(Part, Vec<u8>)> {
     let mut payload = Payload::new(pieces);
     let mut parts = Vec::new();
@@ -47,7 +47,7 @@ fn nothing_is_one_part_of_nothing() {
     }
 }
 
-/// What becomes of parts of ten bytes in an order, each with the time of its record.
+/// The result of joining ten-byte parts in an order, each with its record's time.
 fn join(parts: &[(usize, u64)]) -> Result<bool, Foul> {
     let bytes = [0; 30];
     let all = cut(&[&bytes], |_| 10);

@@ -33,7 +33,7 @@ fn reports_come_back_as_they_were_written() {
     let all = ends
         .iter()
         .flat_map(|&end| statuses.map(|status| (end, status)));
-    // Who has sent a message that is lost is not known by the message.
+    // A lost message does not identify its sender.
     let lost = [None, Some(2)].map(|peer| (End::Sent, Status::Lost { peer }));
     let others = [
         Report::Untagged {
