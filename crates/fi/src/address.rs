@@ -1,16 +1,17 @@
-//! Addresses of ranks, as MPI libraries exchange them: a short text of one length, `elanite-0000042` and a zero byte. And
-//! address vectors: tables of the ranks whose addresses a program has inserted, by the numbers that the program got for them.
+//! Rank addresses, as MPI libraries exchange them: a short text with a fixed length, `elanite-0000042` and a zero byte.
+//! And address vectors: tables with the ranks whose addresses a program has inserted, by the numbers that the program
+//! got for them.
 
 use crate::abi::FI_ADDR_NOTAVAIL;
 
-/// Bytes of an address, with the zero byte.
+/// An address's bytes, with the zero byte.
 pub const LENGTH: usize = 16;
 
 const PREFIX: &[u8] = b"elanite-";
 
 const DIGITS: usize = LENGTH - PREFIX.len() - 1;
 
-/// The address of a rank.
+/// A rank's address.
 pub fn of(rank: u32) -> [u8; LENGTH] {
     let text = format!("elanite-{rank:0DIGITS$}\0");
     text.into_bytes()
@@ -18,13 +19,13 @@ pub fn of(rank: u32) -> [u8; LENGTH] {
         .expect("there are fewer ranks than ten million")
 }
 
-/// The rank of an address.
+/// An address's rank.
 pub fn rank(address: &[u8]) -> Option<u32> {
     let digits = address.strip_prefix(PREFIX)?.strip_suffix(b"\0")?;
     std::str::from_utf8(digits).ok()?.parse().ok()
 }
 
-/// The rank of each entry; nothing for a removed entry.
+/// Each entry's rank; `None` for a removed entry.
 #[derive(Default)]
 pub struct AddressVector(Vec<Option<u32>>);
 
@@ -41,14 +42,14 @@ impl AddressVector {
         entry.map(|entry| *entry = None).is_some()
     }
 
-    /// The rank of an entry.
+    /// An entry's rank.
     pub fn rank(&self, number: u64) -> Option<u32> {
         self.0.get(number as usize).copied().flatten()
     }
 
-    /// The first number of a rank, or `FI_ADDR_NOTAVAIL`.
+    /// A rank's first number, or `FI_ADDR_NOTAVAIL`.
     pub fn number(&self, rank: u32) -> u64 {
-        // Nearly always the entry of the same number.
+        // Nearly always the entry with the same number.
         if self.rank(rank.into()) == Some(rank) {
             return rank.into();
         }

@@ -1,7 +1,7 @@
-//! How this process becomes a rank of the simulation: it attaches to the simulator, and tells the modules that watch over
-//! clocks, calls and the process manager.
+//! This process becomes a rank in the simulation: it attaches to the simulator, and notifies the modules that watch
+//! over clocks, calls and the process manager.
 
-#![allow(unsafe_code)] // the environment, and a function of C
+#![allow(unsafe_code)] // the environment, and a C function
 
 use crate::manager;
 use crate::progress::ProgressEngine;
@@ -51,7 +51,7 @@ pub fn attach(path: &str, rank: u32) -> Result<&'static Session, LinkError> {
     manager::attached();
     // SAFETY: the handler only writes a few words.
     unsafe { libc::atexit(exits) };
-    // The starter of this process watches over it; without a starter, nobody would end this process.
+    // The starter of this process watches over it; without a starter, this process would never be ended.
     let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL));
     Ok(session)
 }

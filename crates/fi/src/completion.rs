@@ -1,4 +1,5 @@
-//! Completion queues and counters: the program looks there for what has ended, and simulated time passes while nothing has.
+//! Completion queues and counters: the program looks there for ended operations, and simulated time passes while there
+//! is no such end.
 //!
 //! An MPI library waits by looking at an empty queue, or at a counter that has not changed while something is under way.
 //! Simulated time then goes on to the next report, or by a step; see [`Session::look`](rank::session::Session::look).
@@ -41,7 +42,7 @@ static COUNTER_OPS: FiOpsCntr = FiOpsCntr {
     wait: counter_wait,
 };
 
-/// A queue of ours: its number in the progress engine, and how much of an entry the program wants.
+/// Our queue: its number in the progress engine, and the part of an entry that the program wants.
 #[repr(C)]
 struct Queue {
     cq: FidCq,
@@ -104,8 +105,8 @@ unsafe extern "C" fn readfrom(
         while taken < count {
             match completions.first(number) {
                 Some(Completion::Done(entry, source)) => {
-                    // SAFETY: there is room for so many entries of the queue's format, whose layout is the beginning of the
-                    // longest one's, and for as many sources, if they are wanted.
+                    // SAFETY: there is room for this many entries in the queue's format, whose layout is the beginning
+                    // of the longest one's, and for as many sources, if they are wanted.
                     unsafe {
                         let place = entries.cast::<u8>().add(taken * length);
                         place.copy_from_nonoverlapping((&raw const entry).cast(), length);
@@ -131,8 +132,8 @@ unsafe extern "C" fn readerr(cq: *mut FidCq, place: *mut FiCqErrEntry, _flags: u
     in_session(|session| {
         let mut state = session.lock();
         let completions = &mut state.engine().completions;
-        // SAFETY: it is a queue of ours, and there is room for an entry: in programs of older versions for one without its
-        // last field. What the program says of its room for further data stays.
+        // SAFETY: it is our queue, and there is room for an entry: in programs of older versions for one without its
+        // last field. The program's value for its room for further data stays.
         unsafe {
             let Some(Completion::Failed(error)) = completions.first((*cq).number) else {
                 return Err(-FI_EAGAIN);
@@ -180,7 +181,7 @@ pub unsafe extern "C" fn open_counter(
     })
 }
 
-/// Calls a function with the session, its lock, and the number of a counter of ours.
+/// Calls a function with the session, its lock, and one of our counters' number.
 unsafe fn with_counter<R>(
     cntr: *mut FidCntr,
     act: impl FnOnce(&Session, &mut State, usize) -> R,
@@ -236,7 +237,7 @@ unsafe extern "C" fn counter_set(cntr: *mut FidCntr, value: u64) -> c_int {
     })
 }
 
-/// Waits until a counter reaches a threshold, for `timeout` ms of simulated time, or for ever if `timeout` is negative.
+/// Waits until a counter reaches a threshold, for `timeout` ms in simulated time, or for ever if `timeout` is negative.
 unsafe extern "C" fn counter_wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) -> c_int {
     let wait = |session: &Session, state: &mut State, number| {
         let limit = u64::try_from(timeout).map_or(NEVER, |time| {

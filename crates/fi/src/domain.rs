@@ -1,7 +1,8 @@
-//! What a program opens in a domain beside endpoints: address vectors and registrations of memory.
+//! A domain's objects besides endpoints: address vectors and memory registrations.
 //!
-//! An address vector is a table (`FI_AV_TABLE`): the number of an address is its place. Registration is "scalable": the program
-//! chooses the key, places count from the beginning of the memory, and the program's own buffers need no registration.
+//! An address vector is a table (`FI_AV_TABLE`): an address's number is its place. Registration is "scalable": the
+//! program chooses the key, places count from the beginning of the memory, and the program's own buffers need no
+//! registration.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -76,7 +77,7 @@ unsafe extern "C" fn av_open(
     })
 }
 
-/// Calls a function with an address vector of ours.
+/// Calls a function with our address vector.
 unsafe fn with_vector(
     av: *mut FidAv,
     act: impl FnOnce(&mut AddressVector) -> Result<c_int, c_int>,
@@ -96,8 +97,8 @@ unsafe extern "C" fn av_insert(
     _flags: u64,
     _context: *mut c_void,
 ) -> c_int {
-    // SAFETY: it is an address vector; so many addresses of our length lie there, and there is room for as many numbers, or
-    // none is wanted.
+    // SAFETY: it is an address vector; this many addresses of our length lie there, and there is room for as many
+    // numbers, or no numbers are wanted.
     unsafe {
         let addresses = std::slice::from_raw_parts(addresses.cast::<u8>(), count * address::LENGTH);
         with_vector(av, |vector| {
@@ -136,8 +137,7 @@ unsafe extern "C" fn av_lookup(
     text: *mut c_void,
     length: *mut usize,
 ) -> c_int {
-    // SAFETY: it is an address vector; there is room for as many bytes as `length` says, and it is told how many there
-    // would be.
+    // SAFETY: it is an address vector; there is room for `length` bytes, and `length` receives how many there would be.
     unsafe {
         with_vector(av, |vector| {
             let bytes = address::of(vector.rank(number).ok_or(-FI_EINVAL)?);
@@ -156,7 +156,7 @@ unsafe extern "C" fn av_straddr(
     buffer: *mut c_char,
     length: *mut usize,
 ) -> *const c_char {
-    // SAFETY: an address is a text already; there is room for as many bytes as `length` says.
+    // SAFETY: an address is a text already; there is room for `length` bytes.
     unsafe {
         let now = address::LENGTH.min(*length);
         buffer.copy_from_nonoverlapping(text.cast(), now);
@@ -253,12 +253,12 @@ unsafe extern "C" fn mr_close(fid: *mut Fid) -> c_int {
     }
 }
 
-/// Refuses: a registration is for all endpoints and tells no counter.
+/// Refuses: a registration is for all endpoints and notifies no counter.
 unsafe extern "C" fn mr_bind(_fid: *mut Fid, _other: *mut Fid, _flags: u64) -> c_int {
     0
 }
 
-/// Has nothing to do: a registration is there as soon as it is opened.
+/// Does no work: a registration is valid as soon as it is opened.
 unsafe extern "C" fn mr_control(_fid: *mut Fid, _command: c_int, _arg: *mut c_void) -> c_int {
     0
 }

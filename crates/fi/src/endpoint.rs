@@ -91,7 +91,7 @@ unsafe extern "C" fn bind(_fid: *mut Fid, other: *mut Fid, flags: u64) -> c_int 
         let mut state = session.lock();
         let endpoint = &mut state.engine().endpoint;
         let bindings = endpoint.as_mut().ok_or(-FI_EOPBADSTATE)?;
-        // SAFETY: what is bound is an object of this provider, whose class says which.
+        // SAFETY: the bound object is one of this provider, and its class identifies it.
         unsafe {
             match (*other).class {
                 FI_CLASS_AV => bindings.vector = Some((*other.cast::<FidAv>()).number),
@@ -169,7 +169,7 @@ unsafe extern "C" fn setopt(
 unsafe extern "C" fn getname(_fid: *mut Fid, place: *mut c_void, length: *mut usize) -> c_int {
     in_session(|session| {
         let own = address::of(session.rank().0);
-        // SAFETY: there is room for so many bytes, and it is told how many there are.
+        // SAFETY: there is room for this many bytes, and the length receives how many there are.
         unsafe {
             let room = std::mem::replace(&mut *length, own.len());
             if room < own.len() {

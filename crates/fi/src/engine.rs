@@ -1,11 +1,11 @@
-//! The progress engine as the calls of MPI use it: collective calls that block, which they order past the MPI library.
+//! The progress engine for MPI calls: blocking collective calls, which they order past the MPI library.
 
 use crate::progress::HasEngine;
 use link::Status;
 use rank::memory::Buffer;
 use rank::session::State;
 
-/// Takes down a call that is about to be ordered, with room for what is due to the rank; returns its number.
+/// Registers a call that is about to be ordered, with room for the bytes due to the rank; returns its number.
 pub fn begin(state: &mut State, due: Buffer) -> u64 {
     state.engine().begin_collective(due)
 }
@@ -20,7 +20,7 @@ pub fn take(state: &mut State, id: u64) -> Option<Status> {
     state.engine().collected.take(id)
 }
 
-/// Whether the program gets the errors of single requests.
+/// Whether the program gets errors for single requests.
 pub fn reports_losses(state: &mut State) -> bool {
     state.engine().losses.are_told()
 }

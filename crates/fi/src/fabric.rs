@@ -1,5 +1,6 @@
-//! The fabric and the domain. A process that opens the domain becomes a rank of the simulation. It leaves the simulation when
-//! it closes the domain, and may open the domain once more. There is one domain at a time, and one endpoint in it.
+//! The fabric and the domain. A process that opens the domain becomes a rank in the simulation. It leaves the
+//! simulation when it closes the domain, and may open the domain once more. There is one domain at a time, and one
+//! endpoint in it.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -67,7 +68,7 @@ unsafe extern "C" fn open_domain(
 unsafe extern "C" fn close_domain(fid: *mut Fid) -> c_int {
     if let Some(session) = session::get() {
         record::concluded(session);
-        // Our own libraries stay in the simulation to the end of the process.
+        // Our own libraries stay in the simulation until the process ends.
         if !session::is_kept() {
             session.finish();
         }

@@ -1,47 +1,47 @@
-//! Losses: operations that the machine could not carry out, since parts of it have failed, as errors of single requests of MPI.
+//! Losses: operations that failed parts of the machine could not carry out, as errors of single MPI requests.
 //!
-//! A provider tells of an operation that has failed by an error in the completion queue. MPICH takes such an error for the end
-//! of the whole library, unless it is that of a message too long for its receive, and ends all ranks, whatever error handler
-//! the program has set. The request that has failed stays under way for ever. That suits programs that handle no errors.
+//! A provider reports a failed operation by an error in the completion queue. MPICH treats such an error as fatal for
+//! the whole library, unless it means a message too long for its receive, and ends all ranks, regardless of the
+//! program's error handler. The failed request stays pending for ever. That suits programs that handle no errors.
 //!
-//! A program that sets an error handler shall get the error from the call that ends the request, and go on. MPICH keeps a
-//! request's error in the status of the request, and all its calls look there: single ones, those for several requests, those
-//! for persistent requests, and collective operations. So this module writes the error there, and MPICH hears that the
-//! operation is done. The message of the error is made by MPICH, in the format of its own messages.
+//! A program that sets an error handler shall get the error from the call that ends the request, and continue. MPICH
+//! keeps a request's error in the request's status, and all its calls look there: single ones, those for several
+//! requests, those for persistent requests, and collective operations. So this module writes the error there, and
+//! reports the operation as done to MPICH. MPICH makes the error's message, in its own format.
 //!
-//! | what is lost | what the program gets |
+//! | lost | the program's error |
 //! |---|---|
 //! | a send or receive with a tag, a collective call that Elanlib carries out and that does not block | `MPI_ERR_OTHER` from the call that ends the request |
-//! | a short message of `MPI_Send`, which is injected | `MPI_ERR_OTHER` from the call: the call of the provider fails |
-//! | what a probe waits for | `MPI_ERR_OTHER` from the call: the next look fails |
-//! | all else: one-sided operations, untagged messages | the end of all ranks |
+//! | a short message from `MPI_Send`, which is injected | `MPI_ERR_OTHER` from the call: the provider's call fails |
+//! | the message that a probe waits for | `MPI_ERR_OTHER` from the call: the next look fails |
+//! | all else: one-sided operations, untagged messages | all ranks end |
 //!
-//! *Where the status lies* depends on the version of MPICH. libfabric's context of an operation lies in the request, behind the
-//! status, and so it does in the other structures whose contexts MPICH gives to operations with tags: these begin with as much
-//! unused memory. The distance is measured once, when the program sets its first error handler and parts of the machine may
-//! fail (crate `mpi-calls`): a receive that has just been posted has `MPI_UNDEFINED` for its source. That receive never
-//! reaches the simulator. Where nothing is found, errors stay those of the queue.
+//! *Where the status lies* depends on the MPICH version. libfabric's operation context lies in the request, behind the
+//! status, and so it does in the other structures whose contexts MPICH gives to operations with tags: these begin with
+//! as much unused memory. The distance is measured once, when the program sets its first error handler and parts of the
+//! machine may fail (crate `mpi-calls`): a receive that has just been posted has `MPI_UNDEFINED` for its source. That
+//! receive never reaches the simulator. If the search fails, errors stay in the queue.
 
-#![allow(unsafe_code)] // memory and functions of the MPI library
+#![allow(unsafe_code)] // the MPI library's memory and functions
 
 use crate::abi::Address;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int};
 
-/// The source in the status of a receive without a message, in both of MPICH's interfaces.
+/// The source in the status while a receive has no message, in both of MPICH's interfaces.
 const UNDEFINED: i32 = -32766;
 
-/// `MPI_ERR_OTHER` of MPICH's own binary interface, and of the standard one.
+/// `MPI_ERR_OTHER` in MPICH's own binary interface, and in the standard one.
 const OTHERS: [c_int; 2] = [15, 16];
 
-/// A status is this far before a context at most, in words of 4 bytes.
+/// A status is this far before a context at most, in 4-byte words.
 const REACH: usize = 256;
 
-/// Makes an error code of MPI with a message.
+/// Makes an MPI error code with a message.
 pub type Maker = fn(&CStr) -> c_int;
 
 /// MPICH's function that makes an error code with a message: the error that led to this one, whether it is fatal, the
-/// function and the line that have found it, the class, the general message, the format and the values of the message.
+/// function and the line that have found it, the class, the general message, the message's format and values.
 type CreateCode = unsafe extern "C" fn(
     c_int,
     c_int,
@@ -53,20 +53,20 @@ type CreateCode = unsafe extern "C" fn(
     ...
 ) -> c_int;
 
-/// What is known of the requests of the MPI library, and losses that no request has.
+/// The known layout of the MPI library's requests, and losses without a request.
 #[derive(Debug, Default)]
 pub struct Losses {
-    /// How many words before a context the error of its request lies, and what makes errors; nothing unless the program hears
-    /// of single losses.
+    /// How many words before a context its request's error lies, and the error maker; `None` unless single losses are
+    /// reported to the program.
     error: Option<(usize, Maker)>,
     /// Why the latest injected operation is lost, for which a call waits.
     injected: Option<String>,
-    /// The rank for whose message a probe has waited in vain, and why.
+    /// The rank from which a probe has awaited a message in vain, and why.
     probed: Option<(Option<u32>, String)>,
 }
 
 impl Losses {
-    /// Finds the error in the request of a receive that MPICH has just posted with this context.
+    /// Finds the error's place in the request for a receive that MPICH has just posted with this context.
     pub fn learn(&mut self, context: Address, maker: Maker) {
         let context = std::ptr::with_exposed_provenance::<i32>(context);
         if context.is_null() || !context.is_aligned() {
@@ -74,8 +74,9 @@ impl Losses {
         }
         // In a status, source, tag and error follow each other.
         let word = |back: usize| {
-            // SAFETY: the search goes away from the context and ends at the status, in front of which nothing is read. It
-            // leaves the request only if MPICH's request has no status with this source in front of the context.
+            // SAFETY: the search goes away from the context and ends at the status, in front of which it reads no
+            // memory. It leaves the request only if MPICH's request has no status with this source in front of the
+            // context.
             unsafe { context.sub(back).read_volatile() }
         };
         let found = (3..REACH).find(|&source| word(source) == UNDEFINED);
@@ -83,13 +84,13 @@ impl Losses {
         self.error = found.filter(has_no_error).map(|source| (source - 2, maker));
     }
 
-    /// Whether the program hears of single losses.
+    /// Whether single losses are reported to the program.
     pub fn are_told(&self) -> bool {
         self.error.is_some()
     }
 
-    /// The operation with this context is lost. Returns whether the program hears of it by the request, or by the call that
-    /// waits for it.
+    /// The operation with this context is lost. Returns whether the request, or the call that waits for it, reports
+    /// this to the program.
     pub fn tell(&mut self, context: Address, why: &str) -> bool {
         let Some((back, maker)) = self.error else {
             return false;
@@ -99,13 +100,13 @@ impl Losses {
             return true;
         }
         let error = std::ptr::with_exposed_provenance_mut::<i32>(context).wrapping_sub(back);
-        // SAFETY: the context is that of an operation with a tag that is under way, so the error lies in its request, or in
-        // memory that nobody uses.
+        // SAFETY: the context belongs to a pending operation with a tag, so the error lies in its request, or in unused
+        // memory.
         unsafe { error.write_volatile(maker(&text(why))) };
         true
     }
 
-    /// What a probe waited for will not come.
+    /// The message that a probe waited for will not come.
     pub fn probed(&mut self, peer: Option<u32>, why: String) {
         self.probed = Some((peer, why));
     }
@@ -115,14 +116,14 @@ impl Losses {
         self.injected.take().is_some_and(|why| say(&why))
     }
 
-    /// Whether a probe for a message of this rank has waited in vain; as [`Losses::take_injected`].
+    /// Whether a probe for a message from this rank has waited in vain; as [`Losses::take_injected`].
     pub fn take_probed(&mut self, peer: Option<u32>) -> bool {
         let probed = self.probed.take_if(|probed| probed.0 == peer);
         probed.is_some_and(|(_, why)| say(&why))
     }
 }
 
-/// The reason of a loss, in words.
+/// The reason for a loss, in words.
 pub fn reason(peer: Option<u32>, why: &[u8]) -> String {
     let why = String::from_utf8_lossy(why);
     match peer {
@@ -134,7 +135,7 @@ pub fn reason(peer: Option<u32>, why: &[u8]) -> String {
 thread_local! {
     /// Whether the thread's next receive is the one by which [`Losses::learn`] learns.
     static LEARNS: Cell<bool> = const { Cell::new(false) };
-    /// Why the thread's latest call of the provider failed with [`libc::EHOSTUNREACH`].
+    /// Why the thread's latest provider call failed with [`libc::EHOSTUNREACH`].
     static WHY: RefCell<Option<CString>> = const { RefCell::new(None) };
 }
 
@@ -157,7 +158,7 @@ fn text(why: &str) -> CString {
     CString::new(why.replace('\0', " ")).unwrap_or_default()
 }
 
-/// MPICH's errors of communication. Without MPICH's function they are plain ones.
+/// MPICH's communication errors. Without MPICH's function they are plain ones.
 pub fn error_of_mpich(why: &CStr) -> c_int {
     let Some(found) = crate::mpi::definition(c"MPIR_Err_create_code") else {
         return OTHERS[0];
@@ -180,7 +181,7 @@ pub fn error_of_mpich(why: &CStr) -> c_int {
     }
 }
 
-/// libfabric's words for an error, by which MPICH says why a call of the provider failed.
+/// libfabric's words for an error, with which MPICH explains a failed provider call.
 #[unsafe(no_mangle)]
 extern "C" fn fi_strerror(error: c_int) -> *const c_char {
     if error == libc::EHOSTUNREACH

@@ -1,6 +1,7 @@
-//! Messages: the functions of `fi_tagged.h` become orders to the adapter's tagged message ports, and those of `fi_endpoint.h`
-//! orders of untagged messages. Sends of both kinds are orders. Receives of untagged messages are not: the simulator brings
-//! every untagged message unasked, and the progress engine puts it into a buffer that was posted here.
+//! Messages: the functions of `fi_tagged.h` become orders to the adapter's tagged message ports, and those of
+//! `fi_endpoint.h` orders for untagged messages. Sends of both kinds are orders. Receives for untagged messages are
+//! not: the simulator brings every untagged message unasked, and the progress engine puts it into a buffer that was
+//! posted here.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -61,7 +62,7 @@ fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Re
     Ok(())
 }
 
-/// Orders a receive of a message with such a tag, some bits of which are ignored; or what the receive stands for.
+/// Orders a receive for a message with such a tag, with some bits ignored; or the order that the receive stands for.
 fn receive(
     buffer: Buffer,
     peer: u64,
@@ -101,8 +102,8 @@ fn receive(
     Ok(())
 }
 
-/// The order to send a message, with or without a tag, and with or without completion data for the receiver. Completion data
-/// have 32 bits; one value of these stands for none.
+/// The order to send a message, with or without a tag, and with or without completion data for the receiver. Completion
+/// data have 32 bits; one value stands for no data.
 fn send_order(
     tag: Option<u64>,
     data: Option<u64>,
@@ -147,7 +148,7 @@ fn order_inject(
     operation::inject(send_order(tag, data, None)?, bytes, peer, FI_SEND)
 }
 
-/// The completion data of a message, if its flags say that it has any.
+/// A message's completion data, if its flags announce any.
 fn data_of(flags: u64, data: u64) -> Option<u64> {
     (flags & FI_REMOTE_CQ_DATA != 0).then_some(data)
 }

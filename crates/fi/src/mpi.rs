@@ -1,16 +1,17 @@
-//! Finds the MPI library's own definition of a call.
+//! Finds the MPI library's own call definition.
 //!
-//! Usually the definition is the next one after this library's in the dynamic linker's search order. A library that measures
-//! the program may come before that of MPI, and is reached by the same search. Where a program has loaded MPI by itself, out of
-//! sight of others, as interpreters load their modules, the definition is looked for in the loaded libraries called `libmpi…`.
+//! Usually the definition is the next one after this library's in the dynamic linker's search order. A library that
+//! measures the program may come before the MPI library, and is reached by the same search. Where a program has loaded
+//! MPI by itself, out of sight of others, as interpreters load their modules, the definition is looked for in the
+//! loaded libraries called `libmpi…`.
 
-#![allow(unsafe_code)] // functions of C
+#![allow(unsafe_code)] // C functions
 
 use rank::system;
 use std::ffi::{CStr, CString, c_int, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The definition of a call (`MPI_…`), in a place that keeps it.
+/// A call's definition (`MPI_…`), in a place that keeps it.
 #[inline]
 pub fn find(place: &AtomicUsize, name: &CStr) -> usize {
     match place.load(Ordering::Relaxed) {
@@ -30,7 +31,7 @@ fn search(place: &AtomicUsize, name: &CStr) -> usize {
     found
 }
 
-/// Any function of the MPI library, by a name that may begin with `MPI_`.
+/// Any function in the MPI library, by a name that may begin with `MPI_`.
 pub fn definition(name: &CStr) -> Option<usize> {
     let profiling = CString::new([b"P", name.to_bytes()].concat()).expect("a string of C");
     let first = symbol(libc::RTLD_NEXT, name).or_else(|| symbol(libc::RTLD_NEXT, &profiling));
@@ -40,12 +41,12 @@ pub fn definition(name: &CStr) -> Option<usize> {
     })
 }
 
-/// A function of the MPI library by its whole name.
+/// A function in the MPI library by its whole name.
 pub fn named(name: &CStr) -> Option<usize> {
     symbol(libc::RTLD_NEXT, name).or_else(|| symbol(library()?, name))
 }
 
-/// A datum of the MPI library; a program that is linked with the library may have the one copy of it.
+/// A datum in the MPI library; a program that is linked with the library may have its only copy.
 pub fn datum(name: &CStr) -> Option<usize> {
     symbol(libc::RTLD_DEFAULT, name).or_else(|| symbol(library()?, name))
 }
@@ -57,14 +58,14 @@ fn symbol(library: *mut c_void, name: &CStr) -> Option<usize> {
     (found != 0).then_some(found)
 }
 
-/// The library of MPI that is loaded.
+/// The loaded MPI library.
 fn library() -> Option<*mut c_void> {
     let mut paths: Vec<CString> = Vec::new();
     // SAFETY: the function is called with what it was given here, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(collect), (&raw mut paths).cast()) };
     paths.iter().find_map(|path| {
         let flags = libc::RTLD_LAZY | libc::RTLD_NOLOAD;
-        // SAFETY: it is loaded; nothing of it runs.
+        // SAFETY: it is loaded; no code of it runs.
         let library = unsafe { libc::dlopen(path.as_ptr(), flags) };
         let has = |name| symbol(library, name).is_some();
         let found = !library.is_null() && (has(c"PMPI_Init") || has(c"MPI_Init"));
@@ -93,7 +94,7 @@ unsafe extern "C" fn collect(
     0
 }
 
-/// Whether a function of the MPI library belongs to MPICH's own binary interface or to the standard one.
+/// Whether a function in the MPI library belongs to MPICH's own binary interface or to the standard one.
 pub fn is_standard(function: usize) -> bool {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
     // SAFETY: a place for the answer, which is whole if there is one; its strings live as long as the library.

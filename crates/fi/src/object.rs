@@ -1,5 +1,5 @@
-//! What all objects that a program opens have in common: they begin with a [`Fid`], are given away and taken back, and answer
-//! with 0 or the negative number of an error.
+//! The common parts of all objects that a program opens: they begin with a [`Fid`], are given away and taken back, and
+//! answer with 0 or a negative error number.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -8,7 +8,7 @@ use crate::abi::{FI_ENOSYS, FI_EOPBADSTATE, UNUSED};
 use rank::session::{self, Session};
 use std::ffi::{c_int, c_void};
 
-/// The result of a function: a value, or the number of an error.
+/// A function's result: a value, or an error number.
 pub fn answer<R: TryFrom<c_int>>(result: Result<R, c_int>) -> R {
     let number = |error| R::try_from(error).ok().expect("an error fits every answer");
     result.unwrap_or_else(number)
@@ -24,7 +24,7 @@ pub fn in_session<R: TryFrom<c_int>>(act: impl FnOnce(&'static Session) -> Resul
     answer(session().and_then(act))
 }
 
-/// The beginning of an object.
+/// An object's header.
 pub fn fid(class: usize, context: *mut c_void, ops: &'static FiOps) -> Fid {
     let ops = std::ptr::from_ref(ops);
     Fid {
@@ -34,7 +34,7 @@ pub fn fid(class: usize, context: *mut c_void, ops: &'static FiOps) -> Fid {
     }
 }
 
-/// The functions of an object to which nothing is bound, and that nobody controls.
+/// The functions of an object without bindings and controls.
 pub const fn fid_ops(close: unsafe extern "C" fn(*mut Fid) -> c_int) -> FiOps {
     FiOps {
         size: size_of::<FiOps>(),
@@ -65,7 +65,7 @@ pub unsafe fn give<T>(place: *mut *mut Fid, object: T) {
 /// Takes back an object that was given to the program.
 ///
 /// # Safety
-/// The object must be of this type, and nobody may use it afterwards.
+/// The object must be of this type, and must not be used afterwards.
 pub unsafe extern "C" fn close<T>(fid: *mut Fid) -> c_int {
     // SAFETY: the caller's word.
     drop(unsafe { Box::from_raw(fid.cast::<T>()) });

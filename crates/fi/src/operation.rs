@@ -1,8 +1,8 @@
-//! How operations of the endpoint become orders. The crate [`link`] says what an order asks of the simulated adapter. A
-//! [`Binding`](crate::progress::completions::Binding) says where the end of the operation is told.
+//! Turns the endpoint's operations into orders. The crate [`link`] describes the orders to the simulated adapter. A
+//! [`Binding`](crate::progress::completions::Binding) determines where an operation's end is reported.
 //!
-//! *Injected* operations have no completion. For MPI such a call ends when the bytes are copied. In a call of MPI that blocks,
-//! though, the rank goes on only when the machine's send has ended ([`inject`]).
+//! *Injected* operations have no completion. For MPI such a call ends when the bytes are copied. In a blocking MPI
+//! call, though, the rank continues only when the machine's send has ended ([`inject`]).
 //!
 //! A send ends when it is matched if the call itself asks for `FI_MATCH_COMPLETE` or `FI_DELIVERY_COMPLETE`. Set for a whole
 //! endpoint, the latter concerns access to memory, which ends at the other rank in any case.
@@ -24,7 +24,7 @@ use std::ffi::c_int;
 /// The longest message that may be injected, in bytes.
 pub const INJECT_SIZE: usize = 256;
 
-/// The longest message, if the environment does not say how long it is.
+/// The longest message, if the environment does not give its length.
 const MAX_MSG_SIZE: usize = 1 << 40;
 
 /// The longest message: the MPI library cuts longer ones.
@@ -34,7 +34,7 @@ pub fn longest() -> usize {
     said.unwrap_or(MAX_MSG_SIZE).min(MAX_MSG_SIZE)
 }
 
-/// The lock for a call of an endpoint, which must be open and know the peer, if the call has one.
+/// The lock for an endpoint call; the endpoint must be open and know the call's peer, if any.
 pub struct Call {
     pub session: &'static Session,
     pub state: Held<'static>,
@@ -42,7 +42,7 @@ pub struct Call {
     pub peer: Option<u32>,
 }
 
-/// Begins a call of the endpoint with a peer.
+/// Begins an endpoint call with a peer.
 pub fn call(peer: u64) -> Result<Call, c_int> {
     let session = session()?;
     let state = session.lock();
@@ -67,13 +67,13 @@ pub fn call(peer: u64) -> Result<Call, c_int> {
 }
 
 impl Call {
-    /// What is bound to the endpoint.
+    /// The endpoint's bindings.
     pub fn bindings(&self) -> &Bindings {
         let bindings = self.state.engine_ref().endpoint.as_ref();
         bindings.expect("it was open at the beginning of the call")
     }
 
-    /// Takes down an operation whose completion will show these flags; returns its number.
+    /// Registers an operation whose completion will show these flags; returns its number.
     pub fn begin(
         &mut self,
         context: Address,
@@ -90,12 +90,12 @@ impl Call {
         })
     }
 
-    /// The rank of the peer, which must be named.
+    /// The peer's rank; the peer must be named.
     pub fn rank(&self) -> Result<u32, c_int> {
         self.peer.ok_or(-FI_EINVAL)
     }
 
-    /// Gives an order with the bytes of a buffer.
+    /// Gives an order with a buffer's bytes.
     fn give(&mut self, id: u64, order: Order, buffer: &Buffer) {
         let mut spans = buffer.spans();
         let first = spans.next().map_or(&[][..], Span::bytes);
@@ -121,12 +121,12 @@ impl Call {
     }
 }
 
-/// Whether a send with the flags of its call ends only when it is matched.
+/// Whether a send with its call's flags ends only when it is matched.
 pub fn is_synchronous(flags: Option<u64>) -> bool {
     flags.unwrap_or(0) & (FI_MATCH_COMPLETE | FI_DELIVERY_COMPLETE) != 0
 }
 
-/// Orders bytes to go to a peer: a send or a put. `shown` are the flags of the completion.
+/// Orders bytes to go to a peer: a send or a put. `shown` are the completion's flags.
 pub fn order_bytes(
     order: impl FnOnce(u32) -> Order,
     bytes: &Buffer,
@@ -142,7 +142,8 @@ pub fn order_bytes(
     Ok(())
 }
 
-/// Like [`order_bytes`], for bytes of which the program hears no more. In a call of MPI that ends with the send, waits for its end.
+/// Like [`order_bytes`], for bytes that are not reported to the program again. In an MPI call that ends with the send,
+/// waits for its end.
 pub fn inject(
     order: impl FnOnce(u32) -> Order,
     bytes: &Buffer,
@@ -156,7 +157,7 @@ pub fn inject(
     let order = order(call.rank()?);
     let binding = call.bindings().of_injected(shown);
     let waits = thread::sends();
-    // 0 if nobody is going to wait for the operation and no counter counts it.
+    // 0 if the operation has no waiter and no counter.
     let id = if waits || binding.counter.is_some() {
         call.state.engine().begin(PendingOp {
             context: 0,
@@ -177,11 +178,11 @@ pub fn inject(
     Ok(())
 }
 
-/// Functions of an endpoint that answer 0 or an error: their arguments beside the endpoint, and what they do.
+/// Endpoint functions that return 0 or an error: their arguments besides the endpoint, and their actions.
 macro_rules! functions {
     ($($name:ident($($argument:ident: $type:ty),*) => $act:expr;)*) => {$(
         unsafe extern "C" fn $name(_ep: *mut FidEp, $($argument: $type),*) -> isize {
-            // SAFETY: structures and buffers of the program's, which it leaves alone as libfabric's rule says (`memory`).
+            // SAFETY: the program's structures and buffers, which it leaves alone by libfabric's rule (`memory`).
             $crate::object::answer(unsafe { $act }.map(|()| 0))
         }
     )*};

@@ -1,4 +1,4 @@
-//! Looks for messages, and the receives of those that a look has claimed.
+//! Looks for messages, and receives for those that a look has claimed.
 //!
 //! Looking for a message (`FI_PEEK`) is an operation like others to libfabric. Here its result is in the completion queue when
 //! the call returns, as the MPI library asks for it at once. A second call with the same context receives a message that a peek
@@ -59,7 +59,7 @@ pub fn order_peek(
     }
     drop(call);
     if flags & FI_DISCARD != 0 {
-        // If there is nothing to discard, the queue has said so.
+        // If there is no message to discard, the queue has reported so.
         let _ = order_claim(Buffer::default(), context, 0, true);
     }
     Ok(())

@@ -1,30 +1,30 @@
-//! The progress engine: it knows what this rank has under way, and what the simulator's reports mean to the rank.
+//! The progress engine: it keeps this rank's pending operations, and applies the simulator's reports to them.
 //!
-//! An operation gets a number when it is ordered, and lies here until its report comes. Then its memory is filled, and its end
-//! is put where the program will look for it: into a completion queue, a counter, or both. The engine calls nobody and knows no
-//! time; it is reached only under the session's lock. Each of its parts owns its state, is told what happens, and returns what
-//! follows for the other parts; the engine passes this on.
+//! An operation gets a number when it is ordered, and lies here until its report comes. Then its memory is filled, and
+//! its end is put where the program will look for it: into a completion queue, a counter, or both. The engine makes no
+//! calls and knows no time; it is reached only under the session's lock. Each of its parts owns its state, receives
+//! events, and returns the consequences for the other parts; the engine passes these on.
 //!
 //! | part | keeps |
 //! |---|---|
-//! | [`atomics`] | atomics on words of other ranks |
-//! | [`bindings`] | what is bound to the endpoint |
+//! | [`atomics`] | atomics on other ranks' words |
+//! | [`bindings`] | the endpoint's bindings |
 //! | [`collected`] | collective calls that block |
 //! | [`completions`] | completion queues and counters |
 //! | [`probe`] | the message that `MPI_Probe` waits for |
 //! | [`untagged`] | buffers for untagged messages, and such messages that came too early |
 //! | [`regions`] | memory that others may reach |
 //!
-//! What becomes of an operation:
+//! An operation's outcomes:
 //!
 //! | report | status | completion |
 //! |---|---|---|
 //! | any | done | an entry with the operation's context and flags; the counter goes up |
-//! | `Received`, `Collected` | truncated | the error `FI_ETRUNC`, nothing stored |
+//! | `Received`, `Collected` | truncated | the error `FI_ETRUNC`, no bytes stored |
 //! | `Received` | cancelled | the error `FI_ECANCELED` |
-//! | `Found` | nothing | the error `FI_ENOMSG` |
+//! | `Found` | no message | the error `FI_ENOMSG` |
 //! | `Stored`, `Got`, `Fetched` | refused | the error `FI_EKEYREJECTED` |
-//! | `Sent`, `Received`, `Collected` | lost | as [`losses`] says, or the error `FI_EIO` |
+//! | `Sent`, `Received`, `Collected` | lost | as in [`losses`], or the error `FI_EIO` |
 //! | other | lost | the error `FI_EIO` |
 
 pub mod atomics;
@@ -59,13 +59,13 @@ use untagged::{Effect, Message, Posted, Untagged};
 /// An operation under way.
 #[derive(Clone, Debug)]
 pub struct PendingOp {
-    /// The program's context of the operation.
+    /// The program's context for the operation.
     pub context: Address,
     /// The memory for the bytes that come in.
     pub buffer: Buffer,
     /// The flags that its completion will show.
     pub flags: u64,
-    /// Where the operation's end is told.
+    /// Where the operation's end is reported.
     pub binding: Binding,
 }
 
@@ -77,7 +77,7 @@ pub struct ProgressEngine {
     under_way: BTreeMap<u64, PendingOp>,
     /// Messages that peeks claimed: the peek's context and its number.
     claimed: Vec<(Address, u64)>,
-    /// The latest peek that found nothing.
+    /// The latest unsuccessful peek.
     missed: u64,
     pub completions: Completions,
     pub collected: Collected,
@@ -90,7 +90,7 @@ pub struct ProgressEngine {
     pub regions: Regions,
     /// Vectors that the rank is asked to combine, as far as they have come.
     vectors_to_combine: Vec<u8>,
-    /// What is bound to the endpoint, if one is open.
+    /// The open endpoint's bindings.
     pub endpoint: Option<Bindings>,
     /// Address vectors, as they were opened.
     pub vectors: Vec<AddressVector>,
@@ -98,7 +98,7 @@ pub struct ProgressEngine {
     pub wrong: Option<Wrong>,
 }
 
-/// The progress engine of a session.
+/// A session's progress engine.
 pub trait HasEngine {
     /// The engine.
     fn engine(&mut self) -> &mut ProgressEngine;
@@ -152,13 +152,13 @@ impl ProgressEngine {
         id
     }
 
-    /// A number for an order that is no operation of the program.
+    /// A number for an order that is not a program operation.
     pub fn number(&mut self) -> u64 {
         self.latest += 1;
         self.latest
     }
 
-    /// Takes down a collective call that blocks, with room for what is due to the rank; returns its number.
+    /// Registers a blocking collective call, with room for the bytes due to the rank; returns its number.
     pub fn begin_collective(&mut self, due: Buffer) -> u64 {
         let id = self.number();
         self.collected.begin(id, due);
@@ -170,8 +170,8 @@ impl ProgressEngine {
         self.under_way.contains_key(&id)
     }
 
-    /// The message that the peek of a context claimed, by the peek's number. From now on an operation of this number is under
-    /// way: the receive.
+    /// The message that a context's peek claimed, by the peek's number. From now on an operation with this number is
+    /// pending: the receive.
     pub fn claim(&mut self, context: Address, receive: PendingOp) -> Option<u64> {
         let mut all = self.claimed.iter();
         let place = all.position(|claimed| claimed.0 == context)?;
@@ -181,12 +181,12 @@ impl ProgressEngine {
         Some(id)
     }
 
-    /// Whether the peek of a number, which has ended, found nothing.
+    /// Whether the ended peek with this number found no message.
     pub fn has_missed(&self, id: u64) -> bool {
         self.missed == id
     }
 
-    /// The endpoint is closed: none of its operations may touch memory any more.
+    /// The endpoint is closed: its operations must not touch memory any more.
     pub fn close_endpoint(&mut self) {
         self.endpoint = None;
         self.under_way.clear();
@@ -203,8 +203,8 @@ impl ProgressEngine {
         vector.map_or(FI_ADDR_NOTAVAIL, |vector| self.vectors[vector].number(rank))
     }
 
-    /// Takes in a report with a part of its payload, and returns the bytes to reply with if the report asks for any. A report
-    /// takes effect with the last part of its payload.
+    /// Takes in a report with a part of its payload, and returns the bytes to reply with if the report asks for any. A
+    /// report takes effect with its payload's last part.
     pub fn report(&mut self, delivery: &Delivery, part: Part, bytes: &[u8]) -> Option<Vec<u8>> {
         match delivery.report {
             Report::Combine => return self.combine(part, bytes),
@@ -260,7 +260,7 @@ impl ProgressEngine {
         None
     }
 
-    /// An operation of the MPI library ends.
+    /// The MPI library's operation ends.
     fn ended(&mut self, ended: Ended, delivery: &Delivery, part: Part, bytes: &[u8]) {
         match ended.end {
             End::Collected { .. } if !self.is_under_way(ended.id) => {
@@ -304,8 +304,8 @@ impl ProgressEngine {
         goes_on
     }
 
-    /// An operation is lost, and `why` says why. If the program hears of that in another way than by the queue, the operation is
-    /// done, and has brought nothing.
+    /// An operation is lost, for the reason `why`. If this is reported to the program in another way than by the queue,
+    /// the operation is done, and has brought no bytes.
     fn lost(&mut self, ended: Ended, peer: Option<u32>, why: &[u8]) {
         let Some(operation) = self.under_way.get(&ended.id) else {
             return;
@@ -348,7 +348,7 @@ impl ProgressEngine {
             .map(|vectors| library::get().map_or(Vec::new(), |library| (library.combine)(vectors)))
     }
 
-    /// Takes in the end of an operation that brings no bytes.
+    /// Processes an operation's end without bytes.
     pub fn told(&mut self, ended: Ended) {
         self.end(ended, &Report::Ended(ended).into(), 0);
     }
@@ -360,7 +360,7 @@ impl ProgressEngine {
         self.apply(effects);
     }
 
-    /// The program takes back the operation of a context. Returns its number if the simulator has to be told.
+    /// The program takes back a context's operation. Returns its number if the simulator has to be notified.
     pub fn cancel(&mut self, context: Address) -> Option<u64> {
         if let Some(effect) = self.untagged.cancel(context) {
             self.apply([effect]);
@@ -386,7 +386,7 @@ impl ProgressEngine {
         }
     }
 
-    /// Compares what the buffer of an operation holds with what was sent.
+    /// Compares the bytes in an operation's buffer with the sent bytes.
     fn check(&mut self, delivery: &Delivery, buffer: &Buffer, size: usize) {
         if delivery.checksum != 0 && link::checksum(buffer.bytes(0, size)) != delivery.checksum {
             let stored = buffer.bytes(0, size).collect::<Vec<_>>().concat();

@@ -1,12 +1,12 @@
-//! The answers to libfabric's first questions: who this provider is, and what it offers.
+//! The answers to libfabric's first queries: this provider's name and capabilities.
 //!
-//! The provider has one kind of endpoint, reliable and connectionless (`FI_EP_RDM`), with tagged and untagged messages and
-//! access to the memory of others. Atomic operations on single words are there on machines whose adapters have them
-//! ([`crate::rma::atomics`]); MPI libraries use messages for others. It needs nothing of the
-//! program: no registration of buffers, no prefixes, no contexts. A program that is no rank of a simulation gets no endpoint.
+//! The provider has one kind of endpoint, reliable and connectionless (`FI_EP_RDM`), with tagged and untagged messages
+//! and access to others' memory. Atomic operations on single words are there on machines whose adapters have them
+//! ([`crate::rma::atomics`]); MPI libraries use messages for others. It makes no demands on the program: no buffer
+//! registration, no prefixes, no contexts. A program that is not a rank in a simulation gets no endpoint.
 //!
-//! Time passes in the simulation only while a rank is in its library. So manual and automatic progress of data do not differ,
-//! and the provider grants either wish.
+//! Time passes in the simulation only while a rank is in its library. So manual and automatic data progress do not
+//! differ, and the provider grants either wish.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -32,10 +32,10 @@ const DOMAIN: &CStr = c"elanite-cluster";
 /// How many pieces a buffer may have.
 const IOV_LIMIT: usize = 8;
 
-/// Sizes that nothing in the simulation limits.
+/// Sizes without a limit in the simulation.
 const PLENTY: usize = 1 << 16;
 
-/// The capability of atomics, on machines whose adapters execute them; 0 on others.
+/// The atomics capability, on machines whose adapters execute them; 0 on others.
 fn with_atomics() -> u64 {
     let atomics = node::settings().is_some_and(|settings| settings.atomics);
     FI_ATOMIC * u64::from(atomics)
@@ -58,12 +58,12 @@ const RX_CAPS: u64 = FI_TAGGED
 
 const CAPS: u64 = TX_CAPS | RX_CAPS | FI_LOCAL_COMM | FI_REMOTE_COMM;
 
-/// libfabric's newer versions have longer structures than ours. They copy all of a structure and release what it points to, so
-/// zeros follow each of our structures.
+/// libfabric's newer versions have longer structures than ours. They copy a whole structure and release its pointees,
+/// so zeros follow each of our structures.
 const ROOM: usize = 1024;
 
 /// The entry point that libfabric looks for.
-// SAFETY: nobody else defines a symbol of this name here; libfabric looks it up in each provider's library.
+// SAFETY: no other code defines a symbol of this name here; libfabric looks it up in each provider's library.
 #[unsafe(no_mangle)]
 pub extern "C" fn fi_prov_ini() -> *mut FiProvider {
     static PROVIDER: OnceLock<usize> = OnceLock::new();
@@ -106,7 +106,7 @@ unsafe extern "C" fn getinfo(
     0
 }
 
-/// Whether the provider can do what the program wants.
+/// Whether the provider meets the program's requirements.
 unsafe fn suits(hints: Option<&FiInfo>) -> bool {
     let Some(hints) = hints else {
         return true;
@@ -251,7 +251,7 @@ unsafe fn describe(hints: Option<&FiInfo>, rank: u32) -> *mut FiInfo {
     })
 }
 
-/// Puts a structure into memory of C's, with zeros behind it.
+/// Puts a structure into C memory, with zeros behind it.
 fn place<T>(structure: T) -> *mut T {
     const { assert!(size_of::<T>() < ROOM) };
     // SAFETY: there is room for it, aligned for anything; a provider without memory cannot go on.

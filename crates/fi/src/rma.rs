@@ -1,6 +1,6 @@
-//! Access to the memory of other ranks: the functions of `fi_rma.h` become puts and gets. A write ends when its bytes are in
-//! the other rank's memory. There are no writes with completion data for the other side. The functions of `fi_atomic.h` are in
-//! [`atomics`].
+//! Access to other ranks' memory: the functions in `fi_rma.h` become puts and gets. A write ends when its bytes are in
+//! the other rank's memory. There are no writes with completion data for the other side. The functions in `fi_atomic.h`
+//! are in [`atomics`].
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -28,7 +28,7 @@ pub static OPS: FiOpsRma = FiOpsRma {
     with_data: [UNUSED; 2],
 };
 
-/// Memory of another rank.
+/// Another rank's memory.
 struct Place {
     peer: u64,
     at: u64,
@@ -36,7 +36,7 @@ struct Place {
 }
 
 impl Place {
-    /// The place in the memory of its rank.
+    /// The place in its rank's memory.
     fn of(&self, rank: u32) -> link::Place {
         link::Place {
             rank,
@@ -68,10 +68,10 @@ fn get(buffer: Buffer, place: &Place, context: Address, flags: Option<u64>) -> R
     Ok(())
 }
 
-/// The buffer of a message, and its one place.
+/// A message's buffer, and its one place.
 ///
 /// # Safety
-/// The message must name as many pieces and places as it says.
+/// The message must name as many pieces and places as its counts.
 unsafe fn parts(message: &FiMsgRma) -> Result<(Buffer, Place), c_int> {
     if message.rma_iov_count != 1 {
         return Err(-FI_EINVAL);
@@ -118,7 +118,7 @@ functions! {
         parts(message).and_then(|(bytes, place)| put(&bytes, &place, message.context, Some(flags)))
     };
 
-    // No call of MPI that makes a put blocks until the put has ended.
+    // No MPI call that makes a put blocks until the put has ended.
     inject(bytes: *const u8, length: usize, peer: u64, at: u64, key: u64) => {
         let place = Place { peer, at, key };
         operation::inject(|rank| place.put(rank), &Span::new(bytes, length).into(), peer, FI_WRITE)

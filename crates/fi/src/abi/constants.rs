@@ -1,4 +1,4 @@
-//! Numbers of libfabric's headers.
+//! Numbers in libfabric's headers.
 
 use std::ffi::c_int;
 
@@ -28,7 +28,7 @@ pub const FI_REMOTE_COMM: u64 = 1 << 52;
 pub const FI_SOURCE: u64 = 1 << 57;
 pub const FI_DIRECTED_RECV: u64 = 1 << 59;
 
-// Flags of single calls, which share bits with capabilities.
+// Flags for single calls, which share bits with capabilities.
 pub const FI_CLAIM: u64 = 1 << 59;
 pub const FI_DISCARD: u64 = 1 << 58;
 pub const FI_SELECTIVE_COMPLETION: u64 = 1 << 59;

@@ -1,4 +1,4 @@
-//! What goes in and out of the functions: messages, completions, attributes of the objects that a program opens.
+//! The functions' inputs and outputs: messages, completions, and attributes of the objects that a program opens.
 
 use super::Address;
 pub use rank::memory::IoVec;
@@ -45,7 +45,7 @@ pub struct FiMsgRma {
     pub data: u64,
 }
 
-/// Words of the program.
+/// The program's words.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FiIoc {
@@ -53,7 +53,7 @@ pub struct FiIoc {
     pub count: usize,
 }
 
-/// Words of another rank.
+/// Another rank's words.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct FiRmaIoc {
@@ -76,7 +76,7 @@ pub struct FiMsgAtomic {
     pub data: u64,
 }
 
-/// The longest kind of completion. The shorter kinds are its beginnings, and errors begin with it.
+/// The longest completion kind. The shorter kinds are its beginnings, and errors begin with it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FiCqTaggedEntry {

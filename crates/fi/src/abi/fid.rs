@@ -1,4 +1,4 @@
-//! The beginning of each object that a program opens.
+//! The header in each object that a program opens.
 
 use super::Unused;
 use std::ffi::{c_int, c_void};

@@ -1,4 +1,4 @@
-//! `fi_info` and its parts: what a provider says of itself, and what a program wants of a provider.
+//! `fi_info` and its parts: a provider's description, and a program's requirements for a provider.
 
 use super::Address;
 use super::fid::Fid;
@@ -106,12 +106,12 @@ pub struct FiInfo {
     pub nic: *mut c_void,
 }
 
-/// What `fi_prov_ini` gives to libfabric.
+/// The provider description that `fi_prov_ini` gives to libfabric.
 #[repr(C)]
 pub struct FiProvider {
     pub version: u32,
     pub fi_version: u32,
-    /// A field of libfabric's own.
+    /// libfabric's own field.
     pub context: [Address; 4],
     pub name: *const c_char,
     pub getinfo: unsafe extern "C" fn(

@@ -1,7 +1,7 @@
-//! The objects that a program opens, and their tables of functions.
+//! The objects that a program opens, and their function tables.
 //!
-//! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the fields of
-//! the interface, each object of ours has a number by which the [progress engine](crate::progress) knows it.
+//! An object begins with a [`Fid`]: class, the program's context, and the functions that all objects have. Behind the
+//! interface's fields, each of our objects has a number by which the [progress engine](crate::progress) knows it.
 
 use super::entries::{
     FiAvAttr, FiCntrAttr, FiCqAttr, FiCqErrEntry, FiIoc, FiMrAttr, FiMsg, FiMsgAtomic, FiMsgRma,
@@ -12,7 +12,8 @@ use super::info::FiInfo;
 use super::{Address, Unused};
 use std::ffi::{c_char, c_int, c_void};
 
-/// Opens an object in another object, as attributes say. Arguments: that object, attributes, place for the new one, context.
+/// Opens an object in another object, by attributes. Arguments: that object, attributes, place for the new one,
+/// context.
 pub type Open<P, A> = unsafe extern "C" fn(*mut P, *mut A, *mut *mut Fid, *mut c_void) -> c_int;
 
 /// Registers memory. Arguments: domain, start or list, length, access, offset, key, flags, place for the object, context.
@@ -28,8 +29,8 @@ pub type Register<B> = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// A function of an endpoint with a buffer (its start, length and descriptor) or a list of pieces (its start, a descriptor and
-/// their number), one word that names the peer, and the program's context.
+/// An endpoint function with a buffer (its start, length and descriptor) or a piece list (its start, a descriptor and
+/// the piece count), one word that names the peer, and the program's context.
 pub type With1<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, Address) -> isize;
 
 /// Such a function with two words.
@@ -39,7 +40,7 @@ pub type With2<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, 
 pub type With3<B> =
     unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, u64, Address) -> isize;
 
-/// A function of an endpoint whose arguments are a structure and flags.
+/// An endpoint function whose arguments are a structure and flags.
 pub type OfMessage<M> = unsafe extern "C" fn(*mut FidEp, *const M, u64) -> isize;
 
 #[repr(C)]
@@ -163,7 +164,7 @@ pub struct FiOpsCm {
     pub size: usize,
     pub setname: Unused,
     pub getname: unsafe extern "C" fn(*mut Fid, *mut c_void, *mut usize) -> c_int,
-    /// `getpeer`, and the functions of connections: `connect`, `listen`, `accept`, `reject`, `shutdown`, `join`.
+    /// `getpeer`, and the connection functions: `connect`, `listen`, `accept`, `reject`, `shutdown`, `join`.
     pub others: [Unused; 7],
 }
 
@@ -194,7 +195,7 @@ pub struct FiOpsMsg {
     pub injectdata: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64) -> isize,
 }
 
-/// Tagged messages. Arguments: as above, with the tag (and the bits of it to ignore) behind the peer.
+/// Tagged messages. Arguments: as above, with the tag (and its bits to ignore) behind the peer.
 #[repr(C)]
 pub struct FiOpsTagged {
     pub size: usize,
@@ -209,7 +210,7 @@ pub struct FiOpsTagged {
     pub injectdata: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64) -> isize,
 }
 
-/// Access to the memory of others. Arguments: buffer, length, descriptor, peer, place, key, context.
+/// Access to others' memory. Arguments: buffer, length, descriptor, peer, place, key, context.
 #[repr(C)]
 pub struct FiOpsRma {
     pub size: usize,
@@ -227,8 +228,8 @@ pub struct FiOpsRma {
 /// Whether there is an operation on a type, and how many words it has at most.
 pub type Valid = unsafe extern "C" fn(*mut FidEp, u32, u32, *mut usize) -> c_int;
 
-/// Arguments: operand, number of words, descriptor; word to compare with, its descriptor; result, its descriptor; peer, place, key,
-/// type, operation, context.
+/// Arguments: operand, word count, descriptor; word to compare with, its descriptor; result, its descriptor; peer,
+/// place, key, type, operation, context.
 #[repr(C)]
 pub struct FiOpsAtomic {
     pub size: usize,

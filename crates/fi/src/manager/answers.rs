@@ -1,8 +1,8 @@
-//! Answers of the process manager that the rank finds by itself, in the file of the key-value space.
+//! The process manager's answers that the rank finds by itself, in the key-value space's file.
 //!
-//! MPICH asks for the address of each rank, one after the other: `cmd=get kvsname=... key=...`, and a
-//! line with the value. Where the value is in the file (see the crate `launch`), the request is not
-//! sent, and the reply comes from here when MPICH reads it.
+//! MPICH asks for each rank's address, one after the other: `cmd=get kvsname=... key=...`, and a line with the value.
+//! Where the value is in the file (see the crate `launch`), the request is not sent, and the reply comes from here when
+//! MPICH reads it.
 
 use launch::space::{Reader, VARIABLE};
 use launch::wire::Reply;
@@ -13,11 +13,10 @@ use std::sync::{LazyLock, Mutex};
 const GET: &[u8] = b"cmd=get ";
 const KEY: &[u8] = b"key=";
 
-/// Whether MPICH has read a reply by the function of this library: otherwise it would not find ours.
+/// Whether MPICH has read a reply by this library's function: otherwise it would not find ours.
 static READS: AtomicBool = AtomicBool::new(false);
 
-/// The file, and the reply that has not been read. A handler of a signal that comes while the lock is
-/// held goes past it.
+/// The file, and the reply that has not been read. A signal handler that comes while the lock is held goes past it.
 static SPACE: LazyLock<Mutex<Option<Space>>> = LazyLock::new(|| {
     let path = std::env::var(VARIABLE).ok();
     let reader = path.and_then(|path| Reader::open(&path).ok());
@@ -70,7 +69,7 @@ pub fn answers(request: &[u8]) -> bool {
         })
 }
 
-/// The rank enters a barrier: what others have put before is in a later edition.
+/// The rank enters a barrier: others' earlier puts are in a later edition.
 pub fn enters_barrier() {
     if let Ok(mut space) = SPACE.try_lock()
         && let Some(space) = space.as_mut()
@@ -79,7 +78,7 @@ pub fn enters_barrier() {
     }
 }
 
-/// Takes at most so many bytes of a reply; none if the process manager is to be read.
+/// Takes at most this many bytes from a reply; `None` if the process manager is to be read.
 pub fn take(most: usize) -> Option<Vec<u8>> {
     READS.store(true, Ordering::Relaxed);
     let mut space = SPACE.try_lock().ok()?;

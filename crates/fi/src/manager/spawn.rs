@@ -1,8 +1,8 @@
-//! The request for more ranks, as `MPI_Comm_spawn` sends it: `mcmd=spawn`, and lines up to `endcmd`, several times if these are
-//! ranks of several programs.
+//! The request for more ranks, as `MPI_Comm_spawn` sends it: `mcmd=spawn`, and lines up to `endcmd`, several times if
+//! the ranks run several programs.
 //!
-//! The simulator takes the new ranks into the simulation, from the moment of the call on, and gives them numbers in the run. The
-//! process manager reads these numbers before the request itself.
+//! The simulator takes the new ranks into the simulation, from the call's moment on, and gives them numbers in the run.
+//! The process manager reads these numbers before the request itself.
 
 #![allow(unsafe_code)] // room for the number
 
@@ -12,12 +12,12 @@ use link::{NEVER, Order, Status, Wait};
 use rank::memory::{Buffer, Span};
 use rank::session::{self, Session};
 
-/// How the request begins, and how a line with a number of ranks does.
+/// How the request begins, and how a line with a rank count does.
 const SPAWN: &[u8] = b"mcmd=spawn\n";
 const COUNT: &[u8] = b"nprocs=";
 
-/// The line that gives the process manager the places of the ranks that a request starts. `None` if it starts none, or if the
-/// run has no room for them: the process manager refuses a request without places.
+/// The line that gives the process manager the places for the ranks that a request starts. `None` if it starts no
+/// ranks, or if the run has no room for them: the process manager refuses a request without places.
 pub fn places(request: &[u8]) -> Option<Vec<u8>> {
     let count = count(request)?;
     let session = session::get().filter(|_| !session::is_held())?;

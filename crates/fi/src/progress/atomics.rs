@@ -1,16 +1,16 @@
-//! Atomic operations under way on words of other ranks.
+//! Pending atomic operations on other ranks' words.
 //!
-//! The adapter fetches, stores, compares and swaps, adds, and combines bits. For all else (minimum, product, sums of floating-point
-//! numbers, ...) the rank does what libraries do on such adapters: it fetches the word, combines, and stores the result if the word
-//! is still the same; otherwise it combines anew with the word that it has found.
+//! The adapter fetches, stores, compares and swaps, adds, and combines bits. For all else (minimum, product,
+//! floating-point sums, ...) the rank works as libraries do on such adapters: it fetches the word, combines, and stores
+//! the result if the word is still the same; otherwise it combines again with the word that it has found.
 //!
-//! MPI wants the accumulates of a rank on one word in order, so an operation waits while another one of this rank on the same word
-//! is under way.
+//! MPI wants a rank's accumulates on one word in order, so an operation waits while another one by this rank on the
+//! same word is pending.
 
 use link::{Atomic, Order, Place, Width};
 use std::collections::{BTreeMap, VecDeque};
 
-/// The type of a word, which has four or eight bytes.
+/// The type for a word with four or eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Element {
     I32,
@@ -22,7 +22,7 @@ pub enum Element {
 }
 
 impl Element {
-    /// The length of the word.
+    /// The word length.
     pub fn width(self) -> Width {
         match self {
             Element::I32 | Element::U32 | Element::F32 => Width::Four,
@@ -35,7 +35,7 @@ impl Element {
     }
 }
 
-/// What becomes of the word, by the word itself and an operand.
+/// The new word's rule, by the word itself and an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
     Min,
@@ -55,14 +55,14 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Whether there is such an operation on words of a type.
+    /// Whether a type has such an operation.
     pub fn suits(self, element: Element) -> bool {
         use Operation::{CompareSwap, Max, Min, Product, Read, Sum, Write};
         !element.is_float()
             || matches!(self, Min | Max | Sum | Product | Read | Write | CompareSwap)
     }
 
-    /// The operation of the adapter.
+    /// The adapter's operation.
     fn of_adapter(self, element: Element) -> Option<Atomic> {
         Some(match self {
             Operation::Read => Atomic::Fetch,
@@ -116,7 +116,7 @@ macro_rules! of_floats {
     }};
 }
 
-/// The new word; words of four bytes are the lower half.
+/// The new word; four-byte words are the lower half.
 #[allow(clippy::cast_lossless, clippy::cast_possible_wrap)] // bits of either sign
 pub fn combine(operation: Operation, element: Element, word: u64, operand: u64) -> u64 {
     let new = match element {
@@ -130,10 +130,10 @@ pub fn combine(operation: Operation, element: Element, word: u64, operand: u64) 
     element.width().narrow(new)
 }
 
-/// An operation of the program.
+/// The program's operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Request {
-    /// The number of the operation.
+    /// The operation's number.
     pub id: u64,
     /// Where the word is.
     pub on: Place,
@@ -143,7 +143,7 @@ pub struct Request {
     pub compare: u64,
 }
 
-/// An order to the adapter, and the number of its operation.
+/// An order to the adapter, and its operation's number.
 pub type Step = (u64, Order);
 
 impl Request {
@@ -172,11 +172,11 @@ impl Request {
     }
 }
 
-/// A word: the rank, the key of its memory, and where in it.
+/// A word: the rank, its memory's key, and the offset.
 type Word = (u32, u64, u64);
 
-/// The operations of a rank by words: the first one of each word is under way, with the word that it compares with, if it has
-/// begun to.
+/// A rank's operations by words: each word's first one is pending, with the word that it compares with, if it has begun
+/// to.
 #[derive(Default)]
 pub struct Atomics {
     queues: BTreeMap<Word, VecDeque<Request>>,
@@ -212,7 +212,7 @@ impl Atomics {
         (self.ended(id), false)
     }
 
-    /// An operation has ended, with or without success; returns the first order of the next one on the word.
+    /// An operation has ended, with or without success; returns the first order for the next one on the word.
     pub fn ended(&mut self, id: u64) -> Option<Step> {
         let (place, _) = self.under_way.remove(&id)?;
         let queue = self.queues.get_mut(&place)?;

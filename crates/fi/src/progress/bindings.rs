@@ -1,19 +1,19 @@
-//! What is bound to the endpoint, which says where the ends of its operations are told: queues by direction, counters by kind
-//! of operation. With `FI_SELECTIVE_COMPLETION` only operations with the flag `FI_COMPLETION` show in the queue; failures
-//! always do.
+//! The endpoint's bindings, which determine where its operations' ends are reported: queues by direction, counters by
+//! operation kind. With `FI_SELECTIVE_COMPLETION` only operations with the flag `FI_COMPLETION` show in the queue;
+//! failures always do.
 
 use super::completions::Binding;
 use crate::abi::{FI_COMPLETION, FI_READ, FI_RECV, FI_SELECTIVE_COMPLETION, FI_SEND, FI_WRITE};
 
-/// The flags of the kinds of operations, each of which may have its own counter.
+/// The operation kinds' flags; each kind may have its own counter.
 const KINDS: [u64; 4] = [FI_SEND, FI_RECV, FI_READ, FI_WRITE];
 
-/// The queue of one direction.
+/// One direction's queue.
 #[derive(Clone, Copy, Debug, Default)]
 struct Direction {
     queue: Option<usize>,
     selective: bool,
-    /// Flags of operations that name none.
+    /// Flags for operations without their own.
     flags: u64,
 }
 
@@ -24,14 +24,14 @@ pub struct Bindings {
     pub vector: Option<usize>,
     transmit: Direction,
     receive: Direction,
-    /// The counter of each kind of operation.
+    /// The counter for each operation kind.
     counters: [Option<usize>; 4],
     /// A buffer for several messages with less room than this goes back to the program.
     pub least_room: usize,
 }
 
 impl Bindings {
-    /// The bindings of an endpoint that has just been opened, with the flags of operations that name none.
+    /// The bindings for a newly opened endpoint, with the flags for operations without their own.
     pub fn new(transmit: u64, receive: u64) -> Self {
         let mut bindings = Bindings::default();
         bindings.transmit.flags = transmit;
@@ -39,7 +39,7 @@ impl Bindings {
         bindings
     }
 
-    /// Binds a completion queue, as the flags say.
+    /// Binds a completion queue, by the flags.
     pub fn bind_queue(&mut self, queue: usize, flags: u64) {
         let directions = [(FI_SEND, &mut self.transmit), (FI_RECV, &mut self.receive)];
         for (_, direction) in directions.into_iter().filter(|(flag, _)| flags & flag != 0) {
@@ -48,7 +48,7 @@ impl Bindings {
         }
     }
 
-    /// Binds a counter, as the flags say.
+    /// Binds a counter, by the flags.
     pub fn bind_counter(&mut self, counter: usize, flags: u64) {
         for (flag, place) in KINDS.into_iter().zip(&mut self.counters) {
             if flags & flag != 0 {
@@ -57,8 +57,8 @@ impl Bindings {
         }
     }
 
-    /// Where the end of an operation is told whose kind is among the flags `shown`: by the flags of its call or, if the call
-    /// has none, by those of the endpoint.
+    /// Where an operation's end is reported whose kind is among the flags `shown`: by its call's flags or, without
+    /// these, by the endpoint's.
     pub fn of(&self, shown: u64, flags: Option<u64>) -> Binding {
         let direction = if shown & FI_RECV != 0 {
             self.receive
@@ -75,7 +75,7 @@ impl Bindings {
         }
     }
 
-    /// Where the end of an injected operation is told: the queue hears of it only if it fails.
+    /// Where an injected operation's end is reported: in the queue only if it fails.
     pub fn of_injected(&self, shown: u64) -> Binding {
         Binding {
             quiet: true,

@@ -1,11 +1,11 @@
-//! Collective calls under way that block: the room for what is due to the rank, and how each ended. Those that do not block are
-//! operations of the MPI library ([`crate::stand_in`]).
+//! Pending blocking collective calls: the room for the bytes due to the rank, and how each ended. Nonblocking ones are
+//! the MPI library's operations ([`crate::stand_in`]).
 
 use link::{Ended, Part, Status};
 use rank::memory::Buffer;
 use std::collections::BTreeMap;
 
-/// Calls that nobody has seen the end of.
+/// Calls with unseen ends.
 #[derive(Default)]
 pub struct Collected {
     under_way: BTreeMap<u64, UnderWay>,
@@ -23,7 +23,7 @@ impl Collected {
         self.under_way.insert(id, UnderWay { buffer, ended });
     }
 
-    /// Takes in a part of a result; the bytes of a call that is lost say why.
+    /// Takes in a result part; a lost call's bytes are the reason.
     pub fn report(&mut self, ended: Ended, part: Part, bytes: &[u8]) {
         if let Some(call) = self.under_way.get_mut(&ended.id) {
             if !matches!(ended.status, Status::Lost { .. }) {

@@ -1,23 +1,23 @@
-//! Where the ends of operations are told: completion queues, which say which operation has ended and how, and counters,
-//! which say how many.
+//! Where operations' ends are reported: completion queues, with the ended operation and its outcome, and counters, with
+//! the count.
 
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use std::collections::VecDeque;
 
-/// Where an operation's end is told. Queues and counters are numbered in the order in which they were opened.
+/// Where an operation's end is reported. Queues and counters are numbered in the order in which they were opened.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Binding {
-    /// The queue, which hears at least of failures.
+    /// The queue, which receives at least the failures.
     pub queue: Option<usize>,
-    /// Whether the queue hears only of failures.
+    /// Whether the queue receives only failures.
     pub quiet: bool,
     pub counter: Option<usize>,
 }
 
-/// An item of a queue.
+/// A queue item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Completion {
-    /// An operation is done; the number is the rank of its peer.
+    /// An operation is done; the number is its peer's rank.
     Done(FiCqTaggedEntry, u64),
     Failed(FiCqErrEntry),
 }
@@ -83,7 +83,7 @@ impl Completions {
         }
     }
 
-    /// The first item of a queue.
+    /// A queue's first item.
     pub fn first(&self, queue: usize) -> Option<Completion> {
         self.queues[queue].front().copied()
     }
@@ -110,7 +110,7 @@ impl Completions {
         counter.under_way > 0 && counter.shown == Some(counter.done)
     }
 
-    /// Notes the value that the program has seen of a counter, and returns it.
+    /// Records the counter value that the program has seen, and returns it.
     pub fn show(&mut self, counter: usize) -> u64 {
         let counter = &mut self.counters[counter];
         counter.shown = Some(counter.done);

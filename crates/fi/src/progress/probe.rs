@@ -1,9 +1,10 @@
 //! The probe, by which `MPI_Probe` waits.
 //!
-//! The MPI library looks for a message again and again. Only the first of these looks is an order that the simulator answers at
-//! once. If it finds nothing, a probe for the same message is ordered, which lies here until the message comes. Meanwhile this
-//! module answers looks for the same message without an order: with nothing, or with what the probe has found. There is one
-//! probe at most. It is given up when the rank orders something after which its answer might be wrong.
+//! The MPI library looks for a message again and again. Only the first look is an order that the simulator answers
+//! immediately. If it is unsuccessful, a probe for the same message is ordered, which lies here until the message
+//! comes. Meanwhile this module answers looks for the same message without an order: with no message, or with the one
+//! that the probe has found. There is one probe at most. It is given up when the rank orders something after which its
+//! answer might be wrong.
 
 use link::{End, Ended, Envelope, Order, Status, Wanted};
 
@@ -31,7 +32,7 @@ impl Probe {
         self.0 = Some(Ordered { id, wanted, found });
     }
 
-    /// Takes in what was found; returns whether the report meant the probe.
+    /// Takes in the found message; returns whether the report meant the probe.
     pub fn ended(&mut self, ended: Ended) -> bool {
         let probe = self.0.as_mut().filter(|probe| probe.id == ended.id);
         let Some(probe) = probe else {
@@ -40,14 +41,14 @@ impl Probe {
         if ended.status == Status::Done {
             probe.found = Some(ended);
         } else {
-            // Whoever looks next is told why.
+            // The next look gets the reason.
             self.0 = None;
         }
         true
     }
 
-    /// The end of a look that needs no order: nothing, or what the probe has found, unless the look is to claim the message. A
-    /// probe that has found something is over then.
+    /// The end of a look that needs no order: no message, or the one that the probe has found, unless the look is to
+    /// claim it. A probe that has found a message is over then.
     pub fn answer(&mut self, id: u64, wanted: Wanted, claims: bool) -> Option<Ended> {
         let probe = self.0.as_ref();
         let probe = probe.filter(|probe| probe.wanted == wanted)?;
@@ -62,8 +63,9 @@ impl Probe {
         (!claims).then_some(Ended { id, ..found })
     }
 
-    /// Gives the probe up if another order must not find it. Returns its number if the simulator has to be told. Orders that
-    /// take messages or look for them end the probe; all orders do when the call that waits for the probe is over.
+    /// Gives the probe up if another order must not find it. Returns its number if the simulator has to be notified.
+    /// Orders that take messages or look for them end the probe; all orders do when the call that waits for the probe
+    /// is over.
     pub fn give_up(&mut self, order: &Order, waits: bool) -> Option<u64> {
         let stays = order.is_record() || waits && !order.seeks();
         let probe = self.0.take_if(|_| !stays)?;

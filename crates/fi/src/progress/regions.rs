@@ -1,5 +1,5 @@
-//! Memory that other ranks may reach, by a key that the program chose. Places count from the beginning of the memory that was
-//! registered, which may be all of the address space.
+//! Memory that other ranks may reach, by a key that the program chose. Places count from the beginning of the
+//! registered memory, which may be the whole address space.
 
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
 use link::{ADDRESS_SPACE, Checksum, Complaint, ELAN3_SPACE, Part, Place};
@@ -11,12 +11,12 @@ use std::collections::BTreeMap;
 #[derive(Default)]
 pub struct Regions {
     all: BTreeMap<u64, (Span, u64)>,
-    /// The checksum of what has come of a put.
+    /// The checksum over a put's bytes so far.
     coming: Checksum,
 }
 
 impl Regions {
-    /// Registers memory for access of some kinds; false if the key is taken.
+    /// Registers memory for some access kinds; false if the key is taken.
     #[must_use]
     pub fn open(&mut self, key: u64, memory: Span, access: u64) -> bool {
         let free = !self.all.contains_key(&key);
@@ -31,7 +31,7 @@ impl Regions {
         self.all.remove(&key);
     }
 
-    /// The memory at a place, if it may be reached by this kind of access.
+    /// The memory at a place, if it may be reached by this access kind.
     fn memory(&self, key: u64, offset: u64, length: u64, access: u64) -> Option<Span> {
         if [ADDRESS_SPACE, ELAN3_SPACE].contains(&key) {
             let writes = access == FI_REMOTE_WRITE;
@@ -42,11 +42,11 @@ impl Regions {
         part.filter(|_| allowed & access != 0)
     }
 
-    /// Stores a part of what another rank puts here, at a place that names that rank. Returns the checksum of all parts with
-    /// the last one, if `checks`.
+    /// Stores a part of another rank's put here, at a place that names that rank. Returns the checksum over all parts
+    /// with the last one, if `checks`.
     ///
     /// # Errors
-    /// The refusal of bytes for an address at which this rank has no memory for others.
+    /// The refusal for bytes at an address at which this rank has no memory for others.
     pub fn write(
         &mut self,
         place: Place,
@@ -89,7 +89,7 @@ impl Regions {
         memory.map_or(Vec::new(), |memory| memory.bytes().to_vec())
     }
 
-    /// Another rank gets bytes from here: these, or none if they may not be reached.
+    /// Another rank gets bytes from here: these, or an empty list if they may not be reached.
     pub fn read(&self, key: u64, offset: u64, size: u64) -> Vec<u8> {
         let memory = self.memory(key, offset, size, FI_REMOTE_READ);
         memory.map_or(Vec::new(), |memory| memory.bytes().to_vec())

@@ -8,12 +8,12 @@ use completions::Completion;
 use link::{Complaint, Order, Payload, Place, Wanted};
 use rank::memory::Span;
 
-/// A buffer of a test, which lives as long as the test.
+/// A test's buffer, which lives as long as the test.
 fn buffer(length: usize) -> (&'static [u8], Span) {
     let bytes: &'static mut [u8] = vec![0; length].leak();
     let (pointer, length) = (bytes.as_mut_ptr(), bytes.len());
     #[allow(unsafe_code)]
-    // SAFETY: nobody else knows these bytes, and tests read them only between the progress engine's calls.
+    // SAFETY: no other code knows these bytes, and tests read them only between the progress engine's calls.
     unsafe {
         (
             std::slice::from_raw_parts(pointer, length),
@@ -83,14 +83,14 @@ fn received(id: u64, status: Status, size: u64) -> Delivery {
     ended(id, status, End::Received(envelope(size)))
 }
 
-/// The end of a peek, with a message of 40 bytes if there is one.
+/// A peek's end, with a 40-byte message if there is one.
 fn found(id: u64, status: Status) -> Delivery {
     ended(id, status, End::Found(envelope(40)))
 }
 
 const LOST: Status = Status::Lost { peer: Some(1) };
 
-/// The parts of a payload, each of at most `most` bytes.
+/// A payload's parts, each with at most `most` bytes.
 fn parts(bytes: &[u8], most: usize) -> Vec<(Part, Vec<u8>)> {
     let pieces = [bytes];
     let mut payload = Payload::new(&pieces);
@@ -229,7 +229,8 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
     assert_eq!(engine.completions.count(0), (1, 3));
 }
 
-/// A request of MPICH, as far as its context matters: the status, whose third word is the source and the last one the error.
+/// An MPICH request, as far as its context matters: the status, whose third word is the source and the last one the
+/// error.
 fn request(source: i32) -> (&'static [i32], Address) {
     let words: &'static mut [i32] = vec![7; 400].leak();
     words[320..325].copy_from_slice(&[9, 0, source, 5, 0]);
@@ -294,7 +295,7 @@ fn a_peek_finds_and_claims() {
     assert!(engine.is_under_way(id));
 }
 
-/// A message that is too long for its receive fails this receive; a message that is discarded fails none.
+/// A message that is too long for its receive fails this receive; a discarded message fails no receive.
 #[test]
 fn a_claimed_message_may_find_no_room() {
     for (wish, error) in [(0, Some(FI_ETRUNC)), (FI_DISCARD, None)] {
@@ -349,7 +350,7 @@ fn a_probe_answers_looks_for_the_same() {
     tell(&mut engine, &found(id, Status::Done), &[]);
     assert_eq!(engine.probe.answer(94, tagged(7), true), None);
     assert!(!engine.probe.is_there());
-    // A probe that was refused answers nothing.
+    // A refused probe gives no answers.
     let id = begin(&mut engine);
     tell(&mut engine, &found(id, Status::Refused), &[]);
     assert!(!engine.probe.is_there());
@@ -428,7 +429,7 @@ fn untagged_messages_share_a_buffer() {
     // Less than 20 bytes are left after this message: the buffer goes back.
     tell(&mut engine, message, &[3]);
     assert_eq!(done(&mut engine).flags, FI_MSG | FI_RECV | FI_MULTI_RECV);
-    // The next message does not fit into the rest of a buffer: the buffer goes back without it.
+    // The next message does not fit into a buffer's rest: the buffer goes back without it.
     engine.post(post(2));
     engine.post(post(3));
     tell(&mut engine, message, &[4; 10]);
@@ -519,7 +520,7 @@ fn a_receive_that_stands_for_a_collective_call_ends_with_it() {
     let flags = FI_TAGGED | FI_RECV;
     let (memory, span) = buffer(6);
     let posted = engine.begin(operation(70, span, flags, binding));
-    // A call that blocks, at the same time, has a number of its own.
+    // A blocking call, at the same time, has its own number.
     let (room, blocking_span) = buffer(6);
     let blocks = engine.begin_collective(blocking_span.into());
     let collected = |id, status, size| ended(id, status, End::Collected { size });

@@ -2,9 +2,9 @@
 //! order in which it posted them, or lie until it posts one.
 //!
 //! A buffer for several messages is filled from its beginning until its free end falls below a least size
-//! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message. Then the buffer goes back to the program; a flag on its last
-//! completion says so. A list of [`Effect`]s says what follows for queues and counters, and for the simulator if a message was
-//! stored wrongly.
+//! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message. Then the buffer goes back to the program; a flag on
+//! its last completion marks this. A list of [`Effect`]s has the consequences for queues and counters, and for the
+//! simulator if a message was stored wrongly.
 
 use super::completions::Binding;
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
@@ -16,7 +16,7 @@ use link::Part;
 use rank::memory::Buffer;
 use std::collections::VecDeque;
 
-/// Messages lie in buffers at multiples of this.
+/// Messages lie in buffers at multiples of this alignment.
 const ALIGNMENT: usize = 16;
 
 /// A buffer that the program posted.
@@ -31,14 +31,14 @@ pub struct Posted {
     pub binding: Binding,
 }
 
-/// The sender, the completion data and the checksum of a message.
+/// A message's sender, completion data and checksum.
 #[derive(Clone, Copy, Debug)]
 pub struct Message {
     /// The sender's address.
     pub source: u64,
     /// Completion data.
     pub data: Option<u32>,
-    /// The checksum of its bytes, or 0.
+    /// The checksum over its bytes, or 0.
     pub checksum: u64,
     /// Its number in the run.
     pub number: u64,
@@ -51,13 +51,13 @@ struct Early {
     bytes: Vec<u8>,
 }
 
-/// What follows from a message, or from a buffer that is posted or taken back.
+/// The effect of a message, or of a buffer that is posted or taken back.
 pub enum Effect {
-    /// A receive is done; who sent the message.
+    /// A receive is done; with the message's sender.
     Done(Binding, FiCqTaggedEntry, u64),
     /// A receive has failed.
     Failed(Binding, FiCqErrEntry),
-    /// The bytes of a message of this number have another checksum in their buffer than the message was sent with.
+    /// The bytes of the message with this number have another checksum in their buffer than the one that was sent.
     Differs(u64, Vec<u8>),
 }
 
@@ -66,12 +66,12 @@ pub enum Effect {
 pub struct Untagged {
     posted: VecDeque<Posted>,
     early: VecDeque<Early>,
-    /// The parts that have come of the next message.
+    /// The next message's parts so far.
     begun: Vec<u8>,
 }
 
 impl Untagged {
-    /// Takes in a part of the next message.
+    /// Takes in the next message's part.
     pub fn arrive(&mut self, message: Message, part: Part, bytes: &[u8]) -> Vec<Effect> {
         let mut whole = std::mem::take(&mut self.begun);
         let bytes = if part.at() == 0 && part.is_last() {
@@ -107,7 +107,7 @@ impl Untagged {
         effects
     }
 
-    /// The program takes back the buffer of a context, if there is one.
+    /// The program takes back a context's buffer, if there is one.
     pub fn cancel(&mut self, context: Address) -> Option<Effect> {
         let mut all = self.posted.iter();
         let place = all.position(|posted| posted.context == context)?;
@@ -147,7 +147,7 @@ impl Untagged {
                 entry.data = data.into();
             }
             if bytes.len() > room && filled > 0 {
-                // The next buffer must take the message; this buffer goes back with nothing in its rest.
+                // The next buffer must take the message; this buffer goes back with an empty rest.
                 entry.flags = FI_MULTI_RECV;
                 (entry.len, entry.data) = (0, 0);
                 effects.push(Effect::Done(posted.binding, entry, source));

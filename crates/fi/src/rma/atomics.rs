@@ -1,7 +1,9 @@
-//! Atomic operations on words of other ranks' memory: the functions of `fi_atomic.h`, on machines whose adapters execute them.
+//! Atomic operations on words in other ranks' memory: the functions in `fi_atomic.h`, on machines whose adapters
+//! execute them.
 //!
-//! One call changes one word of four or eight bytes ([`crate::progress::atomics`] has types and operations). MPI libraries send
-//! messages for others, which the target works off when it calls MPI. An operation ends when the word has changed.
+//! One call changes one word with four or eight bytes ([`crate::progress::atomics`] has types and operations). MPI
+//! libraries send messages for others, which the target works off when it calls MPI. An operation ends when the word
+//! has changed.
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 
@@ -73,7 +75,7 @@ enum Class {
     Compares,
 }
 
-/// The type and the operation of two numbers, if functions of the class have them.
+/// The type and the operation for two numbers, if the class's functions have them.
 fn known(class: Class, datatype: u32, op: u32) -> Option<(Element, Operation)> {
     let (element, operation) = (element(datatype)?, operation(op)?);
     let of_class = match class {
@@ -87,9 +89,9 @@ fn known(class: Class, datatype: u32, op: u32) -> Option<(Element, Operation)> {
 /// How many numbers `enum fi_op` has.
 const OPERATIONS: u32 = 19;
 
-/// Answers that an operation on a type has one word, whichever function is asked for. MPICH (5.0) takes the answers by numbers of its
-/// own, under which a word to swap is no operation that changes, and uses no atomic of a type if one of them is missing. It calls
-/// the functions with what they have; they refuse all else.
+/// Answers that an operation on a type has one word, for each requested function. MPICH (5.0) takes the answers by its
+/// own numbers, under which a word swap is not an operation that changes, and uses no atomic on a type if one is
+/// missing. It calls the functions with what they have; they refuse all else.
 unsafe extern "C" fn valid(_ep: *mut FidEp, datatype: u32, op: u32, count: *mut usize) -> c_int {
     let suits = |element: Element| operation(op).is_none_or(|operation| operation.suits(element));
     if op >= OPERATIONS || !element(datatype).is_some_and(suits) {
@@ -102,10 +104,10 @@ unsafe extern "C" fn valid(_ep: *mut FidEp, datatype: u32, op: u32, count: *mut 
     0
 }
 
-/// The word at an address of the program; 0 for none.
+/// The word at the program's address; 0 for a null address.
 ///
 /// # Safety
-/// The address must be null, or have a word of this type.
+/// The address must be null, or have a word with this type.
 unsafe fn word(element: Element, at: *const u8) -> u64 {
     if at.is_null() {
         return 0;
@@ -119,14 +121,14 @@ unsafe fn word(element: Element, at: *const u8) -> u64 {
     }
 }
 
-/// The word of another rank.
+/// Another rank's word.
 struct Target {
     peer: u64,
     at: u64,
     key: u64,
 }
 
-/// The words of the program: the operand, the one to compare with, and where the old word of the other rank goes.
+/// The program's words: the operand, the one to compare with, and where the other rank's old word goes.
 struct Words {
     count: usize,
     operand: *const u8,
@@ -188,10 +190,10 @@ unsafe fn begin(
     Ok(())
 }
 
-/// Begins the operation of a message.
+/// Begins a message's operation.
 ///
 /// # Safety
-/// The message must name as many words and places as it says; see also [`begin`].
+/// The message must name as many words and places as its counts; see also [`begin`].
 unsafe fn of_message(
     class: Class,
     message: *const FiMsgAtomic,

@@ -18,7 +18,7 @@ fn request(id: u64, element: Element, operation: Operation, operand: u64) -> Req
     }
 }
 
-/// What the adapter does with the word; returns the old one.
+/// The adapter's change to the word; returns the old one.
 fn execute(word: &mut u64, (_, order): &Step) -> u64 {
     let Order::Atomic {
         atomic,

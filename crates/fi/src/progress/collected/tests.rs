@@ -8,7 +8,7 @@ use rank::memory::Span;
 fn a_result_is_there_with_its_end() {
     let mut calls = Collected::default();
     let mut bytes = [0u8; 4];
-    #[allow(unsafe_code)] // memory of the test
+    #[allow(unsafe_code)] // the test's memory
     // SAFETY: it lives until the end of the test.
     let room = unsafe { Span::new(bytes.as_mut_ptr(), 4) };
     let (first, second, failed) = (1, 2, 3);
