@@ -1,21 +1,21 @@
-//! The entry points of MPI, which note the call that the rank is in.
+//! MPI's entry points, which record the call that the rank is in.
 //!
-//! Every call that communicates or waits ([`link::calls`]) is defined here again, under its own name ([`entries`]), and passes
-//! its arguments on to the MPI library ([`fi::mpi`]). All arguments are integers or pointers. Both calling conventions that
-//! matter, those of x86-64 and of aarch64 under Linux, pass each argument in one register or one place of 8 bytes on the stack,
-//! whatever its width; so arguments go on as words, unseen. This holds for both of MPICH's interfaces: its own with integers
-//! for handles, and the standard one of MPI 5 with pointers. Fortran's entry points call those of C.
+//! Every call that communicates or waits ([`link::calls`]) is defined here again, under its own name ([`entries`]), and
+//! passes its arguments on to the MPI library ([`fi::mpi`]). All arguments are integers or pointers. Both relevant
+//! calling conventions, for x86-64 and aarch64 under Linux, pass each argument in one register or one 8-byte place on
+//! the stack, whatever its width; so arguments go on as words, unseen. This holds for both of MPICH's interfaces: its
+//! own with integers for handles, and MPI 5's standard one with pointers. Fortran's entry points call C's.
 //!
 //! Around a call this module notes
 //! - which call it is, for messages and for the provider ([`rank::thread`]);
 //! - how long the program has computed since its last call ([`link::Compute`]): local time goes on by as much;
 //! - when the call began and ended, if the run records calls ([`link::Order::Called`]).
 //!
-//! Only the outermost call of a thread counts: collective operations may be made of other calls, and the program's own
-//! functions that MPI calls may call MPI. A program that does not reach the library by these names runs all the same; then
-//! nothing is known of its calls, and none of them blocks.
+//! Only the outermost call of a thread counts: collective operations may consist of other calls, and the program's own
+//! functions that MPI calls may call MPI. A program that does not reach the library by these names runs as well; then
+//! its calls are unknown, and no call counts as blocking.
 
-#![allow(unsafe_code)] // functions of C
+#![allow(unsafe_code)] // C functions
 
 mod entries;
 mod handlers;
@@ -52,7 +52,7 @@ fn around(call: u32, pass: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// The outermost call of a thread begins, from a frame of the program.
+/// A thread's outermost call begins, from a frame of the program.
 #[inline]
 pub fn enter(thread: &Thread, call: u32, frame: &Frame) {
     thread.enter(call);
@@ -63,7 +63,7 @@ pub fn enter(thread: &Thread, call: u32, frame: &Frame) {
     }
 }
 
-/// The outermost call of a thread ends.
+/// A thread's outermost call ends.
 #[inline]
 pub fn leave(thread: &Thread) {
     let call = thread.leave();
@@ -99,13 +99,13 @@ fn end(session: &Session, thread: &Thread, call: u32) {
     clock::timers::look(session);
 }
 
-/// Notes how many of a call's requests have made no order.
+/// Records how many of a call's requests have made no order.
 fn without_order(session: &Session, thread: &Thread, requests: u32) {
     session.requested_without_order(requests.saturating_sub(thread.orders.get()));
 }
 
-/// `MPI_Startall` has ended, which started this many requests. The end of the call counts one of them again, which only costs a
-/// few looks.
+/// `MPI_Startall` has ended, which started this many requests. The call's end counts one request again, which only
+/// costs a few looks.
 fn started_all(requests: u32) {
     if let Some(session) = session::get() {
         without_order(session, thread::current(), requests);

@@ -1,34 +1,34 @@
-//! Collective calls of MPI that Elanlib carries out in the simulator: `MPI_Barrier`, `MPI_Bcast`, `MPI_Reduce`,
+//! MPI's collective calls that Elanlib carries out in the simulator: `MPI_Barrier`, `MPI_Bcast`, `MPI_Reduce`,
 //! `MPI_Allreduce`, `MPI_Ibarrier`, `MPI_Ibcast`, and their forms for large counts.
 //!
-//! The run says whether Elanlib carries them out ([`link::Collectives`]). A call becomes one order
-//! ([`link::Order::Collective`]) with this rank's bytes; the report brings the bytes that are due to the rank. A call of
-//! which Elanlib does nothing goes to the MPI library, and all members of the communicator decide this alike: by what MPI wants
-//! to be the same at all of them.
+//! The run's settings decide whether Elanlib carries them out ([`link::Collectives`]). A call becomes one order
+//! ([`link::Order::Collective`]) with this rank's bytes; the report brings the bytes that are due to the rank. A call
+//! that Elanlib does not support goes to the MPI library, and all the communicator's members decide this alike: by
+//! values that MPI wants to be equal at all members.
 //!
 //! | goes to the MPI library | since |
 //! |---|---|
-//! | communicators of one rank, intercommunicators, ranks that are threads; communicators for which the machine has no room | Elanlib has no group of them |
-//! | no bytes at all | MPI waits for nobody then |
-//! | operations of the program; those on pairs; types and operations without a function ([`Reduction::new`]) | Elanlib has only the functions of MPI's own types |
+//! | communicators with one rank, intercommunicators, ranks that are threads; communicators for which the machine has no room | Elanlib has no group for them |
+//! | no bytes at all | MPI does not wait then |
+//! | the program's operations; those on pairs; types and operations without a function ([`Reduction::new`]) | Elanlib has only the functions for MPI's own types |
 //! | arguments that are wrong | their errors are the library's |
 //! | an MPI library other than MPICH | its handles are others |
 //!
-//! Calls that do not block go to Elanlib if the adapters carry them out (`libelan::elan::posted`). Their requests are receives of
-//! the MPI library ([`stand_in`]). These, too, go to the MPI library:
+//! Nonblocking calls go to Elanlib if the adapters carry them out (`libelan::elan::posted`). Their requests are
+//! receives in the MPI library ([`stand_in`]). These, too, go to the MPI library:
 //!
 //! | goes to the MPI library | since |
 //! |---|---|
 //! | `MPI_Ireduce`, `MPI_Iallreduce` | the hosts combine |
-//! | calls of several ranks on one node | these meet in shared memory, where the hosts copy |
-//! | calls of a communicator, but `MPI_COMM_WORLD`, that has had no call that blocks | its members have not agreed on the group, and would block for that |
-//! | more bytes than the longest message of the provider | the MPI library receives them in several pieces |
+//! | calls by several ranks on one node | these meet in shared memory, where the hosts copy |
+//! | calls on a communicator, but `MPI_COMM_WORLD`, without an earlier blocking call | its members have not agreed on the group, and would block for that |
+//! | more bytes than the provider's longest message | the MPI library receives them in several pieces |
 //!
-//! While a rank waits here, its MPI library must go on with what others want of it: one-sided communication that needs its
-//! processor, collective operations that do not block. So the rank waits in the library's own loop ([`library::progress`]), which
-//! looks for completions of the network, and so lets simulated time go on to the next report.
+//! While a rank waits here, its MPI library must continue to serve others: one-sided communication that needs its
+//! processor, nonblocking collective operations. So the rank waits in the library's own loop ([`library::progress`]),
+//! which looks for network completions, and so lets simulated time pass to the next report.
 
-#![allow(unsafe_code)] // buffers of the program
+#![allow(unsafe_code)] // the program's buffers
 
 mod comm;
 mod handles;
@@ -54,7 +54,7 @@ pub fn world() -> Option<usize> {
     own.or_else(|| datum(c"ompi_mpi_comm_world"))
 }
 
-/// A call of one communicator.
+/// A call on one communicator.
 struct Call {
     session: &'static Session,
     abi: Abi,
@@ -71,7 +71,7 @@ fn call_by(comm: usize, find: fn(&'static Session, Abi, usize) -> Option<Group>)
         Collectives::Elan => false,
         Collectives::Hardware => true,
     };
-    // What the library calls for itself is its own.
+    // The library's inner calls are its own.
     if thread::current().depth.get() > 1 {
         return None;
     }
@@ -117,7 +117,7 @@ impl Call {
         })
     }
 
-    /// Starts the call, which does not block: with this rank's bytes, and with the buffer, the number and the type of the elements that
+    /// Starts the nonblocking call: with this rank's bytes, and with the buffer, count and type of the elements that
     /// are due to it.
     fn start(
         &self,
@@ -185,14 +185,14 @@ fn finish(session: &'static Session, id: u64) -> Status {
     }
 }
 
-/// `MPI_Barrier`; nothing if it is for the MPI library.
+/// `MPI_Barrier`; `None` if it is for the MPI library.
 pub fn barrier(comm: usize) -> Option<c_int> {
     let call = call(comm)?;
     let kind = CollectiveKind::Barrier;
     Some(call.make(kind, 0, (None, 0), &[], Buffer::default()))
 }
 
-/// `MPI_Ibarrier`; nothing if it is for the MPI library.
+/// `MPI_Ibarrier`; `None` if it is for the MPI library.
 pub fn start_barrier(comm: usize, request: usize) -> Option<c_int> {
     let call = posted(comm, request)?;
     let what = (CollectiveKind::Barrier, 0, 0);
@@ -200,22 +200,22 @@ pub fn start_barrier(comm: usize, request: usize) -> Option<c_int> {
     Some(call.start(what, Span::default(), nothing, request))
 }
 
-/// The buffer of a broadcast.
+/// A broadcast's buffer.
 struct Data {
     buffer: usize,
     count: usize,
     datatype: usize,
     root: u32,
-    /// Bytes of all elements.
+    /// All elements' bytes.
     size: usize,
 }
 
 impl Call {
-    /// The data of a broadcast, unless that is for the MPI library.
+    /// A broadcast's data, unless it is for the MPI library.
     fn data(&self, buffer: usize, count: i64, datatype: usize, root: usize) -> Option<Data> {
         let datatype = self.abi.handle(datatype);
         let count = usize::try_from(count).ok().filter(|&count| count > 0)?;
-        // An `int` in a register of 64 bits; the upper half is anything.
+        // An `int` in a 64-bit register, with an arbitrary upper half.
         let root = root as u32;
         if root >= self.group.size || self.abi.is_no_type(datatype) || buffer == self.abi.in_place()
         {
@@ -236,16 +236,16 @@ impl Call {
         data.root == self.group.place
     }
 
-    /// The memory of data, if they lie in one piece.
+    /// The data's memory, if they lie in one piece.
     fn span(&self, data: &Data) -> Option<Span> {
         self.abi.is_contiguous(data.datatype).then(|| {
             let buffer = std::ptr::with_exposed_provenance(data.buffer);
-            // SAFETY: the buffer of the call, of which the program says that it has this length.
+            // SAFETY: the call's buffer, which by the program's promise has this length.
             unsafe { Span::new(buffer, data.size) }
         })
     }
 
-    /// The bytes of data that do not lie in one piece, or MPI's error.
+    /// The bytes from data that do not lie in one piece, or MPI's error.
     fn pack(&self, data: &Data) -> Result<Vec<u8>, c_int> {
         let mut packed = vec![0; data.size];
         let Data {
@@ -259,7 +259,7 @@ impl Call {
     }
 }
 
-/// `MPI_Bcast`; nothing if it is for the MPI library.
+/// `MPI_Bcast`; `None` if it is for the MPI library.
 pub fn broadcast(
     buffer: usize,
     count: i64,
@@ -298,7 +298,7 @@ pub fn broadcast(
     Some(library::unpack(&packed, buffer, count, datatype, call.comm))
 }
 
-/// `MPI_Ibcast`; nothing if it is for the MPI library.
+/// `MPI_Ibcast`; `None` if it is for the MPI library.
 pub fn start_broadcast(
     buffer: usize,
     count: i64,
@@ -330,7 +330,7 @@ pub fn start_broadcast(
     })
 }
 
-/// `MPI_Reduce`, or without a root `MPI_Allreduce`; nothing if it is for the MPI library.
+/// `MPI_Reduce`, or without a root `MPI_Allreduce`; `None` if it is for the MPI library.
 pub fn reduce(
     (send, receive): (usize, usize),
     count: i64,
@@ -354,12 +354,12 @@ pub fn reduce(
     } else {
         send
     };
-    // All wrong: no place for what is sent or due, or the same place for both.
+    // All wrong: no place for the sent or due bytes, or the same place for both.
     let wrong = |place: usize| place == 0 || place == in_place;
     if wrong(from) || is_due && (wrong(receive) || send == receive) {
         return None;
     }
-    // SAFETY: the buffers of the call, of which the program says that they have this length.
+    // SAFETY: the call's buffers, which by the program's promise have this length.
     let (from, due) = unsafe {
         (
             Span::new(std::ptr::with_exposed_provenance(from), size),

@@ -1,18 +1,19 @@
-//! Functions of the MPI library under names of their own, and the profiling names of entry points.
+//! The MPI library's functions under their own names, and the entry points' profiling names.
 
 use fi::mpi::find;
 use rank::thread;
 use std::ffi::CStr;
 use std::sync::atomic::AtomicUsize;
 
-/// Functions of the MPI library by the names that they have here: their arguments, and an error of MPI or 0 as the result.
+/// The MPI library's functions by their names here: their arguments, and an MPI error or 0 as the result.
 macro_rules! functions {
     ($($name:ident is $symbol:literal($($argument:ident: $type:ty),*);)*) => {$(
-        #[allow(clippy::too_many_arguments)] // those of MPI
+        #[allow(clippy::too_many_arguments)] // MPI's
         unsafe fn $name($($argument: $type),*) -> std::ffi::c_int {
             static PLACE: std::sync::atomic::AtomicUsize = std::sync::atomic::AtomicUsize::new(0);
             type Function = unsafe extern "C" fn($($type),*) -> std::ffi::c_int;
-            // SAFETY: it is the function of this name, with these arguments; the caller keeps to what MPI asks of them.
+            // SAFETY: it is the function with this name, with these arguments; the caller keeps to MPI's rules for
+            // them.
             unsafe {
                 let function = std::mem::transmute::<usize, Function>(fi::mpi::find(&PLACE, $symbol));
                 function($($argument),*)
@@ -22,7 +23,7 @@ macro_rules! functions {
 }
 pub(crate) use functions;
 
-/// A name of C that a macro has made.
+/// A C name that a macro has made.
 pub const fn name(bytes: &'static [u8]) -> &'static CStr {
     match CStr::from_bytes_with_nul(bytes) {
         Ok(name) => name,
@@ -39,7 +40,7 @@ pub fn target(place: &AtomicUsize, name: &CStr, entry: usize) -> usize {
     }
 }
 
-/// Defines the profiling name of an entry point with words for arguments.
+/// Defines an entry point's profiling name with words for arguments.
 macro_rules! profiled {
     ($($entry:path as $name:ident($($word:ident)*);)*) => {$(
         const _: () = {

@@ -1,6 +1,6 @@
-//! A rank in a process of its own, attached to a simulator in this process, which lets time pass as the rank wants and nothing
-//! else happen. The rank's process is this test program again, told to run one part; there, too, the functions of the C library
-//! are those of this crate.
+//! A rank in its own process, attached to a simulator in this process, which lets time pass as the rank wants, without
+//! any other event. The rank's process is this test program again, with one part to run; there, too, this crate defines
+//! the C library's functions.
 
 #![expect(
     clippy::disallowed_methods,
@@ -23,7 +23,7 @@ const SETTINGS: Settings = Settings {
 /// The time by which all others have come to where they meet, in picoseconds.
 const MEETING: u64 = 5_000_000;
 
-/// The time of the simulation when a rank comes back, in picoseconds.
+/// The simulated time when a rank comes back, in picoseconds.
 const RETURN: u64 = 40_000_000;
 
 /// Runs a part as a rank and returns its records.
@@ -95,7 +95,7 @@ fn until(wait: Wait) -> u64 {
     }
 }
 
-/// The waits of a rank, and when each began.
+/// A rank's waits, and when each began.
 fn waits(records: &[Record]) -> Vec<(u64, Wait)> {
     let waits = records.iter().filter_map(|record| match record.body {
         Body::Wait(wait, _) => Some((record.time, wait)),
@@ -108,7 +108,8 @@ fn sleeps(wait: Wait) -> bool {
     matches!(wait, Wait::Sleep { .. })
 }
 
-/// By the words of both versions of the language, which go on unchanged; nothing else that is written counts as such a request.
+/// By the words in both versions of the protocol, which are passed on unchanged; no other written words count as such a
+/// request.
 #[test]
 fn who_has_all_ended_is_noted() {
     for part in ["abort", "abort in version 2"] {
@@ -117,7 +118,7 @@ fn who_has_all_ended_is_noted() {
     assert_eq!(watched("words", SETTINGS).1, []);
 }
 
-/// The request says with how many others the rank meets: all, or those of a list.
+/// The request has the number of others that the rank meets: all, or those on a list.
 #[test]
 fn who_enters_a_barrier_waits_there_in_the_simulation() {
     let orders = waits(&rank("barriers", SETTINGS));
@@ -237,7 +238,7 @@ fn calls_are_known_counted_and_recorded() {
             _ => None,
         })
         .collect();
-    // The call within `MPI_Allreduce` is not one of the program; each call comes after 7 ns of computing.
+    // The call within `MPI_Allreduce` is not the program's; each call comes after 7 ns of computing.
     let expected = [
         ("MPI_Recv", 7000, 3_007_000),
         ("MPI_Isend", 3_014_000, 3_014_000),

@@ -1,7 +1,7 @@
-//! The time of a program's own computation.
+//! The time for a program's own computation.
 //!
-//! Computation is what the calling thread does between its calls. Its processor time on this host has the time of the kernel for it,
-//! as for the first touch of a page, and neither children nor other threads.
+//! Computation is the calling thread's work between its calls. Its processor time on this host includes kernel time for
+//! it, as for a page's first touch, and excludes children and other threads.
 
 use crate::regions::Site;
 use crate::session::Session;
@@ -9,9 +9,9 @@ use crate::system;
 use crate::thread::{self, Thread};
 use link::Compute;
 
-/// Brings local time up to date for a program that reads it. Adds what this thread has computed since the last reading, where
-/// the run measures computation, and what its calls have taken of the simulated processor. Adds nothing within a call of MPI:
-/// the model has the library's own time.
+/// Brings local time up to date for a program that reads it. Adds this thread's computation since the last reading,
+/// where the run measures computation, and the time that its calls have occupied the simulated processor. Adds no time
+/// within an MPI call: the model has the library's own time.
 #[inline]
 pub fn settle(session: &Session) {
     let thread = thread::current();
@@ -28,7 +28,7 @@ pub fn settle(session: &Session) {
     }
 }
 
-/// A call of the program begins: local time goes on by the computation since the last one.
+/// A program call begins: local time advances by the computation since the last one.
 pub fn calls(session: &Session, thread: &Thread, call: u32) {
     match session.settings().compute {
         Compute::None => {}
@@ -38,14 +38,14 @@ pub fn calls(session: &Session, thread: &Thread, call: u32) {
     }
 }
 
-/// A call of the program has ended, and the program computes from now on.
+/// A program call has ended, and the program computes from now on.
 pub fn computes(session: &Session, thread: &Thread) {
     if let Compute::Measured(_) | Compute::Sampled(_) = session.settings().compute {
         thread.computed.set(Some(system::processor_time()));
     }
 }
 
-/// The thread has computed since its last reading: local time goes on by a factor of that.
+/// The thread has computed since its last reading: local time advances by a multiple of that.
 fn measure(session: &Session, thread: &Thread, factor: f64) {
     let now = system::processor_time();
     if let Some(last) = thread.computed.replace(Some(now)) {
@@ -53,7 +53,7 @@ fn measure(session: &Session, thread: &Thread, factor: f64) {
     }
 }
 
-/// The thread has come to a site: local time goes on by the time of the region that ends there.
+/// The thread has come to a site: local time advances by the time for the region that ends there.
 #[cold]
 fn sample(session: &Session, thread: &Thread, call: u32, factor: f64) {
     let now = system::processor_time();

@@ -1,16 +1,16 @@
-//! A timer of the host that sends this thread a signal: for looks of the simulator's own, in real time or processor time.
+//! A host timer that sends this thread a signal: for the simulator's own looks, in real time or processor time.
 //!
-//! The C library's functions of timers are defined in this library, too, for the program's timers in simulated time. They bring
-//! local time up to date, which may give the turn away; a look in a handler of a signal must not. So these timers are set by the
-//! kernel's own calls.
+//! The C library's timer functions are defined in this library, too, for the program's timers in simulated time. They
+//! bring local time up to date, which may give the turn away; a look in a signal handler must not. So these timers are
+//! set by the kernel's own calls.
 
-#![allow(unsafe_code)] // calls of the kernel
+#![allow(unsafe_code)] // kernel calls
 
 use libc::{c_int, c_void, clockid_t, itimerspec, sigevent, timespec};
 use std::ptr;
 use std::sync::atomic::{AtomicI32, Ordering};
 
-/// A timer of the thread that makes it.
+/// A timer for the thread that makes it.
 #[derive(Default)]
 pub struct HostTimer {
     /// One more than the kernel's number, which begins at 0.
@@ -49,8 +49,8 @@ impl HostTimer {
         self.number.load(Ordering::Relaxed) > 0
     }
 
-    /// Rings after so many nanoseconds, 0 for never, and then again after each period, 0 for once. Does nothing before the timer
-    /// is made.
+    /// Rings after this many nanoseconds, 0 for never, and then again after each period, 0 for once. Has no effect
+    /// before the timer is made.
     pub fn arm(&self, first: u64, period: u64) {
         let number = self.number.load(Ordering::Relaxed) - 1;
         if number < 0 {

@@ -1,20 +1,21 @@
-//! # A process as a rank of a simulated machine
+//! # A process as a rank on a simulated machine
 //!
-//! All that stands between a program and the world shares one [`session`] with the simulator: it gives orders, and gives the turn
-//! away to wait. Before the MPI library opens the simulated network, and in children of the process, there is no session.
+//! All that stands between a program and the world shares one [`session`] with the simulator: it gives orders, and
+//! gives the turn away to wait. Before the MPI library opens the simulated network, and in the process's children,
+//! there is no session.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
 //! | [`session`] | local time, the turn, and the lock around both |
-//! | [`thread`], [`compute`], [`record`] | the call that a thread is in; the time of its computation; calls that have ended |
-//! | [`regions`], [`site`] | sampled computation: parts of the program between the places of its calls |
+//! | [`thread`], [`compute`], [`record`] | the call that a thread is in; its computation time; calls that have ended |
+//! | [`regions`], [`site`] | sampled computation: program parts between the places of its calls |
 //! | [`library`] | the libraries that share the session with the MPI library |
-//! | [`memory`] | memory of the program |
+//! | [`memory`] | the program's memory |
 //! | [`repeats`] | whether the program repeats itself |
-//! | [`host_timer`] | timers of the host, for looks of our own |
-//! | [`system`] | functions of the C library whose names are defined in this library, too |
+//! | [`host_timer`] | host timers, for our own looks |
+//! | [`system`] | C library functions whose names are also defined in this library |
 //!
 //! ## The main path
 //!
@@ -22,7 +23,7 @@
 //!
 //! 1. `session/turn.rs`: the rank writes its orders, and gives its turn away.
 //! 2. `session.rs`: reports go to the engine that the session began with ([`session::Engine`]).
-//! 3. `library.rs`: reports on operations of our own libraries go to these.
+//! 3. `library.rs`: reports on our own libraries' operations go to these.
 
 pub mod compute;
 pub mod host_timer;

@@ -1,5 +1,5 @@
-//! Memory of the program that the provider was told to read or to fill. Only this module turns the program's addresses into
-//! bytes.
+//! Program memory that the provider was requested to read or to fill. Only this module turns the program's addresses
+//! into bytes.
 //!
 //! libfabric's rule is that such memory is valid, and the program leaves it alone, from the call that names it until the
 //! program has read the completion. The progress engine forgets an operation's memory when the operation ends, and memory that
@@ -7,7 +7,7 @@
 
 #![allow(unsafe_code)] // bytes at addresses that the program gave
 
-/// `struct iovec`: a piece of memory, as lists in C name it.
+/// `struct iovec`: a memory piece, as lists in C name it.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct IoVec {
@@ -17,7 +17,7 @@ pub struct IoVec {
     pub length: usize,
 }
 
-/// A piece of memory.
+/// A memory piece.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Span {
     /// Where it begins.
@@ -27,7 +27,7 @@ pub struct Span {
 }
 
 impl Span {
-    /// Names a piece of the program's memory.
+    /// Names a piece in the program's memory.
     ///
     /// # Safety
     /// The memory must follow libfabric's rule for as long as this value or a copy of it is used. It must be writable if it is
@@ -39,10 +39,10 @@ impl Span {
         }
     }
 
-    /// The bytes of the memory.
+    /// The memory's bytes.
     pub fn bytes(&self) -> &[u8] {
         if self.length == 0 {
-            return &[]; // whatever the address
+            return &[]; // regardless of the address
         }
         let pointer = std::ptr::with_exposed_provenance(self.address);
         // SAFETY: the contract of `new`.
@@ -68,7 +68,7 @@ impl Span {
         }
     }
 
-    /// A part of the memory.
+    /// A part in this memory.
     pub fn part(&self, at: usize, length: usize) -> Option<Span> {
         let end = at.checked_add(length)?;
         (end <= self.length).then(|| Span {
@@ -78,7 +78,7 @@ impl Span {
     }
 }
 
-/// A buffer of one or several pieces.
+/// A buffer with one or several pieces.
 #[derive(Clone, Debug, Default)]
 pub struct Buffer {
     first: Span,
@@ -112,7 +112,7 @@ impl Buffer {
         Buffer { first, more }
     }
 
-    /// A buffer of some pieces, one after the other.
+    /// A buffer from some pieces, one after the other.
     pub fn of(mut pieces: Vec<Span>) -> Buffer {
         if pieces.is_empty() {
             return Buffer::default();
@@ -124,7 +124,7 @@ impl Buffer {
         }
     }
 
-    /// The address of the first byte.
+    /// The first byte's address.
     pub fn address(&self) -> usize {
         self.first.address
     }
@@ -134,12 +134,12 @@ impl Buffer {
         self.first.length + self.more.iter().map(|span| span.length).sum::<usize>()
     }
 
-    /// The pieces of the buffer, in order.
+    /// The buffer's pieces, in order.
     pub fn spans(&self) -> impl Iterator<Item = &Span> {
         std::iter::once(&self.first).chain(&self.more)
     }
 
-    /// A part of the buffer's bytes, piece by piece.
+    /// A range in the buffer's bytes, piece by piece.
     ///
     /// # Panics
     /// If the buffer has no such part.

@@ -1,10 +1,10 @@
-//! The record of calls: the simulator is told of each call of MPI that has ended, if the run records calls.
+//! The call record: each ended MPI call is reported to the simulator, if the run records calls.
 
 use crate::session::Session;
 use crate::thread::{self, Thread};
 use link::Order;
 
-/// A call of a thread has ended.
+/// A thread's call has ended.
 pub fn ended(session: &Session, thread: &Thread, call: u32) {
     if session.settings().calls {
         let called = Order::Called {

@@ -1,8 +1,8 @@
-//! Sampled computation: the regions of the program in this process, and the times that their executions take.
+//! Sampled computation: the program's regions in this process, and their execution times.
 //!
-//! A region is the program between two sites, or a part of it that `MPI_Pcontrol` has named. The [plan](link::plan) has the times of
-//! the executions. An execution that it lacks takes the processor time of this host, less that of the measurement, which the simulator gets for the table with the
-//! next record of a call.
+//! A region is the program between two sites, or a part of it that `MPI_Pcontrol` has named. The [plan](link::plan) has
+//! the execution times. An execution that it lacks takes this host's processor time, less the measurement's, which the
+//! simulator gets for the table with the next call record.
 
 use crate::site;
 use crate::system;
@@ -12,17 +12,17 @@ use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// The place of a call or of a reading of a clock in the program.
+/// The place of a call or a clock reading in the program.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Site {
-    /// The number of the call in [`link::calls`]; 0 for a reading of a clock, or for the start.
+    /// The call's number in [`link::calls`]; 0 for a clock reading, or for the start.
     pub call: u32,
     /// The return address.
     pub place: usize,
 }
 
 impl Site {
-    /// The site of a call that begins, or of a reading of a clock.
+    /// The site of a call that begins, or of a clock reading.
     pub fn here(call: u32) -> Site {
         let place = site::here();
         Site { call, place }
@@ -38,10 +38,10 @@ impl Site {
     }
 }
 
-/// The part of the program that `MPI_Pcontrol` has named last; 0 for none.
+/// The program part that `MPI_Pcontrol` has named last; 0 without one.
 static PART: AtomicU32 = AtomicU32::new(0);
 
-/// Levels of `MPI_Pcontrol` up to this one have a meaning of their own in MPI, and name no part.
+/// `MPI_Pcontrol` levels up to this one have their own meanings in MPI, and name no part.
 const STANDARD_LEVELS: i32 = 2;
 
 /// The program calls `MPI_Pcontrol`.
@@ -50,7 +50,7 @@ pub fn control(level: i32) {
     PART.store(part.unsigned_abs(), Ordering::Relaxed);
 }
 
-/// The regions of this process.
+/// This process's regions.
 #[derive(Default)]
 pub struct Regions(Mutex<State>);
 
@@ -62,7 +62,7 @@ struct State {
     /// By the name.
     names: HashMap<String, usize>,
     regions: Vec<Region>,
-    /// What the measurement itself takes of an execution, in nanoseconds.
+    /// The measurement's own part in an execution, in nanoseconds.
     overhead: u64,
     /// Executions that the host has measured, and the simulator has not got: the region, its name at the first time, nanoseconds.
     measured: Vec<(usize, Option<String>, u64)>,
@@ -75,7 +75,7 @@ struct Region {
 }
 
 impl Regions {
-    /// The regions of a rank by the text of the plan.
+    /// A rank's regions by the plan's text.
     pub fn planned(rank: u32, plan: &str) -> Regions {
         Regions(Mutex::new(State {
             plan: plan::read(rank, plan),
@@ -84,8 +84,8 @@ impl Regions {
         }))
     }
 
-    /// The program has come from one site to another one in `host` nanoseconds of this host. Returns the simulated time in picoseconds.
-    /// The handler of a signal that interrupts this function computes nothing.
+    /// The program has come from one site to another one in `host` nanoseconds on this host. Returns the simulated time
+    /// in picoseconds. A signal handler that interrupts this function adds no computation.
     pub fn execute(&self, from: Site, to: Site, host: u64, factor: f64) -> u64 {
         let Ok(mut state) = self.0.try_lock() else {
             return 0;
@@ -119,7 +119,7 @@ impl Regions {
 }
 
 impl State {
-    /// The number of a region.
+    /// A region's number.
     fn number(&mut self, from: Site, to: Site, part: u32) -> usize {
         let key = if part > 0 {
             (Site::default(), Site::default(), part)

@@ -1,33 +1,34 @@
 //! Whether the program repeats itself, so that it makes the same calls for ever unless somebody else acts.
 //!
-//! The simulator asks this only while no message of any rank has been under way for some time ([`link::Simulator::observe`]), so
-//! that the program pays nothing otherwise. At each call of MPI the *state* of the program is then taken: the registers that
-//! calls preserve, the stack above the call, the static variables of the program, and the words that its gets and atomics have
-//! brought since the last call. A program whose states have all been there before, and which gets the same answers, makes the
-//! same calls again. A loop that counts its rounds is in a new state in each, and may end by itself; so is any program that goes
-//! on with something else.
+//! The simulator asks this only while no rank has had a pending message for some time ([`link::Simulator::observe`]),
+//! so that the program has no cost otherwise. At each MPI call the program's *state* is then taken: the registers that
+//! calls preserve, the stack above the call, the program's static variables, and the words that its gets and atomics
+//! have brought since the last call. A program whose states have all been there before, and which gets the same
+//! answers, makes the same calls again. A loop that counts its rounds is in a new state in each, and may end by itself;
+//! so is any program that continues with other work.
 //!
-//! *What is not seen.* Variables on the heap are not compared, since the MPI library and this one change theirs at each look. A
-//! loop that counts there, and nowhere else, looks like one that does not count. States are unknown, and count as new, in calls
-//! that do not come from the program itself (an interpreter's modules, plugins), on other stacks than the first thread's, in
-//! programs with more than [`MOST`] bytes of stack and variables, and on processors whose registers this module does not know.
+//! *Limits.* Variables on the heap are not compared, since the MPI library and this one change theirs at each look. A
+//! loop that counts there, and nowhere else, looks like one that does not count. States are unknown, and count as new,
+//! in calls that do not come from the program itself (an interpreter's modules, plugins), on other stacks than the
+//! first thread's, in programs with more than [`MOST`] bytes in stack and variables, and on processors whose registers
+//! this module does not know.
 
-#![allow(unsafe_code)] // bytes of the program's stack and variables
+#![allow(unsafe_code)] // the bytes in the program's stack and variables
 
 use link::{Checksum, End, Report};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// Most bytes of stack and static variables that are compared.
+/// The most bytes in stack and static variables that are compared.
 const MOST: usize = 16 << 20;
 
-/// How many states are remembered: a loop of more calls counts as new in each.
+/// How many states are remembered: a loop with more calls counts as new in each.
 const STATES: usize = 64;
 
 /// Where a call has come from: the stack pointer in the entry point, and the registers that calls preserve.
 #[derive(Clone, Copy)]
 pub struct Frame {
-    /// The frames of the entry point and of its callers lie from here on.
+    /// The frames of the entry point and its callers lie from here on.
     pub stack: usize,
     registers: [usize; 10],
 }
@@ -35,7 +36,7 @@ pub struct Frame {
 impl Frame {
     /// The present place; to be called in the entry point's own frame.
     #[inline(always)]
-    #[allow(clippy::inline_always)] // the frame of another function would be gone
+    #[allow(clippy::inline_always)] // another function's frame would be gone
     pub fn here() -> Frame {
         let (mut stack, mut registers) = (0, [0; 10]);
         let place = registers.as_mut_ptr();
@@ -120,7 +121,7 @@ impl Repeats {
         }
     }
 
-    /// Takes note of the words that a get or an atomic has brought.
+    /// Records the words that a get or an atomic has brought.
     #[inline]
     pub fn hears(&self, report: &Report, bytes: &[u8]) {
         let Report::Ended(ended) = report else {
@@ -140,29 +141,29 @@ impl Repeats {
     }
 }
 
-/// Where the parts of the program lie in memory.
+/// Where the program's parts lie in memory.
 #[derive(Default)]
 struct Program {
     /// Where the first thread's stack begins and ends.
     lowest: usize,
     stack: usize,
-    /// Static variables of the program.
+    /// The program's static variables.
     variables: Vec<(usize, usize)>,
-    /// Code of the program, and of all other objects but this one.
+    /// Code in the program, and in all other objects but this one.
     code: Vec<(usize, usize)>,
     others: Vec<(usize, usize)>,
     /// How many objects have been seen.
     objects: usize,
 }
 
-/// Whether an instruction is one of the program itself; false if that is not known.
+/// Whether an instruction belongs to the program itself; false if that is unknown.
 pub fn is_program(place: usize) -> bool {
     let parts = Program::get().map_or(&[][..], |program| &program.code);
     parts.iter().any(|&(from, to)| (from..to).contains(&place))
 }
 
 impl Program {
-    /// The program; none if its state cannot be taken here.
+    /// The program; `None` if its state cannot be taken here.
     fn get() -> Option<&'static Program> {
         static FOUND: OnceLock<Option<Program>> = OnceLock::new();
         FOUND.get_or_init(Program::find).as_ref()
@@ -184,10 +185,10 @@ impl Program {
         (length <= MOST).then_some(program)
     }
 
-    /// Whether a call with this stack pointer comes from the program itself, in its first thread: the first return address on
-    /// the stack, but for those to this library, is one of the program's.
+    /// Whether a call with this stack pointer comes from the program itself, in its first thread: the first return
+    /// address on the stack, but for those to this library, is the program's.
     fn calls(&self, stack: usize) -> bool {
-        const NEAR: usize = 512; // words of the entry point's frame, and more
+        const NEAR: usize = 512; // words in the entry point's frame, and more
         if !(self.lowest..self.stack).contains(&stack) || self.stack - stack > MOST {
             return false;
         }
@@ -224,7 +225,7 @@ unsafe fn follows_call(address: usize) -> bool {
         let word = u32::from_le_bytes([code[4], code[5], code[6], code[7]]);
         return word & 0xfc00_0000 == 0x9400_0000 || word & 0xffff_fc1f == 0xd63f_0000;
     }
-    // By a distance of 32 bits; or by a register or a word of memory, in two to seven bytes.
+    // By a 32-bit distance; or by a register or a memory word, in two to seven bytes.
     let indirect = |at: &usize| code[*at] == 0xff && code[at + 1] >> 3 & 7 == 2;
     code[3] == 0xe8 || (1..7).any(|at| indirect(&at))
 }

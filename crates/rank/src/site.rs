@@ -1,16 +1,17 @@
-//! The place in the program from which a function of this library is called.
+//! The place in the program from which a function in this library is called.
 //!
-//! The place is the return address of the first frame on the stack that belongs neither to this library nor to one that calls MPI for
-//! the program (Fortran's). The C compiler's tables of frames lead there, so that the place does not depend on what earlier calls have
-//! left on the stack. Addresses differ from run to run; [`name`] gives the file of the code and the offset in it, which do not.
+//! The place is the return address in the first stack frame outside this library and outside those that call MPI for
+//! the program (Fortran's). The C compiler's frame tables lead there, so that the place does not depend on remains of
+//! earlier calls on the stack. Addresses differ from run to run; [`name`] gives the code's file and the offset in it,
+//! which do not.
 
-#![allow(unsafe_code)] // functions of the C library and of the compiler's
+#![allow(unsafe_code)] // functions in the C library and the compiler's
 
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ffi::{CStr, c_int, c_void};
 
-/// The parts of names of libraries that call MPI for the program.
+/// Name parts of libraries that call MPI for the program.
 const BETWEEN: [&str; 4] = ["elanite-fi", "mpichfort", "mpifort", "mpi_mpifh"];
 
 /// The most frames that are looked at.
@@ -25,7 +26,7 @@ unsafe extern "C" {
     fn _Unwind_GetIP(frame: *mut c_void) -> usize;
 }
 
-/// Codes of `_Unwind_Reason_Code`.
+/// Codes in `_Unwind_Reason_Code`.
 const GO_ON: c_int = 0;
 const STOP: c_int = 5;
 
@@ -35,7 +36,7 @@ struct Walk {
     depth: u32,
 }
 
-/// The return address in the program of the present call; 0 if there is none.
+/// The present call's return address in the program; 0 if there is no such address.
 pub fn here() -> usize {
     let mut walk = Walk { found: 0, depth: 0 };
     // SAFETY: the function calls `visit` with this walk, before it returns.
@@ -73,7 +74,7 @@ fn is_between(place: usize) -> bool {
     known.ok().flatten().unwrap_or_else(find)
 }
 
-/// Whether a place lies in the object of this module: in tests, that is no library.
+/// Whether a place lies in this module's object: in tests, that is not a library.
 fn is_own(place: usize) -> bool {
     let own = object(here as *const () as usize);
     cfg!(not(test))
@@ -81,7 +82,7 @@ fn is_own(place: usize) -> bool {
         && own.map(|(file, _)| file) == object(place).map(|(file, _)| file)
 }
 
-/// The file of the code at a place, without its folder, and the offset of the place in it.
+/// The code's file at a place, without its folder, and the place's offset in it.
 fn object(place: usize) -> Option<(String, usize)> {
     let mut found = std::mem::MaybeUninit::<libc::Dl_info>::uninit();
     // SAFETY: a place for the answer, which is whole if there is one; its strings live as long as the object.
@@ -97,7 +98,7 @@ fn object(place: usize) -> Option<(String, usize)> {
     Some((file.to_owned(), place - base))
 }
 
-/// The name of a place: the file of its code, and the offset in it.
+/// A place's name: its code's file, and the offset in it.
 pub fn name(place: usize) -> String {
     match object(place) {
         Some((file, offset)) => format!("{file}+{offset:#x}"),

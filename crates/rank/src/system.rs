@@ -1,31 +1,31 @@
-//! Functions of the C library whose names are defined in this library, too: they are the next ones of their names.
+//! C library functions whose names are also defined in this library: they are the next ones with their names.
 
-#![allow(unsafe_code)] // functions of C
-#![allow(clippy::macro_metavars_in_unsafe)] // functions of C pass their own arguments on
+#![allow(unsafe_code)] // C functions
+#![allow(clippy::macro_metavars_in_unsafe)] // C functions pass their own arguments on
 
 use libc::{c_int, c_long, clockid_t, timespec};
 use std::ffi::{CStr, c_char, c_void};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// The first version of the C library's symbols on this kind of processor.
+/// The first version of the C library's symbols on this processor kind.
 pub const FIRST: &CStr = if cfg!(target_arch = "x86_64") {
     c"GLIBC_2.2.5"
 } else {
     c"GLIBC_2.17"
 };
 
-/// A function of the C library whose name is defined here, too.
+/// A C library function whose name is also defined here.
 pub struct Next {
     name: &'static CStr,
-    /// The present version of the function, where there is an older one, too.
+    /// The function's present version, where there is also an older one.
     version: &'static CStr,
-    /// Whether a function of another version serves, too.
+    /// Whether another version's function serves, too.
     any: bool,
     found: AtomicUsize,
 }
 
 impl Next {
-    /// The function of this version, or of another one.
+    /// The function in this version, or in another one.
     pub const fn new(name: &'static CStr, version: &'static CStr) -> Next {
         Next {
             name,
@@ -35,7 +35,7 @@ impl Next {
         }
     }
 
-    /// A function of this version only.
+    /// A function in this version only.
     pub const fn versioned(name: &'static CStr, version: &'static CStr) -> Next {
         Next {
             any: false,
@@ -43,7 +43,7 @@ impl Next {
         }
     }
 
-    /// The address of the function, if there is one.
+    /// The function's address, if there is one.
     pub fn get(&self) -> Option<*const c_void> {
         let mut found = self.found.load(Ordering::Relaxed);
         if found == 0 {
@@ -63,7 +63,7 @@ impl Next {
     }
 }
 
-/// Calls a function of the C library; without one, the result is an error number, or the given one.
+/// Calls a C library function; without one, the result is an error number, or the given one.
 #[macro_export]
 macro_rules! next {
     ($next:expr, fn($($argument:expr => $type:ty),*)) => {
@@ -72,7 +72,7 @@ macro_rules! next {
     ($next:expr, fn($($argument:expr => $type:ty),*) -> $result:ty, $without:expr) => {
         match $next.get() {
             Some(found) => {
-                // SAFETY: it is the function of this name, whose arguments are these.
+                // SAFETY: it is the function with this name, and these are its arguments.
                 let next = unsafe {
                     std::mem::transmute::<*const std::ffi::c_void, unsafe extern "C-unwind" fn($($type),*) -> $result>(found)
                 };
@@ -84,7 +84,7 @@ macro_rules! next {
     };
 }
 
-/// The system's `dlsym`, found by `dlvsym`: the plain name is a function of this library.
+/// The system's `dlsym`, found by `dlvsym`: the plain name is a function in this library.
 static DLSYM: [Next; 2] = [
     Next::versioned(c"dlsym", c"GLIBC_2.34"),
     Next::versioned(
@@ -103,7 +103,7 @@ pub fn dlsym() -> usize {
     found.map_or(0, |found| found as usize)
 }
 
-/// A symbol as the system finds it, with this library as the caller; null if there is none.
+/// A symbol as the system finds it, with this library as the caller; null if there is no such symbol.
 ///
 /// # Safety
 /// The handle must be one that `dlsym` takes.
@@ -127,7 +127,7 @@ static CLOCK_GETTIME: Next = Next::new(c"clock_gettime", c"GLIBC_2.17");
 /// The system's clock.
 ///
 /// # Safety
-/// As the function of the C library of this name.
+/// As the C library function with this name.
 pub unsafe fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
     // The C library's own function needs no system call for most clocks.
     if CLOCK_GETTIME.get().is_some() {
@@ -137,13 +137,13 @@ pub unsafe fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
     unsafe { libc::syscall(libc::SYS_clock_gettime, clock, time) as c_int }
 }
 
-/// Whether this is the first thread of the process.
+/// Whether this is the process's first thread.
 pub fn is_main_thread() -> bool {
     // SAFETY: they only ask.
     unsafe { libc::syscall(libc::SYS_gettid) == c_long::from(libc::getpid()) }
 }
 
-/// Processor time of this thread in nanoseconds.
+/// This thread's processor time in nanoseconds.
 pub fn processor_time() -> u64 {
     let mut now = timespec {
         tv_sec: 0,

@@ -1,4 +1,4 @@
-//! The entry points themselves, by the number of their arguments; see the head of [`super`].
+//! The entry points themselves, by argument count; see the head of [`super`].
 
 use super::interface::Interface;
 use super::{around, nodes, windows, world};
@@ -32,8 +32,8 @@ macro_rules! pass {
     }};
 }
 
-/// Entry points: each passes its words on. `unless` carries out the call in the place of the library, as the same call; `instead`
-/// ends the call first.
+/// Entry points: each passes its words on. `unless` carries out the call in the library's place, as the same call;
+/// `instead` ends the call first.
 macro_rules! entry {
     ($($name:ident($($word:ident)*) $(unless $done:expr)? $(, instead $ended:expr)?;)*) => {$(
         #[unsafe(no_mangle)]
@@ -70,7 +70,7 @@ macro_rules! entries {
 
 link::each_call!(entries);
 
-/// An `int` in a register of 64 bits, the upper half of which is anything.
+/// An `int` in a 64-bit register, with an arbitrary upper half.
 fn int(word: usize) -> i64 {
     (word as u32).cast_signed().into()
 }
@@ -115,11 +115,11 @@ entry! {
     MPI_Win_free(place) unless windows::free(place);
 }
 
-/// Notes who ends the run, and how: afterwards there are only many dead processes to see.
+/// Records the rank that ends the run, and how: afterwards only many dead processes are visible.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
     if let Some(session) = session::get() {
-        // An `int` in a register of 64 bits; the upper half is anything.
+        // An `int` in a 64-bit register, with an arbitrary upper half.
         session.leaves(Leaving::Abort((code as u32).cast_signed()));
     }
     pass!(MPI_Abort(comm code))
@@ -129,13 +129,13 @@ pub extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Startall(count: usize, requests: usize) -> c_int {
     let result = pass!(MPI_Startall(count requests));
-    // An `int` in a register of 64 bits; the upper half is anything.
+    // An `int` in a 64-bit register, with an arbitrary upper half.
     super::started_all(count as u32);
     result
 }
 
-/// Names a part of the program for sampled computation ([`rank::regions`]). The call's further arguments, which MPI leaves to tools,
-/// stay here.
+/// Names a program part for sampled computation ([`rank::regions`]). The call's further arguments, which MPI leaves to
+/// tools, stay here.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Pcontrol(level: c_int) -> c_int {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -157,7 +157,7 @@ fn starting(init: impl FnOnce() -> c_int) -> c_int {
     result
 }
 
-/// Checks that the process has become a rank of the run.
+/// Checks that the process has become a rank in the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Init(count: usize, words: usize) -> c_int {
     let result = starting(|| pass!(MPI_Init(count words)));
@@ -165,7 +165,7 @@ pub extern "C" fn MPI_Init(count: usize, words: usize) -> c_int {
     result
 }
 
-/// Notes whether several threads will call MPI, and checks that the process has become a rank of the run.
+/// Notes whether several threads will call MPI, and checks that the process has become a rank in the run.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Init_thread(
     count: usize,
@@ -173,11 +173,12 @@ pub extern "C" fn MPI_Init_thread(
     required: usize,
     provided: usize,
 ) -> c_int {
-    // `MPI_THREAD_MULTIPLE` of MPICH's own binary interface and of the standard one; each number is no other level of the other.
+    // `MPI_THREAD_MULTIPLE` in MPICH's own binary interface and in the standard one; each number is unused for levels
+    // in the other.
     const MULTIPLE: [c_int; 2] = [3, 4096];
     let result = starting(|| pass!(MPI_Init_thread(count words required provided)));
     world::check(result);
-    // SAFETY: MPI wants a place for what it provides, and has written to it.
+    // SAFETY: MPI wants a place for the provided level, and has written to it.
     let granted = unsafe { (provided as *const c_int).as_ref() };
     if granted.is_some_and(|granted| MULTIPLE.contains(granted)) {
         thread::may_be_several();
@@ -185,7 +186,7 @@ pub extern "C" fn MPI_Init_thread(
     result
 }
 
-/// The level of threads lies in `info`; without one, the highest level holds.
+/// The thread level lies in `info`; without one, the highest level holds.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Session_init(info: usize, handler: usize, place: usize) -> c_int {
     thread::may_be_several();
@@ -200,7 +201,8 @@ entry! {
         instead refuse_to_spawn("MPI_Comm_spawn_multiple", root, comm);
 }
 
-/// Prints the reason once, and fails by the error handler of the communicator, as MPI does: by default that ends the program.
+/// Prints the reason once, and fails by the communicator's error handler, as MPI does: by default that ends the
+/// program.
 fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> Option<c_int> {
     let session = session::get()?;
     if session.rank().1 > session.world().size {
@@ -213,7 +215,7 @@ fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> Option<c_int> {
     ) else {
         std::process::abort();
     };
-    // `MPI_ERR_SPAWN` of the standard binary interface and of MPICH's own.
+    // `MPI_ERR_SPAWN` in the standard binary interface and in MPICH's own.
     let error = if is_standard(handler) { 53 } else { 42 };
     // SAFETY: these are functions of MPI with such arguments.
     let (rank, barrier, handler) = unsafe {
@@ -230,13 +232,14 @@ fn refuse_to_spawn(call: &str, root: usize, comm: usize) -> Option<c_int> {
             "elanite: {call}: the run has room for the ranks of its start only; room for N ranks in all: elanite mpirun --universe N"
         );
     }
-    // The first rank that fails ends the others, so none may fail before the reason has been said. All these ranks make the call.
+    // The first rank that fails ends the others, so no rank may fail before the reason is printed. All these ranks make
+    // the call.
     around(link::calls::number("MPI_Barrier"), || barrier(comm));
     handler(comm, error);
     Some(error)
 }
 
-/// The clock of the session, from which it takes its seconds with all their digits.
+/// The session's clock, with all digits of its seconds.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Wtime() -> c_double {
     match clock::reading() {

@@ -1,4 +1,4 @@
-//! Error handlers: a program that sets one wants to hear of single errors ([`fi::losses`]).
+//! Error handlers: a program that sets one wants reports on single errors ([`fi::losses`]).
 
 use fi::mpi::{definition, find, is_standard};
 use fi::{engine, losses};
@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicUsize;
 type Receive = extern "C" fn(usize, usize, usize, c_int, c_int, usize, *mut usize) -> c_int;
 type Wait = extern "C" fn(*mut usize, *mut usize) -> c_int;
 
-/// Passes the call on, and lets the program hear of single losses from now on.
+/// Passes the call on, and reports single losses to the program from now on.
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Comm_set_errhandler(comm: usize, handler: usize) -> c_int {
     static NEXT: AtomicUsize = AtomicUsize::new(0);
@@ -32,7 +32,7 @@ fn learn(comm: usize) {
     if !session.settings().faults || engine::reports_losses(&mut session.lock()) {
         return;
     }
-    // Only MPICH has the first of these functions.
+    // Only MPICH has the first function.
     let all = [
         c"MPIR_Err_create_code",
         c"MPI_Comm_test_inter",
@@ -53,7 +53,7 @@ fn learn(comm: usize) {
     else {
         return;
     };
-    // `MPI_BYTE` of the standard binary interface and of MPICH's own.
+    // `MPI_BYTE` in the standard binary interface and in MPICH's own.
     let byte = if is_standard(receive) {
         0x247
     } else {
@@ -70,7 +70,7 @@ fn learn(comm: usize) {
     let (Some(0), Some(rank), Some(size)) = (ask(inter), ask(rank), ask(size)) else {
         return;
     };
-    // A message of a rank to itself does not reach the provider.
+    // A message from a rank to itself does not reach the provider.
     if size < 2 {
         return;
     }
@@ -84,7 +84,7 @@ fn learn(comm: usize) {
     };
     losses::about_to_learn();
     let posted = receive(0, 0, byte, (rank + 1) % size, 0, comm, &raw mut request);
-    // Nobody answers a receive that has not reached the provider.
+    // A receive that has not reached the provider gets no answer.
     if !losses::learns() && posted == 0 {
         wait(&raw mut request, status.as_mut_ptr());
     }

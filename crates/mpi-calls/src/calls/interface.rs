@@ -1,4 +1,4 @@
-//! Numbers and handles that the interfaces of MPI libraries fix differently: for the calls whose answers come from here.
+//! Numbers and handles that the MPI libraries' interfaces fix differently: for the calls whose answers come from here.
 
 use fi::mpi::{datum, definition, is_standard};
 use std::ffi::c_int;
@@ -7,12 +7,12 @@ use std::sync::OnceLock;
 /// `MPI_UNDEFINED`, the same in all libraries.
 pub const UNDEFINED: c_int = -32766;
 
-/// The binary interface of the program's library.
+/// The binary interface that the program's library has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
     /// MPICH's own, which Intel MPI and others share.
     Mpich,
-    /// That of MPI 5.
+    /// MPI 5's.
     Standard,
     /// Open MPI's.
     OpenMpi,
@@ -27,14 +27,14 @@ pub enum Split {
     Guided,
     /// By the next resource within the one that all members share.
     Unguided,
-    /// By an enclosure of several nodes, which the machine does not have.
+    /// By an enclosure around several nodes, which the machine does not have.
     Beyond,
-    /// By a part of a processor, of which a rank uses several.
+    /// By a processor part; a rank uses several.
     Within,
 }
 
 impl Interface {
-    /// The interface of the library that is loaded.
+    /// The loaded library's interface.
     pub fn of_library() -> Option<Interface> {
         static FOUND: OnceLock<Option<Interface>> = OnceLock::new();
         *FOUND.get_or_init(|| {
@@ -49,7 +49,7 @@ impl Interface {
         })
     }
 
-    /// A handle from the word of an argument: an `int` leaves the upper half of its register to anything.
+    /// A handle from an argument's word: an `int` leaves the upper half of its register arbitrary.
     pub fn handle(self, word: usize) -> usize {
         match self {
             Interface::Mpich => word as u32 as usize,
@@ -75,7 +75,7 @@ impl Interface {
         }
     }
 
-    /// The meaning of a number for `MPI_Comm_split_type`; `None` leaves the call to the library.
+    /// A number's meaning for `MPI_Comm_split_type`; `None` leaves the call to the library.
     pub fn split(self, kind: c_int) -> Option<Split> {
         let shared = match self {
             Interface::Mpich => 1,
@@ -106,7 +106,7 @@ impl Interface {
         }
     }
 
-    /// Whether a key is that of the attribute `MPI_WIN_CREATE_FLAVOR`.
+    /// Whether a key belongs to the attribute `MPI_WIN_CREATE_FLAVOR`.
     pub fn is_flavour(self, key: c_int) -> bool {
         key == match self {
             Interface::Mpich => 0x6600_0007,

@@ -1,15 +1,16 @@
-//! Lookups of MPI's functions by name: `dlsym` of a handle gives the entry points of this library.
+//! Lookups of MPI's functions by name: `dlsym` on a handle gives this library's entry points.
 //!
-//! Languages with a foreign-function interface (Julia, Java, numba), and hosts of plugins, open the MPI library by `dlopen` and
-//! ask the handle for `MPI_Send`. The dynamic linker then looks in that library only, past the preloaded entry points
-//! ([`super::entries`]): calls would not be recorded, and collective operations would not reach Elanlib.
+//! Languages with a foreign-function interface (Julia, Java, numba), and plugin hosts, open the MPI library by `dlopen`
+//! and ask the handle for `MPI_Send`. The dynamic linker then looks in that library only, past the preloaded entry
+//! points ([`super::entries`]): calls would not be recorded, and collective operations would not reach Elanlib.
 //!
-//! So `dlsym` is defined here, too. It returns an entry point instead of the found function only if the entry point passes calls
-//! on to this very function ([`mpi::definition`]): so the program reaches the same function, through the entry point. All else
-//! is found as without this library: functions of a library that measures the program or wraps MPI, other names, and the special
-//! handles `RTLD_DEFAULT`, for which the preloaded entry points come first in any case, and `RTLD_NEXT`. The linker
-//! decides by the address of the caller which object is the next one, so `dlsym` jumps to the system's own function, which finds
-//! the return address of the program. `dlvsym` needs no such care, since the functions of MPI have no versions.
+//! So `dlsym` is defined here, too. It returns an entry point instead of the found function only if the entry point
+//! passes calls on to this very function ([`mpi::definition`]): so the program reaches the same function, through the
+//! entry point. All else is found as without this library: functions in a library that measures the program or wraps
+//! MPI, other names, and the special handles `RTLD_DEFAULT`, for which the preloaded entry points come first in any
+//! case, and `RTLD_NEXT`. The linker finds the next object by the caller's address, so `dlsym` jumps to the system's
+//! own function, which finds the program's return address. `dlvsym` needs no such care, since MPI's functions have no
+//! versions.
 
 use fi::mpi;
 use rank::system::{dlsym as system, symbol};
@@ -37,7 +38,7 @@ unsafe extern "C" fn answer(handle: *mut c_void, name: *const c_char) -> Answer 
     }
 }
 
-/// The entry point of this library for a function of MPI, if it passes calls on to the function that the handle has.
+/// This library's entry point for an MPI function, if it passes calls on to the handle's function.
 fn entry(handle: *mut c_void, name: &CStr) -> Option<usize> {
     let bytes = name.to_bytes();
     if !bytes
@@ -57,7 +58,7 @@ fn entry(handle: *mut c_void, name: &CStr) -> Option<usize> {
     (own != 0 && own != found && base(own) == base(answer as *const () as usize)).then_some(own)
 }
 
-/// A handle of this library.
+/// This library's handle.
 fn own() -> Option<*mut c_void> {
     static OWN: AtomicUsize = AtomicUsize::new(0);
     if OWN.load(Ordering::Relaxed) == 0 {
@@ -112,7 +113,7 @@ unsafe extern "C" fn dlsym(handle: *mut c_void, name: *const c_char) -> *mut c_v
     )
 }
 
-/// The same for the other kind of processor.
+/// The same for the other processor kind.
 // SAFETY: as above; the return address lies in the link register.
 #[cfg(target_arch = "aarch64")]
 #[unsafe(no_mangle)]

@@ -1,15 +1,16 @@
-//! Calls by which a program asks MPI for its node: the name of the processor, and communicators of ranks that share a resource.
+//! Calls by which a program asks MPI for its node: the processor name, and communicators for ranks that share a
+//! resource.
 //!
-//! The library sees one host, or one rank on each node; the simulated machine has the nodes of the placement. So these calls are
-//! answered here, and divide communicators by `MPI_Comm_split`. A node is one package with one memory; ranks are not bound to
-//! single processors. Resources of `info` (`mpi_hw_resource_type`, MPI-4.1 section 7.4.2):
+//! The library sees one host, or one rank on each node; the simulated machine has the placement's nodes. So these calls
+//! are answered here, and divide communicators by `MPI_Comm_split`. A node is one package with one memory; ranks are
+//! not bound to single processors. Resources in `info` (`mpi_hw_resource_type`, MPI-4.1 section 7.4.2):
 //!
 //! | resource | ranks together |
 //! |---|---|
-//! | `mpi_shared_memory`, `hwloc://Machine`, `hwloc://Package`, `hwloc://NUMANode` | of a node |
+//! | `mpi_shared_memory`, `hwloc://Machine`, `hwloc://Package`, `hwloc://NUMANode` | on a node |
 //! | `hwloc://Core`, `hwloc://PU` | each alone if nodes have one processor |
 //! | `mpi_pset_name`: `mpi://WORLD`, `mpi://SELF` | all, each alone |
-//! | others | none: `MPI_COMM_NULL` |
+//! | others | no communicator: `MPI_COMM_NULL` |
 
 use super::interface::{Interface, Split, UNDEFINED};
 use crate::functions::functions;
@@ -32,7 +33,7 @@ const TYPE: &CStr = c"mpi_hw_resource_type";
 const SET: &CStr = c"mpi_pset_name";
 const SHARED: &CStr = c"mpi_shared_memory";
 
-/// Resources of which a rank uses one.
+/// Resources with one used by a rank.
 const OF_NODE: [&CStr; 4] = [
     SHARED,
     c"hwloc://Machine",
@@ -40,13 +41,13 @@ const OF_NODE: [&CStr; 4] = [
     c"hwloc://NUMANode",
 ];
 
-/// Resources of which a rank uses as many as the node has processors.
+/// Resources with as many used by a rank as the node has processors.
 const OF_PROCESSOR: [&CStr; 2] = [c"hwloc://Core", c"hwloc://PU"];
 
-/// The longest value of a key that means something here.
+/// The longest value for a key with a meaning here.
 const LONGEST: u8 = 64;
 
-/// The value of a key, if the object has one.
+/// A key's value, if the object has one.
 fn value(library: Interface, info: usize, key: &CStr) -> Option<Vec<u8>> {
     let info = library.handle(info);
     if library.is_no_info(info) {
@@ -62,12 +63,12 @@ fn value(library: Interface, info: usize, key: &CStr) -> Option<Vec<u8>> {
     (error == 0 && flag != 0).then(|| value.to_vec())
 }
 
-/// The colour of a rank for the resource of an object.
+/// A rank's colour for an object's resource.
 fn guided(library: Interface, info: usize, node: &Node, rank: u32) -> c_int {
     let is = |names: &[&CStr], value: &[u8]| {
         names.iter().any(|name| {
             let short = name.to_bytes();
-            // A type of hwloc may also be named without its scheme.
+            // An hwloc type may also be named without its scheme.
             short == value || short.strip_prefix(b"hwloc://") == Some(value)
         })
     };
@@ -86,10 +87,10 @@ fn guided(library: Interface, info: usize, node: &Node, rank: u32) -> c_int {
     }
 }
 
-/// The handle at a place of the program.
+/// The handle at the program's place.
 ///
 /// # Safety
-/// The place must have a handle of the library.
+/// The place must have a library handle.
 pub unsafe fn handle_at(library: Interface, place: usize) -> usize {
     // SAFETY: handles of MPICH's own interface are `int`s, and others pointers.
     unsafe {
@@ -100,7 +101,7 @@ pub unsafe fn handle_at(library: Interface, place: usize) -> usize {
     }
 }
 
-/// The words of all members of a communicator, in the order of their places; the error of MPI if the library has one.
+/// All members' words in a communicator, in place order; MPI's error if the library has one.
 pub fn gather<const N: usize>(
     library: Interface,
     comm: usize,
@@ -152,7 +153,7 @@ pub fn split(comm: usize, kind: c_int, key: c_int, info: usize, place: usize) ->
     Some(unsafe { comm_split(library.handle(comm), colour, key, place) })
 }
 
-/// The name of the processor: that of the node.
+/// The processor name: the node's name.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPI_Get_processor_name(name: *mut c_char, length: *mut c_int) -> c_int {
     if let Some(node) = node::own() {
@@ -172,7 +173,7 @@ pub unsafe extern "C" fn MPI_Get_processor_name(name: *mut c_char, length: *mut 
     unsafe { ask(name, length) }
 }
 
-/// The resources of the rank, each with whether the rank uses one of its kind only (MPI-4.1 section 11.2).
+/// The rank's resources, each with whether the rank uses only one of its kind (MPI-4.1 section 11.2).
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPI_Get_hw_resource_info(place: usize) -> c_int {
     functions! {

@@ -1,11 +1,11 @@
-//! Windows of memory that ranks of a node share (`MPI_Win_allocate_shared`).
+//! Memory windows that ranks on a node share (`MPI_Win_allocate_shared`).
 //!
-//! The library would share memory between all ranks, which are on one host, or between none of them. So the memory is made here: a
-//! file in memory, which the members of a communicator map, if all are on one simulated node. The window is one of
-//! `MPI_Win_create` on a member's part, so that puts, gets and accumulates cross the node's memory as between any two of its
-//! ranks. Loads and stores are the program's computation.
+//! The library would share memory between all ranks, which are on one host, or not at all. So the memory is made here:
+//! a file in memory, which a communicator's members map, if all are on one simulated node. The window is one of
+//! `MPI_Win_create` on a member's part, so that puts, gets and accumulates cross the node's memory as between any two
+//! ranks on it. Loads and stores are the program's computation.
 //!
-//! Open MPI's own memory of this host serves the ranks of a node, where it knows no other one-sided communication. It would also
+//! Open MPI's own host memory serves a node's ranks, where it knows no other one-sided communication. It would also
 //! serve `MPI_Win_allocate` between nodes, past the network; so that is an allocation and `MPI_Win_create` there.
 //!
 //! Without `alloc_shared_noncontig`, the parts lie one behind the other without gaps, as MPI promises. With it, each begins at a page.
@@ -33,39 +33,39 @@ functions! {
 
 const PAGE: usize = 4096;
 
-/// A member's part of a window.
+/// A member's part in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
     /// Where it begins in the file.
     pub at: usize,
     /// Its bytes.
     pub size: usize,
-    /// Bytes of a unit of displacement.
+    /// The bytes in a displacement unit.
     pub unit: usize,
 }
 
-/// A window whose memory is made here.
+/// A window with memory that is made here.
 enum Window {
-    /// Where the file is mapped, its length, and the parts of the members.
+    /// Where the file is mapped, its length, and the members' parts.
     Shared((usize, usize), Vec<Part>),
-    /// The address of memory that the library has allocated.
+    /// The address where the library has allocated memory.
     Allocated(usize),
 }
 
-/// The windows by their handles, and in which initialisation of MPI they were made.
+/// The windows by their handles, and the MPI initialisation in which they were made.
 static WINDOWS: Mutex<(u32, BTreeMap<usize, Window>)> = Mutex::new((0, BTreeMap::new()));
 
 fn windows() -> MutexGuard<'static, (u32, BTreeMap<usize, Window>)> {
     let mut all = WINDOWS.lock().unwrap_or_else(PoisonError::into_inner);
     let visit = session::visit();
     if all.0 != visit {
-        // Handles of a former initialisation may now stand for other windows.
+        // Handles from a former initialisation may now stand for other windows.
         *all = (visit, BTreeMap::new());
     }
     all
 }
 
-/// The places of parts with these sizes and units in a file, and the file's length.
+/// The places for parts with these sizes and units in a file, and the file's length.
 pub fn layout(wishes: &[(usize, usize)], apart: bool) -> (Vec<Part>, usize) {
     let mut end = 0_usize;
     let place = |&(size, unit): &(usize, usize)| {
@@ -81,7 +81,7 @@ pub fn layout(wishes: &[(usize, usize)], apart: bool) -> (Vec<Part>, usize) {
     (parts, end.max(1).next_multiple_of(PAGE))
 }
 
-/// A new file in memory of this length; a negative number if the host has no room.
+/// A new file in memory with this length; a negative number if the host has no room.
 fn file(length: usize) -> c_int {
     // SAFETY: system calls on a new file.
     unsafe {
@@ -95,7 +95,7 @@ fn file(length: usize) -> c_int {
     }
 }
 
-/// Maps the file of a process, which may be this one.
+/// Maps a process's file; the process may be this one.
 fn map(process: u32, file: u32, length: usize) -> Option<usize> {
     let path = format!("/proc/{process}/fd/{file}\0");
     // SAFETY: the path ends with a zero; a new mapping of a file, which outlives the descriptor.
@@ -137,14 +137,14 @@ fn wants_gaps(library: Interface, info: usize) -> bool {
     error == 0 && flag != 0 && value.starts_with(b"true")
 }
 
-/// Ends a call by the error handler of its communicator.
+/// Ends a call by its communicator's error handler.
 fn fail(comm: usize, error: c_int) -> c_int {
     // SAFETY: the communicator of the call.
     unsafe { call_errhandler(comm, error) };
     error
 }
 
-/// Makes a window of memory that the members of a communicator share; `None` leaves the call, which is wrong, to the library.
+/// Makes a memory window that a communicator's members share; `None` leaves the call, which is wrong, to the library.
 pub fn allocate(
     (size, unit): (isize, isize),
     info: usize,
@@ -211,7 +211,7 @@ pub fn allocate(
     Some(0)
 }
 
-/// Makes a window of new memory with Open MPI; `None` leaves the call to the library.
+/// Makes a window with new memory by Open MPI; `None` leaves the call to the library.
 pub fn allocate_apart(
     (size, unit): (isize, c_int),
     info: usize,
@@ -222,7 +222,7 @@ pub fn allocate_apart(
         return None;
     }
     let mut address = 0;
-    // SAFETY: the arguments and the places of the call; memory of the library's that nobody else has.
+    // SAFETY: the call's arguments and places; the library's memory that has no other owner.
     unsafe {
         let error = alloc_mem(size, info, &raw mut address);
         if error != 0 {
@@ -241,7 +241,7 @@ pub fn allocate_apart(
     Some(0)
 }
 
-/// The part of a member in a shared window, or of the first one that is not empty; `None` if the window is another.
+/// A member's part in a shared window, or the first part that is not empty; `None` if the window is another.
 fn find(library: Interface, window: usize, rank: c_int) -> Option<(usize, Part)> {
     let all = windows();
     let Window::Shared((map, _), parts) = all.1.get(&library.handle(window))? else {
@@ -256,7 +256,7 @@ fn find(library: Interface, window: usize, rank: c_int) -> Option<(usize, Part)>
     part.map(|&part| (map + part.at, part))
 }
 
-/// Answers where a member's part of a shared window lies, by the places of the call; `large` says that the unit is an `MPI_Aint`.
+/// Returns where a member's part in a shared window lies, by the call's places; with `large` the unit is an `MPI_Aint`.
 fn query([window, rank, size, unit, base]: [usize; 5], large: bool) -> c_int {
     let part = Interface::of_library()
         .and_then(|library| find(library, window, (rank as u32).cast_signed()));
@@ -287,7 +287,7 @@ pub fn free(place: usize) -> Option<c_int> {
     }
     // SAFETY: the place of the call has a handle.
     let window = windows().1.remove(&unsafe { handle_at(library, place) })?;
-    // SAFETY: as above; nobody uses the memory of a window that has been freed.
+    // SAFETY: as above; the memory of a window that has been freed has no users.
     unsafe {
         let error = win_free(place);
         match window {
@@ -302,7 +302,7 @@ pub fn free(place: usize) -> Option<c_int> {
     }
 }
 
-// The functions below are those of MPI, whose callers give places for the answers.
+// The functions below are MPI's, whose callers give places for the answers.
 
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Win_shared_query(
@@ -326,7 +326,7 @@ pub extern "C" fn MPI_Win_shared_query_c(
     query([window, rank, size, unit, base], true)
 }
 
-/// The flavour of a shared window, which the library takes for one of `MPI_Win_create`.
+/// A shared window's flavour; the library takes the window for one from `MPI_Win_create`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn MPI_Win_get_attr(
     window: usize,

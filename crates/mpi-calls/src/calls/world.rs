@@ -1,8 +1,8 @@
-//! Whether `MPI_Init` has made this process a rank of the run: it must have opened the simulated network, and the world must
-//! have as many ranks as were started together.
+//! Whether `MPI_Init` has made this process a rank in the run: it must have opened the simulated network, and the world
+//! must have as many ranks as were started together.
 //!
-//! A process that an interpreter or a plugin has given another MPI than that of mpiexec, for example Open MPI under MPICH's, is a
-//! world of one rank. It would end well, and its messages would never reach another process.
+//! A process that an interpreter or a plugin has given another MPI than that of mpiexec, for example Open MPI under
+//! MPICH's, is a world with one rank. It would end well, and its messages would never reach another process.
 
 use crate::collective::world;
 use fi::attach::strays;

@@ -1,11 +1,11 @@
-//! Which group of ranks a communicator is.
+//! Finds the rank group for a communicator.
 //!
-//! The members agree on a name for the group by two calls of the MPI library, when they make the first collective call of the
-//! communicator: all tell each other their ranks, and the first member chooses the name. These calls take simulated time, once.
-//! `MPI_COMM_WORLD` of the ranks with which the run began is a group that has its name from the beginning. Two communicators of the same ranks are two
-//! groups, since threads may call both at a time.
+//! The members agree on a name for the group by two calls of the MPI library, when they make the communicator's first
+//! collective call: all exchange their ranks, and the first member chooses the name. These calls take simulated time,
+//! once. The initial ranks' `MPI_COMM_WORLD` is a group that has its name from the beginning. Two communicators with
+//! the same ranks are two groups, since threads may call both at a time.
 //!
-//! MPI says when a communicator is freed (by an attribute), and then the rank leaves the group.
+//! MPI reports when a communicator is freed (by an attribute), and then the rank leaves the group.
 
 use super::handles::Abi;
 use super::{finish, library};
@@ -18,10 +18,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// The name that says that the machine has no room for a group.
+/// The name that stands for a group without room in the machine.
 const NO_ROOM: u64 = u64::MAX;
 
-/// A group of ranks, as a member knows it.
+/// A rank group, as a member knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Group {
     /// Its name in orders.
@@ -30,17 +30,17 @@ pub struct Group {
     pub size: u32,
     /// This rank's place in it.
     pub place: u32,
-    /// Whether each of its ranks has a node of its own.
+    /// Whether each rank has its own node.
     pub apart: bool,
 }
 
-/// What is known of communicators.
+/// The known communicators.
 struct Known {
-    /// In which initialisation of MPI it was learnt.
+    /// The MPI initialisation in which they were learnt.
     visit: u32,
-    /// The key of the attribute.
+    /// The attribute's key.
     key: Option<c_int>,
-    /// Groups by the handles of their communicators; nothing for those without a group.
+    /// Groups by their communicators' handles; `None` for those without a group.
     groups: BTreeMap<usize, Option<Group>>,
     /// How many names this rank has chosen.
     chosen: u32,
@@ -57,7 +57,7 @@ fn known() -> MutexGuard<'static, Known> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let visit = session::visit();
     if known.visit != visit {
-        // Handles and keys of a former initialisation may now stand for something else.
+        // Handles and keys from a former initialisation may now have other meanings.
         known.visit = visit;
         known.key = None;
         known.groups.clear();
@@ -65,7 +65,7 @@ fn known() -> MutexGuard<'static, Known> {
     known
 }
 
-/// The group of a communicator, if it has one.
+/// A communicator's group, if it has one.
 pub fn group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> {
     if let Some(&found) = known().groups.get(&comm) {
         return found;
@@ -84,8 +84,8 @@ pub fn group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> 
     group
 }
 
-/// The group of a communicator, if that is known without a word with the other members: from an earlier call that blocked, or
-/// since it is the group of the ranks with which the run began. All members know it alike.
+/// A communicator's group, if that is known without communication with the other members: from an earlier blocking
+/// call, or since it is the group of the initial ranks. All members know it alike.
 pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> {
     if let Some(&found) = known().groups.get(&comm) {
         return found;
@@ -97,7 +97,7 @@ pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<G
     whole(session, size, place)
 }
 
-/// The group of the ranks with which the run began, for a world of so many ranks in which this rank has a place, if it is that.
+/// The initial ranks' group, for a world with this many ranks in which this rank has a place, if it is that group.
 fn whole(session: &Session, size: u32, place: u32) -> Option<Group> {
     let (own, world) = (session.rank().0, session.world());
     let ranks: Vec<u32> = (0..size).collect();
@@ -110,13 +110,13 @@ fn whole(session: &Session, size: u32, place: u32) -> Option<Group> {
     })
 }
 
-/// Whether ranks are on nodes of their own.
+/// Whether each rank has its own node.
 fn apart(session: &Session, ranks: &[u32]) -> bool {
     let nodes = ranks.iter().map(|&rank| session.nodes()[rank as usize]);
     nodes.collect::<BTreeSet<_>>().len() == ranks.len()
 }
 
-/// Learns, together with the other members, what group a communicator is.
+/// Learns, together with the other members, a communicator's group.
 fn learn(
     session: &'static Session,
     abi: Abi,
@@ -125,7 +125,7 @@ fn learn(
     place: u32,
 ) -> Result<Option<Group>, c_int> {
     let (own, all) = session.rank();
-    // A communicator whose ranks are threads of processes has more ranks than there are processes.
+    // A communicator over threads has more ranks than there are processes.
     if size < 2 || size > all {
         return Ok(None);
     }
@@ -158,7 +158,7 @@ fn learn(
     }))
 }
 
-/// Chooses the name of a group that no other group of the run has, if there is room for the group.
+/// Chooses a group's name that is unique in the run, if there is room for the group.
 fn choose(session: &'static Session, ranks: &[u32]) -> u64 {
     let number = {
         let mut known = known();

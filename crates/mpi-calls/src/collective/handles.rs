@@ -1,5 +1,5 @@
-//! What handles of MPICH mean: in its own binary interface, where they are integers, and in the standard one of MPI 5, where they
-//! are pointers whose values the standard fixes for MPI's own objects.
+//! The meanings of MPICH's handles: in its own binary interface, where they are integers, and in MPI 5's standard one,
+//! where they are pointers with values that the standard fixes for MPI's own objects.
 
 use fi::mpi::{is_standard, named};
 use link::collective::{Element, Operation, Reduction};
@@ -7,19 +7,19 @@ use std::ffi::CStr;
 use std::ffi::c_int;
 use std::sync::OnceLock;
 
-/// A binary interface of MPICH.
+/// A binary interface in MPICH.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abi {
     /// Its own.
     Mpich,
-    /// That of MPI 5.
+    /// MPI 5's.
     Standard,
 }
 
-/// MPI's own types with their elements. Of those that are no types of C, no logical operations are defined.
+/// MPI's own types with their elements. Types outside C have no logical operations.
 type Types = [(Element, &'static [usize], &'static [usize]); 14];
 
-/// Handles of types of C, and of other types, in MPICH's own interface.
+/// Handles of C types, and of other types, in MPICH's own interface.
 const OF_MPICH: Types = [
     (Element::I8, &[0x4c00_0118, 0x4c00_0137], &[0x4c00_012d]),
     (Element::U8, &[0x4c00_0102, 0x4c00_013b], &[]),
@@ -53,7 +53,8 @@ const OF_MPICH: Types = [
     (Element::Byte, &[0x4c00_010d], &[]),
 ];
 
-/// The same handles in the standard interface (MPI 5.0, appendix A); without the types of Fortran whose sizes it leaves open.
+/// The same handles in the standard interface (MPI 5.0, appendix A); without the Fortran types for which it leaves the
+/// sizes open.
 const OF_STANDARD: Types = [
     (Element::I8, &[0x244, 0x240], &[0x2c1]),
     (Element::U8, &[0x245, 0x241], &[]),
@@ -76,11 +77,11 @@ const OF_STANDARD: Types = [
 ];
 
 impl Abi {
-    /// The interface of the program's MPI library; nothing if that is another library, or has not all that is needed.
+    /// The interface of the program's MPI library; `None` if that is another library, or lacks a needed function.
     pub fn of_library() -> Option<Abi> {
         static FOUND: OnceLock<Option<Abi>> = OnceLock::new();
         *FOUND.get_or_init(|| {
-            // MPICH of version 4 or later has all of these, and Open MPI has no functions of this extension.
+            // MPICH from version 4 on has all these functions, and Open MPI lacks this extension's functions.
             const NEEDED: [&CStr; 3] = [c"PMPI_Pack_c", c"PMPI_Unpack_c", c"MPIX_Grequest_start"];
             let found = NEEDED.map(named);
             let [Some(pack), Some(_), Some(_)] = found else {
@@ -94,7 +95,7 @@ impl Abi {
         })
     }
 
-    /// A handle from the word of an argument: an `int` leaves the upper half of its register to anything.
+    /// A handle from an argument's word: an `int` leaves the upper half of its register arbitrary.
     pub fn handle(self, word: usize) -> usize {
         match self {
             Abi::Mpich => word as u32 as usize,
@@ -113,7 +114,7 @@ impl Abi {
     /// Whether a handle is no communicator, or `MPI_COMM_NULL`.
     pub fn is_no_comm(self, comm: usize) -> bool {
         match self {
-            // Two bits say which kind of handle it is, four of what.
+            // Two bits have the kind of handle, four the kind of object.
             Abi::Mpich => comm & 0x3c00_0000 != 0x0400_0000 || comm >> 30 == 0,
             Abi::Standard => comm == 0 || comm == 0x100,
         }
@@ -127,7 +128,8 @@ impl Abi {
         }
     }
 
-    /// Whether elements of a type lie side by side without gaps: of MPI's own types all but the pairs of different types.
+    /// Whether a type's elements lie side by side without gaps: among MPI's own types all but the pairs of different
+    /// types.
     pub fn is_contiguous(self, datatype: usize) -> bool {
         match self {
             Abi::Mpich => datatype >> 24 == 0x4c,
@@ -169,7 +171,7 @@ impl Abi {
         }
     }
 
-    /// How an operation of MPI's own combines elements of a type of MPI's own, if MPI defines that.
+    /// How MPI's own operation combines elements of MPI's own type, if MPI defines that.
     pub fn reduction(self, datatype: usize, operation: usize) -> Option<Reduction> {
         let types = match self {
             Abi::Mpich => &OF_MPICH,

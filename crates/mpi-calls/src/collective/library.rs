@@ -1,22 +1,22 @@
-//! The functions of the MPI library that collective calls need, by their profiling names: nobody else counts these calls.
+//! The MPI library's functions that collective calls need, by their profiling names: no other tool counts these calls.
 
-#![allow(unsafe_code)] // functions of C
+#![allow(unsafe_code)] // C functions
 
 use super::handles::Abi;
 use crate::functions::functions;
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, PoisonError};
 
-/// A copy callback of attributes that copies none.
+/// A copy callback for attributes that are not copied.
 type Copy = extern "C" fn(usize, c_int, *mut c_void, *mut c_void, *mut c_void, *mut c_int) -> c_int;
-/// A delete callback of attributes.
+/// A delete callback for attributes.
 pub type Delete = extern "C" fn(usize, c_int, *mut c_void, *mut c_void) -> c_int;
 
 type Query = extern "C" fn(*mut c_void, *mut c_void) -> c_int;
 type Free = extern "C" fn(*mut c_void) -> c_int;
 type Cancel = extern "C" fn(*mut c_void, c_int) -> c_int;
 
-// An `MPI_Count` is a word, and none here is negative.
+// An `MPI_Count` is a word, and never negative here.
 functions! {
     test_inter is c"PMPI_Comm_test_inter"(comm: usize, flag: *mut c_int);
     comm_size is c"PMPI_Comm_size"(comm: usize, size: *mut c_int);
@@ -44,7 +44,8 @@ functions! {
     get_status is c"PMPI_Request_get_status"(request: usize, flag: *mut c_int, status: *mut [u64; 16]);
 }
 
-/// The number of ranks of a communicator, and this rank's place in it; nothing if it is an intercommunicator, or none.
+/// A communicator's rank count, and this rank's place in it; `None` if it is an intercommunicator, or not a
+/// communicator.
 pub fn shape(comm: usize) -> Option<(u32, u32)> {
     let (mut inter, mut size, mut rank) = (1, 0, 0);
     // SAFETY: questions about a communicator, with places for the answers.
@@ -57,7 +58,7 @@ pub fn shape(comm: usize) -> Option<(u32, u32)> {
     (!failed).then_some((size.cast_unsigned(), rank.cast_unsigned()))
 }
 
-/// Gathers a word of each member at all of them; the error of MPI if that fails.
+/// Gathers a word from each member at all members; MPI's error if that fails.
 pub fn gather(abi: Abi, comm: usize, own: u32, members: u32) -> Result<Vec<u32>, c_int> {
     let own = own.to_ne_bytes();
     let mut all = vec![0; own.len() * members as usize];
@@ -69,7 +70,7 @@ pub fn gather(abi: Abi, comm: usize, own: u32, members: u32) -> Result<Vec<u32>,
     if error == 0 { Ok(words) } else { Err(error) }
 }
 
-/// The first member's word, at all members; the error of MPI if that fails.
+/// The first member's word, at all members; MPI's error if that fails.
 pub fn share(abi: Abi, comm: usize, word: u64) -> Result<u64, c_int> {
     let mut bytes = word.to_ne_bytes();
     // SAFETY: bytes of this length.
@@ -94,7 +95,7 @@ extern "C" fn copy_nothing(
     0
 }
 
-/// A key for attributes of communicators, of which MPI tells when they are freed.
+/// A key for communicator attributes; MPI reports when a communicator is freed.
 pub fn key(delete: Delete) -> Option<c_int> {
     let mut key = 0;
     // SAFETY: both functions are those of an attribute.
@@ -104,18 +105,18 @@ pub fn key(delete: Delete) -> Option<c_int> {
 
 /// Gives a communicator an attribute; returns whether it has it.
 pub fn attach(comm: usize, key: c_int, value: usize) -> bool {
-    // SAFETY: the value is a number that nobody takes for an address.
+    // SAFETY: the value is a number that is never taken for an address.
     unsafe { set_attr(comm, key, value) == 0 }
 }
 
-/// Ends a call by the error handler of its communicator.
+/// Ends a call by its communicator's error handler.
 pub fn fail(comm: usize, error: c_int) -> c_int {
     // SAFETY: the communicator is that of the call.
     unsafe { call_errhandler(comm, error) };
     error
 }
 
-/// Bytes of a type; nothing if it has no size.
+/// A type's bytes; `None` if it has no size.
 pub fn size(datatype: usize) -> Option<usize> {
     let mut size = 0;
     // SAFETY: a place for the answer.
@@ -123,7 +124,7 @@ pub fn size(datatype: usize) -> Option<usize> {
     (error == 0).then(|| usize::try_from(size).ok())?
 }
 
-/// Starts a receive of elements from a member, into a buffer of the program; MPI's answer.
+/// Starts to receive elements from a member, into the program's buffer; MPI's answer.
 pub fn receive(
     (to, count, datatype): (usize, usize, usize),
     from: u32,
@@ -134,7 +135,7 @@ pub fn receive(
     unsafe { irecv(to, count, datatype, from.cast_signed(), 0, comm, request) }
 }
 
-/// Packs elements of a buffer of the program into as many bytes as they have.
+/// Packs elements from the program's buffer into as many bytes as they have.
 pub fn pack(
     from: usize,
     count: usize,
@@ -158,7 +159,7 @@ pub fn pack(
     if error == 0 { Ok(()) } else { Err(error) }
 }
 
-/// Unpacks bytes into elements of a buffer of the program.
+/// Unpacks bytes into elements in the program's buffer.
 pub fn unpack(bytes: &[u8], to: usize, count: usize, datatype: usize, comm: usize) -> c_int {
     let mut place = 0;
     // SAFETY: as for `pack`.
@@ -187,11 +188,11 @@ extern "C" fn cancel(_extra: *mut c_void, _over: c_int) -> c_int {
     0
 }
 
-/// The request that never ends, and in which initialisation of MPI it was made.
+/// The request that never ends, and the MPI initialisation in which it was made.
 static REQUEST: Mutex<Option<(u32, usize)>> = Mutex::new(None);
 
-/// Lets the library go on with whatever it has to do. No call of MPI has just this purpose; but a library that is asked for the
-/// status of a request that has not ended goes on with all others. So the library is asked for one that never ends.
+/// Lets the library make progress. No MPI call has just this purpose; but a status query for a pending request makes
+/// the library advance all others. So the query is for a request that never ends.
 pub fn progress() {
     let visit = rank::session::visit();
     let known = *REQUEST.lock().unwrap_or_else(PoisonError::into_inner);
@@ -199,7 +200,7 @@ pub fn progress() {
         Some((when, request)) if when == visit => request,
         _ => {
             let mut request = 0;
-            // SAFETY: the functions of a request that nobody ends.
+            // SAFETY: the functions of a request that is never ended.
             unsafe {
                 grequest_start(query, free, cancel, std::ptr::null_mut(), &raw mut request);
             }

@@ -1,4 +1,4 @@
-//! What the rank does in each part.
+//! The rank's actions in each part.
 
 use fi::attach;
 use libc::{c_int, timespec, timeval};
@@ -13,7 +13,7 @@ use std::time::Duration;
 /// The variable that names the part.
 pub const PART: &str = "ELANITE_TEST_PART";
 
-/// The descriptor of the process manager.
+/// The process manager's descriptor.
 pub const MANAGER: c_int = 500;
 
 const MICROSECOND: u64 = 1_000_000;
@@ -62,7 +62,7 @@ fn run() {
     }
 }
 
-/// Looks of Open MPI's start take no time, later ones do.
+/// Looks during Open MPI's start take no time, later ones do.
 fn start(session: &Session) {
     let began = session.now();
     let mut state = session.lock();
@@ -76,7 +76,7 @@ fn start(session: &Session) {
     assert!(session.now() > began);
 }
 
-/// Says something to the process manager, which gets it.
+/// Sends words to the process manager, which gets them.
 fn tell(words: &str) {
     let mut pipe = [0; 2];
     let mut got = vec![0; words.len()];
@@ -108,7 +108,7 @@ fn sleep(session: &Session) {
         expected += time;
         assert_eq!(session.now(), expected);
     };
-    // SAFETY: pointers to what the functions want.
+    // SAFETY: pointers to the functions' arguments.
     unsafe {
         assert_eq!(libc::usleep(5), 0);
         slept(5 * MICROSECOND);
@@ -187,7 +187,7 @@ fn busy(session: &Session) {
     while clock::reading().expect("a session") < began + 50 * MICROSECOND {
         readings += 1;
     }
-    // 1000 readings that cost nothing, five steps that double, then steps of the greatest length.
+    // 1000 readings that cost nothing, five steps that double, then the longest steps.
     assert!((1030..1040).contains(&readings), "{readings}");
     assert!(session.now() < began + 52 * MICROSECOND);
     let now = session.now();
@@ -209,7 +209,7 @@ fn held(session: &Session) {
 }
 
 fn fork(session: &Session) {
-    // SAFETY: the child does little, and nothing that needs a lock.
+    // SAFETY: the child does little, and takes no lock.
     let child = unsafe { libc::fork() };
     if child == 0 {
         let before = read(libc::CLOCK_MONOTONIC);
@@ -255,7 +255,7 @@ fn timeouts(session: &Session) {
         moment.tv_nsec += milliseconds * 1_000_000;
         moment
     };
-    // SAFETY: pointers to what the functions want.
+    // SAFETY: pointers to the functions' arguments.
     unsafe {
         assert_eq!(libc::pipe(pipe.as_mut_ptr()), 0);
         let mut file = libc::pollfd {
@@ -366,7 +366,7 @@ unsafe extern "C" {
     ) -> c_int;
 }
 
-/// Builds and loads the library, and returns the address of a name in it.
+/// Builds and loads the library, and returns a function from names to addresses in it.
 fn library() -> impl Fn(&std::ffi::CStr) -> *mut std::ffi::c_void {
     let folder = std::env::temp_dir().join(format!("elanite-fi-{}", std::process::id()));
     std::fs::create_dir(&folder).expect("a folder");
@@ -379,7 +379,7 @@ fn library() -> impl Fn(&std::ffi::CStr) -> *mut std::ffi::c_void {
         .arg(source);
     assert!(compiler.status().expect("a C compiler").success());
     let path = CString::new(built.to_str().expect("a plain path")).expect("a path");
-    // SAFETY: a library that does nothing when it is loaded.
+    // SAFETY: a library without code that runs when it is loaded.
     let library = unsafe { libc::dlopen(path.as_ptr(), libc::RTLD_NOW | libc::RTLD_LOCAL) };
     std::fs::remove_dir_all(folder).expect("the folder");
     assert!(!library.is_null());

@@ -17,7 +17,7 @@ fn an_execution_takes_its_time_of_the_plan_or_that_of_the_host() {
     assert_eq!(times, [70, 80, 18_000]);
     let times: Vec<u64> = (0..4).map(|_| regions.execute(B, A, 9, 2.0)).collect();
     assert_eq!(times, [5, 6, 7, 6]);
-    // The simulator gets what was measured, with the name at the first time.
+    // The simulator gets the measured time, with the name the first time.
     regions.execute(A, B, 10, 1.0);
     let order = |time| Order::Computed { region: 0, time };
     let expected = [(order(9), name(A, B)), (order(10), String::new())];

@@ -1,4 +1,4 @@
-//! Places of the parts of a shared window.
+//! Places of a shared window's parts.
 
 use super::layout;
 

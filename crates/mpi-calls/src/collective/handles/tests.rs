@@ -66,7 +66,7 @@ fn every_handle_stands_for_one_type() {
             assert!(abi.is_contiguous(handle) && !abi.is_no_type(handle));
         }
     }
-    // MPICH's handles say how many bytes a type has.
+    // MPICH's handles contain a type's byte count.
     for (element, of_c, others) in OF_MPICH {
         for handle in of_c.iter().chain(others) {
             assert_eq!((handle >> 8 & 0xff) as u64, element.size(), "{handle:#x}");
