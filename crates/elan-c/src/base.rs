@@ -1,6 +1,6 @@
-//! The beginning and the end, time, versions, and functions of the program that the library calls while it waits.
+//! Start and end, time, versions, and the program's functions that the library calls while it waits.
 //!
-//! A process is attached by its first call of the library. Its job is all ranks of the run, and its number is its rank.
+//! A process is attached by its first call of the library. Its job has all the run's ranks, and its number is its rank.
 
 use super::environment::{self as env, is_off, number};
 use super::layout::{BASE, Base, Capability, HARDWARE, Rail, State};
@@ -11,10 +11,10 @@ use std::ptr;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
-/// The version of the interface.
+/// The interface version.
 pub const VERSION: &CStr = c"1.8.0";
 
-/// The global of the headers. A program that defines it, too, sees its own.
+/// The headers' global. A program that also defines it sees its own.
 #[unsafe(no_mangle)]
 static elan_base: AtomicPtr<Base> = AtomicPtr::new(ptr::null_mut());
 
@@ -108,7 +108,7 @@ fn new_base() -> Base {
     }
 }
 
-/// The base of this process, which is made when it is first asked for.
+/// This process's base, which is made at the first request.
 pub fn base() -> *mut Base {
     static ONCE: Mutex<()> = Mutex::new(());
     let _once = hold(&ONCE);
@@ -131,7 +131,7 @@ pub fn base() -> *mut Base {
     base
 }
 
-/// A function of the program, and its handle.
+/// A program function, and its handle.
 enum PollFunction {
     /// Gets a place for a word, too, which it may set when something is ready.
     Poll(extern "C" fn(*mut c_void, *mut c_uint) -> c_int, usize),
@@ -185,7 +185,7 @@ extern "C" fn elan_attach(_state: *mut State) -> c_int {
     0
 }
 
-/// The network is always enabled: messages to a process that has not made its queue are errors of their senders.
+/// The network is always enabled: messages to a process that has not made its queue are their senders' errors.
 #[call]
 extern "C" fn elan_enable_network(_state: *mut State) {}
 
@@ -193,7 +193,7 @@ extern "C" fn elan_enable_network(_state: *mut State) {}
 #[call]
 extern "C" fn elan_disable_network(_state: *mut State) {}
 
-/// All members of the group come to the end: none leaves while others still need its memory.
+/// All members in the group reach the end: no member leaves while others still need its memory.
 #[call]
 unsafe extern "C" fn elan_fini(
     _state: *mut State,
@@ -201,7 +201,7 @@ unsafe extern "C" fn elan_fini(
     _flags: c_uint,
 ) {
     if !group.is_null() {
-        // SAFETY: not null, so a group of this library, none of which is ever freed.
+        // SAFETY: not null, so a group of this library, which are never freed.
         unsafe { group::barrier(group, group::Way::Software) };
     }
 }
@@ -216,7 +216,7 @@ extern "C" fn elan_version() -> *mut c_char {
     VERSION.as_ptr().cast_mut()
 }
 
-/// Versions of the same first number fit.
+/// Versions with the same first number fit.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan_checkVersion(version: *const c_char) -> c_int {
     if version.is_null() {
@@ -253,8 +253,8 @@ extern "C" fn elan_addProgressFn(
     hold(&POLLED).push(function);
 }
 
-/// Programs call this where they poll, so that the device can complain. The simulated one never does; the call gives time for
-/// what has come.
+/// Programs call this where they poll, so that the device can complain. The simulated one never does; the call gives
+/// time for arrived messages.
 #[call]
 extern "C" fn elan_deviceCheck(_state: *mut State) {
     native::look();

@@ -1,7 +1,8 @@
-//! Events at the destination of puts: a put of `elan_doput` can set an event of the process that it reaches.
+//! Events at the destination of puts: a put of `elan_doput` can set an event in the process that it reaches.
 //!
-//! Such an event lies in memory with the same address everywhere (`elan_gallocElan`), and each process makes its own there
-//! (`elan_initEvent`). It occurs when it has been set as often as `elan_setWaitCount` said. What has been set before that counts.
+//! Such an event lies in memory with the same address everywhere (`elan_gallocElan`), and each process makes its own
+//! there (`elan_initEvent`). It occurs when it has been set as often as `elan_setWaitCount` demands. Earlier sets
+//! count.
 
 use super::event::{Event, What};
 use super::layout::{Rail, State};
@@ -10,7 +11,7 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
 use std::sync::Mutex;
 
-/// How often the events of this process must still be set, by their addresses; 0 or less: they have occurred.
+/// How often this process's events must still be set, by their addresses; 0 or less: they have occurred.
 static COUNTS: Mutex<BTreeMap<usize, i64>> = Mutex::new(BTreeMap::new());
 
 /// A put has set the event at an address.
@@ -22,7 +23,7 @@ fn has_occurred(at: usize) -> bool {
     hold(&COUNTS).get(&at).is_none_or(|&count| count <= 0)
 }
 
-/// The address of an event that [`elan_initEvent`] has made.
+/// The address for an event that [`elan_initEvent`] has made.
 ///
 /// # Safety
 /// It must be an event.
@@ -53,7 +54,7 @@ unsafe extern "C" fn elan_setWaitCount(event: *mut Event, count: c_int) {
     let at = unsafe { address("elan_setWaitCount", event) };
     let mut counts = hold(&COUNTS);
     let left = counts.entry(at).or_insert(0);
-    // A count that has not been reached is replaced; what came beyond the last one counts.
+    // A count that has not been reached is replaced; sets beyond the last one count.
     *left = i64::from(count) + (*left).min(0);
 }
 

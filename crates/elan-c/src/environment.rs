@@ -1,27 +1,26 @@
-//! What users set: variables whose names begin with `LIBELAN_`. They fill fields of `ELAN_BASE`, which programs hand to other
-//! calls. The machine file says how the simulated library behaves: no variable changes that, except that
-//! `LIBELAN_GROUP_HWBCAST=0` sends hardware calls of groups by software.
+//! Users' settings: variables with names that begin with `LIBELAN_`. They fill fields in `ELAN_BASE`, which programs
+//! hand to other calls. The machine file defines how the simulated library behaves: no variable changes that, except
+//! that `LIBELAN_GROUP_HWBCAST=0` makes group calls by hardware use software.
 //!
-//! Values that programs only pass on have defaults that are assumed; nothing is published about them.
+//! Values that programs only pass on have assumed defaults; there is no published source.
 
 use std::str::FromStr;
 
-/// Slots of a Tport.
+/// A Tport's slots.
 pub const NSLOTS: i32 = 128;
 /// Messages up to this length go at once; the others are fetched by the receiver. The machine file decides in truth.
 pub const SMALL_MESSAGE: usize = 64 * 1024;
-/// Longer messages are cut, as programs are told.
+/// Longer messages are cut, as programs see here.
 pub const BIG_MESSAGE: usize = 128 * 1024;
 /// Longer ones are striped over the rails.
 pub const STRIPE: usize = 64 * 1024;
-/// The heaps of a process and of a group.
+/// A process's and a group's heaps.
 pub const ALLOC: usize = 256 << 20;
 pub const ALLOC_ELAN: usize = 16 << 20;
 pub const GALLOC: usize = 1 << 30;
 pub const GALLOC_ELAN: usize = 64 << 20;
 
-/// The value of a variable, if it is set; what is no such value does not count. A number may end with K, M or G, for powers of
-/// 1,024.
+/// A variable's value, if it is set; invalid values do not count. A number may end with K, M or G, for powers of 1,024.
 pub fn number<T: FromStr + TryFrom<u64>>(name: &str) -> Option<T> {
     let text = std::env::var(name).ok()?;
     if let Ok(value) = text.parse() {
@@ -40,7 +39,7 @@ pub fn number<T: FromStr + TryFrom<u64>>(name: &str) -> Option<T> {
     T::try_from(number.checked_shl(shift)?).ok()
 }
 
-/// How calls wait: the names of the two ways, or a number of polls.
+/// How calls wait: the names of the two ways, or a poll count.
 pub fn wait_type() -> i64 {
     match std::env::var("LIBELAN_WAITTYPE").as_deref() {
         Ok("WAIT" | "wait") => 0,

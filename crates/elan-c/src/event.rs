@@ -1,9 +1,9 @@
-//! Events: what is under way, and whether it has ended.
+//! Events: pending operations, and whether they have ended.
 //!
-//! An event of the headers begins with a handle and three functions, so that programs may make events of their own, and link
-//! them with those of the library. Behind that, events of this library know their operations. `elan_wait` frees an event, and
-//! so does `elan_poll` when it says that all has ended. An operation that fails ends the process, as an exception of the library
-//! did.
+//! An event in the headers begins with a handle and three functions, so that programs may make their own events, and
+//! link them with the library's. Behind that, this library's events have their operations. `elan_wait` frees an event,
+//! and so does `elan_poll` when it reports that all has ended. An operation that fails ends the process, as an
+//! exception in the library did.
 
 use super::{complain, fail, hold, until, within};
 use derive::call;
@@ -13,7 +13,7 @@ use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
 use std::sync::Mutex;
 
-/// `ELAN_EVENT`, and what this library knows behind it.
+/// `ELAN_EVENT`, and this library's data behind it.
 #[repr(C)]
 pub struct Event {
     handle: *mut c_void,
@@ -26,11 +26,11 @@ pub struct Event {
     what: What,
 }
 
-/// What an event of this library stands for.
+/// The operations that an event in this library stands for.
 pub enum What {
-    /// Nothing: it has occurred.
+    /// No operation: it has occurred.
     Nothing,
-    /// Operations, for errors by the name of their call. Those that have ended are gone.
+    /// Operations, for errors by their call's name. Those that have ended are gone.
     Operations(&'static str, Vec<Ticket>),
     /// Two events.
     Both(*mut Event, *mut Event),
@@ -81,7 +81,7 @@ impl Event {
         }
     }
 
-    /// The number of an event that stays.
+    /// The number that an event has if it stays.
     pub fn stays_at(&self) -> Option<usize> {
         match self.what {
             What::Stays(_, number) if self.is_own() => Some(number),
@@ -112,7 +112,7 @@ impl Event {
     }
 }
 
-/// The end of an operation, if the process knows it; takes no time. An operation that fails ends the process.
+/// An operation's end, if the process knows it; takes no time. An operation that fails ends the process.
 pub fn take_end(call: &str, ticket: Ticket) -> Option<Ended> {
     match native::ended(ticket)? {
         Ok(end) => {
@@ -123,7 +123,7 @@ pub fn take_end(call: &str, ticket: Ticket) -> Option<Ended> {
     }
 }
 
-/// Waits for the end of an operation.
+/// Waits until an operation has ended.
 pub fn wait_for(call: &str, ticket: Ticket) -> Ended {
     let mut end = None;
     until(|| {
@@ -133,7 +133,7 @@ pub fn wait_for(call: &str, ticket: Ticket) -> Ended {
     end.unwrap_or_default()
 }
 
-/// Whether an event of any maker has occurred.
+/// Whether an event by any maker has occurred.
 ///
 /// # Safety
 /// The event must be valid.
@@ -147,10 +147,10 @@ unsafe fn occurred(event: *mut Event) -> bool {
     }
 }
 
-/// Frees an event of any maker.
+/// Frees an event by any maker.
 ///
 /// # Safety
-/// The event must be valid, and nobody may use it any more.
+/// The event must be valid, and must not be used any more.
 pub unsafe fn release(event: *mut Event) {
     // SAFETY: the caller's word.
     unsafe {
@@ -251,10 +251,11 @@ extern "C" fn elan_nullEvent(_state: *mut super::layout::State) -> *mut Event {
     Event::make(What::Nothing)
 }
 
-/// How many events that a program has seen the end of are kept, in case that it still names them.
+/// How many events with an end that the program has seen are kept, in case it still names them.
 const KEPT: usize = 1024;
 
-/// An event whose end the program has seen by a call that leaves it: some programs then forget it, others wait for it.
+/// An event with an end that the program has seen by a call that leaves it: some programs then forget it, others wait
+/// for it.
 pub fn seen(event: *mut Event) {
     struct Kept(VecDeque<*mut Event>);
     // SAFETY: events belong to no thread.

@@ -1,8 +1,8 @@
 //! Gathering and exchanging blocks in a group: Tport messages between its members.
 //!
-//! The arguments of these calls are Elanite's own, since only their names are known. Each call begins with all its receives, so
-//! that messages go where they belong at once. Members call in the same order, and messages of one process to another do not
-//! overtake each other, so that calls need no numbers.
+//! The arguments of these calls are Elanite's own, since only their names are known. Each call begins with all its
+//! receives, so that messages go to their places immediately. Members call in the same order, and messages between two
+//! processes do not overtake each other, so that calls need no numbers.
 
 use super::layout::Group;
 use super::receive::{EXACTLY, own_tag};
@@ -11,7 +11,7 @@ use derive::call;
 use native::{Buffer, Span, Ticket};
 use std::ffi::{c_uint, c_void};
 
-/// Tags of the messages of each call.
+/// Message tags for each call.
 const GATHER: u32 = 1;
 const ALL_TO_ALL: u32 = 2;
 
@@ -60,7 +60,7 @@ unsafe extern "C" fn elan_gather(
     root: c_uint,
     _flags: c_uint,
 ) {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     let (own, inside) = unsafe { ((*group).own, group::inside("elan_gather", group)) };
     let Some(&vp) = inside.members.get(root as usize) else {
         stop("elan_gather", &format!("the group has no place {root}"));
@@ -91,7 +91,7 @@ unsafe extern "C" fn elan_alltoall(
     size: usize,
     _flags: c_uint,
 ) {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     let (own, inside) = unsafe { ((*group).own as usize, group::inside("elan_alltoall", group)) };
     inside.gathers(size * inside.members.len());
     let all = || 0..inside.members.len();
@@ -115,7 +115,7 @@ unsafe extern "C" fn elan_alltoalls(
     to_places: *const usize,
     _flags: c_uint,
 ) {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     let (own, inside) = unsafe {
         (
             (*group).own as usize,

@@ -1,9 +1,9 @@
 //! Groups, and their collective calls.
 //!
-//! The network does them: they are the group operations of the simulator's own Elanlib, by hardware or by software trees. In a
-//! reduction, the host of each process combines what comes up the tree; the simulator asks the process that this host is, and the
-//! process calls the program's function. Hardware serves groups whose nodes are next to each other; for others, and where users
-//! forbid hardware, the same calls use software.
+//! The network does them: they are the simulator's own Elanlib group operations, by hardware or by software trees. In a
+//! reduction, each process's host combines the vectors that come up the tree; the simulator asks the process that
+//! represents this host, and the process calls the program's function. Hardware serves groups whose nodes are next to
+//! each other; for others, and where users forbid hardware, the same calls use software.
 
 use super::layout::{self, Base, Group, HARDWARE};
 use super::{complain, event, hold, stop, until};
@@ -17,14 +17,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 const RESULT_ALL: c_uint = 4;
 
-/// By what a call is done.
+/// The way in which a call is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Software,
     Hardware,
 }
 
-/// What a group has done, in the order of `ELAN_GROUPSTATS`.
+/// A group's counts, in `ELAN_GROUPSTATS` order.
 mod count {
     pub const BCAST_BYTES: usize = 0;
     pub const HBCAST_BYTES: usize = 1;
@@ -41,7 +41,7 @@ mod count {
     pub const ALL: usize = 17;
 }
 
-/// What the library knows of a group.
+/// The library's data about a group.
 pub struct Inside {
     name: groups::Group,
     pub members: Vec<u32>,
@@ -53,14 +53,14 @@ impl Inside {
         self.counts[what].fetch_add(more as u64, Ordering::Relaxed);
     }
 
-    /// Counts a call of `elan_gather` or its like, and the bytes that this process sends.
+    /// Counts a call to `elan_gather` or its like, and the bytes that this process sends.
     pub fn gathers(&self, bytes: usize) {
         self.add(count::GATHER, 1);
         self.add(count::GATHER_BYTES, bytes);
     }
 }
 
-/// Makes a group of processes, of which this is one. Groups live until the process ends.
+/// Makes a process group that includes this process. Groups live until the process ends.
 pub fn make(members: &[u32]) -> *mut Group {
     let own = members.iter().position(|&vp| vp == native::rank());
     let inside = Inside {
@@ -79,17 +79,17 @@ pub fn make(members: &[u32]) -> *mut Group {
     }))
 }
 
-/// `lookupFn`: the number of a member; all ones if the group has no such place.
+/// `lookupFn`: a member's number; all ones if the group has no such place.
 extern "C" fn lookup(handle: *mut c_void, index: c_uint) -> c_uint {
     // SAFETY: it is the handle that `make` has put beside this function.
     let members = unsafe { &(*handle.cast::<Inside>()).members };
     members.get(index as usize).copied().unwrap_or(c_uint::MAX)
 }
 
-/// What the library knows of a group.
+/// The library's data about a group.
 ///
 /// # Safety
-/// The group must be one of ours.
+/// The group must be one that this library has made.
 pub unsafe fn inside<'a>(call: &str, group: *mut Group) -> &'a Inside {
     if group.is_null() {
         stop(call, "there is no group");
@@ -98,10 +98,10 @@ pub unsafe fn inside<'a>(call: &str, group: *mut Group) -> &'a Inside {
     unsafe { &*(*group).inside.cast() }
 }
 
-/// Whether a group is that of all processes.
+/// Whether a group is the one with all processes.
 ///
 /// # Safety
-/// The group must be one of ours.
+/// The group must be one that this library has made.
 pub unsafe fn is_all(group: *mut Group) -> bool {
     // SAFETY: the caller's word.
     let members = unsafe { &inside("elan_gallocMain", group).members };
@@ -132,7 +132,7 @@ fn together(call: &str, group: &Inside, what: Collective<'_>, by_hardware: bool,
 /// Waits for all members.
 ///
 /// # Safety
-/// The group must be one of ours.
+/// The group must be one that this library has made.
 pub unsafe fn barrier(group: *mut Group, way: Way) {
     // SAFETY: the caller's word.
     let group = unsafe { inside("elan_gsync", group) };
@@ -153,10 +153,10 @@ pub unsafe fn barrier(group: *mut Group, way: Way) {
     );
 }
 
-/// The greatest number of all members.
+/// The greatest number among all members.
 ///
 /// # Safety
-/// The group must be one of ours.
+/// The group must be one that this library has made.
 pub unsafe fn most(group: *mut Group, number: u64) -> u64 {
     // SAFETY: the caller's word.
     let group = unsafe { inside("elan_gallocMain", group) };
@@ -176,7 +176,7 @@ pub unsafe fn most(group: *mut Group, number: u64) -> u64 {
     most
 }
 
-/// A broadcast of the root's bytes.
+/// Broadcasts the root's bytes.
 unsafe fn broadcast(
     call: &str,
     group: *mut Group,
@@ -217,13 +217,14 @@ unsafe fn broadcast(
     together(call, group, what, hardware(way), into);
 }
 
-/// A function of the program that combines vectors: what comes first, what becomes the result, how many elements, a handle.
+/// A program function that combines vectors: the first vector, the vector that becomes the result, the element count, a
+/// handle.
 type Combine = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut c_void);
 
-/// The reduction that this process is in: the function, its handle, and the bytes of an element.
+/// The reduction that this process is in: the function, its handle, and an element's bytes.
 static REDUCTION: Mutex<Option<(Combine, usize, usize)>> = Mutex::new(None);
 
-/// Combines two vectors, one behind the other, by the function of the reduction that the process is in.
+/// Combines two vectors, one behind the other, by the current reduction's function.
 pub fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
     let Some((function, handle, element)) = *hold(&REDUCTION) else {
         return Vec::new();
@@ -270,19 +271,19 @@ unsafe extern "C" fn elan_group(_base: *mut Base, vps: *const c_uint, count: c_u
 
 #[call]
 unsafe extern "C" fn elan_gsync(group: *mut Group) {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     unsafe { barrier(group, Way::Software) };
 }
 
 #[call]
 unsafe extern "C" fn elan_hgsync(group: *mut Group) {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     unsafe { barrier(group, Way::Hardware) };
 }
 
 #[call]
 unsafe extern "C" fn elan_hgsyncevent(group: *mut Group) {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     unsafe { barrier(group, Way::Hardware) };
 }
 
@@ -294,7 +295,7 @@ unsafe extern "C" fn elan_bcast(
     root: c_uint,
     _flags: c_uint,
 ) {
-    // SAFETY: a group of this library, none of which is ever freed, and a buffer of so many bytes.
+    // SAFETY: a group of this library, which are never freed, and a buffer with this many bytes.
     unsafe { broadcast("elan_bcast", group, Way::Software, (buffer, size), root) };
 }
 
@@ -306,7 +307,7 @@ unsafe extern "C" fn elan_hbcast(
     root: c_uint,
     _flags: c_uint,
 ) {
-    // SAFETY: a group of this library, none of which is ever freed, and a buffer of so many bytes.
+    // SAFETY: a group of this library, which are never freed, and a buffer with this many bytes.
     unsafe { broadcast("elan_hbcast", group, Way::Hardware, (buffer, size), root) };
 }
 
@@ -324,7 +325,7 @@ unsafe extern "C" fn elan_reduce(
     flags: c_uint,
     root: c_uint,
 ) {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     let (own, group) = unsafe { ((*group).own, inside("elan_reduce", group)) };
     if root as usize >= group.members.len() {
         stop("elan_reduce", &format!("the group has no place {root}"));
@@ -338,8 +339,8 @@ unsafe extern "C" fn elan_reduce(
     group.add(count::REDUCE_BYTES_NET, size);
     let all = flags & RESULT_ALL != 0;
     let gets = all || own == root;
-    // SAFETY: vectors of `size` bytes, which the program leaves alone until the call returns; no
-    // result is stored where none is due.
+    // SAFETY: vectors of `size` bytes, which the program leaves alone until the call returns; a result is stored only
+    // where one is due.
     let (vector, result) = unsafe {
         let result = Span::new(to.cast_const().cast(), if gets { size } else { 0 });
         (Span::new(from.cast(), size), result)
@@ -358,7 +359,7 @@ unsafe extern "C" fn elan_reduce(
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan_groupGetStats(group: *mut Group, place: *mut [u64; count::ALL]) {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     let counts = unsafe { &inside("elan_groupGetStats", group).counts };
     let now = std::array::from_fn(|index| counts[index].load(Ordering::Relaxed));
     // SAFETY: the program has a place for the numbers.

@@ -1,14 +1,14 @@
-//! A heap in a range of addresses: the first place that fits, so that equal calls give equal places.
+//! A heap in an address range: the first place that fits, so that equal calls give equal places.
 
 use std::collections::BTreeMap;
 use std::ffi::c_void;
 
-/// A heap. It has its memory from the kernel when it is first used; pages that nobody touches cost nothing.
+/// A heap. It has its memory from the kernel when it is first used; untouched pages have no cost.
 pub struct Heap {
     base: usize,
     size: usize,
     mapped: bool,
-    /// Free ranges, none touching the next: from where, how long.
+    /// Free ranges that do not touch each other: start and length.
     free: BTreeMap<usize, usize>,
     /// Allocated ranges.
     taken: BTreeMap<usize, usize>,
@@ -26,7 +26,7 @@ impl Heap {
         }
     }
 
-    /// Maps the memory, unless that was done. Says why it cannot be had.
+    /// Maps the memory, unless that was done. The error is the reason why it is not available.
     pub fn open(&mut self, size: usize) -> Result<(), String> {
         const PAGE: usize = 4096;
         if self.mapped {
@@ -39,7 +39,7 @@ impl Heap {
             | libc::MAP_NORESERVE
             | libc::MAP_FIXED_NOREPLACE;
         let rights = libc::PROT_READ | libc::PROT_WRITE;
-        // SAFETY: the kernel takes only addresses that nobody uses.
+        // SAFETY: the kernel takes only unused addresses.
         let got = unsafe { libc::mmap(hint, size, rights, flags, -1, 0) };
         if got != hint {
             return Err(format!(
@@ -59,7 +59,7 @@ impl Heap {
         (self.base, self.size)
     }
 
-    /// Allocates so many bytes at a multiple of `align`; nothing if there is no room.
+    /// Allocates this many bytes at a multiple of `align`; `None` if there is no room.
     pub fn alloc(&mut self, align: usize, size: usize) -> Option<usize> {
         const LEAST: usize = 16;
         let align = align.max(LEAST).checked_next_power_of_two()?;
@@ -100,7 +100,7 @@ impl Heap {
         true
     }
 
-    /// The end of the last allocated range: above it all is free.
+    /// The last allocated range's end: above it all is free.
     pub fn top(&self) -> usize {
         let last = self.taken.last_key_value();
         last.map_or(self.base, |(&at, &size)| at + size)

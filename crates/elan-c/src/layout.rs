@@ -1,4 +1,4 @@
-//! Structures whose fields programs read, as the headers have them.
+//! Structures with fields that programs read, as in the headers.
 
 use std::ffi::{c_char, c_int, c_long, c_uint, c_void};
 use std::ptr;
@@ -65,7 +65,7 @@ pub struct Group {
     pub size: c_uint,
     pub lookup: extern "C" fn(*mut c_void, c_uint) -> c_uint,
     pub handle: *mut c_void,
-    /// The library's own knowledge of the group ([`super::group::Inside`]).
+    /// The library's own data about the group ([`super::group::Inside`]).
     pub inside: *mut c_void,
     pub reserved: [*mut c_void; 3],
 }
@@ -117,5 +117,5 @@ pub struct Base {
 /// `ELAN_HWBCAST`.
 pub const HARDWARE: c_uint = 1;
 
-/// The one base of this process, once it has been made.
+/// This process's one base, once it has been made.
 pub static BASE: AtomicPtr<Base> = AtomicPtr::new(ptr::null_mut());

@@ -1,17 +1,17 @@
 //! # Elanlib and Elan3lib for programs in C
 //!
-//! The functions of `<elan/elan.h>` and `<elan3/elan3.h>`, made of the operations of [`native`]. So a put of a program
-//! is a put of the simulator's own Elanlib, and costs the same: the machine file says what.
+//! The functions in `<elan/elan.h>` and `<elan3/elan3.h>`, made of [`native`]'s operations. So a program's put is a put
+//! in the simulator's own Elanlib, with the same cost, which the machine file determines.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
 //! | [`base`] | `elan_baseInit` and all else about the beginning, the end, time, and versions |
-//! | [`environment`] | what users set: `LIBELAN_…`, `RMS_…` |
-//! | [`layout`] | structures whose fields programs read, as the headers have them |
+//! | [`environment`] | users' settings: `LIBELAN_…`, `RMS_…` |
+//! | [`layout`] | structures with fields that programs read, as in the headers |
 //! | [`heap`], [`memory`] | `elan_alloc…`, `elan_galloc…`, addresses |
-//! | [`event`], [`destination`], [`words`] | `elan_poll`, `elan_wait`; events at the destination of puts; words that change |
+//! | [`event`], [`destination`], [`words`] | `elan_poll`, `elan_wait`; events at puts' destinations; words that change |
 //! | [`putget`], [`vectors`], [`pending`] | `elan_put`, `elan_get`, and their forms |
 //! | [`tport`], [`receive`] | `elan_tport…` |
 //! | [`queue`] | `elan_queue…`, `elan_mainQueue…` |
@@ -22,22 +22,21 @@
 //!
 //! ## The main path
 //!
-//! A message of a program:
+//! A program's message:
 //!
-//! 1. `tport.rs`: `elan_tportTxStart` makes an operation of [`native`], and an event for its end.
+//! 1. `tport.rs`: `elan_tportTxStart` makes a [`native`] operation, and an event for its end.
 //! 2. `event.rs`: `elan_wait` asks for the end.
 //! 3. `lib.rs`: the wait lets simulated time go on.
 //!
-//! ## What is different from the machine
+//! ## Differences from the machine
 //!
-//! All mapped memory of a process can be reached, at the same numbers in both views: an
-//! *Elan address* of Elanlib is an address of the process. Memory of the adapter (`elan_allocElan`) is memory of the process,
-//! too, and its bytes take the way of main memory in the simulated node: `elanite prun --memory elan` moves all messages to the
-//! adapter's memory. All waits poll. A call that cannot do what it is asked for says so and ends the process, or returns an
-//! error where the original returned one.
+//! A process's whole mapped memory can be reached, at the same numbers in both views: Elanlib's *Elan address* is a
+//! process address. Adapter memory (`elan_allocElan`) is process memory, too, and its bytes take main memory's path in
+//! the simulated node: `elanite prun --memory elan` moves all messages to the adapter's memory. All waits poll. A call
+//! that cannot do its work prints the reason and ends the process, or returns an error where the original returned one.
 
-#![allow(unsafe_code)] // functions of C, with pointers of the program
-#![allow(clippy::cast_possible_wrap)] // C has signed numbers for processes, nodes and slots, of which there are few
+#![allow(unsafe_code)] // C functions, with the program's pointers
+#![allow(clippy::cast_possible_wrap)] // C has signed numbers for processes, nodes and slots, and there are few
 
 mod base;
 mod destination;
@@ -63,7 +62,7 @@ use native::life;
 use std::ffi::c_long;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Ends the process: a call cannot do what it is asked for.
+/// Ends the process: a call cannot do its work.
 fn stop(call: &str, why: &str) -> ! {
     life::stop(&format!("rank {}: {call}: {why}", native::rank()))
 }
@@ -73,17 +72,17 @@ fn fail(call: &str, why: native::Failure) -> ! {
     stop(call, &why.to_string())
 }
 
-/// Says why a call fails that returns an error.
+/// Prints why a call fails that returns an error.
 fn complain(call: &str, why: &str) {
     eprintln!("elanite: rank {}: {call}: {why}", native::rank());
 }
 
-/// Takes a lock, whatever other threads have done.
+/// Takes a lock, also after a panic in another thread.
 fn hold<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
     place.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What a pointer of the program names; nothing for a count of 0.
+/// The slice at a program's pointer; empty for a count of 0.
 ///
 /// # Safety
 /// There must be so many values, as long as the slice is used.
@@ -95,10 +94,10 @@ unsafe fn slice<'a, T>(pointer: *const T, count: usize) -> &'a [T] {
     unsafe { std::slice::from_raw_parts(pointer, count) }
 }
 
-/// The most looks of one call: each takes simulated time, and a look of the host's.
+/// The most looks in one call: each takes simulated time, and a look by the host.
 const MOST_LOOKS: c_long = 64;
 
-/// Waits until something is there, which only the ends of operations, messages and writes of others bring.
+/// Waits until a condition holds, which only ended operations, messages and others' writes can change.
 fn until(mut there: impl FnMut() -> bool) {
     loop {
         elan3::go_on();

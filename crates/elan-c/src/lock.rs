@@ -1,8 +1,8 @@
-//! Locks: two words in the memory of one process, at which all others take numbers.
+//! Locks: two words in one process's memory, at which all others take numbers.
 //!
-//! Who wants the lock takes the next number by an atomic addition, and looks at the other word until it shows this number. Who
-//! releases the lock adds one to it. So processes get the lock in the order in which they came, and the host of the process
-//! that has the words does nothing.
+//! A process that wants the lock takes the next number by an atomic addition, and looks at the other word until it
+//! shows this number. Releasing the lock adds one to it. So processes get the lock in their order of arrival, and the
+//! host that has the words does no work.
 
 use super::layout::State;
 use super::{event, putget};
@@ -22,7 +22,8 @@ pub struct Lock {
 /// Looks as often as it can: `ELAN_LOCK_BUSY`.
 const BUSY: c_int = 1;
 
-/// What a process that does not look all the time waits between two looks, in picoseconds: at first, and at most. Assumed.
+/// The pause between two looks for a process that does not look all the time, in picoseconds: at first, and at most.
+/// Assumed.
 const FIRST_PAUSE: u64 = 1_000_000;
 const LONGEST_PAUSE: u64 = 16_000_000;
 
@@ -53,7 +54,7 @@ unsafe extern "C" fn elan_lockInit(_state: *mut State, lock: *mut Lock, kind: c_
 
 #[call]
 unsafe extern "C" fn elan_lockLock(_state: *mut State, lock: *mut Lock, how: c_int) {
-    // SAFETY: a lock that `elan_lockInit` has made; nobody changes it.
+    // SAFETY: a lock that `elan_lockInit` has made; it does not change.
     let lock = unsafe { &*lock };
     let number = atomic("elan_lockLock", lock, 0, Atomic::Add, 1);
     let mut pause = FIRST_PAUSE;
@@ -67,6 +68,6 @@ unsafe extern "C" fn elan_lockLock(_state: *mut State, lock: *mut Lock, how: c_i
 
 #[call]
 unsafe extern "C" fn elan_lockUnLock(_state: *mut State, lock: *mut Lock) {
-    // SAFETY: a lock that `elan_lockInit` has made; nobody changes it.
+    // SAFETY: a lock that `elan_lockInit` has made; it does not change.
     atomic("elan_lockUnLock", unsafe { &*lock }, 1, Atomic::Add, 1);
 }

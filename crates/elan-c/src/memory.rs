@@ -1,10 +1,10 @@
-//! Memory: heaps of a process, heaps with the same addresses everywhere, and the two views of an address.
+//! Memory: a process's heaps, heaps with the same addresses everywhere, and the two views of an address.
 //!
-//! *Global* memory of all processes needs no talk between them: all make the same calls in the same order, and a heap gives
-//! equal places to equal calls. Members of a smaller group may have made different calls before. They agree on the first place
-//! that is free in all of them, by a reduction, and memory of such groups has a heap of its own.
+//! *Global* memory for all processes needs no communication between them: all make the same calls in the same order,
+//! and a heap gives equal places to equal calls. Members of a smaller group may have made different calls before. They
+//! agree on the first place that is free in all of them, by a reduction, and such groups' memory has its own heap.
 //!
-//! Heaps lie at fixed addresses, where neither the kernel nor programs put anything by themselves: `elanite prun` starts ranks
+//! Heaps lie at fixed addresses, which the kernel and programs do not use by themselves: `elanite prun` starts ranks
 //! without randomised addresses.
 
 use super::layout::{self, Base, Group, State};
@@ -16,11 +16,11 @@ use std::ptr;
 use std::sync::Mutex;
 
 mod heaps {
-    //! The heaps of a process.
+    //! A process's heaps.
 
     use crate::heap::Heap;
 
-    /// The process's own memory, main and adapter; that of all processes; that of smaller groups.
+    /// The process's own memory, main and adapter; all processes' memory; smaller groups' memory.
     pub const OWN: usize = 0;
     pub const OWN_ELAN: usize = 1;
     pub const ALL: usize = 2;
@@ -28,7 +28,7 @@ mod heaps {
     pub const SOME: usize = 4;
     pub const SOME_ELAN: usize = 5;
 
-    /// All of them.
+    /// All heaps.
     pub struct Heaps(pub [Heap; 6]);
 
     impl Heaps {
@@ -81,16 +81,16 @@ pub fn own_ranges() -> [(usize, usize); 2] {
         .map(|which| with("elan_baseInit", which, |heap| heap.range()).unwrap_or_default())
 }
 
-/// Memory of this process alone.
+/// Memory for this process alone.
 pub fn alloc(call: &str, adapter: bool, align: usize, size: usize) -> *mut c_void {
     let which = if adapter { OWN_ELAN } else { OWN };
     pointer(with(call, which, |heap| heap.alloc(align, size)).flatten())
 }
 
-/// Memory with the same address in all members of a group.
+/// Memory with the same address in all a group's members.
 ///
 /// # Safety
-/// The group must be one of ours.
+/// The group must be one that this library has made.
 pub unsafe fn galloc(
     call: &str,
     of: *mut Group,
@@ -151,7 +151,7 @@ unsafe extern "C" fn elan_gallocMain(
     align: usize,
     size: usize,
 ) -> *mut c_void {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     unsafe { galloc("elan_gallocMain", group, false, align, size) }
 }
 
@@ -162,7 +162,7 @@ unsafe extern "C" fn elan_gallocElan(
     align: usize,
     size: usize,
 ) -> *mut c_void {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     unsafe { galloc("elan_gallocElan", group, true, align, size) }
 }
 
@@ -171,7 +171,7 @@ extern "C" fn elan_gallocFree(_base: *mut Base, memory: *mut c_void) {
     free(memory);
 }
 
-/// An allocator of global addresses: the global heap, whatever address it is asked to use.
+/// An allocator for global addresses: the global heap, regardless of the requested address.
 #[unsafe(no_mangle)]
 extern "C" fn elan_gallocVaddrCreate(
     _state: *mut State,
@@ -191,7 +191,7 @@ unsafe extern "C" fn elan_galloc(
     align: usize,
     size: usize,
 ) -> u64 {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     let memory = unsafe { galloc("elan_galloc", group, false, align, size) };
     memory.expose_provenance() as u64
 }
@@ -219,7 +219,7 @@ extern "C" fn elan_sdram2elan(_state: *mut State, memory: *const c_void) -> u64 
 /// The first address that programs cannot have.
 const TOP: usize = 1 << 47;
 
-/// The adapter's tables cover all addresses of a process, whether memory is there or not.
+/// The adapter's tables cover all addresses in a process, whether memory is there or not.
 #[unsafe(no_mangle)]
 extern "C" fn elan_addressable(_state: *mut State, memory: *const c_void, size: usize) -> c_int {
     let end = memory.addr().checked_add(size);

@@ -5,9 +5,9 @@ use native::Ticket;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 
-/// Puts under way whose events the program has.
+/// Pending puts with events that the program has.
 pub static PUTS: Mutex<BTreeSet<Ticket>> = Mutex::new(BTreeSet::new());
-/// The same of gets.
+/// The same for gets.
 pub static GETS: Mutex<BTreeSet<Ticket>> = Mutex::new(BTreeSet::new());
 
 /// An operation is over, and its end was taken.

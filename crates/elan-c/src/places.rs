@@ -1,15 +1,15 @@
 //! Capabilities, and where processes are.
 //!
-//! A process's *context* is the first user context and its place among the processes of its node. One capability describes the
-//! run; the functions answer from the run, whatever capability they get.
+//! A process's *context* is the first user context plus its place among its node's processes. One capability describes
+//! the run; the functions answer from the run, regardless of the capability that they get.
 
 use super::layout::{Capability, Location};
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::fmt::Write;
 
-/// The first context of programs.
+/// Programs' first context.
 const FIRST_CONTEXT: c_int = 0x400;
-/// What a capability has that nobody has filled.
+/// The value in an unfilled capability.
 const UNINITIALISED: c_int = -1;
 /// `ELAN_CAP_TYPE_BLOCK`, `_CYCLIC`, `_NO_BITMAP`, `_MULTI_RAIL`, `_BROADCASTABLE`.
 const BLOCK: c_uint = 1;
@@ -18,42 +18,42 @@ const NO_BITMAP: c_uint = 0x20;
 const MULTI_RAIL: c_uint = 0x40;
 const BROADCASTABLE: c_uint = 0x80;
 
-/// The variable by which the starter says how many rails the machine has.
+/// The variable by which the starter passes the machine's rail count.
 const RAILS_VARIABLE: &str = "RMS_RAILS";
 
 fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
     std::env::var(name).ok()?.parse().ok()
 }
 
-/// Rails of the machine.
+/// The machine's rails.
 pub fn rails() -> c_int {
     variable(RAILS_VARIABLE).unwrap_or(1)
 }
 
-/// The longest slot of a queue: the payload of a packet, which is 320 bytes on Elan3 and 2,048 on Elan4.
+/// A queue's longest slot: a packet's payload, 320 bytes on Elan3 and 2,048 on Elan4.
 pub fn longest_slot() -> c_int {
     variable(link::SLOT_VARIABLE).unwrap_or(320)
 }
 
-/// The processes of a node, in order.
+/// A node's processes, in order.
 pub fn on_node(node: u32) -> impl Iterator<Item = u32> {
     (0..native::ranks()).filter(move |&vp| native::node_of(vp) == node)
 }
 
-/// The place of a process among those of its node.
+/// A process's place among its node's processes.
 fn place(vp: u32) -> usize {
     on_node(native::node_of(vp))
         .take_while(|&other| other < vp)
         .count()
 }
 
-/// The most processes of a node.
+/// The most processes on a node.
 pub fn most_local() -> usize {
     let all = (0..native::ranks()).map(|vp| place(vp) + 1);
     all.max().unwrap_or(1)
 }
 
-/// The capability of the run.
+/// The run's capability.
 pub fn capability() -> Capability {
     let ranks = native::ranks();
     let nodes = || (0..ranks).map(native::node_of);

@@ -1,8 +1,8 @@
-//! Put and get, between addresses of this process and of others.
+//! Put and get, between addresses in this process and in others.
 //!
-//! `elan_put` is over when the other adapter has accepted the bytes. Its source may be used again at once, as for the original
-//! library's puts of up to `putget_smallputsize` bytes: the bytes are copied at the call. A control block says nothing that the
-//! machine does not say.
+//! `elan_put` is over when the other adapter has accepted the bytes. Its source may be used again immediately, as for
+//! the original library's puts up to `putget_smallputsize` bytes: the bytes are copied at the call. A control block
+//! adds no data to the machine's.
 
 use super::event::{Event, What};
 use super::layout::State;
@@ -45,7 +45,7 @@ pub fn process(call: &str, vp: c_uint) -> u32 {
     vp
 }
 
-/// An address of a process.
+/// An address in a process.
 fn place(rank: u32, at: usize) -> Place {
     Place {
         rank,
@@ -54,7 +54,7 @@ fn place(rank: u32, at: usize) -> Place {
     }
 }
 
-/// Begins a put; `notice` is the address of an event at the destination, or 0.
+/// Begins a put; `notice` is an event's address at the destination, or 0.
 ///
 /// # Safety
 /// The bytes must be valid.
@@ -86,7 +86,7 @@ pub unsafe fn get(vp: u32, from: usize, to: *mut c_void, size: usize) -> Ticket 
     ticket
 }
 
-/// Waits until all of these are over. Their ends stay for their events.
+/// Waits until all these are over. Their ends stay for their events.
 fn wait_all(under_way: &Mutex<BTreeSet<Ticket>>) {
     until(|| {
         let all: Vec<Ticket> = hold(under_way).iter().copied().collect();
@@ -98,10 +98,10 @@ fn wait_all(under_way: &Mutex<BTreeSet<Ticket>>) {
     });
 }
 
-/// The event of a put by a call of the program; `notice` as in [`put`].
+/// The event for a program call's put; `notice` as in [`put`].
 ///
 /// # Safety
-/// As the headers say.
+/// As in the headers.
 unsafe fn put_event(
     call: &'static str,
     (from, to): (*const c_void, *mut c_void),
@@ -117,10 +117,10 @@ unsafe fn put_event(
     Event::of(call, unsafe { put(vp, from, to.addr(), size, notice) })
 }
 
-/// The event of a get by a call of the program.
+/// The event for a program call's get.
 ///
 /// # Safety
-/// As the headers say.
+/// As in the headers.
 unsafe fn get_event(
     call: &'static str,
     (from, to): (*const c_void, *mut c_void),
@@ -161,7 +161,7 @@ unsafe extern "C" fn elan_get(
     unsafe { get_event("elan_get", (from, to), size, vp) }
 }
 
-/// `ELAN_PGCTRL`, of which programs know nothing.
+/// `ELAN_PGCTRL`, which is opaque to programs.
 #[unsafe(no_mangle)]
 extern "C" fn elan_putgetInit(
     _state: *mut State,

@@ -1,8 +1,8 @@
-//! Queues of small messages.
+//! Queues for small messages.
 //!
-//! The name of a queue is its address at the receiver. So `elan_gallocQueue` gives a queue with one name everywhere, and a
-//! process may send the address of its own queue (`elan_allocQueue`) to others. Messages of one process come in the order of its
-//! calls. A message that the program has taken lies in memory of the library until it takes the next one.
+//! A queue's name is its address at the receiver. So `elan_gallocQueue` gives a queue with one name everywhere, and a
+//! process may send its own queue's address (`elan_allocQueue`) to others. One process's messages come in call order. A
+//! message that the program has taken lies in the library's memory until it takes the next one.
 
 use super::event::{self, Event};
 use super::layout::{Base, Group, State};
@@ -16,7 +16,7 @@ use std::ptr;
 /// `sizeof(ELAN_QUEUE)`, and how it is aligned.
 const QUEUE: usize = 64;
 
-/// One side of a queue: `ELAN_QUEUE_TX`, `ELAN_QUEUE_RX` or `ELAN_MAIN_QUEUE`.
+/// A queue's side: `ELAN_QUEUE_TX`, `ELAN_QUEUE_RX` or `ELAN_MAIN_QUEUE`.
 pub struct Side {
     name: u64,
     slot: usize,
@@ -32,7 +32,7 @@ fn side(name: *const c_void, slot: usize) -> *mut Side {
     }))
 }
 
-/// Makes a queue for what comes.
+/// Makes a queue for arriving messages.
 fn receiving(call: &str, queue: *const c_void, slots: c_int, slot: c_int) -> *mut Side {
     let longest = places::longest_slot();
     if queue.is_null() || slots <= 0 || !(1..=longest).contains(&slot) {
@@ -52,7 +52,7 @@ fn receiving(call: &str, queue: *const c_void, slots: c_int, slot: c_int) -> *mu
 }
 
 impl Side {
-    /// Whether a message is there that the process knows of.
+    /// Whether a message is there that was reported to the process.
     fn has_message(&self) -> bool {
         native::queued(self.name) > 0
     }
@@ -94,7 +94,7 @@ impl Side {
 
 #[call]
 unsafe extern "C" fn elan_gallocQueue(_base: *mut Base, group: *mut Group) -> *mut c_void {
-    // SAFETY: a group of this library, none of which is ever freed.
+    // SAFETY: a group of this library, which are never freed.
     unsafe { galloc("elan_gallocQueue", group, true, QUEUE, QUEUE) }
 }
 

@@ -1,6 +1,6 @@
 //! Tports and their receives.
 //!
-//! | bits of the simulated message's tag | are |
+//! | bits in the simulated message's tag | are |
 //! |---|---|
 //! | 0 to 31 | the tag |
 //! | 32 to 57 | the sender's label, the `sender` of `elan_tportTxStart` |
@@ -18,24 +18,24 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const OWN_BUFFER: c_uint = 2;
 const PROBE: c_uint = 8;
 
-/// Bits of a sender's label.
+/// A sender label's bits.
 pub const LABEL_BITS: u32 = 26;
-/// The place of the label in a tag.
+/// The label's place in a tag.
 pub const LABEL_SHIFT: u32 = 32;
-/// The place of the Tport's number in a tag.
+/// The Tport number's place in a tag.
 pub const PORT_SHIFT: u32 = 58;
-/// Tports of a program; the last one of the 16 is the library's own.
+/// A program's Tports; the last of the 16 is the library's own.
 pub const PORTS: u64 = 15;
 
-/// The tag of a message of the library itself ([`super::exchange`]).
+/// The tag of the library's own message ([`super::exchange`]).
 pub fn own_tag(tag: u32) -> u64 {
     PORTS << PORT_SHIFT | u64::from(tag)
 }
 
-/// All bits of a tag.
+/// All tag bits.
 pub const EXACTLY: u64 = (1 << 62) - 1;
 
-/// What a Tport has done, in the order of `ELAN_TPORTSTATS`.
+/// A Tport's counts, in `ELAN_TPORTSTATS` order.
 pub mod count {
     pub const DIRECT_BYTES: usize = 0;
     pub const BUFFERED_BYTES: usize = 1;
@@ -135,7 +135,7 @@ impl Receive {
         true
     }
 
-    /// Begins to receive a message into a buffer of the program, or of the library if there is none.
+    /// Begins to receive a message into the program's buffer, or into the library's if there is no such buffer.
     pub fn begin(
         port: *const Tport,
         (tag, mask): (u64, u64),
@@ -168,7 +168,7 @@ impl Receive {
     }
 }
 
-/// Buffers of the library that programs have, by their addresses.
+/// The library's buffers that programs have, by their addresses.
 static BUFFERS: Mutex<BTreeMap<usize, Box<[u8]>>> = Mutex::new(BTreeMap::new());
 
 fn system_buffer(size: usize) -> *mut u8 {
@@ -178,7 +178,7 @@ fn system_buffer(size: usize) -> *mut u8 {
     pointer
 }
 
-/// The program gives a buffer of the library back.
+/// The program gives a library buffer back.
 pub fn give_back(buffer: usize) {
     hold(&BUFFERS).remove(&buffer);
 }

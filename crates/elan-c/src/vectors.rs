@@ -1,5 +1,5 @@
-//! Puts and gets of many pieces: vectors of pieces of one length, and blocks at regular distances. Each piece is a put or get of
-//! its own; one event stands for all.
+//! Puts and gets with many pieces: vectors of equally long pieces, and blocks at regular distances. Each piece is its
+//! own put or get; one event stands for all.
 
 use super::event::{Event, What};
 use super::layout::State;
@@ -9,15 +9,15 @@ use derive::call;
 use native::Ticket;
 use std::ffi::{c_int, c_uint, c_void};
 
-/// Memory in which the original kept descriptors; programs allocate as much as they are told.
+/// Memory in which the original kept descriptors; programs allocate the announced size.
 const DESCRIPTORS: usize = 64;
 
-/// Where the blocks of a strided transfer begin, from the first one on, at the source and at the destination.
+/// Where a strided transfer's blocks begin, from the first one on, at the source and at the destination.
 struct Blocks<'a> {
     strides: [&'a [c_int]; 2],
     /// How many blocks there are in each direction.
     counts: &'a [c_uint],
-    /// The next block; none behind the last.
+    /// The next block; `None` behind the last.
     next: Option<Vec<c_uint>>,
 }
 
@@ -55,10 +55,10 @@ fn blocks<'a>(from: &'a [c_int], to: &'a [c_int], counts: &'a [c_uint]) -> Block
     }
 }
 
-/// The slices that a strided call names: strides and counts of its levels, and the bytes of a block.
+/// The slices that a strided call names: its levels' strides and counts, and a block's bytes.
 ///
 /// # Safety
-/// As the headers say.
+/// As in the headers.
 unsafe fn levels<'a>(
     call: &str,
     strides: [*const c_int; 2],
@@ -93,17 +93,17 @@ fn putting(call: &str, vp: c_uint) -> impl Fn(*mut c_void, *mut c_void, usize) -
     move |from, to, size| unsafe { put(vp, from, to.addr(), size, 0) }
 }
 
-/// Gets a piece of a process: from, to, bytes.
+/// Gets a piece from a process: from, to, bytes.
 fn getting(call: &str, vp: c_uint) -> impl Fn(*mut c_void, *mut c_void, usize) -> Ticket {
     let vp = process(call, vp);
     // SAFETY: the callers of the functions below keep to the headers.
     move |from, to, size| unsafe { get(vp, from.addr(), to, size) }
 }
 
-/// Transfers `count` pieces of `size` bytes, whose addresses are in two arrays: from, to.
+/// Transfers `count` pieces of `size` bytes, with addresses in two arrays: from, to.
 ///
 /// # Safety
-/// As the headers say.
+/// As in the headers.
 unsafe fn vector(
     call: &'static str,
     transfer: impl Fn(*mut c_void, *mut c_void, usize) -> Ticket,
@@ -124,7 +124,7 @@ unsafe fn vector(
 /// Transfers blocks at regular distances from two addresses on: from, to.
 ///
 /// # Safety
-/// As the headers say.
+/// As in the headers.
 unsafe fn strided(
     call: &'static str,
     transfer: impl Fn(*mut c_void, *mut c_void, usize) -> Ticket,

@@ -1,4 +1,4 @@
-//! Waiting for words of memory, which adapters write.
+//! Waiting for memory words, which adapters write.
 
 use super::layout::{Rail, State};
 use super::{until, within};

@@ -1,14 +1,14 @@
-//! Sets of processing elements that call together: all of them, or an active set of OpenSHMEM 1.4.
+//! Sets of processing elements that call together: all elements, or an active set in OpenSHMEM 1.4.
 
 use super::{check_running, fail};
 use native::groups::{Group, group};
 use std::ffi::c_int;
 
-/// The members of a set, of which the caller is one.
+/// A set's members, including the caller.
 pub struct Set {
     /// The members, in order.
     pub members: Vec<u32>,
-    /// The place of the caller among them.
+    /// The caller's place among them.
     pub place: usize,
 }
 
@@ -22,7 +22,7 @@ impl Set {
         }
     }
 
-    /// The active set of `size` processing elements from `start` on, 2 to the power of `log_stride` apart.
+    /// The active set with `size` processing elements from `start` on, 2 to the power of `log_stride` apart.
     pub fn active(start: c_int, log_stride: c_int, size: c_int) -> Set {
         check_running();
         let ranks = u64::from(native::ranks());
@@ -47,7 +47,7 @@ impl Set {
         Set::of(members.collect(), format_args!("the active set"))
     }
 
-    /// These members; ends the program if the caller is none of them.
+    /// These members; ends the program if the caller is not a member.
     pub fn of(members: Vec<u32>, what: std::fmt::Arguments<'_>) -> Set {
         let me = native::rank();
         let Some(place) = members.iter().position(|&member| member == me) else {
@@ -61,7 +61,7 @@ impl Set {
         self.members.len()
     }
 
-    /// The group of Elanlib that serves the set.
+    /// The Elanlib group that serves the set.
     pub fn group(&self) -> Group {
         group(&self.members)
     }

@@ -1,4 +1,4 @@
-//! Atomic operations on words of 4 and 8 bytes: the target's adapter executes them, without its host.
+//! Atomic operations on 4-byte and 8-byte words: the target's adapter executes them, without its host.
 
 use super::contexts::{self, Begun};
 use super::{fail, symmetric};
@@ -6,7 +6,7 @@ use link::calls::number;
 use native::{Atomic, Width};
 use std::ffi::{c_int, c_void};
 
-/// What an operation does, by its number in the header.
+/// The atomics, by their operations' numbers in the header.
 const OPERATIONS: [Atomic; 8] = [
     Atomic::Fetch,
     Atomic::Swap,
@@ -31,13 +31,13 @@ pub fn begin(at: *const c_void, what: Atomic, size: usize, operands: (u64, u64),
     Begun::new(ticket, pe, at)
 }
 
-/// Changes a word of 4 bytes by an operand, with one to compare with; returns the old word.
+/// Changes a 4-byte word by an operand, with one to compare with; returns the old word.
 pub fn change(at: *const c_void, what: Atomic, operands: (u32, u32), pe: u32) -> u32 {
     let operands = (operands.0.into(), operands.1.into());
     begin(at, what, 4, operands, pe).finish().word as u32
 }
 
-/// The numbers of calls by what they do, in the order of [`OPERATIONS`].
+/// The calls' numbers by operation, in [`OPERATIONS`] order.
 const FETCHING: [u32; 8] = [
     number("shmem_atomic_fetch"),
     number("shmem_atomic_swap"),
@@ -49,7 +49,7 @@ const FETCHING: [u32; 8] = [
     number("shmem_atomic_fetch_xor"),
 ];
 
-/// The numbers of calls that store the old word later.
+/// The numbers for calls that store the old word later.
 const NONBLOCKING: [u32; 8] = [
     number("shmem_atomic_fetch_nbi"),
     number("shmem_atomic_swap_nbi"),
@@ -61,7 +61,7 @@ const NONBLOCKING: [u32; 8] = [
     number("shmem_atomic_fetch_xor_nbi"),
 ];
 
-/// The numbers of calls that return nothing.
+/// The numbers for calls without a result.
 const CHANGING: [u32; 8] = [
     number("shmem_atomic_fetch"),
     number("shmem_atomic_set"),
@@ -73,7 +73,7 @@ const CHANGING: [u32; 8] = [
     number("shmem_atomic_xor"),
 ];
 
-/// Changes a word and returns the old one, by the number of what is done in the header.
+/// Changes a word and returns the old one, by the operation's number in the header.
 #[unsafe(no_mangle)]
 extern "C" fn elanite_shmem_fetching(
     context: usize,

@@ -1,16 +1,17 @@
-//! Collective calls of active sets, as the simulator's own Shmem makes them of groups of Elanlib.
+//! Collective calls on active sets, as the simulator's own Shmem makes them from Elanlib groups.
 //!
 //! | call | is |
 //! |---|---|
-//! | `shmem_barrier` | quiet, then the barrier of the group |
-//! | `shmem_sync` | the barrier of the group |
-//! | `shmem_broadcast` | the broadcast of the group; the root's own target stays as it is |
-//! | reductions | that of the group; the program itself combines numbers of type `long double` |
-//! | `shmem_collect` | a reduction tells all lengths to all; then as `shmem_fcollect` |
-//! | `shmem_fcollect` | a barrier, a put of each part to the first member, a barrier, a broadcast |
+//! | `shmem_barrier` | quiet, then the group's barrier |
+//! | `shmem_sync` | the group's barrier |
+//! | `shmem_broadcast` | the group's broadcast; the root's own target stays as it is |
+//! | reductions | the group's reduction; the program itself combines `long double` numbers |
+//! | `shmem_collect` | a reduction passes all lengths to all; then as `shmem_fcollect` |
+//! | `shmem_fcollect` | a barrier, each part's put to the first member, a barrier, a broadcast |
 //! | `shmem_alltoall`, `shmem_alltoalls` | puts to all members, then a barrier |
 //!
-//! The hardware serves what it can. The work arrays of the program (`pSync`, `pWrk`) stay as they are. A set of one member copies.
+//! The hardware serves the calls that it can. The program's work arrays (`pSync`, `pWrk`) stay as they are. A set with
+//! one member copies.
 
 use super::active::Set;
 use super::contexts::{self, Begun, DEFAULT};
@@ -24,32 +25,32 @@ use native::{Buffer, Span};
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::{Mutex, PoisonError};
 
-/// Calls the group of a set, and waits for the end of the call.
+/// Makes a call in a set's group, and waits until it has ended.
 fn together(set: &Set, what: Collective<'_>, into: Buffer) {
     let address = into.address();
     let ticket = collective(set.group(), what, true, into);
     Begun::new(ticket, set.members[set.place], address).finish();
 }
 
-/// The barrier of a group.
+/// A group's barrier.
 pub fn sync(set: &Set) {
     if set.size() > 1 {
         together(set, Collective::Barrier, Buffer::default());
     }
 }
 
-/// The barrier of a group, after what the caller has begun is over.
+/// A group's barrier, after the caller's operations are over.
 fn barrier(set: &Set) {
     contexts::quiet(DEFAULT);
     sync(set);
 }
 
-/// The barrier of all.
+/// The barrier for all.
 pub fn barrier_of_all() {
     barrier(&Set::all());
 }
 
-/// Sends bytes from the root, by its place, to all others; nothing changes at the root.
+/// Sends bytes from the root, by its place, to all others; the root's bytes stay as they are.
 fn broadcast(set: &Set, (to, from): (*mut c_void, *const c_void), size: usize, root: usize) {
     let own_pe = set.members[set.place];
     symmetric(to, size, own_pe);
@@ -79,7 +80,7 @@ fn broadcast(set: &Set, (to, from): (*mut c_void, *const c_void), size: usize, r
     together(set, call, into);
 }
 
-/// Copies in this process. The ends of both may overlap.
+/// Copies in this process. The two ranges may overlap.
 fn copy(to: *mut c_void, from: Span) {
     let bytes = from.bytes().to_vec();
     own(to, bytes.len()).store(0, &bytes);
@@ -93,7 +94,7 @@ fn gather(set: &Set, (to, part): (*mut c_void, Span), offset: usize, total: usiz
         copy(to, part);
         return;
     }
-    // The target of the first member belongs to that member until it calls.
+    // The first member's target belongs to that member until it calls.
     barrier(set);
     if let Some(put) = begin_put(to.wrapping_byte_add(offset), part, first) {
         put.finish();
@@ -129,7 +130,7 @@ fn collect(set: &Set, to: *mut c_void, from: *const c_void, size: usize) {
     gather(set, (to, own(from, size)), offset, total);
 }
 
-/// Puts the block of `count` elements of `size` bytes for each member, `strides` apart at the target and at the source.
+/// Puts each member's block of `count` elements with `size` bytes, `strides` apart at the target and at the source.
 fn exchange(
     set: &Set,
     (to, from): (*mut c_void, *const c_void),
@@ -159,7 +160,7 @@ fn exchange(
     barrier(set);
 }
 
-/// The operations and the types of reductions, by their numbers in the header.
+/// The reductions' operations and types, by their numbers in the header.
 fn reduction(operation: c_int, kind: c_int, size: usize) -> Option<Reduction> {
     const OPERATIONS: [Operation; 7] = [
         Operation::BitAnd,
@@ -189,7 +190,7 @@ fn reduction(operation: c_int, kind: c_int, size: usize) -> Option<Reduction> {
     Reduction::new(*operation, element)
 }
 
-/// Reduces the vectors of the members by a call of the group, which is made of the caller's vector.
+/// Reduces the members' vectors by a group call, made from the caller's vector.
 fn reduce_with(
     set: &Set,
     (to, from): (*mut c_void, *const c_void),
@@ -215,13 +216,13 @@ fn reduce(set: &Set, ends: (*mut c_void, *const c_void), length: usize, reductio
     });
 }
 
-/// A function of the program that combines the elements of two vectors into the second one.
+/// A program function that combines two vectors' elements into the second one.
 type Combine = extern "C" fn(*const c_void, *mut c_void, usize);
 
-/// The function of the reduction under way, and the bytes of an element.
+/// The pending reduction's function, and an element's bytes.
 static COMBINE: Mutex<Option<(Combine, usize)>> = Mutex::new(None);
 
-/// Combines two vectors, one behind the other, by the function of the reduction under way.
+/// Combines two vectors, one behind the other, by the pending reduction's function.
 fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
     let combine = *COMBINE.lock().unwrap_or_else(PoisonError::into_inner);
     let (combine, size) = combine.expect("a reduction is under way");
@@ -241,7 +242,7 @@ fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
     own(other.as_ptr().cast(), length).bytes().to_vec()
 }
 
-/// Reduces by a function of the program, which the simulator asks for where the processor of this rank combines vectors.
+/// Reduces by a program function; the simulator asks for it where this rank's processor combines vectors.
 fn reduce_by(
     set: &Set,
     ends: (*mut c_void, *const c_void),
@@ -259,7 +260,7 @@ fn reduce_by(
     });
 }
 
-/// The calls on active sets and elements of a size.
+/// The calls on active sets and elements with one size.
 macro_rules! sized {
     ($size:literal: $broadcast:ident $collect:ident $fcollect:ident $alltoall:ident $alltoalls:ident) => {
         #[call]
@@ -368,7 +369,7 @@ extern "C" fn shmem_sync(start: c_int, log_stride: c_int, size: c_int, _sync: *m
     sync(&Set::active(start, log_stride, size));
 }
 
-/// The numbers of reductions by their operations, in the order of the header.
+/// The reductions' numbers by their operations, in header order.
 const REDUCTIONS: [u32; 7] = [
     number("shmem_and_to_all"),
     number("shmem_or_to_all"),
@@ -379,7 +380,7 @@ const REDUCTIONS: [u32; 7] = [
     number("shmem_prod_to_all"),
 ];
 
-/// A reduction of the types that the library knows.
+/// A reduction on types that the library knows.
 #[unsafe(no_mangle)]
 extern "C" fn elanite_shmem_reduce(
     to: *mut c_void,
@@ -399,7 +400,7 @@ extern "C" fn elanite_shmem_reduce(
     reduce(&set, (to, from), product(count, bytes), how);
 }
 
-/// A reduction by a function of the program.
+/// A reduction by a program function.
 #[unsafe(no_mangle)]
 extern "C" fn elanite_shmem_reduce_by(
     to: *mut c_void,
@@ -417,7 +418,7 @@ extern "C" fn elanite_shmem_reduce_by(
     reduce_by(&set, (to, from), (count, bytes), combine);
 }
 
-/// The calls of teams return 0, or -1 if there is no such team.
+/// Team calls return 0, or -1 if there is no such team.
 fn of_team(team: usize, call: impl FnOnce(&Set)) -> c_int {
     members::set(team).map_or(-1, |set| {
         call(&set);
@@ -436,7 +437,7 @@ extern "C" fn elanite_shmem_team_broadcast(
     of_team(team, |set| {
         let root = root as usize;
         broadcast(set, (to, from), size, root);
-        // The root of a team has the bytes, too.
+        // A team's root has the bytes, too.
         if set.place == root && to.cast_const() != from {
             copy(to, own(from, size));
         }
@@ -478,7 +479,7 @@ extern "C" fn elanite_shmem_team_alltoall(
     })
 }
 
-/// The numbers of reductions of teams, in the order of the header.
+/// The team reductions' numbers, in header order.
 const TEAM_REDUCTIONS: [u32; 7] = [
     number("shmem_and_reduce"),
     number("shmem_or_reduce"),
@@ -489,7 +490,7 @@ const TEAM_REDUCTIONS: [u32; 7] = [
     number("shmem_prod_reduce"),
 ];
 
-/// A reduction of a team, of the types that the library knows.
+/// A team's reduction on types that the library knows.
 #[unsafe(no_mangle)]
 extern "C" fn elanite_shmem_team_reduce(
     team: usize,
@@ -508,7 +509,7 @@ extern "C" fn elanite_shmem_team_reduce(
     })
 }
 
-/// A reduction of a team, by a function of the program.
+/// A team's reduction by a program function.
 #[unsafe(no_mangle)]
 extern "C" fn elanite_shmem_team_reduce_by(
     team: usize,

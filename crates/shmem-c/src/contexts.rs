@@ -1,7 +1,7 @@
-//! Contexts: what a context has under way, and the calls that wait for it.
+//! Contexts: their pending operations, and the calls that wait for them.
 //!
-//! A context is a number that the program holds as a pointer: 0 is no context, 1 the default one. The options say what a context
-//! will not be used for; nothing here depends on that.
+//! A context is a number that the program holds as a pointer: 0 is no context, 1 the default one. The options exclude
+//! uses of a context; they have no effect here.
 
 use super::members::{WORLD, members};
 use super::{check_running, fail, fail_in, own, shmem};
@@ -21,11 +21,11 @@ const UNSEEN: usize = 64;
 #[derive(Clone, Copy)]
 pub struct Begun {
     pub ticket: Ticket,
-    /// The number of the call.
+    /// The call's number.
     call: u32,
     pe: u32,
     at: usize,
-    /// Where the program wants the old word of an atomic operation, and how many bytes.
+    /// Where the program wants an atomic operation's old word, and how many bytes.
     old_word: Option<(usize, usize)>,
 }
 
@@ -42,7 +42,7 @@ impl Begun {
         }
     }
 
-    /// The operation, whose end stores the old word in the program's memory.
+    /// The operation; its end stores the old word in the program's memory.
     pub fn storing(self, place: *mut c_void, size: usize) -> Begun {
         Begun {
             old_word: Some((place.expose_provenance(), size)),
@@ -75,16 +75,16 @@ impl Begun {
 
 /// A context that the program has made.
 struct Context {
-    /// The team whose numbers the context's calls use.
+    /// The team with the numbers that the context's calls use.
     team: usize,
     begun: VecDeque<Begun>,
 }
 
-/// What contexts have under way, by number.
+/// Contexts' pending operations, by number.
 #[derive(Default)]
 pub struct Contexts {
     default: VecDeque<Begun>,
-    /// From the number after [`DEFAULT`] on; nothing where a context has been destroyed.
+    /// From the number after [`DEFAULT`] on; `None` where a context has been destroyed.
     others: Vec<Option<Context>>,
 }
 
@@ -124,18 +124,18 @@ impl Contexts {
     }
 }
 
-/// Makes a context of a team.
+/// Makes a team's context.
 pub fn create(team: usize) -> usize {
     check_running();
     shmem().contexts.create(team)
 }
 
-/// The team of a context, if there is such a context.
+/// A context's team, if there is such a context.
 pub fn team_of(context: usize) -> Option<usize> {
     shmem().contexts.team_of(context)
 }
 
-/// Destroys the contexts of a team.
+/// Destroys a team's contexts.
 pub fn destroy_those_of(team: usize) {
     let all: Vec<usize> = {
         let contexts = &shmem().contexts.others;
@@ -157,7 +157,7 @@ fn destroy(context: usize) {
     }
 }
 
-/// Something with what a context has under way; ends the program if there is no such context.
+/// Calls a function on a context's pending operations; ends the program if there is no such context.
 fn with<T>(context: usize, what: impl FnOnce(&mut VecDeque<Begun>) -> T) -> T {
     if let Some(begun) = shmem().contexts.get(context) {
         return what(begun);
@@ -165,7 +165,7 @@ fn with<T>(context: usize, what: impl FnOnce(&mut VecDeque<Begun>) -> T) -> T {
     fail(format_args!("there is no such context"))
 }
 
-/// The processing element of a number that the program has named, in the team of a context.
+/// The processing element with a number that the program has named, in a context's team.
 pub fn element(context: usize, pe: c_int) -> u32 {
     if context == DEFAULT {
         return super::element(pe);

@@ -1,17 +1,17 @@
-//! Which ranges of the symmetric heap are taken. The first gap that is long enough is used, so that equal calls in all ranks give
-//! equal addresses.
+//! The taken ranges in the symmetric heap. The first gap that is long enough is used, so that equal calls in all ranks
+//! give equal addresses.
 
 use std::collections::BTreeMap;
 
-/// Every allocation begins at a multiple of this: a line of the host's cache, and a packet's payload.
+/// Every allocation begins at a multiple of this: a host cache line, and a packet's payload.
 const LINE: usize = 64;
 
-/// The allocations in a range of addresses.
+/// The allocations in an address range.
 #[derive(Debug)]
 pub struct Heap {
     from: usize,
     to: usize,
-    /// Lengths of allocations, by address.
+    /// Allocation lengths, by address.
     taken: BTreeMap<usize, usize>,
 }
 
@@ -25,7 +25,7 @@ impl Heap {
         }
     }
 
-    /// Takes a range; nothing if no gap is long enough. The alignment is a power of two.
+    /// Takes a range; `None` if no gap is long enough. The alignment is a power of two.
     pub fn take(&mut self, length: usize, alignment: usize) -> Option<usize> {
         let alignment = alignment.max(LINE);
         let length = length.max(1).checked_next_multiple_of(LINE)?;
@@ -43,7 +43,7 @@ impl Heap {
         })
     }
 
-    /// The length of the allocation at an address.
+    /// The allocation's length at an address.
     pub fn length(&self, at: usize) -> Option<usize> {
         self.taken.get(&at).copied()
     }
@@ -64,7 +64,7 @@ impl Heap {
         fits
     }
 
-    /// Gives an allocation back; false if there is none at the address.
+    /// Gives an allocation back; false if there is no allocation at the address.
     pub fn give_back(&mut self, at: usize) -> bool {
         self.taken.remove(&at).is_some()
     }

@@ -1,7 +1,7 @@
-//! # OpenSHMEM for programs in C: what `shmem.h` declares
+//! # OpenSHMEM for programs in C: the functions in `shmem.h`
 //!
-//! The functions are those of OpenSHMEM 1.5, with the names of Cray, SGI and Quadrics before it. They are made of the operations
-//! of [`native`], as the simulator's own Shmem is made of those of Elanlib (petrini2003 s3), and take the same times.
+//! The functions are OpenSHMEM 1.5's, with the earlier names by Cray, SGI and Quadrics. They are made of [`native`]'s
+//! operations, as the simulator's own Shmem is made of Elanlib's (petrini2003 s3), and take the same times.
 //!
 //! ## The rooms
 //!
@@ -13,33 +13,35 @@
 //! | [`atomics`] | atomic operations |
 //! | [`contexts`] | contexts, fence, quiet |
 //! | [`waits`] | waiting for a word |
-//! | [`collectives`], on [`active`] | barriers, broadcasts, collects, exchanges, reductions of active sets |
+//! | [`collectives`], on [`active`] | barriers, broadcasts, collects, exchanges, reductions on active sets |
 //! | [`locks`] | locks |
-//! | [`teams`] on [`members`], [`signals`] | those of OpenSHMEM 1.5 |
+//! | [`teams`] on [`members`], [`signals`] | OpenSHMEM 1.5's |
 //!
 //! ## The main path
 //!
-//! A put of a program:
+//! A program's put:
 //!
-//! 1. `transfer.rs`: the function of C checks the rank and the address.
-//! 2. `contexts.rs`: the context takes down the operation of [`native`].
+//! 1. `transfer.rs`: the C function checks the rank and the address.
+//! 2. `contexts.rs`: the context registers the [`native`] operation.
 //! 3. `waits.rs`: another process waits for the word.
 //!
-//! ## What programs see
+//! ## Effects on programs
 //!
 //! The header has a function for each type; they are inline and call the functions here, which know sizes only. So a report
 //! names a call without its type: `shmem_int_put` is `shmem_put`.
 //!
-//! *Symmetric memory* is the writable static data of the program and its libraries, and the heap. All ranks have both at the same
-//! addresses, as `elanite prun` starts them without randomised addresses, so that an address means the same object everywhere.
+//! *Symmetric memory* is the writable static data in the program and its libraries, and the heap. All ranks have both
+//! at the same addresses, as `elanite prun` starts them without randomised addresses, so that an address means the same
+//! object everywhere.
 //!
-//! *Completion.* A put of up to [`SMALL`] bytes, and an atomic operation that returns nothing, return at once; a longer put
-//! returns when it is over. `shmem_quiet` waits for all, and so does `shmem_fence`: separate DMAs are not ordered.
+//! *Completion.* A put with up to [`SMALL`] bytes, and an atomic operation without a result, return immediately; a
+//! longer put returns when it is over. `shmem_quiet` waits for all, and so does `shmem_fence`: separate DMAs are not
+//! ordered.
 //!
-//! *Errors.* A wrong processing element or address ends the program with a message that names the call. An operation that fails
-//! later is told by the call that waits for it, in the name of the call that began it.
+//! *Errors.* A wrong processing element or address ends the program with a message that names the call. An operation
+//! that fails later is reported by the call that waits for it, under the name of the call that began it.
 
-#![allow(unsafe_code)] // functions of C, and memory that programs name by addresses
+#![allow(unsafe_code)] // C functions, and memory that programs name by addresses
 
 mod active;
 mod atomics;
@@ -82,11 +84,11 @@ enum Stage {
     Over,
 }
 
-/// What the library keeps in this process.
+/// The library's state in this process.
 #[derive(Default)]
 struct Shmem {
     stage: Stage,
-    /// The level of threads that the program has got (`SHMEM_THREAD_SINGLE` and so on).
+    /// The thread level that the program has got (`SHMEM_THREAD_SINGLE` and so on).
     level: c_int,
     symmetric: Symmetric,
     contexts: Contexts,
@@ -101,17 +103,17 @@ static SHMEM: Mutex<Shmem> = Mutex::new(Shmem {
     teams: Teams::EMPTY,
 });
 
-/// The state, locked. Nobody waits in simulated time while he holds the lock.
+/// The state, locked. No thread waits in simulated time while it holds the lock.
 fn shmem() -> MutexGuard<'static, Shmem> {
     SHMEM.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Ends the program with what is wrong with the call that it is in.
+/// Ends the program with the error in the current call.
 fn fail(what: fmt::Arguments<'_>) -> ! {
     fail_in(thread::current().call.get(), what)
 }
 
-/// Ends the program with what is wrong with a call.
+/// Ends the program with a call's error.
 fn fail_in(call: u32, what: fmt::Arguments<'_>) -> ! {
     let name = link::calls::name(call);
     eprintln!(
@@ -130,7 +132,7 @@ fn check_running() {
     }
 }
 
-/// The processing element of a number that the program has named.
+/// The processing element with a number that the program has named.
 fn element(pe: c_int) -> u32 {
     check_running();
     match u32::try_from(pe) {
@@ -142,7 +144,7 @@ fn element(pe: c_int) -> u32 {
     }
 }
 
-/// The address of symmetric memory that the program has named.
+/// A symmetric memory address that the program has named.
 fn symmetric(at: *const c_void, length: usize, pe: u32) -> usize {
     let address = at.addr();
     if length > 0 && !native::memory::is_offered(address, length) {
@@ -156,11 +158,11 @@ fn symmetric(at: *const c_void, length: usize, pe: u32) -> usize {
 
 /// The program's own memory that a call names.
 fn own(at: *const c_void, length: usize) -> Span {
-    // SAFETY: the standard says that the memory is valid, and stays as it is until the call or its completion.
+    // SAFETY: by the standard the memory is valid, and stays as it is until the call or its completion.
     unsafe { Span::new(at.cast(), length) }
 }
 
-/// Bytes of elements; ends the program if there are too many.
+/// The elements' bytes; ends the program if there are too many.
 fn product(count: usize, size: usize) -> usize {
     count.checked_mul(size).unwrap_or_else(|| {
         fail(format_args!(

@@ -1,16 +1,16 @@
 //! Locks, which processing elements get in the order in which they ask.
 //!
-//! A lock is a symmetric `long`, zero while it is free. Its two halves are words of atomic operations. The lower half at
-//! processing element 0, the lock's *home*, names the last one in the queue of those who have the lock or wait for it. The upper
-//! half at each of these is its own: whether it must still wait, and who comes after it.
+//! A lock is a symmetric `long`, zero while it is free. Its two halves are words for atomic operations. The lower half
+//! at processing element 0, the lock's *home*, names the last one in the queue of elements that have the lock or wait
+//! for it. The upper half at each element is its own: whether it must still wait, and its successor.
 //!
 //! | call | does |
 //! |---|---|
-//! | `shmem_set_lock` | says "wait" to itself, swaps its name for the last one's, gives that one its name, waits for "go on" |
-//! | `shmem_clear_lock` | makes the queue empty if it is still the last one; else tells the next one to go on |
+//! | `shmem_set_lock` | sets its own "wait" bit, swaps its name for the last one's, gives that one its name, waits until the bit is cleared |
+//! | `shmem_clear_lock` | makes the queue empty if it is still the last one; else clears the next one's "wait" bit |
 //! | `shmem_test_lock` | puts its name into an empty queue |
 //!
-//! So nobody polls memory of others, and a lock that nobody wants costs one atomic operation to take and one to give back.
+//! So no element polls others' memory, and an uncontended lock costs one atomic operation to take and one to give back.
 
 use super::atomics::change;
 use super::contexts::{self, DEFAULT};
@@ -19,13 +19,13 @@ use derive::call;
 use native::Atomic;
 use std::ffi::{c_int, c_long, c_void};
 
-/// The bit of the own half that says to wait; the others name who comes next.
+/// The "wait" bit in the own half; the other bits name the successor.
 const WAIT: u32 = 1 << 31;
 
 /// Where a lock's queue is.
 const HOME: u32 = 0;
 
-/// A lock, as one processing element sees it. Names are numbers of processing elements plus 1, so that 0 names none.
+/// A lock, as one processing element sees it. Names are element numbers plus 1, so that 0 is no name.
 struct Lock {
     last: *const c_void,
     own: *const c_void,
@@ -57,7 +57,7 @@ impl Lock {
     fn set(&self) {
         self.set_state(WAIT);
         let before = change(self.last, Atomic::Swap, (self.name, 0), HOME);
-        // Who comes first leaves the bit: another one may write its name beside it at any moment.
+        // The first element leaves the bit: another one may write its name beside it at any moment.
         if before != 0 {
             change(self.own, Atomic::Or, (self.name, 0), before - 1);
             waits::wait_until(|| self.state() & WAIT == 0);

@@ -1,16 +1,16 @@
-//! The members of teams: sets of processing elements with numbers of their own.
+//! Team members: sets of processing elements with their own numbers.
 //!
-//! A team is a number that the program holds as a pointer: 0 is no team, 1 all processing elements, 2 those whose memory the
-//! caller reaches by addresses, which is the caller alone.
+//! A team is a number that the program holds as a pointer: 0 is no team, 1 all processing elements, 2 the elements with
+//! memory that the caller reaches by addresses, which is the caller alone.
 
 use super::active::Set;
 use super::{check_running, shmem};
 use std::ffi::c_int;
 
-/// The team of all.
+/// The team with all elements.
 pub const WORLD: usize = 1;
 
-/// The team of those whose memory the caller reaches by addresses.
+/// The team with memory that the caller reaches by addresses.
 pub const SHARED: usize = 2;
 
 /// `shmem_team_config_t`.
@@ -27,14 +27,14 @@ pub struct Team {
     pub config: Config,
 }
 
-/// The teams that the program has made, from the number after [`SHARED`] on; nothing where one has been destroyed.
+/// The teams that the program has made, from the number after [`SHARED`] on; `None` where one has been destroyed.
 #[derive(Default)]
 pub struct Teams(Vec<Option<Team>>);
 
 impl Teams {
     pub const EMPTY: Teams = Teams(Vec::new());
 
-    /// The team of a number.
+    /// The team with a number.
     pub fn find(&self, team: usize) -> Option<Team> {
         let members = match team {
             0 => return None,
@@ -69,12 +69,12 @@ impl Teams {
     }
 }
 
-/// The members of a team.
+/// A team's members.
 pub fn members(team: usize) -> Option<Vec<u32>> {
     shmem().teams.find(team).map(|team| team.members)
 }
 
-/// The members of a team as a set, for a call of all of them.
+/// A team's members as a set, for a call by all members.
 pub fn set(team: usize) -> Option<Set> {
     check_running();
     Some(Set::of(members(team)?, format_args!("the team")))

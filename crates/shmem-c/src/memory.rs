@@ -8,7 +8,7 @@ use super::{collectives, fail, own, product, setup, shmem};
 use derive::call;
 use std::ffi::c_void;
 
-/// The alignment of memory for which none is asked.
+/// The alignment for memory without a requested one.
 const ALIGNMENT: usize = 64;
 
 /// Does something with the heap.
@@ -47,7 +47,7 @@ fn free(at: *mut c_void) {
     with_heap(|heap| heap.give_back(at.addr()));
 }
 
-/// Takes memory at a multiple of a power of two: of the next one, if the program names another number.
+/// Takes memory at a multiple of a power of two: the next power, if the program names another number.
 fn align(alignment: usize, size: usize) -> *mut c_void {
     match alignment.checked_next_power_of_two() {
         Some(alignment) => allocate(size, alignment),
@@ -80,7 +80,7 @@ fn reallocate(at: *mut c_void, size: usize) -> *mut c_void {
     new
 }
 
-/// Takes memory of zeros: memory that was given back has anything.
+/// Takes zeroed memory: memory that was given back has arbitrary content.
 fn zeroed(count: usize, size: usize) -> *mut c_void {
     let length = product(count, size);
     if length == 0 {
@@ -92,7 +92,7 @@ fn zeroed(count: usize, size: usize) -> *mut c_void {
         std::ptr::with_exposed_provenance_mut::<c_void>,
     );
     if !at.is_null() {
-        // SAFETY: the range has just been taken, and nobody else knows it.
+        // SAFETY: the range has just been taken, and no other code knows it.
         unsafe { at.cast::<u8>().write_bytes(0, length) };
     }
     collectives::barrier_of_all();

@@ -2,7 +2,7 @@
 //!
 //! | variable | |
 //! |---|---|
-//! | `SHMEM_SYMMETRIC_SIZE`, or the older `SMA_SYMMETRIC_SIZE` | bytes of the heap; the letters K, M, G and T stand for powers of 1024 |
+//! | `SHMEM_SYMMETRIC_SIZE`, or the older `SMA_SYMMETRIC_SIZE` | the heap's bytes; the letters K, M, G and T stand for powers of 1024 |
 //!
 //! Without them the heap has [`DEFAULT_SIZE`]. Its pages cost memory only when they are touched.
 
@@ -12,7 +12,7 @@ use super::{fail, shmem};
 /// Where the heap begins in every rank, far from where systems put programs, libraries and stacks.
 const BASE: usize = 0x20_0000_0000;
 
-/// Bytes of the heap unless the environment says otherwise.
+/// The heap's bytes, unless the environment sets them.
 const DEFAULT_SIZE: usize = 1 << 30;
 
 /// The heap, once there is one.
@@ -31,7 +31,7 @@ impl Symmetric {
 /// Maps the heap and lets others reach it.
 pub fn open() {
     let size = wanted_size();
-    // SAFETY: a new range of memory, which replaces none.
+    // SAFETY: a new range of memory, which replaces no other.
     let mapped = unsafe {
         libc::mmap(
             std::ptr::without_provenance_mut(BASE),
@@ -57,7 +57,7 @@ pub fn open() {
     shmem().symmetric.0 = Some(Heap::new(BASE, size));
 }
 
-/// What the environment says of the heap's size.
+/// The heap size that the environment demands.
 fn wanted_size() -> usize {
     const NAMES: [&str; 2] = ["SHMEM_SYMMETRIC_SIZE", "SMA_SYMMETRIC_SIZE"];
     for name in NAMES {

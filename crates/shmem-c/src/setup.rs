@@ -1,7 +1,7 @@
-//! Start, end, and questions that communicate with nobody.
+//! Start, end, and queries without communication.
 //!
-//! A program that exits with code 0 and without `shmem_finalize` ends as if it had called it, as the standard says. The exit of
-//! one processing element with another code, and `shmem_global_exit`, end all.
+//! A program that exits with code 0 and without `shmem_finalize` ends as if it had called it, as the standard demands.
+//! The exit of one processing element with another code, and `shmem_global_exit`, end all.
 
 use super::{Stage, collectives, region, shmem};
 use derive::call;
@@ -9,13 +9,13 @@ use link::Leaving;
 use rank::thread;
 use std::ffi::{c_char, c_int, c_void};
 
-/// The version of OpenSHMEM.
+/// The OpenSHMEM version.
 const VERSION: (c_int, c_int) = (1, 5);
 
-/// The name of this library; `SHMEM_MAX_NAME_LEN` has room for more.
+/// This library's name; `SHMEM_MAX_NAME_LEN` has room for more.
 const NAME: &std::ffi::CStr = c"Elanite OpenSHMEM";
 
-/// The highest level of threads, `SHMEM_THREAD_MULTIPLE`.
+/// The highest thread level, `SHMEM_THREAD_MULTIPLE`.
 const MULTIPLE: c_int = 3;
 
 /// Starts the library, unless it has started.
@@ -34,11 +34,11 @@ fn start(level: c_int) {
     region::open();
     // SAFETY: the handler is one of C, and needs no argument.
     unsafe { on_exit(exits, std::ptr::null_mut()) };
-    // Nobody may reach into a heap that is not there yet.
+    // A heap must exist before others reach into it.
     collectives::barrier_of_all();
 }
 
-/// Starts the library for a call of its heap: old programs allocate first.
+/// Starts the library for a heap call: old programs allocate first.
 pub fn start_if_needed() {
     start(0);
 }
@@ -52,7 +52,7 @@ fn finish() {
 }
 
 unsafe extern "C" {
-    /// Of the GNU C library: like `atexit`, for a function that gets the exit code and an argument.
+    /// In the GNU C library: like `atexit`, for a function that gets the exit code and an argument.
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
@@ -65,12 +65,12 @@ extern "C" fn exits(code: c_int, _argument: *mut c_void) {
 /// Ends this processing element, and with it all, with an exit code.
 pub fn end_all(code: c_int) -> ! {
     native::session().leaves(Leaving::Abort(code));
-    // SAFETY: what the program has written so far goes out; then the process is gone, and calls none of its handlers.
+    // SAFETY: the program's output so far is flushed; then the process is gone, and does not call its handlers.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     native::vanish(code)
 }
 
-/// Stores what a program asks for.
+/// Stores a value that a program asks for.
 pub fn tell<T>(place: *mut T, value: T) {
     if !place.is_null() {
         // SAFETY: the program's place for the answer.
@@ -150,7 +150,7 @@ extern "C" fn shmem_addr_accessible(at: *const c_void, pe: c_int) -> c_int {
     (exists && native::memory::is_offered(at.addr(), 1)).into()
 }
 
-/// The caller's own memory can be reached by an address; that of others cannot.
+/// The caller's own memory can be reached by an address; others' memory cannot.
 #[unsafe(no_mangle)]
 extern "C" fn shmem_ptr(at: *mut c_void, pe: c_int) -> *mut c_void {
     if pe == own_number() && native::memory::is_offered(at.addr(), 1) {
@@ -174,11 +174,11 @@ extern "C" fn shmem_info_get_name(name: *mut c_char) {
     }
 }
 
-/// There is nothing that measures the program.
+/// There is no profiler.
 #[unsafe(no_mangle)]
 extern "C" fn shmem_pcontrol(_level: c_int) {}
 
-// The caches of the hosts see what the adapters write: the calls about them have no effect.
+// Host caches see the adapters' writes: the calls about them have no effect.
 
 #[unsafe(no_mangle)]
 extern "C" fn shmem_clear_cache_inv(_line: *mut c_void) {}

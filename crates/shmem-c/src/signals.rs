@@ -10,7 +10,7 @@ use derive::call;
 use native::Atomic;
 use std::ffi::{c_int, c_void};
 
-/// What becomes of the word of a signal (`SHMEM_SIGNAL_SET`, `SHMEM_SIGNAL_ADD`).
+/// The changes to a signal's word (`SHMEM_SIGNAL_SET`, `SHMEM_SIGNAL_ADD`).
 const OPERATIONS: [Atomic; 2] = [Atomic::Swap, Atomic::Add];
 
 #[call("shmem_put_signal")]

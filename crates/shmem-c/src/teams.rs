@@ -1,31 +1,31 @@
-//! Teams of OpenSHMEM 1.5.
+//! OpenSHMEM 1.5's teams.
 //!
-//! All members of a parent team make a new one by the same call; each computes who belongs to it, so that they need not
-//! communicate. Teams of the same members share a group of Elanlib.
+//! All members in a parent team make a new one by the same call; each computes the new members, so that they need not
+//! communicate. Teams with the same members share an Elanlib group.
 
 use super::members::{Config, SHARED, Team, members, set};
 use super::{Shmem, collectives, contexts, setup, shmem};
 use derive::call;
 use std::ffi::{c_int, c_long};
 
-/// What a call returns that has failed.
+/// A failed call's result.
 const FAILED: c_int = -1;
 
-/// The bit of a mask that says that a configuration has a number of contexts.
+/// The mask bit for a configuration's context count.
 const NUMBER_OF_CONTEXTS: c_long = 1;
 
-/// A number of processing elements, as C has it.
+/// A processing element count as a C number.
 fn number(count: usize) -> c_int {
     c_int::try_from(count).unwrap_or(FAILED)
 }
 
-/// The place of a processing element in a team, or -1.
+/// A processing element's place in a team, or -1.
 fn place(members: &[u32], pe: u32) -> c_int {
     let place = members.iter().position(|&member| member == pe);
     place.map_or(FAILED, number)
 }
 
-/// Reads what a program wants of a team.
+/// Reads a program's configuration for a team.
 fn wanted(config: *const Config, mask: c_long) -> Config {
     if config.is_null() || mask & NUMBER_OF_CONTEXTS == 0 {
         return Config::default();
@@ -34,7 +34,7 @@ fn wanted(config: *const Config, mask: c_long) -> Config {
     unsafe { config.read() }
 }
 
-/// Makes the team of some members for those of them that call; 0 for others.
+/// Makes a team from some members for the callers among them; 0 for others.
 fn make(members: Vec<u32>, config: Config) -> usize {
     let me = native::rank();
     if members.contains(&me) {
@@ -44,7 +44,7 @@ fn make(members: Vec<u32>, config: Config) -> usize {
     }
 }
 
-/// The members of a parent team from a place on, a stride apart; nothing if the parent has no such members.
+/// A parent team's members from a place on, a stride apart; `None` if the parent has no such members.
 fn strided(parent: &[u32], start: c_int, stride: c_int, size: c_int) -> Option<Vec<u32>> {
     if size < 1 || stride == 0 && size > 1 {
         return None;
@@ -56,7 +56,7 @@ fn strided(parent: &[u32], start: c_int, stride: c_int, size: c_int) -> Option<V
     (0..size).map(member).collect()
 }
 
-/// Makes the teams of rows and of columns of a parent team, laid out in rows of some length; returns the caller's two.
+/// Makes the row and column teams of a parent team, laid out in rows with a given length; returns the caller's two.
 fn rows_and_columns(parent: &[u32], row: usize, configs: [Config; 2]) -> [usize; 2] {
     let me = native::rank();
     let place = parent.iter().position(|&member| member == me).unwrap_or(0);
@@ -74,7 +74,7 @@ fn rows_and_columns(parent: &[u32], row: usize, configs: [Config; 2]) -> [usize;
 }
 
 impl Shmem {
-    /// The team of a number has no contexts and no calls any more.
+    /// The team with a number has no contexts and no calls any more.
     fn destroy_team(&mut self, team: usize) {
         self.teams.remove(team);
     }

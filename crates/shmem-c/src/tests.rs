@@ -1,4 +1,4 @@
-//! Tests of what needs no simulator.
+//! Tests that need no simulator.
 
 use super::heap::Heap;
 use super::waits::holds;
@@ -61,6 +61,6 @@ fn comparisons_know_signs_and_widths() {
         assert_eq!(holds(minus, comparison, 1, 2, false), Some(unsigned));
     }
     assert_eq!(holds(0, 6, 0, 8, true), None);
-    // A negative value of a program comes as a word of 8 bytes.
+    // A program's negative value comes as an 8-byte word.
     assert_eq!(holds(0xffff_ffff, 0, u64::MAX, 4, true), Some(true));
 }

@@ -1,7 +1,7 @@
 //! Put and get.
 //!
-//! Every transfer crosses the adapters, also one to the caller itself ([`native::put`]). Strided calls move each element by
-//! an operation of its own: a DMA moves one range of bytes.
+//! Every transfer crosses the adapters, also one to the caller itself ([`native::put`]). Strided calls move each
+//! element by its own operation: a DMA moves one byte range.
 
 use super::contexts::{self, Begun, DEFAULT};
 use super::{SMALL, own, product, symmetric};
@@ -9,7 +9,7 @@ use derive::call;
 use native::{Buffer, Span};
 use std::ffi::{c_int, c_void};
 
-/// Begins a put; nothing if there is nothing to put.
+/// Begins a put; `None` if there are no bytes to put.
 pub fn begin_put(at: *const c_void, from: Span, pe: u32) -> Option<Begun> {
     if from.length == 0 {
         return None;
@@ -18,7 +18,7 @@ pub fn begin_put(at: *const c_void, from: Span, pe: u32) -> Option<Begun> {
     Some(Begun::new(native::put(pe, at, &[from.bytes()]), pe, at))
 }
 
-/// Begins a get; nothing if there is nothing to get.
+/// Begins a get; `None` if there are no bytes to get.
 pub fn begin_get(into: Span, from: *const c_void, pe: u32) -> Option<Begun> {
     if into.length == 0 {
         return None;
@@ -28,7 +28,7 @@ pub fn begin_get(into: Span, from: *const c_void, pe: u32) -> Option<Begun> {
     Some(Begun::new(got, pe, from))
 }
 
-/// Puts. The bytes have been read when this returns; a call that blocks waits for the end of a long put all the same, since the
+/// Puts. The bytes have been read when this returns; a blocking call still waits until a long put has ended, since the
 /// adapter reads them only while it sends.
 fn put(
     context: usize,
@@ -66,7 +66,7 @@ fn get(
     }
 }
 
-/// The place of an element of an array, of which every `stride`th counts.
+/// An element's place in an array with stride `stride`.
 pub fn place(array: *const c_void, index: usize, stride: isize, size: usize) -> *const c_void {
     let distance = index
         .cast_signed()

@@ -1,14 +1,16 @@
-//! Waiting for a word of one's own memory.
+//! Waiting for a word in one's own memory.
 //!
-//! The word may change by a put or an atomic operation of another rank. A rank that waits goes on when others have written into
-//! its memory, and looks at the word again. A program that only tests lets time go on by a step each time in vain.
+//! The word may change by another rank's put or atomic operation. A rank that waits continues when others have written
+//! into its memory, and looks at the word again. A program that only tests lets time advance by a step at each
+//! unsuccessful test.
 
 use super::{check_running, fail};
 use derive::call;
 use link::calls::number;
 use std::ffi::{c_int, c_void};
 
-/// Whether a comparison (`SHMEM_CMP_EQ` and so on) of a word of a size with a value holds; nothing if there is no such comparison.
+/// Whether a comparison (`SHMEM_CMP_EQ` and so on) between a word of a size and a value holds; `None` if there is no
+/// such comparison.
 pub fn holds(
     word: u64,
     comparison: c_int,
@@ -17,7 +19,7 @@ pub fn holds(
     has_sign: bool,
 ) -> Option<bool> {
     let unused = 64 - 8 * size as u32;
-    // The order of signed numbers is that of unsigned ones with the other sign.
+    // Signed numbers are ordered like unsigned ones with the other sign bit.
     let ordered = |word: u64| (word << unused) ^ (u64::from(has_sign) << 63);
     let (word, value) = (ordered(word), ordered(value));
     Some(match comparison {
@@ -44,7 +46,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// The word of a size at an address of the program.
+    /// The word of a size at a program address.
     pub fn new(at: *const c_void, size: usize) -> Word {
         Word { at, size }
     }
@@ -105,20 +107,20 @@ extern "C" fn elanite_shmem_test(
     holds.into()
 }
 
-/// Words of an array that a program waits for.
+/// Words in an array that a program waits for.
 struct Words {
     at: *const c_void,
     size: usize,
     has_sign: bool,
     comparison: c_int,
-    /// With what the words are compared: a value for all, or one for each.
+    /// The values to compare with: one for all words, or one for each.
     values: *const c_void,
     values_apart: usize,
     /// The words that count.
     wanted: Vec<usize>,
 }
 
-/// How many of several words must hold.
+/// How many words must hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum HowMany {
     All,
@@ -127,7 +129,7 @@ enum HowMany {
 }
 
 impl Words {
-    /// The places of the words whose comparisons hold.
+    /// The places of words with comparisons that hold.
     fn holding(&self) -> impl Iterator<Item = usize> {
         let hold = |&place: &usize| {
             let word = Word::new(self.at.wrapping_byte_add(place * self.size), self.size);
@@ -138,7 +140,7 @@ impl Words {
         self.wanted.iter().copied().filter(hold)
     }
 
-    /// Whether there is what the program waits for.
+    /// Whether the program's condition holds.
     fn suffice(&self, how_many: HowMany) -> bool {
         match how_many {
             HowMany::All => self.holding().count() == self.wanted.len(),
@@ -147,7 +149,7 @@ impl Words {
     }
 }
 
-/// The numbers of calls for several words: all, any, some.
+/// The call numbers for several words: all, any, some.
 const WAITS: [u32; 3] = [
     number("shmem_wait_until_all"),
     number("shmem_wait_until_any"),

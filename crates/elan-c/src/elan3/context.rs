@@ -1,7 +1,7 @@
-//! Contexts, and what the device says of itself.
+//! Contexts, and the device's data.
 //!
-//! A process has one context, however often it asks. It is attached, and all processes of the run have their numbers, before the
-//! program begins: the calls that did this have nothing left to do but to say that all is well.
+//! A process has one context, however often it asks. It is attached, and all processes in the run have their numbers,
+//! before the program begins: the calls that did this only report success.
 
 use super::super::layout::Capability;
 use super::super::{complain, places};
@@ -34,13 +34,13 @@ pub struct Position {
 /// `ELAN_POS_MODE_SWITCHED`.
 const SWITCHED: c_uint = 1;
 
-/// The adapter's vendor and device numbers on its bus: those of Quadrics and of the Elan3.
+/// The adapter's vendor and device numbers on its bus: Quadrics and Elan3.
 const VENDOR: c_ushort = 0x14fc;
 const DEVICE: c_ushort = 0;
 
 static CONTEXT: AtomicPtr<Context> = AtomicPtr::new(ptr::null_mut());
 
-/// The context of this process, whose heaps are mapped when it is first made.
+/// This process's context; its heaps are mapped when it is first made.
 fn context(call: &str, main: (u32, u32), adapter: (u32, u32)) -> *mut Context {
     let made = CONTEXT.load(Ordering::Acquire);
     if !made.is_null() {
@@ -91,7 +91,7 @@ extern "C" fn elan3_init(
 #[unsafe(no_mangle)]
 extern "C" fn elan3_fini(_ctx: *mut Context) {}
 
-/// A context of the device, for `elan3_create`: the same one.
+/// A device context, for `elan3_create`: the same one.
 #[call]
 extern "C" fn elan3_control_open(_device: c_int) -> *mut Context {
     let made = CONTEXT.load(Ordering::Acquire);
@@ -122,7 +122,7 @@ extern "C" fn elan3_detach(_ctx: *mut Context) -> c_int {
     0
 }
 
-/// The processes of the run have their numbers from 0 on.
+/// The run's processes have their numbers from 0 on.
 #[unsafe(no_mangle)]
 extern "C" fn elan3_addvp(_ctx: *mut Context, first: c_uint, _cap: *mut Capability) -> c_int {
     if first == 0 {
@@ -167,7 +167,7 @@ extern "C" fn elan3_block_inputter(_ctx: *mut Context, _blocked: c_int) -> c_int
     0
 }
 
-/// The heaps are mapped; other memory of a process of 64 bits is mapped by `elan3_setperm`.
+/// The heaps are mapped; other memory in a 64-bit process is mapped by `elan3_setperm`.
 #[unsafe(no_mangle)]
 extern "C" fn elan3_set_standard_mappings(_ctx: *mut Context) -> c_int {
     0
@@ -202,7 +202,7 @@ unsafe extern "C" fn elan3_get_devinfo(_ctx: *mut Context, info: *mut DeviceInfo
     unsafe { elan3_devinfo(0, info) }
 }
 
-/// Where the node is, in a fat tree of radix 4 that has all nodes of the run.
+/// The node's place in a radix-4 fat tree that has all the run's nodes.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan3_get_position(_ctx: *mut Context, position: *mut Position) -> c_int {
     let last = (0..native::ranks()).map(native::node_of).max();

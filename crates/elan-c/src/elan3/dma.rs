@@ -1,13 +1,13 @@
 //! DMAs: descriptors in the adapter's memory become puts and gets.
 //!
-//! | bits of `dma_type` | |
+//! | bits in `dma_type` | |
 //! |---|---|
 //! | 0, 1 | the unit: all are bytes here |
 //! | 2 | the direction: 0 writes to the process `dma_destCookieVProc`, 1 reads from the process `dma_srcCookieVProc` |
-//! | 3, 4 | the form: memory, a queue, and the same for a range of processes |
-//! | 8 and up | how often the adapter tries again; the machine file says that |
+//! | 3, 4 | the form: memory, a queue, and the same for a process range |
+//! | 8 and up | how often the adapter tries again; the machine file fixes that |
 //!
-//! The events lie where the bytes do: that of the source where they come from, that of the destination where they go.
+//! The events lie beside the bytes: the source's event where they come from, the destination's where they go.
 
 use super::super::{hold, putget, stop};
 use super::Context;
@@ -62,7 +62,7 @@ pub fn go_on() {
     }
 }
 
-/// What an event is called in a put; nothing for none.
+/// An event's number in a put; 0 without an event.
 fn notice(event: u32) -> u64 {
     if event == 0 {
         0

@@ -1,12 +1,12 @@
-//! Events: counted occurrences, and what follows the last of them.
+//! Events: counted occurrences, and the actions after the last one.
 //!
 //! | an event | |
 //! |---|---|
-//! | is made | its count is 0: it has not occurred, and waits for nothing |
+//! | is made | its count is 0: it has not occurred, and does not wait |
 //! | is primed with n | its count grows by n: it occurs when it has been set n more times |
 //! | is set | its count falls by one; at 0, the event occurs |
 //!
-//! What has been set before an event is primed counts.
+//! Sets before an event is primed count.
 
 use super::super::{hold, until, within, words};
 use super::Context;
@@ -16,13 +16,13 @@ use std::collections::BTreeMap;
 use std::ffi::{c_int, c_long, c_uint, c_ulong, c_void};
 use std::sync::Mutex;
 
-/// What an event does when it occurs.
+/// An event's action when it occurs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Action {
     Nothing,
-    /// Writes 1 to a word of main memory.
+    /// Writes 1 to a word in main memory.
     Word(usize),
-    /// Copies a block of the adapter's memory to main memory. Its last word is then not 0.
+    /// Copies a block from the adapter's memory to main memory. Its last word is then not 0.
     Block(usize, usize),
     /// Starts a DMA, and primes the event again, unless the count is 0.
     Dma(c_ulong, c_int),
@@ -42,7 +42,7 @@ const NEW: Event = Event {
     action: Action::Nothing,
 };
 
-/// Where the last word of an `E3_Event_Blk` lies, which says that the block has been written.
+/// Where the last word in an `E3_Event_Blk` lies, which marks the block as written.
 const DONE: usize = 60;
 
 static EVENTS: Mutex<BTreeMap<u32, Event>> = Mutex::new(BTreeMap::new());
@@ -68,7 +68,7 @@ impl Event {
     }
 }
 
-/// Does what an event that occurs does.
+/// Carries out an occurring event's action.
 fn act(event: &mut Event) {
     let pointer = std::ptr::with_exposed_provenance_mut::<u8>;
     let word_at = std::ptr::with_exposed_provenance_mut::<u32>;
@@ -91,7 +91,7 @@ fn act(event: &mut Event) {
     }
 }
 
-/// Sets the event at an address of the context. An event that is not known yet keeps in mind that it was set.
+/// Sets the event at a context address. An event that is not known yet remembers that it was set.
 pub fn set(elan: u32) {
     let mut events = hold(&EVENTS);
     let event = events.entry(elan).or_insert(NEW);

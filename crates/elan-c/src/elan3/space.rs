@@ -1,7 +1,7 @@
-//! The addresses of the context: 32 bits, in which main memory and the adapter's memory are mapped.
+//! The context's addresses: 32 bits, in which main memory and the adapter's memory are mapped.
 //!
-//! The two heaps are mapped where `elan3_init` was told, `elan3_setperm` maps more. Other processes' DMAs name these addresses,
-//! so that equal places need not be equal addresses of the processes. The adapter's memory is memory of the process; a
+//! The two heaps are mapped at `elan3_init`'s addresses; `elan3_setperm` maps more. Other processes' DMAs name these
+//! addresses, so that equal places need not have equal process addresses. The adapter's memory is process memory; a
 //! `sdramaddr_t` is its address there.
 
 use super::super::heap::Heap;
@@ -19,7 +19,7 @@ const READ: c_int = 4;
 const WRITE: c_int = 5;
 const ALL: c_int = 7;
 
-/// Main memory, or the adapter's, at an address of the context.
+/// Main memory, or the adapter's, at a context address.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Mapping {
     elan: u64,
@@ -28,7 +28,7 @@ struct Mapping {
     permission: c_int,
 }
 
-/// What is mapped.
+/// The mappings.
 struct Space {
     mappings: Vec<Mapping>,
     main: Heap,
@@ -49,14 +49,14 @@ impl Space {
         Some((found.at + (elan - found.elan) as usize, found.permission))
     }
 
-    /// The context's address of an address of the process.
+    /// The context's address for a process address.
     fn elan(&self, at: usize) -> u32 {
         let holds = |one: &&Mapping| (one.at..one.at + one.size as usize).contains(&at);
         let found = self.mappings.iter().find(holds);
         found.map_or(NOWHERE, |one| (one.elan + (at - one.at) as u64) as u32)
     }
 
-    /// Takes away what is mapped in a range, counted from what `from` says of a mapping.
+    /// Removes mappings in a range; `from` gives the start of a mapping in the range's terms.
     fn clear(&mut self, from: impl Fn(&Mapping) -> u64, start: u64, size: u64) {
         let end = start + size;
         let rest = |one: Mapping| {
@@ -76,7 +76,7 @@ impl Space {
     }
 }
 
-/// Maps the heaps; says why that cannot be done.
+/// Maps the heaps; the error is the reason why not.
 pub fn open(main: (u32, u32), adapter: (u32, u32)) -> Result<(), String> {
     let space = &mut *hold(&SPACE);
     for (heap, (elan, size)) in [(&mut space.main, main), (&mut space.adapter, adapter)] {
@@ -92,7 +92,7 @@ pub fn open(main: (u32, u32), adapter: (u32, u32)) -> Result<(), String> {
     Ok(())
 }
 
-/// Memory of this process that another process's DMA names.
+/// This process's memory that another process's DMA names.
 pub fn reach(elan: u64, size: u64, writes: bool) -> Option<Span> {
     if size == 0 {
         return Some(Span::default());
@@ -110,13 +110,13 @@ pub fn reach(elan: u64, size: u64, writes: bool) -> Option<Span> {
     }
 }
 
-/// Memory of this process that its own DMA names.
+/// This process's memory that its own DMA names.
 pub fn own(elan: u32, size: u32) -> Option<usize> {
     let found = hold(&SPACE).find(elan.into(), size.into());
     found.map(|(at, _)| at)
 }
 
-/// The context's address of a place in the adapter's memory.
+/// The context's address for a place in the adapter's memory.
 pub fn elan_of(sdram: c_ulong) -> u32 {
     hold(&SPACE).elan(sdram as usize)
 }
@@ -133,7 +133,7 @@ extern "C" fn elan3_allocMain(_ctx: *mut Context, align: c_uint, size: c_uint) -
     at.map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
-/// Addresses that `elan3_setperm` can map: memory of the process that the context does not have.
+/// Addresses that `elan3_setperm` can map: process memory outside the context.
 #[unsafe(no_mangle)]
 extern "C" fn elan3_allocVaddr(_ctx: *mut Context, _align: c_uint, size: c_uint) -> *mut c_void {
     super::super::memory::alloc("elan3_allocVaddr", false, 1 << 16, size as usize)
