@@ -1,4 +1,4 @@
-//! Host names. Each node has a name of its own, and all have the address of this host.
+//! Host names. Each node has its own name, and all have this host's address.
 
 use super::own;
 use libc::{addrinfo, c_char, c_int, hostent, size_t, utsname};
@@ -28,7 +28,7 @@ unsafe fn write(name: &str, to: *mut c_char, room: usize) -> bool {
     count < room
 }
 
-/// The name by which the system finds the address of a host: nodes of the machine have that of this host.
+/// The name by which the system finds a host's address: the machine's nodes have this host's.
 ///
 /// # Safety
 /// The name must be null or a string.
@@ -44,7 +44,7 @@ unsafe fn known(name: *const c_char) -> *const c_char {
     name
 }
 
-// The callers of the functions below keep to the manual pages of the C library.
+// The callers of the functions below keep to the C library's manual pages.
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn gethostname(name: *mut c_char, room: size_t) -> c_int {

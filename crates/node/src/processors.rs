@@ -1,7 +1,7 @@
-//! Processors: their number, and the mask of those on which a thread may run.
+//! Processors: their count, and the mask of those on which a thread may run.
 //!
-//! A node's processors have the numbers from 0 on. A thread may run on all of them until the program sets a mask, which must name
-//! one of them at least. The masks of other processes are the system's.
+//! A node's processors have the numbers from 0 on. A thread may run on all of them until the program sets a mask, which
+//! must name at least one. Other processes' masks are the system's.
 
 use super::{Node, own};
 use libc::{c_int, c_long, c_uint, pid_t, pthread_attr_t, pthread_t, size_t};
@@ -11,14 +11,14 @@ use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
 
-/// The version of the functions that have the size of the mask as an argument.
+/// The version of the functions that have the mask's size as an argument.
 const SIZED: &CStr = if cfg!(target_arch = "x86_64") {
     c"GLIBC_2.3.4"
 } else {
     FIRST
 };
 
-/// The first version of the functions for threads, which belonged to a library of their own at first.
+/// The first version of the functions for threads, which belonged to their own library at first.
 const OF_THREADS: &CStr = if cfg!(target_arch = "x86_64") {
     c"GLIBC_2.32"
 } else {
@@ -34,19 +34,19 @@ static SET_ATTRIBUTE: Next = Next::new(c"pthread_attr_setaffinity_np", SIZED);
 static GET_NPROCS: Next = Next::new(c"get_nprocs", FIRST);
 static GET_NPROCS_CONF: Next = Next::new(c"get_nprocs_conf", FIRST);
 
-/// Bytes of a mask come in words, as the kernel has them.
+/// A mask's bytes come in words, as the kernel has them.
 const WORD: usize = 8;
 
-/// The most processors of a node.
+/// The most processors on a node.
 const MOST: usize = 256;
 
-/// A mask of processors.
+/// A processor mask.
 pub type Mask = [u8; MOST / 8];
 
 /// The masks that the program has set, by thread.
 static MASKS: Mutex<BTreeMap<pthread_t, Mask>> = Mutex::new(BTreeMap::new());
 
-/// The mask of all processors of a node.
+/// The mask with all a node's processors.
 pub fn all(node: &Node) -> Mask {
     std::array::from_fn(|byte| {
         let bits = (node.processors as usize).saturating_sub(8 * byte).min(8);
@@ -54,14 +54,14 @@ pub fn all(node: &Node) -> Mask {
     })
 }
 
-/// The part of a mask that names processors of a node; `None` if it names none.
+/// The part of a mask that names a node's processors; `None` if it is empty.
 pub fn within(node: &Node, mask: &[u8]) -> Option<Mask> {
     let all = all(node);
     let part: Mask = std::array::from_fn(|byte| all[byte] & mask.get(byte).copied().unwrap_or(0));
     part.iter().any(|&byte| byte != 0).then_some(part)
 }
 
-/// Bytes of the mask in the kernel's words.
+/// The mask's bytes in the kernel's words.
 pub fn length(node: &Node) -> usize {
     (node.processors as usize)
         .div_ceil(8)
@@ -73,7 +73,7 @@ fn own_thread() -> pthread_t {
     unsafe { libc::pthread_self() }
 }
 
-/// The thread of this process that a number of the kernel names, if it is the calling one.
+/// The thread in this process that a kernel number names, if it is the calling one.
 fn is_own(pid: pid_t) -> bool {
     // SAFETY: they ask only.
     unsafe { [0, libc::getpid(), libc::syscall(libc::SYS_gettid) as pid_t].contains(&pid) }
@@ -84,7 +84,7 @@ fn mask_of(node: &Node, thread: pthread_t) -> Mask {
     masks.get(&thread).copied().unwrap_or_else(|| all(node))
 }
 
-/// Writes the mask of a thread, with zeros behind it; the error number.
+/// Writes a thread's mask, with zeros behind it; the error number.
 unsafe fn read(node: &Node, thread: pthread_t, size: usize, mask: *mut u8) -> c_int {
     if size < length(node) || !size.is_multiple_of(WORD) {
         return libc::EINVAL;
@@ -98,7 +98,7 @@ unsafe fn read(node: &Node, thread: pthread_t, size: usize, mask: *mut u8) -> c_
     0
 }
 
-/// Keeps the mask of a thread; the error number.
+/// Keeps a thread's mask; the error number.
 unsafe fn keep(node: &Node, thread: pthread_t, size: usize, mask: *const u8) -> c_int {
     // SAFETY: the caller has so many bytes.
     let Some(part) = within(node, unsafe { std::slice::from_raw_parts(mask, size) }) else {
@@ -109,7 +109,7 @@ unsafe fn keep(node: &Node, thread: pthread_t, size: usize, mask: *const u8) -> 
     0
 }
 
-/// The result of a function that sets the error number.
+/// The result for a function that sets the error number.
 fn result(error: c_int) -> c_int {
     if error == 0 {
         return 0;
@@ -119,7 +119,7 @@ fn result(error: c_int) -> c_int {
     -1
 }
 
-// The callers of the functions below keep to the manual pages of the C library.
+// The callers of the functions below keep to the C library's manual pages.
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sysconf(name: c_int) -> c_long {
@@ -211,7 +211,7 @@ unsafe extern "C-unwind" fn pthread_attr_setaffinity_np(
     }
 }
 
-/// The processor of the calling thread: of those in its mask, the one of the rank's place on the node.
+/// The calling thread's processor: the one in its mask for the rank's place on the node.
 fn current(node: &Node) -> u32 {
     let mask = mask_of(node, own_thread());
     let may = |cpu: &u32| mask[*cpu as usize / 8] >> (cpu % 8) & 1 == 1;

@@ -1,4 +1,4 @@
-//! What a program is shown of its node, without a run.
+//! The node as a program sees it, without a run.
 
 use super::Node;
 use super::files::{cpuinfo, shown};

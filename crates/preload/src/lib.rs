@@ -1,7 +1,7 @@
 //! # The library that is loaded into every rank of a real program: `libelanite-fi.so`
 //!
-//! The program is not changed and not linked with this library. The library is preloaded, and libfabric loads the same instance
-//! as a provider. It consists of other crates, whose functions of C it exports:
+//! The program is not changed and not linked with this library. The library is preloaded, and libfabric loads the same
+//! instance as a provider. It consists of other crates, and exports their C functions:
 //!
 //! | crate | stands between |
 //! |---|---|
@@ -20,9 +20,9 @@
 //!
 //! ## The main path
 //!
-//! A call of a program:
+//! A program's call:
 //!
-//! 1. `lib.rs`: the loader finds the function here before that of the MPI library or the C library.
-//! 2. `lib.rs`: one of the crates makes an order of it, or passes it on.
+//! 1. `lib.rs`: the loader finds the function here before the MPI library's or the C library's.
+//! 2. `lib.rs`: a crate turns it into an order, or passes it on.
 
 pub use {clock, elan_c, fi, mpi_calls, native, node, rank, shmem_c};

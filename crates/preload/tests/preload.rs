@@ -12,7 +12,7 @@ fn library() -> PathBuf {
     library
 }
 
-/// A program of the package `mpich`: that of `make build`, or the one on the path.
+/// A program in the package `mpich`: `make build`'s, or the one on the path.
 fn mpich(name: &str) -> PathBuf {
     let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin");
     let installed = installed.join(name);

@@ -1,12 +1,12 @@
-//! Real MPI programs over the provider and the ideal network of the example `ideal`, in which every message
-//! takes a microsecond. The programs check what they receive themselves.
+//! Real MPI programs over the provider and the ideal network in the example `ideal`, in which every message takes a
+//! microsecond. The programs check their received data themselves.
 //!
-//! They need the compiler of the MPICH that `make build` installs; without it nothing is tested, which is said.
+//! They need the MPICH compiler that `make build` installs; without it they are skipped with a message.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-/// The folder of the MPI library's programs.
+/// The folder with the MPI library's programs.
 fn mpi() -> Option<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../.venv/bin");
     if folder.join("mpicc").exists() {
@@ -16,7 +16,7 @@ fn mpi() -> Option<PathBuf> {
     None
 }
 
-/// Builds a program of the tests.
+/// Builds a test program.
 fn build(mpi: &Path, name: &str) -> PathBuf {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/programs/{name}.c"));
@@ -28,7 +28,7 @@ fn build(mpi: &Path, name: &str) -> PathBuf {
     program
 }
 
-/// The provider under the name by which libfabric knows providers, in a folder of its own.
+/// The provider under the name by which libfabric knows providers, in its own folder.
 fn provider(test: &str) -> PathBuf {
     let place = std::env::current_exe().expect("a test is a program");
     let built = place.with_file_name("libelanite_preload.so");
@@ -54,7 +54,7 @@ fn text(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// What was simulated, as the example tells it.
+/// The example's summary of the simulation.
 fn summary(output: &Output) -> String {
     let errors = text(&output.stderr);
     let line = errors.lines().rfind(|line| line.starts_with("ideal: "));
@@ -102,10 +102,10 @@ fn probes_end_when_the_message_is_there() {
         };
         let (out, errors) = (text(&output.stdout), text(&output.stderr));
         assert!(output.status.success(), "{out}{errors}");
-        // Times are rank 1's, the end rank 0's: mpiexec passes on first what it reads first.
+        // Times are rank 1's, the end rank 0's: mpiexec passes lines on in the order in which it reads them.
         let (end, times): (Vec<_>, Vec<_>) = out.lines().partition(|line| *line == "all is well");
         assert_eq!(end.len(), 1, "{out}{errors}");
-        // The call that claims what `MPI_Mprobe` has found takes its time.
+        // The call that claims `MPI_Mprobe`'s message takes its time.
         let ways = ["1.000 us", "1.250 us", "1.000 us"];
         assert_eq!(times, [ways, ways].concat(), "{errors}");
     }
