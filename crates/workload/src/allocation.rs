@@ -1,14 +1,14 @@
 //! # A static allocation of rails (coll2003 s2)
 //!
-//! Nothing is sent: an allocation is known before there is traffic. The record is the number of rails (figure 2) and, on
-//! request, which nodes transmit and which receive on each rail: the matrix of figures 3 and 4.
+//! The point sends no messages: an allocation is known before there is traffic. The record is the rail count (figure 2)
+//! and, on request, the transmitting and the receiving nodes on each rail: the matrix in figures 3 and 4.
 
 use crate::records::{Baseline, Records, Tables};
 use crate::rows::{AllocationRow, Role, Row};
 use elan::{Cluster, NodeId, Rail};
 use rails::Allocation;
 
-/// The records of an allocation, with its matrix or without, on a cluster that stays idle.
+/// An allocation's records, with or without its matrix, on an idle cluster.
 pub fn run(allocation: &Allocation, matrix: bool, cluster: &Cluster) -> Records {
     let measured = Tables {
         rows: vec![Row::new("rails", "", allocation.rails().into())],
@@ -18,7 +18,7 @@ pub fn run(allocation: &Allocation, matrix: bool, cluster: &Cluster) -> Records 
     Baseline::take(cluster).finish(cluster, measured)
 }
 
-/// Rail after rail, as the rows of the matrix.
+/// Rail after rail, like the matrix rows.
 fn rows(allocation: &Allocation) -> Vec<AllocationRow> {
     let entries = Rail::all(allocation.rails()).flat_map(|rail| {
         NodeId::all(allocation.nodes()).map(move |node| AllocationRow {

@@ -1,12 +1,12 @@
-//! Circuits: who held which channel when, for pictures of packets.
+//! Circuits: the channels that packets held over time, for pictures.
 //!
-//! Where a run asks for it, the circuits of a *watched* time are kept, from the end of the warm-up on. A row is one channel on the way
-//! of a packet: since when the packet's header waited for the channel, when the packet got it, when the first and the last flit
-//! crossed the link, and when the channel was free again. Circuits that were opened before the watched time and are still open then
-//! are among the rows. A row without an end is of a channel that is still held when the watched time is over; a row without a channel is
-//! of a header that still waits.
+//! On request, a run keeps the circuits during a *watched* time, which begins when the warm-up ends. A row is one
+//! channel on a packet's way: since when the packet's header waited for the channel, when the packet got it, when the
+//! first and the last flit crossed the link, and when the channel was free again. The rows include circuits opened
+//! before the watched time and still open then. A row without an end is a channel still held when the watched time is
+//! over; a row without a channel is a header that still waits.
 //!
-//! A watched microsecond of 64 loaded nodes has some hundred rows; the rows are for small networks and short times.
+//! A watched microsecond with 64 loaded nodes has some hundred rows; the rows are for small networks and short times.
 
 use crate::Window;
 use crate::slices::Slices;
@@ -14,7 +14,7 @@ use elan::{Cluster, Stop};
 use fabric::control::Hold;
 use units::Time;
 
-/// A channel on the way of a packet.
+/// A channel on a packet's way.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.source, self.rail, self.sequence, self.hop, self.link, self.channel, self.waits, self.opened, self.head, self.tail, self.closed)]
 pub struct CircuitRow {
@@ -22,27 +22,27 @@ pub struct CircuitRow {
     pub source: u32,
     /// The rail on which it travels, from 0.
     pub rail: u32,
-    /// How many packets the adapter of this node had sent before.
+    /// Packets that this node's adapter had sent before.
     pub sequence: u32,
-    /// The first destination of the packet.
+    /// The packet's first destination.
     pub first: u32,
-    /// The last destination of the packet: the first one, unless the packet is a broadcast.
+    /// The packet's last destination: the first one, unless the packet is a broadcast.
     pub last: u32,
-    /// Length of the packet in flits.
+    /// Packet length in flits.
     pub flits: u32,
-    /// The place of the channel on the way, from 0 at the adapter.
+    /// The channel's place on the way, from 0 at the adapter.
     pub hop: u32,
-    /// Number of the link; of a header that waits for any of several links, the first of them.
+    /// Link number; the first link, if a header waits for any of several.
     pub link: u32,
-    /// Number of the channel on its link, once the packet has it.
+    /// Channel number on its link, once the packet has it.
     pub channel: Option<u32>,
-    /// Since when the header waited at the start of the link.
+    /// Since when the header waited at the link's start.
     pub waits: Time,
     /// When the packet got the channel.
     pub opened: Option<Time>,
     /// When the first flit was sent over the link.
     pub head: Option<Time>,
-    /// When the last flit was sent over the link; with the worm engine known of the last link of a way only.
+    /// When the last flit was sent over the link; the worm engine knows it only for a way's last link.
     pub tail: Option<Time>,
     /// From when on the channel was free again.
     pub closed: Option<Time>,
@@ -52,15 +52,15 @@ pub struct CircuitRow {
     pub acknowledged: Option<Time>,
 }
 
-/// Keeps the circuits of the watched time, if the run asks for them.
+/// Keeps the watched time's circuits, on request.
 pub(crate) struct Circuits {
-    /// The end of the watched time, until it has come.
+    /// The watched time's end, until it has come.
     end: Option<Time>,
     rows: Vec<CircuitRow>,
 }
 
 impl Circuits {
-    /// The circuits of a run that begins now.
+    /// The circuits for a run that begins now.
     pub fn new(cluster: &mut Cluster, window: Window) -> Self {
         let watched = !window.watch.is_zero();
         if watched {
@@ -72,7 +72,7 @@ impl Circuits {
         }
     }
 
-    /// Runs to the end of the watched time, if it is due by `end`.
+    /// Runs until the watched time is over, if that is due by `end`.
     ///
     /// # Errors
     /// See [`Stop`].
@@ -93,7 +93,7 @@ impl Circuits {
         Ok(())
     }
 
-    /// The rows of the watched time.
+    /// The watched time's rows.
     pub fn into_rows(self) -> Vec<CircuitRow> {
         self.rows
     }

@@ -1,25 +1,26 @@
 //! # Collective operations (petrini2001)
 //!
-//! A job with one or more processes on each of some nodes calls a barrier, a broadcast or a reduction of Elanlib again and again, as
-//! the benchmarks of the paper do: each call follows the one before at once. The first call, in which the library starts
-//! its threads, is not counted.
+//! A job with one or more processes per node calls Elanlib's barrier, broadcast or reduction repeatedly, like the
+//! paper's benchmarks: each call immediately follows the one before. The first call, in which the library starts its
+//! threads, is not counted.
 //!
-//! *Latency* is the time of a call, from its beginning to its return, as each process sees it. All calls of all processes are the
-//! sample of means, quantiles and the distribution. A benchmark that divides the time of its loop by the number of calls gets the
-//! mean of a row of calls, at any process: a process that returns early waits as much longer in the next call. This holds for
-//! broadcasts, too, which begin with a barrier (petrini2001, "both implementations perform an initial barrier"): the root may
-//! return before the last process has all bytes, but it cannot get ahead. *Bandwidth* is size over the mean latency.
+//! *Latency* is a call's duration, from its beginning to its return, as each process sees it. All calls by all
+//! processes are the sample for means, quantiles and the distribution. A benchmark that divides its loop time by the
+//! call count gets the mean over a row of calls, at any process: a process that returns early waits as much longer in
+//! the next call. This holds for broadcasts, too, which begin with a barrier (petrini2001, "both implementations
+//! perform an initial barrier"): the root may return before the last process has all bytes, but it cannot get ahead.
+//! *Bandwidth* is size over the mean latency.
 //!
-//! *Steps.* Processes may compute for a while before each call, as programs do that move in step. Noise ([`elan::noise`])
-//! makes the last process late, and all others wait for it (garcia2005 s3.3: such noise "gets worse as cluster size
-//! increases"). A *step* is computation and call, from the end of one call to the end of the next.
+//! *Steps.* Processes may compute for a while before each call, like programs that move in step. Noise
+//! ([`elan::noise`]) makes the last process late, and all others wait for it (garcia2005 s3.3: such noise "gets worse
+//! as cluster size increases"). A *step* is computation and call, from the end of one call to the end of the next.
 //!
-//! Other jobs may run on the same nodes, or on others, from the start: the *background traffic*. Its load is measured from the
-//! end of the warm-up, when the first call begins, to the end of the run, when the last process returns from its last call.
+//! Other jobs may run on the same nodes, or on others, from the start: the *background traffic*. Its load is measured
+//! from the first call, when the warm-up ends, until the last process returns from its last call.
 //!
-//! *Groups.* Several jobs on the same nodes may make such calls at the same time, each with its own root: the first node,
-//! the second, and so on. If broadcasts are not serialised ([`fabric::Broadcast`]) their trees may block each other for
-//! ever. If a run is to show such a deadlock, it ends there, with a row that says so and the table of who waits for whom.
+//! *Groups.* Several jobs on the same nodes may make such calls at the same time, each with its own root: the first
+//! node, the second, and so on. If broadcasts are not serialised ([`fabric::Broadcast`]) their trees may block each
+//! other for ever. A run that is meant to show such a deadlock ends there, with a row for it and the table of waits.
 
 use crate::job::Running;
 use crate::records::{Baseline, Records, Tables};
@@ -34,7 +35,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A collective operation of Elanlib (petrini2001).
+/// A collective operation in Elanlib (petrini2001).
 #[choice]
 pub enum Operation {
     /// The software barrier.
@@ -47,47 +48,47 @@ pub enum Operation {
     Bcast,
     /// The hardware broadcast.
     Hbcast,
-    /// A sum of one number of each process, for all of them (`elan_reduce`).
+    /// A sum over one number per process, returned to all (`elan_reduce`).
     Reduce,
 }
 
-/// The bytes of a broadcast.
+/// Broadcast size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Message {
     /// Where the buffers lie.
     pub memory: Placement,
-    /// The number of bytes.
+    /// The byte count.
     pub size: Bytes,
 }
 
-/// The parameters of one point.
+/// A point's parameters.
 #[derive(Clone, Debug)]
 pub struct Collective {
     /// The operation that is called.
     pub operation: Operation,
-    /// The bytes of a broadcast; none for other operations.
+    /// Broadcast size in bytes; `None` for other operations.
     pub message: Option<Message>,
-    /// The nodes of the processes, in the order of their ranks.
+    /// The processes' nodes, by rank.
     pub nodes: Vec<NodeId>,
     /// Processes on each node, with ranks next to each other, at least 1; they meet in shared memory.
     pub processes: u32,
     /// Calls that are counted, at least as many as batches.
     pub repeats: u32,
-    /// Groups of these nodes that make the calls at the same time, at least 1 and at most as many as nodes. The root of the
-    /// first group is the first process, and so on.
+    /// Groups of these nodes that make the calls at the same time, from 1 up to the node count. The first group's root
+    /// is the first process, and so on.
     pub groups: u32,
-    /// Whether a deadlock of the fabric is a result.
+    /// Whether a fabric deadlock is a result.
     pub may_deadlock: bool,
-    /// What each process computes before each call, if anything.
+    /// Each process's computation before each call, if any.
     pub compute: Option<Time>,
-    /// The traffic class of its packets.
+    /// Its packets' traffic class.
     pub traffic_class: u8,
 }
 
-/// Picoseconds of a microsecond.
+/// Picoseconds per microsecond.
 const PS_PER_US: f64 = 1e6;
 
-/// The length of a number that is summed.
+/// Length in bytes of a summed number.
 const NUMBER: Bytes = Bytes::new(8);
 
 /// How numbers are summed.
@@ -104,12 +105,12 @@ fn sum() -> reduce::Reduction<'static> {
     }
 }
 
-/// What the processes report.
+/// The processes' reports.
 struct Calls {
     latency: Histogram,
-    /// The latencies of each batch, in picoseconds.
+    /// Each batch's latencies, in picoseconds.
     batches: Vec<Summary>,
-    /// The time of the steps of each batch, if processes compute.
+    /// Each batch's step time, if processes compute.
     steps: Vec<Summary>,
     /// Why a call failed.
     failed: Option<DmaError>,
@@ -128,7 +129,7 @@ impl Operation {
         }
     }
 
-    /// The kind of the operation, in a word.
+    /// The operation's kind, in a word.
     pub fn kind(self) -> &'static str {
         match self {
             Operation::Bcast | Operation::Hbcast => "broadcast",
@@ -165,14 +166,14 @@ impl Operation {
 }
 
 impl Collective {
-    /// Runs the warm-up, and then until the last process has returned from its last call. Of the window, only the warm-up
-    /// and the number of batches count.
+    /// Runs the warm-up, and then until the last process has returned from its last call. Only the window's warm-up and
+    /// batch count are used.
     ///
     /// # Errors
     /// See [`Failure`]. A deadlock of packets is no error if it may happen.
     ///
     /// # Panics
-    /// If the cluster lacks nodes of the jobs; and as [`traffic::Traffic::run`].
+    /// If the cluster lacks a job's nodes; and as [`traffic::Traffic::run`].
     pub fn run(
         &self,
         background: &[Job],
@@ -243,7 +244,7 @@ impl Collective {
         Ok(baseline.finish(&cluster, measured))
     }
 
-    /// Starts the processes of a group.
+    /// Starts a group's processes.
     fn launch(
         &self,
         group: u32,

@@ -1,44 +1,45 @@
-//! Who waits for whom: a deadlock of the fabric as a table.
+//! Channels held and waits in a cycle: a fabric deadlock as a table.
 //!
-//! A row is a channel that a packet holds, or a wait of the cycle. A packet that will never go on holds the channels of its
-//! path, or of the part of its tree that has been set up. The channels of the packets in the cycle make the picture.
+//! A row is a channel that a packet holds, or a wait in the cycle. A blocked packet holds the channels along its path,
+//! or along the part of its tree that has been set up. The channels held by the packets in the cycle make the picture.
 
 use fabric::control::{Held, PacketName, Wait};
 use fabric::{Deadlock, Wiring};
 
-/// A channel that a packet holds, or a wait of the cycle.
+/// A channel that a packet holds, or a wait in the cycle.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.step, (self.source, self.sequence), (self.first, self.last), self.switch, self.link, self.channel, self.holder_source.zip(self.holder_sequence))]
 pub struct DeadlockRow {
-    /// The place of a wait in the cycle, from 0; the next waits for this one's holder to go on. None of a channel that is held.
+    /// A wait's place in the cycle, from 0; the next waits for this one's holder to continue. `None` for a channel that
+    /// is held.
     pub step: Option<u32>,
     /// The node that sent the packet.
     pub source: u32,
     /// How many packets it had sent before.
     pub sequence: u32,
-    /// First destination of the packet.
+    /// The packet's first destination.
     pub first: u32,
-    /// Last destination of the packet.
+    /// The packet's last destination.
     pub last: u32,
     /// The switch where it waits.
     pub switch: Option<u32>,
-    /// The name of the switch.
+    /// The switch's name.
     pub switch_name: Option<String>,
-    /// The link that it holds a channel of, or waits for; none if it waits for its turn at the switch.
+    /// The link whose channel it holds or waits for; `None` if it waits for its turn at the switch.
     pub link: Option<u32>,
     /// Where the link starts.
     pub from: Option<String>,
     /// Where the link ends.
     pub to: Option<String>,
-    /// The number of the channel.
+    /// The channel's number.
     pub channel: Option<u32>,
-    /// Of a wait, the node that sent the packet that holds the channel, or goes before this one.
+    /// For a wait, the source node of the packet that holds the channel or goes before this one.
     pub holder_source: Option<u32>,
     /// How many packets it had sent before that.
     pub holder_sequence: Option<u32>,
 }
 
-/// The table of a deadlock: what the packets of the cycle hold, then the cycle.
+/// A deadlock's table: the channels held by the packets in the cycle, then the cycle.
 pub(crate) fn rows(deadlock: &Deadlock, tree: &dyn Wiring) -> Vec<DeadlockRow> {
     let waits = |packet: &PacketName| deadlock.cycle.iter().any(|wait| wait.packet == *packet);
     let stuck = deadlock.packets.iter();

@@ -1,7 +1,7 @@
-//! What a run keeps of faults: what failed and when, and what the adapters did about it in the measured window.
+//! A run's fault records: the failed parts and their times, and the adapters' recovery in the measured window.
 //!
-//! A run in which no fault occurs keeps nothing of faults: its records are those of a machine without faults. The payload that
-//! arrives once and whole is what `accepted` and `bandwidth` say in any case; a packet that is sent again counts once.
+//! A run without any fault event has the records of a machine without faults. `accepted` and `bandwidth` always count
+//! the payload that arrives once and whole; a retransmitted packet counts once.
 
 use crate::Failure;
 use crate::rows::Row;
@@ -14,19 +14,19 @@ use std::fmt::Display;
 use std::rc::Rc;
 use units::Time;
 
-/// A time in which a part was down, or the bit errors of cables, in the whole run.
+/// A time in which a part was down, or bit errors on cables, in the whole run.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.fault, self.part, self.name, self.bit_error_rate, self.down, self.up, self.known)]
 pub struct FaultRow {
-    /// Number of the fault in the list: those of the machine first, then those of the experiment.
+    /// The fault's number in the list: the machine's faults first, then the experiment's.
     pub fault: u32,
-    /// What failed: "link", "links", "switch", "adapter", "node" or "rail".
+    /// The failed part: "link", "links", "switch", "adapter", "node" or "rail".
     pub part: &'static str,
     /// Its name.
     pub name: String,
-    /// Lower end of the cable, where the part has one cable: "node 3" or "switch 1.0".
+    /// The cable's lower end, where the part has one cable: "node 3" or "switch 1.0".
     pub from: Option<String>,
-    /// Upper end of the cable.
+    /// The cable's upper end.
     pub to: Option<String>,
     /// Probability that a bit is wrong, where the part has bit errors and is not down.
     pub bit_error_rate: Option<f64>,
@@ -38,7 +38,7 @@ pub struct FaultRow {
     pub known: Option<Time>,
 }
 
-/// What has failed so far.
+/// The faults so far.
 pub fn rows(cluster: &Cluster) -> Vec<FaultRow> {
     let episodes = cluster.faults();
     if episodes.is_empty() {
@@ -81,7 +81,7 @@ fn row(episode: &Episode, wiring: &dyn Wiring) -> FaultRow {
     }
 }
 
-/// What all adapters together have done about faults so far; nothing where no faults are listed.
+/// The recovery of all adapters together so far; zero where no faults are listed.
 pub fn recoveries(cluster: &Cluster) -> Recoveries {
     let mut sum = Recoveries::default();
     if cluster.config().faults.is_none() {
@@ -102,7 +102,7 @@ pub fn recoveries(cluster: &Cluster) -> Recoveries {
     sum
 }
 
-/// What the adapters did about faults between two moments; nothing if no fault has occurred.
+/// The adapters' recovery between two moments; no rows if no fault has occurred.
 pub(crate) fn recovery_rows(cluster: &Cluster, before: &Recoveries) -> Vec<Row> {
     if cluster.faults().is_empty() {
         return Vec::new();
@@ -124,7 +124,7 @@ pub(crate) fn recovery_rows(cluster: &Cluster, before: &Recoveries) -> Vec<Row> 
         .collect()
 }
 
-/// Whether parts of the machine that have failed are the cause of an error.
+/// Whether failed parts are the cause of an error.
 pub(crate) fn caused(error: &DmaError) -> bool {
     error.loss().is_some() || error.is_rail_down() || matches!(error, DmaError::NoRail { .. })
 }
@@ -134,7 +134,7 @@ pub(crate) fn caused(error: &DmaError) -> bool {
 pub(crate) struct Lost(Rc<RefCell<Option<String>>>);
 
 impl Lost {
-    /// The value of a result of a program on a node; nothing if faults have caused an error, which is kept.
+    /// The value that a program on a node returned; `None` if faults have caused an error, which is kept.
     ///
     /// # Panics
     /// If there is an error, and no faults are listed.
@@ -153,7 +153,7 @@ impl Lost {
         }
     }
 
-    /// How a run ended: the error that ended a program goes before what the others came to, who waited for it.
+    /// How a run ended: the error that ended a program precedes the outcomes of the programs that waited for it.
     pub fn end(&self, end: Result<(), Stop>) -> Result<(), Failure> {
         match self.0.take() {
             Some(error) => Err(Failure::Lost(error)),

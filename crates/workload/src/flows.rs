@@ -1,20 +1,21 @@
 //! # Lists of flows
 //!
-//! A flow is so many bytes from one node to another, from a moment on, in a traffic class. A list has any number of flows; they depend
-//! on nothing but their starts, as in the flow files of network simulators. Each flow is one remote DMA, written to its destination:
-//! flows of a node share the node's adapter as the machine says (queue, engines, time slices), and their packets share its link.
+//! A flow has a source, a destination, a size in bytes, a start and a traffic class. A list has any number of flows;
+//! they depend only on their starts, as in network simulators' flow files. Each flow is one remote DMA, written to its
+//! destination: a node's flows share its adapter by the machine's parameters (queue, engines, time slices), and their
+//! packets share its link.
 //!
-//! The *flow completion time* (FCT) runs from the start of a flow until its sender knows that all bytes have been stored, the last
-//! acknowledgement included. The *ideal* is the FCT of the same flow alone on the idle machine without faults: it is simulated, one
-//! flow after the other, each from an idle network. The *FCT slowdown* is the FCT over the ideal. Percentiles are those of the nearest
-//! rank: of fewer than 1,000 flows, p99.9 is the largest value.
+//! The *flow completion time* (FCT) runs from a flow's start until its sender knows that all bytes have been stored,
+//! the last acknowledgement included. The *ideal* is the same flow's FCT alone on the idle machine without faults: it
+//! is simulated, one flow after the other, each from an idle network. The *FCT slowdown* is the FCT over the ideal.
+//! Percentiles use the nearest rank: with fewer than 1,000 flows, p99.9 is the largest value.
 //!
-//! *Bounds.* A node has at most as many flows under way as the DMA queue of its adapter has descriptors ([`elan::DmaError::QueueFull`]);
-//! the others wait at their host, in the order of their starts, and the wait counts. On a machine with several rails the policy picks the
-//! rails of each flow, and the bound is 16.
+//! *Bounds.* The DMA queue of a node's adapter bounds its flows under way, one descriptor each
+//! ([`elan::DmaError::QueueFull`]); the others wait at their host, in the order of their starts, and the wait counts.
+//! On a machine with several rails the policy picks each flow's rails, and the bound is 16.
 //!
-//! Limits: a flow has at most [`LARGEST_MESSAGE`](crate::source::LARGEST_MESSAGE) bytes, and starts at a time, not at the end of
-//! another flow. A flow that faults have ended has no FCT.
+//! Limits: a flow has at most [`LARGEST_MESSAGE`](crate::source::LARGEST_MESSAGE) bytes, and starts at a time, not when
+//! another flow ends. A flow that faults have ended has no FCT.
 
 use crate::Failure;
 use crate::faults;
@@ -29,13 +30,13 @@ use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::{Bytes, Time};
 
-/// Flows of a list that a node of several rails has under way: each is a process of the policy, of which the adapters know few.
+/// A list's flows under way at a node with several rails: each is a process of the policy, and adapters support few.
 const MOST_OVER_RAILS: u32 = 16;
 
-/// A flow of a list.
+/// A flow in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Flow {
-    /// When it starts, from the start of the list.
+    /// When it starts, from the list's start.
     pub start: Time,
     /// The node that sends.
     pub source: NodeId,
@@ -43,7 +44,7 @@ pub struct Flow {
     pub destination: NodeId,
     /// Its bytes, at least one.
     pub size: Bytes,
-    /// The traffic class of its packets.
+    /// Its packets' traffic class.
     pub class: u8,
 }
 
@@ -56,15 +57,15 @@ pub struct Flows {
     pub flows: Vec<Flow>,
     /// Where the buffers lie.
     pub memory: Placement,
-    /// When the list starts, from the end of the warm-up.
+    /// When the list starts, after the warm-up.
     pub start: Time,
 }
 
-/// The end of a flow at a node: a process of the list's own, with a buffer.
+/// A flow's endpoint at a node: a process that belongs to the list, with a buffer.
 enum End {
-    /// On machines of one rail.
+    /// On machines with one rail.
     One(Node, Region),
-    /// On machines of several rails.
+    /// On machines with several rails.
     Several(Attachment),
 }
 
@@ -98,7 +99,7 @@ impl End {
     }
 }
 
-/// The places of a node for flows under way.
+/// A node's places for flows under way.
 #[derive(Default)]
 struct Places {
     /// Those that are free, each with the process that picks rails, where there are several.
@@ -114,14 +115,14 @@ pub(crate) struct Running {
     flows: Vec<Flow>,
     ends: BTreeMap<(NodeId, u8), End>,
     places: BTreeMap<NodeId, RefCell<Places>>,
-    /// The completion time of each flow that has ended.
+    /// The completion time of each finished flow.
     done: RefCell<Vec<Option<Time>>>,
     /// The first error that no fault has caused.
     failed: RefCell<Option<DmaError>>,
 }
 
 impl Running {
-    /// The processes of a list, without any flow.
+    /// A list's processes, without any flow.
     fn idle(
         list: &Flows,
         (cluster, rails): (&Cluster, Option<&Rails>),
@@ -162,7 +163,7 @@ impl Running {
         }))
     }
 
-    /// Starts the flows; `begin` is the start of the list, and `share` the list's share of links.
+    /// Starts the flows; `begin` is the list's start, and `share` its share of links.
     ///
     /// # Errors
     /// If an adapter has no context left.
@@ -172,7 +173,7 @@ impl Running {
         (begin, share): (Time, u8),
     ) -> Result<Rc<Self>, Failure> {
         let running = Running::idle(list, machine, share)?;
-        // Flows of one moment start in the order of the list.
+        // Simultaneous flows start in list order.
         let mut order: Vec<usize> = (0..list.flows.len()).collect();
         order.sort_by_key(|&number| list.flows[number].start);
         for number in order {
@@ -192,7 +193,7 @@ impl Running {
         });
     }
 
-    /// The end of a flow at its source.
+    /// A flow's end at its source.
     fn end(&self, number: usize) -> &End {
         let flow = &self.flows[number];
         &self.ends[&(flow.source, flow.class)]
@@ -226,7 +227,7 @@ impl Running {
         }
     }
 
-    /// A place of a node, when it is free.
+    /// A node's place, when it is free.
     async fn place(&self, node: NodeId) -> Option<Process> {
         let wait = {
             let mut places = self.places[&node].borrow_mut();
@@ -253,7 +254,7 @@ impl Running {
         }
     }
 
-    /// The completion time of each flow.
+    /// Each flow's completion time.
     ///
     /// # Errors
     /// The first error that no fault has caused.
@@ -265,14 +266,14 @@ impl Running {
     }
 }
 
-/// What decides on the ideal of a flow.
+/// The key of a flow's ideal.
 type Kind = (NodeId, NodeId, Bytes, u8);
 
 fn kind(flow: &Flow) -> Kind {
     (flow.source, flow.destination, flow.size, flow.class)
 }
 
-/// The FCT of each flow of a list alone, on an idle machine without faults.
+/// The FCT of each listed flow alone, on an idle machine without faults.
 ///
 /// # Errors
 /// See [`Failure`].
@@ -281,7 +282,7 @@ pub(crate) fn ideals(list: &Flows, mut cluster: Cluster) -> Result<Vec<Time>, Fa
     let rails = crate::traffic::rails(&cluster)?;
     let first = |flow: &&Flow| known.insert(kind(flow), Time::ZERO).is_none();
     let different: Vec<Flow> = list.flows.iter().filter(first).copied().collect();
-    // All use the processes of one list, so that contexts suffice; each starts when the one before it has left the network.
+    // All use one list's processes, so that contexts suffice; each starts when the one before it has left the network.
     let all = Flows {
         flows: different,
         ..list.clone()
@@ -289,7 +290,7 @@ pub(crate) fn ideals(list: &Flows, mut cluster: Cluster) -> Result<Vec<Time>, Fa
     let running = Running::idle(&all, (&cluster, rails.as_ref()), 0)?;
     let cycle = cluster.config().cycle.as_ps();
     for (number, flow) in all.flows.iter().enumerate() {
-        // At the start of a cycle of the network, as a flow that starts after whole cycles.
+        // At the start of a network cycle, like a flow that starts after whole cycles.
         let begin = cluster.now().as_ps().next_multiple_of(cycle);
         running.launch(number, Time::from_ps(begin), "ideal");
         cluster.run()?;
@@ -299,13 +300,13 @@ pub(crate) fn ideals(list: &Flows, mut cluster: Cluster) -> Result<Vec<Time>, Fa
             unreachable!("a machine without faults loses no flow");
         };
         known.insert(kind(flow), fct);
-        // Whatever is still under way needs no longer than the flow has needed.
+        // Packets still under way need no longer than the flow did.
         cluster.run_until(cluster.now() + fct)?;
     }
     Ok(list.flows.iter().map(|flow| known[&kind(flow)]).collect())
 }
 
-/// The classes of sizes, each with the largest size of it.
+/// The size classes, each with its largest size.
 const CLASSES: [(&str, u64); 5] = [
     ("to 10 KB", 10 << 10),
     ("10 KB to 100 KB", 100 << 10),
@@ -314,7 +315,8 @@ const CLASSES: [(&str, u64); 5] = [
     ("over 10 MB", u64::MAX),
 ];
 
-/// The results of a list: of all flows, and of each class of sizes if there are several, whose name stands behind that of the list.
+/// A list's results: over all flows and, if there are several size classes, per class, with the class name behind the
+/// list's.
 pub(crate) fn results(name: &str, flows: &[FlowRow]) -> Vec<Row> {
     let mut rows = of_some(name, flows.iter());
     let mut least = 0;
@@ -337,7 +339,7 @@ pub(crate) fn results(name: &str, flows: &[FlowRow]) -> Vec<Row> {
     rows
 }
 
-/// The results of some flows.
+/// The results for some flows.
 fn of_some<'a>(name: &str, flows: impl Iterator<Item = &'a FlowRow> + Clone) -> Vec<Row> {
     let row = |metric, unit, value| Row::new(metric, unit, value).of_job(name);
     let mut rows = vec![row("flows", "", flows.clone().count() as f64)];
@@ -360,7 +362,7 @@ fn of_some<'a>(name: &str, flows: impl Iterator<Item = &'a FlowRow> + Clone) -> 
     rows
 }
 
-/// Mean, median, p99 and p99.9 of completion times, and of these over the ideal.
+/// Mean, median, p99 and p99.9 for completion times, and for these over the ideal.
 const FCT: [&str; 4] = ["fct_mean", "fct_p50", "fct_p99", "fct_p99_9"];
 const SLOWDOWN: [&str; 4] = [
     "fct_slowdown_mean",
@@ -369,7 +371,7 @@ const SLOWDOWN: [&str; 4] = [
     "fct_slowdown_p99_9",
 ];
 
-/// The least of sorted values that so many thousandths of them do not exceed.
+/// The least of the sorted values that is not exceeded by the given share, in thousandths.
 fn rank(values: &[f64], per_mille: usize) -> f64 {
     values[(values.len() * per_mille).div_ceil(1000) - 1]
 }

@@ -1,27 +1,28 @@
 //! # The expected goodput of one stream over links with bit errors, in closed form
 //!
-//! A process sends messages of one packet each, the next when it knows that the last one is complete. Without bit errors a message
-//! takes a time `T`, which two messages on the idle machine tell. With bit errors a packet is sent again as a whole until the source
-//! hears that it was accepted, and what this adds can be written down.
+//! A process sends messages of one packet each, the next when it knows that the last one is complete. Without bit
+//! errors a message takes a time `T`, measured with two messages on the idle machine. With bit errors a packet is
+//! retransmitted as a whole until the source receives its acceptance, and the added time has a closed form.
 //!
-//! The packet crosses `n` links. On link `i` each bit is wrong with probability `r_i`. A packet has `b` bits, of which switches
-//! check the `h` bits of the header; an answer has `t` bits. The rules are those of the fabric and of the adapter's recovery. An
+//! The packet crosses `n` links. On link `i` each bit is wrong with probability `r_i`. A packet has `b` bits; switches
+//! check only the header's `h` bits. An answer has `t` bits. The fabric and the adapter's recovery set the rules. An
 //! attempt ends in one of these ways:
 //!
 //! * *The switch behind link `k` refuses the packet* (`k < n`), with probability `prod(i < k) (1 - r_i)^h * (1 - (1 - r_k)^h)`: its
 //!   answer passes the `k` links back.
-//! * *The destination refuses the packet*: all switches have found the header right, and one of the other bits is wrong; on the
-//!   last link the destination checks all bits. Its answer passes all links back.
+//! * *The destination refuses the packet*: all switches have accepted the header, and another bit is wrong; on the last
+//!   link the destination checks all bits. Its answer passes all links back.
 //! * *The destination accepts the packet*, with probability `a = prod (1 - r_i)^b`. Its answer passes all links back.
 //! * *In each case the answer may be lost*: over `k` links it comes with probability `prod(i <= k) (1 - r_i)^t`.
 //!
-//! A refusal that is heard costs the time to the refusing end and back, and `retry_delay`. An answer that is lost costs the output
-//! timeout and the backoff, whatever it would have said: an accepted packet goes again, too, and the destination knows that it is a
-//! repetition. Attempts are independent, and end with probability `p = a * prod (1 - r_i)^t`. So there are on average `1 / p`
-//! attempts, and with the probability `q_j` and the cost `c_j` of each way to fail a message takes `T + sum(q_j * c_j) / p`.
+//! A received refusal costs the time to the refusing end and back, and `retry_delay`. A lost answer costs the output
+//! timeout and the backoff in either case: an accepted packet is sent again, too, and the destination recognises the
+//! duplicate. Attempts are independent, and end with probability `p = a * prod (1 - r_i)^t`. So there are on average `1
+//! / p` attempts. If each failure mode has the probability `q_j` and the cost `c_j`, a message takes `T + sum(q_j *
+//! c_j) / p`.
 //!
-//! The form holds as long as no packet is given up, and nothing else travels. All links of a level have one rate; switches may pick
-//! any of them.
+//! The form holds as long as no packet is given up and there is no other traffic. All links at a level have one rate;
+//! switches may pick any of them.
 
 use crate::Failure;
 use crate::records::{Baseline, Records};
@@ -33,7 +34,7 @@ use std::iter::zip;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The parameters of one point.
+/// A point's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Goodput {
@@ -41,7 +42,7 @@ pub struct Goodput {
     pub from: u32,
     /// The node to which it sends.
     pub to: u32,
-    /// Length of each message, at most the payload of a packet, between adapter memories.
+    /// Message length, up to a packet's payload, between adapter memories.
     pub message: Bytes,
 }
 
@@ -57,21 +58,21 @@ fn good(rate: f64, bits: u32) -> f64 {
     all
 }
 
-/// What decides how often a packet is sent, and what each attempt costs.
+/// The parameters of a packet's retransmissions and of the cost per attempt.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Stream {
-    /// The probability that a bit is wrong, for each link of the way, in its order.
+    /// The bit error probability on each link along the way.
     pub rates: Vec<f64>,
-    /// Bits of the packet, of its header, and of the answer.
+    /// Bits in the packet, in its header, and in the answer.
     pub bits: [u32; 3],
-    /// The time of a refusal behind each link, from the injection of the packet to the next.
+    /// The time for a refusal behind each link, from the packet's injection to the next.
     pub refused: Vec<f64>,
     /// The time from an injection to the next if the answer is lost.
     pub lost: f64,
 }
 
 impl Stream {
-    /// What errors add to the time of a message, on average; in the unit of the times.
+    /// The average time that errors add to a message, in the unit of the times.
     pub fn added(&self) -> f64 {
         let [packet, header, token] = self.bits;
         let links = self.rates.len();
@@ -100,7 +101,7 @@ impl Stream {
 }
 
 impl Goodput {
-    /// The goodput by the closed form. Nothing runs but two messages, on the idle machine without faults.
+    /// The goodput by the closed form. Only two messages run, on the idle machine without faults.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -153,7 +154,7 @@ impl Goodput {
         stream
     }
 
-    /// The time of a message without errors, behind another one.
+    /// The time for a message without errors, behind another one.
     fn alone(&self, mut config: Config) -> Result<Time, Failure> {
         (config.faults, config.fabric.faults) = (None, None);
         let mut cluster = Cluster::new(config, Watch::default());
@@ -212,8 +213,8 @@ mod tests {
         assert!((found / expected - 1.0).abs() < 1e-12, "{found} {expected}");
     }
 
-    /// Two links: the switch between them checks the header, the destination all bits of the second
-    /// link, and of the first link the others.
+    /// Two links: the switch between them checks the header, the destination all bits on the second link, and the other
+    /// bits on the first.
     #[test]
     fn two_links_by_hand() {
         let rates: [f64; 2] = [3e-4, 1e-4];

@@ -1,15 +1,15 @@
 //! # A job: nodes that send, or fetch, messages
 //!
-//! Each node to which the job's pattern gives a destination runs the same program, in one or more processes. A process waits for
-//! the next message of its [`Source`], draws the message's destination, moves the message, and begins again when the move is
-//! complete. A message is *written* into the destination's memory or, with probability `1 - writes`, *read* from it: a get, which
-//! the destination's adapter executes (petrini2003 s4.6; [`elan::adapter::gets`]). All messages to a destination use the same
-//! buffer (petrini2003 s4.5), in adapter memory (petrini2003 s5.2) or main memory. The processes of a node share its load.
+//! Each node to which the job's pattern gives a destination runs the same program, in one or more processes. A process
+//! waits for the next message of its [`Source`], draws the message's destination, moves the message, and begins again
+//! when the move is complete. A message is *written* into the destination's memory or, with probability `1 - writes`,
+//! *read* from it: a get, which the destination's adapter executes (petrini2003 s4.6; [`elan::adapter::gets`]). All
+//! messages to a destination use the same buffer (petrini2003 s4.5), in adapter memory (petrini2003 s5.2) or main
+//! memory. A node's processes share its load.
 //!
-//! On a machine with several rails the policy picks the rails of each message ([`rails`]); there messages are only written.
+//! On a machine with several rails the policy picks each message's rails ([`rails`]); there messages are only written.
 //!
-//! The random streams of a process are named by its job, its node and its number there: nothing that one process does
-//! changes what another process draws.
+//! A process's random streams are named by its job, its node and its number there: no process changes another's draws.
 
 mod generated;
 
@@ -30,7 +30,7 @@ use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::{Bytes, Rate};
 
-/// The parameters of a job.
+/// A job's parameters.
 #[derive(Clone, Debug)]
 pub struct Job {
     /// The job's name, which also names its random streams.
@@ -43,26 +43,25 @@ pub struct Job {
     pub servers: Vec<NodeId>,
     /// Mean message size.
     pub message: Bytes,
-    /// Distribution of message sizes.
+    /// Message size distribution.
     pub sizes: Distribution,
-    /// Distribution of inter-arrival times.
+    /// Inter-arrival time distribution.
     pub arrivals: Distribution,
-    /// The registered [source](crate::source::register) of its messages; without one, sizes and gaps
-    /// are independent draws.
+    /// Its registered [message source](crate::source::register); without one, sizes and gaps are independent draws.
     pub source: Option<String>,
-    /// Mean offered load of each node, above 0.
+    /// Mean offered load per node, above 0.
     pub load: Rate,
     /// Fraction of messages that are written; the others are read. 0 to 1; 1 on several rails.
     pub writes: f64,
     /// Where the buffers lie.
     pub memory: Placement,
-    /// Processes of each node, at least 1, which share its load.
+    /// Processes per node, at least 1, which share its load.
     pub processes: u32,
-    /// The traffic class of its messages.
+    /// Its messages' traffic class.
     pub traffic_class: u8,
 }
 
-/// A job under way: its programs, and what is measured.
+/// A job under way: its programs and measurements.
 pub(crate) struct Running<'a> {
     pub job: &'a Job,
     /// The nodes that send, each with its meter.
@@ -70,11 +69,11 @@ pub(crate) struct Running<'a> {
     progress: Rc<RefCell<Progress>>,
 }
 
-/// What the programs of a job report.
+/// Reports from a job's programs.
 pub(crate) struct Progress {
     /// The sources that the programs take their messages from, node by node.
     pub sources: Vec<Source>,
-    /// From arrivals to ends of messages.
+    /// From message arrivals to their ends.
     pub latency: Histogram,
     /// Messages that faults have ended with an error while latencies counted.
     pub failed: u64,
@@ -82,31 +81,31 @@ pub(crate) struct Progress {
     pub measuring: bool,
 }
 
-/// Totals of a job at one moment.
+/// A job's totals at one moment.
 #[derive(Clone, Debug)]
 pub(crate) struct Totals {
     /// Payload stored, for each sender.
     pub stored: Vec<Bytes>,
-    /// Payload of messages that have arrived, for each sender.
+    /// Payload that has arrived, for each sender.
     pub arrived: Vec<Bytes>,
-    /// Payload of all messages that the programs have taken up.
+    /// Payload that the programs have taken up.
     pub taken: Bytes,
 }
 
 impl Totals {
-    /// Payload stored, of all senders.
+    /// Payload stored, over all senders.
     pub fn stored(&self) -> Bytes {
         self.stored.iter().sum()
     }
 
-    /// Payload of messages that have arrived, of all senders.
+    /// Payload that has arrived, over all senders.
     pub fn arrived(&self) -> Bytes {
         self.arrived.iter().sum()
     }
 }
 
 impl<'a> Running<'a> {
-    /// Starts the programs; `rails` where the machine has several. `share` is the job's share of links.
+    /// Starts the programs; `rails` where the machine has several. `share` is its share of links.
     ///
     /// # Errors
     /// If an adapter has no context left for the job.
@@ -191,17 +190,17 @@ impl<'a> Running<'a> {
         self.progress.borrow_mut().measuring = true;
     }
 
-    /// The latencies of the messages that ended while latencies counted.
+    /// Latencies of messages that ended while latencies counted.
     pub fn latency(&self) -> Histogram {
         self.progress.borrow().latency.clone()
     }
 
-    /// The number of messages that faults have ended with an error while latencies counted.
+    /// Messages that faults have ended with an error while latencies counted.
     pub fn failed(&self) -> u64 {
         self.progress.borrow().failed
     }
 
-    /// The totals of the present moment.
+    /// The present totals.
     pub fn totals(&self, cluster: &Cluster) -> Totals {
         let stored = self
             .senders
@@ -219,16 +218,16 @@ impl<'a> Running<'a> {
     }
 }
 
-/// Where the messages of a job come from and go to: processes of the job's own (jobs do not share addresses) on each node
-/// that sends or is a destination, each with a buffer.
+/// The job's endpoints: its own processes (jobs do not share addresses) on each node that sends or is a destination,
+/// each with a buffer.
 enum Places {
-    /// On machines of one rail.
+    /// On machines with one rail.
     One(ByNode<(Node, Region)>),
-    /// On machines of several rails.
+    /// On machines with several rails.
     Several(ByNode<Attachment>),
 }
 
-/// What the job has on some nodes of the machine.
+/// The job's processes on some nodes.
 struct ByNode<T>(TiVec<NodeId, Option<T>>);
 
 impl<T> ByNode<T> {
@@ -290,7 +289,7 @@ impl Places {
 /// Each node that sends or is a destination.
 fn places(nodes: &[(NodeId, Destinations)]) -> BTreeSet<NodeId> {
     let mut places = BTreeSet::new();
-    // The nodes of a job mostly share one list of candidates: it is enough to look at the list once.
+    // A job's nodes mostly share one candidate list: it is enough to look at the list once.
     let mut seen: Option<&Rc<[NodeId]>> = None;
     for (node, destinations) in nodes {
         places.insert(*node);
@@ -309,11 +308,11 @@ fn places(nodes: &[(NodeId, Destinations)]) -> BTreeSet<NodeId> {
     places
 }
 
-/// The program of one process.
+/// A process's program.
 pub(crate) struct Program {
     pub node: Node,
     own: NodeId,
-    /// The number of the process at its node.
+    /// The process's number at its node.
     pub index: usize,
     meter: Meter,
     destinations: Destinations,

@@ -1,16 +1,16 @@
 //! # Workloads: the traffic of the published benchmarks
 //!
-//! A workload is a short program for the nodes of a [`elan::Cluster`]. It has the parameters that the papers vary and
-//! returns [`Records`]. Sections and figures are those of petrini2003, the `QsNET` paper; petrini2001 is the paper about
+//! A workload is a short program for an [`elan::Cluster`]'s nodes. It has the parameters that the papers vary and
+//! returns [`Records`]. Sections and figures refer to petrini2003, the `QsNET` paper; petrini2001 is the paper about
 //! collective communication, garcia2005 about MPI on `QsNetII`, coll2003 about several rails. The workloads are:
 //!
 //! * [`ping`]: one message at a time between two nodes (4.1, 4.2, figures 9 and 10);
 //! * [`overlap`]: two processes that communicate while one of the two computes (garcia2005 s3.2);
-//! * [`collective`]: a barrier or a broadcast again and again, alone or among the traffic of jobs (petrini2001);
-//! * [`trace`]: the replay of a pattern of messages, such as an all-reduce by rings (in no paper);
+//! * [`collective`]: repeated barriers or broadcasts, alone or among jobs' traffic (petrini2001);
+//! * [`trace`]: the replay of a message pattern, such as an all-reduce by rings (in no paper);
 //! * [`noise`]: one computation again and again, on a processor that noise interrupts (garcia2005 s3.3);
-//! * [`traffic`]: steady traffic of any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of messages,
-//!   and a [`Pattern`] that chooses the destinations. All other benchmarks of the paper are jobs:
+//! * [`traffic`]: steady traffic from any number of *jobs*. A [`Job`] is a set of nodes, each with a [`source`] of
+//!   messages, and a [`Pattern`] that chooses the destinations. The paper's other benchmarks are jobs:
 //!
 //! | benchmark | jobs |
 //! |---|---|
@@ -22,33 +22,34 @@
 //!
 //! * [`mix`]: traces, lists of [`flows`] and jobs side by side (in no paper).
 //!
-//! Besides, [`saturation`] searches the load at which a job saturates (coll2003 s5.3). Two kinds run nothing: [`allocation`] is a
-//! static allocation of rails (coll2003 s2), and [`goodput`] says what bit errors leave of the bandwidth of one stream.
+//! [`saturation`] searches the load at which a job saturates (coll2003 s5.3). Two kinds run no traffic: [`allocation`]
+//! is a static allocation of rails (coll2003 s2), and [`goodput`] is the expected bandwidth of one stream under bit
+//! errors.
 //!
 //! A run of steady traffic has a warm-up, which is discarded, and a measured window. The window is cut into batches of
-//! equal length. The means of the batches are the sample from which intervals are computed. A run with a [`precision`] doubles
-//! the window until the intervals are narrow enough. A run with [`slices`] also keeps the delays of every link over time.
+//! equal length. The batch means are the sample for confidence intervals. A run with a [`precision`] doubles the window
+//! until the intervals are narrow enough. A run with [`slices`] also keeps per-link delays over time.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
-//! | [`ping`], [`overlap`], [`collective`], [`trace`], [`noise`] | benchmarks of few processes |
+//! | [`ping`], [`overlap`], [`collective`], [`trace`], [`noise`] | benchmarks with few processes |
 //! | [`mix`], [`flows`] | programs side by side, lists of flows |
-//! | [`traffic`], [`mod@job`], [`source`], [`pattern`] | steady traffic of jobs |
-//! | [`saturation`], [`precision`] | searches and lengths of steady traffic |
+//! | [`traffic`], [`mod@job`], [`source`], [`pattern`] | steady traffic from jobs |
+//! | [`saturation`], [`precision`] | search and run length of steady traffic |
 //! | [`allocation`], [`goodput`] | kinds for which no cluster runs |
 //! | [`records`], `rows`, [`mod@table`] | results: rows, tables, digest |
-//! | [`slices`], [`faults`], [`circuits`], [`deadlock`], [`wiring`] | results of their own form |
+//! | [`slices`], [`faults`], [`circuits`], [`deadlock`], [`wiring`] | results in their own form |
 //!
 //! ## The main path
 //!
 //! Steady traffic:
 //!
-//! 1. `traffic.rs`: the jobs start; warm-up, window and batches of the run.
+//! 1. `traffic.rs`: the jobs start; the run's warm-up, window and batches.
 //! 2. `job.rs`: a process for each node (and rail), with its source of messages.
 //! 3. `source.rs`, `pattern.rs`: arrival, size and destination of the next message.
-//! 4. `records.rs`: counters at the begin and at the end of the window become rows.
+//! 4. `records.rs`: counters at the window's begin and end become rows.
 //! 5. `table.rs`: rows become columns, with names and units.
 
 pub mod allocation;
@@ -106,19 +107,19 @@ pub enum Failure {
     /// The run stopped before its end.
     #[error(transparent)]
     Stop(#[from] elan::Stop),
-    /// The machine has no room for the processes of the library's job.
+    /// The machine has no room for the library job's processes.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// The machine has no context for the processes of background traffic or of jobs without a library.
+    /// The machine has no context for the processes in background traffic or in jobs without a library.
     #[error(transparent)]
     NoContext(#[from] NoContext),
     /// A DMA that the processes post has failed, although all buffers are there: mostly because the machine has no room for it.
     #[error("{0}{remedy}", remedy = dma_remedy(.0))]
     Dma(#[from] elan::DmaError),
-    /// Parts of the machine have failed, and a program cannot go on without a message.
+    /// Machine parts have failed, and a program cannot continue without a message.
     #[error("{0}; fewer faults, shorter ones, or a longer faults.give_up let the run go on")]
     Lost(String),
-    /// A file of the point is not there, or is another one.
+    /// A file that the point needs is missing or has changed.
     #[error("{0}")]
     File(String),
     /// A trace cannot be replayed.
@@ -145,7 +146,7 @@ fn remedy(error: &elan::MemoryError) -> &'static str {
     }
 }
 
-/// A buffer of a process without contents. Its address is the same in all processes that map the same buffers.
+/// A process's buffer without contents. Its address is the same in all processes that map the same buffers.
 pub(crate) fn buffer(
     pe: &Pe,
     placement: Placement,
@@ -162,23 +163,24 @@ pub struct Window {
     pub warm_up: Time,
     /// Time measured after the warm-up; with a precision, the least.
     pub length: Time,
-    /// Equal parts of the window, at least 1.
+    /// Number of equal parts in the window, at least 1.
     pub batches: u32,
-    /// Equal parts of the whole run for which the delays of every link are kept; 0 for none. A run with slices has no precision.
+    /// Number of equal parts in the whole run, for per-link delays over time; 0 for no slices. A run with slices has no
+    /// precision.
     pub slices: u32,
-    /// The time from the end of the warm-up on of which the circuits are kept; 0 for none.
+    /// The time after the warm-up for which circuits are kept; 0 for no circuits.
     pub watch: Time,
     /// How well loads are to be known. Without a precision the length is as given.
     pub precision: Option<Precision>,
 }
 
 impl Window {
-    /// The end of batch `batch`; batch 0 starts at the end of the warm-up.
+    /// When batch `batch` ends; batch 0 starts when the warm-up ends.
     pub fn batch_end(&self, batch: u32) -> Time {
         self.warm_up + self.length * u64::from(batch + 1) / u64::from(self.batches)
     }
 
-    /// The end of slice `slice`; slice 0 starts with the run.
+    /// When slice `slice` ends; slice 0 starts with the run.
     pub fn slice_end(&self, slice: u32) -> Time {
         (self.warm_up + self.length) * u64::from(slice + 1) / u64::from(self.slices)
     }

@@ -1,15 +1,20 @@
 //! # Programs side by side: traces, lists of flows and jobs in one run
 //!
-//! Any number of *programs* run on one machine: traces, each with its nodes and its start; lists of flows ([`crate::flows`]); and jobs
-//! of steady traffic ([`crate::job`]), which run from the start of the run on. Traces and lists start after the warm-up. The run ends when the last trace and the last flow have ended; jobs are measured from the end of the warm-up on.
+//! Any number of *programs* run on one machine: traces, each with its nodes and its start; lists of flows
+//! ([`crate::flows`]); and steady-traffic jobs ([`crate::job`]), which start with the run. Traces and lists start after
+//! the warm-up. The run ends when the last trace and the last flow have ended; jobs are measured once the warm-up is
+//! over.
 //!
-//! Each program also runs *alone*, on the same machine with the same faults and seeds: a trace or a list to its end, a job as long as it
-//! runs in company. The *slowdown* is what the program takes in company over what it takes alone: of a trace, the time from its start to
-//! the end of its last operation; of a list, the mean completion time of its flows; of a job, the mean latency of its messages.
+//! Each program also runs *alone*, on the same machine with the same faults and seeds: a trace or a list to its end, a
+//! job as long as it runs in company. The *slowdown* is the program's duration in company over its duration alone: for
+//! a trace, the time from its start to the end of its last operation; for a list, its flows' mean completion time; for
+//! a job, its messages' mean latency.
 //!
-//! Every packet counts on each of its links to the share of its program, so that the links that programs have in common are known.
+//! Every packet counts towards its program's share on each of its links, which shows the links that programs have in
+//! common.
 //!
-//! Limits: no program sees the processors of another one, so that the processes of all programs on a node need a processor each.
+//! Limits: programs do not see each other's processors, so all processes on a node, over all programs, need a processor
+//! each.
 
 use crate::flows::{self, Flows};
 use crate::job::Running;
@@ -23,15 +28,15 @@ use goal::replay::{Buffers, Started};
 use std::path::PathBuf;
 use units::{Bytes, Time};
 
-/// Most programs: each has a number among the shares of links.
+/// The most programs: each has a number among the link shares.
 pub const MOST_PROGRAMS: usize = 250;
 
-/// Where the operations of a trace come from.
+/// A trace's source of operations.
 #[derive(Clone, Debug)]
 pub enum Operations {
     /// A file in GOAL.
     File(PathBuf),
-    /// Calls of a pattern.
+    /// Calls to a pattern.
     Calls(Calls),
 }
 
@@ -40,22 +45,22 @@ pub enum Operations {
 pub struct Program {
     /// Its name.
     pub name: String,
-    /// What its ranks do.
+    /// Its ranks' operations.
     pub operations: Operations,
-    /// The node of each rank.
+    /// Each rank's node.
     pub nodes: Vec<NodeId>,
-    /// When it starts, from the end of the warm-up.
+    /// When it starts, after the warm-up.
     pub start: Time,
-    /// The room for the sends of each pair of ranks; none: long sends end when their bytes have been fetched.
+    /// The room for sends, per pair of ranks; if `None`, long sends end when their bytes have been fetched.
     pub buffered: Bytes,
-    /// The traffic class of its packets.
+    /// Its packets' traffic class.
     pub traffic_class: u8,
 }
 
 /// Programs that run at the same time.
 #[derive(Clone, Debug, Default)]
 pub struct Mix {
-    /// Jobs of steady traffic.
+    /// Steady-traffic jobs.
     pub jobs: Vec<Job>,
     /// Lists of flows.
     pub flows: Vec<Flows>,
@@ -72,17 +77,17 @@ pub struct Machines<'a> {
     pub whole: &'a dyn Fn() -> Cluster,
 }
 
-/// What one run leaves.
+/// A run's results.
 struct Run {
     cluster: Cluster,
     baseline: Baseline,
-    /// The completion times of the flows of each list.
+    /// The flow completion times in each list.
     flows: Vec<Vec<Option<Time>>>,
-    /// The time of each trace.
+    /// Each trace's time.
     traces: Vec<Time>,
-    /// The mean latency of each job.
+    /// Each job's mean latency.
     jobs: Vec<Option<Time>>,
-    /// The measurements of the jobs.
+    /// The jobs' measurements.
     measured: Tables,
 }
 
@@ -108,7 +113,8 @@ impl Mix {
         let warm_up = window.warm_up;
         let several = parts.len() > 1;
         let alone = |part: &Mix, end| part.once((machines.cluster)(), (warm_up, end), seed);
-        // Traces and lists run alone first: one that does not come to its end says so, whereas jobs beside it would go on.
+        // Traces and lists run alone first: one that does not end is an error then, whereas jobs beside it would run
+        // forever.
         let mut before = Vec::new();
         for part in parts.iter().filter(|part| several && part.jobs.is_empty()) {
             before.push(alone(part, None)?);
@@ -162,7 +168,7 @@ impl Mix {
         Ok(baseline.finish(&cluster, measured))
     }
 
-    /// Each program alone, in the order of their shares.
+    /// Each program alone, in share order.
     fn parts(&self) -> Vec<Mix> {
         let jobs = self.jobs.iter().map(|job| Mix {
             jobs: vec![job.clone()],
@@ -249,7 +255,7 @@ impl Mix {
         })
     }
 
-    /// What each link has carried of each program.
+    /// The load of each link by program.
     fn shares(&self, cluster: &Cluster) -> Vec<ShareRow> {
         let config = cluster.config();
         let topology = &config.fabric.topology;
@@ -294,7 +300,7 @@ impl Program {
     }
 }
 
-/// The table of a list.
+/// A list's table.
 fn table(list: &Flows, fcts: &[Option<Time>], ideals: &[Time]) -> Vec<FlowRow> {
     let flows = list.flows.iter().zip(fcts).zip(ideals);
     let rows = flows
@@ -314,7 +320,7 @@ fn table(list: &Flows, fcts: &[Option<Time>], ideals: &[Time]) -> Vec<FlowRow> {
     rows.collect()
 }
 
-/// The mean completion time of the flows that have ended.
+/// The mean completion time of finished flows.
 fn mean(fcts: &[Option<Time>]) -> Option<Time> {
     let ended: Vec<u64> = fcts.iter().flatten().map(|fct| fct.as_ps()).collect();
     let sum: u128 = ended.iter().map(|&fct| u128::from(fct)).sum();
@@ -322,7 +328,7 @@ fn mean(fcts: &[Option<Time>]) -> Option<Time> {
     Some(Time::from_ps(mean as u64))
 }
 
-/// A figure of a program alone, and what the program takes in company over it.
+/// A program's figure alone, and the ratio of its figure in company to it.
 fn compared(name: &str, metric: &'static str, with: Option<Time>, alone: Option<Time>) -> Vec<Row> {
     let (Some(with), Some(alone)) = (with, alone) else {
         return Vec::new();

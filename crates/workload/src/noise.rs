@@ -1,13 +1,12 @@
 //! # The noise test (garcia2005 s3.3, figure 3)
 //!
-//! A process on one processor does the same computation again and again, and takes the time of each: "each synthetic
-//! computation has been calibrated to take about 1 ms in the absence of noise". The *detour* of an iteration is the time
-//! beyond that: what the operating system took of the processor meanwhile ([`elan::noise`]). An iteration begins when the
-//! one before ends; the clock is read in no time.
+//! A process on one processor repeats the same computation, and takes the time of each: "each synthetic computation has
+//! been calibrated to take about 1 ms in the absence of noise". An iteration's *detour* is the time beyond that:
+//! processor time taken by the operating system ([`elan::noise`]). An iteration begins when the one before ends;
+//! reading the clock takes no time.
 //!
-//! Results are the time of an iteration, as mean, quantiles and maximum; the share of iterations that took at least 1%
-//! longer than without noise; and the distribution of the detours. Bins of the detours are fine; bins of the whole times
-//! would be 1 us wide.
+//! Results are the iteration time, as mean, quantiles and maximum; the share of iterations that took at least 1% longer
+//! than without noise; and the detour distribution. Detour bins are fine; bins for whole times would be 1 us wide.
 //!
 //! The network is idle, and only this processor is modelled: the test is arithmetic.
 
@@ -19,7 +18,7 @@ use kernel::statistics::{Histogram, Summary};
 use serde::{Deserialize, Serialize};
 use units::Time;
 
-/// The parameters of one point.
+/// A point's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Noise {
@@ -27,17 +26,17 @@ pub struct Noise {
     pub node: u32,
     /// The processor on the node.
     pub cpu: u32,
-    /// The number of iterations, at least as many as batches.
+    /// The iteration count, at least the batch count.
     pub iterations: u32,
-    /// The time of one computation in the absence of noise, at least 1 ps.
+    /// Duration of one computation without noise, at least 1 ps.
     pub compute: Time,
 }
 
-/// Picoseconds of a microsecond.
+/// Picoseconds per microsecond.
 const PS_PER_US: f64 = 1e6;
 
 impl Noise {
-    /// Runs all iterations, in so many batches of equal length.
+    /// Runs all iterations, in the given number of equal batches.
     ///
     /// # Errors
     /// See [`Failure`].

@@ -6,13 +6,14 @@
 //!
 //! | phase | from | to |
 //! |---|---|---|
-//! | call | `MPI_Isend` | the processor is free of `MPI_Isend` and `MPI_Irecv` |
-//! | compute | the end of the call | the computation is over: it neither touches memory nor calls anything |
-//! | wait | the end of the computation | both the send and the receive have been waited for |
+//! | call | `MPI_Isend` | `MPI_Isend` and `MPI_Irecv` have returned |
+//! | compute | the end of the call | the computation is over: it touches no memory and makes no calls |
+//! | wait | the end of the computation | both the send and the receive are complete |
 //!
-//! Two results follow: the *CPU availability*, the time of all compute phases over that of all rounds, and the *bandwidth*,
-//! the bytes of both directions over the latter. MPI's *progress rule* asks that transfers end independently of calls:
-//! `over` is the fraction of rounds in which both had ended with the computation. Looking is free and changes nothing.
+//! Two results follow: the *CPU availability*, the time in all compute phases over the time in all rounds, and the
+//! *bandwidth*, the bytes in both directions over the latter. MPI's *progress rule* asks that transfers end
+//! independently of calls: `over` is the fraction of rounds in which both had ended with the computation. Looking is
+//! free and has no effect on the run.
 
 use crate::faults::Lost;
 use crate::records::{Baseline, Records, Tables};
@@ -25,15 +26,15 @@ use std::cell::Cell;
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
 
-/// The parameters of one point.
+/// A point's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Overlap {
-    /// The node of the worker.
+    /// The worker's node.
     pub from: u32,
-    /// The node of its partner.
+    /// Its partner's node.
     pub to: u32,
-    /// Length of each message, in main memory at both ends.
+    /// Message length, in main memory at both ends.
     pub message: Bytes,
     /// How long the worker computes in each round.
     pub compute: Time,
@@ -52,7 +53,7 @@ struct Phases {
 }
 
 impl Overlap {
-    /// Runs to the end of the last round.
+    /// Runs until the last round is over.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -76,7 +77,7 @@ impl Overlap {
             over,
         } = phases.get();
         let (total, rounds) = (call + compute + wait, f64::from(self.repeats));
-        // The host of the worker may have stopped before its first round was over.
+        // The worker's host may have stopped before its first round was over.
         if total.is_zero() {
             return Ok(baseline.finish(&cluster, Tables::default()));
         }
@@ -95,7 +96,7 @@ impl Overlap {
         Ok(baseline.finish(&cluster, rows.into()))
     }
 
-    /// What each of the two processes does; the first is the worker.
+    /// The program of each of the two processes; the first is the worker.
     async fn rounds(self, pe: Pe, [from, to]: [ElanAddr; 2], phases: Rc<Cell<Phases>>, lost: Lost) {
         let (mpi, other, size) = (pe.mpi(), 1 - pe.vp().get(), self.message);
         let worker = mpi.rank() == 0;

@@ -1,36 +1,38 @@
-//! # Patterns: who sends to whom
+//! # Patterns: the destinations of a job's messages
 //!
-//! A pattern tells each node of a job where its messages go. In a *permutation* (petrini2003 s4.4) every node has one
-//! partner. A permutation ranks the nodes of the job from 0, in the order of their numbers. The permutations of the paper compute
-//! on the binary digits `a(n-1) ... a1 a0` of the rank:
+//! A pattern gives each node in a job the destinations of its messages. In a *permutation* (petrini2003 s4.4) every
+//! node has one partner. A permutation ranks the job's nodes from 0, by node number. The paper's permutations compute
+//! on the rank's binary digits `a(n-1) ... a1 a0`:
 //!
 //! | pattern | partner of `a(n-1) ... a1 a0` | nodes |
 //! |---|---|---|
 //! | neighbor | the rank with `a0` inverted: 0 and 1, 2 and 3 | an even number |
 //! | butterfly | `a0 a(n-2) ... a1 a(n-1)`: first and last digit exchanged | a power of two |
-//! | complement | all digits inverted: of N ranks, N - 1 - rank, which is how it goes on with other numbers | any |
+//! | complement | all digits inverted: N - 1 - rank for N ranks, also if N is not a power of two | any |
 //! | shuffle | `a(n-2) ... a0 a(n-1)`: rotated left | a power of two |
 //! | transpose | `a(n/2-1) ... a0 a(n-1) ... a(n/2)`: the halves exchanged | a power of four |
-//! | bit-reversal | `a0 a1 ... a(n-1)`: the order of the digits reversed | a power of two |
+//! | bit-reversal | `a0 a1 ... a(n-1)`: digits in reverse order | a power of two |
 //!
-//! The others compute on the rank itself, and so take any number N of nodes:
+//! The others compute on the rank itself, and so take any node count N:
 //!
 //! | pattern | partner of a rank |
 //! |---|---|
 //! | shift K | rank + K modulo N |
-//! | tornado | rank + ceil(N / 2) - 1 modulo N: nearly half way round, which is the worst case of a ring (Dally and Towles, Principles and Practices of Interconnection Networks, table 3.1) |
+//! | tornado | rank + ceil(N / 2) - 1 modulo N: nearly half way round, a ring's worst case (Dally and Towles, Principles and Practices of Interconnection Networks, table 3.1) |
 //! | random K | a permutation drawn from number K; all permutations without a node that is its own partner are equally likely |
 //!
-//! The draws of `random` depend on K and N alone: all seeds of a run, and all machines that are compared, see the same permutation.
+//! The draws of `random` depend on K and N alone: a run has the same permutation with every seed, and so have all
+//! machines in a comparison.
 //!
-//! The other patterns draw the destination of each message, or fix it by other rules:
+//! The other patterns draw each message's destination, or fix it by other rules:
 //!
-//! * *uniform* (petrini2003 s4.3): any node of the job, all equally likely; if the job has servers, any of these
+//! * *uniform* (petrini2003 s4.3): any node in the job, all equally likely; if the job has servers, any server
 //!   (petrini2003 s4.6: random I/O; with one server, s4.5: a hot-spot);
-//! * *blocks* and *cyclic* (petrini2003 s4.6: deterministic I/O): each node keeps to one server. The paper does not say
-//!   which: blocks give the first server to the first nodes, and so on; cyclic deals the servers out in turn. A node whose
-//!   turn gives it itself takes the server after that, so that all nodes generate traffic (petrini2003 s4.6: shared I/O);
-//! * *pairs*: any list of sources and destinations.
+//! * *blocks* and *cyclic* (petrini2003 s4.6: deterministic I/O): each node keeps to one server. The paper leaves the
+//!   choice open: blocks give the first server to the first nodes, and so on; cyclic deals the servers out in turn. A
+//!   server that would get itself takes the next server, so that all nodes generate traffic (petrini2003 s4.6: shared
+//!   I/O);
+//! * *pairs*: any list with sources and destinations.
 //!
 //! No node sends to itself: a node never draws itself, and a node that is its own partner stays silent (petrini2003 s5.4).
 
@@ -42,14 +44,14 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// How the nodes of a job choose their destinations. The names of all but the last three are those of experiment files.
+/// How a job's nodes choose their destinations. All but the last three names are also used in experiment files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 #[schemars(rename = "Rule")]
 pub enum Pattern {
     /// A node or server drawn for each message.
     Uniform,
-    /// Pairs of adjacent nodes.
+    /// Pairs: adjacent nodes.
     Neighbor,
     /// First and last binary digit exchanged.
     Butterfly,
@@ -57,28 +59,28 @@ pub enum Pattern {
     Complement,
     /// Binary digits rotated left.
     Shuffle,
-    /// Halves of the binary digits exchanged.
+    /// The halves of the binary digits exchanged.
     Transpose,
     /// Binary digits in reverse order.
     BitReversal,
     /// Nearly half way round.
     Tornado,
-    /// One server for each block of consecutive nodes.
+    /// One server per block of consecutive nodes.
     Blocks,
     /// Servers dealt out to the nodes in turn.
     Cyclic,
-    /// The rank that is so much higher, modulo the number of ranks.
+    /// The rank that is so much higher, modulo the rank count.
     #[serde(skip)]
     Shift(u32),
     /// The permutation that is drawn from this number.
     #[serde(skip)]
     Random(u32),
-    /// Sources and destinations; of several destinations of a source, one is drawn for each message.
+    /// Sources and destinations; a source with several destinations draws one for each message.
     #[serde(skip)]
     Pairs(Vec<(NodeId, NodeId)>),
 }
 
-/// Where the messages of a node go.
+/// The destinations of a node's messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Destinations {
     /// The node is silent.
@@ -109,7 +111,7 @@ impl Pattern {
         })
     }
 
-    /// How many nodes the pattern needs, in words; none if any number will do.
+    /// The node counts that the pattern admits, in words; `None` if it admits any.
     pub fn needs(&self) -> Option<&'static str> {
         match self {
             Pattern::Neighbor => Some("an even number of nodes"),
@@ -121,7 +123,7 @@ impl Pattern {
         }
     }
 
-    /// Whether the pattern admits this number of nodes.
+    /// Whether the pattern admits this node count.
     pub fn admits(&self, count: u32) -> bool {
         match self {
             Pattern::Neighbor => count.is_multiple_of(2),
@@ -142,10 +144,10 @@ impl Pattern {
         matches!(self, Pattern::Blocks | Pattern::Cyclic)
     }
 
-    /// The partners of all ranks in a permutation of `count` ranks, a number that the permutation admits; none if the pattern
-    /// is no permutation.
+    /// All ranks' partners in a permutation of `count` ranks, a number that the permutation admits; `None` if the
+    /// pattern is not a permutation.
     pub fn partners(&self, count: u32) -> Option<Vec<u32>> {
-        // The rank of a single node has no digits: the node is its own partner.
+        // A single node's rank has no digits: the node is its own partner.
         let digits = count.trailing_zeros();
         let last = count / 2;
         let shifted = |rank, by| ((u64::from(rank) + u64::from(by)) % u64::from(count)) as u32;
@@ -171,8 +173,8 @@ impl Pattern {
         }
     }
 
-    /// Where the messages of each of these nodes go. Nodes and servers are in ascending order; the number of nodes is
-    /// one that the pattern admits.
+    /// The destinations of each node's messages. Nodes and servers are in ascending order; the pattern must admit the
+    /// node count.
     pub fn destinations(&self, nodes: &[NodeId], servers: &[NodeId]) -> Vec<Destinations> {
         let count = nodes.len() as u32;
         let any: Rc<[NodeId]> = if servers.is_empty() { nodes } else { servers }.into();
@@ -202,13 +204,13 @@ impl Pattern {
     }
 }
 
-/// The permutation of `count` ranks that is drawn from a number. Shuffles are drawn until no rank is its own partner, which takes
-/// e = 2.7 shuffles in the mean.
+/// The permutation over `count` ranks for a seed number. Shuffles are drawn until no rank is its own partner, which
+/// takes e = 2.7 shuffles in the mean.
 fn drawn(number: u32, count: u32) -> Vec<u32> {
     let mut stream = Stream::fixed(number.into(), "permutation");
     let mut partners: Vec<u32> = (0..count).collect();
     loop {
-        // Fisher and Yates: each rank of those left is equally likely to come next.
+        // Fisher and Yates: each remaining rank is equally likely to come next.
         for place in (1..count as usize).rev() {
             let other = stream.uniform_u64(0..place as u64 + 1) as usize;
             partners.swap(place, other);
@@ -241,7 +243,7 @@ impl Destinations {
         Destinations::one(servers[server], node)
     }
 
-    /// Any of the candidates but the node itself, which is at the index `own`.
+    /// Any candidate but the node itself, which is at the index `own`.
     fn of(candidates: &Rc<[NodeId]>, own: Option<usize>, node: NodeId) -> Self {
         match candidates[..] {
             [] => Destinations::None,
@@ -255,7 +257,7 @@ impl Destinations {
         *self == Destinations::None
     }
 
-    /// The destination of the next message.
+    /// The next message's destination.
     ///
     /// # Panics
     /// If there is no destination.

@@ -1,12 +1,13 @@
 //! # Ping (petrini2003 s4.1, s4.2)
 //!
-//! One message at a time goes from one node to another, or in both directions at the same time. Bandwidth is size over latency.
-//! With both directions each is measured, and the figures are per direction. The definition of latency depends on the library:
+//! One message at a time goes from one node to another, or in both directions at the same time. Bandwidth is size over
+//! latency. With both directions each is measured, and the figures are per direction. The latency's definition depends
+//! on the library:
 //!
-//! * *Elan3lib*: the elapsed time between the posting of the remote DMA and the notification of its completion at the
-//!   destination;
-//! * *MPI*: with one direction, half the round trip of a message that is sent back at once; with both, the time from
-//!   `MPI_Irecv` and `MPI_Isend`, which both processes call, to the end of both (garcia2005 s3.1). `MPI_Sendrecv` does the same.
+//! * *Elan3lib*: the time from posting the remote DMA to the completion notice at the destination;
+//! * *MPI*: with one direction, half a message's round trip, sent back immediately; with both, the time from
+//!   `MPI_Irecv` and `MPI_Isend`, which both processes call, until both are complete (garcia2005 s3.1). `MPI_Sendrecv`
+//!   does the same.
 
 use crate::faults::Lost;
 use crate::records::{Baseline, Records, Tables};
@@ -23,7 +24,7 @@ use std::rc::Rc;
 use std::task::Poll;
 use units::{Bytes, Rate, Time};
 
-/// Which messages of a ping travel at the same time.
+/// The messages in a ping that travel at the same time.
 #[choice]
 pub enum Directions {
     /// From the first node to the second.
@@ -32,16 +33,16 @@ pub enum Directions {
     Both,
 }
 
-/// What moves the messages of a ping.
+/// The library that moves a ping's messages.
 #[choice]
 pub enum Library {
-    /// Remote DMAs of Elan3lib.
+    /// Remote DMAs in Elan3lib.
     Elan3,
-    /// Blocking calls of MPI: a round trip, or `MPI_Sendrecv`.
+    /// Blocking MPI calls: a round trip, or `MPI_Sendrecv`.
     Mpi,
 }
 
-/// The parameters of one point.
+/// A point's parameters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Ping {
@@ -55,11 +56,11 @@ pub struct Ping {
     pub source: Placement,
     /// Where the receiver's buffer lies.
     pub destination: Placement,
-    /// Length of each message.
+    /// Message length.
     pub message: Bytes,
-    /// Messages in each direction, at least 1; with one direction of MPI as many messages come back.
+    /// Messages in each direction, at least 1; with one direction of MPI the same number returns.
     pub repeats: u32,
-    /// What moves the messages; Elan3lib by default.
+    /// The library that moves the messages; Elan3lib by default.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub library: Option<Library>,
 }
@@ -67,11 +68,11 @@ pub struct Ping {
 /// Pause between two messages, longer than anything that the last message leaves behind.
 const PAUSE: Time = Time::from_us(5);
 
-/// The latencies of all messages.
+/// All message latencies.
 type Latencies = Rc<RefCell<Vec<Time>>>;
 
 impl Ping {
-    /// Runs to the end of the last message.
+    /// Runs until the last message is complete.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -107,7 +108,7 @@ impl Ping {
             pairs.push((self.to, self.from));
         }
         for (from, to) in pairs {
-            // Each direction is a job of its own, with its own address spaces.
+            // Each direction is a separate job, with its own address spaces.
             let capability = cluster.capability();
             let [a, b] = [from, to].map(|node| {
                 let process = cluster.node(node.into()).attach(capability);
@@ -163,7 +164,7 @@ impl Ping {
         Ok(())
     }
 
-    /// What each of the two processes does.
+    /// The program of each of the two processes.
     async fn exchange(self, pe: Pe, buffers: [ElanAddr; 2], latencies: Latencies, lost: Lost) {
         let ([from, to], size) = (buffers, self.message);
         let (mpi, other) = (pe.mpi(), 1 - pe.vp().get());

@@ -1,4 +1,4 @@
-//! What a run leaves behind: tidy rows, the counters of links and switches, and a digest of every packet.
+//! A run's records: tidy rows, link and switch counters, and a digest over every packet.
 
 use crate::faults::{self, FaultRow};
 use crate::rows::{AllocationRow, BinRow, FlowRow, LinkRow, NodeRow, Row, ShareRow, SwitchRow};
@@ -11,7 +11,7 @@ use kernel::Digest;
 use kernel::statistics::Histogram;
 use units::Time;
 
-/// The tables of a run; those that its workload does not fill are empty. All code about tables goes by this list.
+/// A run's tables; those that its workload does not fill are empty. All code about tables uses this list.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
     /// Measured values.
@@ -22,26 +22,26 @@ pub struct Tables {
     pub links: Vec<LinkRow>,
     /// Switches that carried anything in the window.
     pub switches: Vec<SwitchRow>,
-    /// Delays of the links over time, where the run asked for them.
+    /// Link delays over time, on request.
     pub slices: Vec<SliceRow>,
-    /// Distribution of the latency of a collective operation, or of the detours of a noise test.
+    /// Latency distribution for a collective operation, or detour distribution for a noise test.
     pub distribution: Vec<BinRow>,
-    /// The waits of a deadlock, where a run was meant to end in one.
+    /// A deadlock's waits, where a run was meant to end in one.
     pub deadlock: Vec<DeadlockRow>,
-    /// Matrix of a static allocation of rails, where the run asked for it.
+    /// Matrix of a static rail allocation, on request.
     pub allocation: Vec<AllocationRow>,
-    /// What failed in the run, where anything did.
+    /// Parts that failed in the run.
     pub faults: Vec<FaultRow>,
-    /// Who held which channel when, where the run asked for it.
+    /// Channels held by packets over time, on request.
     pub circuits: Vec<CircuitRow>,
-    /// Flows of lists.
+    /// Flows in lists.
     pub flows: Vec<FlowRow>,
-    /// What links carried of each program, where several kinds of programs ran.
+    /// Link load by program, where several kinds of programs ran.
     pub shares: Vec<ShareRow>,
 }
 
 impl Tables {
-    /// All tables with their names, in the order of the digest.
+    /// All tables with their names, in digest order.
     pub fn all(&self) -> Vec<(&'static str, &dyn Table)> {
         vec![
             ("rows", &self.rows as &dyn Table),
@@ -69,35 +69,35 @@ impl From<Vec<Row>> for Tables {
     }
 }
 
-/// The result of a run.
+/// A run's result.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Records {
-    /// What was measured.
+    /// The measurements.
     pub tables: Tables,
-    /// Digest of all packets of the run, without the tables. Where values were added after the run, it is the digest of the
-    /// records without these values.
+    /// Digest over all packets in the run, without the tables. Where values were added after the run, it is the digest
+    /// without these values.
     pub base: String,
-    /// Digest of all packets of the run and of all tables: [`digest()`] of `base`.
+    /// Digest over all packets in the run and all tables: [`digest()`] from `base`.
     pub digest: String,
     /// Packets acknowledged in the whole run.
     pub packets: u64,
-    /// Events of the whole run.
+    /// Events in the whole run.
     pub events: u64,
-    /// Simulated time of the whole run.
+    /// Simulated time over the whole run.
     pub simulated: Time,
-    /// The latencies of the messages of each job of steady traffic in the window. They are in no table, because their bins are
-    /// many, and not part of the digest.
+    /// Message latencies in the window, for each steady-traffic job. They are in no table, because their bins are many,
+    /// and not part of the digest.
     pub latencies: Vec<(String, Histogram)>,
 }
 
-/// The counters of all links, and of the recovery from faults, at one moment: the start of the window.
+/// All link counters, and the fault recovery counters, at one moment: the window's start.
 pub struct Baseline {
     links: Vec<LinkCounters>,
     recoveries: Recoveries,
 }
 
 impl Baseline {
-    /// The counters of the present moment.
+    /// The present counters.
     pub fn take(cluster: &Cluster) -> Self {
         let links = cluster.config().fabric.topology.links();
         Baseline {
@@ -106,7 +106,7 @@ impl Baseline {
         }
     }
 
-    /// The records of a run that ends now: what its workload has measured and what the fabric has counted.
+    /// The records for a run that ends now: its workload's measurements and the fabric's counters.
     pub fn finish(self, cluster: &Cluster, mut measured: Tables) -> Records {
         cluster.check_conservation();
         let config = cluster.config();
@@ -132,7 +132,7 @@ impl Baseline {
         records
     }
 
-    /// What each link did since the baseline.
+    /// Each link's activity since the baseline.
     pub fn links(&self, cluster: &Cluster) -> Vec<LinkRow> {
         self.link_rows(cluster, &cluster.config())
     }
@@ -144,7 +144,7 @@ impl Baseline {
             let busy = after.busy - before.busy;
             let waiting = after.waiting - before.waiting;
             let down = after.down - before.down;
-            // Most links of a large machine may have been idle: only the links that are kept get names.
+            // Most links in a large machine may have been idle: only the links that are kept get names.
             (busy > 0 || waiting > 0 || down > 0).then(|| {
                 let (from, to) = tree.ends(link);
                 LinkRow {
@@ -196,7 +196,7 @@ fn switch_rows(tree: &dyn Wiring, links: &[LinkRow]) -> Vec<SwitchRow> {
 }
 
 impl Records {
-    /// All values of a metric: of one job and all batches, if no other job has the metric.
+    /// All values of a metric: for one job and all batches, if no other job has the metric.
     pub fn values(&self, metric: &str) -> Vec<f64> {
         let rows = self.tables.rows.iter().filter(|row| row.metric == metric);
         rows.map(|row| row.value).collect()
@@ -212,7 +212,7 @@ impl Records {
         values[0]
     }
 
-    /// The mean of the values of a metric.
+    /// A metric's mean value.
     pub fn mean(&self, metric: &str) -> f64 {
         let values = self.values(metric);
         values.iter().sum::<f64>() / values.len() as f64
@@ -237,8 +237,8 @@ impl Records {
     }
 }
 
-/// The digest of records: of their `base`, their packets, events and simulated picoseconds, and the tables that `add` adds in the
-/// order of [`Tables::all`]. `None` if `add` returns `None`.
+/// The digest over records: their `base`, their packets, events and simulated picoseconds, and the tables that `add`
+/// adds in the order of [`Tables::all`]. `None` if `add` returns `None`.
 pub fn digest(
     base: &str,
     totals: [u64; 3],

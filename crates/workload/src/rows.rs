@@ -1,4 +1,4 @@
-//! The rows of most tables of a run; slices, circuits, deadlocks and faults define their own.
+//! The rows in most of a run's tables; slices, circuits, deadlocks and faults define their own.
 
 use crate::table::{Cell, Type, Value};
 use kernel::statistics::Histogram;
@@ -8,19 +8,19 @@ use units::Time;
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.job, self.metric, self.batch, self.value)]
 pub struct Row {
-    /// The job that it was measured of; a ping is none, nor is a collective operation or a noise test.
+    /// The measured job; missing for a ping, a collective operation or a noise test.
     pub job: Option<String>,
-    /// What was measured.
+    /// The metric's name.
     pub metric: &'static str,
     /// Its unit.
     pub unit: &'static str,
-    /// The batch of the window, where the value is one of a sample.
+    /// The batch in the window, where the value belongs to a sample.
     pub batch: Option<u32>,
     /// The value.
     pub value: f64,
 }
 
-/// The names of what rows measure, as figures and claims use them.
+/// The names of metrics, as figures and claims use them.
 #[rustfmt::skip]
 pub const METRICS: &[&str] = &[
     // Jobs.
@@ -29,9 +29,9 @@ pub const METRICS: &[&str] = &[
     // Pings, collective operations, post-compute-wait.
     "latency", "bandwidth", "wire_bandwidth", "step", "latency_p93", "latency_p94", "deadlock", "stuck_packets",
     "call", "compute_phase", "wait", "round", "availability", "over",
-    // The noise test, and the allocation of rails.
+    // The noise test, and the rail allocation.
     "elapsed", "elapsed_p50", "elapsed_p99", "elapsed_p99_99", "elapsed_max", "above_1_percent", "rails",
-    // Programs side by side, and lists of flows.
+    // Programs side by side, and flow lists.
     "time", "time_alone", "latency_alone", "fct_alone", "slowdown", "flows", "fct_mean", "fct_p50", "fct_p99", "fct_p99_9",
     "fct_slowdown_mean", "fct_slowdown_p50", "fct_slowdown_p99", "fct_slowdown_p99_9",
     // Faults.
@@ -39,10 +39,10 @@ pub const METRICS: &[&str] = &[
 ];
 
 impl Row {
-    /// A value of the whole run.
+    /// A value for the whole run.
     ///
     /// # Panics
-    /// If the metric is not one of [`METRICS`].
+    /// If [`METRICS`] lacks the metric.
     pub fn new(metric: &'static str, unit: &'static str, value: f64) -> Self {
         assert!(
             METRICS.contains(&metric),
@@ -72,7 +72,7 @@ impl Row {
     }
 }
 
-/// What one node of a job sent, or fetched, in the measured window. Silent nodes have no row.
+/// Messages that one node in a job sent, or fetched, in the measured window. Silent nodes have no row.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.job, self.node, self.offered, self.accepted)]
 pub struct NodeRow {
@@ -80,33 +80,33 @@ pub struct NodeRow {
     pub job: String,
     /// The node.
     pub node: u32,
-    /// Load of the messages that arrived.
+    /// Load that arrived.
     #[unit("MB/s")]
     pub offered: f64,
-    /// Load of what was stored of its messages.
+    /// Load that was stored.
     #[unit("MB/s")]
     pub accepted: f64,
 }
 
-/// What a directed link did in the measured window. What failed follows from the packets and the faults, hence is no part of the
-/// digest.
+/// A directed link's activity in the measured window. Its errors follow from the packets and the faults, hence are not
+/// part of the digest.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.link, self.packets, self.flits, self.busy, self.waiting, self.delay)]
 #[digest_if(!self.busy.is_zero() || !self.waiting.is_zero())]
 pub struct LinkRow {
-    /// Number of the link.
+    /// Link number.
     pub link: u32,
     /// Where it starts: "node 3" or "switch 1.0" (level and number within the level).
     pub from: String,
     /// Where it ends.
     pub to: String,
-    /// Level of its lower end; 0 joins nodes and first-level switches.
+    /// Its lower end's level; 0 joins nodes and first-level switches.
     pub level: u32,
     /// Whether it leads upwards.
     pub up: bool,
     /// Packets whose first flit it sent.
     pub packets: u64,
-    /// Flits of packets.
+    /// Packet flits.
     pub flits: u64,
     /// Time in which it moved a flit or a token.
     pub busy: Time,
@@ -120,11 +120,11 @@ pub struct LinkRow {
     pub down: Time,
 }
 
-/// What a switch did in the measured window: the sums over the links that leave it, hence no part of the digest.
+/// A switch's activity in the measured window: the sums over its outgoing links, hence not part of the digest.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest()]
 pub struct SwitchRow {
-    /// Number of the switch.
+    /// Switch number.
     pub switch: u32,
     /// Its name.
     pub name: String,
@@ -134,21 +134,21 @@ pub struct SwitchRow {
     pub packets: u64,
     /// Flits that it sent on.
     pub flits: u64,
-    /// Busy time of its outputs.
+    /// Busy time summed over its outputs.
     pub busy: Time,
     /// Time that packets waited to leave it.
     pub waiting: Time,
 }
 
-/// A flow of a list, with its completion time.
+/// A flow in a list, with its completion time.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.job, self.flow, self.fct, self.ideal)]
 pub struct FlowRow {
     /// The list.
     pub job: String,
-    /// The place of the flow in the list, from 0.
+    /// The flow's place in the list, from 0.
     pub flow: u32,
-    /// When it started, from the end of the warm-up.
+    /// When it started, after the warm-up.
     pub start: Time,
     /// The node that sent.
     pub source: u32,
@@ -161,13 +161,13 @@ pub struct FlowRow {
     pub class: u32,
     /// The flow completion time; missing if a fault ended the flow.
     pub fct: Option<Time>,
-    /// The FCT of the same flow alone on the idle machine without faults.
+    /// The same flow's FCT alone on the idle machine without faults.
     pub ideal: Time,
     /// The FCT over the ideal.
     pub slowdown: Option<f64>,
 }
 
-/// What a link has carried of a program.
+/// A program's load on a link.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.link, self.job, self.packets, self.flits)]
 pub struct ShareRow {
@@ -177,34 +177,34 @@ pub struct ShareRow {
     pub from: String,
     /// Where it ends.
     pub to: String,
-    /// The program; missing for packets of the policy of several rails.
+    /// The program; missing for packets that the rail policy sends itself.
     pub job: Option<String>,
     /// Packets.
     pub packets: u64,
-    /// Flits of packets.
+    /// Packet flits.
     pub flits: u64,
-    /// Bytes of these flits: payload, headers and the overhead of transactions.
+    /// Bytes in these flits: payload, headers and transaction overhead.
     #[unit("B")]
     pub bytes: u64,
 }
 
-/// How many observations of a time fell into one bin of a distribution.
+/// The observations of a time in one bin of a distribution.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.lower, self.count)]
 pub struct BinRow {
-    /// The least time of the bin. A bin is as wide as a thousandth of it, or less.
+    /// The bin's least time. A bin is at most a thousandth of it wide.
     pub lower: Time,
     /// How many, at least 1.
     pub count: u64,
 }
 
-/// The bins of a histogram that are not empty.
+/// A histogram's bins that are not empty.
 pub fn bins(histogram: &Histogram) -> Vec<BinRow> {
     let bins = histogram.counts();
     bins.map(|(lower, count)| BinRow { lower, count }).collect()
 }
 
-/// What an adapter does on a rail.
+/// An adapter's role on a rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
     /// It sends.
@@ -232,7 +232,7 @@ impl Cell for Role {
     }
 }
 
-/// What the adapter of a node does on a rail.
+/// The role of a node's adapter on a rail.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.rail, self.node, self.role == Role::Transmit)]
 pub struct AllocationRow {

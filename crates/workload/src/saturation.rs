@@ -1,13 +1,14 @@
-//! # The saturation point of a job: a search over its load (coll2003 s5.3)
+//! # A job's saturation point: a search over its load (coll2003 s5.3)
 //!
 //! "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower than the global packet
-//! creation rate at the source nodes." Whether it is lower in a run is what [`crate::traffic`] says with `saturated`. The
-//! search halves an interval of loads, whose lower end is not saturated and whose upper end is, until the interval is short
-//! enough. Each trial is a run of its own, on a fresh cluster, with the same seed. The result is the upper end: the least
-//! load that was found saturated. The two ends of the whole range are tried last, and only if they are still ends of the interval.
+//! creation rate at the source nodes." For a run, `saturated` in [`crate::traffic`] is this condition. The search
+//! halves an interval of loads, whose lower end is not saturated and whose upper end is, until the interval is short
+//! enough. Each trial is a separate run, on a fresh cluster, with the same seed. The result is the upper end: the least
+//! load that was found saturated. The whole range's two ends are tried last, and only if they are still ends of the
+//! interval.
 //!
-//! The records are those of the greatest load that was not saturated, and also `saturation`, in MB/s for each node. If the
-//! highest load of all is not saturated, it is the result, and `saturated` is 0 as always. If the lowest load of all is
+//! The records are those for the greatest load that was not saturated, and also `saturation`, in MB/s for each node. If
+//! the highest load is not saturated, it is the result, and `saturated` is 0 as always. If the lowest load is
 //! saturated, it is the result, and `saturated` is 1.
 
 use crate::job::Job;
@@ -20,18 +21,18 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::Rate;
 
-/// A search of the load at which the only job of a series saturates; its own load is the lowest.
+/// A search for the load at which a series' only job saturates; its own load is the lowest.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Search {
     /// The highest load.
     pub highest: Rate,
-    /// How far apart a saturated load and one that is not may be in the end, as a fraction of the highest load.
+    /// The largest final distance between a saturated load and one that is not, as a fraction of the highest load.
     pub resolution: f64,
 }
 
 impl Search {
-    /// Searches the saturation point of the only job of `traffic`.
+    /// Searches the saturation point of the only job in `traffic`.
     ///
     /// # Errors
     /// See [`Failure`].
@@ -76,7 +77,7 @@ fn is_saturated(records: &Records) -> bool {
     records.values("saturated").iter().any(|&value| value > 0.5)
 }
 
-/// The least load that was found saturated, and the result of the trial at the greatest load that was not.
+/// The least load that was found saturated, and the result at the greatest load that was not.
 fn bisect<T, E>(
     lowest: Rate,
     search: Search,

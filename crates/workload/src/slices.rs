@@ -1,12 +1,12 @@
-//! Slices of time: how congestion builds up.
+//! Time slices: how congestion builds up.
 //!
-//! The counters of a link tell how long packets waited for it in the measured window, and how long these packets have waited
-//! since their injection, as two sums. Where a run asks for slices, the whole run, warm-up included, is cut into equal parts,
-//! each with its own sums. A wait counts where it ends, with the first flit of the packet on the link: a wait across two slices
+//! A link's counters hold two sums: how long packets waited for it in the measured window, and how long these packets
+//! have waited since their injection. On request, the whole run, warm-up included, is cut into equal slices, each with
+//! its own sums. A wait counts where it ends, with the packet's first flit on the link: a wait across two slices
 //! belongs to the second.
 //!
-//! Links without waits have no row. Even so a slice of a large network under load has a row for most of its links, a
-//! million for 65,536 nodes; hence there are no slices unless a run asks for them.
+//! Links without waits have no row. Even so a slice has a row for most links of a large network under load, a million
+//! for 65,536 nodes; hence there are no slices unless a run asks for them.
 
 use crate::Window;
 use elan::{Cluster, Stop};
@@ -16,28 +16,28 @@ use units::Time;
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.slice, self.link, self.waiting, self.delay)]
 pub struct SliceRow {
-    /// Number of the slice, from 0 at the start of the run.
+    /// Slice number, from 0 at the start of the run.
     pub slice: u32,
-    /// Number of the link.
+    /// Link number.
     pub link: u32,
     /// Time that packets waited to enter the link.
     pub waiting: Time,
-    /// Time that these packets have waited since their injection. One of the two times is above zero.
+    /// Time that these packets have waited since their injection. At least one of the two times is above zero.
     pub delay: Time,
 }
 
-/// Runs a cluster, and keeps the sums of each slice that ends on the way.
+/// Runs a cluster, and keeps the sums for each slice that ends on the way.
 pub(crate) struct Slices {
     window: Window,
     finished: u32,
-    /// Entry per link: cycles waited for the link, and since the injection, until the end of the last slice. Empty if there are
-    /// no slices.
+    /// Entry per link: cycles waited for the link, and since the injection, until the last slice ended. Empty if there
+    /// are no slices.
     before: Vec<[u64; 2]>,
     rows: Vec<SliceRow>,
 }
 
 impl Slices {
-    /// The slices of a run that begins now.
+    /// The slices for a run that begins now.
     pub fn new(cluster: &Cluster, window: Window) -> Self {
         let links = match window.slices {
             0 => 0,
@@ -51,7 +51,7 @@ impl Slices {
         }
     }
 
-    /// Runs to a moment, as [`Cluster::run_until`]. Slices change nothing of what happens.
+    /// Runs to a moment, as [`Cluster::run_until`]. Slices do not affect the run.
     ///
     /// # Errors
     /// See [`Stop`].
@@ -82,7 +82,7 @@ impl Slices {
         self.finished += 1;
     }
 
-    /// The rows of the slices that have ended.
+    /// The rows for the slices that have ended.
     pub fn into_rows(self) -> Vec<SliceRow> {
         self.rows
     }

@@ -1,11 +1,11 @@
-//! A source of messages: arrival times and sizes drawn from its own streams.
+//! A message source: arrival times and sizes drawn from its own streams.
 //!
 //! The program behind a source sends one message at a time. While the program lags, messages wait: the source draws a message
 //! when the program takes it, when somebody asks how much has arrived, or when a generator asks for it at its arrival.
 //!
-//! A program registers a [`TrafficSource`] of its own under a name ([`register`]). A job in an experiment
-//! file has the name in `source`. The name is a part of the identity of a point; the code behind it
-//! is a part of the engine that the store notes.
+//! A program registers its own [`TrafficSource`] under a name ([`register`]). A job in an experiment file gives the
+//! name in `source`. The name is part of a point's identity; the code behind it is part of the engine that the store
+//! records.
 
 use crate::Distribution;
 use kernel::random::Stream;
@@ -13,7 +13,7 @@ use kernel::registry::Registry;
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Time};
 
-/// The largest DMA of an Elan3 (public headers: 2^31 - 1 bytes); larger draws are cut to this length.
+/// An Elan3's largest DMA (public headers: 2^31 - 1 bytes); larger draws are cut to this length.
 pub const LARGEST_MESSAGE: Bytes = Bytes::new((1 << 31) - 1);
 
 /// A message to be sent.
@@ -25,37 +25,36 @@ pub struct Message {
     pub size: Bytes,
 }
 
-/// When the messages of a process arrive, and how long they are.
+/// Arrival times and lengths of a process's messages.
 pub trait TrafficSource {
     /// The next message: at least one byte, later than the message before it.
     fn next(&mut self) -> Message;
 }
 
-/// The parameters of a job for the messages of one process.
+/// A job's parameters for one process's messages.
 #[derive(Clone, Copy, Debug)]
 pub struct Offered<'a> {
-    /// The seed of the run.
+    /// The run's seed.
     pub seed: u64,
-    /// The path of the process, which begins the names of its random streams.
+    /// The process's path, which begins its random streams' names.
     pub path: &'a str,
     /// Mean message size.
     pub message: Bytes,
-    /// Distribution of message sizes.
+    /// Message size distribution.
     pub sizes: Distribution,
-    /// Mean offered load of the process.
+    /// The process's mean offered load.
     pub load: Rate,
-    /// Distribution of inter-arrival times.
+    /// Inter-arrival time distribution.
     pub arrivals: Distribution,
 }
 
-/// Makes the source of a process. A source draws from streams of its own
-/// ([`Stream`]), named below [`Offered::path`].
+/// Makes a process's source. A source draws from its own streams ([`Stream`]), named below [`Offered::path`].
 pub type Make = fn(&Offered<'_>) -> Box<dyn TrafficSource>;
 
 static SOURCES: Registry<Make> = Registry::new();
 
-/// Registers a source under a name, to be called before the first experiment file is read. A later
-/// source takes the place of an earlier one with the same name.
+/// Registers a source under a name, to be called before the first experiment file is read. A later source replaces an
+/// earlier one with the same name.
 pub fn register(name: &'static str, make: Make) {
     SOURCES.add(name, make);
 }
@@ -63,12 +62,12 @@ pub fn register(name: &'static str, make: Make) {
 /// The source with a name.
 ///
 /// # Errors
-/// The names of all registered sources, if this is none of them.
+/// All registered sources' names, if this name is not among them.
 pub fn registered(name: &str) -> Result<Make, Vec<&'static str>> {
     SOURCES.get(name)
 }
 
-/// Sizes and gaps that are drawn independently of each other: the source of a job that names none.
+/// Independently drawn sizes and gaps: the source for a job that does not name one.
 struct Independent {
     mean_size: Bytes,
     sizes: Distribution,
@@ -85,7 +84,7 @@ impl Independent {
         let Offered { seed, path, .. } = *offered;
         let mut arrival_stream = Stream::new(seed, &format!("{path}/arrivals"));
         let mean_gap = offered.load.time(offered.message);
-        // The first message of each node arrives at a moment of its own, so that equal nodes do not move in step.
+        // Each node's first message arrives at a different moment, so that equal nodes do not move in step.
         let next = Time::from_ps((arrival_stream.uniform_f64() * mean_gap.as_ps() as f64) as u64);
         Independent {
             mean_size: offered.message,
@@ -103,7 +102,7 @@ impl TrafficSource for Independent {
     fn next(&mut self) -> Message {
         let mean = self.mean_size.as_u64();
         let size = match self.sizes {
-            // Nothing else is drawn from the stream.
+            // The stream has no other draws.
             Distribution::Fixed => mean.max(1),
             sizes => sizes.draw_count(mean, &mut self.size_stream),
         };
@@ -116,12 +115,12 @@ impl TrafficSource for Independent {
     }
 }
 
-/// The messages of one node, without end.
+/// One node's messages, without end.
 pub struct Source {
     rule: Box<dyn TrafficSource>,
     /// The next message that has not been drawn.
     next: Message,
-    /// The last message that has been drawn, and the bytes of all.
+    /// The last message drawn, and all messages' bytes.
     last: Message,
     drawn: Bytes,
     /// Messages that have been drawn and not taken.
@@ -135,7 +134,7 @@ impl Source {
         Source::of(Box::new(Independent::new(offered)))
     }
 
-    /// The messages of any source.
+    /// The messages from any source.
     pub fn of(mut rule: Box<dyn TrafficSource>) -> Self {
         Source {
             next: rule.next(),
@@ -190,7 +189,7 @@ impl Source {
         message
     }
 
-    /// Bytes of all messages that arrive before the present. No message is taken before it arrives.
+    /// Bytes in all messages that arrive before the present. No message is taken before it arrives.
     pub fn arrived(&mut self, now: Time) -> Bytes {
         while self.next.arrival < now {
             let message = self.draw();
@@ -204,7 +203,7 @@ impl Source {
         }
     }
 
-    /// Bytes of the messages taken so far.
+    /// Bytes in the messages taken so far.
     pub fn taken(&self) -> Bytes {
         self.taken
     }

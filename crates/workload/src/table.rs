@@ -1,14 +1,14 @@
-//! # Tables: one definition of what a run leaves behind
+//! # Tables: one definition for all of a run's results
 //!
 //! A row is a plain structure that derives [`Row`](derive::Row): the names of its columns, their types, units and
-//! descriptions, and the values that the digest of a run takes from a row. The extension module hands tables
-//! over, the store keeps them and the library offers them by these definitions alone.
+//! descriptions, and the values that a run's digest takes from a row. The extension module, the store and the library
+//! use only these definitions.
 //!
-//! A field is a column of the same name. A [`Time`] is a column of whole picoseconds, `NAME_ps`. What can be missing is an
-//! `Option`. Columns that follow from other fields, such as the name of a switch from its number, are left out of the digest.
+//! A field is a column with the same name. A [`Time`] is a column with whole picoseconds, `NAME_ps`. An optional value
+//! is an `Option`. The digest omits columns that follow from other fields, such as a switch's name from its number.
 //!
-//! The digest of a table can be taken again from its columns, as the store keeps them ([`Table::add_columns`]): rows are made of
-//! the columns that the digest takes, and go the same way as those of a run.
+//! A table's digest can be computed again from its columns, as the store keeps them ([`Table::add_columns`]): rows are
+//! made from the columns in the digest, and treated like a run's rows.
 
 use std::collections::HashSet;
 use std::ops::Range;
@@ -17,12 +17,12 @@ use std::sync::Mutex;
 use kernel::Digest;
 use units::Time;
 
-/// The type of the values of a column.
+/// The type of a column's values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Type {
     /// Yes or no.
     Bool,
-    /// A number of something: 32 bits.
+    /// A count: 32 bits.
     U32,
     /// A count: 64 bits.
     U64,
@@ -44,7 +44,7 @@ impl Type {
         }
     }
 
-    /// Some value of the type.
+    /// Some value with the type.
     fn blank(self) -> Value<'static> {
         match self {
             Type::Bool => Value::Bool(false),
@@ -56,26 +56,26 @@ impl Type {
     }
 }
 
-/// One value of a table.
+/// One value in a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value<'a> {
     /// A missing value.
     None,
-    /// A value of [`Type::Bool`].
+    /// A [`Type::Bool`] value.
     Bool(bool),
-    /// A value of [`Type::U32`].
+    /// A [`Type::U32`] value.
     U32(u32),
-    /// A value of [`Type::U64`].
+    /// A [`Type::U64`] value.
     U64(u64),
-    /// A value of [`Type::F64`].
+    /// A [`Type::F64`] value.
     F64(f64),
-    /// A value of [`Type::Text`].
+    /// A [`Type::Text`] value.
     Text(&'a str),
 }
 
-/// A type of which values can stand in a column.
+/// A type whose values can stand in a column.
 pub trait Cell {
-    /// The type of the column.
+    /// The column's type.
     const TYPE: Type;
 
     /// The unit, for types that imply one; else empty.
@@ -84,12 +84,13 @@ pub trait Cell {
     /// The value.
     fn value(&self) -> Value<'_>;
 
-    /// The cell that holds a value; `None` if a cell of this type cannot.
+    /// The cell that holds a value; `None` if a cell with this type cannot.
     fn of(value: Value<'_>) -> Option<Self>
     where
         Self: Sized;
 
-    /// Adds the value to a digest: numbers as integers of 64 bits, a missing value as the greatest integer or an empty text.
+    /// Adds the value to a digest: numbers as 64-bit integers, a missing value as the greatest integer or an empty
+    /// text.
     fn add_to(&self, digest: &mut Digest) {
         match self.value() {
             Value::None if Self::TYPE == Type::Text => digest.str(""),
@@ -135,7 +136,7 @@ cells! {
     (u32, u32): U64, |cell| u64::from(cell.0) << 32 | u64::from(cell.1), |held| Some(((held >> 32) as u32, held as u32));
 }
 
-/// A text as a constant of the program. There are few of these, and they are short; `None` for one too many or too long.
+/// A text as a program constant. There are few of these, and they are short; `None` for one too many or too long.
 fn constant(text: &str) -> Option<&'static str> {
     static KNOWN: Mutex<Option<HashSet<&'static str>>> = Mutex::new(None);
     let mut known = KNOWN.lock().expect("no holder panics");
@@ -167,21 +168,21 @@ impl<T: Cell> Cell for Option<T> {
     }
 }
 
-/// The description of a column.
+/// A column's description.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     /// The column's name.
     pub name: String,
     /// The type of the column's values.
     pub kind: Type,
-    /// The unit of the values; empty if they have none, or if a column of its own says the unit.
+    /// The unit of the values; empty if they have no unit, or if another column holds it.
     pub unit: &'static str,
-    /// What the column says.
+    /// The column's meaning.
     pub about: &'static str,
 }
 
 impl Column {
-    /// The column of a field of type `T`.
+    /// The column for a field with type `T`.
     pub fn of<T: Cell>(field: &str, unit: Option<&'static str>, about: &'static str) -> Self {
         let name = match T::UNIT {
             "" => field.to_string(),
@@ -199,21 +200,21 @@ impl Column {
     }
 }
 
-/// The values of a column, for [`Table::add_columns`].
+/// A column's values, for [`Table::add_columns`].
 pub trait Values {
     /// The value in a row; `None` if there is no such row.
     fn at(&self, row: usize) -> Option<Value<'_>>;
 }
 
-/// One row of a table; [`derive::Row`] implements it.
+/// One row in a table; [`derive::Row`] implements it.
 pub trait Row {
-    /// The descriptions of the columns.
+    /// The column descriptions.
     fn columns() -> Vec<Column>;
 
     /// A value for each column.
     fn values(&self) -> Vec<Value<'_>>;
 
-    /// The row of these values, one for each column; `None` if a value is none of its column.
+    /// The row with these values, one per column; `None` if a value does not fit its column.
     fn of<'a>(value: impl FnMut(usize) -> Option<Value<'a>>) -> Option<Self>
     where
         Self: Sized;
@@ -221,28 +222,28 @@ pub trait Row {
     /// Whether the digest takes each column.
     fn hashed() -> Vec<bool>;
 
-    /// Adds what the row says, except what follows from other rows.
+    /// Adds the row's values, except those that follow from other rows.
     fn add_to(&self, digest: &mut Digest);
 }
 
-/// A table of any rows.
+/// A table with any rows.
 pub trait Table {
-    /// The descriptions of the table's columns.
+    /// The table's column descriptions.
     fn columns(&self) -> Vec<Column>;
 
     /// The table's rows, each with a value for every column.
     fn rows(&self) -> Box<dyn Iterator<Item = Vec<Value<'_>>> + '_>;
 
-    /// Whether the digest takes each of the columns.
+    /// Whether the digest takes each column.
     fn hashed(&self) -> Vec<bool>;
 
     /// Adds all rows.
     fn add_to(&self, digest: &mut Digest);
 
-    /// Adds rows that are given by columns, as [`Table::add_to`] adds those of this table: an entry for each of the columns, of
-    /// which those that the digest takes must be there.
+    /// Adds rows that are given by columns, as [`Table::add_to`] adds this table's rows: an entry per column, present
+    /// for each column in the digest.
     ///
-    /// Returns `None` if a value is missing, or none of its column.
+    /// Returns `None` if a value is missing, or does not fit its column.
     fn add_columns(
         &self,
         digest: &mut Digest,

@@ -1,12 +1,12 @@
-//! # Traces: the replay of a generated pattern of messages
+//! # Traces: the replay of a generated message pattern
 //!
-//! A job with so many processes on each of some nodes carries out the calls of a collective operation as messages of Tports: the
-//! [`goal::pattern`] of the operation, replayed as [`goal::replay::on_cluster`] replays any trace. Ranks are dealt out node by node. Buffers
-//! lie in main memory.
+//! A job with a given process count per node carries out a collective operation's calls as Tports messages: the
+//! operation's [`goal::pattern`], replayed as [`goal::replay::on_cluster`] replays any trace. Ranks are dealt out node
+//! by node. Buffers lie in main memory.
 //!
-//! *Latency* is the time from the start to the end of the last operation over the number of calls. *Bandwidth* is the *bus bandwidth*
-//! of NCCL's tests: what a rank would have to send in a call, over the latency ([`Calls::bus_bytes`]). So the figures of
-//! different algorithms and numbers of ranks can be compared with the rate of an adapter.
+//! *Latency* is the time from the start to the end of the last operation, over the call count. *Bandwidth* is the *bus
+//! bandwidth* of NCCL's tests: the bytes that a rank would have to send in a call, over the latency
+//! ([`Calls::bus_bytes`]). So figures for different algorithms and rank counts can be compared with an adapter's rate.
 //!
 //! Limits: a message that can not get through ends the run with an error.
 
@@ -19,18 +19,18 @@ use goal::Trace;
 use goal::pattern::{Calls, Pattern};
 use goal::replay::on_cluster;
 
-/// What is called, by its algorithm.
+/// The called operation, by its algorithm.
 #[choice]
 pub enum Called {
-    /// An all-reduce by one ring of all ranks.
+    /// An all-reduce by one ring over all ranks.
     AllReduceRing,
     /// An all-reduce by rings in groups and across groups.
     AllReduceHierarchical,
-    /// All-reduces by rings across the groups, of the ranks with the same place in their groups.
+    /// All-reduces by rings across the groups, among the ranks with the same place in their groups.
     AllReduceAcross,
     /// An all-to-all in each group.
     AllToAll,
-    /// All-to-alls across the groups, of the ranks with the same place in their groups.
+    /// All-to-alls across the groups, among the ranks with the same place in their groups.
     AllToAllAcross,
 }
 
@@ -46,19 +46,19 @@ impl From<Called> for Pattern {
     }
 }
 
-/// The parameters of one point.
+/// A point's parameters.
 #[derive(Clone, Debug)]
 pub struct Replay {
-    /// The nodes, in the order of the ranks.
+    /// The nodes, in rank order.
     pub nodes: Vec<NodeId>,
-    /// Processes on each of them.
+    /// Processes on each node.
     pub processes: u32,
     /// The calls; as many ranks as processes on all nodes.
     pub calls: Calls,
 }
 
 impl Replay {
-    /// Runs to the end of the last operation.
+    /// Runs until the last operation has ended.
     ///
     /// # Errors
     /// See [`Failure`].

@@ -1,22 +1,23 @@
-//! # Steady traffic of any number of jobs (petrini2003 s4.3-4.7)
+//! # Steady traffic from any number of jobs (petrini2003 s4.3-4.7)
 //!
-//! All jobs run at the same time, from the start to the end of the window, and are measured apart.
+//! All jobs run at the same time, from the start until the window ends, and are measured separately.
 //!
-//! *Accepted* load is the payload of a job's messages that was stored in the measured window: at servers or, for reads, at
-//! the nodes that asked. *Offered* load is the payload of the messages that arrived in the window. Both are given per node
-//! that sends, without silent nodes, and for jobs with servers also per server.
+//! *Accepted* load is a job's payload that was stored in the measured window: at servers or, for reads, at the
+//! requesting nodes. *Offered* load is the payload that arrived in the window. Both are given per node that sends,
+//! without silent nodes, and for jobs with servers also per server.
 //!
-//! A job is *saturated* if the waiting messages have grown in the window by more than a twentieth of the arrivals, and by more
-//! than half a message for each process. A load just above the accepted load shows only in windows long enough for that.
+//! A job is *saturated* if the waiting messages have grown in the window by more than 5% of the arrivals, and by more
+//! than half a message for each process. A load just above the accepted load shows only in windows long enough for
+//! that.
 //!
-//! A run may have a *precision*: the window doubles until the accepted load of each saturated job is known well enough
+//! A run may have a *precision*: the window doubles until each saturated job's accepted load is known well enough
 //! ([`crate::precision`]).
 //!
-//! On a machine with several rails loads are also given as fractions of what the links of a node carry together, and
-//! latencies in cycles of one flit on a link: so coll2003 measures them (s5.3).
+//! On a machine with several rails loads are also given as fractions of the combined capacity of a node's links, and
+//! latencies in cycles of one flit on a link, as in coll2003 (s5.3).
 //!
-//! The latency of a message runs from its arrival, including its wait behind earlier messages, until its node knows that
-//! the message is complete. Past saturation the latency grows with the run, and tells only how long the run was.
+//! The latency of a message runs from its arrival, including its wait behind earlier messages, until its node knows
+//! that the message is complete. Past saturation the latency grows with the run, and reflects only the run length.
 
 use crate::circuits::Circuits;
 use crate::job::{Job, Running, Totals};
@@ -35,14 +36,14 @@ use units::{Rate, Time};
 /// The units in which coll2003 measures.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Norm {
-    /// What the links of a node carry, in one direction, on all rails.
+    /// The capacity of a node's links, in one direction, on all rails.
     rate: f64,
-    /// The time of a flit on a link.
+    /// The time for a flit on a link.
     cycle: Time,
 }
 
 impl Norm {
-    /// The units of a cluster; none if it has one rail.
+    /// A cluster's units; `None` if it has one rail.
     pub fn of(cluster: &Cluster) -> Option<Norm> {
         let config = cluster.config();
         config.rails.map(|_| Norm {
@@ -51,13 +52,13 @@ impl Norm {
         })
     }
 
-    /// A load of a node, in MB/s, as a fraction of what its links carry.
+    /// A node's load, in MB/s, as a fraction of its links' capacity.
     pub fn part(self, load: f64) -> f64 {
         load / self.rate
     }
 }
 
-/// The rails of a cluster, if it has several.
+/// A cluster's rails, if it has several.
 pub(crate) fn rails(cluster: &Cluster) -> Result<Option<Rails>, MemoryError> {
     let several = cluster.config().rails.is_some();
     several.then(|| Rails::new(cluster)).transpose()
@@ -78,7 +79,7 @@ pub struct Traffic {
 pub struct RailFailure {
     /// Its number, from 0.
     pub rail: u32,
-    /// When, from the start of the run.
+    /// The moment, from the start of the run.
     pub at: Time,
 }
 
@@ -154,7 +155,7 @@ impl Traffic {
     }
 }
 
-/// The totals of all jobs at one moment.
+/// All jobs' totals at one moment.
 struct Moment {
     time: Time,
     /// Entry per job.
@@ -171,7 +172,7 @@ impl Moment {
     }
 }
 
-/// Whether the accepted loads of all saturated jobs are known well enough from the ends of the batches.
+/// Whether all saturated jobs' accepted loads are known well enough from the batch ends.
 fn is_known(
     precision: Precision,
     running: &[Running<'_>],
@@ -195,8 +196,8 @@ fn is_known(
     })
 }
 
-/// Whether the waiting messages of a job have grown by more than half a message for each process, and by more than a
-/// twentieth of the arrivals.
+/// Whether a job's waiting messages have grown by more than half a message for each process, and by more than 5% of the
+/// arrivals.
 fn is_saturated(job: &Running<'_>, start: &Totals, end: &Totals) -> bool {
     let arrived = end.arrived() - start.arrived();
     let growth = arrived.saturating_sub(end.taken - start.taken);
@@ -204,7 +205,7 @@ fn is_saturated(job: &Running<'_>, start: &Totals, end: &Totals) -> bool {
     growth > half_a_message && growth > arrived / 20
 }
 
-/// Loads of a part of the window, or of all of it.
+/// Loads in a part of the window, or in all of it.
 pub(crate) fn load_rows(
     job: &Running<'_>,
     norm: Option<Norm>,
@@ -219,7 +220,7 @@ pub(crate) fn load_rows(
     };
     let loads: Vec<_> = loads(job, length, before, after).collect();
     let parts = norm.into_iter().flat_map(|norm| {
-        // The first two rows: what each node offered, and what was accepted of its messages.
+        // The first two rows: each node's offered load, and its accepted part.
         let names = ["accepted_part", "offered_part"];
         let part = move |(name, &(_, load)): (_, &(_, f64))| (name, "", norm.part(load));
         names.into_iter().zip(&loads).map(part).collect::<Vec<_>>()
@@ -249,7 +250,7 @@ fn loads(
         .chain(of_servers.map(move |(metric, bytes)| (metric, per(bytes, servers))))
 }
 
-/// Results that are known only of the window as a whole.
+/// Results that are known only for the window as a whole.
 pub(crate) fn whole_window(
     job: &Running<'_>,
     norm: Option<Norm>,
@@ -279,13 +280,13 @@ pub(crate) fn whole_window(
     rows
 }
 
-/// How many messages of a job faults have ended with an error, if anything has failed.
+/// A job's messages that faults have ended with an error, if any part has failed.
 pub(crate) fn failed(job: &Running<'_>, cluster: &Cluster) -> Option<Row> {
     let row = || Row::new("failed", "", job.failed() as f64).of_job(&job.job.name);
     (!cluster.faults().is_empty()).then(row)
 }
 
-/// The loads of each node that sends.
+/// The loads of each sender.
 pub(crate) fn node_rows(
     job: &Running<'_>,
     length: Time,

@@ -1,17 +1,17 @@
-//! The wiring of a network as a table: every link, with its ends.
+//! A network's wiring as a table: every link, with its ends.
 
 use fabric::topology::End;
 use fabric::{LinkId, SwitchId, Wiring};
 
-/// A link of a network, whether it carried anything or not.
+/// A network link, with or without traffic.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest()]
 pub struct WiringRow {
-    /// The number of the link.
+    /// The link's number.
     pub link: u32,
-    /// The name of the end where it starts.
+    /// The name of its start.
     pub from: String,
-    /// The name of the end where it ends.
+    /// The name of its end.
     pub to: String,
     /// Whether it leads up.
     pub up: bool,
@@ -19,17 +19,17 @@ pub struct WiringRow {
     pub link_level: u32,
     /// Its way in words.
     pub way: String,
-    /// The level of the switch that it leaves; `None` where it leaves a node.
+    /// The level of its source switch; `None` if it leaves a node.
     pub level: Option<u32>,
     /// The number of that switch.
     pub switch: Option<u32>,
-    /// The level of the switch that it enters; `None` where it enters a node.
+    /// The level of its destination switch; `None` if it enters a node.
     pub enters_level: Option<u32>,
     /// The number of that switch.
     pub enters: Option<u32>,
 }
 
-/// Every link of a network.
+/// Every link in a network.
 pub fn rows(network: &dyn Wiring) -> Vec<WiringRow> {
     let switch = |end| match end {
         End::Switch { switch, .. } => Some(switch),

@@ -1,4 +1,4 @@
-//! The tests of the workloads: one program, since each program takes long to compile and link.
+//! The workloads' tests: one program, since each program takes long to compile and link.
 
 mod collective;
 #[path = "../../rails/tests/common/mod.rs"]

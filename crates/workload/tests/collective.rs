@@ -1,5 +1,5 @@
-//! Collective operations: the figures of the libraries, agreement within the records, background traffic, deadlocks.
-#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
+//! Collective operations: the libraries' figures, agreement within the records, background traffic, deadlocks.
+#![allow(clippy::float_cmp)] // equal results are equal to the last bit
 
 use elan::{Cluster, Config, NodeId, Placement, Stop, Watch};
 use fabric::Broadcast;
@@ -10,7 +10,7 @@ use units::{Bytes, Rate, Time};
 use workload::collective::{Message, Operation};
 use workload::{Collective, Distribution, Failure, Job, Pattern, Records, Window};
 
-/// The shipped machine, which the figures of the paper are about.
+/// The shipped machine, for which the paper gives figures.
 fn config() -> Config {
     let file = include_str!("../../../machines/es40-qsnet.toml");
     let machine = machine::Machine::parse("es40-qsnet.toml", file, &[]).expect("it is shipped");
@@ -50,7 +50,7 @@ fn mean(values: &[f64]) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Mean latency of an operation with 64 nodes and no other traffic, in us.
+/// An operation's mean latency with 64 nodes and no other traffic, in us.
 fn idle(collective: &Collective) -> f64 {
     run(collective, &[]).mean("latency")
 }
@@ -69,7 +69,7 @@ fn message(memory: Placement, bytes: u64) -> Message {
     }
 }
 
-/// Backlogged traffic of all nodes.
+/// Backlogged traffic from all nodes.
 fn background(pattern: Pattern) -> Job {
     Job {
         name: "background".into(),
@@ -88,7 +88,7 @@ fn background(pattern: Pattern) -> Job {
     }
 }
 
-/// Time of a call in a row of them, in us: the loop of a benchmark that is written with the library alone.
+/// Time per call in a row of calls, in us: a benchmark's loop that is written with the library alone.
 fn benchmark(call: impl AsyncFn(Pe) + 'static) -> f64 {
     let mut cluster = Cluster::new(config(), Watch::default());
     let job = libelan::Job::new("test", NodeId::all(64), 1).expect("64 processes");
@@ -149,7 +149,7 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
     let short = message(Placement::Adapter, 256);
     let call = async |pe: Pe| {
         let (group, size) = (pe.elan().all_group(), Bytes::new(256));
-        // The address is the same each time: there is nothing else in the heap.
+        // The address is the same each time: the heap is otherwise empty.
         let buffer = pe.elan().galloc_elan(64, size).expect("there is room");
         group.hbcast(buffer, size, 0).await.expect("all have it");
         pe.elan().galloc_free(buffer).expect("it was allocated");
@@ -159,14 +159,14 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
         benchmark(call),
         1e-3,
     );
-    // A broadcast that goes through a tree of adapters takes longer.
+    // A broadcast through an adapter tree takes longer.
     assert!(
         idle(&broadcast(Operation::Bcast, short, 64))
             > idle(&broadcast(Operation::Hbcast, short, 64))
     );
 }
 
-/// Each call of each process is in one bin, and in one batch.
+/// Each process's every call is in one bin, and in one batch.
 #[test]
 fn all_calls_count() {
     for operation in [Operation::Gsync, Operation::Hgsync] {
@@ -243,7 +243,7 @@ fn background_traffic_slows_software_down() {
     assert!(software > 3.0 * hardware, "{software}, {hardware}");
 }
 
-/// The processes of a node meet in shared memory, and one of them takes part for all.
+/// A node's processes meet in shared memory, and one of them takes part for all.
 #[test]
 fn processes_of_a_node_meet_before_and_after() {
     for operation in [Operation::Hgsync, Operation::Gsync, Operation::Reduce] {
@@ -258,7 +258,7 @@ fn processes_of_a_node_meet_before_and_after() {
     }
 }
 
-/// Groups of 16 nodes, three at a time, with traffic by which the trees are delayed here and there.
+/// Groups of 16 nodes, three at a time, with traffic that delays the trees here and there.
 fn rivals(mode: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
     let mut config = config();
     config.fabric.broadcast = mode;

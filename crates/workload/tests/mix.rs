@@ -1,5 +1,5 @@
-//! Programs side by side: completion times of flows, slowdowns, and the shares of links, by closed forms.
-#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
+//! Programs side by side: flow completion times, slowdowns, and link shares, by closed forms.
+#![allow(clippy::float_cmp)] // equal results are equal to the last bit
 
 use crate::common;
 
@@ -74,7 +74,7 @@ fn of_flows(flows: &[Flow]) -> Vec<FlowRow> {
     on(&sixteen_nodes(), &mix).tables.flows
 }
 
-/// The only value of a metric of a program.
+/// The only value of a program's metric.
 fn value(records: &Records, job: &str, metric: &str) -> f64 {
     let rows = records.tables.rows.iter();
     let mut rows = rows.filter(|row| row.metric == metric && row.job.as_deref() == Some(job));
@@ -84,7 +84,7 @@ fn value(records: &Records, job: &str, metric: &str) -> f64 {
     row.value
 }
 
-/// Flows that never meet take as long as alone, whenever they start and in whatever order they are listed.
+/// Flows that never meet take as long as alone, with any starts and in any listed order.
 #[test]
 fn flows_that_do_not_meet_take_their_ideal() {
     let flows = [
@@ -107,8 +107,8 @@ fn flows_that_do_not_meet_take_their_ideal() {
     assert!(rows[3].ideal < rows[1].ideal && rows[2].ideal < rows[3].ideal);
 }
 
-/// Two flows into one link need at least the time of all of their flits on it, and no more than one flow of all bytes over the
-/// slowest part of the machine: so the last one ends between both.
+/// Two flows into one link need at least the time for all their flits on it, and no more than one flow of all bytes
+/// over the machine's slowest part: so the last one ends between both.
 #[test]
 fn two_flows_share_the_link_to_their_destination() {
     let config = sixteen_nodes();
@@ -133,7 +133,7 @@ fn two_flows_share_the_link_to_their_destination() {
     }
 }
 
-/// Flows of one node share its adapter: a long one does not keep short ones back for longer than time slices.
+/// One node's flows share its adapter: a long one delays short ones by no more than time slices.
 #[test]
 fn flows_of_a_node_share_its_adapter() {
     let rows = of_flows(&[flow(0, 0, 5, 1024), flow(100, 0, 9, 1)]);
@@ -142,7 +142,7 @@ fn flows_of_a_node_share_its_adapter() {
     assert!(long > rows[0].ideal && short > rows[1].ideal);
 }
 
-/// More flows than the queue of the adapter holds wait at their host, in the order of their starts, and none is lost.
+/// Flows beyond the adapter's queue capacity wait at their host, in the order of their starts, and all arrive.
 #[test]
 fn flows_wait_for_places_in_the_queue() {
     let mut config = sixteen_nodes();
@@ -169,7 +169,7 @@ fn flows_wait_for_places_in_the_queue() {
     );
 }
 
-/// Percentiles are those of the nearest rank, of all flows and of the classes of sizes.
+/// Percentiles use the nearest rank, over all flows and per size class.
 #[test]
 fn percentiles_are_of_the_nearest_rank() {
     // Apart from each other: completion times are ideals, which rise with the size.
@@ -197,7 +197,7 @@ fn percentiles_are_of_the_nearest_rank() {
     assert_eq!(value(&records, "web, 10 KB to 100 KB", "flows"), 61.0);
 }
 
-/// Programs on parts of the machine that have no link in common take what they take alone.
+/// Programs on machine parts without common links take as long as alone.
 #[test]
 fn programs_that_share_no_link_have_no_slowdown() {
     let mix = Mix {
@@ -209,7 +209,7 @@ fn programs_that_share_no_link_have_no_slowdown() {
     for name in ["web", "first", "second"] {
         assert_eq!(value(&records, name, "slowdown"), 1.0, "{name}");
     }
-    // A start takes no part in the time; it moves the trace among the cycles of the network.
+    // A start is not part of the duration; it moves the trace among the network's cycles.
     let [first, second] = ["first", "second"].map(|name| value(&records, name, "time"));
     assert!((first / second - 1.0).abs() < 0.1, "{first} and {second}");
     assert_eq!(
@@ -225,7 +225,7 @@ fn programs_that_share_no_link_have_no_slowdown() {
     assert_eq!(shared.count(), 0);
 }
 
-/// Programs in each other's way take longer than alone, and the shares of each link add up to its counters.
+/// Programs in each other's way take longer than alone, and each link's shares add up to its counters.
 #[test]
 fn programs_in_each_others_way_take_longer() {
     let uniform = Job {
@@ -263,7 +263,7 @@ fn programs_in_each_others_way_take_longer() {
         let (packets, flits) = own.fold((0, 0), |(packets, flits), share| {
             (packets + share.packets, flits + share.flits)
         });
-        // Packets of the job may have a channel and no flit on the link when the run ends, or when the window begins.
+        // The job's packets may have a channel and no flit on the link when the run ends, or when the window begins.
         assert!(packets.abs_diff(link.packets) <= 4, "{link:?}: {packets}");
         let longest = u64::from(sixteen_nodes().packet.flits(Bytes::new(320)));
         assert!(
@@ -271,7 +271,7 @@ fn programs_in_each_others_way_take_longer() {
             "{link:?}: {flits}"
         );
     }
-    // What the ring sends over the link of a node: 2 x 3 steps of a quarter of the vector, three times, and its overhead.
+    // The ring's bytes over a node's link: 2 x 3 steps with a quarter of the vector, three times, and its overhead.
     let sent = tables
         .shares
         .iter()

@@ -15,7 +15,7 @@ const PERMUTATIONS: [Pattern; 6] = [
     Pattern::BitReversal,
 ];
 
-/// Permutations of any number of nodes.
+/// Permutations over any number of nodes.
 const OF_ANY: [Pattern; 5] = [
     Pattern::Complement,
     Pattern::Tornado,
@@ -24,12 +24,12 @@ const OF_ANY: [Pattern; 5] = [
     Pattern::Random(2),
 ];
 
-/// All partners in a permutation of `count` ranks.
+/// All partners in a permutation over `count` ranks.
 fn partners(pattern: &Pattern, count: u32) -> Vec<u32> {
     pattern.partners(count).expect("a permutation")
 }
 
-/// The binary digits of a rank, `a(n-1)` first, rearranged.
+/// A rank's binary digits, `a(n-1)` first, rearranged.
 fn by_digits(count: u32, rank: u32, rearrange: impl Fn(Vec<u32>) -> Vec<u32>) -> u32 {
     let digits = count.trailing_zeros();
     let written = (0..digits).rev().map(|digit| rank >> digit & 1).collect();
@@ -37,7 +37,7 @@ fn by_digits(count: u32, rank: u32, rearrange: impl Fn(Vec<u32>) -> Vec<u32>) ->
     rearranged.iter().fold(0, |value, digit| value << 1 | digit)
 }
 
-/// Each permutation is what petrini2003 s4.4 writes, digit by digit, on every number of nodes that it admits.
+/// Each permutation follows petrini2003 s4.4, digit by digit, on every node count that it admits.
 #[test]
 fn permutations_are_those_of_the_paper() {
     for digits in 0..=8 {
@@ -89,18 +89,18 @@ fn examples() {
     assert_eq!(partners(&Pattern::Complement, 8), [7, 6, 5, 4, 3, 2, 1, 0]);
     assert_eq!(partners(&Pattern::Shuffle, 8), [0, 2, 4, 6, 1, 3, 5, 7]);
     assert_eq!(partners(&Pattern::BitReversal, 8), [0, 4, 2, 6, 1, 5, 3, 7]);
-    // A matrix of four rows, written row by row, and its transpose.
+    // A matrix with four rows, written row by row, and its transpose.
     let transpose: Vec<u32> = (0..16).map(|rank| rank % 4 * 4 + rank / 4).collect();
     assert_eq!(partners(&Pattern::Transpose, 16), transpose);
 }
 
-/// Permutations of numbers that are no powers of two, worked out by hand.
+/// Permutations over rank counts that are not powers of two, worked out by hand.
 #[test]
 fn examples_of_any_number() {
     assert_eq!(partners(&Pattern::Complement, 5), [4, 3, 2, 1, 0]);
     assert_eq!(partners(&Pattern::Shift(2), 5), [2, 3, 4, 0, 1]);
     assert_eq!(partners(&Pattern::Shift(12), 5), [2, 3, 4, 0, 1]);
-    // 2^32 - 1 is a multiple of 5, and no overflow changes that.
+    // 2^32 - 1 is a multiple of 5, and arithmetic does not overflow.
     assert_eq!(partners(&Pattern::Shift(u32::MAX), 5), [0, 1, 2, 3, 4]);
     // Dally and Towles: rank + ceil(N / 2) - 1, by 3 of 8 ranks, by 2 of 5 and of 6.
     assert_eq!(partners(&Pattern::Tornado, 8), [3, 4, 5, 6, 7, 0, 1, 2]);
@@ -108,8 +108,8 @@ fn examples_of_any_number() {
     assert_eq!(partners(&Pattern::Tornado, 6), [2, 3, 4, 5, 0, 1]);
 }
 
-/// The permutation of a number is fixed for good; other numbers draw others, and all those of three and four ranks come equally
-/// often: there are 2 and 9 in which no rank is its own partner.
+/// A number's permutation is fixed permanently; other numbers draw others. Those over three and four ranks come equally
+/// often: there are 2 and 9 without a rank that is its own partner.
 #[test]
 fn random_permutations() {
     assert_eq!(
@@ -128,7 +128,7 @@ fn random_permutations() {
                 .or_insert(0_u32) += 1;
         }
         assert_eq!(found.len() as u32, expected, "of {count}");
-        // Five standard deviations of a count with a mean of 1000.
+        // Five standard deviations for a count with a mean of 1000.
         assert!(
             found.values().all(|&times| times.abs_diff(1000) < 160),
             "{found:?}"
@@ -167,7 +167,8 @@ fn one(node: u32) -> Destinations {
     Destinations::One(NodeId::new(node))
 }
 
-/// How many of 64 nodes are their own partner: palindromes in bit reversal (petrini2003 s5.4), the diagonal in the transpose.
+/// The count of 64 nodes that are their own partner: palindromes in bit reversal (petrini2003 s5.4), the diagonal in
+/// the transpose.
 #[test]
 fn silent_nodes() {
     let nodes: Vec<NodeId> = NodeId::all(64).collect();
@@ -210,7 +211,7 @@ fn what_patterns_need() {
     }
 }
 
-/// A permutation works on the nodes of the job, whatever their numbers.
+/// A permutation works on the job's nodes, with any numbers.
 #[test]
 fn permutations_of_any_nodes() {
     let nodes = [3, 5, 20, 21].map(NodeId::new);
@@ -218,8 +219,9 @@ fn permutations_of_any_nodes() {
     assert_eq!(destinations, [21, 20, 5, 3].map(one));
 }
 
-/// Eight servers of 64 nodes in both mappings of petrini2003 s4.6, shared: all 64 nodes send, and each server has eight clients,
-/// one more or less where a server that would be its own client takes the next one. Dedicated: seven clients each.
+/// Eight servers among 64 nodes in both mappings from petrini2003 s4.6, shared: all 64 nodes send, and each server has
+/// eight clients, one more or less where a server that would be its own client takes the next one. Dedicated: seven
+/// clients each.
 #[test]
 fn servers_are_shared_evenly() {
     let nodes: Vec<NodeId> = NodeId::all(64).collect();
@@ -305,7 +307,7 @@ fn draws_are_uniform() {
         assert_eq!(counts[node], 0);
         let chosen: Vec<_> = counts.iter().filter(|&&count| count > 0).collect();
         assert_eq!(chosen.len(), others as usize);
-        // Five standard deviations of a count with a mean of 1000.
+        // Five standard deviations for a count with a mean of 1000.
         assert!(
             chosen.iter().all(|&&count| 840 < count && count < 1160),
             "{counts:?}"
@@ -328,7 +330,7 @@ fn pairs() {
 }
 
 proptest! {
-    /// A permutation reaches every rank once; nobody sends to itself, and only nodes of the job are destinations.
+    /// A permutation reaches every rank once; no node sends to itself, and only the job's nodes are destinations.
     #[test]
     fn permutations_are_bijections(
         pattern in prop::sample::select(PERMUTATIONS.to_vec()),
@@ -347,7 +349,7 @@ proptest! {
             }
         }
     }
-    /// So is one of any number of nodes; a random permutation leaves no node silent.
+    /// The same holds for any number of nodes; a random permutation leaves no node silent.
     #[test]
     fn permutations_of_any_number_are_bijections(
         pattern in prop::sample::select(OF_ANY.to_vec()),

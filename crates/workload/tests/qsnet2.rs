@@ -1,6 +1,6 @@
-//! MPI on the shipped machine of `QsNetII`: what overlaps with computation, what does not where the host does the work, and
+//! MPI on the shipped `QsNetII` machine: overlap with computation, its absence where the host does the work, and
 //! messages within a node.
-#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
+#![allow(clippy::float_cmp)] // equal results are equal to the last bit
 
 use elan::{Cluster, Config, Matching, Placement, Watch};
 use machine::Machine;
@@ -48,8 +48,8 @@ fn phases_add_up() {
     }
 }
 
-/// The progress rule (garcia2005 s3.2): both transfers end while the process computes and calls nothing. Short messages and long
-/// ones; what is left is the calls themselves, however long the computation.
+/// The progress rule (garcia2005 s3.2): both transfers end while the process computes and makes no calls. Short
+/// messages and long ones; only the calls themselves remain, for any computation length.
 #[test]
 fn transfers_end_during_the_computation() {
     for kilobytes in [0, 1, 32, 256] {
@@ -65,7 +65,7 @@ fn transfers_end_during_the_computation() {
     }
 }
 
-/// A computation that is shorter than the transfers costs nothing.
+/// A computation that is shorter than the transfers adds no time.
 #[test]
 fn short_computations_are_free() {
     let alone = run(&opteron(), 256, 0);
@@ -76,7 +76,7 @@ fn short_computations_are_free() {
     }
 }
 
-/// Without offload nothing goes on during the computation: the transfer comes on top of it.
+/// Without offload there is no progress during the computation: the transfer time is added to it.
 #[test]
 fn without_offload_nothing_overlaps() {
     let mut config = opteron();
@@ -109,8 +109,8 @@ fn latency(to: u32, bytes: u64) -> (f64, u64) {
     (records.value("latency"), records.packets)
 }
 
-/// The two processes of a dual-processor node exchange messages through shared memory, without the network: short ones
-/// faster, long ones at the rate at which a processor copies.
+/// A dual-processor node's two processes exchange messages through shared memory, without the network: short ones
+/// faster, long ones at a processor's copy rate.
 #[test]
 fn messages_within_a_node() {
     for bytes in [0, 64, 4096, 1 << 20] {

@@ -30,7 +30,7 @@ fn new(
     })
 }
 
-/// What arrives in a second is the load asked for; the standard error is below 0.7%.
+/// The arrivals in a second are the requested load; the standard error is below 0.7%.
 #[test]
 fn the_load_is_as_asked() {
     for sizes in KINDS {
@@ -48,7 +48,8 @@ fn the_load_is_as_asked() {
     }
 }
 
-/// Who takes the messages as they arrive and who lags see the same messages, and the same bytes have arrived.
+/// A reader that takes messages as they arrive and one that lags see the same messages, and the same bytes have
+/// arrived.
 #[test]
 fn a_program_that_lags_misses_nothing() {
     for sizes in KINDS {
@@ -57,7 +58,7 @@ fn a_program_that_lags_misses_nothing() {
             let (mut prompt, mut late) = (new(), new());
             let mut lag = VecDeque::new();
             for step in 1..200 {
-                // Every other moment is that of an arrival, which does not count yet.
+                // Every other moment is an arrival, which does not count yet.
                 let now = match step % 2 {
                     0 => prompt.next_arrival(),
                     _ => Time::from_us(step * 37).max(prompt.next_arrival()),
@@ -133,7 +134,7 @@ fn messages_have_a_largest_size() {
     assert!(sizes.contains(&LARGEST_MESSAGE));
 }
 
-/// Two messages in a row, then a gap of as long as four would take.
+/// Two messages in a row, then a gap as long as four messages.
 struct Bursts {
     gap: Time,
     next: Message,
@@ -165,7 +166,7 @@ fn bursts(offered: &Offered<'_>) -> Box<dyn TrafficSource> {
     })
 }
 
-/// A source from outside has the parameters of its job, and its messages come as it makes them.
+/// A source from outside has its job's parameters, and its messages come as it makes them.
 #[test]
 fn a_source_from_outside_makes_the_messages() {
     register("bursts", bursts);

@@ -1,4 +1,4 @@
-//! Replays of generated patterns: their figures are those of one call, however many there are.
+//! Replays of generated patterns: their figures are per call, for any call count.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use elan::NodeId;
 use goal::pattern::{Calls, Pattern};
 use workload::{Records, Replay};
 
-/// An operation of 8 processes, a vector of 8 KB each.
+/// An operation by 8 processes, with 8 KB vectors.
 fn run(pattern: Pattern, calls: u32) -> Records {
     let replay = Replay {
         nodes: NodeId::all(8).collect(),
@@ -23,9 +23,9 @@ fn run(pattern: Pattern, calls: u32) -> Records {
     replay.run(cluster(&sixteen_nodes())).expect("it ends")
 }
 
-/// Several calls take longer than one, and a call of several takes about as long. Bandwidth is what
-/// a rank has to send in a call over the latency: 2 (p - 1) / p of the vector in a ring, and a
-/// vector for each other rank in an all-to-all.
+/// Several calls take longer than one, and each call among several takes about as long. Bandwidth is a rank's bytes to
+/// send per call over the latency: 2 (p - 1) / p of the vector in a ring, and a vector for each other rank in an
+/// all-to-all.
 #[test]
 fn latency_and_bandwidth_are_those_of_a_call() {
     for (pattern, bytes) in [

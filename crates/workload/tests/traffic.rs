@@ -1,5 +1,5 @@
-//! Steady traffic: what is offered is accepted until the network is saturated, and the records agree with each other.
-#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
+//! Steady traffic: offered load is accepted until the network is saturated, and the records agree with each other.
+#![allow(clippy::float_cmp)] // equal results are equal to the last bit
 
 use crate::common;
 
@@ -53,7 +53,7 @@ fn run_all(jobs: &[Job], window: Window, seed: u64) -> Records {
         .expect("it ends")
 }
 
-/// What arrives is delivered, in every mixture of distributions.
+/// All arrivals are delivered, in every mixture of distributions.
 #[test]
 fn a_light_load_is_accepted() {
     use Distribution::{Exponential, Fixed, Uniform as Even};
@@ -82,7 +82,7 @@ fn a_light_load_is_accepted() {
             "{both}"
         );
         assert!((accepted.mean / offered.mean - 1.0).abs() < 0.02, "{both}");
-        // About 600 messages a node; four standard errors of the offered load are 16% at worst.
+        // About 600 messages a node; four standard errors in the offered load are 16% at worst.
         assert!((offered.mean / 40.0 - 1.0).abs() < 0.16, "{offered:?}");
         let messages = records.value("messages");
         let expected = offered.mean * 4000.0 * 16.0 / 4096.0;
@@ -91,8 +91,7 @@ fn a_light_load_is_accepted() {
     }
 }
 
-/// The latencies are those of the messages that end in the window: as many as arrive in it, not
-/// those of a long warm-up.
+/// Latencies count messages that end in the window: as many as arrive in it, without a long warm-up's.
 #[test]
 fn messages_of_the_warm_up_have_no_latency() {
     let window = Window {
@@ -106,7 +105,7 @@ fn messages_of_the_warm_up_have_no_latency() {
     assert!((messages / expected - 1.0).abs() < 0.15, "{text}");
 }
 
-/// Beyond what the network carries messages pile up.
+/// Beyond the network's capacity messages pile up.
 #[test]
 fn a_heavy_load_saturates() {
     let records = run(uniform(350), WINDOW, 1);
@@ -114,11 +113,11 @@ fn a_heavy_load_saturates() {
     let [accepted, offered] =
         ["accepted", "offered"].map(|metric| Interval::of(&records.values(metric)));
     assert!(accepted.high < offered.low, "{accepted:?}, {offered:?}");
-    // No more than the link carries of payload.
+    // At most the link's payload capacity.
     assert!(accepted.high < 400.0 * 320.0 / 378.0);
 }
 
-/// A single small message of each node is no saturation, although none of it is taken up at the end of a short window.
+/// A single small message per node is not saturation, although it has not been taken up when a short window ends.
 #[test]
 fn a_short_window_is_not_saturated_by_chance() {
     for seed in 0..20 {
@@ -139,8 +138,8 @@ fn a_short_window_is_not_saturated_by_chance() {
     }
 }
 
-/// Messages pile up for a while under a load that is accepted as a whole: more than half a message
-/// for each process, and far less than a twentieth of all.
+/// Messages pile up for a while under a load that is accepted as a whole: more than half a message for each process,
+/// and far less than 5% of all.
 #[test]
 fn a_queue_that_comes_and_goes_is_no_saturation() {
     let window = Window {
@@ -167,7 +166,7 @@ fn latencies_are_in_order() {
     assert!(2.0 < p50 && p50 <= p99 && p99 <= most && mean <= most);
 }
 
-/// What the network did.
+/// The network's activity.
 fn of_network(records: &Records) -> (&[LinkRow], &[SwitchRow], u64, u64, Time) {
     let (links, switches) = (&records.tables.links, &records.tables.switches);
     let (packets, events) = (records.packets, records.events);
@@ -194,13 +193,12 @@ fn batches_add_up() {
     }
 }
 
-/// Slices only observe: whatever their number, the network does the same, and their rows add up to the counters of the
-/// links.
+/// Slices only observe: the run is the same with any number of slices, and their rows add up to the link counters.
 #[test]
 fn slices_add_up() {
     let whole = run(uniform(350), WINDOW, 1);
     assert!(whole.tables.slices.is_empty());
-    // The warm-up is an eleventh of the run.
+    // The warm-up takes 1/11 of the run.
     for slices in [11, 22] {
         let parts = run(uniform(350), Window { slices, ..WINDOW }, 1);
         assert_eq!(parts.tables.rows, whole.tables.rows);
@@ -241,7 +239,7 @@ fn slices_cut_the_whole_run() {
     assert!(all > measured, "the warm-up counts: {all}, {measured}");
 }
 
-/// The records stop at the end of the window; numbers of batches number the rows.
+/// The records stop at the window's end; batch numbers index the rows.
 #[test]
 fn rows_are_numbered() {
     let window = Window {
@@ -262,8 +260,8 @@ fn rows_are_numbered() {
     assert_eq!(ends, [400, 2200].map(Time::from_us));
 }
 
-/// In the window what enters the network leaves it, except what is under way at the window's ends; and a link is never busy
-/// for longer than the window.
+/// In the window the packets that enter the network leave it, except those under way at the window's ends; and a link
+/// is never busy for longer than the window.
 #[test]
 fn links_add_up() {
     let records = run(uniform(350), WINDOW, 1);
@@ -275,16 +273,16 @@ fn links_add_up() {
     let mut ejected = 0;
     for level in [1, 0] {
         let [up, down] = [true, false].map(|up| sum(level, up, |row| row.flits));
-        // Two packets of each node may be under way at either end.
+        // Two packets per node may be under way at either end.
         assert!(up.abs_diff(down) <= 2 * 16 * 189, "{up} up, {down} down");
         ejected = down;
     }
-    // Four fifths of the messages leave the first-level switch: 12 of the 15 others are elsewhere.
+    // Four fifths of the messages leave the first-level switch: 12 of the 15 other nodes are elsewhere.
     let share = sum(1, true, |row| row.packets) as f64 / sum(0, true, |row| row.packets) as f64;
     assert!((share - 0.8).abs() < 0.03, "{share}");
     let mut links = records.tables.links.iter();
     assert!(links.all(|row| row.busy <= WINDOW.length));
-    // Payload accepted against flits ejected: all packets but the last of a message are full.
+    // Payload accepted against flits ejected: all packets but a message's last are full.
     let accepted = Interval::of(&records.values("accepted")).mean * 2000.0 * 16.0;
     let wire = 2.0 * ejected as f64;
     let share = accepted / wire;
@@ -310,7 +308,7 @@ fn some_nodes_take_part() {
 /// Nodes that are their own partner stay silent, and do not count in averages.
 #[test]
 fn silent_nodes_are_left_out() {
-    // Of 16 nodes 4 are palindromes: 0000, 0110, 1001 and 1111.
+    // Among 16 nodes 4 are palindromes: 0000, 0110, 1001 and 1111.
     let reversal = Job {
         pattern: Pattern::BitReversal,
         ..uniform(40)
@@ -332,7 +330,7 @@ fn silent_nodes_are_left_out() {
     }
 }
 
-/// The rows of the nodes add up to those of the job.
+/// The node rows add up to the job's.
 #[test]
 fn nodes_add_up() {
     let records = run(uniform(100), WINDOW, 1);
@@ -348,7 +346,7 @@ fn nodes_add_up() {
     }
 }
 
-/// A hot-spot: the server's link is full, and its load is that of all nodes together.
+/// A hot-spot: the server's link is full, and its load is the sum over all nodes.
 #[test]
 fn a_hot_spot_fills_its_link() {
     let hot = Job {
@@ -365,8 +363,8 @@ fn a_hot_spot_fills_its_link() {
     assert_eq!(records.tables.nodes.len(), 15);
 }
 
-/// Reads are moved by the servers' adapters; a light load is accepted in any mixture of reads and writes, and the links
-/// of servers carry what is read and written.
+/// Reads are moved by the servers' adapters; a light load is accepted in any mixture of reads and writes, and the
+/// servers' links carry reads and writes.
 #[test]
 fn reads_and_writes() {
     for writes in [0.0, 0.25, 1.0] {
@@ -393,13 +391,13 @@ fn reads_and_writes() {
             servers.map(|row| row.flits).sum()
         };
         let (read, written) = (flits(true) as f64, flits(false) as f64);
-        // A request of a read is 25 flits; a message of 4 KB is about 2,500.
+        // A read request is 25 flits; a 4 KB message is about 2,500.
         let share = written / (read + written);
         assert!((share - writes).abs() < 0.05, "{writes}: {read}, {written}");
     }
 }
 
-/// Two jobs are measured apart, and each draws what it would draw alone.
+/// Two jobs are measured separately, and each draws the same numbers as alone.
 #[test]
 fn jobs_are_measured_apart() {
     let light = Job {
@@ -425,7 +423,7 @@ fn jobs_are_measured_apart() {
         let [both, alone] = [&both, &alone].map(|records| of(records, &job.name, "offered"));
         assert_eq!(both, alone);
     }
-    // The light job has a switch of its own: no packet of the heavy job passes there.
+    // The light job has its own switch: the heavy job's packets never pass there.
     let alone = run(light, WINDOW, 1);
     let accepted = [&both, &alone].map(|records| of(records, "light", "accepted"));
     assert_eq!(accepted[0], accepted[1]);

@@ -12,12 +12,12 @@ use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
-/// The messages of a program that have arrived and wait.
+/// A program's messages that have arrived and wait.
 pub(crate) struct Generated {
     waiting: Rc<Waiting>,
 }
 
-/// The rails of the messages that wait in the program's source.
+/// Rails for the messages that wait in the program's source.
 #[derive(Default)]
 struct Waiting {
     rails: RefCell<VecDeque<Vec<Rail>>>,
@@ -25,7 +25,7 @@ struct Waiting {
 }
 
 impl Generated {
-    /// Starts to generate the messages of a program.
+    /// Starts to generate a program's messages.
     pub fn start(program: &Program, generator: Generator) -> Self {
         let waiting = Rc::<Waiting>::default();
         let (node, index) = (program.node.clone(), program.index);
@@ -44,7 +44,7 @@ impl Generated {
         Generated { waiting }
     }
 
-    /// The next message of the program and its rails, when it has arrived; without rails if none was free then.
+    /// The program's next message and its rails, when it has arrived; without rails if all were busy then.
     pub async fn next(&self, program: &Program) -> (Message, Vec<Rail>) {
         loop {
             let rails = self.waiting.rails.borrow_mut().pop_front();

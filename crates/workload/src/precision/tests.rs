@@ -4,7 +4,7 @@ use kernel::random::Stream;
 use std::convert::Infallible;
 use units::Time;
 
-/// A window of a millisecond.
+/// A window of one millisecond.
 fn window(batches: u32, enough: f64, doublings: u32) -> Window {
     Window {
         warm_up: Time::from_us(50),
@@ -16,11 +16,11 @@ fn window(batches: u32, enough: f64, doublings: u32) -> Window {
     }
 }
 
-/// A rate that is measured at the ends of batches: in each microsecond after the warm-up, one step of an amount.
+/// A rate measured at batch ends: in each microsecond after the warm-up, one step by an amount.
 struct Steps<F>(F);
 
 impl<F: FnMut(u64) -> f64> Steps<F> {
-    /// Measures; returns how often the window doubled, and the means of the batches.
+    /// Measures; returns how often the window doubled, and the batch means.
     fn measure(mut self, mut window: Window) -> (u32, Vec<f64>) {
         let (first, start) = (window.length, window.warm_up.as_us_f64() as u64);
         let (mut sum, mut now) = (0.0, start);
@@ -48,7 +48,7 @@ impl<F: FnMut(u64) -> f64> Steps<F> {
     }
 }
 
-/// Steps of a mean of 1 with a scatter: 1 plus or minus `scatter`, at random.
+/// Steps with a mean of 1 and a scatter: 1 plus or minus `scatter`, at random.
 fn scattered(scatter: f64, seed: u64) -> Steps<impl FnMut(u64) -> f64> {
     let mut stream = Stream::new(seed, "steps");
     Steps(move |_| {
@@ -72,10 +72,10 @@ fn what_scatters_too_much_takes_the_longest_window() {
     assert_eq!((doublings, batches.len()), (5, 10));
 }
 
-/// The scatter of the mean falls with the square root of the window. Half an interval of n batches of standard deviation s is
-/// t s / sqrt(n), with t = 2.26 for 10 batches and 2.78 for 5 pairs. A window of 1,000 steps that scatter by 0.9 has means
-/// that scatter by 0.9 / sqrt(1000) = 0.0285, whatever the batches: half intervals of 0.064 and 0.079. So 0.04, half of the
-/// latter, takes two doublings in the middle of all seeds, 0.02 four and 0.01 six.
+/// The mean's scatter falls with the square root of the window. Half an interval over n batches with standard deviation
+/// s is t s / sqrt(n), with t = 2.26 for 10 batches and 2.78 for 5 pairs. A window with 1,000 steps that scatter by 0.9
+/// has means that scatter by 0.9 / sqrt(1000) = 0.0285, for any batch count: half intervals of 0.064 and 0.079. So
+/// 0.04, half of the latter, takes two doublings for the median seed, 0.02 four and 0.01 six.
 #[test]
 fn the_window_is_as_long_as_theory_says() {
     for (enough, expected) in [(0.04, 2), (0.02, 4), (0.01, 6)] {
@@ -83,8 +83,8 @@ fn the_window_is_as_long_as_theory_says() {
         let mut found: Vec<_> = (0..101).map(doublings).collect();
         found.sort_unstable();
         assert_eq!(found[50], expected, "{enough}: {found:?}");
-        // The quantiles of the scatter of 5 pairs are 0.35 and 1.54 of its mean at 1% and 99%: a doubling to either side, and
-        // another one for the looks before.
+        // The scatter over 5 pairs has quantiles of 0.35 and 1.54 times its mean at 1% and 99%: a doubling to either
+        // side, and another one for the looks before.
         assert!(
             found[0] + 3 >= expected && found[100] <= expected + 2,
             "{found:?}"
@@ -92,7 +92,7 @@ fn the_window_is_as_long_as_theory_says() {
     }
 }
 
-/// The mean that a run ends with is as close to the true one as its precision says, in at least nine of ten runs: a little
+/// A run's final mean is as close to the true one as its precision demands, in at least nine of ten runs: a little
 /// fewer than 95%, since a run that looks several times may end by chance.
 #[test]
 fn the_interval_holds_what_it_says() {
@@ -105,7 +105,7 @@ fn the_interval_holds_what_it_says() {
     assert!(count >= 180, "{count} of 200");
 }
 
-/// Steps that stay alike for longer than a batch: single batches would tell less scatter than there is.
+/// Steps that stay alike for longer than a batch: single batches would show too little scatter.
 #[test]
 fn batches_that_depend_on_each_other_do_not_pass_for_many() {
     let slow = |step: u64| {
@@ -126,7 +126,7 @@ fn batches_that_depend_on_each_other_do_not_pass_for_many() {
     assert!(doublings > 0);
 }
 
-/// Batches are those of the whole window, whether their number is even or odd.
+/// Batches cover the whole window, whether their number is even or odd.
 #[test]
 fn batches_are_equal_parts_of_the_window() {
     for batches in 4..12 {
