@@ -1,7 +1,6 @@
 //! # How fast the simulator is
 //!
-//! Runs one case and prints its figures as a line of JSON; `benches/bench.py` makes the table, on
-//! one core.
+//! Runs one case and prints its figures as a JSON line; `benches/bench.py` makes the table, on one core.
 //!
 //! ```text
 //! cargo bench -p elanite-experiment --bench speed -- level=fabric levels=5 load=0.3 fabric.engine=flit
@@ -10,20 +9,20 @@
 //! | key | usually | |
 //! |---|---|---|
 //! | `level` | `fabric` | `fabric`: switches and links, packets handed to adapters by a generator, as other network simulators do. `machine`: the shipped experiment `speed/uniform-64`, programs, adapters and buses included |
-//! | `levels` | 3 | levels of switches of the quaternary tree: 4, 16, 64, ... 65,536 nodes |
-//! | `topology` | `fat-tree` | `other`: the first `4^levels` nodes of the network that the keys `topology.kind` and so on describe, at the level of the fabric |
-//! | `graph` | | a file with the cables of the network of kind `graph` |
+//! | `levels` | 3 | switch levels in the quaternary tree: 4, 16, 64, ... 65,536 nodes |
+//! | `topology` | `fat-tree` | `other`: the first `4^levels` nodes in the network that the keys `topology.kind` and so on describe, at level `fabric` |
+//! | `graph` | | a file with the cables for a network of kind `graph` |
 //! | `load` | 0.3 | flits that each node offers in a cycle, on average; with `saturated`, each adapter always has a packet waiting |
-//! | `pattern` | `uniform` | where packets go: `uniform`, `hot-spot` (all to node 0), `transpose` (the halves of the node's number exchanged) |
+//! | `pattern` | `uniform` | packet destinations: `uniform`, `hot-spot` (all to node 0), `transpose` (the halves of the node number exchanged) |
 //! | `warm_up` | 2000 | cycles before those that count |
 //! | `cycles` | 200000 | cycles that count |
-//! | `faults` | `none` | what is listed, and does not occur: `later`, a level of cables that fail after the run, or `rare`, bit errors of one bit in 10^15 besides |
+//! | `faults` | `none` | faults that are listed and do not occur: `later`, a cable level that fails after the run, or `rare`, also bit errors in one bit in 10^15 |
 //! | `regions` | 1 | regions into which the network is cut |
 //! | `threads` | 1 | threads that work on the regions; see `wall_seconds` |
 //!
-//! Every other `KEY=VALUE` is a parameter of the machine `es40-qsnet` or, at the level of the machine, of the experiment.
-//! Packets are as long as the machine's format makes full ones, 189 flits. At the level of the fabric they are drawn ahead,
-//! some thousand cycles at a time, while the clock stands: what the generator needs is not the engine's.
+//! Every other `KEY=VALUE` is a parameter of the machine `es40-qsnet` or, at level `machine`, of the experiment.
+//! Packets are as long as full ones in the machine's format, 189 flits. At level `fabric` they are drawn ahead, some
+//! thousand cycles at a time, while the clock stands: the generator's time is not the engine's.
 
 #![expect(clippy::disallowed_methods, reason = "threads save time of the clock")]
 
@@ -51,7 +50,7 @@ const EXPERIMENT: &str = include_str!("../../../experiments/speed/uniform-64.tom
 const LATER: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n";
 const RARE: &str = "[[fault]]\nlinks = \"level 1\"\nat = \"900 s\"\n[[fault]]\nlinks = \"all\"\nbit_error_rate = 1e-15\n";
 
-/// The keys of this program, and what they usually are.
+/// This program's keys, and their defaults.
 const KEYS: [(&str, &str); 11] = [
     ("level", "fabric"),
     ("levels", "3"),
@@ -67,7 +66,7 @@ const KEYS: [(&str, &str); 11] = [
 ];
 
 fn main() -> ExitCode {
-    // Cargo adds a `--bench` of its own.
+    // Cargo adds its own `--bench`.
     let words = std::env::args().skip(1);
     match row(words.filter(|word| word != "--bench")) {
         Ok(row) => println!("{row}"),
@@ -79,7 +78,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The figures of the case that the words describe.
+/// The figures for the case that the arguments describe.
 fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
     let mut keys: BTreeMap<&str, String> = KEYS.map(|(key, value)| (key, value.into())).into();
     let mut overrides = Vec::new();
@@ -183,12 +182,12 @@ fn told(problems: Problems) -> String {
     text.trim_start_matches("error: ").to_string()
 }
 
-/// Processor seconds of this process so far.
+/// This process's processor seconds so far.
 fn processor_seconds() -> f64 {
     ProcessTime::now().as_duration().as_secs_f64()
 }
 
-/// The most main memory that this process has used, where the system tells.
+/// This process's peak main memory, where the system reports it.
 fn peak_memory_bytes() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status.lines().find(|line| line.starts_with("VmHWM:"))?;
@@ -196,13 +195,13 @@ fn peak_memory_bytes() -> Option<u64> {
     Some(kilobytes << 10)
 }
 
-/// What the cycles that count took and moved.
+/// The counted cycles' cost and traffic.
 struct Measured {
     packets: u64,
-    /// Links that the packets crossed; none of the whole machine.
+    /// Links that the packets crossed; `None` at level `machine`.
     links: Option<u64>,
     events: u64,
-    /// Of all packets, those before the cycles that count included.
+    /// Over all packets, including those before the counted cycles.
     digest: String,
     set_up_seconds: f64,
     cpu_seconds: f64,
@@ -216,12 +215,12 @@ struct Case {
     is_tree: bool,
     load: Option<f64>,
     overrides: Vec<String>,
-    /// The cables of a graph, as a parameter.
+    /// A graph's cables, as a parameter.
     cables: Vec<String>,
-    /// Regions of the network, and threads that work on them.
+    /// Network regions, and threads that work on them.
     regions: u32,
     threads: u32,
-    /// The faults of the experiment.
+    /// The experiment's faults.
     faults: &'static str,
 }
 
@@ -230,7 +229,7 @@ impl Case {
         4_u64.saturating_pow(self.levels)
     }
 
-    /// The parameters of the machine and of the experiment, the latter with some of ours.
+    /// The parameters for the machine and for the experiment, the latter with some of ours.
     fn overrides(&self, ours: &[String]) -> Result<[Vec<Override>; 2], Problems> {
         let arities = |levels: u32| format!("[{}]", vec!["4"; levels as usize].join(", "));
         let mut network = vec![format!("topology.nodes={}", self.nodes())];
@@ -293,7 +292,7 @@ impl Case {
         })
     }
 
-    /// The whole machine. A run is a function of its point, so that set-up and warm-up are runs of their own, which are
+    /// The whole machine. A run is a function of its point, so that set-up and warm-up are separate runs, which are
     /// subtracted.
     fn machine(&self, warm_up: Cycle, cycles: Cycle) -> Result<Measured, String> {
         let run = |cycles| {
@@ -323,7 +322,7 @@ impl Case {
         let machine = self.machine_as_changed()?;
         let config = machine.cluster_config();
         let format = config.packet;
-        // The load is of the wire; the experiment's is of payload.
+        // The load counts wire bytes; the experiment's counts payload.
         let [payload, wire] = [format.payload, format.wire(format.payload)].map(Bytes::as_u64);
         let share = self.load.unwrap_or(1.0) * payload as f64 / wire as f64;
         let load = machine.link.rate.value.fastest().as_bytes_per_second() as f64 * share;

@@ -1,7 +1,7 @@
-//! # Calls: the simulator as functions of texts
+//! # Calls: the simulator as functions on texts
 //!
-//! A front end knows files and points as texts. These functions read them and return JSON. The extension module of Python makes
-//! the calls in its own process. A program that brings kinds of its own answers the same calls from standard input
+//! A front end has files and points as texts. These functions read them and return JSON. The Python extension module
+//! makes the calls in its own process. A program with its own kinds answers the same calls from standard input
 //! ([`program::main`](crate::program::main)).
 
 use crate::{Experiment, MachineFile, Point, RunError};
@@ -17,22 +17,22 @@ use units::Bytes;
 use workload::Records;
 use workload::wiring::WiringRow;
 
-/// Exit code of a request that cannot be served.
+/// Exit code for a request that cannot be served.
 pub const USAGE: i32 = 2;
 
-/// Exit code of simulated processes that wait for ever.
+/// Exit code for simulated processes that wait forever.
 pub const DEADLOCK: i32 = 3;
 
-/// Exit code of a run that the user has ended.
+/// Exit code for a run that the user has ended.
 pub const CANCELLED: i32 = 130;
 
-/// The error of a call.
+/// A call's error.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Failure {
-    /// Diagnostics of a file or an override, rendered and as JSON.
+    /// Diagnostics for a file or an override, rendered and as JSON.
     Config(String, String),
-    /// Message and exit code of a run.
+    /// A run's message and exit code.
     Run(String, i32),
 }
 
@@ -60,10 +60,10 @@ fn overrides(texts: &[String]) -> Result<Vec<Override>, Problems> {
     texts.iter().map(|text| Override::parse(text)).collect()
 }
 
-/// The machine of a machine file, with further faults.
+/// A machine file's machine, with further faults.
 ///
 /// # Errors
-/// All mistakes of the file, or the first mistake of a fault.
+/// All mistakes in the file, or a fault's first mistake.
 pub fn machine(
     text: &str,
     file: &str,
@@ -78,10 +78,11 @@ pub fn machine(
     Ok(machine)
 }
 
-/// A machine file: name, title, every parameter with its provenance, and the layers of channels of a graph with shortest ways.
+/// A machine file: name, title, every parameter with its provenance, and the channel layers of a graph with shortest
+/// ways.
 ///
 /// # Errors
-/// All mistakes of the file.
+/// All mistakes in the file.
 pub fn load_machine(text: &str, file: &str, changes: &[String]) -> Result<Value, Failure> {
     let machine = machine(text, file, changes, &[])?;
     Ok(json!({
@@ -92,10 +93,10 @@ pub fn load_machine(text: &str, file: &str, changes: &[String]) -> Result<Value,
     }))
 }
 
-/// The limits of a machine file's machine that a simulation keeps to in silence: `key`, `value`, `share`, `message`.
+/// The limits that a simulation of a machine file's machine silently keeps to: `key`, `value`, `share`, `message`.
 ///
 /// # Errors
-/// All mistakes of the file.
+/// All mistakes in the file.
 pub fn machine_warnings(text: &str, file: &str, changes: &[String]) -> Result<Value, Failure> {
     Ok(json!(machine(text, file, changes, &[])?.warnings()))
 }
@@ -103,17 +104,17 @@ pub fn machine_warnings(text: &str, file: &str, changes: &[String]) -> Result<Va
 /// An experiment file.
 ///
 /// # Errors
-/// All mistakes of the file.
+/// All mistakes in the file.
 pub fn load_experiment(text: &str, file: &str, changes: &[String]) -> Result<Value, Failure> {
     let (experiment, _) = Experiment::parse(file, text, &overrides(changes)?)?;
     Ok(json!(experiment))
 }
 
-/// The points of an experiment on a machine, each as three texts: the point, the key that identifies it, and its parameters.
-/// `machine` and `experiment` are names and texts of files.
+/// An experiment's points on a machine, each as three texts: the point, the key that identifies it, and its parameters.
+/// `machine` and `experiment` are file names and texts.
 ///
 /// # Errors
-/// All mistakes of the files, and of the changes to both.
+/// All mistakes in the files, and in the changes to both.
 pub fn plan(
     machine: (&str, &str),
     name: &str,
@@ -139,7 +140,7 @@ pub fn plan(
     Ok(points.iter().map(texts).collect())
 }
 
-/// The results of a run.
+/// A run's results.
 #[derive(Debug)]
 pub struct Simulated {
     /// The tables.
@@ -168,12 +169,12 @@ pub fn simulate(
     })
 }
 
-/// How many links the network of a point's machine has on all rails, each direction counted.
+/// The link count in the network of a point's machine, over all rails and both directions.
 pub fn links(point: &Point) -> u32 {
     point.machine.cluster_config().fabric.topology.links()
 }
 
-/// Every link of the network of a point's machine.
+/// Every link in the network of a point's machine.
 pub fn wiring(point: &Point) -> Vec<WiringRow> {
     workload::wiring::rows(&*point.machine.cluster_config().fabric.topology)
 }

@@ -1,5 +1,5 @@
-//! What a series changes of the machine: `machine = { switch.circuit = "wormhole" }`, with the keys of machine files; or a list
-//! of such tables, each of which is used in turn.
+//! A series' changes to the machine: `machine = { switch.circuit = "wormhole" }`, with machine file keys; or a list of
+//! such tables, each used in turn.
 
 use config::{Document, Override, Problem, Problems};
 use machine::Machine;
@@ -7,12 +7,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-/// Parameters of the machine that are replaced, by section and key; see `elanite schema machine`.
+/// Replaced machine parameters, by section and key; see `elanite schema machine`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Changes(Map<String, Value>);
 
-/// The name of a machine without changes.
+/// An unchanged machine's name.
 const UNCHANGED: &str = "unchanged";
 
 impl Changes {
@@ -30,8 +30,8 @@ impl Changes {
         keys.collect()
     }
 
-    /// The name of the changed machine in tables: `switch.circuit=wormhole`. The engine is left out, because it changes no
-    /// result.
+    /// The changed machine's name in tables: `switch.circuit=wormhole`. The engine is left out, because it does not
+    /// affect results.
     pub fn label(&self) -> String {
         let words = |(key, value): (String, &Value)| match value {
             Value::String(text) => format!("{key}={text}"),
@@ -47,7 +47,7 @@ impl Changes {
         }
     }
 
-    /// The machine with the changes. `path` is the place of the changes in the experiment file.
+    /// The machine with the changes. `path` is the changes' place in the experiment file.
     ///
     /// # Errors
     /// All that is wrong with the changes, each problem with its place.
@@ -84,12 +84,12 @@ impl Changes {
     }
 }
 
-/// The text of a machine file with the overrides of a command line, to be read with the changes of each series.
+/// A machine file's text with a command line's overrides, to be read with each series' changes.
 #[derive(Clone, Copy, Debug)]
 pub struct MachineFile<'a> {
-    /// The name of the file.
+    /// The file's name.
     pub file: &'a str,
-    /// The content of the file.
+    /// The file's content.
     pub text: &'a str,
     /// Replaced parameters.
     pub overrides: &'a [Override],

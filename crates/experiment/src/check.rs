@@ -1,4 +1,4 @@
-//! Checks of an experiment file that do not depend on the machine, as far as several kinds of benchmarks share them.
+//! Machine-independent checks of an experiment file, as far as several benchmark kinds share them.
 
 use crate::nodes::{MOST_NODES, Nodes};
 use crate::sweep::{Grid, Sweep};
@@ -13,10 +13,10 @@ pub(crate) const LONGEST: Time = Time::from_secs(1000);
 /// Most batches, seeds and repeats.
 pub(crate) const MOST: u32 = 10_000;
 
-/// Bounds of a computation of a process.
+/// Bounds for a process's computation.
 const COMPUTE: RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(1);
 
-/// [`Findings`], with the checks of this module.
+/// [`Findings`], with this module's checks.
 pub(crate) struct Check<'a>(Findings<'a>);
 
 impl<'a> Deref for Check<'a> {
@@ -43,7 +43,7 @@ impl<'a> Check<'a> {
         self.0.problems
     }
 
-    /// Checks that every value of a field is in a range.
+    /// Checks that a field's values are in a range.
     pub fn ranges<T>(&mut self, path: &str, values: &Sweep<T>, range: &RangeInclusive<T>)
     where
         T: PartialOrd + Display + Copy,
@@ -61,7 +61,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Checks that a name is a step of the paths of overrides.
+    /// Checks that a name is a valid step in override paths.
     pub fn name(&mut self, path: &str, name: &str) {
         let fits = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
         if name.is_empty() || !name.chars().all(fits) {
@@ -70,7 +70,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Checks that the two nodes of a pair are different.
+    /// Checks that a pair's two nodes are different.
     pub fn apart(&mut self, path: &str, (from, to): (&Sweep<u32>, &Sweep<u32>), verb: &str) {
         for (place, end) in to.places(&format!("{path}.to")) {
             if from.values().contains(end) {
@@ -108,7 +108,7 @@ impl<'a> Check<'a> {
         }
     }
 
-    /// Checks that a list of this many values is not empty.
+    /// Checks that a list with this many values is not empty.
     pub fn list(&mut self, path: &str, values: usize) {
         if values == 0 {
             let found = self.problem(path, "an empty list makes no points");

@@ -1,9 +1,10 @@
-//! Files that an experiment names beside it, by their content: lists of flows, and traces in GOAL.
+//! Files that an experiment names beside it, by their content: flow lists, and traces in GOAL.
 //!
-//! A file's name is relative to the folder of the experiment file. A point keeps the path of the file and the digest of its bytes: the
-//! digest is a part of the point's key, the path is not. When the point runs, the file must have the same bytes.
+//! A file's name is relative to the experiment file's folder. A point keeps the file's path and its bytes' digest: the
+//! digest is part of the point's key, the path is not. When the point runs, the file must have the same bytes.
 //!
-//! A list of flows is CSV with the columns of [`COLUMNS`], named in its first line; the last one may be left out, and is 0 then:
+//! A flow list is CSV with the columns in [`COLUMNS`], named in its first line; the last one may be left out, and is 0
+//! then:
 //!
 //! ```csv
 //! start,source,destination,size,class
@@ -31,13 +32,13 @@ use workload::Failure;
 use workload::flows::Flow;
 use workload::source::LARGEST_MESSAGE;
 
-/// The columns of a list of flows.
+/// A flow list's columns.
 pub(crate) const COLUMNS: [&str; 5] = ["start", "source", "destination", "size", "class"];
 
 /// Bytes that are read at a time.
 const PIECE: usize = 1 << 16;
 
-/// The latest start of a flow.
+/// A flow's latest start.
 pub(crate) const LATEST: Time = crate::check::LONGEST;
 
 /// A file beside an experiment, by its content.
@@ -47,14 +48,14 @@ pub struct Content {
     pub file: String,
     /// Its path.
     pub path: PathBuf,
-    /// The digest of its bytes.
+    /// Its bytes' digest.
     pub digest: String,
-    /// What is in it, once it has been read.
+    /// Its content, once it has been read.
     #[serde(skip)]
     pub(crate) read: Found,
 }
 
-/// What is in a file.
+/// A file's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) enum Found {
     /// It has not been read.
@@ -62,11 +63,11 @@ pub(crate) enum Found {
     Unread,
     /// Flows, and the text with their places.
     Flows(List),
-    /// The ranks of a trace.
+    /// A trace's ranks.
     Ranks(u32),
 }
 
-/// The flows of a file, each with the places of its values.
+/// A file's flows, each with its values' places.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct List {
     path: String,
@@ -76,7 +77,8 @@ pub(crate) struct List {
 }
 
 impl Content {
-    /// Finds the file, whose name is relative to the folder of the experiment file. A file that has been found before must be the same.
+    /// Finds the file; its name is relative to the experiment file's folder. A file that has been found before must be
+    /// the same.
     fn find(&mut self, experiment: &str) -> Result<(), String> {
         let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
         let path = folder.join(&self.file);
@@ -87,7 +89,7 @@ impl Content {
         Ok(())
     }
 
-    /// Reads a list of flows. The error is a text if the file cannot be read.
+    /// Reads a flow list. The error is a text if the file cannot be read.
     pub(crate) fn read_flows(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
         self.find(experiment)?;
         let (list, problems) = List::read(&self.path)?;
@@ -95,7 +97,7 @@ impl Content {
         Ok(problems)
     }
 
-    /// Reads and checks a trace; returns what is wrong with it. The error is a text if the file cannot be read.
+    /// Reads and checks a trace; returns its problems. The error is a text if the file cannot be read.
     pub(crate) fn read_trace(&mut self, experiment: &str) -> Result<Option<goal::Problem>, String> {
         self.find(experiment)?;
         match Trace::open(&self.path) {
@@ -117,7 +119,7 @@ impl Content {
         Ok(list.flows)
     }
 
-    /// The path of the file.
+    /// The file's path.
     ///
     /// # Errors
     /// As [`Content::flows`].
@@ -134,7 +136,7 @@ impl Content {
     }
 }
 
-/// The digest of a file's bytes.
+/// A digest over a file's bytes.
 fn digest(path: &Path) -> std::io::Result<String> {
     if !std::fs::metadata(path)?.is_file() {
         return Err(std::io::Error::other("it is no regular file"));
@@ -151,7 +153,7 @@ fn digest(path: &Path) -> std::io::Result<String> {
 }
 
 impl List {
-    /// The flows of a file that can be read, and what is wrong with the others.
+    /// A file's readable flows, and the problems with the others.
     fn read(path: &Path) -> Result<(List, Vec<Problem>), String> {
         let bytes =
             regular(path).map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
@@ -219,7 +221,7 @@ impl List {
         Problem::new(&self.path, &self.text, span, key, message)
     }
 
-    /// The problems that `wrong` finds with the flows: a column, a message, what is allowed and a hint.
+    /// The problems that `wrong` finds with the flows: a column, a message, the allowed values and a hint.
     pub(crate) fn problems(
         &self,
         wrong: impl Fn(&Flow) -> Option<(usize, String, String, String)>,
@@ -235,10 +237,10 @@ impl List {
     }
 }
 
-/// Flows of one file that errors name.
+/// The most flows in one file that errors name.
 const MOST_NAMED: usize = 20;
 
-/// The flow of a line, or the column that is wrong, what is wrong, and what is allowed.
+/// A line's flow, or the wrong column, the mistake, and the allowed values.
 fn flow(text: &str, spans: &[Range<usize>]) -> Result<Flow, (usize, String, String)> {
     let cell = |column: usize| spans.get(column).map_or("0", |span| &text[span.clone()]);
     let number =
@@ -293,7 +295,7 @@ fn flow(text: &str, spans: &[Range<usize>]) -> Result<Flow, (usize, String, Stri
     })
 }
 
-/// The lines of a text that are neither blank nor comments.
+/// A text's lines, without blank lines and comments.
 fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
     std::iter::from_fn(move || {
@@ -306,7 +308,7 @@ fn lines(text: &str) -> impl Iterator<Item = Range<usize>> {
     })
 }
 
-/// The values of a line, without the blanks around them.
+/// A line's values, without the blanks around them.
 fn cells<'a>(text: &'a str, line: &Range<usize>) -> impl Iterator<Item = Range<usize>> + use<'a> {
     let mut start = line.start;
     text[line.clone()].split(',').map(move |cell| {
@@ -318,7 +320,7 @@ fn cells<'a>(text: &'a str, line: &Range<usize>) -> impl Iterator<Item = Range<u
 
 impl<'de> Deserialize<'de> for Content {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        /// The file of a point that has been planned.
+        /// A planned point's file.
         #[derive(Deserialize)]
         #[serde(deny_unknown_fields)]
         struct Planned {

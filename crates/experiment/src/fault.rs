@@ -1,5 +1,5 @@
-//! Faults in experiment files: `[[fault]]` for all series, `[[series.fault]]` for one. The fields are those of
-//! [`machine::Fault`], and each is one value or a list. Faults multiply the points of a series as the lists of its benchmark do.
+//! Faults in experiment files: `[[fault]]` for all series, `[[series.fault]]` for one. The fields are
+//! [`machine::Fault`]'s, and each is one value or a list. Faults multiply a series' points like its benchmark's lists.
 
 use crate::check::Check;
 use crate::fit::Fit;
@@ -12,29 +12,29 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use units::{Rate, Time};
 
-/// One fault: a part of the machine, and how it fails.
+/// One fault: a machine part, and how it fails.
 #[grid(Fault)]
 #[schemars(rename = "Fault")]
 pub struct FaultGrid {
-    /// The cable at a node or at a port of a switch, both directions: "node 3" or "switch 1.2, port 5".
+    /// The cable at a node or at a switch port, both directions: "node 3" or "switch 1.2, port 5".
     pub link: Option<Sweep<String>>,
-    /// Several cables: "all", or those of a level of links, such as "level 0", which joins nodes and switches.
+    /// Several cables: "all", or a link level, such as "level 0", which joins nodes and switches.
     pub links: Option<Sweep<String>>,
     /// A switch by its name in tables, such as "1.2": all its cables.
     pub switch: Option<Sweep<String>>,
-    /// The adapter of this node: its cable is dead, and it executes nothing.
+    /// This node's adapter: its cable is dead, and it executes no commands.
     pub adapter: Option<Sweep<u32>>,
-    /// The host of this node: no process of the node runs any more. Its adapters still answer the network.
+    /// This node's host: the node's processes stop. Its adapters still answer the network.
     pub node: Option<Sweep<u32>>,
-    /// A rail: all its adapters and switches. Beside another part: the rail of that part.
+    /// A rail: all its adapters and switches. Beside another part: that part's rail.
     pub rail: Option<Sweep<u32>>,
-    /// How many of `links` fail; all if not given.
+    /// How many `links` fail; all if not given.
     pub count: Option<Sweep<u32>>,
-    /// Which of `links` fail, where `count` says how many; random if not given.
+    /// Which `links` fail, if `count` limits them; random if not given.
     pub pick: Option<Sweep<Pick>>,
     /// The probability that a bit arrives wrong over a link, 0 to 1e-3.
     pub bit_error_rate: Option<Sweep<f64>>,
-    /// The rate to which links have trained, in the whole run: below that of links in order.
+    /// The rate to which links have trained, in the whole run: below the regular link rate.
     pub rate: Option<Sweep<Rate>>,
     /// The part is down from this moment on.
     pub at: Option<Sweep<Time>>,
@@ -48,12 +48,12 @@ pub struct FaultGrid {
 }
 
 impl FaultGrid {
-    /// Whether all links have bit errors, or all links of a level.
+    /// Whether all links have bit errors, or all links at a level.
     pub(crate) fn is_bit_errors_of_levels(&self) -> bool {
         self.links.is_some() && self.bit_error_rate.is_some() && self.count.is_none()
     }
 
-    /// Finds problems that do not depend on the machine. `path` is the path of the fault.
+    /// Finds problems that do not depend on the machine. `path` is the fault's path.
     pub(crate) fn check(&self, path: &str, check: &mut Check<'_>) {
         check.lists(path, self);
         let problem = self.points().iter().find_map(|fault| {
@@ -76,7 +76,7 @@ impl FaultGrid {
         fit.problems().extend(problem);
     }
 
-    /// The problem of one of the points, at the value that it has from this table.
+    /// One point's problem, at the value that it has from this table.
     fn problem(
         &self,
         fault: &Fault,
@@ -102,7 +102,7 @@ impl FaultGrid {
     }
 }
 
-/// All combinations of the values of several faults, the first slowest; one combination if there are no faults.
+/// All combinations of several faults' values, the first slowest; one combination if there are no faults.
 pub(crate) fn combinations<'a>(faults: impl Iterator<Item = &'a FaultGrid>) -> Vec<Vec<Fault>> {
     let mut all = vec![Vec::new()];
     for grid in faults {
@@ -114,7 +114,7 @@ pub(crate) fn combinations<'a>(faults: impl Iterator<Item = &'a FaultGrid>) -> V
     all
 }
 
-/// The fields of faults, by their names in tables and figures: `fault.at`, or `fault.0.at` where there are several faults.
+/// Fault fields, by their names in tables and figures: `fault.at`, or `fault.0.at` where there are several faults.
 pub(crate) fn columns<'a, F: Serialize + 'a>(
     faults: impl ExactSizeIterator<Item = &'a F>,
 ) -> Map<String, Value> {

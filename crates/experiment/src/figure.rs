@@ -1,5 +1,4 @@
-//! The figures of an experiment, as its file asks for them: what is on the axes, which curves, how many panels, and which
-//! published values beside them.
+//! An experiment's figures, as its file requests them: axes, curves, panels, and the published values beside them.
 //!
 //! ```toml
 //! [[figure]]
@@ -11,9 +10,9 @@
 //! published = [{ claim = "uniform.64.bandwidth" }]
 //! ```
 //!
-//! A figure decides nothing of any result: it is no part of a point's key, and is drawn from finished points. The names in a
-//! figure are checked when the file is read (`check`). Texts may hold `{column}`, which stands for the values of that
-//! column. An experiment without figures gets a plain figure for each metric.
+//! A figure does not affect results: it is not part of a point's key, and is drawn from finished points. The names in a
+//! figure are checked when the file is read (`check`). Texts may hold `{column}`, which stands for that column's
+//! values. An experiment without figures gets a plain figure for each metric.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -26,25 +25,25 @@ use std::collections::BTreeMap;
 pub struct Figure {
     /// Short name, unique in the file.
     pub name: String,
-    /// The line above the figure; where it is empty, kinds of figures that know what they show have a title of their own.
+    /// The line above the figure; where it is empty, specialised figure kinds have their own title.
     pub title: String,
-    /// The figure of a document that this figure corresponds to.
+    /// The published figure that this figure corresponds to.
     #[serde(default)]
     pub paper: String,
-    /// The text below the figure, besides the text that each kind of figure has.
+    /// The text below the figure, in addition to the figure kind's own text.
     #[serde(default)]
     pub caption: String,
-    /// What the caption says of dashed curves, if there are any.
+    /// The caption's text about dashed curves, if there are any.
     #[serde(default)]
     pub dashed: String,
     /// How the figure is drawn.
     #[serde(default)]
     pub draw: Drawing,
-    /// The series; all of them by default.
+    /// The series; all by default.
     #[serde(default)]
     pub series: Vec<String>,
-    /// Which rows are drawn: columns, each with its value, a list of values, or a table of the bounds `least` and `most`, both
-    /// included.
+    /// The rows that are drawn: columns, each with its value, a list of values, or a table with the bounds `least` and
+    /// `most`, both included.
     #[serde(default, rename = "where")]
     pub select: BTreeMap<String, Value>,
     /// Whether only the load at which a configuration accepts the most is drawn.
@@ -53,47 +52,47 @@ pub struct Figure {
     /// Whether only points that are not saturated are drawn.
     #[serde(default)]
     pub steady: bool,
-    /// A parameter; there is a figure for each of its values, whose texts may hold it and `{letter}`, a for the first.
+    /// A parameter; each value has its own figure, and the texts may hold the value and `{letter}`, a for the first.
     #[serde(default)]
     pub panel: String,
-    /// The metric on the vertical axis; by default, the one that this kind of figure is about.
+    /// The metric on the vertical axis; by default, the figure kind's own.
     #[serde(default)]
     pub metric: String,
-    /// The metric of the offered load, on the horizontal axis of loads.
+    /// The offered load's metric, on the horizontal load axis.
     #[serde(default)]
     pub offered: String,
     /// The parameter on the horizontal axis.
     #[serde(default)]
     pub x: String,
-    /// What the horizontal axis says; the name of the parameter by default.
+    /// The horizontal axis's label; the parameter's name by default.
     #[serde(default)]
     pub x_title: String,
     /// How values lie on the horizontal axis.
     #[serde(default)]
     pub x_scale: XScale,
-    /// What the vertical axis says, with the unit after the last comma; the metric by default.
+    /// The vertical axis's label, with the unit after the last comma; the metric by default.
     #[serde(default)]
     pub y_title: String,
     /// Whether the vertical axis is logarithmic.
     #[serde(default)]
     pub log: bool,
-    /// The names of curves: texts with `{column}`; those that are not empty are joined by commas. Other parameters that vary are
-    /// added to them.
+    /// Curve names: texts with `{column}`; those that are not empty are joined by commas. Other parameters that vary
+    /// are added to them.
     #[serde(default)]
     pub curve: Vec<String>,
-    /// What the legend says above the curves.
+    /// The legend's title above the curves.
     #[serde(default)]
     pub legend: String,
-    /// What the values of a column are called in the names of curves: a list of pairs, in the order of the legend.
+    /// How a column's values are called in curve names: a list of pairs, in legend order.
     #[serde(default)]
     pub names: BTreeMap<String, Vec<(String, String)>>,
-    /// Rows whose values count twice, as those of two directions together.
+    /// Rows that count twice, as for two directions together.
     #[serde(default)]
     pub twice: BTreeMap<String, Value>,
-    /// Other rows, whose curves are drawn dashed beside those of the same names.
+    /// Other rows, with dashed curves beside those with the same names.
     #[serde(default)]
     pub beside: Option<Rows>,
-    /// Claims whose published values are drawn dashed.
+    /// Claims with published values that are drawn dashed.
     #[serde(default)]
     pub published: Vec<Published>,
     /// The places on the horizontal axis where a dashed line crosses the figure.
@@ -101,13 +100,13 @@ pub struct Figure {
     pub mark: Option<f64>,
 }
 
-/// Rows of the same metric.
+/// Rows with the same metric.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rows {
-    /// The series; all of them by default.
+    /// The series; all by default.
     pub series: Vec<String>,
-    /// Columns, as those of the figure.
+    /// Columns, as in the figure.
     #[serde(rename = "where")]
     pub select: BTreeMap<String, Value>,
 }
@@ -116,12 +115,13 @@ pub struct Rows {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Published {
-    /// The name of the claim.
+    /// The claim's name.
     pub claim: String,
     /// Its name, beside a line across the figure or in the caption; a line without a name has no text.
     #[serde(default = "published")]
     pub label: String,
-    /// Its place on the horizontal axis; by default that of the claim, or a line across the whole figure if the claim has none.
+    /// Its place on the horizontal axis; by default the claim's, or a line across the whole figure if the claim has no
+    /// place.
     #[serde(default)]
     pub x: Option<f64>,
 }
@@ -139,7 +139,7 @@ pub enum XScale {
     Linear,
     /// By powers of two.
     Log,
-    /// By powers of two, of sizes in bytes.
+    /// By powers of two, for sizes in bytes.
     Sizes,
     /// By powers of ten, as probabilities are.
     Decades,
@@ -156,34 +156,34 @@ pub enum Drawing {
     Curves,
     /// Accepted over offered load.
     Loads,
-    /// Means with their intervals as bars, for each value of a parameter.
+    /// Means with their intervals as bars, per parameter value.
     Bars,
-    /// What each node has of a load.
+    /// Each node's part of a load.
     Nodes,
-    /// The congestion matrix of points with slices of time; such points have one in any case, without these texts.
+    /// The congestion matrix for points with time slices; such points always have one, without these texts.
     Congestion,
-    /// A table of the loads of I/O nodes.
+    /// A table of I/O node loads.
     IoTable,
-    /// What a job keeps of its bandwidth beside others.
+    /// The bandwidth that a job keeps beside others.
     Kept,
-    /// A table of changes of the machine.
+    /// A table of changes to the machine.
     Ablations,
     /// A table of machines side by side.
     Machines,
-    /// A table of policies of several rails.
+    /// A table of policies for several rails.
     Policies,
     /// The share of calls that take no longer than a time, over that time.
     Distribution,
-    /// How many iterations of a noise test take a time, over that time.
+    /// The iteration count in a noise test, over the iteration's duration.
     Histogram,
-    /// What noise adds.
+    /// The time that noise adds.
     Noise,
     /// Whether broadcasts come to a deadlock.
     Deadlocks,
-    /// Who waits for whom in a deadlock.
+    /// The waits in a deadlock.
     Cycles,
     /// The rails that nodes need.
     Allocation,
-    /// Who transmits on which rail.
+    /// The transmitters on each rail.
     Matrices,
 }

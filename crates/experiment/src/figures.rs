@@ -1,7 +1,7 @@
-//! Checks the names in the figures of an experiment: its series, and the columns and metrics of its results.
+//! Checks the names in an experiment's figures: its series, and its results' columns and metrics.
 //!
-//! Columns are the fields of everything that the series run, and the columns of the tables that are drawn. A field that is a
-//! quantity has a numeric column, too, named with its unit: `message` and `message_bytes`.
+//! Columns are the fields of the series' benchmarks, and the columns in the drawn tables. A quantity also has a numeric
+//! column, named with its unit: `message` and `message_bytes`.
 
 use crate::fault;
 use crate::figure::{Drawing, Figure};
@@ -17,7 +17,7 @@ use workload::table::Row;
 /// Columns that all results have. `on` is the machine where there are several, by a list in the file or in the command line.
 const ALWAYS: [&str; 5] = ["id", "experiment", "series", "seed", "on"];
 
-/// Columns of their own in which the changes of machines tell of several rails.
+/// Extra columns in which machine changes show several rails.
 const OF_CHANGES: [&str; 5] = ["machine", "rails", "policy", "striping", "threshold"];
 
 /// Collects the problems with the figures.
@@ -27,7 +27,7 @@ struct Check<'a> {
     columns: BTreeSet<String>,
 }
 
-/// The problems with the figures of an experiment.
+/// The problems with an experiment's figures.
 pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Problem> {
     let mut check = Check {
         findings: Findings::new(document),
@@ -44,7 +44,7 @@ pub(crate) fn problems(experiment: &Experiment, document: &Document) -> Vec<Prob
     check.findings.problems
 }
 
-/// The columns that say which configuration a row belongs to.
+/// The columns with a row's configuration.
 fn columns(experiment: &Experiment) -> BTreeSet<String> {
     let mut columns: BTreeSet<String> = ALWAYS.map(String::from).into();
     for series in &experiment.series {
@@ -69,7 +69,7 @@ fn columns(experiment: &Experiment) -> BTreeSet<String> {
     columns
 }
 
-/// The ending of the name of a quantity's numeric column.
+/// The name suffix of a quantity's numeric column.
 fn unit(value: &Value) -> Option<&'static str> {
     let text = value.as_str()?;
     let size = text.parse::<Bytes>().ok().map(|_| "bytes");
@@ -144,7 +144,7 @@ impl Check<'_> {
         self.axes(path, figure, columns);
     }
 
-    /// Checks what is on the axes. A metric may stand on the horizontal axis, too.
+    /// Checks the axes. A metric may stand on the horizontal axis, too.
     fn axes(&mut self, path: &str, figure: &Figure, mut columns: BTreeSet<String>) {
         let over = matches!(figure.draw, Drawing::Curves | Drawing::Bars);
         for (key, value) in [("x", &figure.x), ("metric", &figure.metric)] {
@@ -169,7 +169,7 @@ impl Check<'_> {
         }
     }
 
-    /// Checks rows, which are chosen by their series and the values of columns.
+    /// Checks rows, which are chosen by their series and column values.
     fn rows(
         &mut self,
         path: &str,
@@ -188,7 +188,7 @@ impl Check<'_> {
         self.selection(&format!("{path}.where"), select, columns);
     }
 
-    /// Checks columns and the values chosen of them, which may be other columns: `source = "{destination}"`.
+    /// Checks columns and their chosen values, which may be other columns: `source = "{destination}"`.
     fn selection(
         &mut self,
         path: &str,
@@ -208,7 +208,7 @@ impl Check<'_> {
         self.one_of(path, ("column", name), columns);
     }
 
-    /// Checks that a name in the figure is one of those that exist.
+    /// Checks that a name in the figure exists.
     fn one_of(&mut self, path: &str, (what, name): (&str, &str), known: &BTreeSet<String>) {
         if known.contains(name) {
             return;

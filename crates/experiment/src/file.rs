@@ -1,4 +1,4 @@
-//! The format of experiment files. These comments are also the descriptions in the JSON schema.
+//! The experiment file format. These comments are also the descriptions in the JSON schema.
 
 use crate::check::Check;
 use crate::fault::FaultGrid;
@@ -10,7 +10,7 @@ use config::{Document, Problem};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// An experiment: one or more series of points on a machine, or on each of several.
+/// An experiment: one or more series of points on one machine or more.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Experiment")]
@@ -20,13 +20,12 @@ pub struct Experiment<S = Series> {
     /// The document, sections and figures that the experiment reproduces.
     #[serde(default)]
     pub source: String,
-    /// The machine of the experiment, unless the command line names another; or a list of machines to compare, on each
-    /// of which everything runs.
+    /// The experiment's machine, unless the command line names another; or a list of machines, each of which runs it.
     pub machine: Sweep<String>,
-    /// Defaults of all series.
+    /// Defaults for all series.
     #[serde(default)]
     pub run: Run,
-    /// What fails while the series run, beside what the machine file lists.
+    /// Faults while the series run, in addition to the machine file's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fault: Vec<FaultGrid>,
     /// The series.
@@ -37,7 +36,7 @@ pub struct Experiment<S = Series> {
 }
 
 impl Experiment<Sections> {
-    /// The experiment without series that run nothing, and everything that is out of bounds.
+    /// The experiment without empty series, and everything that is out of bounds.
     pub(crate) fn checked(self, document: &Document) -> (Experiment, Vec<Problem>) {
         let mut check = Check::new(document);
         self.check_machines(&mut check);
@@ -89,7 +88,7 @@ impl Experiment<Sections> {
         (experiment, check.finish())
     }
 
-    /// One machine or more, each of them once.
+    /// One machine or more, each once.
     fn check_machines(&self, check: &mut Check<'_>) {
         let names = self.machine.values();
         check.list("machine", names.len());

@@ -1,4 +1,4 @@
-//! Checks that a machine admits a series, as far as several kinds of benchmarks share them.
+//! Checks that a machine admits a series, as far as several benchmark kinds share them.
 
 use crate::nodes::Nodes;
 use crate::sweep::Sweep;
@@ -28,7 +28,7 @@ impl<'a> Fit<'a> {
         self.findings.problem(path, message)
     }
 
-    /// All problems that were found so far, those in lists of pairs included.
+    /// All problems so far, including those in pair lists.
     pub fn problems(&mut self) -> &mut Vec<Problem> {
         &mut self.findings.problems
     }
@@ -99,7 +99,7 @@ impl<'a> Fit<'a> {
         }
     }
 
-    /// Checks sets of nodes.
+    /// Checks node sets.
     pub fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
         let most = self.attached();
         for (place, nodes) in sets.places(path) {

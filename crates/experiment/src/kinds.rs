@@ -1,13 +1,13 @@
-//! # Kinds of benchmarks: what a series can run
+//! # Benchmark kinds: what a series can run
 //!
-//! A kind is one file below this one. The file says everything about the kind: the fields of its section in experiment files,
-//! each one value or a list ([`Grid`]); their bounds, whatever the machine ([`Kind::check`]) and on a machine ([`Kind::fit`]);
-//! the points that they make; how a point runs and what its key is ([`Runs`]); and its figure where the experiment file
-//! describes no other ([`Plot`]). The module `kind` has these traits. The records of a run are in the crate `workload`, with
-//! its program. All code that deals with experiments goes by the list of kinds in this file; no other code names a kind.
+//! A kind is one file below this one. The file defines everything about the kind: the fields of its section in
+//! experiment files, each one value or a list ([`Grid`]); their bounds, on any machine ([`Kind::check`]) and on a given
+//! one ([`Kind::fit`]); its points; how a point runs and its key ([`Runs`]); and its default figure ([`Plot`]). The
+//! module `kind` has these traits. A run's records are in the crate `workload`, with its program. All code that deals
+//! with experiments uses this file's list of kinds; no other code names a kind.
 //!
-//! A section `[series.KEY]` chooses the kind of a series, which has one. Jobs have names, `[series.jobs.NAME]`, and are the
-//! kind that others may take for company. [`Beside`] holds what stands beside a section; a kind takes from it what it can use.
+//! A section `[series.KEY]` chooses a series' only kind. Jobs have names, `[series.jobs.NAME]`, and may run beside
+//! other kinds. [`Beside`] holds the sections beside a section; a kind takes the usable ones from it.
 
 mod allocation;
 mod collective;
@@ -46,7 +46,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use workload::{Failure, RailFailure, Records, Search};
 
-/// A series of points: the Cartesian product of the lists of what it runs, the first key slowest.
+/// A series of points: the Cartesian product of its benchmark's lists, the first key slowest.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     /// Short name, unique in the file.
@@ -55,19 +55,19 @@ pub struct Series {
     pub title: String,
     /// Changes of the defaults.
     pub run: RunChanges,
-    /// Changes of the machine, of which each is used in turn.
+    /// Changes to the machine, each used in turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Sweep<Changes>>,
-    /// What fails while it runs, beside what fails while all series run.
+    /// Faults while it runs, in addition to those of all series.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fault: Vec<FaultGrid>,
-    /// What it runs.
+    /// Its benchmark.
     #[serde(flatten)]
     pub benchmark: Benchmark,
 }
 
 impl Series {
-    /// Checks the faults of the series, and that it admits them; `shared` are the faults of all series.
+    /// Checks the series' faults, and that it admits them; `shared` are the faults in all series.
     pub(crate) fn check_faults(&self, path: &str, shared: &[FaultGrid], check: &mut Check<'_>) {
         for (index, fault) in self.fault.iter().enumerate() {
             fault.check(&format!("{path}.fault.{index}"), check);
@@ -89,9 +89,9 @@ impl Series {
     }
 }
 
-/// A kind of benchmark that refuses faults.
+/// A benchmark kind that refuses faults.
 pub(crate) struct Refusal {
-    /// What the kind is, in words.
+    /// The kind, in words.
     what: &'static str,
     /// Why it refuses them.
     why: [&'static str; 2],
@@ -123,12 +123,12 @@ impl Refusal {
     }
 }
 
-/// What a series runs, with lists of values. The names of the variants are the keys of the kinds.
+/// A series' benchmark, with lists of values. The variant names are the kinds' keys.
 #[derive(Clone, Debug, PartialEq, derive::Kinds)]
 pub enum Benchmark {
     /// A ping.
     Ping(PingGrid),
-    /// A test of how communication and computation overlap.
+    /// A test of the overlap between communication and computation.
     Overlap(OverlapGrid),
     /// A noise test.
     Noise(NoiseGrid),
@@ -136,9 +136,9 @@ pub enum Benchmark {
     Collective(CollectiveSeries),
     /// A collective operation as a trace.
     Trace(TraceGrid),
-    /// A static allocation of rails.
+    /// A static rail allocation.
     Allocation(AllocationGrid),
-    /// A closed form of goodput.
+    /// A closed form for goodput.
     Goodput(GoodputGrid),
     /// Jobs that run at the same time.
     Jobs(JobsSeries),
@@ -146,7 +146,7 @@ pub enum Benchmark {
     Mix(MixSeries),
 }
 
-/// A series as it stands in a file. It runs what one of its sections says; jobs, a section each, may run beside a
+/// A series as written in a file. One of its sections gives its benchmark; jobs, a section each, may run beside a
 /// collective operation.
 #[derive(Clone, Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -160,16 +160,16 @@ pub(crate) struct Sections {
     /// Changes of the defaults.
     #[serde(default)]
     pub run: RunChanges,
-    /// Changes of the machine: a table of its keys, or a list of such tables, of which each is used in turn.
+    /// Changes to the machine: a table with its keys, or a list of such tables, each used in turn.
     #[serde(default)]
     pub machine: Option<Sweep<Changes>>,
-    /// What fails while the series runs, beside what fails while all series run.
+    /// Faults while the series runs, in addition to those of all series.
     #[serde(default)]
     fault: Vec<FaultGrid>,
     /// A ping.
     #[serde(default)]
     ping: Option<PingGrid>,
-    /// A test of how communication and computation overlap.
+    /// A test of the overlap between communication and computation.
     #[serde(default)]
     overlap: Option<OverlapGrid>,
     /// A noise test.
@@ -181,16 +181,16 @@ pub(crate) struct Sections {
     /// A collective operation as a trace.
     #[serde(default)]
     trace: Option<TraceGrid>,
-    /// A static allocation of rails.
+    /// A static rail allocation.
     #[serde(default)]
     allocation: Option<AllocationGrid>,
-    /// A closed form of goodput.
+    /// A closed form for goodput.
     #[serde(default)]
     goodput: Option<GoodputGrid>,
     /// Jobs that run at the same time, by their names.
     #[serde(default)]
     pub jobs: BTreeMap<String, JobGrid>,
-    /// Lists of flows that run at the same time, by their names.
+    /// Flow lists that run at the same time, by their names.
     #[serde(default)]
     pub flows: BTreeMap<String, FlowListGrid>,
     /// Traces in files that run at the same time, by their names.
@@ -199,7 +199,7 @@ pub(crate) struct Sections {
     /// A rail that fails while jobs run.
     #[serde(default)]
     failure: Option<RailFailure>,
-    /// A search of the load at which the job saturates, from its own load upwards.
+    /// A search for the load at which the job saturates, from its own load upwards.
     #[serde(default)]
     saturation: Option<Search>,
 }
@@ -246,7 +246,7 @@ impl Sections {
     }
 }
 
-/// The keys of sections, except those of programs with names.
+/// The sections' keys, except those of programs with names.
 pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
     let keys = Benchmark::PLOTS.iter().map(|&(key, _)| key);
     keys.filter(|&key| key != "jobs" && key != "mix")
@@ -255,7 +255,7 @@ pub(crate) fn keys() -> impl Iterator<Item = &'static str> {
 /// The keys of programs with names, which run side by side.
 pub(crate) const NAMED: [&str; 3] = ["jobs", "flows", "traces"];
 
-/// The one benchmark of a series, chosen from those given, and what stands beside it.
+/// A series' one benchmark, chosen from those given, and the sections beside it.
 fn choose(
     mut given: impl Iterator<Item = Benchmark>,
     mut beside: Beside,

@@ -1,7 +1,7 @@
 //! # Experiment files, points, and running them
 //!
-//! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping, a test
-//! of overlap, a noise test, any number of *jobs* at a time, or a collective operation, beside which jobs make background
+//! An experiment file describes a published figure or table: *series* of *points* on one machine. A series runs a ping,
+//! an overlap test, a noise test, any number of *jobs* at a time, or a collective operation, with jobs as background
 //! traffic; or it allocates rails:
 //!
 //! ```toml
@@ -18,34 +18,34 @@
 //! # writes = 0.5                                 # half of them; the others are read
 //! ```
 //!
-//! All benchmarks have one general form: those of petrini2003 s4.3-4.7 differ in these fields alone, and a second
-//! `[series.jobs.NAME]` runs beside the first. Each field is one value or a list. The points of a series are the Cartesian
-//! product of all lists of all of its jobs, once for each seed. `[[fault]]` and `[[series.fault]]` list what fails meanwhile. `machine` of a series, a table of keys of the machine file or a
-//! list of such tables, changes the machine for the series.
+//! All benchmarks have one general form: those in petrini2003 s4.3-4.7 differ in these fields alone, and a second
+//! `[series.jobs.NAME]` runs beside the first. Each field is one value or a list. A series' points are the Cartesian
+//! product of all its jobs' lists, once per seed. `[[fault]]` and `[[series.fault]]` list faults that occur meanwhile.
+//! A series' `machine`, a table with machine file keys or a list of such tables, changes the machine for the series.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
 //! | `file`, `figure`, `sweep`, `run`, `missing` | the typed form: series, figures, lists |
-//! | `nodes`, `pattern`, `content`, `changes`, `fault` | words of single fields |
-//! | `kinds` | kinds of benchmarks: fields, checks, points and runs of each |
+//! | `nodes`, `pattern`, `content`, `changes`, `fault` | single fields |
+//! | `kinds` | benchmark kinds: fields, checks, points and runs |
 //! | `check`, `figures`, `fit` | checks without the machine, and against it |
 //! | `read`, `plan`, `simulate` | from text to file, from file to points, from point to records |
-//! | `revision` | the revision of the model |
-//! | [`calls`], [`program`] | the same as functions of texts; programs that bring kinds of their own |
+//! | `revision` | the model revision |
+//! | [`calls`], [`program`] | the same as functions on texts; programs with their own kinds |
 //!
 //! ## The main path
 //!
 //! An experiment file becomes records:
 //!
-//! 1. `read.rs`: [`Experiment::parse`] makes the typed form of `file.rs` and has it checked.
+//! 1. `read.rs`: [`Experiment::parse`] makes the typed form in `file.rs` and has it checked.
 //! 2. `check.rs`: checks that do not depend on the machine.
 //! 3. `plan.rs`: [`plan`] has the series checked against the machine (`fit.rs`) and multiplies
 //!    lists out.
-//! 4. `kinds.rs`: each kind of benchmark makes its points.
-//! 5. `simulate.rs`: [`simulate`] is a pure function of a [`Point`]: same point, same bits, on
-//!    any machine and any number of threads. Only the first step reads files.
+//! 4. `kinds.rs`: each benchmark kind makes its points.
+//! 5. `simulate.rs`: [`simulate`] is a pure function of a [`Point`]: same point, same bits, on any machine and thread
+//!    count. Only the first step reads files.
 
 pub mod calls;
 mod changes;

@@ -1,14 +1,14 @@
-//! All keys that a table lacks, with what each of them means.
+//! All keys that a table lacks, each with its meaning.
 //!
-//! The reader stops at the first key that is missing. The schema knows the others, and names the words that a key takes, so that
-//! a person who writes a job by hand is told once what it needs.
+//! The reader stops at the first key that is missing. The schema has the others, and the words that a key takes, so
+//! that one error lists all keys that a job written by hand needs.
 
 use crate::file::Experiment;
 use config::{Document, Problem, Problems};
 use serde_json::Value;
 use toml_edit::Item;
 
-/// The problems, where that of a missing key becomes one for each key that its table lacks.
+/// The problems, with a missing key's replaced by one for each key that its table lacks.
 pub(crate) fn all(problems: Problems, document: &Document) -> Problems {
     let expand = |problem: Problem| {
         let found = (problem.message == "this key is missing").then(|| others(&problem, document));
@@ -17,7 +17,7 @@ pub(crate) fn all(problems: Problems, document: &Document) -> Problems {
     Problems(problems.0.into_iter().flat_map(expand).collect())
 }
 
-/// A problem for each key that the table of this one lacks; nothing if the schema has no such table.
+/// A problem for each key that this one's table lacks; `None` if the schema has no such table.
 fn others(first: &Problem, document: &Document) -> Option<Vec<Problem>> {
     let schema = Experiment::schema();
     let (path, _) = first.key.rsplit_once('.').unwrap_or(("", &first.key));
@@ -50,7 +50,7 @@ fn others(first: &Problem, document: &Document) -> Option<Vec<Problem>> {
     (!problems.is_empty()).then_some(problems)
 }
 
-/// What is at a step of a path as problems show it: a key, or the name or number of an element of a list.
+/// The element at a step in a problem's path: a key, or a list element's name or number.
 fn element<'a>(item: &'a Item, step: &str) -> Option<&'a Item> {
     let Some(list) = item.as_array_of_tables() else {
         return item.get(step);
@@ -71,14 +71,14 @@ fn below<'a>(schema: &'a Value, at: &'a Value, step: &str) -> Option<&'a Value> 
     Some(resolved(schema, next))
 }
 
-/// What a reference stands for.
+/// A reference's target.
 fn resolved<'a>(schema: &'a Value, at: &'a Value) -> &'a Value {
     let reference = at.get("$ref").and_then(Value::as_str);
     let target = reference.and_then(|text| schema.pointer(text.trim_start_matches('#')));
     target.unwrap_or(at)
 }
 
-/// The words that a value may be; none for values of other kinds.
+/// The words that a value may be; empty for other kinds of values.
 fn words<'a>(schema: &'a Value, at: &'a Value) -> Vec<&'a str> {
     let at = resolved(schema, at);
     if let Some(word) = at.get("const").and_then(Value::as_str) {

@@ -1,5 +1,5 @@
-//! Sets of nodes as people write them: `16` (the first sixteen), `"48-63"`, `"0-63:8"` (every eighth node), `"0, 4-7"`, `"0-63
-//! except 0-63:8"` (all nodes but these).
+//! Node sets as people write them: `16` (the first sixteen), `"48-63"`, `"0-63:8"` (every eighth node), `"0, 4-7"`,
+//! `"0-63 except 0-63:8"` (all nodes but these).
 
 use elan::NodeId;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -10,7 +10,7 @@ use std::fmt;
 /// More nodes than any machine has.
 pub(crate) const MOST_NODES: u32 = 1 << 20;
 
-/// A set of nodes, and how it was written.
+/// A node set, and how it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Nodes {
     written: Written,
@@ -65,7 +65,7 @@ impl Nodes {
         })
     }
 
-    /// The number of nodes, if the set was written as a number.
+    /// The node count, if the set was written as a number.
     pub fn written_as_count(&self) -> Option<u32> {
         match self.written {
             Written::Count(count) => Some(count),
@@ -73,7 +73,7 @@ impl Nodes {
         }
     }
 
-    /// The highest number of a node in the set, or a higher one; nothing if the set is empty.
+    /// The highest node number in the set, or a higher one; `None` if the set is empty.
     pub fn highest(&self) -> Option<u32> {
         self.parts.iter().map(|range| range.last).max()
     }

@@ -1,7 +1,8 @@
-//! Patterns as people write them: a name, `shift K` and `random K` with a number, the name of a CSV file with pairs of nodes, or a
-//! table with a name and the pairs themselves, as programs write them: `{ name = "ring", pairs = [[0, 1], [1, 0]] }`.
+//! Patterns as people write them: a name, `shift K` and `random K` with a number, the name of a CSV file with node
+//! pairs, or a table with a name and the pairs themselves, as programs write them: `{ name = "ring", pairs = [[0, 1],
+//! [1, 0]] }`.
 //!
-//! A file of pairs has two columns, named in its first line:
+//! A pair file has two columns, named in its first line:
 //!
 //! ```csv
 //! source,destination
@@ -9,8 +10,8 @@
 //! 5,0
 //! ```
 //!
-//! The file's name is relative to the folder of the experiment file. A source that stands in several lines draws one of its
-//! destinations for each message. Lines that begin with `#` are comments.
+//! The file's name is relative to the experiment file's folder. A source in several lines draws one of its destinations
+//! for each message. Lines that begin with `#` are comments.
 
 use crate::nodes::MOST_NODES;
 use config::Problem;
@@ -24,10 +25,10 @@ use std::ops::Range;
 use std::path::Path;
 use workload::Pattern as Rule;
 
-/// Bytes of the largest file of pairs.
+/// Size in bytes of the largest pair file.
 const MOST_BYTES: u64 = 64 << 20;
 
-/// How the nodes of a job choose their destinations; see [`workload::pattern`].
+/// How a job's nodes choose their destinations; see [`workload::pattern`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Pattern {
     /// A rule.
@@ -36,22 +37,22 @@ pub enum Pattern {
     Pairs(Pairs),
 }
 
-/// Pairs of nodes, from a file or from the experiment file itself.
+/// Node pairs, from a file or from the experiment file itself.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Pairs {
-    /// The file as it is named in the experiment file, or the name of the pattern.
+    /// The file's name in the experiment file, or the pattern's name.
     #[serde(rename(deserialize = "name"), alias = "file")]
     pub file: String,
     /// Sources and destinations.
     #[serde(deserialize_with = "two_ends")]
     pub pairs: Vec<(u32, u32)>,
-    /// The places of the pairs in the file, for errors about them; empty where there is no file.
+    /// The pairs' places in the file, for errors about them; empty where there is no file.
     #[serde(skip)]
     source: Source,
 }
 
-/// The text of a file of pairs, and the spans of the two ends of each pair.
+/// A pair file's text, and the spans of each pair's two ends.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 struct Source {
     path: String,
@@ -59,22 +60,22 @@ struct Source {
     spans: Vec<[Range<usize>; 2]>,
 }
 
-/// What is wrong with one end of a pair.
+/// The problem with one end of a pair.
 pub(crate) struct BadEnd {
     /// Which end: an index into [`COLUMNS`].
     pub end: usize,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What would be right, where a short text can say it.
+    /// The allowed values, if they fit into a short text.
     pub allowed: Option<String>,
-    /// What to do.
+    /// The remedy.
     pub hint: String,
 }
 
-/// The names of the two columns in the first line.
+/// The two column names in the first line.
 const COLUMNS: [&str; 2] = ["source", "destination"];
 
-/// What a pattern may be called: the rules in the order of the documentation, and a file of pairs.
+/// The names of patterns: the rules in the documentation's order, and a pair file.
 const NAMES: [&str; 13] = [
     "uniform",
     "neighbor",
@@ -91,11 +92,11 @@ const NAMES: [&str; 13] = [
     "\"pairs.csv\" (a file of pairs)",
 ];
 
-/// The ending of the names of files of pairs.
+/// The suffix of pair file names.
 const SUFFIX: &str = ".csv";
 
 impl Pattern {
-    /// The pattern in the terms of the workload.
+    /// The workload's form of the pattern.
     pub fn workload(&self) -> workload::Pattern {
         match self {
             Pattern::Named(rule) => rule.clone(),
@@ -108,8 +109,7 @@ impl Pattern {
     }
 }
 
-/// The bytes of a regular file of at most [`MOST_BYTES`]. A device might have no end, and a pipe no
-/// writer.
+/// The bytes in a regular file of at most [`MOST_BYTES`]. A device might have no end, and a pipe no writer.
 pub(crate) fn regular(path: &Path) -> io::Result<Vec<u8>> {
     let about = std::fs::metadata(path)?;
     if !about.is_file() {
@@ -126,12 +126,12 @@ pub(crate) fn regular(path: &Path) -> io::Result<Vec<u8>> {
 }
 
 impl Pairs {
-    /// Whether the pairs are those of a file that has not been read.
+    /// Whether the pairs are in a file that has not been read.
     pub(crate) fn is_file(&self) -> bool {
         self.pairs.is_empty()
     }
 
-    /// Reads the file, whose name is relative to the folder of the experiment file. The error is a list of problems with the
+    /// Reads the file; its name is relative to the experiment file's folder. The error is a list of problems with the
     /// file's content, or a text if the file cannot be read.
     pub(crate) fn read(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
         let folder = Path::new(experiment).parent().unwrap_or(Path::new(""));
@@ -220,7 +220,8 @@ impl Pairs {
         Problem::new(&self.source.path, &self.source.text, span, key, message)
     }
 
-    /// The problems that `wrong` finds with the ends of each pair; `here` is a problem with the pattern where there is no file.
+    /// The problems that `wrong` finds with each pair's ends; `here` is a problem with the pattern where there is no
+    /// file.
     pub(crate) fn problems(
         &self,
         wrong: impl Fn(u32, u32) -> Option<BadEnd>,
@@ -250,7 +251,7 @@ impl Pairs {
     }
 }
 
-/// A rule whose name has a number: `shift 8`, `random 1`.
+/// A rule with a number in its name: `shift 8`, `random 1`.
 fn numbered(text: &str) -> Option<Rule> {
     let (name, number) = text.split_once(' ')?;
     let number = node(number).ok()?;
@@ -261,7 +262,7 @@ fn numbered(text: &str) -> Option<Rule> {
     }
 }
 
-/// The number of a node, or what is wrong with the text and what is allowed.
+/// A node's number, or the text's mistake and the allowed values.
 pub(crate) fn node(value: &str) -> Result<u32, (String, String)> {
     let digits = !value.is_empty() && value.chars().all(|letter| letter.is_ascii_digit());
     value.parse().map_err(|_| {
@@ -274,7 +275,7 @@ pub(crate) fn node(value: &str) -> Result<u32, (String, String)> {
     })
 }
 
-/// Reads pairs, none of which has more or fewer than two ends.
+/// Reads pairs, each with exactly two ends.
 fn two_ends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u32, u32)>, D::Error> {
     let lists = Vec::<Vec<u32>>::deserialize(deserializer)?;
     let pair = |ends: Vec<u32>| match ends[..] {
@@ -286,7 +287,7 @@ fn two_ends<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Vec<(u32, u32)
     lists.into_iter().map(pair).collect()
 }
 
-/// The spans of the two values of a line, without the blanks around them.
+/// The spans of a line's two values, without the blanks around them.
 fn ends(text: &str, line: &Range<usize>) -> [Range<usize>; 2] {
     let value = |span: Range<usize>| {
         let value = &text[span.clone()];
@@ -302,7 +303,7 @@ fn ends(text: &str, line: &Range<usize>) -> [Range<usize>; 2] {
     }
 }
 
-/// Bytes of blank lines and comments at the start of a text.
+/// Length in bytes of the blank lines and comments at a text's start.
 pub(crate) fn skipped(text: &str) -> usize {
     let blank = |line: &&str| line.trim().is_empty() || line.starts_with('#');
     text.split_inclusive('\n')

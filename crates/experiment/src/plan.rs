@@ -1,4 +1,4 @@
-//! The points of an experiment.
+//! An experiment's points.
 
 use crate::changes::MachineFile;
 use crate::fault;
@@ -17,26 +17,26 @@ use serde_json::{Map, Value, json};
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Point {
-    /// Name of the experiment.
+    /// The experiment's name.
     pub experiment: String,
-    /// Name of the series.
+    /// The series' name.
     pub series: String,
-    /// What runs.
+    /// The benchmark.
     pub workload: Workload,
     /// How the point is run and measured.
     pub run: Run,
     /// The machine, with provenance.
     pub machine: Machine,
-    /// What fails meanwhile, beside what the machine lists.
+    /// Faults meanwhile, in addition to the machine's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub faults: Vec<Fault>,
-    /// What the series changed of the machine, where it has changes.
+    /// The series' changes to the machine, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
-    /// Seed of all random streams.
+    /// The seed for all random streams.
     pub seed: u64,
-    /// Regions into which the network is cut, and threads that work on them; 0 stands for 1. No result depends on these, and
-    /// the text of a point lacks them.
+    /// Regions into which the network is cut, and threads that work on them; 0 stands for 1. No result depends on
+    /// these, and a point's text lacks them.
     #[serde(skip)]
     pub regions: u32,
     /// See `regions`.
@@ -45,9 +45,9 @@ pub struct Point {
 }
 
 impl Point {
-    /// What distinguishes the point within its experiment, for tables and figures: the changes of the machine, and the
-    /// fields of the faults and of the workload. Where there are several jobs, or a job beside a collective operation, their names stand
-    /// before their fields: `compute.load`.
+    /// The fields that distinguish the point within its experiment, for tables and figures: the machine changes, and
+    /// the fields of the faults and of the workload. If there are several jobs, or a job beside a collective operation,
+    /// their names precede their fields: `compute.load`.
     pub fn parameters(&self) -> Map<String, Value> {
         let changes = self
             .changes
@@ -59,7 +59,7 @@ impl Point {
         parameters
     }
 
-    /// All that can decide the result, as text: neither titles nor provenance nor bounds. Points with equal keys have
+    /// All that can decide the result, as text, without titles, provenance and bounds. Points with equal keys have
     /// equal results. How the machine recovers from faults is left out unless something may fail.
     pub fn key(&self) -> String {
         let mut run = json!({
@@ -96,14 +96,14 @@ impl Point {
     }
 }
 
-/// Most points of an experiment.
+/// Most points in an experiment.
 const MOST_POINTS: u64 = 100_000;
 
-/// The points of an experiment on a machine. Series come in the order of the file; within a series the changes of the machine
-/// vary slowest, then the fields of faults, then the fields of the workload in their order, and seeds fastest, from `first_seed` on.
+/// An experiment's points on a machine. Series come in file order; within a series the machine changes vary slowest,
+/// then fault fields, then workload fields in their order, and seeds fastest, from `first_seed` on.
 ///
 /// # Errors
-/// What is wrong with the machine, and what the machine does not admit.
+/// The machine's mistakes, and its limits that the experiment breaks.
 pub fn plan(
     name: &str,
     (experiment, document): (&Experiment, &Document),
@@ -181,7 +181,7 @@ pub fn plan(
 }
 
 impl Series {
-    /// The number of combinations of values.
+    /// The number of value combinations.
     fn combinations(&self) -> u64 {
         let machines = self
             .machine

@@ -1,21 +1,21 @@
-//! # Programs that bring kinds of their own
+//! # Programs with their own kinds
 //!
-//! `elanite` simulates with the kinds of topologies, sources and policies that it was compiled with. A program that links the
-//! crates of Elanite registers more of them, and its `main` ends in [`main`]. With `ELANITE_SIMULATOR=PROGRAM`, `elanite` makes
-//! the calls of [`calls`] that read machine files or simulate to this program instead; all else, from `run`,
+//! `elanite` simulates with the kinds of topologies, sources and policies that it was compiled with. A program that
+//! links Elanite's crates registers more kinds, and its `main` ends in [`main`]. With `ELANITE_SIMULATOR=PROGRAM`,
+//! `elanite` sends those [`calls`] that read machine files or simulate to this program instead; all else, from `run`,
 //! `sweep` and `check` to stores and figures, stays as it is.
 //!
-//! A call is a process: `PROGRAM CALL` reads a JSON list of arguments from standard input and writes `{"ok": RESULT}`,
+//! A call is a process: `PROGRAM CALL` reads a JSON argument list from standard input and writes `{"ok": RESULT}`,
 //! `{"config": [TEXT, DIAGNOSTICS]}` or `{"run": [MESSAGE, EXIT CODE]}` to standard output. To end a simulation early,
 //! `elanite` kills the process. `mpirun`, `prun` and `replay` make no calls: they simulate with Elanite's own kinds.
 //!
 //! | call | arguments | result |
 //! |---|---|---|
-//! | `revision` | | the model revision of the crates |
+//! | `revision` | | the crates' model revision |
 //! | `load_machine`, `load_experiment`, `machine_warnings` | file's text and name, changes `KEY=VALUE` | see [`calls`] |
 //! | `plan` | machine file's text and name, machine's name, experiment file's text and name, changes, first seed | each point's text, key and parameters |
 //! | `simulate` | point's text | tables by columns, each with type and values; totals; processor time |
-//! | `links`, `wiring`, `point_warnings` | point's text | number of the network's links; these; machine's limits |
+//! | `links`, `wiring`, `point_warnings` | point's text | the network's link count; its links; machine's limits |
 //!
 //! A program with the allocator [`Metered`](kernel::memory::Metered) measures each point's memory (`peak_memory_bytes`); other
 //! programs report 0.
@@ -26,7 +26,7 @@ use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
 use workload::table::{Table, Value as Cell};
 
-/// Answers the call that the command line names; see the essay of the module. An unknown call is an error of the caller.
+/// Answers the call that the command line names; see the module essay. An unknown call is an error of the caller.
 #[cfg(not(target_family = "wasm"))]
 pub fn main() -> std::process::ExitCode {
     let call = std::env::args().nth(1).unwrap_or_default();
@@ -43,10 +43,10 @@ pub fn main() -> std::process::ExitCode {
     std::process::ExitCode::SUCCESS
 }
 
-/// The result of a call, as JSON. With it, a program's tests plan and simulate an experiment.
+/// A call's result, as JSON. With it, a program's tests plan and simulate an experiment.
 ///
 /// # Errors
-/// Those of the call, and of arguments that are not its own.
+/// The call's errors, and those for unexpected arguments.
 pub fn answer(call: &str, arguments: &str) -> Result<Value, Failure> {
     type File = (String, String, Vec<String>);
     match call {
@@ -92,7 +92,7 @@ fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Failure> {
     serde_json::from_str(arguments).map_err(wrong)
 }
 
-/// The point of a call that has no other argument.
+/// The point in a call that has no other argument.
 ///
 /// # Errors
 /// Other arguments.
@@ -101,7 +101,7 @@ pub fn point(arguments: &str) -> Result<Point, Failure> {
     read(&text)
 }
 
-/// The results of a run in the form that stores keep.
+/// A run's results in the form that stores keep.
 pub fn simulated(simulated: &Simulated) -> Value {
     let Simulated {
         records,
@@ -124,7 +124,7 @@ pub fn simulated(simulated: &Simulated) -> Value {
     })
 }
 
-/// A table by columns: of each the type, and the values.
+/// A table by columns: each one's type and values.
 fn columns(table: &dyn Table) -> Value {
     let mut lists: Vec<(String, &str, Vec<Value>)> = table
         .columns()

@@ -1,4 +1,4 @@
-//! Reads the text of an experiment file, with overrides, into a checked experiment.
+//! Reads an experiment file's text, with overrides, into a checked experiment.
 
 use crate::figures;
 use crate::file::Experiment;
@@ -9,13 +9,14 @@ use config::{Document, Override, Problem, Problems};
 use toml_edit::{Item, Value};
 
 impl Experiment {
-    /// Reads and checks an experiment file. A key of `overrides` is `run.KEY`, a default of all series; `series.NAME.FIELD`, a
-    /// field of what the series runs, or of its only job, such as `series.load.nodes`; `series.NAME.JOB.FIELD` where there are
-    /// several jobs, or a job beside something else; `series.NAME.run.KEY`, a change that the series makes to the defaults; or
-    /// `fault.NUMBER.KEY` and `series.NAME.fault.NUMBER.KEY`, a field of a fault.
+    /// Reads and checks an experiment file. A key in `overrides` is `run.KEY`, a default for all series;
+    /// `series.NAME.FIELD`, a field in the series' benchmark or only job, such as `series.load.nodes`;
+    /// `series.NAME.JOB.FIELD` where there are several jobs, or a job beside another benchmark; `series.NAME.run.KEY`,
+    /// a change that the series makes to the defaults; or `fault.NUMBER.KEY` and `series.NAME.fault.NUMBER.KEY`, a
+    /// fault's field.
     ///
     /// # Errors
-    /// All that is wrong with the file, each problem with its place. [`crate::plan`] checks what depends on the machine.
+    /// All problems with the file, each with its place. [`crate::plan`] makes the checks that depend on the machine.
     pub fn parse(
         file: &str,
         text: &str,
@@ -43,13 +44,13 @@ impl Experiment {
         first.is_some_and(|first| ["run", "series", "fault"].contains(&first))
     }
 
-    /// The JSON schema of experiment files.
+    /// The JSON schema for experiment files.
     pub fn schema() -> serde_json::Value {
         schemars::schema_for!(Experiment<Sections>).to_value()
     }
 }
 
-/// Reads the files of pairs that jobs name.
+/// Reads the pair files that jobs name.
 fn read_pairs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec<Problem> {
     let mut problems = Vec::new();
     for (index, series) in experiment.series.iter_mut().enumerate() {
@@ -78,7 +79,7 @@ fn read_pairs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec
     problems
 }
 
-/// Reads the files of flows and traces.
+/// Reads the flow and trace files.
 fn read_programs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec<Problem> {
     let mut problems = Vec::new();
     let file = document.file();
@@ -113,7 +114,7 @@ fn read_programs(experiment: &mut Experiment<Sections>, document: &Document) -> 
 /// Where files are.
 const BESIDE: &str = "name a file relative to the folder of the experiment file";
 
-/// How traces of other formats become files in GOAL.
+/// How traces in other formats become files in GOAL.
 const IMPORT: &str = "name a trace in GOAL; `elanite goal import FILE... --output trace.goal` translates other formats";
 
 /// Turns `series.NAME.FIELD` and `series.NAME.JOB.FIELD` into the path in the file.

@@ -1,11 +1,12 @@
-//! # The revision of the model
+//! # The model revision
 //!
-//! Finished points are kept under a hash of their content and of this number, so that nobody takes a result of an older model
-//! for a result of this model. Whoever changes the result of any point raises the number by one, in the same commit. A change
-//! of comments, of names or of files changes no result, and leaves the number and all kept points as they are.
+//! Finished points are kept under a hash over their content and this number, so that results from an older model are
+//! never taken for this model's. A change of any point's result raises the number by one, in the same commit. A change
+//! of comments, names or files does not affect results, and leaves the number and all kept points as they are.
 //!
-//! A change of results cannot stay unnoticed: `tests/revision.rs` pins the digests of points of every kind of benchmark, by both
-//! movers and both generations of adapters, and the versions of the crates that enter results, in a table that carries this number.
+//! A change of results cannot stay unnoticed: `tests/revision.rs` pins, in a table with this number, point digests for
+//! every benchmark kind, by both movers and both adapter generations, and the versions of the crates that enter
+//! results.
 
-/// The revision of the model.
+/// The model revision.
 pub const MODEL_REVISION: u32 = 4;

@@ -1,4 +1,4 @@
-//! How points are run and measured: the section `[run]` of an experiment file, and what a series changes of it.
+//! How points are run and measured: the section `[run]` in an experiment file, and a series' changes to it.
 
 use crate::check::{Check, LONGEST, MOST};
 use schemars::JsonSchema;
@@ -13,34 +13,34 @@ const SHORTEST: Time = Time::from_ns(1);
 /// Most slices: more than a picture has room for.
 const MOST_SLICES: u32 = 1000;
 
-/// Widest precision: a load that is known less well says little.
+/// Widest precision: a load with a wider interval is of little use.
 const WIDEST: f64 = 0.5;
 
-/// Most doublings of a window.
+/// A window's most doublings.
 const MOST_DOUBLINGS: u32 = 10;
 
 /// How points are run and measured.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Run {
-    /// Simulated time that is discarded at the start of steady traffic.
+    /// Simulated time that is discarded when steady traffic starts.
     pub warm_up: Time,
     /// Simulated time that is measured after it; with a precision, the least.
     pub window: Time,
-    /// How well the accepted load of a saturated job is to be known: half of its 95% confidence interval, as a fraction of the
-    /// load. The window doubles until the load of every saturated job is known so well. 0: the window is as given.
+    /// The required precision of a saturated job's accepted load: half of its 95% confidence interval, as a fraction of
+    /// the load. The window doubles until every saturated job's load is known this well. 0: the window is as given.
     pub precision: f64,
-    /// How often the window may double for the sake of the precision.
+    /// How often the window may double to reach the precision.
     pub doublings: u32,
-    /// Equal parts of the window; their means are the sample of the confidence interval.
+    /// Number of equal parts in the window; their means are the sample for the confidence interval.
     pub batches: u32,
-    /// Equal parts of the whole run, warm-up included, of which the delays at every link are kept, to show how
-    /// congestion builds up; 0 keeps none.
+    /// Number of equal parts in the whole run, warm-up included, with per-link delays for each, to show how congestion
+    /// builds up; 0 keeps no slices.
     pub slices: u32,
-    /// Time from the end of the warm-up on of which the circuits are kept, for a picture of the packets (`elanite watch`); 0
-    /// keeps none.
+    /// Time after the warm-up for which circuits are kept, for a picture of the packets (`elanite watch`); 0 keeps no
+    /// circuits.
     pub watch: Time,
-    /// Runs of each point with different random numbers.
+    /// Runs per point, with different random numbers.
     pub seeds: u32,
     /// A point that needs more events ends with an error.
     pub max_events: u64,
@@ -65,7 +65,7 @@ impl Default for Run {
     }
 }
 
-/// What a series changes of the defaults.
+/// A series' changes to the defaults.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct RunChanges {
@@ -88,7 +88,7 @@ pub struct RunChanges {
 }
 
 impl Run {
-    /// The settings of a series.
+    /// A series' settings.
     pub(crate) fn with(&self, changes: &RunChanges) -> Run {
         Run {
             warm_up: changes.warm_up.unwrap_or(self.warm_up),
@@ -111,7 +111,7 @@ impl Run {
         })
     }
 
-    /// Finds problems with the defaults of all series.
+    /// Finds problems with the defaults for all series.
     pub(crate) fn check(&self, check: &mut Check<'_>) {
         let all = RunChanges {
             warm_up: Some(self.warm_up),
@@ -138,13 +138,13 @@ impl Run {
         }
     }
 
-    /// Checks the length of a batch: window and batches may come from different places. `path` is the place to blame.
+    /// Checks the batch length: window and batches may come from different places. `path` is the place to blame.
     fn check_batches(&self, path: &str, check: &mut Check<'_>) {
         let batches = (self.batches, MOST, "batches");
         self.check_parts(path, ("window", self.window), batches, check);
     }
 
-    /// Checks the length of a slice.
+    /// Checks the slice length.
     fn check_slices(&self, path: &str, check: &mut Check<'_>) {
         let length = self.warm_up.saturating_add(self.window);
         let slices = (self.slices, MOST_SLICES, "slices");
@@ -161,7 +161,7 @@ impl Run {
         }
     }
 
-    /// Checks that the precision can be told, and that a run ends.
+    /// Checks that the precision can be measured, and that a run ends.
     fn check_precision(&self, path: &str, check: &mut Check<'_>) {
         let Some(Precision { doublings, .. }) = self.precision() else {
             return;
@@ -202,7 +202,7 @@ impl Run {
 }
 
 impl RunChanges {
-    /// Finds problems with the changes of a series, whose path is `series`.
+    /// Finds problems with a series' changes; `series` is its path.
     pub(crate) fn check(&self, series: &str, defaults: &Run, check: &mut Check<'_>) {
         let path = format!("{series}.run");
         self.check_bounds(&path, check);

@@ -16,7 +16,7 @@ const LONGEST_RUN: Time = Time::from_secs(3600);
 /// Why a point has no records.
 #[derive(Debug, Error)]
 pub enum RunError {
-    /// A bound of the run was passed.
+    /// The run exceeded a bound.
     #[error("{0}; {remedy}", remedy = remedy(.0))]
     Exceeded(#[from] Exceeded),
     /// The simulated programs wait for ever, or run for ever at one moment.
@@ -25,7 +25,7 @@ pub enum RunError {
     /// The machine has no room for the processes, or their memory.
     #[error("{0}")]
     NoRoom(Failure),
-    /// A file of the point is not there, or is another one.
+    /// A file that the point needs is missing or has changed.
     #[error("{0}")]
     File(String),
     /// The caller asked for the end.

@@ -1,4 +1,4 @@
-//! Fields that are swept: one value, or a list of values; and tables of such fields, each of which stands for the Cartesian
+//! Swept fields: one value, or a list of values; and tables with such fields, each of which stands for the Cartesian
 //! product of its lists.
 
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use std::fmt;
 use std::marker::PhantomData;
 
-/// One value, or a list of values of which each is used in turn.
+/// One value, or a list of values, each used in turn.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -37,13 +37,13 @@ impl<T> Sweep<T> {
         }
     }
 
-    /// The values with their paths; `path` is the path of the field.
+    /// The values with their paths; `path` is the field's path.
     pub(crate) fn places(&self, path: &str) -> impl Iterator<Item = (String, &T)> {
         let values = self.values().iter().enumerate();
         values.map(move |(index, value)| (self.place(path, index), value))
     }
 
-    /// The path of a value.
+    /// A value's path.
     pub(crate) fn place(&self, path: &str, index: usize) -> String {
         match self {
             Sweep::One(_) => path.to_string(),
@@ -52,7 +52,7 @@ impl<T> Sweep<T> {
     }
 }
 
-/// A table whose fields are swept; [`derive::grid`] implements it.
+/// A table with swept fields; [`derive::grid`] implements it.
 pub trait Grid {
     /// The same table with one value for each field.
     type Point;
@@ -72,7 +72,7 @@ pub trait Grid {
     }
 }
 
-/// The fields of a table.
+/// A table's fields.
 pub(crate) fn fields(table: &(impl Serialize + ?Sized)) -> Map<String, Value> {
     match json!(table) {
         Value::Object(fields) => fields,
@@ -80,15 +80,15 @@ pub(crate) fn fields(table: &(impl Serialize + ?Sized)) -> Map<String, Value> {
     }
 }
 
-/// A field of a grid: swept, or swept if it is given.
+/// A field in a grid: swept, or swept if it is given.
 pub(crate) trait Field {
-    /// The field of a point.
+    /// A point's field.
     type Value;
 
-    /// The number of its values, if it is given.
+    /// Its value count, if it is given.
     fn length(&self) -> Option<usize>;
 
-    /// The field of each point in turn; one point lacks the field if it is not given.
+    /// Each point's field in turn; one point lacks the field if it is not given.
     fn each(&self) -> Vec<Self::Value>;
 }
 

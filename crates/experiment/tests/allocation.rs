@@ -1,4 +1,4 @@
-//! Static allocations of rails as experiment files have them.
+//! Static rail allocations in experiment files.
 
 use crate::common;
 
@@ -64,7 +64,7 @@ fn a_matrix_is_kept_where_it_is_asked_for() {
     );
 }
 
-/// Everything that is said is part of the identity of a point; a matrix changes the digest.
+/// All keys are part of a point's identity; a matrix changes the digest.
 #[test]
 fn keys_and_digests_depend_on_every_field() {
     let first = |overrides: &[&str]| {
@@ -84,7 +84,7 @@ fn keys_and_digests_depend_on_every_field() {
     assert_ne!(algorithm("logarithmic"), algorithm("optimal"));
 }
 
-/// Any number of nodes, on a machine with 64.
+/// Any node count, on a machine with 64.
 #[test]
 fn the_machine_is_not_asked() {
     let point = points("both", &["series.both.nodes=1000000"]).remove(1);

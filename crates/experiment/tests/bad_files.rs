@@ -1,5 +1,5 @@
-//! Wrong experiment files, some with files of pairs: `bad/NAME.toml`, and what the person who wrote it is told,
-//! `bad/NAME.snap`. Those whose name begins with `rails_` are planned on a machine with several rails.
+//! Wrong experiment files, some with pair files: `bad/NAME.toml`, and its error messages, `bad/NAME.snap`. Files with
+//! the prefix `rails_` are planned on a machine with several rails.
 
 mod common;
 
@@ -21,7 +21,7 @@ fn every_wrong_file() {
     });
     files.sort();
     assert!(files.len() > 80);
-    // Where files of pairs are looked for.
+    // The folder with pair files.
     std::env::set_current_dir(&folder).unwrap();
     for path in files {
         let name = path.file_stem().unwrap().to_str().unwrap();
@@ -47,7 +47,7 @@ fn every_wrong_file() {
     }
 }
 
-/// Whatever is cut off or left out, there is a plan or an error with a place, never a panic.
+/// For any cut or missing part, there is a plan or an error with a place, never a panic.
 #[test]
 fn any_cut_and_any_gap() {
     let outcome = |text: &str| {

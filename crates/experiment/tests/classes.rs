@@ -14,7 +14,7 @@ fn run(series: &str, overrides: &[&str]) -> Vec<Records> {
     points.iter().map(run).collect()
 }
 
-/// A metric of a job.
+/// A job's metric.
 fn of_job(records: &Records, job: &str, metric: &str) -> f64 {
     let mut rows = records.tables.rows.iter();
     let found = rows
@@ -24,8 +24,8 @@ fn of_job(records: &Records, job: &str, metric: &str) -> f64 {
         .value
 }
 
-/// 32 nodes send all they can to node 0, and their packets, which wait with open circuits, fill the links that lead down to its part
-/// of the tree. Short messages to other nodes of this part need some of these links.
+/// 32 nodes send all they can to node 0, and their packets, which wait with open circuits, fill the links that lead
+/// down to its part of the tree. Short messages to other nodes in this part need some of these links.
 #[test]
 fn a_job_of_another_class_does_not_wait_for_the_hot_spot() {
     for engine in ["worm", "flit"] {
@@ -42,7 +42,7 @@ fn a_job_of_another_class_does_not_wait_for_the_hot_spot() {
     }
 }
 
-/// Processes of the libraries, too: their envelopes and answers are in the class of their job.
+/// Library processes, too: their envelopes and answers are in their job's class.
 #[test]
 fn a_barrier_of_another_class_does_not_wait_for_the_hot_spot() {
     let [together, apart] = &run("barrier", &[])[..] else {

@@ -1,4 +1,4 @@
-//! Collective operations and pings of MPI as experiment files have them.
+//! Collective operations and MPI pings in experiment files.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
     common::series(series, "collectives.toml", COLLECTIVES, overrides)
 }
 
-/// The fields of the operation first; those of jobs after them, with their names.
+/// The operation's fields first; those of jobs after them, with their names.
 #[test]
 fn order_and_parameters() {
     for name in ["barrier", "broadcast", "ping"] {
@@ -35,7 +35,7 @@ fn overrides_name_the_operation_or_the_job_beside_it() {
     }
 }
 
-/// Everything that is said is part of the identity of a point.
+/// All keys are part of a point's identity.
 #[test]
 fn keys_depend_on_every_field() {
     let keys = |text: &str| keys(&planned("collectives.toml", text, &[]));
@@ -77,7 +77,7 @@ fn points_run_from_their_text() {
     }
 }
 
-/// Contexts of adapters have room for heaps of the library, or the run says that they have not.
+/// Adapter contexts have room for the library's heaps, or the run reports that they have not.
 #[test]
 fn no_room_for_the_library_is_an_error() {
     let point = points("barrier", &["adapter.memory=1 MB"]).remove(0);

@@ -1,4 +1,4 @@
-//! Faults in experiment files: the points that their lists make, the names of these points, and their keys.
+//! Faults in experiment files: the points that their lists make, these points' names, and their keys.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use workload::Records;
 
 const FAULTS: &str = include_str!("faults.toml");
 
-/// The lists of faults multiply, the faults of all series first, and every combination has its own key and its own name.
+/// Fault lists multiply, the faults of all series first, and every combination has its own key and its own name.
 #[test]
 fn lists_of_faults_multiply() {
     let points = series("links", "faults.toml", FAULTS, &[]);
@@ -40,7 +40,7 @@ fn lists_of_faults_multiply() {
     assert_eq!(points[0].parameters()["fault.mtbf"], "20 us");
 }
 
-/// The words of files become the faults of the simulator.
+/// File entries become the simulator's faults.
 #[test]
 fn words_become_faults() {
     let points = series("links", "faults.toml", FAULTS, &[]);
@@ -60,7 +60,7 @@ fn words_become_faults() {
     assert_eq!(faults.list[1].when, When::At { at, lasts });
 }
 
-/// A command line changes faults, and the times of recovery.
+/// A command line changes faults, and recovery times.
 #[test]
 fn a_command_line_changes_faults() {
     let overrides = [
@@ -76,7 +76,7 @@ fn a_command_line_changes_faults() {
     assert_eq!(faults.list[0].when, When::BitErrors(1e-7));
 }
 
-/// Where nothing may fail, keys are as they were before machines had faults; the times of recovery decide nothing then.
+/// Where nothing may fail, keys are as they were before machines had faults; recovery times are not in the key then.
 #[test]
 fn without_faults_keys_do_not_know_of_them() {
     let before = keys(&points(&[]));
@@ -86,7 +86,7 @@ fn without_faults_keys_do_not_know_of_them() {
     assert_ne!(key(&["faults.timeout=20 us"]), key(&[]));
 }
 
-/// A fault of the machine file is one of every point.
+/// A fault in the machine file belongs to every point.
 #[test]
 fn machines_have_faults() {
     let text = MACHINE.replacen(
@@ -112,7 +112,7 @@ fn machines_have_faults() {
     }
 }
 
-/// Faults that are listed and do not occur change nothing: neither bit errors at rate 0, nor a part that fails after the run.
+/// Listed faults that do not occur have no effect: bit errors at rate 0, and a part that fails after the run.
 #[test]
 fn faults_that_do_not_occur_change_nothing() {
     let none = FAULTS.replacen("bit_error_rate = [0, 1e-6]", "bit_error_rate = 0", 1);
@@ -129,8 +129,8 @@ fn faults_that_do_not_occur_change_nothing() {
     }
 }
 
-/// Bit errors damage packets, which are sent again; cables go down and come back. All of it is in the records, and is the same
-/// every time.
+/// Bit errors damage packets, which are retransmitted; cables go down and come back. All events are in the records, and
+/// are the same every time.
 #[test]
 fn what_fails_is_recorded() {
     let short = [
@@ -148,7 +148,7 @@ fn what_fails_is_recorded() {
         ("links", Some(1e-6))
     );
     for (index, fault) in faults[1..].iter().enumerate() {
-        // The worst three cables of level 1 are those of one switch.
+        // The worst three cables at level 1 belong to one switch.
         assert_eq!(fault.from.as_deref(), Some("switch 1.0"));
         assert_eq!(fault.to, Some(format!("switch 2.{index}")));
         let times = [fault.down, fault.known, fault.up].map(Option::unwrap);
@@ -160,7 +160,7 @@ fn what_fails_is_recorded() {
     assert_eq!(simulate(point, None).unwrap(), records);
 }
 
-/// The times of a fault, and the cables that it picks, come from the stream of the fault: they do not depend on what else fails.
+/// A fault's times, and the cables that it picks, come from its own stream: they do not depend on other faults.
 #[test]
 fn streams_belong_to_faults() {
     let overrides = [
@@ -182,7 +182,7 @@ fn streams_belong_to_faults() {
     assert_ne!(cables(&other), without);
 }
 
-/// The table of links says for how long each cable was dead, also of links that carried nothing, and how much bit errors damaged.
+/// The link table has each cable's down time, also for idle links, and the packets that bit errors damaged.
 #[test]
 fn links_tell_of_their_faults() {
     let whole = [
@@ -221,7 +221,7 @@ fn links_tell_of_their_faults() {
             "{errors} {corrupted}"
         );
     }
-    // A link that is dead for the whole window carries nothing, and has a row.
+    // A link that is dead for the whole window carries no packets, and has a row.
     let mut overrides = whole.to_vec();
     overrides.extend([
         "series.links.fault.0.for=1 ms",
@@ -271,8 +271,8 @@ fn parts_fail_at_random() {
     assert!((7.0..13.0).contains(&(down / count)), "{}", down / count);
 }
 
-/// A message that cannot be carried ends a ping, with the reason; the jobs of steady traffic count such messages and go on. A job
-/// on a host that has stopped sends nothing more.
+/// A message that cannot be carried ends a ping, with the reason; steady-traffic jobs count such messages and continue.
+/// A job on a stopped host sends no more messages.
 #[test]
 fn messages_end_with_errors() {
     let soon = [

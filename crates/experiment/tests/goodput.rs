@@ -16,7 +16,7 @@ fn run(series: &str, overrides: &[&str]) -> Vec<(Point, Records)> {
     points.into_iter().map(run).collect()
 }
 
-/// The goodput of each point by the closed form.
+/// Each point's goodput by the closed form.
 fn form(series: &str, overrides: &[&str]) -> Vec<f64> {
     let points = run(series, overrides).into_iter();
     points
@@ -24,7 +24,7 @@ fn form(series: &str, overrides: &[&str]) -> Vec<f64> {
         .collect()
 }
 
-/// The goodput of each simulated point, and its standard error over the batches.
+/// Each simulated point's goodput, and its standard error over the batches.
 fn simulated(series: &str) -> Vec<(f64, f64)> {
     let measured = |(_, records): (Point, Records)| {
         let (values, mean) = (records.values("accepted"), records.mean("accepted"));
@@ -36,7 +36,7 @@ fn simulated(series: &str) -> Vec<(f64, f64)> {
     points.map(measured).collect()
 }
 
-/// The greatest distance between a form and what was simulated, in standard errors. The counts of a window are whole messages.
+/// The greatest distance between a form and the simulation, in standard errors. A window's counts are whole messages.
 fn distance(found: &[(f64, f64)], forms: &[f64]) -> f64 {
     assert_eq!(found.len(), forms.len());
     let one =
@@ -44,8 +44,8 @@ fn distance(found: &[(f64, f64)], forms: &[f64]) -> f64 {
     found.iter().zip(forms).map(one).fold(0.0, f64::max)
 }
 
-/// The closed form is met where nothing fails, and at all rates. The same form of a machine of which one number is another
-/// is far off, so the simulation tells such forms apart.
+/// The simulation agrees with the closed form without errors, and at all error rates. The same form for a machine with
+/// one different number is far off, so the simulation distinguishes such forms.
 #[test]
 fn the_closed_form_is_met() {
     let found = simulated("stream");
@@ -67,7 +67,7 @@ fn the_closed_form_is_met() {
     }
 }
 
-/// Levels of links may have rates of their own.
+/// Link levels may have their own rates.
 #[test]
 fn only_the_links_of_the_way_count() {
     let found = simulated("levels");
@@ -82,7 +82,7 @@ fn only_the_links_of_the_way_count() {
         &["series.form-of-levels.fault.0.links=all"],
     );
     let near = form("form-of-levels", &["series.form-of-levels.goodput.to=1"]);
-    // By level 2, headers are refused farther away; from node 0 to node 1 no link of level 1 is on the way.
+    // By level 2, headers are refused farther away; from node 0 to node 1 no level 1 link is on the way.
     assert!(other[0] < near[0] && all[0] < other[0] && other[0] > 0.9 * found[0].0);
     assert!(distance(&found, &all) > 20.0 && distance(&found, &near) > 20.0);
 }

@@ -1,17 +1,19 @@
-//! Files that a person, a program or a disk has spoilt: whatever is read is refused with a place, or is what it says.
+//! Files that a person, a program or a disk has spoilt: any input is refused with a place, or has the meaning that it
+//! states.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `ELANITE_FUZZ_SEED` | seed of the first case; the following cases have the following numbers | 0 |
+//! | `ELANITE_FUZZ_SEED` | seed for the first case; the following cases have the following numbers | 0 |
 //! | `ELANITE_FUZZ_CASES` | how many cases | 400 |
 //! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //!
-//! A case takes a machine file, an experiment file, overrides, a fault of a command line and a file of pairs, from those that are
-//! shipped and those of the tests, and changes some of them: bytes, lines, values, numbers, units, brackets, parts of other files. Then:
+//! A case takes a machine file, an experiment file, overrides, a command-line fault and a pair file, from those that
+//! are shipped and those in the tests, and changes some of them: bytes, lines, values, numbers, units, brackets, other
+//! files' parts. Then:
 //!
-//! - nothing panics, takes long, or takes much memory, however large the numbers are;
+//! - no call panics, takes long, or takes much memory, however large the numbers are;
 //! - every problem has a message and a place that exists in the file, the override or the pairs;
-//! - what is accepted comes back from its JSON as it was, with the same key; and a point that is planned can be simulated.
+//! - accepted input is restored from its JSON unchanged, with the same key; and a planned point can be simulated.
 //!
 //! `make fuzz-inputs` runs more.
 
@@ -34,7 +36,7 @@ use units::Bytes;
 #[global_allocator]
 static ALLOCATOR: Metered = Metered::new();
 
-/// The cases of every run of the tests: a few seconds on two slow cores.
+/// The case count in every test run: a few seconds on two slow cores.
 const CASES: u64 = 400;
 
 /// A case that takes longer than this hangs, also on a host that runs much else.
@@ -43,7 +45,7 @@ const LONGEST: Duration = Duration::from_secs(300);
 /// Memory for reading and planning: an experiment may have a hundred thousand points, each with its machine.
 const READING: Bytes = Bytes::new(1 << 30);
 
-/// Memory for setting a machine up, beyond the bound of the run.
+/// Memory for setting a machine up, beyond the run's bound.
 const RUNNING: Bytes = Bytes::new(5 << 30);
 
 /// When a simulation is cancelled.
@@ -52,16 +54,16 @@ const SOON: Duration = Duration::from_millis(40);
 /// Files to begin with.
 struct Corpus {
     machines: Vec<String>,
-    /// The names of the first machines, in quotes.
+    /// The first machines' names, in quotes.
     names: Vec<String>,
     experiments: Vec<String>,
     /// Experiments that are refused.
     wrong: Vec<String>,
     pairs: Vec<Vec<u8>>,
     overrides: Vec<String>,
-    /// Faults in the words of a command line.
+    /// Faults as written on a command line.
     faults: Vec<String>,
-    /// Values and keys that stand in any of them.
+    /// Values and keys in all of them.
     words: Vec<String>,
 }
 
@@ -227,7 +229,7 @@ fn change(text: &mut Vec<u8>, corpus: &Corpus, others: &[String], stream: &mut S
             text.splice(at..at, part);
         }
         4 => {
-            // A part of another file.
+            // Another file's part.
             let other = pick(stream, others).as_bytes();
             let from = below(stream, other.len());
             let end = (from + below(stream, 400)).min(other.len());
@@ -290,7 +292,7 @@ fn spoil(bytes: &[u8], corpus: &Corpus, others: &[String], stream: &mut Stream) 
     bytes
 }
 
-/// What a case reads.
+/// A case's inputs.
 struct Case {
     machine: String,
     experiment: String,
@@ -311,7 +313,7 @@ fn draw(corpus: &Corpus, stream: &mut Stream) -> Case {
         &corpus.experiments
     };
     let experiment = texts(experiments, stream);
-    // Most experiments shall be planned: on the machine that they name, or one of several rails.
+    // Most experiments shall be planned: on the machine that they name, or on one with several rails.
     let named = corpus.machines.iter().zip(&corpus.names);
     let named = named
         .filter(|(_, name)| experiment.contains(*name))
@@ -354,7 +356,7 @@ fn check_problems(problems: &Problems) {
         );
         assert!(problem.column >= 1 && problem.span.end <= problem.text.len());
         let place = format!("{}:{}:{}", problem.file, problem.line, problem.column);
-        // The excerpt shows the end of a file behind its last line.
+        // The excerpt shows a file's end behind its last line.
         let at_the_end = problem.span.start == problem.text.len();
         assert!(
             at_the_end || rendered.contains(&place),
@@ -363,7 +365,7 @@ fn check_problems(problems: &Problems) {
     }
 }
 
-/// What became of the cases.
+/// The cases' outcomes.
 #[derive(Debug, Default)]
 struct Tally {
     cases: u64,
@@ -475,7 +477,7 @@ fn variable(name: &str) -> Option<u64> {
     Some(text.parse().expect("a number"))
 }
 
-/// Where the files of pairs of this process lie; removed at the end.
+/// The folder for this process's pair files; removed at the end.
 struct Scratch(PathBuf);
 
 impl Drop for Scratch {

@@ -1,4 +1,4 @@
-//! Jobs as experiment files have them: sets of nodes, files of pairs, several jobs, changes of the machine.
+//! Jobs in experiment files: node sets, pair files, several jobs, machine changes.
 
 use crate::common;
 
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 const JOBS: &str = include_str!("jobs.toml");
 
-/// The points of a series of the file with jobs; files of pairs lie beside it.
+/// The points in a series of the file with jobs; pair files lie beside it.
 fn points(series: &str, overrides: &[&str]) -> Vec<Point> {
     let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/jobs.toml");
     common::series(series, file, JOBS, overrides)
@@ -48,7 +48,7 @@ fn sets_of_nodes() {
     }
 }
 
-/// Machines slowest, then the fields of the jobs in their order, the first job's slower.
+/// Machines slowest, then the jobs' fields in their order, the first job's slower.
 #[test]
 fn order_and_parameters() {
     for name in ["permutations", "combined"] {
@@ -88,7 +88,7 @@ fn overrides_name_a_job_where_there_are_several() {
     assert_eq!(short, full);
 }
 
-/// Any two jobs of a series are on nodes of their own, whatever other jobs there are.
+/// Any two jobs in a series are on different nodes, whatever other jobs there are.
 #[test]
 fn no_two_of_three_jobs_share_a_node() {
     let job = |name: &str, nodes: &str| {
@@ -124,7 +124,7 @@ fn no_two_of_three_jobs_share_a_node() {
     }
 }
 
-/// Everything that a job says is part of the identity of its points, its name too: that names its random numbers.
+/// All of a job's keys are part of its points' identity, its name too: it names the random streams.
 #[test]
 fn keys_depend_on_every_field_of_a_job() {
     let text = include_str!("two_jobs.toml");
@@ -147,7 +147,8 @@ fn keys_depend_on_every_field_of_a_job() {
     }
 }
 
-/// What a series changes is told apart from the machine file and from the command line, whose overrides it comes after.
+/// A series' changes are distinguished from the machine file and from the command line; they follow the latter's
+/// overrides.
 #[test]
 fn a_series_changes_the_machine() {
     let points = points(
@@ -176,7 +177,8 @@ fn a_series_changes_the_machine() {
     assert_ne!(points[0].key(), points[2].key());
 }
 
-/// A table instead of a list of one: the points are the same, but for what a table of results would not distinguish.
+/// A table instead of a list of one: the points are the same, except for fields that a results table would not
+/// distinguish.
 #[test]
 fn a_table_of_changes_is_a_list_of_one() {
     let one = JOBS

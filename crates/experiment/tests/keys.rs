@@ -1,4 +1,4 @@
-//! The identity of points: what changes a key, and what does not.
+//! The identity of points: changes that affect a key, and changes that do not.
 
 #[path = "../../machine/tests/common/changes.rs"]
 mod changes;
@@ -18,7 +18,7 @@ fn keys_are_distinct_and_name_no_people() {
         && !key.contains("good")));
 }
 
-/// What leaves the key as it is: it decides no result.
+/// Changes that leave the key as it is: they do not affect results.
 #[test]
 fn keys_do_not_depend_on_words_and_bounds() {
     let changed = |experiment: &str, machine: &str, overrides: &[&str]| {
@@ -52,7 +52,7 @@ fn keys_do_not_depend_on_words_and_bounds() {
     assert_eq!(changed(EXPERIMENT, &time, &[]), expected);
 }
 
-/// What changes the key of every point.
+/// Changes to every point's key.
 #[test]
 fn keys_depend_on_every_value() {
     let before = keys(&points(&[]));

@@ -8,7 +8,7 @@ use workload::Records;
 
 const NOISE: &str = include_str!("noise.toml");
 
-/// A tick on all processors, and work of the kernel on the second.
+/// A tick on all processors, and kernel work on the second.
 const CAUSES: &str = r#"
 [noise.tick]
 cpu = { value = "all", source = "test" }
@@ -39,7 +39,7 @@ fn noise(overrides: &[&str]) -> Vec<Records> {
     points.iter().map(run).collect()
 }
 
-/// The mean is what the causes of each processor take: a part of all time, so that 100 us of computation take
+/// The mean follows from the causes on each processor: they take a part of all time, so that 100 us of computation take
 /// 100 us / (1 - part).
 #[test]
 fn the_mean_is_what_the_causes_take() {
@@ -53,7 +53,7 @@ fn the_mean_is_what_the_causes_take() {
     }
 }
 
-/// A tick of 2 us in every tenth iteration or so: the quantiles, and the share of iterations above 1%, are known.
+/// A tick of 2 us in every tenth iteration or so: the quantiles, and the share above 1%, are known.
 #[test]
 fn a_tick_is_seen_as_such() {
     let first = &noise(&[])[0];
@@ -86,7 +86,7 @@ fn without_noise_all_iterations_are_alike() {
     }
 }
 
-/// What is said is part of the identity of a point; noise of the machine is, too.
+/// All keys are part of a point's identity; the machine's noise is, too.
 #[test]
 fn keys_depend_on_every_field() {
     let before = keys(&points(&[]));

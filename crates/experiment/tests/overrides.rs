@@ -1,4 +1,4 @@
-//! Overrides of a command line: what they replace, and what is said of wrong ones.
+//! Overrides on a command line: the values that they replace, and the errors for wrong ones.
 
 use crate::common;
 
@@ -38,7 +38,7 @@ fn settings_of_all_series_and_of_one() {
         // A key that the file does not have.
         assert_eq!(point.run.max_events, 1_000_000);
     }
-    // What a series says goes before the default.
+    // A series' value overrides the default.
     let ours = points(&["series.load.run.window=3 ms", "run.window=2 ms"]);
     assert_eq!(ours.last().unwrap().run.window, Time::from_ms(3));
 }
@@ -136,7 +136,7 @@ fn wrong_overrides() {
     }
 }
 
-/// An override that takes lines away does not move what is said of the lines below.
+/// An override that removes lines does not move the errors about the lines below.
 #[test]
 fn places_are_those_of_the_file() {
     let text = EXPERIMENT.replace("nodes = 16", "nodes = 100");

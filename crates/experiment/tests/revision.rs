@@ -1,8 +1,8 @@
-//! Results change with [`MODEL_REVISION`], and with nothing else: the table `revision.txt`.
+//! Results change only with [`MODEL_REVISION`]: the table `revision.txt`.
 //!
-//! If a row differs, either a change that was meant to keep results does not keep them, or results were meant to change. Then
-//! raise `MODEL_REVISION` in `src/revision.rs`, and renew the table. A new kind of benchmark adds rows and changes no results;
-//! then renew the table at the same revision:
+//! If a row differs, either a change that was meant to keep results does not keep them, or results were meant to
+//! change. Then raise `MODEL_REVISION` in `src/revision.rs`, and renew the table. A new benchmark kind adds rows and
+//! keeps all results; then renew the table at the same revision:
 //!
 //!     ELANITE_RENEW=1 cargo test -p elanite-experiment --test all revision::
 
@@ -13,7 +13,7 @@ use experiment::{MODEL_REVISION, MachineFile, Point, simulate};
 use std::fmt::Write;
 use std::path::Path;
 
-/// Experiments that have series of every kind of benchmark, and the machines on which they run.
+/// Experiments with series of every benchmark kind, and the machines on which they run.
 const EXPERIMENTS: [(&str, &str, &str); 12] = [
     ("good", EXPERIMENT, "one rail"),
     ("jobs", include_str!("jobs.toml"), "one rail"),
@@ -29,7 +29,7 @@ const EXPERIMENTS: [(&str, &str, &str); 12] = [
     ("trace", include_str!("trace.toml"), "one rail"),
 ];
 
-/// Crates whose code enters results: random streams, elementary functions, quantiles and digests.
+/// Crates that enter results: random streams, elementary functions, quantiles and digests.
 const CRATES: [&str; 5] = [
     "chacha20",
     "hdrhistogram",
@@ -38,7 +38,7 @@ const CRATES: [&str; 5] = [
     "xxhash-rust",
 ];
 
-/// The last point of each series, by both movers.
+/// Each series' last point, by both movers.
 fn points(name: &str, text: &str, machine: &str) -> Vec<(String, Point)> {
     let machine = match machine {
         "four rails" => MachineFile {
@@ -63,7 +63,7 @@ fn points(name: &str, text: &str, machine: &str) -> Vec<(String, Point)> {
     found
 }
 
-/// The version of a crate in the lock file; all of them if there are several.
+/// A crate's version in the lock file; all versions if there are several.
 fn versions(lock: &str, name: &str) -> String {
     let mut words = lock
         .split("[[package]]")
@@ -73,7 +73,7 @@ fn versions(lock: &str, name: &str) -> String {
     words.fold(first.to_owned(), |all, next| format!("{all}, {next}"))
 }
 
-/// A row of the table, without its end.
+/// A table row, without its end.
 fn row_of(row: &str, point: &Point) -> String {
     let records = simulate(point, None).unwrap_or_else(|error| panic!("{row}: {error}"));
     let (packets, time) = (records.packets, records.simulated);
@@ -96,8 +96,8 @@ fn table() -> String {
     table
 }
 
-/// The rows of the worm mover, with a network in two or three regions. One thread works on them: on a busy host, several would
-/// wait for each other for long, and `elanite-fabric` has tests of these.
+/// The worm mover's rows, with a network in two or three regions. One thread works on them: on a busy host, several
+/// would wait long for each other, and `elanite-fabric` has tests for these.
 #[test]
 fn no_result_depends_on_the_regions() {
     let kept = include_str!("revision.txt");

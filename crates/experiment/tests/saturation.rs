@@ -1,4 +1,4 @@
-//! Searches of the saturation point of a job.
+//! Searches for a job's saturation point.
 
 use crate::common;
 
@@ -44,7 +44,7 @@ fn the_result_is_a_saturated_load_and_the_records_are_of_one_that_is_not() {
     let load = records.value("saturation");
     assert!((100.0..300.0).contains(&load), "{load}");
     assert!(is_saturated(&at(&point, mb(load))));
-    // Halves of 20 to 340 MB/s until they are no longer than a twentieth of 340: 10 MB/s.
+    // Halving 20 to 340 MB/s until the interval is at most a twentieth of 340: 10 MB/s.
     let below = at(&point, mb(load - 10.0));
     assert!(!is_saturated(&below));
     assert_eq!(below.packets, records.packets);

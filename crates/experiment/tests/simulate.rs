@@ -15,16 +15,16 @@ use units::Bytes;
 #[global_allocator]
 static ALLOCATOR: Metered = Metered::new();
 
-/// The series of two jobs.
+/// The series with two jobs.
 const TWO_JOBS: &str = include_str!("two_jobs.toml");
 
 /// Collective operations.
 const COLLECTIVES: &str = include_str!("collectives.toml");
 
-/// Adapters of the second generation.
+/// Second-generation adapters.
 const OVERLAP: &str = include_str!("overlap.toml");
 
-/// The last point of a series, after overrides.
+/// A series' last point, after overrides.
 fn point(series: &str, overrides: &[&str]) -> Point {
     points(overrides)
         .into_iter()
@@ -44,10 +44,11 @@ fn exceeded(point: &Point) -> (Exceeded, String) {
     }
 }
 
-/// A ping in both directions, uniform traffic of 16 nodes in a window of 200 us, two jobs on 64, one of which reads from
-/// servers and writes to them, two groups that broadcast among background traffic, and two processes with Elan4 adapters that
-/// communicate while they compute: the digests of all packets and records, on whatever machine the tests run, on 1, 2 and 4
-/// threads at the same time, and with the network in 2 and 7 regions. Only a change of the model changes them. The released build is compared by `tests/test_release_build.py`.
+/// A ping in both directions, uniform traffic from 16 nodes in a 200 us window, two jobs on 64, one of which reads from
+/// servers and writes to them, two groups that broadcast among background traffic, and two processes with Elan4
+/// adapters that communicate while they compute: the digests over all packets and records, on any host, on 1, 2 and 4
+/// threads at the same time, and with the network in 2 and 7 regions. Only a model change changes them. The released
+/// build is compared by `tests/test_release_build.py`.
 #[test]
 fn the_same_bits_everywhere() {
     let jobs = plan_file("jobs.toml", TWO_JOBS, &[]).unwrap().remove(0);

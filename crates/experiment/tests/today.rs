@@ -1,4 +1,4 @@
-//! Links and buses of today: what a stream of long packets takes on paper, to the picosecond.
+//! Today's links and buses: a long packet stream's duration as computed on paper, to the picosecond.
 
 use crate::common;
 
@@ -7,8 +7,8 @@ use units::Time;
 
 const TODAY: &str = include_str!("today.toml");
 
-/// Packets of 4 KB in flits of 64 bytes, over hops of 100 cycles, with credits for whole packets: 8 + 10 + 4096 bytes are 65 flits.
-/// Acknowledgements take no slots of the links.
+/// Packets of 4 KB in 64-byte flits, over hops of 100 cycles, with credits for whole packets: 8 + 10 + 4096 bytes are
+/// 65 flits. Acknowledgements take no link slots.
 const LINK: [&str; 11] = [
     "switch.tokens=false",
     "link.flit=64 B",
@@ -23,7 +23,7 @@ const LINK: [&str; 11] = [
     "adapter.time_slice=20 us",
 ];
 
-/// PCI Express of the fifth generation with 16 lanes moves about 64 GB/s in each direction: 4 KB in 64 ns.
+/// Fifth-generation PCI Express with 16 lanes moves about 64 GB/s in each direction: 4 KB in 64 ns.
 const BUS: [&str; 5] = [
     "bus.duplex=full",
     "bus.rate=64 GB/s",
@@ -32,7 +32,7 @@ const BUS: [&str; 5] = [
     "bus.turnaround=0 ns",
 ];
 
-/// The points of a series at a rate of the links.
+/// A series' points at a link rate.
 fn points(series: &str, gigabits: u64, more: &[&str]) -> Vec<Point> {
     let cycle = Time::from_ps(512_000 / gigabits);
     let (rate, delay) = (
@@ -44,7 +44,7 @@ fn points(series: &str, gigabits: u64, more: &[&str]) -> Vec<Point> {
     common::series(series, "today.toml", TODAY, &overrides)
 }
 
-/// By how much a message of 2 MB takes longer than one of 1 MB, in one direction and in both.
+/// The additional duration of a 2 MB message over a 1 MB message, in one direction and in both.
 fn second_half(series: &str, gigabits: u64, more: &[&str]) -> [Time; 2] {
     let latency = |point: &Point| {
         let records = simulate(point, None).unwrap_or_else(|error| panic!("{series}: {error}"));
@@ -58,7 +58,8 @@ fn second_half(series: &str, gigabits: u64, more: &[&str]) -> [Time; 2] {
     [one_more - one, both_more - both]
 }
 
-/// Between adapter memories the link is all: 256 packets of 65 cycles, at any rate, in each direction whatever the other does.
+/// Between adapter memories only the link counts: 256 packets of 65 cycles, at any rate, in each direction
+/// independently.
 #[test]
 fn a_stream_has_the_rate_of_the_link() {
     for gigabits in [100, 200, 400, 800] {
@@ -83,8 +84,8 @@ fn a_stream_has_the_rate_of_the_bus() {
     assert!(both >= takes * 2, "{both}");
 }
 
-/// Eight adapters of a node, over which a policy stripes a message, carry it in an eighth of the time of one adapter: so much longer
-/// 2 MB take than 1 MB, on average, but for the phases of cycles.
+/// A node's eight adapters, over which a policy stripes a message, carry it in an eighth of one adapter's time: this is
+/// the average difference between 2 MB and 1 MB, except for cycle phases.
 #[test]
 fn eight_adapters_have_eight_times_the_rate() {
     let mean = |point: &Point| {

@@ -1,4 +1,4 @@
-//! Traces as experiment files have them: the groups of a pattern where the file names none.
+//! Traces in experiment files: a pattern's groups where the file names no groups.
 
 use crate::common;
 
@@ -6,7 +6,7 @@ use experiment::simulate;
 
 const TRACE: &str = include_str!("trace.toml");
 
-/// What a rank sends in a call, from bandwidth and latency.
+/// The bytes that a rank sends per call, from bandwidth and latency.
 fn bytes(pattern: &str, processes: u32) -> f64 {
     let overrides = [
         format!("series.all-reduce.pattern={pattern}"),
@@ -20,8 +20,8 @@ fn bytes(pattern: &str, processes: u32) -> f64 {
     records.value("bandwidth") * records.value("latency")
 }
 
-/// On eight nodes, with one process each or two: rings and exchanges are of all ranks, and those
-/// across groups of one rank for each node.
+/// On eight nodes, with one process each or two: rings and exchanges have all ranks, and those across groups one rank
+/// per node.
 #[test]
 fn groups_are_nodes_or_all_ranks() {
     let vector = 8192.0;

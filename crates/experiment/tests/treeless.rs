@@ -1,4 +1,4 @@
-//! Experiments on networks that are no trees: traffic runs as on a tree, and what needs a tree is refused.
+//! Experiments on networks that are not trees: traffic runs as on a tree, and operations that need a tree are refused.
 
 use crate::common;
 
@@ -26,7 +26,7 @@ const HYPERX: &[(&str, &str)] = &[
     ("routing", "\"ugal-local\""),
 ];
 
-/// The machine of the tests with another network in place of its tree.
+/// The tests' machine with another network in place of its tree.
 fn machine(keys: &[(&str, &str)]) -> String {
     let tree = "down = { value = [4, 4, 4], source = \"test\" }\nup = { value = [4, 4], source = \"test\" }\n";
     let key =
@@ -54,7 +54,7 @@ fn traffic_is_the_same_by_both_movers() {
     for keys in [TORUS, MESH, DRAGONFLY, HYPERX] {
         let [worm, flit] = ["worm", "flit"].map(|engine| {
             let records = simulate(&last_of_load(keys, engine), None).expect("it ends");
-            // The 16 hosts fill two groups of the dragonfly, and one cable between these groups limits them.
+            // The 16 hosts fill two dragonfly groups, and one cable between these groups limits them.
             assert!(records.packets > 500, "{} packets", records.packets);
             records
         });
@@ -65,7 +65,7 @@ fn traffic_is_the_same_by_both_movers() {
     }
 }
 
-/// What is told of collective calls on a machine.
+/// Error messages for collective calls on a machine.
 fn refused(text: &str, changes: &[&str]) -> String {
     let machine = MachineFile {
         text,

@@ -5,7 +5,7 @@ use toml_edit::Item;
 
 const WITH_SOURCE: &str = "{ value = ..., source = \"where it comes from\" }";
 
-/// Reports lists in place of a section or a parameter; serde would read a list as the fields of a structure.
+/// Reports lists in place of a section or a parameter; serde would read a list as a structure's fields.
 pub(crate) fn shape(document: &Document) -> Result<(), Problems> {
     let is_list = |item: &Item| item.is_array() || item.is_array_of_tables();
     for (section, item) in document
@@ -51,7 +51,7 @@ pub(crate) fn add(problems: Problems) -> Problems {
     Problems(advised.collect())
 }
 
-/// What people ask of networks of today and is not modelled: words of keys, and what holds instead.
+/// Features of today's networks that are not modelled: words in keys, and the model's behaviour instead.
 const NOT_MODELLED: [(&[&str], &str); 4] = [
     (
         &["congestion", "ecn", "dcqcn", "rate_limit"],
@@ -109,7 +109,7 @@ fn hint(problem: &Problem) -> Option<String> {
         ("machine" | "fabric", key) => format!("write {key} = \"...\""),
         (_, key) => {
             let key = key.trim_end_matches(".value");
-            // The causes of noise have names.
+            // Noise causes have names.
             let key = key.split_once('.').map_or(key, |(_, key)| key);
             format!("write {key} = {WITH_SOURCE}")
         }

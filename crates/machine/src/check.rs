@@ -1,4 +1,4 @@
-//! Collects the problems of a machine file.
+//! Collects a machine file's problems.
 
 use config::{Document, Findings, Found, Problem};
 use std::fmt::Display;
@@ -17,7 +17,7 @@ impl<'a> Check<'a> {
         self.0.problems
     }
 
-    /// The number of problems that were found so far.
+    /// The problem count so far.
     pub fn count(&self) -> usize {
         self.0.problems.len()
     }
@@ -33,7 +33,7 @@ impl<'a> Check<'a> {
         self.0.problem(path, message)
     }
 
-    /// Reports a problem with the value of a parameter, or with an element of this value: `link.hop_delay.value.2`.
+    /// Reports a problem with a parameter's value, or with an element of this value: `link.hop_delay.value.2`.
     pub fn at(&mut self, key: &str, message: impl Into<String>) -> Found<'_> {
         self.0.problem(&value(key), message)
     }
@@ -44,7 +44,7 @@ impl<'a> Check<'a> {
         self.0.problems.push(problem);
     }
 
-    /// Whether the value of a parameter is in a range; reports the value if it is not.
+    /// Whether a parameter's value is in a range; reports the value if it is not.
     pub fn range<T: PartialOrd + Display + Copy>(
         &mut self,
         key: &str,
@@ -55,7 +55,7 @@ impl<'a> Check<'a> {
     }
 }
 
-/// The path of a parameter's value.
+/// The path to a parameter's value.
 fn value(key: &str) -> String {
     if key.contains(".value.") {
         key.to_string()

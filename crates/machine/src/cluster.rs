@@ -19,7 +19,7 @@ struct Alone {
 }
 
 impl Machine {
-    /// The cycle of the fabric, a flit at the rate of the fastest link; nothing if that is no whole number of picoseconds.
+    /// The fabric's cycle, a flit at the fastest link's rate; `None` if that is not a whole number of picoseconds.
     pub(crate) fn cycle(&self) -> Option<Time> {
         let (flit, rate) = (self.link.flit.value, self.link.rate.value.fastest());
         let cycle = rate.checked_time(flit)?;
@@ -28,7 +28,8 @@ impl Machine {
         (exact && !cycle.is_zero()).then_some(cycle)
     }
 
-    /// Classes of channels that end deadlocks on the shortest ways of a graph; none with other ways. The machine has been checked.
+    /// Channel classes that end deadlocks on a graph's shortest ways; `None` with other ways. The machine has been
+    /// checked.
     pub fn layers(&self) -> Option<u32> {
         match self.topology() {
             Ok(Topology::Graph(graph)) if graph.ways() != Ways::UpDown => {
@@ -38,13 +39,13 @@ impl Machine {
         }
     }
 
-    /// The networks of all rails, if such networks can exist.
+    /// All rails' networks, if such networks can exist.
     pub(crate) fn topology(&self) -> Result<Topology, TopologyError> {
         let rails = self.rails.as_ref().map_or(1, |rails| rails.count.value);
         self.topology.of_a_rail()?.with_rails(rails)
     }
 
-    /// Finds what is wrong with a fault, or what of it the machine does not have.
+    /// Finds the mistakes in a fault, and parts that the machine lacks.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -60,15 +61,15 @@ impl Machine {
                     _ => Ok(()),
                 }
             }
-            // The topology has a problem of its own.
+            // The topology has another problem.
             Err(_) => fault.check(),
         }
     }
 
-    /// Reads a fault that a command line gives, in the words of an inline table of TOML: `link = 'node 3', at = '1 ms'`.
+    /// Reads a fault from a command line, written as an inline TOML table: `link = 'node 3', at = '1 ms'`.
     ///
     /// # Errors
-    /// Syntax errors, and faults of parts that the machine lacks.
+    /// Syntax errors, and faults in parts that the machine lacks.
     pub fn read_fault(&self, text: &str) -> Result<Fault, Problems> {
         let document = Document::parse("--fault", &format!("fault = {{ {text} }}"))?;
         let Alone { fault } = document.read()?;
@@ -78,17 +79,17 @@ impl Machine {
         }
     }
 
-    /// Traffic classes of the links.
+    /// The links' traffic classes.
     pub fn traffic_classes(&self) -> u32 {
         self.link.classes.given().unwrap_or(1)
     }
 
-    /// Processors of a node.
+    /// Processors per node.
     pub fn cpus(&self) -> u32 {
         self.host.cpus.given().unwrap_or(CPUS)
     }
 
-    /// The noise that takes processors away; nothing where noise is switched off.
+    /// The noise that takes processors away; empty where noise is switched off.
     fn noise_sources(&self) -> Vec<Source> {
         if self.host.noise.as_ref().is_some_and(|noise| !noise.value) {
             return Vec::new();
@@ -97,13 +98,13 @@ impl Machine {
         sources.map(|(name, noise)| noise.source(name)).collect()
     }
 
-    /// The resolved form of a checked machine, of which nothing fails but what its own file lists.
+    /// A checked machine's resolved form, with only the faults that its own file lists.
     pub fn cluster_config(&self) -> Config {
         self.failing_config(&[], 0)
     }
 
-    /// The resolved form of a checked machine with further faults, which have been checked against it, and the seed of the
-    /// streams of all faults.
+    /// A checked machine's resolved form with further faults, which have been checked against it, and the seed for all
+    /// faults' streams.
     ///
     /// # Panics
     /// If a fault has not been checked.

@@ -1,4 +1,4 @@
-//! The words of faults in files, and what they mean to the simulator.
+//! Faults as written in files, and their meaning to the simulator.
 //!
 //! ```toml
 //! [[fault]]
@@ -7,8 +7,8 @@
 //! for = "1 ms"                    # for ever if not given
 //! ```
 //!
-//! The same words stand in machine files, in experiment files and in the command line of `elanite mpirun`. [`elan::faults`] says
-//! how faults take effect, and the section `[faults]` how the machine recovers.
+//! The same keys stand in machine files, in experiment files and on the command line of `elanite mpirun`.
+//! [`elan::faults`] describes how faults take effect, and the section `[faults]` sets how the machine recovers.
 
 mod check;
 mod part;
@@ -20,29 +20,29 @@ use derive::{choice, section, table};
 use elan::faults::Config;
 use units::{Rate, Time};
 
-/// One fault: a part of the machine, and how it fails.
+/// One fault: a machine part, and how it fails.
 #[table]
 #[derive(Default)]
 pub struct Fault {
-    /// The cable at a node or at a port of a switch, both directions: "node 3" or "switch 1.2, port 5".
+    /// The cable at a node or at a switch port, both directions: "node 3" or "switch 1.2, port 5".
     pub link: Option<String>,
-    /// Several cables: "all", or those of a level of links, such as "level 0", which joins nodes and switches.
+    /// Several cables: "all", or a link level, such as "level 0", which joins nodes and switches.
     pub links: Option<String>,
     /// A switch by its name in tables, such as "1.2": all its cables.
     pub switch: Option<String>,
-    /// The adapter of this node: its cable is dead, and it executes nothing.
+    /// This node's adapter: its cable is dead, and it executes no commands.
     pub adapter: Option<u32>,
-    /// The host of this node: no process of the node runs any more. Its adapters still answer the network.
+    /// This node's host: the node's processes stop. Its adapters still answer the network.
     pub node: Option<u32>,
-    /// A rail: all its adapters and switches. Beside another part: the rail of that part.
+    /// A rail: all its adapters and switches. Beside another part: that part's rail.
     pub rail: Option<u32>,
-    /// How many of `links` fail; all if not given.
+    /// How many `links` fail; all if not given.
     pub count: Option<u32>,
-    /// Which of `links` fail, where `count` says how many; random if not given.
+    /// Which `links` fail, if `count` limits them; random if not given.
     pub pick: Option<Pick>,
     /// The probability that a bit arrives wrong over a link, 0 to 1e-3.
     pub bit_error_rate: Option<f64>,
-    /// The rate to which links have trained, in the whole run: below that of links in order.
+    /// The rate to which links have trained, in the whole run: below the regular link rate.
     pub rate: Option<Rate>,
     /// The part is down from this moment on.
     pub at: Option<Time>,
@@ -55,16 +55,16 @@ pub struct Fault {
     pub mttr: Option<Time>,
 }
 
-/// How some cables are picked of many.
+/// How some cables are picked from many.
 #[choice]
 pub enum Pick {
-    /// Any: the stream of the fault decides.
+    /// Any: the fault's stream decides.
     Random,
     /// The cables of one switch after another, upwards: nodes below the same switches lose most.
     Worst,
 }
 
-/// How the machine notices faults and recovers. Nothing of it has an effect in a machine without faults.
+/// How the machine notices faults and recovers. It has no effect on a machine without faults.
 #[section("faults", within(Time = Time::ZERO..=LONGEST))]
 pub struct Faults {
     /// The sender's output timeout: a packet that can never be answered is given up so long after its injection; 8 ms if not
@@ -73,7 +73,7 @@ pub struct Faults {
     pub timeout: Option<Param<Time>>,
     /// From a timeout to sending the packet again; 10 ms if not given, the operating system's for a packet to one node.
     pub backoff: Option<Param<Time>>,
-    /// From a timeout of a broadcast to sending the broadcast again; 50 ms if not given, the operating system's.
+    /// The time from a broadcast's timeout until it is sent again; 50 ms if not given, the operating system's value.
     pub broadcast_backoff: Option<Param<Time>>,
     /// From a fault or a repair to new routing tables at all sources; 100 ms if not given, which is assumed.
     pub detect: Option<Param<Time>>,
@@ -84,7 +84,7 @@ pub struct Faults {
 }
 
 impl Faults {
-    /// The times, with a list of faults and the seed of their streams.
+    /// The times, with a list of faults and the seed for their streams.
     pub(crate) fn config(
         this: Option<&Faults>,
         list: Vec<elan::faults::Fault>,
@@ -106,7 +106,7 @@ impl Faults {
     }
 }
 
-/// What is wrong with a fault.
+/// A fault's mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Wrong {
     /// The key that is wrong; empty for the fault as a whole.
@@ -144,7 +144,7 @@ impl Wrong {
         problem
     }
 
-    /// The problem of the fault at a path of a document.
+    /// The fault's problem at a path in a document.
     pub(crate) fn in_document(self, document: &Document, path: &str) -> Problem {
         self.problem(|key, message| {
             let path = format!("{path}.{key}");

@@ -1,4 +1,4 @@
-//! Graphs as text: the value of `topology.cables`.
+//! Graphs as text: the value for `topology.cables`.
 //!
 //! A line is one of these; words are separated by blanks or commas, and a `#` begins a comment:
 //!
@@ -8,15 +8,15 @@
 //! NAME NAME           a cable between two switches, or between a node and its switch
 //! ```
 //!
-//! Behind the two ends of a cable may stand `rate=RATE` and `delay=TIME`, as in `leaf0 spine1 rate=25Gb/s delay=800ns`: see
-//! `links`.
+//! A cable's two ends may be followed by `rate=RATE` and `delay=TIME`, as in `leaf0 spine1 rate=25Gb/s delay=800ns`:
+//! see `links`.
 //!
-//! A node has one cable, to a switch. A node that forwards has any number of cables, to switches and to nodes: behind its adapter it
-//! has a switch of its own, which has its name. Nodes that are joined to other nodes forward.
+//! A node has one cable, to a switch. A node that forwards has any number of cables, to switches and to nodes: behind
+//! its adapter it has its own switch, with the same name. Nodes that are joined to other nodes forward.
 //!
-//! Nodes are numbered in the order of their lines. A text without nodes is a plain list of edges between switches, which need no
-//! lines of their own; `topology.terminals` then says how many nodes each switch has, switch by switch in the order in which
-//! the names come first. In a text with nodes all names have lines of their own, so that a misspelt name is an error.
+//! Nodes are numbered in the order of their lines. A text without nodes is a plain list of edges between switches,
+//! which need no separate lines; `topology.terminals` then gives the node count of each switch, in the order in which
+//! the names come first. In a text with nodes each name has its own line, so that a misspelt name is an error.
 
 mod words;
 
@@ -29,12 +29,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write;
 use words::{forwards, has_words};
 
-/// What is wrong with a text.
+/// A text's mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphMistake {
-    /// The line, from 1; none if the whole text is wrong.
+    /// The line, from 1; `None` if the whole text is wrong.
     pub line: Option<usize>,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
 }
 
@@ -46,7 +46,7 @@ impl GraphMistake {
         }
     }
 
-    /// The same as the error of a key.
+    /// The same as a key's error.
     pub(crate) fn error(self, key: &str) -> TopologyError {
         let line = self
             .line
@@ -55,7 +55,7 @@ impl GraphMistake {
     }
 }
 
-/// What is wrong with a text, whatever else a machine file says of the graph.
+/// A text's mistake that does not depend on the machine file's other graph keys.
 pub fn graph_mistake(text: &str) -> Option<GraphMistake> {
     let whole = |message: String| GraphMistake {
         line: None,
@@ -66,14 +66,14 @@ pub fn graph_mistake(text: &str) -> Option<GraphMistake> {
         Err(mistake) => return Some(mistake),
     };
     if graph.nodes.is_empty() {
-        // How many nodes each switch has is said elsewhere.
+        // Another key gives the nodes per switch.
         graph.plan.seats = vec![0];
     }
     let checked = fabric::Graph::new(&graph.plan, 1);
     checked.err().map(|error| whole(error.message))
 }
 
-/// What a name means: its number among the switches or nodes, and the line where it comes first.
+/// A name's meaning: its number among the switches or nodes, and the line where it comes first.
 #[derive(Clone, Copy)]
 pub(crate) enum Part {
     Switch(u32),
@@ -85,14 +85,14 @@ pub(crate) enum Part {
 pub(crate) struct Graph {
     /// The switches, nodes and cables, without roots.
     pub plan: Plan,
-    /// The words of the cables of the plan.
+    /// The words of the plan's cables.
     pub cable_words: Vec<Words>,
     /// The words of the nodes' cables.
     pub seat_words: Vec<Words>,
-    /// By node: its own switch, if packets of others pass through the node. These switches are the last ones, and have the nodes'
-    /// names.
+    /// By node: its own switch, if other nodes' packets pass through it. These switches are the last ones, and have the
+    /// nodes' names.
     own: Vec<Option<u32>>,
-    /// The nodes' names; none if the text has no nodes.
+    /// The nodes' names; empty if the text has no nodes.
     nodes: Vec<String>,
 }
 
@@ -103,19 +103,19 @@ struct Cable {
     words: Words,
 }
 
-/// The names of a text.
+/// A text's names.
 struct Names<'a> {
     /// The switches.
     plan: Plan,
     nodes: Vec<String>,
-    /// By node: whether it forwards, as far as its line says.
+    /// By node: whether it forwards, according to its line.
     forwards: Vec<Option<bool>>,
-    /// What each name means, and the line where it comes first.
+    /// Each name's meaning, and the line where it comes first.
     parts: BTreeMap<&'a str, (Part, usize)>,
 }
 
 impl<'a> Names<'a> {
-    /// The lines of switches and nodes.
+    /// The lines for switches and nodes.
     fn read(text: &'a str) -> Result<Self, GraphMistake> {
         let mut names = Names {
             plan: Plan::default(),
@@ -154,7 +154,7 @@ impl<'a> Names<'a> {
         Ok(names)
     }
 
-    /// The lines of cables.
+    /// The lines for cables.
     fn cables(&mut self, text: &'a str) -> Result<Vec<Cable>, GraphMistake> {
         let mut cables = Vec::new();
         for (line, words) in statements(text) {
@@ -176,11 +176,11 @@ impl<'a> Names<'a> {
         Ok(cables)
     }
 
-    /// The end of a cable.
+    /// A cable's end.
     fn end(&mut self, name: &'a str, line: usize) -> Result<Part, GraphMistake> {
         match self.parts.get(name) {
             Some(&(part, _)) => Ok(part),
-            // A plain list of edges.
+            // A plain edge list.
             None if self.nodes.is_empty() => {
                 let part = Part::Switch(self.plan.switches.len() as u32);
                 self.plan.switches.push(name.to_string());
@@ -196,7 +196,7 @@ impl<'a> Names<'a> {
         }
     }
 
-    /// Gives nodes that forward switches of their own: those that say so, and those that are joined to another node.
+    /// Gives forwarding nodes their own switches: those marked so, and those that are joined to another node.
     fn own_switches(&mut self, cables: &[Cable]) -> Result<Vec<Option<u32>>, GraphMistake> {
         let mut lines: Vec<Vec<usize>> = vec![Vec::new(); self.nodes.len()];
         let mut joined = vec![false; self.nodes.len()];
@@ -229,7 +229,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// The statements of a text with their lines.
+/// A text's statements with their lines.
 pub(crate) fn statements(text: &str) -> impl Iterator<Item = (usize, Vec<&str>)> {
     (1..).zip(text.lines()).filter_map(|(line, text)| {
         let text = text.split('#').next().unwrap_or_default();
@@ -293,12 +293,12 @@ impl Graph {
         })
     }
 
-    /// The switch of a node that has one of its own, behind its adapter.
+    /// The switch behind a node's adapter, if the node has its own.
     pub fn own(&self, node: usize) -> Option<u32> {
         self.own[node]
     }
 
-    /// The names of the nodes; none if the text has no nodes.
+    /// The nodes' names; an empty list if the text has no nodes.
     pub fn nodes(&self) -> &[String] {
         &self.nodes
     }
@@ -312,10 +312,10 @@ impl Graph {
         switches.chain(nodes).collect()
     }
 
-    /// What the graph is made of, where each switch has so many nodes if the text has no nodes.
+    /// The graph's parts, with the given node counts per switch if the text has no nodes.
     ///
     /// # Errors
-    /// If both the text and the number say where nodes are, or neither; or if a root is no switch.
+    /// If not exactly one of the text and the number gives the nodes' places, or if a root is not a switch.
     pub fn plan(mut self, terminals: Option<u32>, roots: &[String]) -> Result<Plan, TopologyError> {
         let wrong =
             |key: &str, message: &str| Err(TopologyError::new(key, message.to_string(), ""));
@@ -348,7 +348,7 @@ impl Graph {
         Ok(self.plan)
     }
 
-    /// The same graph as the shortest text, without comments: what decides results.
+    /// The same graph as the shortest text, without comments: the part that decides results.
     pub fn canonical(&self) -> String {
         let mut text = String::new();
         let plan = &self.plan;

@@ -1,13 +1,13 @@
-//! # Links that differ: rates and delays of levels and of single cables
+//! # Link variety: per-level and per-cable rates and delays
 //!
-//! `link.rate` and `link.hop_delay` have a value for all links, or one for each level. In a graph the line of a cable may give a rate
-//! and a delay of its own. The cycle of the fabric is a flit at the fastest rate of `link.rate`, and [`Pace`] says how a
-//! slower link moves its flits: exactly, if the rate over the fastest one is a fraction with a denominator of at most 4,096, and
-//! otherwise at the nearest such fraction, which is less than 0.025% off.
+//! `link.rate` and `link.hop_delay` have a value for all links, or one for each level. In a graph a cable's line may
+//! give its own rate and delay. The fabric's cycle is a flit at the fastest rate in `link.rate`, and [`Pace`] describes
+//! how a slower link moves its flits: exactly, if the rate over the fastest one is a fraction with a denominator of at
+//! most 4,096, and otherwise at the nearest such fraction, which is less than 0.025% off.
 //!
-//! *Delays of lines* take the place of `link.hop_delay`, rounded to the nearest cycle. A credit goes back over the same cable: its
-//! delay is longer, or shorter, than that of the level by as much, but never less than a cycle. Where `link.credit_delay` is not
-//! given credits take a cycle on all links.
+//! *Delays in lines* replace `link.hop_delay`, rounded to the nearest cycle. A credit returns over the same cable: its
+//! delay differs from the level's by the same amount, but is at least one cycle. Where `link.credit_delay` is not given
+//! credits take a cycle on all links.
 
 use crate::check::Check;
 use crate::file::Machine;
@@ -29,7 +29,7 @@ fn cycles(delay: Time, cycle: Time) -> u64 {
 }
 
 impl Machine {
-    /// Sets the paces of the links, and the links that differ from those of their level, of a checked machine.
+    /// Sets a checked machine's link paces, and the links that differ from their level.
     pub(crate) fn set_paces(&self, config: &mut Config) {
         let rates = &self.link.rate.value;
         let fastest = rates.fastest();
@@ -71,7 +71,7 @@ impl Machine {
         }
     }
 
-    /// A link of a level with another pace or delay.
+    /// A link with another pace or delay than its level.
     fn differing(
         &self,
         config: &Config,
@@ -96,7 +96,7 @@ impl Machine {
     }
 }
 
-/// Reports rates of levels that the fabric cannot represent, and rates and delays of cables.
+/// Reports level rates, and cable rates and delays, that the fabric cannot represent.
 pub(crate) fn check(machine: &Machine, cycle: Time, check: &mut Check<'_>) {
     let rates = &machine.link.rate.value;
     let fastest = rates.fastest();
@@ -156,7 +156,7 @@ pub(crate) fn fit(machine: &Machine, pace: Pace) -> Result<(), String> {
     fits(longest.unwrap_or(1), pace, cycle)
 }
 
-/// Whether a delay fits with the time of a flit at the pace.
+/// Whether a delay fits with a flit's time at the pace.
 fn fits(delay: u64, pace: Pace, cycle: Time) -> Result<(), String> {
     let more = pace.serialisation();
     let most = MAX_HOP_DELAY - more;

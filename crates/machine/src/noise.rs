@@ -1,4 +1,4 @@
-//! The words of noise in machine files, and what they mean to the simulator.
+//! Noise as written in machine files, and its meaning to the simulator.
 //!
 //! ```toml
 //! [noise.tick]
@@ -8,8 +8,8 @@
 //! durations = { value = "exponential", source = "..." }
 //! ```
 //!
-//! A time may also be a list of times that were counted, each with how often it was seen: `[["1.5 us", 120], ["9 us", 3]]`.
-//! `elanite noise` writes such sections. [`elan::noise`] says how they take effect.
+//! A time may also be a list of counted times, each with its count: `[["1.5 us", 120], ["9 us", 3]]`. `elanite noise`
+//! writes such sections. [`elan::noise`] describes how they take effect.
 
 use crate::param::{OneOrList, Param};
 use derive::table;
@@ -21,16 +21,16 @@ use serde::{Deserialize, Serialize, Serializer};
 use std::fmt;
 use units::Time;
 
-/// One cause of noise: detours from what a process computes, such as those for the ticks of a timer.
+/// One cause of noise: detours from a process's computation, such as timer ticks.
 #[table]
 pub struct Noise {
-    /// Which processors of every node the cause stops: "all", or the number of one processor, from 0.
+    /// The processors that the cause stops on every node: "all", or the number of one processor, from 0.
     pub cpu: Param<Processors>,
-    /// The time from the start of a detour to the start of the next: the mean, or a list of counted times.
+    /// The time from one detour's start to the next: the mean, or a list of counted times.
     pub interval: Param<MeanOrCounts>,
-    /// How intervals vary around their mean; fixed if not given. Counted times have a distribution of their own.
+    /// How intervals vary around their mean; fixed if not given. Counted times have their own distribution.
     pub intervals: Option<Param<Distribution>>,
-    /// The time that a detour takes: the mean, or a list of counted times.
+    /// A detour's duration: the mean, or a list of counted times.
     pub duration: Param<MeanOrCounts>,
     /// How durations vary around their mean, in the same way.
     pub durations: Option<Param<Distribution>>,
@@ -97,7 +97,7 @@ pub enum MeanOrCounts {
     Counts(Vec<(Time, u64)>),
 }
 
-/// An element of such a list.
+/// An element in such a list.
 #[derive(Deserialize)]
 #[serde(expecting = "a time and how often it was seen, such as [\"35 ns\", 2]")]
 struct Count(Time, u64);

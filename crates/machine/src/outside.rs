@@ -1,5 +1,5 @@
-//! Kinds of topologies from outside: a program that links this crate registers them by name, and machine files that it
-//! reads may name them.
+//! Topology kinds from outside: a program that links this crate registers them by name, and machine files that it reads
+//! may name them.
 //!
 //! ```toml
 //! [topology]
@@ -17,31 +17,31 @@
 use fabric::{Misrouting, Topology, TopologyError};
 use kernel::registry::Registry;
 
-/// The keys of a topology from outside.
+/// The keys for a topology from outside.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'a> {
-    /// Attached nodes, at the first positions of the network.
+    /// Attached nodes, at the network's first positions.
     pub nodes: u32,
-    /// The numbers of `dimensions`; empty if the file has none.
+    /// The numbers in `dimensions`; empty if the file has no such key.
     pub dimensions: &'a [u32],
-    /// Positions for nodes of each switch; `None` if the file has no such key.
+    /// Node positions per switch; `None` if the file has no such key.
     pub terminals: Option<u32>,
     /// Which ways packets take; minimal ways if the file has no such key.
     pub routing: Misrouting,
 }
 
-/// Makes a network of one rail. An error names the key of the [`Shape`] that is wrong.
+/// Makes one rail's network. An error names the wrong key in the [`Shape`].
 pub type Build = fn(Shape<'_>) -> Result<Topology, TopologyError>;
 
 static KINDS: Registry<Build> = Registry::new();
 
-/// Registers a kind of topology under a name, to be called before the first machine file is read. A later kind takes the place
-/// of an earlier one of the same name.
+/// Registers a topology kind under a name, to be called before the first machine file is read. A later kind replaces an
+/// earlier one with the same name.
 pub fn register(name: &'static str, build: Build) {
     KINDS.add(name, build);
 }
 
-/// The network of a registered kind.
+/// A registered kind's network.
 pub(crate) fn build(name: &str, shape: Shape<'_>) -> Result<Topology, TopologyError> {
     let build = KINDS.get(name).map_err(|names| {
         let message = format!("this program has no topology `{name}` from outside");

@@ -8,7 +8,7 @@ use std::fmt;
 use std::str::FromStr;
 use units::{Rate, Time};
 
-/// One parameter of a machine.
+/// One machine parameter.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
@@ -30,7 +30,7 @@ pub struct Param<T> {
     pub admissible: Option<Box<Admissible<T>>>,
 }
 
-/// The range of values that a source admits: "a few hundreds of cycles", "as few as 2 us".
+/// The value range that a source admits: "a few hundreds of cycles", "as few as 2 us".
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(
     deny_unknown_fields,
@@ -62,7 +62,7 @@ pub struct Parameter {
     pub key: String,
     /// The value, as in the file.
     pub value: Value,
-    /// See [`Param::source`]; empty for what is no physics.
+    /// See [`Param::source`]; empty for parameters that are not physics.
     pub source: String,
     /// See [`Param::fitted_to`].
     pub fitted_to: Vec<String>,
@@ -70,7 +70,7 @@ pub struct Parameter {
     pub admissible: Option<Value>,
 }
 
-/// One value for all levels of links, or a list of one for each level, from the nodes upwards.
+/// One value for all link levels, or a list with one per level, from the nodes upwards.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(untagged)]
 #[schemars(inline)]
@@ -82,7 +82,7 @@ pub enum PerLevel<T = Time> {
 }
 
 impl<T: Copy> PerLevel<T> {
-    /// The value of a level, from 0; `None` if the list is too short.
+    /// The value at a level, from 0; `None` if the list is too short.
     pub fn level(&self, level: usize) -> Option<T> {
         match self {
             PerLevel::All(value) => Some(*value),
@@ -90,7 +90,7 @@ impl<T: Copy> PerLevel<T> {
         }
     }
 
-    /// The values, whatever their levels.
+    /// The values, without their levels.
     pub fn values(&self) -> &[T] {
         match self {
             PerLevel::All(value) => std::slice::from_ref(value),
@@ -100,7 +100,7 @@ impl<T: Copy> PerLevel<T> {
 }
 
 impl PerLevel<Rate> {
-    /// The fastest rate; zero if there is none.
+    /// The fastest rate; zero for an empty list.
     pub fn fastest(&self) -> Rate {
         self.values().iter().copied().max().unwrap_or_default()
     }
@@ -128,7 +128,7 @@ impl<'de> Deserialize<'de> for PerLevel<Rate> {
 
 /// Reads a quantity, or a list.
 pub(crate) struct OneOrList<S, T, V> {
-    /// What a file should have here, in words.
+    /// The expected form, in words.
     pub expected: &'static str,
     pub one: fn(S) -> V,
     pub list: fn(Vec<T>) -> V,
@@ -147,7 +147,7 @@ impl<'de, S: FromStr<Err: fmt::Display>, T: Deserialize<'de>, V> Visitor<'de>
         text.parse().map(self.one).map_err(E::custom)
     }
 
-    // A bare number: the error is that of a quantity without its unit.
+    // A bare number: the error is the one for a quantity without its unit.
     fn visit_i64<E: Error>(self, number: i64) -> Result<V, E> {
         self.visit_str(&number.to_string())
     }

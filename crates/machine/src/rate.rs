@@ -1,16 +1,16 @@
-//! Rates of links beside the fastest one: the pace of a slower link.
+//! Link rates beside the fastest one: a slower link's pace.
 
 use fabric::Pace;
 use fabric::pace::MAX_CYCLES_PER_FLIT;
 use units::Rate;
 
-/// The pace of a link, if it may have such a rate.
+/// A link's pace, if it may have such a rate.
 pub(crate) fn pace(rate: Rate, fastest: Rate) -> Option<Pace> {
     let [rate, fastest] = [rate, fastest].map(Rate::as_bytes_per_second);
     Pace::nearest(rate, fastest)
 }
 
-/// The pace of a link of a rate, or what is wrong and what is allowed.
+/// The pace for a link rate, or the mistake and the allowed values.
 pub(crate) fn admit(rate: Rate, fastest: Rate) -> Result<Pace, (String, String)> {
     let slowest = fastest
         .as_bytes_per_second()

@@ -1,4 +1,4 @@
-//! Forwarding tables as text: the value of `topology.routes`.
+//! Forwarding tables as text: the value for `topology.routes`.
 //!
 //! A line is an entry; words are separated by blanks or commas, and a `#` begins a comment:
 //!
@@ -6,8 +6,8 @@
 //! SWITCH DESTINATION NEXT ...     at the switch, packets to the destination go on to one of the next switches
 //! ```
 //!
-//! A destination is a node, or a switch, which stands for all its nodes without an entry of their own. [`fabric::topology::Routes`]
-//! says when tables are complete.
+//! A destination is a node, or a switch, which stands for all its nodes without their own entry.
+//! [`fabric::topology::Routes`] defines when tables are complete.
 
 use crate::graph::{Graph, GraphMistake, Part, statements};
 use fabric::TopologyError;
@@ -15,7 +15,7 @@ use fabric::topology::Routes;
 use fabric::topology::graph::{Entry, Target};
 use std::fmt::Write;
 
-/// The first mistake in tables for a graph, if the graph itself has none.
+/// The first mistake in tables for a graph, if the graph itself is valid.
 pub fn routes_mistake(cables: &str, terminals: Option<u32>, routes: &str) -> Option<GraphMistake> {
     let graph = Graph::read(cables).ok()?;
     let (routes, lines) = match read(routes, &graph, 1) {
@@ -27,7 +27,7 @@ pub fn routes_mistake(cables: &str, terminals: Option<u32>, routes: &str) -> Opt
     mistake(&fabric::Graph::new(&plan, 1).err()?, &lines)
 }
 
-/// Reads the tables of a graph: the entries, and the line of each.
+/// Reads a graph's tables: the entries, each with its line.
 ///
 /// # Errors
 /// The first mistake.
@@ -89,7 +89,7 @@ fn short(words: usize) -> String {
     )
 }
 
-/// The mistake in tables, if an error of a graph is about these.
+/// The mistake in tables, if a graph error is about these.
 pub(crate) fn mistake(error: &TopologyError, lines: &[usize]) -> Option<GraphMistake> {
     let entry = error.key.strip_prefix("routes")?;
     let line = entry
@@ -106,7 +106,7 @@ pub(crate) fn mistake(error: &TopologyError, lines: &[usize]) -> Option<GraphMis
     })
 }
 
-/// The same tables as the shortest text, without comments: what decides results.
+/// The same tables as the shortest text, without comments: the part that decides results.
 pub(crate) fn canonical(text: &str) -> String {
     let lines = statements(text).map(|(_, words)| words.join(" "));
     lines.fold(String::new(), |mut text, line| {

@@ -1,5 +1,5 @@
-//! Sections of machine files as tables. For each parameter a table has its key, its description, its type and thereby its unit,
-//! its bounds, its default where a file need not give it, and the field of the simulator that gets its value.
+//! Machine file sections as tables. For each parameter a table has its key, its description, its type and thereby its
+//! unit, its bounds, its default where the file may omit it, and the simulator's field that gets its value.
 
 use crate::check::Check;
 use crate::param::{Param, PerLevel};
@@ -7,13 +7,13 @@ use std::fmt::Display;
 use std::ops::{RangeFrom, RangeInclusive};
 use units::{Bytes, Flits, Time};
 
-/// Longest plausible time of one step in an adapter, switch or bus; this bound keeps sums far from overflow.
+/// Longest plausible time for one step in an adapter, switch or bus; this bound keeps sums far from overflow.
 pub(crate) const LONGEST: Time = Time::from_secs(10);
 
-/// Largest size of anything, for the same reason.
+/// Largest size, for the same reason.
 pub(crate) const LARGEST: Bytes = Bytes::from_mb(1024);
 
-/// Bounds of a parameter, which do not depend on others.
+/// A parameter's bounds, which do not depend on others.
 pub(crate) trait Bounds<T> {
     /// Reports a value that is out of bounds.
     fn check(&self, key: &str, value: T, check: &mut Check<'_>);
@@ -38,7 +38,7 @@ impl<T: PartialOrd + Display + Copy> Bounds<T> for RangeFrom<T> {
 
 /// A parameter that a file must or may give.
 pub(crate) trait Given {
-    /// The type of the parameter's value.
+    /// The parameter's value type.
     type Value;
 
     /// The value, if it is given.
@@ -61,9 +61,9 @@ impl<T: Clone> Given for Option<Param<T>> {
     }
 }
 
-/// A section of a machine file; [`derive::section`] implements it.
+/// A machine file section; [`derive::section`] implements it.
 pub(crate) trait Section {
-    /// Reports the parameters that are out of those bounds which do not depend on other parameters.
+    /// Reports the parameters out of bounds, as far as the bounds do not depend on other parameters.
     fn check(&self, check: &mut Check<'_>);
 }
 
@@ -75,13 +75,13 @@ impl<S: Section> Section for Option<S> {
     }
 }
 
-/// The units of the fabric: its cycle, and the levels of its links.
+/// The fabric's units: its cycle, and its link levels.
 pub(crate) struct Scale {
     pub cycle: Time,
     pub levels: usize,
 }
 
-/// A value in the terms of the fabric: unchanged, or in cycles and flits.
+/// A value in the fabric's units: unchanged, or in cycles and flits.
 pub(crate) trait Resolve<T> {
     fn resolve(self, scale: &Scale) -> T;
 }

@@ -1,4 +1,4 @@
-//! The section `[topology]` of machine files: how nodes and switches are joined. Each kind has its own keys.
+//! The section `[topology]` in machine files: how nodes and switches are joined. Each kind has its own keys.
 
 use crate::graph::Graph;
 use crate::outside::{self, Shape};
@@ -15,93 +15,96 @@ use serde_json::Value;
 /// How nodes and switches are joined. With `[rails]`, each rail has such a network.
 #[table]
 pub struct Topology {
-    /// The kind of the network; a fat tree with any number of levels and any arities if not given.
+    /// The network's kind; a fat tree with any number of levels and any arities if not given.
     pub kind: Option<Param<Kind>>,
     /// For a topology from outside: the name under which a program has registered it.
     pub name: Option<Param<String>>,
-    /// Number of nodes, which are attached at the first positions of the network.
+    /// Number of nodes, which are attached at the network's first positions.
     pub nodes: Param<u32>,
-    /// For a tree: how many switches or nodes are below a switch of each level, from the nodes upwards; these are its
+    /// For a tree: the number of switches or nodes below a switch at each level, from the nodes upwards; these are its
     /// down-links without parallel ones.
     pub down: Option<Param<Vec<u32>>>,
-    /// For a tree: number of up-links of a switch of each level but the top; fewer than `down` make a reduced tree.
+    /// For a tree: number of up-links per switch at each level but the top; fewer than `down` make a reduced tree.
     pub up: Option<Param<Vec<u32>>>,
-    /// For a tree: how many of the up-links of a switch of each level but the top lead to the same parent; 1 if not given.
-    /// With up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their children.
+    /// For a tree: the number of a switch's up-links that lead to the same parent, at each level but the top; 1 if not
+    /// given. With up-links 4, parallel links 2 give a switch two parents, and these two links down to each of their
+    /// children.
     pub parallel: Option<Param<Vec<u32>>>,
-    /// For a tree: which leaves the adapters of a host are at; the same leaf if not given.
+    /// For a tree: the leaves of a host's adapters; the same leaf if not given.
     pub wiring: Option<Param<HostWiring>>,
-    /// For a tree with the wiring "rail-optimised": number of adapters of a host. Each adapter is a node, with a process of its
-    /// own; the adapters of a host are nodes in a row.
+    /// For a tree with the wiring "rail-optimised": number of adapters per host. Each adapter is a node, with its own
+    /// process; a host's adapters are consecutive nodes.
     pub adapters: Option<Param<u32>>,
-    /// For a torus: number of switches of a ring in each dimension. For a HyperX network: number of switches of a row in each
-    /// dimension. For a topology from outside: numbers with the meaning that its program gives them.
+    /// For a torus: number of switches per ring in each dimension. For a HyperX network: number of switches per row in
+    /// each dimension. For a topology from outside: numbers with the meaning that its program gives them.
     pub dimensions: Option<Param<Vec<u32>>>,
-    /// For a graph: the file of its nodes, switches and cables, relative to the machine file: a list of edges, or GraphML with the
-    /// ending ".graphml". The cables are read with the machine file, and become `cables`.
+    /// For a graph: the file with its nodes, switches and cables, relative to the machine file: an edge list, or
+    /// GraphML with the suffix ".graphml". The cables are read with the machine file, and become `cables`.
     pub file: Option<Param<String>>,
-    /// For a graph: its cables, if no file has them. Each line is "switch NAME", "node NAME", or the names of the two ends of a
-    /// cable; without nodes, `terminals` says how many nodes each switch has.
+    /// For a graph: its cables, if no file has them. Each line is "switch NAME", "node NAME", or the names of a cable's
+    /// two ends; without nodes, `terminals` gives the nodes per switch.
     pub cables: Option<Param<String>>,
-    /// For a graph: the switches from which all links lead down, which a packet never leaves upwards again; in a tree, those of
-    /// its top. If not given, the switch whose greatest distance from another one is least.
+    /// For a graph: the switches from which all links lead down, which a packet never leaves upwards again; in a tree,
+    /// the top switches. If not given, the switch with the least greatest distance to another one.
     pub roots: Option<Param<Vec<String>>>,
-    /// For a graph: the file of its forwarding tables, relative to the machine file. The tables are read with the machine file, and
-    /// become `routes`.
+    /// For a graph: the file with its forwarding tables, relative to the machine file. The tables are read with the
+    /// machine file, and become `routes`.
     pub routes_file: Option<Param<String>>,
-    /// For a graph: its forwarding tables, if no file has them; up*/down* routing if not given. Each line is "SWITCH DESTINATION
-    /// NEXT ...": at the switch, packets to the destination, a node or all nodes of a switch, go on to one of the next switches.
+    /// For a graph: its forwarding tables, if no file has them; up*/down* routing if not given. Each line is "SWITCH
+    /// DESTINATION NEXT ...": at the switch, packets to the destination, a node or all nodes at a switch, continue to
+    /// one of the next switches.
     pub routes: Option<Param<String>>,
-    /// For a graph with forwarding tables: classes of channels; 1 if not given. A packet takes another class on each link between
-    /// switches, and the last one on all further links. Packets cannot wait for each other in a circle if there are as many classes as
-    /// the longest way has such links.
+    /// For a graph with forwarding tables: channel classes; 1 if not given. A packet takes another class on each link
+    /// between switches, and the last one on all further links. Packets cannot wait for each other in a circle if there
+    /// are as many classes as the longest way has such links.
     pub hop_classes: Option<Param<u32>>,
-    /// For a torus: whether packets change to other channels where they cross the wrap-around link of a ring; true if not given.
-    /// Without this change, rings of five or more switches deadlock.
+    /// For a torus: whether packets change to other channels where they cross a ring's wrap-around link; true if not
+    /// given. Without this change, rings of five or more switches deadlock.
     pub datelines: Option<Param<bool>>,
-    /// For a torus: whether the last switch of each row is joined to the first one; true if not given. Without these wrap-around
-    /// links the network is a mesh, which needs no datelines.
+    /// For a torus: whether each row's last switch is joined to the first one; true if not given. Without these
+    /// wrap-around links the network is a mesh, which needs no datelines.
     pub wraparound: Option<Param<bool>>,
-    /// For a dragonfly, a HyperX network, a graph without nodes of its own, a family of graphs, or a topology from outside: number of
-    /// positions for nodes at each switch; in a Megafly at each leaf.
+    /// For a dragonfly, a HyperX network, a graph without its own nodes, a family of graphs, or a topology from
+    /// outside: number of node positions at each switch; in a Megafly at each leaf.
     pub terminals: Option<Param<u32>>,
-    /// For a dragonfly: number of switches of a group, each of which is joined to each other one. For a Megafly: number of leaves of a
-    /// group, and of spines, each of which is joined to each leaf.
+    /// For a dragonfly: number of switches per group, each of which is joined to each other one. For a Megafly: number
+    /// of leaves, and also of spines, per group; each spine is joined to each leaf.
     pub group: Option<Param<u32>>,
-    /// For a dragonfly: number of links of each switch to other groups. For a Megafly: of each spine.
+    /// For a dragonfly: number of links from each switch to other groups. For a Megafly: from each spine.
     pub global: Option<Param<u32>>,
-    /// For a dragonfly or a Megafly: number of groups. The links of a group to others, `group` times `global`, must be a multiple of
-    /// `groups` - 1: there are so many links between every two groups.
+    /// For a dragonfly or a Megafly: number of groups. A group's links to others, `group` times `global`, must be a
+    /// multiple of `groups` - 1, the multiplier being the number of links between every two groups.
     pub groups: Option<Param<u32>>,
-    /// For a Slim Fly or a Polar Fly: the prime of which the graph is made.
+    /// For a Slim Fly or a Polar Fly: the prime from which the graph is made.
     pub order: Option<Param<u32>>,
     /// For a Jellyfish or an Xpander: number of switches; for an Xpander a multiple of `degree` + 1.
     pub switches: Option<Param<u32>>,
-    /// For a Jellyfish or an Xpander: number of links of each switch to others.
+    /// For a Jellyfish or an Xpander: number of links from each switch to others.
     pub degree: Option<Param<u32>>,
-    /// For a Jellyfish or an Xpander: the seed of the draws of its links; 0 if not given.
+    /// For a Jellyfish or an Xpander: the seed for its random links; 0 if not given.
     pub seed: Option<Param<u32>>,
-    /// For a Clos network: number of ports of a switch.
+    /// For a Clos network: number of ports per switch.
     pub radix: Option<Param<u32>>,
-    /// For a Clos network: number of levels of switches, 2 or 3.
+    /// For a Clos network: number of switch levels, 2 or 3.
     pub levels: Option<Param<u32>>,
-    /// For a Clos network: links of a leaf to nodes for each of its links up; 1 if not given. `radix` must be a multiple of this
-    /// number and 1.
+    /// For a Clos network: a leaf's node links for each of its up-links; 1 if not given. `radix` must be a multiple of
+    /// this number and 1.
     pub oversubscription: Option<Param<u32>>,
-    /// For a dragonfly, a HyperX network, a graph, a family of graphs or a topology from outside: which ways packets take. A dragonfly
-    /// needs 2 channels of each link for minimal ways and 3 for others; a HyperX network needs 1 and 2. A graph without forwarding
-    /// tables has up*/down* routing if not given, which needs 1; `elanite check` prints the number that other ways of graphs need.
+    /// For a dragonfly, a HyperX network, a graph, a family of graphs or a topology from outside: the ways that packets
+    /// take. A dragonfly needs 2 channels per link for minimal ways and 3 for others; a HyperX network needs 1 and 2. A
+    /// graph without forwarding tables has up*/down* routing if not given, which needs 1; `elanite check` prints the
+    /// number that other ways through graphs need.
     pub routing: Option<Param<Ways>>,
 }
 
-/// What a network is.
+/// Network kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
     /// A fat tree: keys `down`, `up`, `parallel`, `wiring` and `adapters`.
     #[default]
     FatTree,
-    /// A torus of any dimensions, or a mesh: keys `dimensions`, `datelines` and `wraparound`.
+    /// A torus with any dimensions, or a mesh: keys `dimensions`, `datelines` and `wraparound`.
     Torus,
     /// A dragonfly: keys `terminals`, `group`, `global`, `groups` and `routing`.
     Dragonfly,
@@ -111,37 +114,40 @@ pub enum Kind {
     /// Any graph, with up*/down* routing, shortest ways or forwarding tables: keys `file` or `cables`, `terminals`, `routing`, `roots`,
     /// `routes_file` or `routes`, and `hop_classes`. `switch.ascent` chooses among its ways.
     Graph,
-    /// The graph of a Slim Fly, with a diameter of two links: keys `order`, `terminals` and `routing`. Like all families of graphs it
-    /// is routed as a graph is.
+    /// A Slim Fly's graph, with a diameter of two links: keys `order`, `terminals` and `routing`. Like all families of
+    /// graphs it is routed like a graph.
     SlimFly,
-    /// The graph of a Polar Fly, with a diameter of two links: keys `order`, `terminals` and `routing`.
+    /// A Polar Fly's graph, with a diameter of two links: keys `order`, `terminals` and `routing`.
     PolarFly,
     /// A random graph with equal degrees: keys `switches`, `degree`, `seed`, `terminals` and `routing`.
     Jellyfish,
-    /// Groups of switches with random matchings between each two: keys `switches`, `degree`, `seed`, `terminals` and `routing`.
+    /// Switch groups with random matchings between each two: keys `switches`, `degree`, `seed`, `terminals` and
+    /// `routing`.
     Xpander,
-    /// A dragonfly whose groups are leaves below spines, also Dragonfly+: keys `terminals`, `group`, `global`, `groups` and `routing`.
+    /// A dragonfly with leaves below spines as groups, also Dragonfly+: keys `terminals`, `group`, `global`, `groups`
+    /// and `routing`.
     Megafly,
-    /// A folded Clos network of equal switches, a fat tree: keys `radix`, `levels` and `oversubscription`.
+    /// A folded Clos network with equal switches, a fat tree: keys `radix`, `levels` and `oversubscription`.
     Clos,
-    /// A kind that a program of your own registers: keys `name` and, as the kind needs them, `dimensions`, `terminals` and
+    /// A kind that your own program registers: keys `name` and, as the kind needs them, `dimensions`, `terminals` and
     /// `routing`.
     Outside,
 }
 
-/// Which leaves of a tree the adapters of a host are at.
+/// The leaves of a host's adapters in a tree.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum HostWiring {
     /// At the same leaf, as far as the leaf has room: nodes in a row are neighbours.
     #[default]
     Plain,
-    /// Each at a leaf of its own: adapter 0 of the hosts of a pod at its first leaf, adapter 1 at its second leaf, and so on.
+    /// Each at its own leaf: adapter 0 of a pod's hosts at the pod's first leaf, adapter 1 at its second leaf, and so
+    /// on.
     RailOptimised,
 }
 
 impl Topology {
-    /// Whether the adapters of a host are at leaves of their own.
+    /// Whether a host's adapters are at separate leaves.
     pub(crate) fn is_rail_optimised(&self) -> bool {
         let wiring = self.wiring.as_ref();
         wiring.is_some_and(|wiring| wiring.value == HostWiring::RailOptimised)
@@ -159,7 +165,7 @@ impl Topology {
         self.kind() == Kind::Torus && !wraps
     }
 
-    /// The same without the keys of other kinds, but for those that are to be kept.
+    /// The same without other kinds' keys, except those that are to be kept.
     pub(crate) fn without_other_kinds(&self, kept: impl Fn(&str) -> bool) -> Topology {
         let kind = self.kind();
         let Ok(Value::Object(mut table)) = serde_json::to_value(self) else {
@@ -173,7 +179,7 @@ impl Topology {
         serde_json::from_value(Value::Object(table)).expect("the other keys are as they were")
     }
 
-    /// The network of a rail, if such a network can exist.
+    /// A rail's network, if such a network can exist.
     pub(crate) fn of_a_rail(&self) -> Result<fabric::Topology, TopologyError> {
         let list = |list: &Option<Param<Vec<u32>>>| {
             list.as_ref().map_or(Vec::new(), |list| list.value.clone())
@@ -272,7 +278,7 @@ impl Topology {
         }
     }
 
-    /// The forwarding tables of a graph, and the line of each entry.
+    /// A graph's forwarding tables, and each entry's line.
     fn routes(&self, graph: &Graph) -> Result<Option<(Routes, Vec<usize>)>, TopologyError> {
         let classes = self.hop_classes.as_ref().map(|classes| classes.value);
         match (&self.routes, classes) {
@@ -295,7 +301,7 @@ impl Topology {
         }
     }
 
-    /// The member of a family of graphs.
+    /// A member of a graph family.
     fn family(&self) -> Family {
         let number = |number: &Option<Param<u32>>| number.as_ref().map_or(0, |number| number.value);
         let (order, seed) = (number(&self.order), number(&self.seed).into());
@@ -321,8 +327,8 @@ impl Topology {
         }
     }
 
-    /// The links down and up of a Clos network, as those of a fat tree: the top has all ports down, the other levels above the leaves
-    /// half of them.
+    /// A Clos network's links down and up, like a fat tree's: the top has all ports down, the other levels above the
+    /// leaves half of them.
     fn clos(&self) -> Result<(Vec<u32>, Vec<u32>), TopologyError> {
         let number = |number: &Option<Param<u32>>| number.as_ref().map_or(1, |number| number.value);
         let (radix, levels) = (number(&self.radix), number(&self.levels));
@@ -376,7 +382,7 @@ impl Topology {
         Ok(ways)
     }
 
-    /// Gives the cables and tables of a graph their shortest form, so that comments and blanks decide nothing.
+    /// Gives a graph's cables and tables their shortest form, so that comments and blanks have no effect.
     pub(crate) fn tidy(&mut self) {
         if let Some(routes) = &mut self.routes {
             routes.value = routes::canonical(&routes.value);
@@ -388,7 +394,7 @@ impl Topology {
         }
     }
 
-    /// The name of the kind for people.
+    /// The kind's name for people.
     pub fn noun(&self) -> &'static str {
         match self.kind() {
             Kind::FatTree if self.is_rail_optimised() => "rail-optimised tree",
@@ -413,7 +419,7 @@ impl Topology {
         self.of_a_rail().map_or(0, |topology| topology.positions())
     }
 
-    /// Levels of links, each of which may have a delay of its own; `None` if a topology from outside cannot be built.
+    /// Link levels, each of which may have its own delay; `None` if a topology from outside cannot be built.
     pub(crate) fn levels(&self) -> Option<usize> {
         Some(match self.kind() {
             Kind::FatTree => self.down.as_ref().map_or(0, |down| down.value.len()),

@@ -1,10 +1,10 @@
-//! # Warnings: limits of a machine that a simulation keeps to in silence
+//! # Warnings: a machine's limits that a simulation silently keeps to
 //!
 //! A machine may be right in all its parts and slower than its author expects. Two such limits follow from the machine alone:
 //!
-//! * *Credits* that do not cover the round trip of a link, hop and credit delay ([`fabric::Credits`]): the link never has its full
-//!   rate.
-//! * *Detours*: up*/down* routing of a graph leads most packets through the root ([`fabric::topology::Uniform`]).
+//! * *Credits* that do not cover a link's round trip, hop and credit delay ([`fabric::Credits`]): the link never has
+//!   its full rate.
+//! * *Detours*: up*/down* routing in a graph leads most packets through the root ([`fabric::topology::Uniform`]).
 //!
 //! A warning changes no result and no exit code. It names the parameter to change and gives the rate that remains.
 
@@ -18,13 +18,13 @@ use serde_json::Value;
 /// The least share of a link's rate that a stream keeps, without a warning, where each packet waits behind one other.
 const LEAST_BEHIND_ONE: f64 = 0.9;
 
-/// The least share of a link's rate that prints as all of it.
+/// The least share of a link's rate that prints as 100%.
 const ALL: f64 = 0.9995;
 
 /// The most that ways may be longer, and that uniform traffic may be slower, than on shortest ways, without a warning.
 const MOST_LOSS: f64 = 0.05;
 
-/// A limit of a machine, for people.
+/// A machine's limit, for people.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Warning {
     /// `credits` or `detours`.
@@ -40,7 +40,7 @@ pub struct Warning {
 }
 
 impl Machine {
-    /// The limits of a checked machine; none in most machines.
+    /// A checked machine's limits; most machines have none.
     pub fn warnings(&self) -> Vec<Warning> {
         let config = self.cluster_config().fabric;
         self.credits(&config)
@@ -94,7 +94,7 @@ impl Machine {
         })
     }
 
-    /// The scarce parameter of a level, its value, and the values that are enough.
+    /// A level's scarce parameter, its value, and the values that are enough.
     fn remedy(
         &self,
         config: &Config,
@@ -151,7 +151,7 @@ impl Machine {
         ("link.buffer", value.expect("a value is plain data"), remedy)
     }
 
-    /// Ways and accepted rate of a graph's routing, if they are worse than on shortest ways.
+    /// A graph routing's ways and accepted rate, if they are worse than on shortest ways.
     fn detours(&self, config: &Config) -> Option<Warning> {
         let Topology::Graph(graph) = &config.topology else {
             return None;

@@ -1,4 +1,4 @@
-//! The tests of the machine files: one program, since each program takes long to compile and link.
+//! The machine files' tests: one program, since each program takes long to compile and link.
 
 mod bad_files;
 mod parameters;

@@ -51,7 +51,7 @@ pub struct Program {
     pub nodes: Vec<NodeId>,
     /// When it starts, after the warm-up.
     pub start: Time,
-    /// The room for sends, per pair of ranks; if `None`, long sends end when their bytes have been fetched.
+    /// The room for sends, per pair of ranks; if 0, long sends end when their bytes have been fetched.
     pub buffered: Bytes,
     /// Its packets' traffic class.
     pub traffic_class: u8,

@@ -19,11 +19,11 @@ pub struct WiringRow {
     pub link_level: u32,
     /// Its way in words.
     pub way: String,
-    /// The level of its source switch; `None` if it leaves a node.
+    /// The level of its source switch; missing if it leaves a node.
     pub level: Option<u32>,
     /// The number of that switch.
     pub switch: Option<u32>,
-    /// The level of its destination switch; `None` if it enters a node.
+    /// The level of its destination switch; missing if it enters a node.
     pub enters_level: Option<u32>,
     /// The number of that switch.
     pub enters: Option<u32>,

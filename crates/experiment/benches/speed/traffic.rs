@@ -1,4 +1,4 @@
-//! Random traffic on the fabric alone, drawn ahead of the cycles in which it is offered.
+//! Random traffic on the fabric alone, drawn before the cycles in which it is offered.
 
 use super::processor_seconds;
 use fabric::{Ack, Cycle, Fabric, Network, Nodes, Notice, PacketSpec, Priority, SharedNodes};
@@ -12,7 +12,7 @@ use std::time::Instant;
 /// Cycles for which packets are drawn at a time.
 const AHEAD: Cycle = 8192;
 
-/// Where the packets of a node go.
+/// The destinations of a node's packets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Pattern {
     Uniform,
@@ -36,8 +36,7 @@ impl FromStr for Pattern {
 }
 
 impl Pattern {
-    /// Where the next packet of a node goes, among `nodes`; a node that is its own destination is
-    /// silent.
+    /// The destination of a node's next packet, among `nodes`; a node that is its own destination is silent.
     fn destination(self, node: u32, nodes: u32, random: &mut Stream) -> u32 {
         match self {
             Pattern::Uniform => {
@@ -78,7 +77,7 @@ impl Source {
     }
 }
 
-/// The nodes of a region of the network: they offer packets, and answer them.
+/// The nodes in a network region: they offer packets, and answer them.
 struct Part {
     /// Cycles from a delivery to its acknowledgement.
     turnaround: Cycle,
@@ -89,7 +88,7 @@ struct Part {
     acknowledged: u64,
     /// Links that the acknowledged packets crossed.
     links: u64,
-    /// The sum of the hashes of their records.
+    /// The sum of their records' hashes.
     digest: u64,
 }
 
@@ -143,12 +142,12 @@ pub struct Traffic {
     /// By region.
     parts: Vec<Arc<Mutex<Part>>>,
     source: Option<Source>,
-    /// Mean cycles between two packets of a node.
+    /// Mean cycles between a node's packets.
     gap: f64,
     /// When each node offers its next packet.
     next: BinaryHeap<Reverse<(Cycle, u32)>>,
     drawn_until: Cycle,
-    /// Seconds that have passed without those of drawing packets.
+    /// Seconds that have passed, without drawing packets.
     pub wall_seconds: f64,
 }
 
@@ -165,7 +164,7 @@ fn open(part: &Mutex<Part>) -> MutexGuard<'_, Part> {
 }
 
 impl Traffic {
-    /// Events of the control plane and of the mover.
+    /// Events in the control plane and in the mover.
     pub fn events(&self) -> u64 {
         self.fabric.events() + self.fabric.motion_events()
     }
@@ -227,8 +226,7 @@ impl Traffic {
         traffic
     }
 
-    /// Runs to a cycle, that cycle included. Returns the processor seconds without those of drawing
-    /// packets.
+    /// Runs to a cycle, that cycle included. Returns the processor seconds, without drawing packets.
     pub fn run_until(&mut self, end: Cycle) -> f64 {
         let mut seconds = 0.0;
         let parts = self.parts.iter();
@@ -244,7 +242,7 @@ impl Traffic {
         seconds
     }
 
-    /// Draws the packets that are offered by a cycle; of each node one, by the end of time.
+    /// Draws the packets offered by a cycle; one per node if the cycle is the last possible one.
     fn draw(&mut self, end: Cycle) {
         let Some(source) = &mut self.source else {
             return;

@@ -1,4 +1,4 @@
-//! A static allocation of rails (coll2003 s2), for which nothing runs; see [`workload::allocation`].
+//! A static rail allocation (coll2003 s2), without a simulation; see [`workload::allocation`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -11,26 +11,27 @@ use rails::AllocationError;
 use rails::allocation::{MOST_RAILS, check, most_nodes};
 use workload::{Failure, Records};
 
-/// Most nodes of a matrix that is kept: more than a picture has room for.
+/// Most nodes in a stored matrix: more than fit into a picture.
 const MOST_OF_A_MATRIX: u32 = 1024;
 
-/// A static allocation of rails (coll2003 s2): each adapter either transmits or receives, and every node reaches every other.
+/// A static rail allocation (coll2003 s2): each adapter either transmits or receives, and every node reaches every
+/// other.
 #[grid(struct Allocation)]
 pub struct AllocationGrid {
-    /// How many nodes there are; they need not be those of the machine.
+    /// The node count, which need not be the machine's.
     pub nodes: Sweep<u32>,
     /// How rails are allocated.
     pub algorithm: Sweep<Algorithm>,
     /// How many rails there are, for the optimal algorithm; as few as it needs by default.
     pub rails: Option<Sweep<u32>>,
-    /// Whether the matrix of the allocation is kept, who transmits and who receives on each rail.
+    /// Whether the allocation's matrix is kept: the transmitters and the receivers on each rail.
     pub matrix: Option<Sweep<bool>>,
 }
 
 /// An algorithm that allocates rails statically (coll2003 s2).
 #[choice]
 pub enum Algorithm {
-    /// Algorithm 1: twice the logarithm of the number of nodes.
+    /// Algorithm 1: twice the logarithm of the node count.
     Logarithmic,
     /// Algorithm 2: as few as there can be.
     Optimal,
@@ -61,12 +62,12 @@ impl Kind for AllocationGrid {
         self.rails(&path, check);
     }
 
-    // An allocation is one of nodes that need not be the machine's.
+    // An allocation's nodes need not be the machine's.
     fn fit(&self, _: &str, _: &mut Fit<'_>) {}
 }
 
 impl AllocationGrid {
-    /// Checks that the given number of rails is enough for every number of nodes.
+    /// Checks that the given rail count is enough for every node count.
     fn rails(&self, path: &str, checks: &mut Check<'_>) {
         let Some(rails) = &self.rails else {
             return;
@@ -79,7 +80,7 @@ impl AllocationGrid {
         }
         for (place, &rails) in rails.places(&format!("{path}.rails")) {
             let nodes = self.nodes.values().iter().copied();
-            // The largest number of nodes needs the most rails. Numbers that are out of range have been reported.
+            // The largest node count needs the most rails. Numbers that are out of range have been reported.
             let Some(nodes) = nodes.filter(|&nodes| nodes <= MOST_NODES).max() else {
                 continue;
             };

@@ -21,40 +21,40 @@ use workload::{Failure, Records};
 /// Most processes on a node, as in a trace.
 const MOST_PROCESSES: u32 = 256;
 
-/// Most groups at a time: each group keeps a heap of the library in the memory of every adapter.
+/// Most groups at a time: each group keeps a library heap in every adapter's memory.
 const MOST_GROUPS: u32 = 16;
 
 /// A barrier, a broadcast or a reduction, again and again (petrini2001). It begins after the warm-up.
 #[grid(struct Collective)]
 pub struct CollectiveGrid {
-    /// What is called, by its name in Elanlib.
+    /// The called operation, by its name in Elanlib.
     pub operation: Sweep<Operation>,
-    /// Its nodes, with a process on each unless `processes` says otherwise; the first process is the root of broadcasts.
-    /// The nodes may run jobs, too.
+    /// Its nodes, with one process on each by default (`processes`); the first process is the root in broadcasts. The
+    /// nodes may run jobs, too.
     pub nodes: Sweep<Nodes>,
     /// Calls that are measured, at least as many as batches.
     pub repeats: Sweep<u32>,
-    /// Where the buffers of a broadcast lie.
+    /// The location of a broadcast's buffers.
     pub memory: Option<Sweep<Placement>>,
-    /// Length of what is broadcast.
+    /// Broadcast length.
     pub message: Option<Sweep<Bytes>>,
     /// Processes on each node, with ranks next to each other; 1 by default, at most `host.cpus`.
     pub processes: Option<Sweep<u32>>,
-    /// Groups of the same nodes that do this at the same time, each with another root; 1 by default.
+    /// Groups of the same nodes that make the calls at the same time, each with another root; 1 by default.
     pub groups: Option<Sweep<u32>>,
-    /// Whether a deadlock of packets is a result, with the metric `deadlock` and a table, and not an error.
+    /// Whether a packet deadlock is a result, with the metric `deadlock` and a table, and not an error.
     pub may_deadlock: Option<Sweep<bool>>,
-    /// What each process computes before each call, on a processor that the operating system takes away now and then;
-    /// nothing by default.
+    /// Each process's computation before each call, on a processor that the operating system takes away now and then;
+    /// no computation by default.
     pub compute: Option<Sweep<Time>>,
-    /// The traffic class of its packets, from 0 on, where the machine has several (`link.classes`); 0 by default.
+    /// Its packets' traffic class, from 0 on, where the machine has several (`link.classes`); 0 by default.
     pub class: Option<Sweep<u32>>,
 }
 
 /// A collective operation and its background traffic.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct CollectiveSeries {
-    /// What is called.
+    /// The called operation.
     pub collective: CollectiveGrid,
     /// The background traffic.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
@@ -65,7 +65,7 @@ pub struct CollectiveSeries {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collectives {
-    /// What is called.
+    /// The called operation.
     pub collective: Collective,
     /// The background traffic.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

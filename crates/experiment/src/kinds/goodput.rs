@@ -10,14 +10,14 @@ use machine::Fault;
 use units::Bytes;
 use workload::{Failure, Goodput, Records};
 
-/// What bit errors leave of the bandwidth of one stream, by a closed form.
+/// One stream's expected bandwidth under bit errors, by a closed form.
 #[grid(Goodput)]
 pub struct GoodputGrid {
     /// The node that sends.
     pub from: Sweep<u32>,
     /// The node to which it sends.
     pub to: Sweep<u32>,
-    /// Length of each message, at most the payload of a packet.
+    /// Message length, at most a packet's payload.
     pub message: Sweep<Bytes>,
 }
 

@@ -11,31 +11,31 @@ use workload::Distribution;
 /// Nodes that send messages, or fetch them, each one message at a time (petrini2003 s4.3-4.7).
 #[grid(struct Job)]
 pub struct JobGrid {
-    /// Where their messages go: the name of a pattern, or of a CSV file with pairs of nodes.
+    /// Their messages' destinations: the name of a pattern, or of a CSV file with node pairs.
     pub pattern: Sweep<Pattern>,
     /// Its nodes. A node runs one job.
     pub nodes: Sweep<Nodes>,
     /// Mean message size.
     pub message: Sweep<Bytes>,
-    /// Distribution of message sizes.
+    /// Message size distribution.
     pub sizes: Sweep<Distribution>,
-    /// Distribution of inter-arrival times.
+    /// Inter-arrival time distribution.
     pub arrivals: Sweep<Distribution>,
-    /// Mean offered load of each node.
+    /// Mean offered load per node.
     pub load: Sweep<Rate>,
-    /// The nodes that its messages go to instead of each other; they may be nodes of any job, too.
+    /// The destinations of its messages, instead of each other; they may also belong to any job.
     pub servers: Option<Sweep<Nodes>>,
     /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are read from it. Over
     /// several rails they can only be written.
     pub writes: Option<Sweep<f64>>,
     /// Where the buffers lie: in the adapter's memory (default) or in main memory.
     pub memory: Option<Sweep<Placement>>,
-    /// Processes of each node, which share its load; 1 by default. Each sends one message at a time.
+    /// Processes per node, which share its load; 1 by default. Each sends one message at a time.
     pub processes: Option<Sweep<u32>>,
-    /// The source of its messages that the simulating program has registered, by its name; by
-    /// default sizes and gaps are independent draws.
+    /// Its message source, by the name that the simulating program has registered; by default sizes and gaps are
+    /// independent draws.
     pub source: Option<Sweep<String>>,
-    /// The traffic class of its messages, from 0 on, where the machine has several (`link.classes`); 0 by default.
+    /// Its messages' traffic class, from 0 on, where the machine has several (`link.classes`); 0 by default.
     pub class: Option<Sweep<u32>>,
 }
 

@@ -1,6 +1,6 @@
-//! Jobs: nodes that send messages, or fetch them (petrini2003 s4.3-4.7), any number of jobs at a time; see [`workload::job`]
-//! and [`workload::traffic`]. A rail may fail meanwhile. A search may look for the load at which one job alone saturates
-//! ([`workload::saturation`]).
+//! Jobs: nodes that send or fetch messages (petrini2003 s4.3-4.7), any number of jobs at a time; see [`workload::job`]
+//! and [`workload::traffic`]. A rail may fail meanwhile. A search may look for the load at which one job alone
+//! saturates ([`workload::saturation`]).
 
 mod check;
 mod fit;
@@ -28,7 +28,7 @@ pub struct JobsSeries {
     /// A rail that fails while they run.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub failure: Option<RailFailure>,
-    /// A search of the load at which the only job saturates.
+    /// A search for the load at which the only job saturates.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Search>,
 }
@@ -42,12 +42,12 @@ pub struct Traffic {
     /// A rail that fails while they run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<RailFailure>,
-    /// A search of the load at which the only job saturates.
+    /// A search for the load at which the only job saturates.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub saturation: Option<Search>,
 }
 
-/// All combinations of the values of jobs.
+/// All combinations of the jobs' values.
 pub(super) fn points(jobs: &BTreeMap<String, JobGrid>) -> Vec<BTreeMap<String, Job>> {
     let combinations = jobs.values().map(Grid::points).multi_cartesian_product();
     combinations
@@ -55,7 +55,7 @@ pub(super) fn points(jobs: &BTreeMap<String, JobGrid>) -> Vec<BTreeMap<String, J
         .collect()
 }
 
-/// The fields of jobs; their names begin with the name of the job if `named` is set.
+/// The jobs' fields; their names begin with the job's name if `named` is set.
 pub(super) fn named_fields(
     jobs: &BTreeMap<String, impl Serialize>,
     named: bool,
@@ -69,7 +69,7 @@ pub(super) fn named_fields(
     fields.collect()
 }
 
-/// The fields of jobs with one value each, and the names of files in place of lists of pairs.
+/// The jobs' fields with one value each, and file names in place of pair lists.
 pub(super) fn parameters(jobs: &BTreeMap<String, Job>, named: bool) -> Map<String, Value> {
     let mut all = named_fields(jobs, named);
     for value in all.values_mut() {

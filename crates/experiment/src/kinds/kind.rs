@@ -1,4 +1,4 @@
-//! What a kind of benchmark says about itself; see the essay of [`super`].
+//! The traits of benchmark kinds; see the essay in [`super`].
 
 use super::job::JobGrid;
 use crate::check::Check;
@@ -13,33 +13,33 @@ use workload::{Failure, RailFailure, Records, Search, Window};
 
 /// A benchmark's section in an experiment file, with lists of values.
 pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
-    /// What the kind is, in words with an article.
+    /// The kind, in words with an article.
     const WHAT: &'static str;
 
-    /// The figure of a series of this kind where the file describes no other.
+    /// The default figure for a series of this kind.
     const PLOT: Plot;
 
     /// Whether anything travels over the network, where faults are.
     const USES_NETWORK: bool = true;
 
-    /// Whether it knows no other faults than bit errors of all links, or of all links of a level.
+    /// Whether it admits only bit errors on all links, or on all links at a level.
     const ONLY_BIT_ERRORS: bool = false;
 
-    /// Takes what the kind can use of what stands beside the section.
+    /// Takes the usable sections from those beside this one.
     fn take(&mut self, _: &mut Beside) {}
 
-    /// Finds problems that do not depend on the machine. `series` is the path of the series, `run` how it is run.
+    /// Finds problems that do not depend on the machine. `series` is the series' path, `run` its run settings.
     fn check(&self, series: &str, run: &Run, check: &mut Check<'_>);
 
     /// Finds problems that depend on the machine.
     fn fit(&self, series: &str, fit: &mut Fit<'_>);
 
-    /// The fields whose values tell its points apart, by their names in tables and figures.
+    /// The fields that distinguish its points, by their names in tables and figures.
     fn columns(&self) -> Map<String, Value> {
         fields(self)
     }
 
-    /// The sections of the series.
+    /// The series' sections.
     fn sections(&self, key: &str) -> Map<String, Value> {
         Map::from_iter([(key.to_string(), json!(self))])
     }
@@ -53,12 +53,12 @@ pub(crate) trait Runs: Serialize {
     /// See [`Failure`].
     fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure>;
 
-    /// What distinguishes a point in tables and figures.
+    /// The fields that distinguish a point in tables and figures.
     fn parameters(&self) -> Map<String, Value> {
         fields(self)
     }
 
-    /// The part of the benchmark that decides the result; `run` is the part of the key that says how it runs.
+    /// The benchmark's part of the key, which decides the result; `run` is the key's part with the run settings.
     fn key(&self, _run: &mut Value) -> Value {
         json!(self)
     }
@@ -72,20 +72,20 @@ pub(crate) struct Setting<'a> {
     pub whole: &'a dyn Fn() -> Cluster,
     /// How the point is measured.
     pub window: Window,
-    /// Seed of all random streams.
+    /// The seed for all random streams.
     pub seed: u64,
 }
 
-/// What is drawn of a series: metrics over a field.
+/// A series' plot: metrics over a field.
 #[derive(Clone, Copy, Debug)]
 pub struct Plot {
-    /// The field of the horizontal axis.
+    /// The horizontal axis's field.
     pub over: &'static str,
     /// The metrics, a figure each; metrics that a point does not have are left out.
     pub metrics: &'static [&'static str],
 }
 
-/// What may stand beside the section of a kind.
+/// The sections that may stand beside a kind's section.
 #[derive(Debug)]
 pub(crate) struct Beside {
     /// Jobs.

@@ -1,7 +1,7 @@
-//! Programs side by side: lists of flows, traces and jobs in one run; see [`workload::mix`] and [`workload::flows`].
+//! Programs side by side: flow lists, traces and jobs in one run; see [`workload::mix`] and [`workload::flows`].
 //!
-//! Each program has a section with a name of its own: `[series.flows.NAME]` is a list of flows, `[series.traces.NAME]` a trace in a
-//! file, `[series.jobs.NAME]` a job of steady traffic. The trace of a pattern, `[series.trace]`, may stand beside them.
+//! Each program has its own named section: `[series.flows.NAME]` is a flow list, `[series.traces.NAME]` a trace in a
+//! file, `[series.jobs.NAME]` a steady-traffic job. A pattern's trace, `[series.trace]`, may stand beside them.
 
 mod check;
 mod fit;
@@ -27,18 +27,18 @@ use workload::flows::Flow;
 use workload::mix::{Machines, Operations, Program};
 use workload::{Failure, Flows, Mix, Records};
 
-/// The name of the trace of a pattern among the programs.
+/// A pattern trace's name among the programs.
 const PATTERN: &str = "trace";
 
-/// A list of flows, each with its start, its nodes and its size.
+/// A flow list: each flow with its start, its nodes and its size.
 #[grid(struct FlowList)]
 pub struct FlowListGrid {
     /// A CSV file with the columns start, source, destination, size and class.
     pub file: Sweep<Content>,
-    /// The nodes of the list: node 0 of the file is the first of these, and so on. By default, the nodes of the file are those of
-    /// the machine.
+    /// The list's nodes: node 0 in the file is the first of these, and so on. By default, the file's nodes are the
+    /// machine's.
     pub nodes: Option<Sweep<Nodes>>,
-    /// When the list starts, from the end of the warm-up; immediately by default.
+    /// When the list starts, after the warm-up; immediately by default.
     pub start: Option<Sweep<Time>>,
     /// Where the buffers lie: in the adapter's memory (default) or in main memory.
     pub memory: Option<Sweep<Placement>>,
@@ -47,31 +47,31 @@ pub struct FlowListGrid {
 /// A trace in a file, by processes on some nodes.
 #[grid(struct TraceFile)]
 pub struct TraceFileGrid {
-    /// A trace in GOAL, as text or of txt2bin. `elanite goal import` makes one from other formats.
+    /// A trace in GOAL, as text or from txt2bin. `elanite goal import` makes one from other formats.
     pub file: Sweep<Content>,
-    /// The nodes of the processes, in the order of the ranks.
+    /// The processes' nodes, in rank order.
     pub nodes: Sweep<Nodes>,
     /// Processes on each node, with ranks next to each other; 1 by default, at most `host.cpus`.
     pub processes: Option<Sweep<u32>>,
-    /// When the trace starts, from the end of the warm-up; immediately by default.
+    /// When the trace starts, after the warm-up; immediately by default.
     pub start: Option<Sweep<Time>>,
-    /// Room for the sends of each pair of ranks, which end in it; none by default: long sends end when their bytes have been
-    /// fetched.
+    /// Room for sends, per pair of ranks, which end in it; no room by default: long sends end when their bytes have
+    /// been fetched.
     pub buffered: Option<Sweep<Bytes>>,
-    /// The traffic class of its packets, from 0 on, where the machine has several (`link.classes`); 0 by default.
+    /// Its packets' traffic class, from 0 on, where the machine has several (`link.classes`); 0 by default.
     pub class: Option<Sweep<u32>>,
 }
 
 /// Programs side by side, by their names.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct MixSeries {
-    /// Jobs of steady traffic.
+    /// Steady-traffic jobs.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub jobs: BTreeMap<String, JobGrid>,
-    /// Lists of flows.
+    /// Flow lists.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, FlowListGrid>,
-    /// The trace of a pattern.
+    /// A pattern's trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace: Option<TraceGrid>,
     /// Traces in files.
@@ -83,13 +83,13 @@ pub struct MixSeries {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Programs {
-    /// Jobs of steady traffic.
+    /// Steady-traffic jobs.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub jobs: BTreeMap<String, Job>,
-    /// Lists of flows.
+    /// Flow lists.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub flows: BTreeMap<String, FlowList>,
-    /// The trace of a pattern.
+    /// A pattern's trace.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace: Option<Trace>,
     /// Traces in files.
@@ -97,7 +97,7 @@ pub struct Programs {
     pub traces: BTreeMap<String, TraceFile>,
 }
 
-/// All combinations of the values of programs of one kind.
+/// All combinations of values for programs of one kind.
 fn points<G: Grid>(grids: &BTreeMap<String, G>) -> Vec<BTreeMap<String, G::Point>>
 where
     G::Point: Clone,
@@ -140,7 +140,7 @@ impl Grid for MixSeries {
     }
 }
 
-/// The fields of programs, whose names begin with that of the program.
+/// The programs' fields, with names that begin with the program's.
 fn named(
     jobs: &BTreeMap<String, impl Serialize>,
     flows: &BTreeMap<String, impl Serialize>,
@@ -221,7 +221,7 @@ impl FlowList {
     }
 }
 
-/// The node of each rank: so many ranks on each of some nodes.
+/// Each rank's node: a given number of ranks per node.
 fn ranks(nodes: &Nodes, processes: Option<u32>) -> Vec<NodeId> {
     let each = processes.unwrap_or(1) as usize;
     let nodes = nodes.numbers().into_iter();
@@ -280,7 +280,7 @@ impl Runs for Programs {
         all
     }
 
-    /// The text of files is named by its digest.
+    /// File texts are named by their digests.
     fn key(&self, _run: &mut Value) -> Value {
         let mut key = json!(self);
         for kind in ["flows", "traces"] {

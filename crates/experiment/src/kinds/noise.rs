@@ -1,4 +1,4 @@
-//! The noise test: how much of a processor the operating system takes (garcia2005 s3.3); see [`workload::noise`].
+//! The noise test: the processor share that the operating system takes (garcia2005 s3.3); see [`workload::noise`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -12,10 +12,11 @@ use workload::{Failure, Noise, Records};
 /// Most iterations: ten times as many as the paper has (garcia2005 s3.3).
 const MOST_ITERATIONS: u32 = 10_000_000;
 
-/// Most computation of a point: with as much noise as a machine may have, it takes less than any run may take.
+/// A point's longest computation: with the most noise that a machine may have, it takes less time than the bound on
+/// runs.
 const MOST: Time = Time::from_secs(1500);
 
-/// One computation again and again on one processor, which the operating system of the machine takes away (garcia2005 s3.3).
+/// A repeated computation on one processor, which the machine's operating system takes away (garcia2005 s3.3).
 #[grid(Noise)]
 pub struct NoiseGrid {
     /// The node.
@@ -24,7 +25,7 @@ pub struct NoiseGrid {
     pub cpu: Sweep<u32>,
     /// How often it computes, at least as often as there are batches.
     pub iterations: Sweep<u32>,
-    /// What one computation takes in the absence of noise.
+    /// Duration of one computation without noise.
     pub compute: Sweep<Time>,
 }
 

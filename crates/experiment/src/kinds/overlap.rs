@@ -12,14 +12,14 @@ use workload::{Failure, Overlap, Records};
 /// Longest computation.
 const LONGEST: Time = Time::from_secs(1);
 
-/// Post-compute-wait: a process posts a send and a receive of MPI, computes, and waits for both (garcia2005 s3.2).
+/// Post-compute-wait: a process posts an MPI send and receive, computes, and waits for both (garcia2005 s3.2).
 #[grid(Overlap)]
 pub struct OverlapGrid {
-    /// The node of the process that computes.
+    /// The computing process's node.
     pub from: Sweep<u32>,
-    /// The node of its partner, which only communicates.
+    /// Its partner's node, which only communicates.
     pub to: Sweep<u32>,
-    /// Length of each message, in main memory.
+    /// Message length, in main memory.
     pub message: Sweep<Bytes>,
     /// How long each computation takes.
     pub compute: Sweep<Time>,

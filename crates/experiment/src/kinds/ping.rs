@@ -24,11 +24,11 @@ pub struct PingGrid {
     pub source: Sweep<Placement>,
     /// Where the receiver's buffer lies.
     pub destination: Sweep<Placement>,
-    /// Length of each message.
+    /// Message length.
     pub message: Sweep<Bytes>,
     /// Messages in each direction.
     pub repeats: Sweep<u32>,
-    /// What moves the messages: remote DMAs of Elan3lib (default), or MPI.
+    /// The library that moves the messages: remote DMAs in Elan3lib (default), or MPI.
     pub library: Option<Sweep<Library>>,
 }
 

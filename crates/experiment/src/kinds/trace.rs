@@ -1,4 +1,4 @@
-//! The replay of a generated pattern of messages, such as an all-reduce by rings; see [`workload::trace`].
+//! The replay of a generated message pattern, such as an all-reduce by rings; see [`workload::trace`].
 
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
@@ -18,17 +18,17 @@ const MOST_RANKS: u32 = 1 << 20;
 /// A collective operation as a trace: its messages, replayed by processes on some nodes.
 #[grid(struct Trace)]
 pub struct TraceGrid {
-    /// What is called, by its algorithm.
+    /// The called operation, by its algorithm.
     pub pattern: Sweep<Called>,
-    /// The nodes of the processes, in the order of the ranks.
+    /// The processes' nodes, in rank order.
     pub nodes: Sweep<Nodes>,
-    /// Bytes of the vector of a rank; of an all-to-all, from each rank to each other of its group.
+    /// Bytes in a rank's vector; for an all-to-all, from each rank to each other rank in its group.
     pub message: Sweep<Bytes>,
     /// Calls, one after the other.
     pub repeats: Sweep<u32>,
     /// Processes on each node, with ranks next to each other; 1 by default.
     pub processes: Option<Sweep<u32>>,
-    /// Ranks of a group: a divisor of the ranks. By default the ranks of a node; of an all-to-all in groups, all ranks.
+    /// Ranks per group: a divisor of the rank count. By default a node's ranks; for an all-to-all in groups, all ranks.
     pub group: Option<Sweep<u32>>,
 }
 

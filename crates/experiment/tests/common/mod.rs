@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Functions that the tests share.
 
 #![allow(dead_code)] // each test uses a part
 
@@ -19,12 +19,12 @@ pub const RAILS: &str = concat!(
 );
 pub const EXPERIMENT: &str = include_str!("../good.toml");
 
-/// Plans `text` on the machine of the tests; overrides go where they belong.
+/// Plans `text` on the tests' machine, with overrides for either file.
 pub fn plan_file(file: &str, text: &str, overrides: &[&str]) -> Result<Vec<Point>, Problems> {
     plan_on(GOOD_MACHINE, (file, text), overrides)
 }
 
-/// The same on a machine of choice.
+/// The same on a given machine.
 pub fn plan_on(
     machine: MachineFile<'_>,
     (file, text): (&str, &str),
@@ -42,29 +42,29 @@ pub fn plan_on(
     plan("test/good", (&experiment, &document), &machine, 1)
 }
 
-/// The points of a right file on the machine of the tests.
+/// The points in a valid file on the tests' machine.
 pub fn planned(file: &str, text: &str, overrides: &[&str]) -> Vec<Point> {
     plan_file(file, text, overrides).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// The same of one series.
+/// The same for one series.
 pub fn series(name: &str, file: &str, text: &str, overrides: &[&str]) -> Vec<Point> {
     let mut points = planned(file, text, overrides);
     points.retain(|point| point.series == name);
     points
 }
 
-/// The points of the good experiment with overrides.
+/// The valid experiment's points with overrides.
 pub fn points(overrides: &[&str]) -> Vec<Point> {
     planned("good.toml", EXPERIMENT, overrides)
 }
 
-/// The keys of points.
+/// The points' keys.
 pub fn keys(points: &[Point]) -> Vec<String> {
     points.iter().map(Point::key).collect()
 }
 
-/// The parameters of points, a line each.
+/// The points' parameters, a line each.
 pub fn lines(points: &[Point]) -> String {
     let lines = points
         .iter()
@@ -72,7 +72,7 @@ pub fn lines(points: &[Point]) -> String {
     lines.collect::<Vec<_>>().join("\n")
 }
 
-/// Pins what a user is told, in `bad/NAME.snap`.
+/// Pins the user's error messages, in `bad/NAME.snap`.
 pub fn snapshot(name: &str, problems: &Problems) {
     let rendered = problems.render(false);
     for problem in &problems.0 {

@@ -1,18 +1,18 @@
-//! What is wrong with a fault, whatever the machine: which keys go together, and their bounds.
+//! Machine-independent checks of a fault: keys that exclude or need each other, and their bounds.
 
 use super::{Fault, Wrong};
 use fabric::config::MAX_BIT_ERROR_RATE;
 use std::ops::RangeInclusive;
 use units::Time;
 
-/// Latest moment of a fault, and longest time of a repair: far more than anybody simulates.
+/// A fault's latest moment, and the longest repair time: far beyond any simulated time.
 const LATEST: Time = Time::from_secs(1000);
 
-/// Bounds of mean times: with shorter ones, a run would do nothing else.
+/// Bounds of mean times: with shorter ones, a run would process only faults.
 const MEANS: RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(24 * 3600);
 
 impl Fault {
-    /// Finds what is wrong, whatever the machine.
+    /// Finds the mistakes that do not depend on the machine.
     ///
     /// # Errors
     /// The first thing that is wrong.
@@ -173,7 +173,7 @@ fn range(key: &'static str, time: Option<Time>, range: RangeInclusive<Time>) -> 
     }
 }
 
-/// The level that `links` names; none for all levels.
+/// The level that `links` names; `None` for all levels.
 pub(super) fn level(links: &str) -> Result<Option<usize>, Wrong> {
     if links == "all" {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! The fault on a machine: which part of it is meant.
+//! The fault on a machine: the affected part.
 
 use super::check::level;
 use super::{Fault, Pick, Wrong};
@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use units::Rate;
 
 impl Fault {
-    /// The fault on a machine whose fastest links have such a rate.
+    /// The fault on a machine with this fastest link rate.
     ///
     /// # Errors
     /// The first thing that is wrong with it, or that the machine does not have.
@@ -48,7 +48,7 @@ impl Fault {
         if let Some(links) = &self.links {
             return self.links(links, rail, wiring);
         }
-        // One part of one rail.
+        // One part on one rail.
         let of_rail = |key| match rail {
             None if rails > 1 => {
                 let message =
@@ -100,7 +100,7 @@ impl Fault {
     }
 }
 
-/// The pace of a link that has trained to a rate.
+/// The pace for a link that has trained to a rate.
 fn degraded(rate: Rate, fastest: Rate) -> Result<Pace, Wrong> {
     let pace = admit(rate, fastest);
     let pace = pace.map_err(|(message, allowed)| Wrong::new("rate", message).allowed(allowed))?;
@@ -111,7 +111,7 @@ fn degraded(rate: Rate, fastest: Rate) -> Result<Pace, Wrong> {
     Ok(pace)
 }
 
-/// A node of the machine.
+/// One of the machine's nodes.
 fn attached(key: &'static str, node: u32, wiring: &dyn Wiring) -> Result<NodeId, Wrong> {
     let nodes = wiring.nodes();
     if node < nodes {
@@ -121,7 +121,7 @@ fn attached(key: &'static str, node: u32, wiring: &dyn Wiring) -> Result<NodeId,
     Err(Wrong::new(key, message).allowed(format!("0 to {}", nodes - 1)))
 }
 
-/// The link at a node or at a port of a switch.
+/// The link at a node or at a switch port.
 fn link_of(text: &str, rail: Rail, wiring: &dyn Wiring) -> Result<LinkId, Wrong> {
     if let Some(node) = text
         .strip_prefix("node ")
@@ -130,7 +130,7 @@ fn link_of(text: &str, rail: Rail, wiring: &dyn Wiring) -> Result<LinkId, Wrong>
         let node = attached("link", node, wiring)?;
         return Ok(wiring.injection(wiring.place(rail, node)));
     }
-    // The names of switches of a torus have commas, too.
+    // A torus's switch names have commas, too.
     let parts = text
         .strip_prefix("switch ")
         .and_then(|rest| rest.rsplit_once(", port "));
@@ -167,7 +167,7 @@ fn link_of(text: &str, rail: Rail, wiring: &dyn Wiring) -> Result<LinkId, Wrong>
     Ok(link)
 }
 
-/// The switch of a name, with or without the word "switch".
+/// The switch with a name, with or without the word "switch".
 fn switch_of(
     key: &'static str,
     text: &str,
@@ -185,7 +185,7 @@ fn switch_of(
         name.trim_start_matches("switch ").to_string()
     };
     let known: Vec<String> = here().map(short).collect();
-    // The first and the last switch of each level.
+    // Each level's first and last switch.
     let mut levels: BTreeMap<usize, (String, String)> = BTreeMap::new();
     for switch in here() {
         let name = short(switch);

@@ -1,4 +1,4 @@
-//! The words of lines of graphs: rates and delays of cables, and whether a node forwards.
+//! The words in graph lines: cable rates and delays, and whether a node forwards.
 
 use super::{Graph, GraphMistake, statements};
 use std::collections::BTreeSet;
@@ -6,12 +6,12 @@ use std::fmt::Display;
 use std::str::FromStr;
 use units::{Rate, Time};
 
-/// The words of a cable behind its ends.
+/// A cable's words behind its ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Words {
-    /// The rate of both directions; that of the level if not given.
+    /// The rate in both directions; the level's if not given.
     pub rate: Option<Rate>,
-    /// The delay of a hop at full rate; that of the level if not given.
+    /// The hop delay at full rate; the level's if not given.
     pub delay: Option<Time>,
 }
 
@@ -63,12 +63,12 @@ impl Display for Words {
     }
 }
 
-/// Whether the words behind the two ends of a cable are such.
+/// Whether the words behind a cable's two ends are valid.
 pub(super) fn has_words(words: &[&str]) -> bool {
     words[2..].iter().all(|word| word.contains('='))
 }
 
-/// Whether the line of a node says that the node forwards packets of others, if it says anything.
+/// Whether a node's line makes it forward other nodes' packets; `None` if the line leaves this open.
 pub(super) fn forwards(line: usize, words: &[&str]) -> Result<Option<bool>, GraphMistake> {
     match words {
         [] => Ok(None),
@@ -83,7 +83,7 @@ pub(super) fn forwards(line: usize, words: &[&str]) -> Result<Option<bool>, Grap
     }
 }
 
-/// The cables of a text that was read, each with its line, its level and its words.
+/// A text's cables, each with its line, its level and its words.
 pub(crate) fn cables(text: &str) -> Vec<(usize, usize, Words)> {
     let Ok(graph) = Graph::read(text) else {
         return Vec::new();

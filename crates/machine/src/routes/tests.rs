@@ -48,7 +48,7 @@ fn mistakes_have_lines() {
         let expected = (!message.is_empty()).then(|| (line, message.to_string()));
         assert_eq!(found, expected, "{text}");
     }
-    // A mistake of the graph is not one of the tables.
+    // A mistake in the graph is not one in the tables.
     assert_eq!(routes_mistake("a a\n", Some(1), "a b c\n"), None);
     assert_eq!(routes_mistake("a b\n", Some(1), "a b b\nb a a\n"), None);
 }

@@ -1,9 +1,9 @@
-//! What a machine file may say about faults.
+//! Rules for faults in a machine file.
 
 use crate::check::Check;
 use crate::file::Machine;
 
-/// Reports faults that are none, or that the machine cannot have.
+/// Reports invalid faults, and those that the machine cannot have.
 pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
     for (index, fault) in machine.fault.iter().enumerate() {
         if let Err(wrong) = machine.admits(fault) {

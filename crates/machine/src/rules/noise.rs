@@ -1,4 +1,4 @@
-//! What a machine file may say about noise.
+//! Rules for noise in a machine file.
 
 use crate::check::Check;
 use crate::file::Machine;
@@ -10,17 +10,18 @@ use elan::noise::Source;
 use std::ops::RangeInclusive;
 use units::Time;
 
-/// Bounds of mean intervals: with shorter ones, a run would do nothing else; with longer ones, nothing would ever happen.
+/// Bounds of mean intervals: with shorter ones, a run would process only detours; with longer ones, a detour would
+/// never occur.
 const INTERVALS: RangeInclusive<Time> = Time::from_us(1)..=Time::from_secs(24 * 3600);
 
-/// Most different times that were counted, and most counts of one time: sums stay far from overflow.
+/// Most different counted times, and highest count of one time: sums stay far from overflow.
 const MOST_TIMES: usize = 10_000;
 const MOST_COUNTS: u64 = 1 << 40;
 
-/// The largest share of a processor that all causes together may take.
+/// The largest processor share that all causes together may take.
 const MOST_TAKEN: f64 = 0.9;
 
-/// Processors, and what takes them away.
+/// Processors, and the noise that takes them away.
 pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
     let cpus = machine.cpus();
     if check.told("host.cpus") {

@@ -1,11 +1,11 @@
-//! What a machine file may say about the topology.
+//! Rules for the topology in a machine file.
 
 use crate::check::Check;
 use crate::file::Machine;
 use fabric::config::MAX_CHANNELS;
 use fabric::{TopologyError, Ways, find_cycle};
 
-/// Checks the keys of the kind, and that such a network can exist.
+/// Checks the kind's keys, and that such a network can exist.
 pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
     let kind = machine.topology.kind();
     let name = format!("a {}", machine.topology.noun());
@@ -66,7 +66,7 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
             allowed,
             hint,
         }) => {
-            // An entry of a list is an entry of the parameter's value.
+            // A list entry is an entry in the parameter's value.
             let key = match key.split_once('.') {
                 _ if key == "rails" => "rails.count".to_string(),
                 Some((list, entry)) => format!("topology.{list}.value.{entry}"),
@@ -119,7 +119,7 @@ fn check_classes(machine: &Machine, topology: &fabric::Topology, check: &mut Che
     }
 }
 
-/// Reports rules by which packets of an otherwise correct machine may wait for each other for ever.
+/// Reports rules that let packets in an otherwise correct machine wait for each other forever.
 pub(super) fn check_cycles(machine: &Machine, check: &mut Check<'_>) {
     if check.count() == 0
         && let Some(cycle) = find_cycle(&machine.cluster_config().fabric)

@@ -1,4 +1,4 @@
-//! Changes of parameters of the good machine, each of which decides something in the simulated network.
+//! Parameter changes in the valid machine, each of which has an effect in the simulated network.
 
 pub const CHANGES: [&str; 21] = [
     "link.hop_delay=60 ns",

@@ -1,4 +1,4 @@
-//! What jobs may say, whatever the machine.
+//! Job checks that hold on any machine.
 
 use crate::check::{Check, LONGEST};
 use crate::kinds::job::JobGrid;
@@ -7,16 +7,16 @@ use units::Time;
 use workload::source::registered;
 use workload::{RailFailure, Search};
 
-/// Most processes of a node.
+/// Most processes per node.
 const MOST_PROCESSES: u32 = 256;
 
-/// Finest resolution of a search: fourteen trials or so.
+/// A search's finest resolution: fourteen trials or so.
 const FINEST: f64 = 0.0001;
 
-/// Longest mean time between two messages of a node. Rare gaps of an exponential distribution are 40 times as long.
+/// Longest mean time between a node's messages. Rare gaps in an exponential distribution are 40 times as long.
 const LONGEST_GAP: Time = Time::from_secs(3600);
 
-/// Checks the jobs of a series, and their names.
+/// Checks a series' jobs, and their names.
 pub(crate) fn check(jobs: &BTreeMap<String, JobGrid>, series: &str, check: &mut Check<'_>) {
     for (name, job) in jobs {
         let path = format!("{series}.jobs.{name}");
@@ -32,14 +32,14 @@ pub(crate) fn not_alone(series: &str, check: &mut Check<'_>) {
     found.hint("give the job a series of its own, or leave this out");
 }
 
-/// Checks when a rail fails. Only the programs of jobs send over other rails what the failed rail loses.
+/// Checks when a rail fails. Only job programs send a failed rail's losses over other rails.
 pub(super) fn failure(failure: Option<RailFailure>, series: &str, check: &mut Check<'_>) {
     if let Some(failure) = failure {
         check.longest(&format!("{series}.failure.at"), failure.at, LONGEST);
     }
 }
 
-/// Reports a section whose results depend on the length of the window, beside a precision that decides this length.
+/// Reports a section with results that depend on the window length, beside a precision that decides this length.
 pub(super) fn fixed_window(key: &str, given: bool, series: &str, check: &mut Check<'_>) {
     if given {
         let found = check.problem(
@@ -50,7 +50,7 @@ pub(super) fn fixed_window(key: &str, given: bool, series: &str, check: &mut Che
     }
 }
 
-/// Checks a search of the load at which a job saturates.
+/// Checks a search for a job's saturation load.
 pub(super) fn saturation(
     search: Option<Search>,
     jobs: &BTreeMap<String, JobGrid>,

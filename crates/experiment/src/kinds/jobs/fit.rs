@@ -1,4 +1,4 @@
-//! What a machine does not admit of jobs, and what jobs on the same nodes do not admit of each other.
+//! A machine's limits on jobs, and conflicts between jobs on the same nodes.
 
 use crate::fit::{Fit, no_node};
 use crate::kinds::job::JobGrid;
@@ -12,7 +12,7 @@ use workload::Pattern as Rule;
 use workload::RailFailure;
 use workload::pattern::Destinations;
 
-/// Checks the jobs of a series.
+/// Checks a series' jobs.
 pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<'_>) {
     for (name, job) in jobs {
         let path = format!("{series}.jobs.{name}");
@@ -28,7 +28,7 @@ pub(crate) fn fit(jobs: &BTreeMap<String, JobGrid>, series: &str, fit: &mut Fit<
             fit.writes(&format!("{path}.writes"), job);
         }
     }
-    // If the machine lacks nodes of the job, their work is not checked.
+    // If the machine lacks the job's nodes, their work is not checked.
     if fit.problems().is_empty() {
         for (name, job) in jobs {
             fit.pattern(&format!("{series}.jobs.{name}"), job);
@@ -67,7 +67,7 @@ pub(super) fn failure(failure: Option<RailFailure>, series: &str, fit: &mut Fit<
 }
 
 impl Fit<'_> {
-    /// Checks that each process may have a descriptor in the queue of an adapter.
+    /// Checks that each process may have a descriptor in an adapter's queue.
     fn processes(&mut self, path: &str, job: &JobGrid) {
         let Some(processes) = &job.processes else {
             return;
@@ -99,7 +99,7 @@ impl Fit<'_> {
         }
     }
 
-    /// Checks that a pattern suits the nodes, and gives one of them something to send.
+    /// Checks that a pattern suits the nodes, and gives at least one of them a destination.
     fn pattern(&mut self, path: &str, job: &JobGrid) {
         let servers: Vec<Vec<NodeId>> = match &job.servers {
             Some(servers) => servers.values().iter().map(Nodes::numbers).collect(),
@@ -115,7 +115,7 @@ impl Fit<'_> {
                     );
                     if !found.is_empty() {
                         self.problems().extend(found);
-                        continue; // who sends what to whom is not known before these are mended
+                        continue; // senders and destinations are unknown before these are fixed
                     }
                 }
                 let remedy = match pattern {
@@ -145,7 +145,7 @@ impl Fit<'_> {
         }
     }
 
-    /// The problem with a pair of a list, for a job on these nodes.
+    /// The problem with a listed pair, for a job on these nodes.
     fn bad_end(&self, nodes: &Nodes, from: u32, to: u32) -> Option<BadEnd> {
         let attached = self.attached();
         if to >= attached {
@@ -164,7 +164,7 @@ impl Fit<'_> {
         })
     }
 
-    /// Checks that two jobs are on nodes of their own.
+    /// Checks that two jobs are on different nodes.
     fn jobs_apart(&mut self, (name, one): (&String, &JobGrid), path: &str, other: &JobGrid) {
         for (place, theirs) in other.nodes.places(path) {
             let theirs = theirs.numbers();

@@ -1,4 +1,4 @@
-//! Checks of lists of flows and traces that hold for every machine.
+//! Checks of flow lists and traces that hold for every machine.
 
 use super::{MixSeries, PATTERN};
 use crate::check::{Check, LONGEST};
@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use units::Time;
 use workload::mix::MOST_PROGRAMS;
 
-/// Most processes of a node.
+/// Most processes per node.
 const MOST_PROCESSES: u32 = 256;
 
 pub(super) fn programs(mix: &MixSeries, series: &str, check: &mut Check<'_>) {

@@ -1,4 +1,4 @@
-//! What a machine does not admit of lists of flows and traces, and of traces on the same nodes.
+//! A machine's limits on flow lists and traces, and conflicts between traces on the same nodes.
 
 use super::{FlowListGrid, MixSeries, PATTERN, TraceFileGrid};
 use crate::content::Found;
@@ -24,7 +24,7 @@ pub(super) fn programs(mix: &MixSeries, series: &str, fit: &mut Fit<'_>) {
             fit.classes(&format!("{path}.class"), classes);
         }
     }
-    // If the machine lacks nodes of a trace, its ranks are not counted.
+    // If the machine lacks a trace's nodes, its ranks are not counted.
     if !fit.problems().is_empty() {
         return;
     }
@@ -34,7 +34,7 @@ pub(super) fn programs(mix: &MixSeries, series: &str, fit: &mut Fit<'_>) {
     processors(mix, series, fit);
 }
 
-/// Checks the nodes and classes of flows.
+/// Checks the flows' nodes and classes.
 fn flows(list: &FlowListGrid, fit: &mut Fit<'_>) {
     let attached = fit.attached();
     let classes = fit.machine.traffic_classes();
@@ -79,7 +79,7 @@ fn flows(list: &FlowListGrid, fit: &mut Fit<'_>) {
     fit.problems().extend(found);
 }
 
-/// Checks that the nodes have a process for each rank of a trace.
+/// Checks that the nodes have a process for each rank in a trace.
 fn ranks(path: &str, trace: &TraceFileGrid, fit: &mut Fit<'_>) {
     let each = trace.processes.as_ref().map_or(&[1][..], Sweep::values);
     for (place, nodes) in trace.nodes.places(&format!("{path}.nodes")) {
@@ -105,7 +105,7 @@ fn ranks(path: &str, trace: &TraceFileGrid, fit: &mut Fit<'_>) {
     }
 }
 
-/// Checks that each process of a trace has a processor of its own.
+/// Checks that each process in a trace has its own processor.
 fn processors(mix: &MixSeries, series: &str, fit: &mut Fit<'_>) {
     let cpus = fit.machine.cpus();
     let mut busy: BTreeMap<NodeId, u32> = BTreeMap::new();
