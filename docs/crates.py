@@ -1,7 +1,7 @@
 """Draw the crates and their dependencies: ``python docs/crates.py`` writes ``docs/crates.svg``.
 
-A crate stands above all crates that it uses, in the row below its lowest user. Lines lead to the
-crates that it uses, unless another crate between the two implies the line.
+A crate stands above all crates that it uses, in the row below its lowest user. Lines lead to the crates that it uses,
+unless another crate between the two implies the line.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def uses() -> networkx.DiGraph:
 
 
 def layered(graph: networkx.DiGraph) -> tuple[list[list[str]], list[list[str]]]:
-    """Rows of boxes and of places where lines pass, and each line as a chain from row to row."""
+    """Rows with boxes and with places where lines pass, and each line as a chain from row to row."""
     level: dict[str, int] = {}
     for crate in networkx.topological_sort(graph):
         level[crate] = 1 + max((level[user] for user in graph.predecessors(crate)), default=-1)
@@ -52,12 +52,12 @@ def layered(graph: networkx.DiGraph) -> tuple[list[list[str]], list[list[str]]]:
 
 
 def width(place: str) -> int:
-    """The width of a box, or of a lane."""
+    """The width of a box or lane."""
     return LANE if ">" in place else WIDTH
 
 
 def placed(rows: list[list[str]], lines: list[list[str]]) -> dict[str, float]:
-    """The middle of each box and lane: near the mean of its neighbours, in order of that mean."""
+    """The middle of each box and lane: near its neighbours' mean, in the order of these means."""
     near: dict[str, list[str]] = {place: [] for row in rows for place in row}
     for line in lines:
         for one, other in itertools.pairwise(line):

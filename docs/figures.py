@@ -1,6 +1,6 @@
-"""Renew the figures of the pages about faults and about networks of today from finished points.
+"""Renew the figures on the pages about faults and networks of today from finished points.
 
-``make docs`` runs this, with the folder of a reproduction.
+``make docs`` runs this, with a reproduction's folder.
 """
 
 import re
@@ -22,7 +22,7 @@ FIGURES = {
     ("today/placement", "beside"): "today-placement",
     ("today/circuits", "packets"): "today-circuits",
 }
-"""Experiment and figure, and the name of the picture."""
+"""Experiment and figure, and the picture's name."""
 
 (out,) = sys.argv[1:]
 for (experiment, name), picture in FIGURES.items():

@@ -1,6 +1,6 @@
-"""Renew the table of docs/io.md, every statement about I/O with every reading, from finished points.
+"""Renew the table in docs/io.md, every statement about I/O with every reading, from finished points.
 
-``make docs`` runs this, with the folder of a reproduction and the page.
+``make docs`` runs this, with a reproduction's folder and the page.
 """
 
 import re

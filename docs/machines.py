@@ -1,4 +1,4 @@
-"""Fills the tables of docs/machines.md from the schema of machine files: python docs/machines.py [PAGE]."""
+"""Fills the tables in docs/machines.md from the machine file schema: python docs/machines.py [PAGE]."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ BEGIN, END = "<!-- written by docs/machines.py from the schema; do not edit. -->
 
 
 def tables() -> str:
-    """A table of keys for every section of machine files."""
+    """A key table for every machine file section."""
     lines: list[str] = []
     parameters = catalog.parameters()
     for section, text in catalog.sections().items():

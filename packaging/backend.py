@@ -1,18 +1,18 @@
 """The build backend: maturin, with the library that ranks of MPI programs load, and the program that starts them.
 
-maturin compiles the extension module and nothing else. ``libelanite-fi.so`` is a library of its own, which no Python
-process loads, and ``elanite-mpiexec`` is a program; ``elanite mpirun`` and ``elanite prun`` need both. So they are
-built first, into the folder of the package, from where ``[tool.maturin] include`` of ``pyproject.toml`` takes them.
-Likewise, a source distribution of maturin would lack their crates: here, it has every file of the repository.
+maturin compiles only the extension module. ``libelanite-fi.so`` is a separate library, which no Python process loads,
+and ``elanite-mpiexec`` is a program; ``elanite mpirun`` and ``elanite prun`` need both. So they are built first, into
+the package's folder, from where ``[tool.maturin] include`` in ``pyproject.toml`` takes them. Likewise, maturin's source
+distribution would lack their crates: here, it has every repository file.
 
-A wheel and a source distribution name the commit that they were made from: here git is asked, and ``data/build.json``
-of the package has the answer (``elanite.base.build`` reads it). A source distribution without git passes on its own
-file. A wheel has the notices of the crates that it links, and their bill of materials (``notices``).
+A wheel and a source distribution name the commit that they were made from: git provides it, and the package's
+``data/build.json`` stores it (``elanite.base.build`` reads it). A source distribution without git passes on its own
+file. A wheel has the notices for the crates that it links, and their bill of materials (``notices``).
 
 With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back the two files that
 it had, which its own ranks need.
 
-It fails if cargo or git fails, with their own words on standard error.
+If cargo or git fails, the build fails with their messages on standard error.
 """
 
 from __future__ import annotations
@@ -51,12 +51,12 @@ __all__ = [
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "elanite"
 PARTS = {"elanite_preload": "libelanite-fi.so", "elanite-mpiexec": "elanite-mpiexec"}
-"""What ranks need: targets of cargo, and their files in the package."""
+"""The parts for ranks: cargo targets, and their files in the package."""
 COMMIT = "python/elanite/data/build.json"
 
 
 def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: str | None = None) -> str:
-    """Build a wheel that needs nothing of the checkout, and return its name."""
+    """Build a wheel that does not need the checkout, and return its name."""
     kept = [PACKAGE / file for file in PARTS.values() if os.environ.get("CARGO_BUILD_TARGET")]
     before = {file: file.read_bytes() for file in kept if file.exists()}
     build_parts()
@@ -69,7 +69,7 @@ def build_wheel(folder: str, settings: dict[str, Any] | None = None, metadata: s
     finally:
         for file in about:
             file.unlink()
-        if text is not None:  # in a checkout git is asked
+        if text is not None:  # in a checkout, git has it
             (ROOT / COMMIT).unlink()
         for file, content in before.items():
             replace(file, content)
@@ -82,7 +82,7 @@ def build_editable(folder: str, settings: dict[str, Any] | None = None, metadata
 
 
 def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
-    """Pack what git holds, with files in place of links, and return the name of the archive."""
+    """Pack git's files, with files in place of links, and return the archive's name."""
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout
     with tempfile.TemporaryDirectory() as metadata:
         information = Path(metadata, maturin.prepare_metadata_for_build_wheel(metadata, settings))
@@ -99,13 +99,13 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
 
 
 def commit() -> str | None:
-    """The commit of the checkout and whether sources differ from it, as JSON; None if git cannot answer."""
+    """The checkout's commit and whether sources differ from it, as JSON; ``None`` if git cannot answer."""
     found = runpy.run_path(str(ROOT / "python" / "elanite" / "base" / "checkout.py"))["state"](ROOT)
     return None if found is None else json.dumps(dict(zip(("commit", "dirty"), found, strict=True)))
 
 
 def build_parts() -> None:
-    """Compile what ranks need, and put it into the package."""
+    """Compile the parts for ranks, and put them into the package."""
     words = [
         "cargo",
         "build",
@@ -131,7 +131,7 @@ def build_parts() -> None:
 
 
 def replace(file: Path, content: bytes) -> None:
-    """Put a file into the package: aside and renamed, so that a run that goes on keeps the one it has."""
+    """Put a file into the package: aside and renamed, so that a run in progress keeps its own."""
     aside = file.with_name(f"{file.name}.new")
     aside.write_bytes(content)
     aside.chmod(0o755)

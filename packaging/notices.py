@@ -1,10 +1,10 @@
-"""Third-party notices and the bill of materials of a wheel: the crates that are linked into its libraries and programs.
+"""A wheel's third-party notices and bill of materials: the crates that are linked into its libraries and programs.
 
-``cargo metadata`` lists the crates, with the features and the platform of the build; those of tests and of builds are
-left out. Each crate brings the files of its licence. The JavaScript of pages is not in the wheel: vl-convert-python has
-it, and pages that embed it have its notices (``elanite.figures.vega``).
+``cargo metadata`` lists the crates, with the build's features and platform; test and build dependencies are left out.
+Each crate brings its licence files. The pages' JavaScript is not in the wheel: vl-convert-python has it, and pages that
+embed it have its notices (``elanite.figures.vega``).
 
-The bill is a CycloneDX document of version 1.5, one component for each crate with its checksum in ``Cargo.lock``.
+The bill is a CycloneDX 1.5 document, one component for each crate with its checksum in ``Cargo.lock``.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from typing import Any
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = ROOT / "python" / "elanite"
 ROOTS = ("elanite-py", "elanite-preload", "elanite-launch")
-"""The extension module, the library of ranks, and their process manager."""
+"""The extension module, the ranks' library, and their process manager."""
 NOTICES = "data/third-party.txt"
 BILL = "data/third-party.cdx.json"
 LICENCES = ("LICENSE", "LICENCE", "COPYING", "NOTICE", "UNLICENSE", "COPYRIGHT")
-"""How the names of files of licences begin."""
+"""Prefixes of licence file names."""
 
 
 def crates(target: str | None = None) -> list[dict[str, Any]]:
-    """The crates of others that are linked, by name and version; ``target`` is the platform of another build."""
+    """The linked third-party crates, by name and version; ``target`` is a cross build's platform."""
     words = ["cargo", "metadata", "--format-version", "1", "--locked"]
     words += ["--filter-platform", target or _host()]
     found = json.loads(subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout)
@@ -47,7 +47,7 @@ def crates(target: str | None = None) -> list[dict[str, Any]]:
 
 
 def notices(found: list[dict[str, Any]]) -> str:
-    """The notices: each text of a licence once, below the crates that bring it."""
+    """The notices: each licence text once, below the crates that bring it."""
     texts: dict[str, list[str]] = {}
     for package in found:
         folder = Path(package["manifest_path"]).parent

@@ -1,9 +1,9 @@
-"""Write the paper from its template: every figure in it is read from a generated table of this repository.
+"""Write the paper from its template: every figure in it is read from a generated table in this repository.
 
 python paper/build.py            renews paper/paper.md and paper/numbers.md
 python paper/build.py PAPER.pdf  also typesets the paper; needs pypandoc-binary and typst (make paper)
 
-``template.md`` names figures as ``{key}``. ``NUMBERS`` says where each stands, and which command renews the file.
+``template.md`` names figures as ``{key}``. ``NUMBERS`` has each figure's place, and the command that renews the file.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ CONFORMANCE = ("docs/conformance.md", "python tests/mpi_suite.py compare")
 
 
 def page(name: str) -> str:
-    """The text of a page."""
+    """A page's text."""
     return (ROOT / name).read_text(encoding="utf-8")
 
 
 def found(pattern: str, text: str) -> str:
-    """The first group of the only match. Raises ``ValueError`` if the page has changed its form."""
+    """The only match's first group. Raises ``ValueError`` if the page has changed its form."""
     matches = set(re.findall(pattern, text, re.MULTILINE))
     if len(matches) != 1:
         raise ValueError(f"{pattern!r} is found {len(matches)} times")
@@ -39,7 +39,7 @@ def found(pattern: str, text: str) -> str:
 
 
 def cells(text: str, heading: str) -> Iterator[list[str]]:
-    """The rows of the table whose first row begins with the words of ``heading``."""
+    """The rows from the table with the heading ``heading``."""
     lines = iter(text.splitlines())
     for line in lines:
         if line.startswith(f"| {heading} |"):
@@ -52,14 +52,14 @@ def cells(text: str, heading: str) -> Iterator[list[str]]:
 
 
 def fabric(nodes: str, column: int) -> str:
-    """A cell of the measured table: the fabric with uniform traffic at a load of 0.3, and all mechanisms."""
+    """A cell from the measured table: the fabric with uniform traffic at a load of 0.3, and all mechanisms."""
     rows = list(cells(page("docs/speed.md"), "level | nodes | traffic | load"))
     (row,) = [row for row in rows if row[:5] == ["fabric", nodes, "uniform", "0.3", ""]]
     return row[column]
 
 
 def alone(network: str) -> str:
-    """Packets alone whose latency is equal in BookSim2, as ``n of n``."""
+    """Packets alone with equal latency in BookSim2, as ``n of n``."""
     rows = list(cells(page("docs/speed.md"), "network | router of BookSim2"))
     (row,) = [row for row in rows if row[0].startswith(network) and row[1] == "`routing_delay = 1`"]
     return row[4]
@@ -76,20 +76,20 @@ def in_turns() -> list[int]:
 
 
 def headline(pattern: str) -> str:
-    """A part of the headline of the scoreboard, without its part about the networks of today."""
+    """A part of the scoreboard's headline, without the networks of today."""
     line = found(r"^Model revision \d+: (.*)$", page("docs/validation.md")).split("Networks of today")[0]
     return found(pattern, line)
 
 
 def mpich() -> str:
-    """Tests of MPICH's suite that pass, of those that pass natively."""
+    """Tests in MPICH's suite that pass simulated, of those that pass natively."""
     (row,) = [row for row in cells(page("docs/conformance.md"), "suite | tests") if row[0].startswith("MPICH")]
     return f"{row[3]} of {row[2]}"
 
 
 @dataclass(frozen=True)
 class Number:
-    """A figure of the paper: how it is read, and the file and command that have it."""
+    """A figure in the paper: how it is read, and the file and command that have it."""
 
     read: Callable[[], str]
     origin: tuple[str, str]
@@ -129,7 +129,7 @@ def paper() -> str:
 
 
 def numbers() -> str:
-    """The table of figures with their places."""
+    """The table with all figures and their places."""
     lines = ["# Figures of the paper", "", "<!-- Written by paper/build.py; do not edit. -->", ""]
     lines += ["| figure | value | table in | renewed by |", "|---|---|---|---|"]
     for key, number in NUMBERS.items():

@@ -1,12 +1,12 @@
 """The documentation site: ``python website/build.py OUT`` lays pages out in ``OUT-source`` and makes HTML in ``OUT``.
 
-The pages of ``docs`` are taken as they are, since people also read them on the hosting site of the repository.
-Notebooks become pages; the reference is made of the program itself: help texts, docstrings, and the schemas of machine
-and experiment files. A link to a file that is no page leads to the repository. The gallery has the pictures of
-``docs``, and the figures of those experiments whose points are all in the store that ``--store`` names.
-Where `make web` has built the explorer, the site has it, too, with a link from the front page.
+The pages in ``docs`` stay unchanged, since people also read them on the repository's hosting site. Notebooks become
+pages; the reference comes from the program itself: help texts, docstrings, and the schemas for machine and experiment
+files. A link to a file that is no page leads to the repository. The gallery has the pictures in ``docs``, and the
+figures for experiments with all their points in the store that ``--store`` names. Where `make web` has built the
+explorer, the site has it, too, with a link from the front page.
 
-Every warning of Sphinx is an error: a link to nowhere, a page that no table of contents has. Then the build fails, and
+Every Sphinx warning is an error: a link to nowhere, a page that no table of contents has. Then the build fails, and
 names the place.
 """
 
@@ -38,11 +38,11 @@ ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = "https://github.com/elanite/elanite/blob/main"
 
 WIDTH = 100
-"""Columns of help texts."""
+"""Help text columns."""
 
 
 def main() -> int:
-    """Build the site; the exit code is that of Sphinx."""
+    """Build the site, and return Sphinx's exit code."""
     parser = argparse.ArgumentParser(description="Build the documentation site.")
     parser.add_argument("out", type=Path, help="the folder of the site")
     parser.add_argument("--store", type=Path, help="a store, whose complete experiments are in the gallery")
@@ -58,16 +58,16 @@ def main() -> int:
 
 
 EXPLORER = "explore"
-"""The folder of the explorer within the site."""
+"""The explorer's folder within the site."""
 
 
 def with_explorer() -> bool:
-    """Whether the page of the explorer is built."""
+    """Whether the explorer's page is built."""
     return (Path(el.__file__).parent / explorer.FOLDER / "index.html").is_file()
 
 
 def lay_out(pages: Path, store: Path | None) -> None:
-    """Write the sources of all pages."""
+    """Write all page sources."""
     for folder in ("docs", "notebooks", "reference", "figures"):
         (pages / folder).mkdir(parents=True)
     for name in ("index.md", "conf.py"):
@@ -99,7 +99,7 @@ def lay_out(pages: Path, store: Path | None) -> None:
 
 
 def with_links(page: Path) -> str:
-    """The text of a page of the repository; links to files that are no pages of the site lead to the repository."""
+    """A repository page's text; links to files that are no site pages lead to the repository."""
 
     def link(match: re.Match[str]) -> str:
         target, hash_, anchor = match[1].partition("#")
@@ -125,7 +125,7 @@ def with_links(page: Path) -> str:
 
 
 def of_notebook(notebook: Path) -> str:
-    """A notebook as a page, without the results of its cells."""
+    """A notebook as a page, without its cell results."""
     cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
     parts = []
     for cell in cells:
@@ -140,7 +140,7 @@ def of_notebook(notebook: Path) -> str:
 
 
 def of_commands(group: typer.Typer = app, words: tuple[str, ...] = ()) -> Iterator[str]:
-    """The reference of the command line: the help texts of a group of commands."""
+    """The command-line reference: a command group's help texts."""
     yield "# Command line\n" if not words else ""
     yield _help(words)
     for command in group.registered_commands:
@@ -157,7 +157,7 @@ def _help(words: tuple[str, ...]) -> str:
 
 
 def of_library() -> str:
-    """The reference of the library: every public name, by its docstring."""
+    """The library reference: every public name, by its docstring."""
     functions = ["run", "load_results", "compare", "scoreboard"]
     verbs = {"mpirun": "elanite.mpirun.mpirun", "noise": "elanite.library.noise.measure"}
     classes = [name for name in el.__all__ if name[0].isupper()]
@@ -186,7 +186,7 @@ def of_library() -> str:
 
 
 def of_schema(kind: str) -> str:
-    """The reference of machine or experiment files: a table for each section and each part that sections share."""
+    """The reference for machine or experiment files: a table for each section and each part that sections share."""
     schema = json.loads(_core.schema(kind))
     parts: dict[str, Any] = schema["$defs"]
     tables = [f"# {kind.capitalize()} files: every key\n\n{schema['description']}\n"]
@@ -214,7 +214,7 @@ def _table(part: dict[str, Any]) -> list[str]:
 
 
 def _kind(what: dict[str, Any]) -> str:
-    """The type of a key, in a few words."""
+    """A key's type, in a few words."""
     if "$ref" in what:
         name = what["$ref"].rsplit("/", 1)[-1]
         return f"[{name}](#KIND-{name.lower()})"
@@ -237,7 +237,7 @@ def _kind(what: dict[str, Any]) -> str:
 
 
 def _sentence(part: dict[str, Any]) -> str:
-    """A part without keys: what it means, and which values there are."""
+    """A part without keys: its meaning and its values."""
     lines = [part.get("description", "")]
     for each in part.get("oneOf", part.get("anyOf", ())):
         about = each.get("description", "").replace("\n", " ")
@@ -250,7 +250,7 @@ def _sentence(part: dict[str, Any]) -> str:
 
 
 def of_crates() -> str:
-    """The crates, with links to the pages that cargo makes of them."""
+    """The crates, with links to their cargo pages."""
     lines = [
         "# Rust crates",
         "",
@@ -272,7 +272,7 @@ def of_crates() -> str:
 
 
 def of_figures(pages: Path, store: Path | None) -> Iterator[str]:
-    """The gallery: the figures of complete experiments, and the pictures of the pages."""
+    """The gallery: figures from complete experiments, and the pages' pictures."""
     yield "# Gallery\n\nFigures as `elanite report` draws them from finished points, and pictures of other pages.\n"
     for name in sources.shipped("experiment"):
         if store is None:

@@ -1,4 +1,4 @@
-"""The settings of Sphinx for the pages that ``website/build.py`` has laid out."""
+"""Sphinx settings for the pages that ``website/build.py`` has laid out."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ autodoc_preserve_defaults = True
 copybutton_prompt_text = "$ "
 
 html_theme = "furo"
-# No buttons that lead to the source of a page: pages are laid out from files elsewhere, or made of the program.
+# No buttons that lead to a page's source: pages are laid out from files elsewhere, or generated from the program.
 html_theme_options = {"top_of_page_buttons": []}
 html_show_sphinx = False
 html_copy_source = False
