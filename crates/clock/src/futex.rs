@@ -1,5 +1,6 @@
-//! Waits on words of memory that ask the kernel directly, by `syscall`, and give up at a moment: `std::future::wait_for` of C++,
-//! and the locks and conditions of Rust's library. They are waits for other threads like those of [`super::threads`].
+//! Waits on memory words that ask the kernel directly, by `syscall`, and give up at a moment: C++'s
+//! `std::future::wait_for`, and the locks and conditions in Rust's library. They are waits for other threads like those
+//! in [`super::threads`].
 
 use super::threads::Wait;
 use super::{fail, span};
@@ -26,7 +27,7 @@ unsafe extern "C" fn syscall(
     done(unsafe { raw(number, [a, b, c, d, e, f]) })
 }
 
-/// The result of a system call as the C library gives it.
+/// A system call's result as the C library gives it.
 fn done(result: isize) -> c_long {
     if (-4095..0).contains(&result) {
         return fail(-result as c_int).into();
@@ -34,7 +35,7 @@ fn done(result: isize) -> c_long {
     result as c_long
 }
 
-/// A wait on a word, or another operation that has something else in the place of the time.
+/// A wait on a word, or another operation that has other data in the time's place.
 unsafe fn wait(arguments: [usize; 6]) -> c_long {
     let [word, operation, value, time, e, f] = arguments;
     let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
@@ -82,7 +83,7 @@ fn timed_out(result: isize) -> bool {
     result == -(libc::ETIMEDOUT as isize)
 }
 
-/// The system call itself; the result is an error number with a minus, or what the kernel gives.
+/// The system call itself; the result is a negated error number, or the kernel's result.
 #[cfg(target_arch = "x86_64")]
 #[allow(clippy::many_single_char_names)] // any six words
 unsafe fn raw(number: c_long, [a, b, c, d, e, f]: [usize; 6]) -> isize {

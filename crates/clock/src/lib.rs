@@ -1,22 +1,22 @@
 //! # The clocks that the program reads, and its sleep: simulated time
 //!
-//! The functions of the C library that tell the time or wait for it are defined here again, under their own names. As this
-//! library is preloaded, the program, the MPI library and the language's runtime call these functions. While there is a session
-//! they show its local time, from any thread, without a lock and without a system call:
+//! The C library functions that read the time or wait for it are defined here again, under their own names. As this
+//! library is preloaded, the program, the MPI library and the language's runtime call these functions. While there is a
+//! session they show its local time, from any thread, without a lock and without a system call:
 //!
 //! | clock | shows |
 //! |---|---|
-//! | real time, of all kinds | the epoch of the settings + local time |
+//! | real time, all kinds | the settings' epoch + local time |
 //! | monotonic, since boot, processor time | [`START`] + local time, as programs take 0 for a clock that was never read |
 //!
-//! Without a session ([`session::shown`]) the functions do what the system does. They make their own system calls, since their
-//! names in the C library are taken ([`system`]). Programs that ask the kernel or the processor (`rdtsc`) directly keep real
-//! time.
+//! Without a session ([`session::shown`]) the functions behave like the system's. They make their own system calls,
+//! since their names in the C library are taken ([`system`]). Programs that ask the kernel or the processor (`rdtsc`)
+//! directly keep real time.
 //!
-//! *Busy waits.* A program that waits by reading the clock would wait forever, as nothing but communication takes time. So the
-//! first [`FREE`] readings of a thread in a row cost nothing, and each further one costs a step of time that grows, as for
-//! programs that poll MPI ([`rank::session::Session::pass`]). A call of MPI, an order or a sleep begins a new row. Readings
-//! inside the provider, which has the lock, cost nothing.
+//! *Busy waits.* A program that waits by reading the clock would wait forever, as only communication takes time. So a
+//! thread's first [`FREE`] readings in a row are free, and each further one costs a growing time step, as for programs
+//! that poll MPI ([`rank::session::Session::pass`]). An MPI call, an order or a sleep begins a new row. Readings inside
+//! the provider, which has the lock, are free.
 //!
 //! ## The rooms
 //!
@@ -24,17 +24,17 @@
 //! |---|---|
 //! | [`sleep`], [`timeout`] | sleep, and waits that give up after a time |
 //! | [`timers`] | timers that ring in simulated time |
-//! | [`threads`], [`waiting`], [`futex`] | waits of threads for each other |
+//! | [`threads`], [`waiting`], [`futex`] | threads' waits for each other |
 //! | [`system`] | the same without a session |
 //!
 //! ## The main path
 //!
-//! A sleep of the program:
+//! A program's sleep:
 //!
 //! 1. `sleep.rs`: the program's `nanosleep` becomes a wait in simulated time.
 //! 2. `lib.rs`: [`reading`] shows the time at its end.
 
-#![allow(unsafe_code)] // functions of C
+#![allow(unsafe_code)] // C functions
 
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod futex;
@@ -52,14 +52,14 @@ use std::sync::Once;
 /// Seconds that clocks other than real time show at time 0.
 pub const START: u64 = 1;
 
-/// Readings in a row that cost nothing.
+/// Free readings in a row.
 const FREE: u32 = 1000;
 
 const SECOND: u64 = 1_000_000_000_000;
 const MICROSECOND: u64 = 1_000_000;
 const NANOSECOND: u64 = 1000;
 
-/// This process has become a rank; processes forked from it are none.
+/// This process has become a rank; processes forked from it are not ranks.
 pub fn attached() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -103,13 +103,13 @@ fn origin(clock: clockid_t) -> Option<u64> {
         | libc::CLOCK_BOOTTIME_ALARM
         | libc::CLOCK_PROCESS_CPUTIME_ID
         | libc::CLOCK_THREAD_CPUTIME_ID => Some(START),
-        // Processor time of other processes and threads; 3 is a clock of a device.
+        // Processor time for other processes and threads; 3 is a device clock.
         _ if clock < 0 && clock & 7 != 3 => Some(START),
         _ => None,
     }
 }
 
-/// What a clock shows.
+/// A clock's reading.
 fn show(clock: clockid_t) -> Option<timespec> {
     let now = reading()?;
     let seconds = origin(clock)? + now / SECOND;
@@ -128,7 +128,7 @@ fn local(clock: clockid_t, shown: &timespec) -> Option<u64> {
     })
 }
 
-/// A length of time in picoseconds, if it is valid by the manual page.
+/// A duration in picoseconds, if it is valid by the manual page.
 pub fn span(time: &timespec) -> Option<u64> {
     let valid = time.tv_sec >= 0 && (0..1_000_000_000).contains(&time.tv_nsec);
     valid.then(|| length(time.tv_sec.cast_unsigned(), time.tv_nsec.cast_unsigned()))
@@ -142,14 +142,14 @@ pub fn nanoseconds(count: u64) -> timespec {
     }
 }
 
-/// A length of time in picoseconds, or the longest one that there is.
+/// A duration in picoseconds, or the longest possible one.
 fn length(seconds: u64, nanoseconds: u64) -> u64 {
     seconds
         .saturating_mul(SECOND)
         .saturating_add(nanoseconds.saturating_mul(NANOSECOND))
 }
 
-/// The end of a call by the handler of a signal.
+/// The end of a call by a signal handler.
 pub fn interrupted() -> c_int {
     fail(libc::EINTR)
 }
@@ -160,7 +160,7 @@ fn fail(error: c_int) -> c_int {
     -1
 }
 
-// The callers of the functions below keep to the manual pages of the C library.
+// The callers of the functions below keep to the C library's manual pages.
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_gettime(clock: clockid_t, time: *mut timespec) -> c_int {
@@ -207,8 +207,7 @@ unsafe extern "C" fn timespec_get(time: *mut timespec, base: c_int) -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C" fn gettimeofday(time: *mut timeval, zone: *mut [c_int; 2]) -> c_int {
     if !zone.is_null() {
-        // As in the kernel, where nobody has set a zone.
-        // SAFETY: not null, so the caller's place for a zone.
+        // As in the kernel without a set zone. SAFETY: not null, so the caller's place for a zone.
         unsafe { zone.write([0; 2]) };
     }
     if time.is_null() {
@@ -255,7 +254,7 @@ fn now_of(clock: clockid_t) -> timespec {
     now
 }
 
-/// Processor time of this process or thread; other figures, and those of children, are the system's.
+/// Processor time for this process or thread; other figures, and those for children, are the system's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn getrusage(who: c_int, usage: *mut libc::rusage) -> c_int {
     // SAFETY: the kernel checks the address.
@@ -272,7 +271,7 @@ unsafe extern "C" fn getrusage(who: c_int, usage: *mut libc::rusage) -> c_int {
     result
 }
 
-/// Time since boot and processor time, in ticks of 10 ms; processor time of children is the system's.
+/// Time since boot and processor time, in 10 ms ticks; children's processor time is the system's.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn times(place: *mut libc::tms) -> libc::clock_t {
     const TICK: i64 = 10_000_000; // nanoseconds; the same on all systems for programs

@@ -1,11 +1,11 @@
-//! Sleep: the simulated time of a sleep passes at once, with all that others do in it.
+//! Sleep: a sleep's simulated time passes immediately, with all that others do in it.
 //!
-//! A rank has one time, however many threads it has. Sleep takes simulated time in the threads that call MPI, and in the first
-//! thread of the process. Other threads, such as those of runtimes that watch over something now and then, would carry the rank
-//! away by their sleep; they sleep in real time. If the rank waits at the end of such a sleep for what its other threads do
+//! A rank has one time, however many threads it has. Sleep takes simulated time in the threads that call MPI, and in
+//! the process's first thread. Other threads, such as runtimes' periodic watchers, would carry the rank away by their
+//! sleep; they sleep in real time. If the rank waits at the end of such a sleep for its other threads
 //! ([`waiting::awaited`]), the same time has passed in the simulation.
 //!
-//! The handler of a signal of a [timer](timers) ends a sleep, as it does in the kernel.
+//! The handler for a [timer](timers)'s signal ends a sleep, as it does in the kernel.
 
 use super::waiting::{self, sleeper};
 use super::{
@@ -15,7 +15,7 @@ use libc::{c_int, c_uint, clockid_t, timespec, useconds_t};
 use rank::session::Session;
 use rank::{session, thread};
 
-/// Sleeps until a moment, or until the handler of a timer's signal has run; the error is the time that is left then.
+/// Sleeps until a moment, or until the handler for a timer's signal has run; the error is the time that is left then.
 pub fn until(session: &Session, moment: u64) -> Result<(), u64> {
     while session.now() < moment && !session::is_held() {
         let handled = timers::until_ring(session, moment);
@@ -32,7 +32,7 @@ pub fn for_time(time: u64) -> Option<Result<(), u64>> {
     Some(until(session, session.now().saturating_add(time)))
 }
 
-// The callers of the functions below keep to the manual pages of the C library.
+// The callers of the functions below keep to the C library's manual pages.
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn nanosleep(request: *const timespec, rest: *mut timespec) -> c_int {
@@ -55,7 +55,7 @@ unsafe extern "C" fn nanosleep(request: *const timespec, rest: *mut timespec) ->
     }
 }
 
-/// Stores the time that is left of a sleep.
+/// Stores a sleep's remaining time.
 unsafe fn give_rest(place: *mut timespec, left: u64) {
     if !place.is_null() {
         // SAFETY: not null, so the caller's place.
@@ -63,7 +63,7 @@ unsafe fn give_rest(place: *mut timespec, left: u64) {
     }
 }
 
-/// Returns the number of the error.
+/// Returns the error number.
 #[unsafe(no_mangle)]
 unsafe extern "C" fn clock_nanosleep(
     clock: clockid_t,
@@ -80,7 +80,7 @@ unsafe extern "C" fn clock_nanosleep(
             if let Some(session) = sleeper() {
                 return until(session, moment).map_or(libc::EINTR, |()| 0);
             }
-            // In another thread or within MPI, the wait for a moment of simulated time takes as much real time.
+            // In another thread or within MPI, the wait for a moment in simulated time takes as much real time.
             if let Some(session) = session::shown() {
                 let left = moment.saturating_sub(session.now()) / NANOSECOND;
                 return real(libc::CLOCK_MONOTONIC, 0, &nanoseconds(left), rest);
@@ -101,10 +101,10 @@ unsafe extern "C" fn clock_nanosleep(
     real(clock, flags, request, rest)
 }
 
-/// The system's sleep, with the arguments of the C library.
+/// The system's sleep, with the C library's arguments.
 fn real(clock: clockid_t, flags: c_int, request: *const timespec, rest: *mut timespec) -> c_int {
     let begin = session::get().map_or(0, Session::now);
-    // SAFETY: the kernel checks what it is given.
+    // SAFETY: the kernel checks its arguments.
     match unsafe { system::clock_nanosleep(clock, flags, request, rest) } {
         0 => {
             // SAFETY: the kernel has read it.
@@ -151,8 +151,8 @@ extern "C" fn sleep(seconds: c_uint) -> c_uint {
     }
 }
 
-/// A rank that waits in MPI gives way to its other threads again and again. If it has none, it would give way to other ranks,
-/// which the simulator lets run when it is their turn.
+/// A rank that waits in MPI gives way to its other threads again and again. Without other threads, it would give way to
+/// other ranks, which the simulator lets run when it is their turn.
 #[unsafe(no_mangle)]
 extern "C" fn sched_yield() -> c_int {
     if session::get().is_some() && thread::one_thread() {

@@ -1,12 +1,12 @@
-//! What the clock's functions do without a session: they do what the system does, by system calls or by the C library's
-//! functions of the same names ([`Next`]).
+//! The clock's functions without a session: they behave like the system's, by system calls or by the C library's
+//! functions with the same names ([`Next`]).
 
 use libc::{c_int, clockid_t, epoll_event, nfds_t, pollfd, timespec};
 pub use rank::system::{Next, clock_gettime};
 
-const SIGNALS: usize = 8; // bytes of the kernel's set of signals
+const SIGNALS: usize = 8; // bytes in the kernel's signal set
 
-// As the functions of the C library of these names, and the kernel checks addresses.
+// As the C library functions with these names, and the kernel checks addresses.
 
 pub unsafe fn clock_getres(clock: clockid_t, resolution: *mut timespec) -> c_int {
     // SAFETY: the kernel checks the address.
@@ -30,8 +30,7 @@ pub unsafe fn ppoll(
     timeout: *const timespec,
     mask: *const libc::sigset_t,
 ) -> c_int {
-    // The kernel writes what is left of the time.
-    // SAFETY: null, or a time of the caller.
+    // The kernel writes the remaining time. SAFETY: null, or the caller's time.
     let mut copy = unsafe { timeout.as_ref() }.copied();
     let copy = copy.as_mut().map_or(std::ptr::null_mut(), |copy| copy);
     // SAFETY: the kernel checks the addresses; the copy of the time lives until it returns.

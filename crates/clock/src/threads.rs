@@ -1,12 +1,13 @@
-//! Waits for other threads of the process.
+//! Waits for other threads in the process.
 //!
-//! *Waits that give up at a moment.* The moment is one of a clock that the program has read, so it is one of simulated time.
-//! Other threads do what the program waits for, in real time. So the system waits in real time for as long as the moment is
-//! away; when nothing has come, that moment is the present, also in the simulation (see [`super::timeout`]). The clock of a
-//! condition variable is not seen from outside. The moment itself tells it: real time and time since boot are decades apart.
+//! *Waits that give up at a moment.* The moment belongs to a clock that the program has read, so it is in simulated
+//! time. Other threads do the awaited work in real time. So the system waits in real time for as long as the moment is
+//! away; if the wait has failed, that moment is the present, also in the simulation (see [`super::timeout`]). A
+//! condition variable's clock is not visible from outside. The moment itself identifies it: real time and time since
+//! boot are decades apart.
 //!
-//! *Waits without an end.* While a thread whose sleep takes simulated time waits like this, outside of MPI, only its fellow
-//! threads get the rank on. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
+//! *Waits without an end.* While a thread whose sleep takes simulated time waits like this, outside MPI, only its
+//! fellow threads advance the rank. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
 use super::system::Next;
 use super::waiting::{awaited, sleeper, waits};
@@ -15,16 +16,16 @@ use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t,
 use rank::next;
 use rank::{session, thread};
 
-/// The wait in real time for a moment of simulated time.
+/// The wait in real time for a moment in simulated time.
 pub struct Wait {
     /// The moment in local time.
     until: u64,
-    /// The end of the wait, by the system's monotonic clock.
+    /// The wait's end, by the system's monotonic clock.
     pub end: timespec,
 }
 
 impl Wait {
-    /// The wait for a moment of a clock, if the moment is one of simulated time.
+    /// The wait for a moment on a clock, if the moment is in simulated time.
     pub fn new(clock: Option<clockid_t>, moment: &timespec) -> Option<Wait> {
         let session = session::shown()?;
         if thread::outside() {
@@ -43,14 +44,14 @@ impl Wait {
         Some(Wait { until, end })
     }
 
-    /// The wait has ended. If nothing has come until its moment, simulated time has passed.
+    /// The wait has ended. If it has timed out, simulated time has passed.
     pub fn ended(&self, timed_out: bool) {
         if timed_out {
             Wait::pass(self.until);
         }
     }
 
-    /// A wait has lasted until a moment, in which nothing has come.
+    /// A wait has lasted until a moment without success.
     pub fn pass(until: u64) {
         if let Some(session) = sleeper().or_else(awaited) {
             session.sleep_until(until);
@@ -84,9 +85,9 @@ static MUTEX_CLOCKLOCK: Next = Next::new(c"pthread_mutex_clocklock", c"");
 static SEM_TIMEDWAIT: Next = Next::new(c"sem_timedwait", c"");
 static SEM_CLOCKWAIT: Next = Next::new(c"sem_clockwait", c"");
 
-// The callers of the functions below keep to the manual pages of the C library.
+// The callers of the functions below keep to the C library's manual pages.
 
-/// Waits until a moment of a clock. If the moment is one of simulated time, calls `by`, which waits until a moment of any
+/// Waits until a moment on a clock. If the moment is in simulated time, calls `by`, which waits until a moment on any
 /// clock; else waits as the system does.
 unsafe fn timed(
     clock: Option<clockid_t>,

@@ -1,11 +1,11 @@
 //! Waits for files that give up after a time.
 //!
-//! What a program waits for comes in real time, so it waits in real time, for as long as it says. When nothing has come, the
-//! same time has passed in the simulation too; else a program that looks at the clock would wait again, without end. A wait for
-//! no file at all is a sleep.
+//! The awaited event comes in real time, so the program waits in real time, for as long as it demands. After a
+//! time-out, the same time has passed in the simulation too; else a program that looks at the clock would wait again,
+//! without end. A wait for no file at all is a sleep.
 //!
-//! None of this holds within calls of MPI ([`sleeper`]): the library waits there for its process manager, which is
-//! outside of the simulation.
+//! This does not hold within MPI calls ([`sleeper`]): the library waits there for its process manager, which is outside
+//! the simulation.
 
 use super::waiting::{self, sleeper};
 use super::{NANOSECOND, fail, nanoseconds, sleep, span, system, timers};
@@ -16,9 +16,9 @@ use rank::thread;
 
 const MILLISECOND: u64 = 1_000_000_000;
 
-/// Waits by `by`, for a time in picoseconds or without an end. If nothing came, the length of the wait has passed in the
-/// simulation. While timers are pending, the wait is one of several parts: a timer rings at the end of each, and may be what
-/// the program waits for.
+/// Waits by `by`, for a time in picoseconds or without an end. After a time-out, the wait's length has passed in the
+/// simulation. While timers are pending, the wait has several parts: a timer rings at the end of each, and may be the
+/// awaited event.
 fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) -> c_int {
     let part = |time: u64| nanoseconds(time.div_ceil(NANOSECOND));
     if let Some(session) = session::shown().filter(|_| thread::outside()) {
@@ -52,13 +52,13 @@ fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) -> c_i
     }
 }
 
-/// The end of a wait that is a sleep in simulated time.
+/// The result of a wait that is a sleep in simulated time.
 fn slept(time: Option<u64>) -> Option<c_int> {
     let slept = sleep::for_time(time.filter(|&time| time > 0)?)?;
     Some(slept.map_or_else(|_| fail(libc::EINTR), |()| 0))
 }
 
-// The callers of the functions below keep to the manual pages of the C library.
+// The callers of the functions below keep to the C library's manual pages.
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn poll(files: *mut pollfd, count: nfds_t, timeout: c_int) -> c_int {
@@ -158,7 +158,7 @@ unsafe fn wait_for_sets(
         }
         return result;
     }
-    // The system clears the sets when nothing has come.
+    // The system clears the sets after a time-out.
     let size = usize::try_from(count).unwrap_or(0).div_ceil(64) * 8;
     let kept = sets.map(|set| {
         // SAFETY: null, or a set of the caller, which has a bit for each descriptor.

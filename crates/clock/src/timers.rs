@@ -1,15 +1,15 @@
 //! Timers that ring in simulated time: `alarm`, `setitimer`, `timer_create`, `timerfd_create`.
 //!
-//! A timer is kept here, and rings when the rank's local time has come to its moment: in a sleep or a wait with a time-out,
-//! which end there ([`until_ring`]); when the program reads a clock; and at the end of a call of MPI ([`look`]), as a signal that
-//! comes while MPI waits is handled there. To ring is to send the process the signal that the kernel would have sent, to start the
-//! thread of `SIGEV_THREAD`, or to count in the file of `timerfd_create`, which is an `eventfd`: files of both kinds are read
-//! and polled alike.
+//! A timer is kept here, and rings when the rank's local time has come to its moment: in a sleep or a wait with a
+//! time-out, which end there ([`until_ring`]); when the program reads a clock; and at the end of an MPI call
+//! ([`look`]), as a signal that comes while MPI waits is handled there. To ring is to send the process the signal that
+//! the kernel would have sent, to start `SIGEV_THREAD`'s thread, or to count in `timerfd_create`'s file, which is an
+//! `eventfd`: both kinds of files are read and polled alike.
 //!
-//! *Loops without a call.* Simulated time stands while the program computes, so that a loop which waits for a signal would never
-//! end. If a timer is pending, and the program has made no call for as long as the timer has left, and for [`STRETCH`] at least, it is
-//! taken to wait: time goes on to the timer's moment ([`alarm`]). A computation may look the same; so the run says that it is
-//! not repeatable then.
+//! *Loops without a call.* Simulated time stands while the program computes, so that a loop which waits for a signal
+//! would never end. If a timer is pending, and the program has made no call for as long as the timer has left, and for
+//! [`STRETCH`] at least, it is taken to wait: time advances to the timer's moment ([`alarm`]). A computation may look
+//! the same; so the run is then marked as not repeatable.
 
 mod alarm;
 mod calls;
@@ -26,23 +26,23 @@ use std::time::Duration;
 /// How long a program has made no call at least that is taken to wait for a timer.
 const STRETCH: Duration = Duration::from_millis(200);
 
-/// The moment of the next ring; [`link::NEVER`] without one.
+/// The next ring's moment; [`link::NEVER`] without one.
 static NEXT: AtomicU64 = AtomicU64::new(link::NEVER);
 
-/// The timers of the process, by their names.
+/// The process's timers, by their names.
 static TIMERS: Mutex<BTreeMap<Name, Timer>> = Mutex::new(BTreeMap::new());
 
-/// How many files of timers have been made.
+/// How many timer files have been made.
 static FILES: AtomicU32 = AtomicU32::new(0);
 
-/// The name of a timer.
+/// A timer's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Name {
-    /// One of the three of `setitimer`.
+    /// One of `setitimer`'s three.
     Interval(c_int),
-    /// One of `timer_create`.
+    /// One from `timer_create`.
     Made(usize),
-    /// One of `timerfd_create`, by its descriptor.
+    /// One from `timerfd_create`, by its descriptor.
     File(c_int),
 }
 
@@ -50,7 +50,7 @@ enum Name {
 #[derive(Clone, Copy, Debug)]
 struct Timer {
     clock: libc::clockid_t,
-    /// The moment of its next ring in local time.
+    /// Its next ring's moment in local time.
     due: Option<u64>,
     /// The time between two rings, in picoseconds; 0 if it rings once.
     interval: u64,
@@ -59,22 +59,22 @@ struct Timer {
     how: How,
 }
 
-/// The effect of a timer's ring.
+/// A ring's effect.
 #[derive(Clone, Copy, Debug)]
 enum How {
     Nothing,
-    /// Sends a signal, with a value and the code for the kind of timer.
+    /// Sends a signal, with a value and the code for the timer's kind.
     Signal {
         number: c_int,
         value: usize,
         code: c_int,
     },
-    /// Calls a function with a value in a thread of its own.
+    /// Calls a function with a value in its own thread.
     Thread {
         function: usize,
         value: usize,
     },
-    /// Counts in a file, by a descriptor of ours.
+    /// Counts in a file, by our descriptor.
     Count(c_int),
 }
 
@@ -82,7 +82,7 @@ fn timers() -> MutexGuard<'static, BTreeMap<Name, Timer>> {
     TIMERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The moment of the next ring, or [`link::NEVER`].
+/// The next ring's moment, or [`link::NEVER`].
 pub fn next() -> u64 {
     NEXT.load(Ordering::Relaxed)
 }
@@ -92,8 +92,8 @@ fn find_next(timers: &BTreeMap<Name, Timer>) {
     NEXT.store(due.unwrap_or(link::NEVER), Ordering::Relaxed);
 }
 
-/// Sets a timer: its next ring, or none, and the time between two rings. Returns what was left until its next ring, and the time
-/// between two.
+/// Sets a timer: its next ring, if any, and the time between two rings. Returns the time that was left until its next
+/// ring, and the time between two.
 fn set(session: &Session, name: Name, due: Option<u64>, interval: u64) -> Option<(u64, u64)> {
     let left = {
         let mut timers = timers();
@@ -107,7 +107,7 @@ fn set(session: &Session, name: Name, due: Option<u64>, interval: u64) -> Option
     Some(left)
 }
 
-/// The time until the next ring of a timer, 0 without one, and the time between two.
+/// The time until a timer's next ring, 0 without one, and the time between two.
 fn state(session: &Session, timer: &Timer) -> (u64, u64) {
     let left = timer
         .due
@@ -115,7 +115,7 @@ fn state(session: &Session, timer: &Timer) -> (u64, u64) {
     (left, timer.interval)
 }
 
-/// Sleeps until a moment, or until a timer rings before; returns whether a handler of the program has run, so that the
+/// Sleeps until a moment, or until a timer rings before; returns whether a program handler has run, so that the
 /// program's wait ends.
 pub fn until_ring(session: &Session, until: u64) -> bool {
     session.sleep_until(until.min(next()));
@@ -126,7 +126,7 @@ pub fn until_ring(session: &Session, until: u64) -> bool {
 #[inline]
 pub fn look(session: &Session) {
     if next() != link::NEVER {
-        // A loop of looks may end by a signal.
+        // A look loop may end by a signal.
         session.reads_clock();
         if thread::outside() && thread::drives_time() && !session::is_held() {
             ring(session);
@@ -134,7 +134,7 @@ pub fn look(session: &Session) {
     }
 }
 
-/// Rings all timers that are due; returns whether a handler of the program has run.
+/// Rings all timers that are due; returns whether a program handler has run.
 fn ring(session: &Session) -> bool {
     let mut handled = false;
     while next() <= session.now() {
@@ -167,7 +167,7 @@ fn take_due(now: u64) -> Option<(How, u64)> {
     found
 }
 
-/// Does what a timer does; returns whether a handler of the program has run.
+/// Carries out a timer's effect; returns whether a program handler has run.
 fn act(how: How, count: u64) -> bool {
     match how {
         How::Nothing => false,
@@ -232,7 +232,7 @@ fn disposition(number: c_int) -> (bool, bool) {
     }
 }
 
-/// Waits until a file of a timer can be read, if it is one; returns whether a handler has run first.
+/// Waits until a timer's file can be read, if it is one; returns whether a handler has run first.
 pub fn wait_to_read(file: c_int) -> bool {
     if FILES.load(Ordering::Relaxed) == 0 || !is_file(file) {
         return false;
@@ -253,7 +253,7 @@ pub fn wait_to_read(file: c_int) -> bool {
     false
 }
 
-/// Whether a descriptor is still that of a timer: the program may have closed it.
+/// Whether a descriptor is still a timer's: the program may have closed it.
 fn is_file(file: c_int) -> bool {
     let is_ours = timers().contains_key(&Name::File(file));
     is_ours
@@ -272,7 +272,7 @@ fn is_ready(file: c_int) -> bool {
     unsafe { system::ppoll(&raw mut asked, 1, &raw const none, std::ptr::null()) > 0 }
 }
 
-/// Runs without the signal of [`alarm`], which would end waits in the kernel.
+/// Runs without [`alarm`]'s signal, which would end waits in the kernel.
 pub fn undisturbed<R>(run: impl FnOnce() -> R) -> R {
     alarm::hold(run)
 }

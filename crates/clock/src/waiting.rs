@@ -5,11 +5,11 @@ use rank::session::{self, Session};
 use rank::{compute, thread};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// How many threads whose sleep takes simulated time wait for others without an end.
+/// How many threads that sleep in simulated time wait for others without an end.
 static WAITING: AtomicU32 = AtomicU32::new(0);
 
-/// The session in whose time this thread sleeps. There is none within a call of MPI, where the library only gives way to other
-/// threads.
+/// The session with the time in which this thread sleeps. `None` within an MPI call, where the library only gives way
+/// to other threads.
 pub fn sleeper() -> Option<&'static Session> {
     let session = session::shown()?;
     if !thread::drives_time() || !thread::outside() {
@@ -20,7 +20,7 @@ pub fn sleeper() -> Option<&'static Session> {
     Some(session)
 }
 
-/// The session, if the rank waits for what its other threads do.
+/// The session, if the rank waits for its other threads.
 pub fn awaited() -> Option<&'static Session> {
     (WAITING.load(Ordering::Relaxed) > 0)
         .then(session::get)

@@ -1,4 +1,4 @@
-//! Groups of ranks and their collective calls, which Elanlib's groups carry out in the simulator.
+//! Rank groups and their collective calls, which Elanlib's groups carry out in the simulator.
 
 use super::{Buffer, Ticket, begin, life, session, wait};
 use link::collective::{ALL_RANKS, Reduction};
@@ -6,17 +6,17 @@ use link::{CollectiveCall, CollectiveKind, Combiner, Order};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
-/// A group of ranks, by the number that all its members form alike.
+/// A rank group, by the number that all its members compute alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group(u64);
 
-/// The numbers of the groups of our own libraries have this bit.
+/// Our own libraries' group numbers have this bit.
 const OWN_GROUPS: u64 = 1 << 63;
 
-/// Groups that the simulator has been told of.
+/// Groups that the simulator knows.
 static NAMED: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
-/// The group of these ranks in this order; the first time, the simulator is told of it.
+/// The group with these ranks in this order; the first time, it is announced to the simulator.
 pub fn group(ranks: &[u32]) -> Group {
     let all = session().rank().1;
     if ranks.iter().copied().eq(0..all) {
@@ -42,12 +42,12 @@ pub fn group(ranks: &[u32]) -> Group {
     Group(key)
 }
 
-/// A collective call, with what this member gives.
+/// A collective call, with this member's input.
 #[derive(Clone, Copy, Debug)]
 pub enum Collective<'a> {
     /// All members wait for all.
     Barrier,
-    /// The bytes of the root, by its place in the group, go to all others, who give none.
+    /// The root's bytes, by its place in the group, go to all others, which give no bytes.
     Broadcast {
         /// The root.
         root: u32,
@@ -56,7 +56,7 @@ pub enum Collective<'a> {
         /// The bytes, at the root.
         bytes: &'a [u8],
     },
-    /// The vectors of all are combined at all, or only at one member, by its place.
+    /// All members' vectors are combined at all, or only at one member, by its place.
     Reduce {
         /// The only member that gets the result.
         root: Option<u32>,
@@ -65,19 +65,19 @@ pub enum Collective<'a> {
         /// This member's vector.
         bytes: &'a [u8],
     },
-    /// As `Reduce`, by a function of this process: the simulator asks for each pair of vectors that this rank's host combines
+    /// As `Reduce`, by this process's function: the simulator sends each pair of vectors that this rank's host combines
     /// ([`combine_by`]).
     Combine {
         /// The only member that gets the result.
         root: Option<u32>,
-        /// Bytes of an element.
+        /// An element's bytes.
         element: usize,
         /// This member's vector.
         bytes: &'a [u8],
     },
 }
 
-/// Combines two vectors of one length, one behind the other.
+/// Combines two equally long vectors, one behind the other.
 pub type CombinerFn = fn(Vec<u8>) -> Vec<u8>;
 
 static COMBINER: Mutex<Option<CombinerFn>> = Mutex::new(None);
@@ -93,8 +93,8 @@ pub fn combined(vectors: Vec<u8>) -> Vec<u8> {
     combiner.map_or(Vec::new(), |combine| combine(vectors))
 }
 
-/// Begins a collective call, by the hardware where that serves the group or by software trees. Its result comes into the buffer:
-/// nothing at the root of a broadcast, and nothing where a reduction has no result.
+/// Begins a collective call, by the hardware where that serves the group or by software trees. Its result comes into
+/// the buffer, which is empty at a broadcast's root, and where a reduction has no result.
 pub fn collective(group: Group, call: Collective<'_>, by_hardware: bool, into: Buffer) -> Ticket {
     let (kind, root, size, bytes) = match call {
         Collective::Barrier => (CollectiveKind::Barrier, 0, 0, &[][..]),

@@ -1,13 +1,13 @@
-//! The calls of our own libraries: reports and timelines name them, and the program's computation between two calls takes the
-//! time that `--compute` says.
+//! The calls in our own libraries: reports and timelines name them, and the program's computation between two calls
+//! takes the time by `--compute`.
 //!
-//! Every function of C holds a guard while it runs:
+//! Every C function holds a guard while it runs:
 //!
 //! ```ignore
 //! let _call = native::call(const { number("shmem_barrier_all") });
 //! ```
 //!
-//! Only the outermost call of a thread counts, as with calls of MPI: a function may call other functions of C.
+//! Only a thread's outermost call counts, as with MPI calls: a function may call other C functions.
 
 use super::{session, spin};
 use mpi_calls::calls;

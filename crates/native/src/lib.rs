@@ -1,7 +1,7 @@
-//! # What our own libraries are made of: OpenSHMEM, Elanlib and Elan3lib in a rank
+//! # The basis of our own libraries: OpenSHMEM, Elanlib and Elan3lib in a rank
 //!
-//! A program may call the libraries that Elanite itself gives to programs. Their functions of C are made of the few operations
-//! of this module, which become orders to the simulator as those of the MPI library do. One process may use both.
+//! A program may call the libraries that Elanite itself gives to programs. Their C functions are made of this module's
+//! few operations, which become orders to the simulator as the MPI library's do. One process may use both.
 //!
 //! ## The rooms
 //!
@@ -10,13 +10,13 @@
 //! | [`operations`] | operations under way, for the progress engine |
 //! | [`memory`] | the memory that others may reach by address |
 //! | [`life`] | how a process becomes a rank, and how it ends |
-//! | [`groups`] | groups of ranks, and their collective calls |
-//! | [`guard`] | the calls of the program, for reports and for the time of computation |
-//! | `spin` | programs that wait for a word of their memory without a call |
+//! | [`groups`] | rank groups, and their collective calls |
+//! | [`guard`] | the program's calls, for reports and for computation time |
+//! | `spin` | programs that wait for a word in their memory without a call |
 //!
 //! ## The main path
 //!
-//! A put of a program:
+//! A program's put:
 //!
 //! 1. `life.rs`: the first call makes the process a rank.
 //! 2. `lib.rs`: [`put`] gives the order, and takes down the operation.
@@ -24,19 +24,19 @@
 //!
 //! ## The contract
 //!
-//! *Operations.* Each operation begins at once and returns a [`Ticket`]. Bytes that go out are copied at the call. Bytes that
-//! come in are stored when the rank has been told of the end, which happens only in waits. [`ended`] asks for an end and takes
-//! no time; [`wait`] waits for it in simulated time. The end of a ticket is taken once; a ticket that nobody asks for costs
+//! *Operations.* Each operation begins immediately and returns a [`Ticket`]. Outgoing bytes are copied at the call.
+//! Incoming bytes are stored when the end is reported to the rank, which happens only in waits. [`ended`] asks for an
+//! end and takes no time; [`wait`] waits for it in simulated time. A ticket's end is taken once; an unused ticket costs
 //! some memory ([`forget`] drops it).
 //!
-//! *Waiting.* A program that waits for a word of its memory, or for any of several things, looks whether it is there, and if
-//! not, calls [`wait_for_change`]. No change is lost between the look and the wait: the simulator keeps what has happened since
-//! the rank's last turn. A program that only looks, by a call that does not wait, calls [`look`], by which time goes on by a
-//! step that grows.
+//! *Waiting.* A program that waits for a word in its memory, or for any of several conditions, checks the condition,
+//! and if it does not hold, calls [`wait_for_change`]. No change is lost between the check and the wait: the simulator
+//! keeps the events since the rank's last turn. A program that only checks, by a call that does not wait, calls
+//! [`look`], which advances time by a growing step.
 //!
-//! *Addresses.* Memory of other ranks is named by its address in their processes. A rank's process lets others reach what
-//! [`memory`] says. An access elsewhere fails: a get or an atomic as [`Failure::Refused`], and a put ends the run with an error
-//! that names both ranks, as a trap of the adapter ended the program.
+//! *Addresses.* Other ranks' memory is named by its address in their processes. A rank's process lets others reach the
+//! memory in [`memory`]. An access elsewhere fails: a get or an atomic as [`Failure::Refused`], and a put ends the run
+//! with an error that names both ranks, as an adapter trap ended the program.
 
 #![allow(unsafe_code)] // memory that programs name by addresses
 
@@ -60,7 +60,7 @@ use rank::session::Session;
 use rank::thread;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Tags of the libraries' own messages have this bit, so that a program that uses MPI, too, keeps its messages apart.
+/// Tags in the libraries' own messages have this bit, so that a program that also uses MPI keeps its messages apart.
 pub const OWN_TAGS: u64 = 1 << 62;
 
 /// This rank's number.
@@ -73,7 +73,7 @@ pub fn ranks() -> u32 {
     session().rank().1
 }
 
-/// The simulated node of a rank.
+/// A rank's simulated node.
 pub fn node_of(rank: u32) -> u32 {
     session().nodes()[rank as usize]
 }
@@ -112,7 +112,7 @@ fn begin(into: Buffer, order: Order, pieces: &[&[u8]]) -> Ticket {
     ticket
 }
 
-/// An address of a rank's process.
+/// An address in a rank's process.
 fn address(rank: u32, at: usize) -> Place {
     Place {
         rank,
@@ -121,12 +121,13 @@ fn address(rank: u32, at: usize) -> Place {
     }
 }
 
-/// Stores bytes at an address of another rank, or of this one. Ends when the other adapter has accepted them.
+/// Stores bytes at an address in another rank, or in this one. Ends when the other adapter has accepted them.
 pub fn put(to: u32, at: usize, pieces: &[&[u8]]) -> Ticket {
     put_and_notice(address(to, at), pieces, 0)
 }
 
-/// Stores bytes at a place. When they are there, the other rank is told a number, if it is not 0 ([`operations::listen`]).
+/// Stores bytes at a place. When they are there, the other rank receives a number, if it is not 0
+/// ([`operations::listen`]).
 pub fn put_and_notice(to: Place, pieces: &[&[u8]], notice: u64) -> Ticket {
     begin(Buffer::default(), Order::Put { to, notice }, pieces)
 }
@@ -137,18 +138,18 @@ pub fn get_from(from: Place, into: Buffer) -> Ticket {
     begin(into, Order::Get { from, size }, &[])
 }
 
-/// Tells this rank a number when an operation has ended, as for [`put_and_notice`].
+/// Brings this rank a number when an operation has ended, as for [`put_and_notice`].
 pub fn notice_end(of: Ticket, notice: u64) {
     let _held = session().lock();
     operations().notice_end(of, notice);
 }
 
-/// Fetches bytes from an address of another rank, or of this one.
+/// Fetches bytes from an address in another rank, or in this one.
 pub fn get(from: u32, at: usize, into: Buffer) -> Ticket {
     get_from(address(from, at), into)
 }
 
-/// Changes a word of another rank, or of this one, in one step; the end has the old word. `compare` matters only to
+/// Changes a word in another rank, or in this one, in one step; the end has the old word. `compare` matters only to
 /// [`Atomic::CompareSwap`].
 pub fn atomic(
     on: u32,
@@ -188,7 +189,7 @@ fn wanted(from: Option<u32>, tag: u64, mask: u64) -> Wanted {
     }
 }
 
-/// Receives a Tport message: `mask` has the bits of the tag that count.
+/// Receives a Tport message: `mask` has the tag bits that count.
 pub fn receive(from: Option<u32>, tag: u64, mask: u64, into: Buffer) -> Ticket {
     let order = Order::Receive {
         wanted: wanted(from, tag, mask),
@@ -198,7 +199,8 @@ pub fn receive(from: Option<u32>, tag: u64, mask: u64, into: Buffer) -> Ticket {
     begin(into, order, &[])
 }
 
-/// Looks for a Tport message and leaves it where it is. Ends as [`Failure::Nothing`] if there is none, unless it `waits` for one.
+/// Looks for a Tport message and leaves it in place. Ends as [`Failure::Nothing`] if there is no message, unless it
+/// `waits` for one.
 pub fn probe(from: Option<u32>, tag: u64, mask: u64, waits: bool) -> Ticket {
     let wanted = wanted(from, tag, mask);
     let order = if waits {
@@ -210,12 +212,12 @@ pub fn probe(from: Option<u32>, tag: u64, mask: u64, waits: bool) -> Ticket {
     begin(Buffer::default(), order, &[])
 }
 
-/// Takes back a receive or probe that has no message yet: it ends as [`Failure::Cancelled`], or as if nothing had been said.
+/// Takes back a receive or probe that has no message yet: it ends as [`Failure::Cancelled`], or as without this call.
 pub fn cancel(ticket: Ticket) {
     say(ticket.id(), Order::Cancel);
 }
 
-/// Makes a queue of this rank, under a name that other ranks know. A queue that exists stays as it is.
+/// Makes a queue in this rank, under a name that other ranks know. An existing queue stays as it is.
 pub fn queue(name: u64, slots: u32, slot: usize) {
     let is_new = {
         let _held = session().lock();
@@ -227,13 +229,13 @@ pub fn queue(name: u64, slots: u32, slot: usize) {
     }
 }
 
-/// Puts a message into a queue of another rank, or of this one; ends when the queue has it. Fails as [`Failure::Refused`] if
-/// there is no such queue, or if the message is longer than a slot.
+/// Puts a message into another rank's queue, or into this one's; ends when the queue has it. Fails as
+/// [`Failure::Refused`] if there is no such queue, or if the message is longer than a slot.
 pub fn enqueue(to: u32, name: u64, bytes: &[u8]) -> Ticket {
     begin(Buffer::default(), Order::Enqueue { to, name }, &[bytes])
 }
 
-/// Takes the first message out of a queue of this rank, if the rank has been told of one; its slot is free again.
+/// Takes the first message out of this rank's queue, if a message was reported to the rank; its slot is free again.
 pub fn dequeue(name: u64) -> Option<Vec<u8>> {
     let message = {
         let _held = session().lock();
@@ -243,38 +245,38 @@ pub fn dequeue(name: u64) -> Option<Vec<u8>> {
     Some(message)
 }
 
-/// How many messages of a queue the rank has been told of and has not taken out.
+/// How many of a queue's messages were reported to the rank and not yet taken out.
 pub fn queued(name: u64) -> usize {
     let _held = session().lock();
     operations().queued(name)
 }
 
-/// Gives an order that has no end of its own.
+/// Gives an order without its own end.
 fn say(id: u64, order: Order) {
     let session = session();
     let mut state = session.lock();
     session.order(&mut state, id, order, &[]);
 }
 
-/// Takes the end of an operation, if the rank has been told of it. Takes no time.
+/// Takes an operation's end, if it was reported to the rank. Takes no time.
 pub fn ended(ticket: Ticket) -> Option<Result<Ended, Failure>> {
     let _held = session().lock();
     operations().take_end(ticket)
 }
 
-/// Whether the rank has been told of the end of an operation, which stays to be taken.
+/// Whether an operation's end was reported to the rank; the end stays to be taken.
 pub fn has_ended(ticket: Ticket) -> bool {
     let _held = session().lock();
     operations().has_ended(ticket)
 }
 
-/// The end of an operation does not matter. A buffer that it fills must stay valid until then all the same.
+/// An operation's end does not matter. A buffer that it fills must still stay valid until then.
 pub fn forget(ticket: Ticket) {
     let _held = session().lock();
     operations().forget(ticket);
 }
 
-/// Waits for the end of an operation.
+/// Waits until an operation has ended.
 ///
 /// # Errors
 /// See [`Failure`].
@@ -290,9 +292,9 @@ pub fn wait(ticket: Ticket) -> Result<Ended, Failure> {
     }
 }
 
-/// Waits until something changes: an operation of this rank ends, a message comes into one of its queues, or others write into
-/// its memory. Returns at once if that has happened since the rank was last told what has happened. The program then looks
-/// whether this is what it waits for; such a look costs the processor what a poll costs.
+/// Waits until something changes: an operation by this rank ends, a message comes into one of its queues, or others
+/// write into its memory. Returns immediately if that has happened since the rank's last reports. The program then
+/// checks its condition; such a check costs the processor as much as a poll.
 ///
 /// Where several threads may call, the wait ends after a step at the latest, and threads that want to call have their turn: the change may
 /// depend on them.
@@ -312,7 +314,7 @@ pub fn wait_for_change() {
     session.give_way();
 }
 
-/// Like [`wait_for_change`], at most until a moment of local time, in picoseconds.
+/// Like [`wait_for_change`], at most until a moment in local time, in picoseconds.
 pub fn wait_for_change_until(moment: u64) {
     let session = session();
     let mut state = session.lock();
@@ -323,7 +325,7 @@ pub fn wait_for_change_until(moment: u64) {
     session.wait(&mut state, Wait::Report(patience));
 }
 
-/// Waits without an end, unless threads of the program do something.
+/// Waits without an end, unless the program's threads act.
 fn patience() -> Patience {
     Patience {
         threads: !thread::one_thread(),
@@ -331,8 +333,8 @@ fn patience() -> Patience {
     }
 }
 
-/// The program has looked and found nothing, in a call that does not wait: time goes on by a step, which grows from look to
-/// look. The rank is told what has happened meanwhile.
+/// The program has looked without success, in a call that does not wait: time advances by a step, which grows from look
+/// to look. The rank receives the reports up to then.
 pub fn look() {
     let session = session();
     let mut state = session.lock();
@@ -345,7 +347,7 @@ pub fn work(time: u64) {
     session.sleep_until(session.now().saturating_add(time));
 }
 
-/// The session, for what this module does not offer.
+/// The session, for operations that this module does not offer.
 pub fn raw() -> &'static Session {
     session()
 }

@@ -1,4 +1,4 @@
-//! How a process becomes a rank by its first call of our libraries, and how the rank ends: with its process.
+//! A process becomes a rank by its first call to our libraries; the rank ends with its process.
 
 use super::{memory, spin};
 use fi::{attach, manager};
@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 /// The process that uses the session: a child that shares its memory is another one.
 static PROCESS: AtomicI32 = AtomicI32::new(0);
 
-/// The session of this process, which becomes a rank by the first call. Ends the process with a message if there is no
+/// This process's session; the process becomes a rank by the first call. Ends the process with a message if there is no
 /// simulator.
 #[inline]
 pub fn session() -> &'static Session {
@@ -28,7 +28,7 @@ fn begin() -> &'static Session {
         );
     }
     if session::is_kept() {
-        // Handlers of the program that run when it exits, after ours.
+        // The program's handlers that run when it exits, after ours.
         eprintln!("elanite: the rank has left the simulation, since its process exits");
         // SAFETY: it ends the process at once.
         unsafe { libc::_exit(1) };
@@ -71,8 +71,8 @@ fn addresses_are_random() -> bool {
     unsafe { libc::personality(ASK) & libc::ADDR_NO_RANDOMIZE == 0 }
 }
 
-/// Before the program begins: reports that it was started, and gives it variables that describe its node, and those of the
-/// resource manager of Quadrics (`RMS_*`).
+/// Before the program begins: reports that it was started, and gives it variables that describe its node, and those by
+/// Quadrics' resource manager (`RMS_*`).
 extern "C" fn tell() {
     let Some((rank, starter)) = node::starter() else {
         return;
@@ -98,7 +98,7 @@ extern "C" fn tell() {
     }
 }
 
-/// What the loader calls before the program begins.
+/// The function that the loader calls before the program begins.
 #[used]
 #[unsafe(link_section = ".init_array")]
 static TELL: extern "C" fn() = tell;
@@ -110,7 +110,7 @@ pub fn stop(why: &str) -> ! {
 }
 
 unsafe extern "C" {
-    /// Of the GNU C library: like `atexit`, for a function that gets the exit code and an argument.
+    /// In the GNU C library: like `atexit`, for a function that gets the exit code and an argument.
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
@@ -123,7 +123,7 @@ extern "C" fn exits(code: c_int, _argument: *mut c_void) {
     }
 }
 
-/// The process ends without its handlers, as runtimes on top of our libraries do: the rank leaves the simulation all the same.
+/// The process ends without its handlers, as runtimes on top of our libraries do: the rank still leaves the simulation.
 #[unsafe(no_mangle)]
 extern "C" fn _exit(code: c_int) -> ! {
     end(code)

@@ -1,18 +1,18 @@
-//! The memory of this process that other ranks reach by address.
+//! This process's memory that other ranks reach by address.
 //!
-//! That is the writable memory of the program and of its libraries, and what the libraries add: heaps ([`offer`]), or all memory
-//! that is mapped ([`offer_all`]), as Elanlib's ordinary mappings have it. An address elsewhere is an error of whoever names it,
-//! and never touches this process. Memory that was offered must stay mapped. Of all other memory, the kernel's list of mappings
-//! is asked at each access that it does not cover, and whether the pages are still there at each access.
+//! That is the writable memory in the program and its libraries, and the libraries' additions: heaps ([`offer`]), or
+//! all mapped memory ([`offer_all`]), as in Elanlib's ordinary mappings. An address elsewhere is the caller's error,
+//! and never touches this process. Offered memory must stay mapped. For all other memory, the kernel's mapping list is
+//! read at each access that it does not cover, and the pages are checked at each access.
 
 use link::ELAN3_SPACE;
 use rank::memory::Span;
 use std::sync::{Mutex, OnceLock, PoisonError};
 
-/// What others may reach.
+/// The memory that others may reach.
 #[derive(Default)]
 struct Offers {
-    /// Offered ranges, from address to address, in order, none touching the next.
+    /// Offered ranges, from address to address, in order, with gaps between them.
     ranges: Vec<(usize, usize)>,
     /// Whether all mapped memory may be reached.
     all: bool,
@@ -26,7 +26,7 @@ static OFFERS: Mutex<Offers> = Mutex::new(Offers {
     mapped: Vec::new(),
 });
 
-/// Lets others reach a range of memory, which stays mapped until the end of the process.
+/// Lets others reach a memory range, which stays mapped until the process ends.
 pub fn offer(address: usize, length: usize) {
     let mut offers = OFFERS.lock().unwrap_or_else(PoisonError::into_inner);
     let (mut from, mut to) = (address, address.saturating_add(length));
@@ -46,24 +46,24 @@ pub fn offer_all() {
     OFFERS.lock().unwrap_or_else(PoisonError::into_inner).all = true;
 }
 
-/// Whether this rank's own table says that others may reach a range: what is symmetric may be reached in all ranks.
+/// Whether others may reach a range by this rank's own table: symmetric memory may be reached in all ranks.
 pub fn is_offered(address: usize, length: usize) -> bool {
     let offers = OFFERS.lock().unwrap_or_else(PoisonError::into_inner);
     offers.has(address, length)
 }
 
-/// Finds the memory of so many bytes at an address, which others may read or, if so, write to.
+/// Finds memory with this many bytes at an address, which others may read or, if the flag is set, write to.
 pub type Reach = fn(u64, u64, bool) -> Option<Span>;
 
-/// How others reach the memory of an Elan3 context.
+/// How others reach an Elan3 context's memory.
 static ELAN3: OnceLock<Reach> = OnceLock::new();
 
-/// Names the function that finds memory by the addresses of an Elan3 context.
+/// Names the function that finds memory by an Elan3 context's addresses.
 pub fn serve_elan3(reach: Reach) {
     let _ = ELAN3.set(reach);
 }
 
-/// The memory at an address of a space, if others may reach it.
+/// The memory at an address in a space, if others may reach it.
 pub fn reach_in(space: u64, address: u64, length: u64, writes: bool) -> Option<Span> {
     if space == ELAN3_SPACE {
         return ELAN3.get()?(address, length, writes);
@@ -84,7 +84,7 @@ pub fn reach(address: u64, length: u64, writes: bool) -> Option<Span> {
     may.then(|| unsafe { Span::new(pointer, length) })
 }
 
-/// Whether others may write a byte at an address, as far as this can be said at once.
+/// Whether others may write a byte at an address; false while another thread holds the table.
 pub fn may_be_written(address: usize) -> bool {
     let Ok(mut offers) = OFFERS.try_lock() else {
         return false;
@@ -92,10 +92,10 @@ pub fn may_be_written(address: usize) -> bool {
     offers.has(address, 1) || offers.all && offers.is_mapped(address, 1, true)
 }
 
-/// From where to where the object of the program lies that has this address in it.
+/// The start and end of the program's object with this address in it.
 pub fn object_of(address: usize) -> (u64, u64) {
     let mut found = (address as u64, 0, 0);
-    // SAFETY: the function is called with what it is given here, before this returns.
+    // SAFETY: the function is called with its argument here, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(find_object), (&raw mut found).cast()) };
     (found.1, found.2)
 }
@@ -140,10 +140,10 @@ unsafe fn headers(object: &libc::dl_phdr_info) -> (u64, &[libc::Elf64_Phdr]) {
     (object.dlpi_addr, headers)
 }
 
-/// Whether the program itself lies where its file says, or where the system has put it.
+/// Whether the system has chosen the program's addresses; otherwise its file fixes them.
 pub fn program_is_movable() -> bool {
     let mut base = 0_u64;
-    // SAFETY: the function is called with what it is given here, before this returns.
+    // SAFETY: the function is called with its argument here, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(first_base), (&raw mut base).cast()) };
     base != 0
 }
@@ -175,7 +175,7 @@ impl Offers {
         self.lists(address, length, writes)
     }
 
-    /// Whether the list has all of a range, which may lie in several neighbours.
+    /// Whether the list has a whole range, which may lie in several neighbours.
     fn lists(&self, mut address: usize, length: usize, writes: bool) -> bool {
         let Some(end) = address.checked_add(length) else {
             return false;
@@ -192,7 +192,7 @@ impl Offers {
     }
 }
 
-/// Whether all pages of a range are mapped.
+/// Whether all pages in a range are mapped.
 fn are_there(address: usize, length: usize) -> bool {
     const PAGE: usize = 4096;
     /// Pages that one question is about.
@@ -211,7 +211,7 @@ fn are_there(address: usize, length: usize) -> bool {
     true
 }
 
-/// The mappings of this process that may be read.
+/// This process's mappings that may be read.
 fn mappings() -> Vec<(usize, usize, bool)> {
     let text = std::fs::read_to_string("/proc/self/maps").unwrap_or_default();
     let mapping = |line: &str| {
@@ -228,9 +228,9 @@ fn mappings() -> Vec<(usize, usize, bool)> {
     text.lines().filter_map(mapping).collect()
 }
 
-/// Offers the writable memory of the program and of its libraries, as they are loaded now.
+/// Offers the writable memory in the program and its libraries, as they are loaded now.
 pub fn offer_static() {
-    // SAFETY: the function is called with what it is given, before this returns.
+    // SAFETY: the function is called with its argument, before this returns.
     unsafe { libc::dl_iterate_phdr(Some(offer_object), std::ptr::null_mut()) };
 }
 
@@ -241,7 +241,7 @@ unsafe extern "C" fn offer_object(
 ) -> libc::c_int {
     // SAFETY: the C library's description of an object.
     let (base, headers) = unsafe { headers(&*object) };
-    // What is only read after relocation is no longer writable.
+    // Memory that is only read after relocation is no longer writable.
     let sealed = headers
         .iter()
         .find(|header| header.p_type == libc::PT_GNU_RELRO);

@@ -1,4 +1,4 @@
-//! What the progress engine knows of the operations of our own libraries.
+//! The progress engine's state for our own libraries' operations.
 
 use link::{Delivery, End, Envelope, Part, Status};
 use rank::library::{self, Wrong, differs};
@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
 use thiserror::Error;
 
-/// An operation under way, or one whose end has not been taken.
+/// A pending operation, or one with an end that has not been taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Ticket(u64);
 
@@ -18,16 +18,16 @@ impl Ticket {
     }
 }
 
-/// The end of an operation; fields that do not apply are 0.
+/// An operation's end; fields that do not apply are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Ended {
-    /// Who sent the message.
+    /// The message's sender.
     pub from: u32,
-    /// The message's tag, without the bit of our own libraries.
+    /// The message's tag, without our own libraries' bit.
     pub tag: u64,
-    /// Bytes of the message, of a get, or of a result.
+    /// The bytes in the message, the get or the result.
     pub size: usize,
-    /// The old word of an atomic.
+    /// An atomic's old word.
     pub word: u64,
 }
 
@@ -40,7 +40,7 @@ pub enum Failure {
     /// The other rank has no such memory or queue for others, or the machine has no room.
     #[error("the other rank does not offer this, or a node has no room for it")]
     Refused,
-    /// The message is longer than its room; nothing of it was stored, and the message is gone.
+    /// The message is longer than its room; no part of it was stored, and the message is gone.
     #[error("the message is longer than the room for it: {0} bytes")]
     Truncated(usize),
     /// The operation was taken back.
@@ -51,23 +51,23 @@ pub enum Failure {
     Nothing,
 }
 
-/// The operations of our own libraries, and the messages in the rank's queues.
+/// Our own libraries' operations, and the messages in the rank's queues.
 pub struct Operations {
     latest: u64,
     under_way: BTreeMap<u64, Buffer>,
     ended: BTreeMap<u64, Result<Ended, Failure>>,
-    /// Operations under way whose ends do not matter.
+    /// Pending operations with ends that do not matter.
     forgotten: Vec<u64>,
     queues: BTreeMap<u64, VecDeque<Vec<u8>>>,
-    /// Numbers that the rank is told at the ends of operations under way.
+    /// Numbers that the rank receives when pending operations end.
     notices: BTreeMap<u64, u64>,
 }
 
-/// Who hears the numbers that puts of others and ends of operations bring. It is called under the session's lock, and must not
-/// order anything.
+/// The function that receives the numbers from others' puts and from ended operations. It is called under the session's
+/// lock, and must not order anything.
 static LISTENER: OnceLock<fn(u64)> = OnceLock::new();
 
-/// Names who hears the numbers.
+/// Names the function that receives the numbers.
 pub fn listen(listener: fn(u64)) {
     let _ = LISTENER.set(listener);
 }
@@ -110,7 +110,7 @@ impl Operations {
         self.ended.contains_key(&ticket.0)
     }
 
-    /// Brings a number at the end of an operation, or now if it has ended.
+    /// Brings a number when an operation ends, or now if it has ended.
     pub fn notice_end(&mut self, ticket: Ticket, notice: u64) {
         if self.under_way.contains_key(&ticket.0) {
             self.notices.insert(ticket.0, notice);
@@ -119,7 +119,7 @@ impl Operations {
         }
     }
 
-    /// Nobody will take this end.
+    /// This end will not be taken.
     pub fn forget(&mut self, ticket: Ticket) {
         if self.ended.remove(&ticket.0).is_none() {
             self.forgotten.push(ticket.0);
@@ -133,7 +133,7 @@ impl Operations {
         new
     }
 
-    /// Takes the first message out of a queue.
+    /// Takes a queue's first message out.
     pub fn dequeue(&mut self, name: u64) -> Option<Vec<u8>> {
         self.queues.get_mut(&name)?.pop_front()
     }
@@ -143,7 +143,7 @@ impl Operations {
         self.queues.get(&name).map_or(0, VecDeque::len)
     }
 
-    /// Takes in the end of an operation with a part of its payload. Returns what was stored wrongly, if anything was.
+    /// Takes in an operation's end with a payload part. Returns the wrongly stored bytes, if any.
     pub fn ended(
         &mut self,
         ended: link::Ended,
@@ -151,7 +151,7 @@ impl Operations {
         part: Part,
         bytes: &[u8],
     ) -> Option<Wrong> {
-        // The bytes of an operation that is lost say why.
+        // A lost operation's bytes are the reason.
         if let Some(buffer) = self.under_way.get(&ended.id)
             && !matches!(ended.status, Status::Lost { .. })
         {
@@ -184,7 +184,7 @@ impl Operations {
         })
     }
 
-    /// A part of a message that has come into a queue.
+    /// A message part that has come into a queue.
     pub fn arrived(
         &mut self,
         queue: u64,

@@ -12,7 +12,7 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// How soon it rings again when the program is somewhere where time cannot go on, in nanoseconds.
 const AGAIN: u64 = 1_000_000;
 
-/// The host's timer, which is made for the first timer of the program.
+/// The host's timer, which is made for the program's first timer.
 static TIMER: HostTimer = HostTimer::new();
 
 /// The signal has come since the program last called this often.
@@ -21,12 +21,12 @@ static SEEN: AtomicU32 = AtomicU32::new(0);
 /// Since when, in real time, the program has made no call, in nanoseconds.
 static SINCE: AtomicU64 = AtomicU64::new(0);
 
-/// The signal; no program and no MPI library uses the last ones but two of the real-time signals.
+/// The signal: a late real-time signal, which no program and no MPI library uses.
 fn signal() -> c_int {
     libc::SIGRTMAX() - 3
 }
 
-/// A timer has been set, or none is left.
+/// A timer has been set, or no timer is left.
 pub fn watch(session: &Session) {
     if next() == link::NEVER || !thread::drives_time() {
         return;

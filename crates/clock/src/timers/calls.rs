@@ -1,4 +1,4 @@
-//! The functions of the C library that make and set timers.
+//! The C library functions that make and set timers.
 
 use super::{
     FILES, Handle, How, NEXT, Name, Timer, find_next, next, set, state, timers, until_ring,
@@ -27,14 +27,14 @@ static PAUSE: Next = Next::new(c"pause", c"");
 static SUSPEND: Next = Next::new(c"sigsuspend", c"");
 static TIMEDWAIT: Next = Next::new(c"sigtimedwait", c"");
 
-/// The codes of `siginfo_t` for signals of the kernel, and of timers.
+/// The `siginfo_t` codes for signals from the kernel, and from timers.
 const SI_KERNEL: c_int = 0x80;
 const SI_TIMER: c_int = -2;
 
-/// Handles of timers of `timer_create`: no pointer of the C library has these bits.
+/// Timer handles from `timer_create`: no C library pointer has these bits.
 const OURS: usize = 0x454c_0000_0000;
 
-/// The session whose time timers take.
+/// The session with the timers' time.
 fn session() -> Option<&'static Session> {
     let session = session::get()?;
     rank::compute::settle(session);
@@ -62,7 +62,7 @@ fn of_timeval(time: &timeval) -> Option<u64> {
     })
 }
 
-/// Sets one of the three timers of `setitimer`, and returns its state.
+/// Sets one of `setitimer`'s three timers, and returns its state.
 fn interval(session: &Session, which: c_int, first: u64, interval: u64) -> (u64, u64) {
     let name = Name::Interval(which);
     let number = match which {
@@ -85,7 +85,7 @@ fn interval(session: &Session, which: c_int, first: u64, interval: u64) -> (u64,
     set(session, name, due, interval).unwrap_or_default()
 }
 
-// The callers of the functions below keep to the manual pages of the C library.
+// The callers of the functions below keep to the C library's manual pages.
 
 /// Returns the seconds that were left.
 #[unsafe(no_mangle)]
@@ -101,7 +101,7 @@ extern "C" fn alarm(seconds: c_uint) -> c_uint {
         return seconds + c_uint::from(old.it_value.tv_usec >= 500_000);
     };
     let (left, _) = interval(session, libc::ITIMER_REAL, u64::from(seconds) * SECOND, 0);
-    // As the C library: rounded, but not to nothing.
+    // As in the C library: rounded, but not to 0.
     let rounded = (left + SECOND / 2) / SECOND;
     (if left > 0 { rounded.max(1) } else { 0 }) as c_uint
 }
@@ -161,7 +161,7 @@ unsafe fn give_itimer(place: *mut itimerval, (left, again): (u64, u64)) {
     }
 }
 
-/// The effect of a timer of an event, where simulated time can have it.
+/// The effect of an event's timer, where simulated time can have it.
 unsafe fn how(event: *const sigevent, handle: usize) -> Option<How> {
     // SAFETY: null, or an event of the caller.
     let Some(given) = (unsafe { event.as_ref() }) else {
@@ -232,7 +232,7 @@ unsafe extern "C" fn timer_create(
     0
 }
 
-/// The name of a timer by its handle, if it is ours.
+/// A timer's name by its handle, if it is ours.
 fn made(handle: Handle) -> Option<Name> {
     let number = handle.addr().checked_sub(OURS)?;
     let name = Name::Made(number);
@@ -396,7 +396,7 @@ unsafe extern "C" fn timerfd_gettime(file: c_int, place: *mut itimerspec) -> c_i
     0
 }
 
-/// Whether signals of this thread's mask, or of the process, wait that the mask would let through.
+/// Whether signals to this thread, or to the process, wait that the mask would let through.
 unsafe fn has_pending(mask: *const sigset_t) -> bool {
     // SAFETY: zeros are a valid set; the caller's mask.
     unsafe {
@@ -449,7 +449,7 @@ unsafe extern "C-unwind" fn sigsuspend(mask: *const sigset_t) -> c_int {
     call_next!(SUSPEND, fn(mask => *const sigset_t))
 }
 
-/// Takes a signal of a set that waits; sleeps until a timer sends one.
+/// Takes a waiting signal in a set; sleeps until a timer sends one.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sigtimedwait(
     signals: *const sigset_t,
@@ -483,7 +483,7 @@ unsafe extern "C-unwind" fn sigwaitinfo(signals: *const sigset_t, info: *mut sig
     unsafe { sigtimedwait(signals, info, ptr::null()) }
 }
 
-/// Returns the number of the error.
+/// Returns the error number.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sigwait(signals: *const sigset_t, place: *mut c_int) -> c_int {
     loop {

@@ -1,12 +1,12 @@
-//! What an instruction of x86-64 does with memory (Intel's manual, volume 2, appendix A: one-byte and two-byte opcodes).
+//! The memory accesses of x86-64 instructions (Intel's manual, volume 2, appendix A: one-byte and two-byte opcodes).
 //!
-//! Only few things matter: whether the instruction changes memory by what it has found there, which address it reads or writes,
-//! and whether it reaches beyond the process. What is not known counts as the worst.
+//! Only few properties matter: whether the instruction changes memory by a value that it has found there, which address
+//! it reads or writes, and whether it reaches beyond the process. Unknown instructions count as the worst.
 
-/// What an instruction does with memory.
+/// An instruction's memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// Nothing, or nothing whose address is told: code, the stack.
+    /// No access, or no access with a reported address: code, the stack.
     None,
     /// It reads at an address.
     Reads(u64),
@@ -18,7 +18,7 @@ pub enum Access {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Step {
     pub access: Access,
-    /// Whether it writes what depends on what is in memory or outside of the registers.
+    /// Whether it writes a value that depends on memory or on state outside the registers.
     changes: bool,
     /// Whether it calls the kernel, or is not known.
     foreign: bool,
@@ -63,7 +63,7 @@ impl Step {
         }
     }
 
-    /// It reads a place and writes there; in a register that is nothing.
+    /// It reads a place and writes there; in a register that is no access.
     fn alters(address: Option<u64>) -> Step {
         Step {
             changes: address.is_some(),
@@ -72,7 +72,7 @@ impl Step {
     }
 }
 
-/// The registers of a signal's context, in the order of their numbers in instructions.
+/// A signal context's registers, in the order of their numbers in instructions.
 const REGISTERS: [i32; 16] = [
     libc::REG_RAX,
     libc::REG_RCX,
@@ -92,7 +92,7 @@ const REGISTERS: [i32; 16] = [
     libc::REG_R15,
 ];
 
-/// Reads the bytes of an instruction, one after the other.
+/// Reads an instruction's bytes, one after the other.
 struct Bytes(u64);
 
 impl Bytes {
@@ -108,13 +108,13 @@ impl Bytes {
     }
 }
 
-/// The second part of an instruction: which operation of a group, and the address of the operand in memory, if it is there.
+/// An instruction's second part: the operation in a group, and the operand's address in memory, if it is there.
 struct Operand {
     group: u8,
     address: Option<u64>,
 }
 
-/// Reads the operand, with `tail` bytes of the instruction behind it.
+/// Reads the operand, with `tail` instruction bytes behind it.
 ///
 /// # Safety
 /// The instruction must have one.
@@ -167,7 +167,7 @@ unsafe fn operand(bytes: &mut Bytes, rex: u8, tail: u64, registers: &[i64; 23]) 
     }
 }
 
-/// What the instruction at an address does, with the registers of a signal's context.
+/// The memory access by the instruction at an address, with a signal context's registers.
 ///
 /// # Safety
 /// There must be a whole instruction.
@@ -195,7 +195,7 @@ pub unsafe fn decode(at: u64, registers: &[i64; 23]) -> Step {
     // SAFETY: the caller's word.
     let step = unsafe { of_opcode(opcode, &mut bytes, rex, wide, registers) };
     if segment {
-        // Memory of the thread, at an address that is not told.
+        // The thread's memory, at an address that is not reported.
         return Step {
             access: Access::None,
             ..step
@@ -205,7 +205,7 @@ pub unsafe fn decode(at: u64, registers: &[i64; 23]) -> Step {
 }
 
 /// # Safety
-/// There must be the rest of an instruction with this opcode.
+/// The rest of an instruction with this opcode must follow.
 #[expect(clippy::match_same_arms, reason = "in the order of the manual")]
 unsafe fn of_opcode(
     opcode: u8,
@@ -215,7 +215,7 @@ unsafe fn of_opcode(
     registers: &[i64; 23],
 ) -> Step {
     let word = if wide { 4 } else { 2 };
-    // Of these, only the test has a constant behind its operand.
+    // Among these, only the test has a constant behind its operand.
     let tail = match opcode {
         // SAFETY: the caller's word: these have an operand.
         0xf6 | 0xf7 if unsafe { Bytes(bytes.0).next() } >> 3 & 7 > 1 => 0,
@@ -225,19 +225,18 @@ unsafe fn of_opcode(
     // SAFETY: the caller's word, for opcodes that have an operand.
     let mut operand = |tail| unsafe { operand(bytes, rex, tail, registers) };
     match opcode {
-        // Arithmetic: to memory, to a register, with a constant. Comparing writes nothing.
+        // Arithmetic: to memory, to a register, with a constant. Comparing does not write.
         0x38..=0x3b => Step::reads(operand(0).address),
         0x00..=0x3f => match opcode & 7 {
             0 | 1 => Step::alters(operand(0).address),
             2 | 3 => Step::reads(operand(0).address),
             4 | 5 => Step::PLAIN,
-            // 0x0f and bytes that are no opcodes of this mode.
-            // SAFETY: the bytes of an instruction, as the caller has promised, and the opcode says
-            // that there is another one.
+            // 0x0f and bytes that are no opcodes in this mode. SAFETY: the bytes of an instruction, as the caller has
+            // promised, and the opcode says that there is another one.
             _ if opcode == 0x0f => unsafe { of_two(bytes, rex, registers) },
             _ => Step::FOREIGN,
         },
-        // Pushes of registers and constants, pops, jumps, and what has no operand in memory.
+        // Pushes of registers and constants, pops, jumps, and instructions without an operand in memory.
         0x50..=0x5f | 0x68 | 0x6a | 0x70..=0x7f | 0x90..=0x99 | 0xa8 | 0xa9 => Step::PLAIN,
         0xb0..=0xbf | 0xc2 | 0xc3 | 0xc9 | 0xe0..=0xe3 | 0xe8 | 0xe9 | 0xeb => Step::PLAIN,
         0x63 | 0x84 | 0x85 | 0x8a | 0x8b => Step::reads(operand(0).address),
@@ -273,7 +272,7 @@ unsafe fn of_opcode(
             let found = operand(0);
             match found.group {
                 0 | 1 => Step::alters(found.address),
-                // A push of what is in memory writes what has been read; what is read is the same if the registers are.
+                // A push from memory writes the value that it has read; this value is the same if the registers are.
                 2 | 4 => Step::reads(found.address),
                 _ => Step::FOREIGN,
             }
@@ -285,7 +284,7 @@ unsafe fn of_opcode(
 /// The opcodes behind 0x0f.
 ///
 /// # Safety
-/// There must be the rest of such an instruction.
+/// The rest of such an instruction must follow.
 #[expect(clippy::match_same_arms, reason = "in the order of the manual")]
 unsafe fn of_two(bytes: &mut Bytes, rex: u8, registers: &[i64; 23]) -> Step {
     // SAFETY: the caller's word.
@@ -294,7 +293,7 @@ unsafe fn of_two(bytes: &mut Bytes, rex: u8, registers: &[i64; 23]) -> Step {
     let mut operand = |tail| unsafe { operand(bytes, rex, tail, registers) };
     match opcode {
         0x80..=0x8f => Step::PLAIN,
-        // A set of a byte writes a flag.
+        // A byte set writes a flag.
         0x90..=0x9f => Step::writes(operand(0).address),
         // No operation, moves under conditions, multiplication, moves that widen.
         0x1e | 0x1f => {
@@ -302,12 +301,12 @@ unsafe fn of_two(bytes: &mut Bytes, rex: u8, registers: &[i64; 23]) -> Step {
             Step::PLAIN
         }
         0x40..=0x4f | 0xaf | 0xb6 | 0xb7 | 0xbe | 0xbf => Step::reads(operand(0).address),
-        // Moves and arithmetic of vectors: loads, and stores.
+        // Vector moves and arithmetic: loads, and stores.
         0x10 | 0x28 | 0x2a | 0x2c..=0x2f | 0x51..=0x5f | 0x6e | 0x6f => {
             Step::reads(operand(0).address)
         }
         0x11 | 0x29 | 0x7e | 0x7f | 0xd6 => Step::writes(operand(0).address),
-        // Fences, and nothing else that has no operand in memory.
+        // Fences, and no other instruction without an operand in memory.
         0xae => {
             let found = operand(0);
             if found.address.is_none() && found.group >= 5 {

@@ -1,4 +1,4 @@
-//! The signal of the timers: it looks whether the program waits.
+//! The timers' signal: it looks whether the program waits.
 
 #[cfg(target_arch = "x86_64")]
 use super::trace;
@@ -41,7 +41,7 @@ extern "C" fn rings(_signal: c_int, info: *mut siginfo_t, context: *mut c_void) 
 fn look(fast: bool, context: *mut c_void) {
     if fast {
         if KNOWN.load(Ordering::Relaxed) && !trace::again(context) {
-            // It is on its way into the loop, or out of it.
+            // It is on its way into the loop, or out again.
             timer::later();
         }
         return;

@@ -1,4 +1,4 @@
-//! The two timers of this thread, and how often they ring.
+//! This thread's two timers, and how often they ring.
 
 use super::{FIRST, KNOWN, LATEST, RAREST, SOON};
 use libc::{c_int, c_void};
@@ -6,28 +6,28 @@ use rank::host_timer::HostTimer;
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// The timer of processor time, and that of real time.
+/// The processor time timer, and the real time timer.
 static SLOW: HostTimer = HostTimer::new();
 static FAST: HostTimer = HostTimer::new();
 
 /// After how much real time the fast timer rings, in nanoseconds.
 static DELAY: AtomicU64 = AtomicU64::new(SOON);
 
-/// The period of the slow timer, in nanoseconds.
+/// The slow timer's period, in nanoseconds.
 static PERIOD: AtomicU64 = AtomicU64::new(0);
 
-/// The signal of both timers. Programs of the time know nothing of real-time signals, and MPI libraries use none.
+/// Both timers' signal. Programs of that era do not know real-time signals, and MPI libraries do not use them.
 pub fn signal() -> c_int {
     libc::SIGRTMAX() - 2
 }
 
-/// Whether a signal is that of the fast timer, by its value.
+/// Whether a signal is the fast timer's, by its value.
 pub fn is_fast(value: *mut c_void) -> bool {
     value == ptr::from_ref(&FAST).cast_mut().cast()
 }
 
-/// Makes both timers for this thread, and starts that of processor time. Without timers, loops are not found, and the program
-/// hangs there.
+/// Makes both timers for this thread, and starts the one for processor time. Without timers, loops are not found, and
+/// the program hangs there.
 pub fn begin() {
     let clocks = [
         (&SLOW, libc::CLOCK_THREAD_CPUTIME_ID),

@@ -8,10 +8,10 @@ use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// Instructions of a watch.
+/// A watch's instructions.
 const STEPS: usize = 1024;
 
-/// Different instructions of a loop that is likely to wait, at most; and how often it must have read the word.
+/// The most different instructions in a loop that is likely to wait; and how often it must have read the word.
 const SHORT: usize = 64;
 const READS: usize = 8;
 
@@ -21,16 +21,16 @@ const LOOPS: usize = 8;
 /// The flag by which the processor stops behind the next instruction.
 const TRAP_FLAG: i64 = 0x100;
 
-/// What one instruction has been.
+/// One executed instruction.
 #[derive(Clone, Copy)]
 struct Seen {
-    /// Where it is, a sum of all registers before it, and what it does.
+    /// Its address, a sum over all registers before it, and its access.
     at: u64,
     registers: u64,
     step: Step,
 }
 
-/// A loop in which the program has waited: where some of its instructions are.
+/// A loop in which the program has waited: the addresses of some instructions.
 #[derive(Clone, Copy)]
 struct Known {
     places: [u64; SHORT],
@@ -43,15 +43,16 @@ struct Watch {
     count: usize,
     /// The step with which all later ones are compared; it moves on at powers of two.
     anchor: usize,
-    /// The length of a round, once the anchor's state has come again.
+    /// A round's length, once the anchor's state has come again.
     round: usize,
-    /// What is to be done as soon as the program is in none of our functions, and the steps in which it was in the loop.
+    /// The action that is due as soon as the program is outside our functions, and the steps in which it was in the
+    /// loop.
     decided: Option<Loop>,
     rounds: (usize, usize),
     known: [Option<Known>; LOOPS],
     /// The loop that is forgotten for the next one.
     oldest: usize,
-    /// The program's own handler of the trap.
+    /// The program's own trap handler.
     before: Option<libc::sigaction>,
 }
 
@@ -83,7 +84,7 @@ fn watch() -> &'static mut Watch {
     unsafe { &mut *WATCH.0.get() }
 }
 
-/// What a signal has interrupted.
+/// The context that a signal has interrupted.
 fn interrupted<'a>(context: *mut c_void) -> &'a mut ucontext_t {
     // SAFETY: the kernel's argument of a handler, valid while the handler runs.
     unsafe { &mut *context.cast() }
@@ -150,13 +151,13 @@ extern "C" fn stops(_signal: c_int, _info: *mut siginfo_t, context: *mut c_void)
 fn end(context: &mut ucontext_t) {
     context.uc_mcontext.gregs[libc::REG_EFL as usize] &= !TRAP_FLAG;
     if let Some(before) = watch().before.take() {
-        // SAFETY: it is what was there.
+        // SAFETY: it is the earlier handler.
         unsafe { libc::sigaction(libc::SIGTRAP, &raw const before, ptr::null_mut()) };
     }
 }
 
 impl Watch {
-    /// Takes note of the next instruction; returns why the program is to wait, if it is.
+    /// Records the next instruction; returns why the program is to wait, if it is.
     fn step(&mut self, context: &ucontext_t) -> Option<Loop> {
         let at = place(context);
         if let Some(why) = self.decided {
@@ -196,7 +197,7 @@ impl Watch {
         self.decided.filter(|_| !is_ours(at))
     }
 
-    /// Whether the last steps are those of a short loop that reads a word, which others may write, and does not write there.
+    /// Whether the last steps form a short loop that reads a word, which others may write, and does not write there.
     fn is_likely(&self) -> bool {
         let last = &self.seen[STEPS / 2..];
         let mut places = [0; SHORT];
@@ -255,7 +256,7 @@ impl Watch {
     }
 }
 
-/// A sum of all registers that the program uses.
+/// A sum over all registers that the program uses.
 fn sum(context: &ucontext_t) -> u64 {
     let mix = |sum: u64, word: u64| {
         (sum ^ word)
@@ -266,7 +267,7 @@ fn sum(context: &ucontext_t) -> u64 {
     let sum = general.fold(1, |sum, &word| mix(sum, word.cast_unsigned()));
     let flags = context.uc_mcontext.gregs[libc::REG_EFL as usize] & !TRAP_FLAG;
     let sum = mix(sum, flags.cast_unsigned());
-    // SAFETY: the kernel has saved these registers, if it says where.
+    // SAFETY: the kernel has saved these registers, if it gives their address.
     let vectors = unsafe { context.uc_mcontext.fpregs.as_ref() };
     let words = vectors.into_iter().flat_map(|state| &state._xmm);
     words.fold(sum, |sum, vector| {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// What an instruction does, with some values in its registers.
+/// An instruction's access, with some values in its registers.
 fn of(code: &[u8]) -> Step {
     let mut registers = [0; 23];
     for (register, value) in [
