@@ -1,4 +1,4 @@
-/* Elan3lib: memory in both address spaces, DMAs in both directions, events of all kinds, chains of DMAs, permissions. */
+/* Elan3lib: memory in both address spaces, DMAs in both directions, events of all kinds, DMA chains, permissions. */
 #include <elan/elan.h>
 #include <elan3/elan3.h>
 #include <stdio.h>
@@ -137,14 +137,14 @@ int main(void)
         elan3_waitdmaevent0(ctx, on, token, wait, 1);
     if (me == 0 && all > 1)
         elan3_waitevent(ctx, home);
-    /* Tell the others, one after the other. */
+    /* Notify the others, one after the other. */
     if (me == 0)
         for (unsigned i = 1; i < all; i++)
             elan3_putdma(ctx, descriptor(DMA_WRITE, 0, 0, 0, i, 0, elan(home)));
     else
         elan3_waitevent(ctx, home);
 
-    /* Memory of the program at an address of the context; without permission nobody reaches it. */
+    /* The program's memory at a context address; without permission it cannot be reached. */
     static char room[8192];
     CHECK(elan3_setperm(ctx, room, 0x40000000, sizeof room, ELAN_PERM_REMOTEALL) == 0);
     CHECK(elan3_setperm(ctx, room, 0x40000000, 64, ELAN_PERM_REMOTEALL) < 0);

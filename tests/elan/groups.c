@@ -1,4 +1,4 @@
-/* Groups: barriers, broadcasts, reductions by the program's functions, gathering and exchanging, groups of some processes. */
+/* Groups: barriers, broadcasts, reductions by the program's functions, gathering and exchanging, groups with some processes. */
 #include "check.h"
 
 static int calls;
@@ -11,7 +11,7 @@ static void add(void *in, void *inout, int *count, void *handle)
         to[i] += from[i] + *(long *)handle;
 }
 
-/* Does not commute: keeps what came first. */
+/* Does not commute: keeps the first operand. */
 static void first(void *in, void *inout, int *count, void *handle)
 {
     (void)handle;
@@ -76,7 +76,7 @@ static void collective(ELAN_GROUP *group)
         for (unsigned i = 0; i < size; i++)
             for (unsigned j = 0; j < size; j++)
                 CHECK(table[i * size + j] == 100 * j + i);
-    /* Each gives its number plus one of bytes to each. */
+    /* Each gives as many bytes as its number plus one to each. */
     size_t out[1024], outAt[1024], in[1024], inAt[1024], at = 0;
     char mine[1024], theirs[1 << 16];
     memset(mine, 'A' + (int)self, sizeof mine);

@@ -1,4 +1,4 @@
-/* Locks, words that adapters write, events at the destination of puts, poll functions. */
+/* Locks, words that adapters write, events at puts' destinations, poll functions. */
 #include "check.h"
 #include <elan/devent.h>
 
@@ -21,7 +21,7 @@ static int progress(void *handle)
 int main(void)
 {
     begin();
-    /* Each adds to a number of process 0 that only the lock protects. */
+    /* Each adds to a number in process 0 that only the lock protects. */
     ELAN_LOCK *lock = elan_gallocMain(base, base->allGroup, ELAN_LOCK_ALIGN, sizeof(ELAN_LOCK));
     long *number = elan_gallocMain(base, base->allGroup, 8, sizeof(long));
     *number = 0;
@@ -53,7 +53,7 @@ int main(void)
         elan_waitWord(state, state->rail[0], NULL, (EVENT_WORD *)word, base->waitType);
     elan_gsync(base->allGroup);
 
-    /* An event that occurs after puts of all others. */
+    /* An event that occurs after puts by all others. */
     ELAN_PGCTRL *control = elan_putgetInit(state, NULL, 64, 4096, 4096, 32, 0);
     ELAN_EVENT_ELAN *memory = elan_gallocElan(base, base->allGroup, 32, sizeof *memory);
     unsigned *slots = elan_gallocMain(base, base->allGroup, 8, all * sizeof(unsigned));

@@ -37,7 +37,7 @@ int main(void)
     CHECK(elan_poll(elan_put(state, source, target, 0, right), 0));
     CHECK(elan_poll(elan_nullEvent(state), 0));
 
-    /* Sources of small puts may be used again at once; one event may stand for many. */
+    /* Small puts' sources may be used again immediately; one event may stand for many. */
     int *words = elan_gallocMain(base, base->allGroup, 8, 100 * sizeof(int));
     memset(words, 0, 100 * sizeof(int));
     elan_gsync(base->allGroup);

@@ -1,4 +1,4 @@
-/* Queues: order, full queues, the older form, a queue whose address is sent to others. */
+/* Queues: order, full queues, the older form, a queue with its address sent to others. */
 #include "check.h"
 
 int main(void)
@@ -60,7 +60,7 @@ int main(void)
     CHECK(!elan_queueHaveReq(both));
     elan_gsync(base->allGroup);
 
-    /* A queue of one process alone: it says where. */
+    /* One process's own queue: it sends the address. */
     for (unsigned i = 0; i < me; i++)
         elan_allocQueue(state);
     ELAN_QUEUE *mine = elan_allocQueue(state), **theirs = elan_gallocMain(base, base->allGroup, 8, sizeof mine);

@@ -1,4 +1,4 @@
-/* The beginning: fields of the base, versions, places, capabilities, addresses, time. */
+/* The start: base fields, versions, places, capabilities, addresses, time. */
 #include "check.h"
 
 int main(void)
@@ -35,7 +35,7 @@ int main(void)
     CHECK(elan_elan2main(state, at) == &local);
     CHECK(elan_addressable(state, &local, sizeof local) && !elan_addressable(state, NULL, 1));
 
-    /* Memory: what is freed can be had again; what all allocate has one address. */
+    /* Memory: freed memory can be had again; memory that all allocate has one address. */
     char *one = elan_allocMain(state, 64, 1000), *other = elan_allocMain(state, 8, 10);
     CHECK(one && other && (uintptr_t)one % 64 == 0);
     elan_free(state, one);
@@ -45,7 +45,7 @@ int main(void)
     strcpy(elan_elan2main(state, elan_sdram2elan(state, sdram)), "bytes");
     elan_freeElan(state, sdram);
     for (unsigned i = 0; i < me; i++)
-        elan_allocMain(state, 8, 100); /* memory of a process alone changes nothing */
+        elan_allocMain(state, 8, 100); /* one process's own memory has no influence */
     ELAN_ADDR *shared = elan_gallocMain(base, base->allGroup, 64, all * sizeof(ELAN_ADDR));
     ELAN_ADDR place = elan_main2elan(state, shared);
     elan_wait(elan_put(state, &place, shared + me, sizeof place, 0), base->waitType);

@@ -1,4 +1,4 @@
-/* Tports: order, masks, wild cards, probes, buffers of the library, synchronous sends, several ports, statistics. */
+/* Tports: order, masks, wild cards, probes, library buffers, synchronous sends, several ports, statistics. */
 #include "check.h"
 
 static ELAN_TPORT *port(void)
@@ -16,7 +16,7 @@ int main(void)
     int sender, tag;
     size_t size;
 
-    /* Lengths on both sides of the bound between short and long messages. */
+    /* Lengths around the bound between short and long messages. */
     static char out[200000], in[200000];
     size_t sizes[] = {0, 1, 64, 288, 1000, 20000, 200000};
     for (unsigned s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -30,7 +30,7 @@ int main(void)
         elan_tportTxWait(tx);
     }
 
-    /* Messages of one sender do not overtake each other; masks choose among them. */
+    /* One sender's messages do not overtake each other; masks choose among them. */
     int word;
     for (int i = 0; i < 10; i++)
         elan_tportTxWait(elan_tportTxStart(tport, 0, right, 100 + (int)me, i, &i, sizeof i));
@@ -58,7 +58,7 @@ int main(void)
     elan_tportRxWait(rx, NULL, &tag, NULL);
     CHECK(word == (int)left && tag == -7);
 
-    /* A probe leaves the message where it is; a receive without a buffer gets one of the library's. */
+    /* A probe leaves the message in place; a receive without a buffer gets the library's. */
     memset(out, 'x', 5000);
     ELAN_EVENT *tx = elan_tportTxStart(tport, 0, right, (int)me, 9, out, 5000);
     rx = elan_tportRxStart(tport, ELAN_TPORT_RXPROBE, 0, 0, -1, 9, NULL, 1);

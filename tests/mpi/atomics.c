@@ -1,4 +1,4 @@
-/* Atomic operations of MPI on a rank that computes: their results, and the time of each kind, which rank 0 writes. */
+/* MPI's atomic operations on a rank that computes: their results, and each kind's time, which rank 0 writes. */
 #define _DEFAULT_SOURCE
 #include "check.h"
 
@@ -9,7 +9,7 @@
 static MPI_Win window;
 static void *memory;
 
-/* Rank 0 changes a word of rank 1, which computes meanwhile for a millisecond. */
+/* Rank 0 changes a word in rank 1, which computes meanwhile for a millisecond. */
 static void change(const char *name, MPI_Datatype type, MPI_Op op, const void *word, const void *operand, const void *want)
 {
     int size;
@@ -36,7 +36,7 @@ static void change(const char *name, MPI_Datatype type, MPI_Op op, const void *w
 #define CHANGE(name, type, mpi, op, word, operand, want) \
     change(name, mpi, op, &(type){word}, &(type){operand}, &(type){want})
 
-/* All ranks raise a counter of rank 0: by comparison, by addition, and with the results of a fetch. */
+/* All ranks raise rank 0's counter: by comparison, by addition, and with the results of a fetch. */
 static void count(int rounds)
 {
     long one = 1, zero = 0, now, next, old, seen = -1, *counter = memory;
@@ -61,7 +61,7 @@ static void count(int rounds)
         MPI_Accumulate(&one, 1, MPI_LONG, 0, 8, 1, MPI_LONG, MPI_SUM, window);
     }
     MPI_Win_flush(0, window);
-    /* Accumulates of a rank on one word come in order, whoever carries them out. */
+    /* A rank's accumulates on one word come in order, by adapter or by host. */
     long three = 3, last[1] = {100 + rank}, got;
     int target = (rank + 1) % ranks;
     MPI_Accumulate(&last, 1, MPI_LONG, target, 16, 1, MPI_LONG, MPI_REPLACE, window);

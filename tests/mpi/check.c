@@ -76,7 +76,7 @@ uint64_t key_of(int from, int to, int number)
     return (uint64_t)from << 40 | (uint64_t)to << 16 | (uint64_t)number;
 }
 
-/* The eight bytes at a place of the content of a key (splitmix64). */
+/* The eight bytes at a place in a key's content (splitmix64). */
 static uint64_t word_at(uint64_t key, size_t place)
 {
     uint64_t word = key * 0x9E3779B97F4A7C15ULL + (place + 1) * 0xD1B54A32D192ED03ULL;

@@ -37,7 +37,7 @@ static void broadcasts(void)
 
 static void reductions(void)
 {
-    /* Whole numbers, small enough that doubles hold every sum exactly, whatever the order of the additions. */
+    /* Whole numbers, small enough that doubles hold every sum exactly, in any order of additions. */
     enum { COUNT = 1000 };
     static int whole[COUNT], sum[COUNT], most[COUNT];
     static double real[COUNT], real_sum[COUNT], least[COUNT];
@@ -83,7 +83,7 @@ static void exchanges(void)
     for (int from = 0; from < ranks; from++)
         expect(in + (size_t)from * BLOCK, BLOCK, key_of(from, rank, 1), "alltoall");
     section("alltoall");
-    /* Of each pair, another length, of some none. */
+    /* Each pair has another length, some pairs 0. */
     int *counts = calloc(4 * (size_t)ranks, sizeof *counts);
     require(counts != NULL, "there is no memory for the counts");
     int *starts = counts + ranks, *expected = starts + ranks, *places = expected + ranks;
@@ -160,7 +160,7 @@ static void communicators(void)
     require(from_world == left && from_copy == 1000 + left, "dup: %d and %d from %d", from_world, from_copy, left);
     MPI_Comm_free(&copy);
     MPI_Comm_free(&half);
-    /* A line of ranks, whose ends have nobody beyond. */
+    /* A line of ranks; the ends have no neighbour beyond. */
     MPI_Comm cart;
     int period = 0;
     MPI_Cart_create(MPI_COMM_WORLD, 1, &ranks, &period, 0, &cart);

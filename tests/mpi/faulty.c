@@ -1,5 +1,5 @@
-/* Messages in a ring, as many rounds as the argument says, on a machine of which parts may fail. A byte that is not the byte that
- * was sent ends all ranks with code 9. */
+/* Messages in a ring, for the argument's number of rounds, on a machine with parts that may fail. A byte that differs from the
+ * sent one ends all ranks with code 9. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,14 +1,14 @@
-/* Messages to and from the last rank, whose cable has died, in a program that handles errors: each call says so, and the others
- * go on among themselves. Every rank sleeps until 10 ms, when nobody reaches the last rank any more.
+/* Messages to and from the last rank, whose cable has died, in a program that handles errors: each call fails, and the others
+ * continue among themselves. Every rank sleeps until 10 ms, when the last rank is no longer reachable.
  *
  *   handler [returns|function|fatal|late|collective|posted|probe]
  *
  *   returns      MPI_ERRORS_RETURN (default)
- *   function     the handler is a function of the program
+ *   function     the handler is a program function
  *   fatal        no handler: the first error ends the program
  *   late         the cable dies while rank 0 sends again and again
  *   collective   a sum over all ranks, which ends the program with --collectives mpi
- *   posted       a barrier and a broadcast that do not block, with --collectives hardware or elan
+ *   posted       a nonblocking barrier and broadcast, with --collectives hardware or elan
  *   probe        MPI_Probe, alone
  */
 #define _DEFAULT_SOURCE /* usleep */
@@ -25,7 +25,7 @@ enum { LONG = 20000, SHORT = 8 };
 static char out[LONG], in[LONG];
 static int last, failures;
 
-/* Whether the handler is a function, and the error for which it was called last. MPICH returns none then. */
+/* Whether the handler is a function, and the error for which it was called last. MPICH returns no handler then. */
 static int own, handled;
 
 static void handle(MPI_Comm *comm, int *code, ...)
@@ -34,7 +34,7 @@ static void handle(MPI_Comm *comm, int *code, ...)
     handled = *code;
 }
 
-/* The call must have failed, and its error must name what is lost and the cable of the last rank, if there is room. */
+/* The call must have failed, and its error must name the lost message and the last rank's cable, if there is room. */
 static void loses(const char *what, const char *call, int code)
 {
     char text[MPI_MAX_ERROR_STRING];
@@ -54,7 +54,7 @@ static void loses(const char *what, const char *call, int code)
         fprintf(stderr, "%s\n", text);
 }
 
-/* The same of a message to or from the last rank, or from it. */
+/* The same for a message to or from the last rank, or from it. */
 static void fails(const char *call, int code)
 {
     char named[64];
@@ -62,7 +62,7 @@ static void fails(const char *call, int code)
     loses(named, call, code);
 }
 
-/* Messages of the ranks that are left, all around. */
+/* Messages between the remaining ranks, all around. */
 static void ring(int round)
 {
     int to = (rank + 1) % last, from = (rank + last - 1) % last;
@@ -132,7 +132,7 @@ static void several(void)
     fails("status of MPI_Waitall", statuses[0].MPI_ERROR);
 }
 
-/* Calls of all ranks that Elanlib carries out. The group has lost a member, so they fail at all of them. */
+/* Calls by all ranks that Elanlib carries out. The group has lost a member, so they fail at all ranks. */
 static void posted(void)
 {
     const char *what = "the collective operation is lost";

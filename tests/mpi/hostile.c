@@ -1,9 +1,9 @@
-/* A program with a pointer that goes astray: beside its messages, it overwrites words of the memory that ranks and simulator
+/* A program with a stray pointer: besides its messages, it overwrites words in the memory that ranks and simulator
  * share.
  *
  *     elanite mpirun -n 3 ./hostile SEED
  *
- * Which words, and with what, depends on the seed and the rank: mostly words of the head of a slot and the first orders in it.
+ * Which words, and with what, depends on the seed and the rank: mostly words in a slot's head and its first orders.
  */
 #include "check.h"
 
@@ -62,11 +62,11 @@ static void scribble(char *memory, size_t length)
 {
     size_t slot = PAGE + below((uint64_t)ranks) * SLOT, at;
     switch (below(8)) {
-    case 0: at = below(256); break;                       /* the head of all */
+    case 0: at = below(256); break;                       /* the common head */
     case 1: at = below(length / 8) * 8; break;            /* anything */
     case 2:
     case 3: at = slot + PAGE + below(64) * 8; break;      /* orders */
-    default: at = slot + below(16) * 4; break;            /* words of the slot */
+    default: at = slot + below(16) * 4; break;            /* the slot's words */
     }
     uint64_t value = awkward();
     memcpy(memory + at, &value, below(2) && at + 8 <= length ? 8 : 4);

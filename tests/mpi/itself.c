@@ -1,5 +1,5 @@
-/* Messages of a rank to itself, which no network carries: 1 to 64 at a time, from a byte to 1 MB, 16 MB in all at most, by
- * requests of their own or persistent ones, synchronous or not, all waited for at once or some at a time.
+/* Messages from a rank to itself, which no network carries: 1 to 64 at a time, from a byte to 1 MB, 16 MB in all at most, by
+ * their own requests or persistent ones, synchronous or not, all awaited together or some at a time.
  *
  *     mpiexec -n 2 ./itself
  *

@@ -1,13 +1,13 @@
-/* The last rank ends early, as the argument names it, and the others go on among themselves, if mpiexec lets them
+/* The last rank ends early, as the argument names it, and the others continue among themselves, if mpiexec lets them
  * (-disable-auto-cleanup):
  *
  *   abort     by MPI_Abort with code 7, on a communicator that it has for itself
  *   exit      with code 7
  *   busy      the same, while messages are on their way to it
- *   needed    the same, and rank 0 waits for a message of it
+ *   needed    the same, and rank 0 waits for a message from it
  *   world     by MPI_Abort with code 7 on MPI_COMM_WORLD
  *   signal    by a signal
- *   stays     not at all, and does nothing for ever
+ *   stays     not at all, and idles for ever
  */
 #define _DEFAULT_SOURCE /* usleep */
 #include <mpi.h>

@@ -1,5 +1,5 @@
-/* Ranks that poll: livelock KIND. Rank 0 polls, the others wait for it. In kinds a to g nothing comes any more; in kinds m to r
-   the loop ends by itself, or somebody sends what it waits for, after long. */
+/* Ranks that poll: livelock KIND. Rank 0 polls, the others wait for it. In kinds a to g no message comes any more; in m to r
+   the loop ends by itself, or the awaited message is sent after long. */
 #define _DEFAULT_SOURCE
 #include <mpi.h>
 #include <stdio.h>
@@ -78,13 +78,13 @@ int main(int argc, char **argv)
                 usleep(50);
             }
             break;
-        case 'd': /* a lock that nobody frees */
+        case 'd': /* a lock that is never freed */
             while (found != 0) {
                 MPI_Compare_and_swap(&one, &zero, &found, MPI_LONG, 1, 0, window);
                 MPI_Win_flush(1, window);
             }
             break;
-        case 'e': /* a word that nobody changes */
+        case 'e': /* a word that never changes */
             while (found != 7) {
                 MPI_Fetch_and_op(&one, &found, MPI_LONG, 1, 0, MPI_NO_OP, window);
                 MPI_Win_flush(1, window);
@@ -96,11 +96,11 @@ int main(int argc, char **argv)
                 MPI_Win_flush(1, window);
             }
             break;
-        case 'g': /* a word of its own */
+        case 'g': /* its own word */
             while (*(volatile long *)words != 7)
                 MPI_Win_sync(window);
             break;
-        case 'm': /* gives up after a number of looks */
+        case 'm': /* gives up after some looks */
             for (long i = 0; i < 150000 && !flag; i++)
                 MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
             break;
@@ -114,7 +114,7 @@ int main(int argc, char **argv)
                 MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
             break;
         }
-        case 'r': /* counts to a number in the memory of another rank */
+        case 'r': /* counts to a number in another rank's memory */
             while (found < 60000) {
                 MPI_Fetch_and_op(&one, &found, MPI_LONG, 1, 0, MPI_SUM, window);
                 MPI_Win_flush(1, window);

@@ -1,9 +1,9 @@
-/* Messages a second: each rank exchanges messages of 8 bytes with its partner, rank ^ 1, and does nothing else.
+/* Messages a second: each rank exchanges 8-byte messages with its partner, rank ^ 1, and has no other work.
  *
  *     mpiexec -n 64 ./messages [COUNT] [--no-order]
  *
- * COUNT exchanges (1000), each of a message in either direction. What the program says is simulated time; the wall time of the
- * whole command is what tells the speed of a simulator.
+ * COUNT exchanges (1000), each with a message in either direction. The program prints simulated time; the command's wall time
+ * shows a simulator's speed.
  */
 #include "check.h"
 

@@ -1,4 +1,4 @@
-/* Messages from anybody, probes, kinds of sends, and derived types. */
+/* Messages from any rank, probes, send kinds, and derived types. */
 #include "check.h"
 #include "everything.h"
 
@@ -10,14 +10,14 @@
 
 enum { LONG = 70000, EACH = 3 };
 
-/* The length of a message to the collector: short, middling and long, of each rank another. */
+/* The length of a message to the collector: short, middling and long, for each rank another. */
 static int length_of(int from, int number)
 {
     static const int lengths[EACH] = {0, 900, 20000};
     return lengths[number] + from % 7;
 }
 
-/* Rank 0 takes messages from anybody with any tag; those of one source come in the order in which they were sent. */
+/* Rank 0 takes messages from any rank with any tag; those from one source come in sending order. */
 static void collecting(void)
 {
     enum { WIDTH = 16 };
@@ -52,11 +52,11 @@ static void collecting(void)
     digest(&together, sizeof together);
     free(next);
     free(data);
-    MPI_Barrier(MPI_COMM_WORLD); /* or rank 0 might still take what the next section sends */
+    MPI_Barrier(MPI_COMM_WORLD); /* or rank 0 might still take the next section's messages */
     section("any source, any tag");
 }
 
-/* The length of a message is learnt before it is received: by waiting, by asking, and by taking it out of the queue. */
+/* A message's length is learnt before it is received: by waiting, by asking, and by taking it out of the queue. */
 static void probing(void)
 {
     char *out = malloc(LONG), *in = malloc(LONG);
@@ -134,7 +134,7 @@ static void sends(void)
         expect(in, size, key_of(left, rank, index), "bsend");
         MPI_Buffer_detach(&room, &attached);
     }
-    /* To oneself, and to nobody. */
+    /* To oneself, and to MPI_PROC_NULL. */
     int number = 0;
     MPI_Sendrecv(&rank, 1, MPI_INT, rank, 34, &number, 1, MPI_INT, rank, 34, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     require(number == rank, "sendrecv with oneself: %d", number);

@@ -1,4 +1,4 @@
-/* What a program learns of its node: names, processors, communicators of a node, and memory that ranks of a node share. Rank 0
+/* A program's view of its node: names, processors, a node's communicators, and memory that a node's ranks share. Rank 0
  * writes a line for each rank.
  */
 #define _GNU_SOURCE
@@ -125,7 +125,7 @@ static void shares(MPI_Comm node)
     MPI_Win_flush_all(window);
     MPI_Barrier(node);
     require(last[1] == size && old < size, "last[1] == size && old < size");
-    // A flag that the first rank stores after 300 us, without a call of MPI.
+    // A flag that the first rank stores after 300 us, without an MPI call.
     MPI_Barrier(MPI_COMM_WORLD);
     start = MPI_Wtime();
     if (place == 0) {

@@ -1,4 +1,4 @@
-/* One-sided communication: windows of both makes, all three ways to synchronise. */
+/* One-sided communication: windows made in both ways, all three ways to synchronise. */
 #include "check.h"
 #include "everything.h"
 
@@ -37,7 +37,7 @@ static void fences(int allocated)
     expect(in, BLOCK, key_of(left, left, allocated), "get");
     require(*sum == (rank ? 0 : (long)ranks * (ranks + 1) / 2), "accumulate: the sum is %ld", *sum);
     digest(sum, sizeof *sum);
-    /* Of every second byte: a type on the far side. */
+    /* Every second byte: a type on the far side. */
     MPI_Datatype sparse;
     MPI_Type_vector(BLOCK / 2, 1, 2, MPI_BYTE, &sparse);
     MPI_Type_commit(&sparse);
@@ -86,7 +86,7 @@ static void locks(void)
         say_order("  rank %d drew %ld, found %ld", other, theirs, found);
     }
     require(rank > 0 || (tickets == ranks && sitting == taken), "the window holds %ld and %ld", tickets, sitting);
-    /* Alone with the window, reading and writing back loses nothing. */
+    /* Alone with the window, reading and writing back loses no update. */
     long number;
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
     MPI_Get(&number, 1, MPI_LONG, 0, 0, 1, MPI_LONG, win);

@@ -1,12 +1,12 @@
-/* What MPI waits for outside of the network, while it looks into it: each way must end as it does natively.
+/* MPI's waits for events outside the network, while it polls the network: each must end as it does natively.
  *
  *     mpiexec -n 4 ./outside join | connect | file | threads | window
  *
- * join      MPI_Comm_join polls a socket of the program
+ * join      MPI_Comm_join polls the program's socket
  * connect   MPI_Comm_connect looks at the clock, and gives up
- * file      threads of the C library write what MPI_File_iwrite_all has to write
+ * file      C library threads write MPI_File_iwrite_all's data
  * threads   ranks that are threads of one process (MPIX_Threadcomm) send messages to each other in its memory
- * window    a rank polls a word of its own window by calls that need no network
+ * window    a rank polls a word in its own window by calls that need no network
  */
 #define _POSIX_C_SOURCE 200809L
 #include "check.h"
@@ -32,7 +32,7 @@ static void join(void)
         port = address.sin_port;
     }
     MPI_Bcast(&port, 1, MPI_INT, 1, MPI_COMM_WORLD);
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody waits for another rank outside of MPI before it has its messages */
+    MPI_Barrier(MPI_COMM_WORLD); /* no rank waits for another one outside MPI before it has its messages */
     if (rank > 1)
         return;
     address.sin_port = (in_port_t)port;
@@ -51,7 +51,7 @@ static void connect_to_nobody(void)
 {
     char port[MPI_MAX_PORT_NAME] = "";
     if (rank == 1)
-        MPI_Open_port(MPI_INFO_NULL, port); /* and accepts nobody */
+        MPI_Open_port(MPI_INFO_NULL, port); /* and does not accept */
     MPI_Bcast(port, sizeof port, MPI_CHAR, 1, MPI_COMM_WORLD);
     if (rank == 0) {
         int class;
@@ -71,7 +71,7 @@ static void connect_to_nobody(void)
 
 static void file(void)
 {
-    /* Blocks of the ranks in turn, with holes between them, which MPI reads before it writes. */
+    /* The ranks' blocks in turn, with holes between them, which MPI reads before it writes. */
     enum { BLOCKS = 16, LENGTH = 1 << 18 };
     char name[] = "outside-XXXXXX", *bytes = malloc((size_t)BLOCKS * LENGTH);
     MPI_File handle;

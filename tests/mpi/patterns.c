@@ -1,4 +1,4 @@
-/* What parallel programs do, each in a few messages, for tests that compare the time of a whole run.
+/* Typical parallel programs, each in a few messages, for tests that compare a whole run's time.
  *
  *     mpiexec -n 8 ./patterns PATTERN
  *
@@ -14,7 +14,7 @@ enum { LONGEST = 1 << 18, CELLS = 256, ROUNDS = 10 };
 
 static char *out, *in;
 
-/* Pairs of ranks exchange messages, short and long ones. */
+/* Rank pairs exchange messages, short and long ones. */
 static void ping(void)
 {
     int other = rank ^ 1;
@@ -82,7 +82,7 @@ static void vectors(void)
     }
 }
 
-/* Conjugate gradients for the second difference on a ring, whose cells lie on all ranks in turn. */
+/* Conjugate gradients for the second difference on a ring, with cells on all ranks in turn. */
 static void gradient(void)
 {
     double x[CELLS] = {0}, r[CELLS], p[CELLS + 2], q[CELLS];
@@ -119,7 +119,7 @@ static void gradient(void)
     require(rho < first / 1000, "the residual is %g, and was %g", rho, first);
 }
 
-/* Rank 0 gives work to whoever asks, by wild cards. */
+/* Rank 0 gives work to asking ranks, by wild cards. */
 static void farm(void)
 {
     enum { WORK = 40, SIZE = 3000 };
@@ -139,7 +139,7 @@ static void farm(void)
     }
 }
 
-/* Every rank serves messages of all others as they come, and answers each, by requests. */
+/* Every rank serves all others' messages as they come, and answers each, by requests. */
 static void any(void)
 {
     enum { MOST = 64 };
@@ -163,7 +163,7 @@ static void any(void)
     }
 }
 
-/* Messages whose length only the sender knows. */
+/* Messages with a length that only the sender knows. */
 static void probe(void)
 {
     MPI_Status status;
@@ -214,7 +214,7 @@ static void tests(void)
     }
 }
 
-/* What a trace in GOAL has no words for. */
+/* Operations that GOAL traces cannot express. */
 static void window(void)
 {
     MPI_Win win;

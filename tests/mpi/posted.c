@@ -1,5 +1,5 @@
-/* Barriers and broadcasts that do not block: several at a time and among those that block, of types that lie in one piece and of
- * others, of all lengths, on MPI_COMM_WORLD and on other communicators, ended in all ways; and reductions beside them.
+/* Nonblocking barriers and broadcasts: several at a time and among blocking ones, with types that lie in one piece and with
+ * others, with all lengths, on MPI_COMM_WORLD and on other communicators, ended in all ways; and reductions beside them.
  *
  *   posted [--no-order]    writes how long a barrier took its callers that computed for 200 us meanwhile
  */
@@ -15,7 +15,7 @@ enum { SOME = 6, ROUNDS = 12, LONGEST = 300000 };
 
 static const int lengths[] = {1, 8, 300, 4000, 64, 70000, 1, 900, 20, 2000, LONGEST, 5};
 
-/* Some broadcasts and barriers of a communicator at a time. */
+/* Some broadcasts and barriers on a communicator at a time. */
 static void together(MPI_Comm comm, int salt)
 {
     int own, all;
@@ -51,7 +51,7 @@ static void together(MPI_Comm comm, int salt)
                 MPI_Ibcast(data[one], size, MPI_CHAR, root, comm, &requests[one]);
         }
         MPI_Type_free(&pairs);
-        /* What blocks, or is a reduction, comes between these calls and their ends. */
+        /* Blocking calls and reductions come between these calls and their ends. */
         int sum = 0, later = 0, word = own == 0 ? round : -1;
         MPI_Iallreduce(&own, &later, 1, MPI_INT, MPI_SUM, comm, &after);
         MPI_Bcast(&word, 1, MPI_INT, 0, comm);
@@ -91,7 +91,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 2);
     together(MPI_COMM_WORLD, 1);
     section("world");
-    /* The first call of this communicator does not block. */
+    /* The first call on this communicator does not block. */
     MPI_Comm_dup(MPI_COMM_WORLD, &twin);
     together(twin, 5);
     MPI_Comm_free(&twin);
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
     together(half, rank % 2 ? 7 : 3);
     MPI_Comm_free(&half);
     section("halves");
-    /* All have come. Who computes leaves the barrier to its adapter, if that can do it. */
+    /* All have come. A computing rank leaves the barrier to its adapter, if that can do it. */
     double rest = 0;
     for (int times = 0; times < 5; times++) {
         MPI_Barrier(MPI_COMM_WORLD);

@@ -1,5 +1,5 @@
-/* Every reduction of MPI's own operations and types, against the function by which the MPI library itself combines two vectors;
- * and calls whose arguments are unusual: derived types, MPI_IN_PLACE, large counts, nothing at all, wrong ones. */
+/* Every reduction with MPI's own operations and types, against the function by which the MPI library combines two vectors;
+ * and calls with unusual arguments: derived types, MPI_IN_PLACE, large counts, no elements, wrong ones. */
 #include "check.h"
 
 #include <mpi.h>
@@ -13,12 +13,12 @@ enum { COUNT = 37, LONGEST = 16 };
 struct type {
     MPI_Datatype type;
     const char *name;
-    /* Odd forms are of parts of 4 bytes. */
+    /* Odd forms have 4-byte parts. */
     enum { WHOLE = 0, REAL = 1, DOUBLE = 2, PAIR = 3, DOUBLE_PAIR = 4, TRUTH = 6 } form;
 };
 
 
-/* Fills a vector with small numbers, so that no order of additions or products changes a sum. */
+/* Fills a vector with small numbers, so that the order of additions or products does not change a sum. */
 static void fill_vector(unsigned char *vector, const struct type *type, int size, int whose)
 {
     for (int index = 0; index < COUNT; index++) {
@@ -40,7 +40,7 @@ static void fill_vector(unsigned char *vector, const struct type *type, int size
     }
 }
 
-/* Whether two vectors are alike; a zero may have either sign, since that depends on the order of the factors. */
+/* Whether two vectors are alike; a zero may have either sign, since that depends on the factors' order. */
 static int alike(const unsigned char *one, const unsigned char *other, const struct type *type, int size)
 {
     for (size_t at = 0; at < (size_t)COUNT * (size_t)size; at += type->form % 2 ? sizeof(float) : sizeof(double)) {
@@ -63,7 +63,7 @@ static int alike(const unsigned char *one, const unsigned char *other, const str
     return 1;
 }
 
-/* What the MPI library makes of all vectors; whether it has a function for that. */
+/* The MPI library's result for all vectors; whether it has a function for that. */
 static int expected(unsigned char *result, const struct type *type, int size, MPI_Op op)
 {
     unsigned char one[COUNT * LONGEST], next[COUNT * LONGEST];
@@ -168,7 +168,7 @@ static void others(MPI_Comm comm)
 
 static void broadcasts(MPI_Comm comm)
 {
-    /* Every other int of a matrix, which the others take as a run of ints, or the other way round. */
+    /* Every other int of a matrix, which the others take as consecutive ints, or the other way round. */
     enum { ROWS = 300 };
     static int matrix[ROWS][2], run[ROWS];
     MPI_Datatype column;
@@ -189,7 +189,7 @@ static void broadcasts(MPI_Comm comm)
         }
     }
     MPI_Type_free(&column);
-    for (int size = 0; size < 3; size++) { /* none, one, more than a part of the simulator */
+    for (int size = 0; size < 3; size++) { /* 0, 1, more than a part in the simulator */
         size_t length = size < 2 ? (size_t)size : 5000001;
         char *bytes = malloc(length + 1);
         memset(bytes, rank == 1 % ranks ? 'x' : 0, length + 1);
@@ -203,7 +203,7 @@ static void broadcasts(MPI_Comm comm)
     MPI_Bcast(NULL, 0, MPI_INT, 0, comm);
 }
 
-/* Wrong arguments have their errors, and nothing hangs. */
+/* Wrong arguments have their errors, and no call hangs. */
 static void errors(MPI_Comm comm)
 {
     int value = 0, kind;
@@ -238,13 +238,13 @@ int main(int argc, char **argv)
     broadcasts(copy);
     MPI_Comm_free(&copy);
     int world = rank;
-    /* Backwards, so that the order of the ranks is not that of the nodes. */
+    /* Backwards, so that rank order is not node order. */
     MPI_Comm_split(MPI_COMM_WORLD, world % 2, -world, &half);
     MPI_Comm_rank(half, &rank);
     MPI_Comm_size(half, &ranks);
     broadcasts(half);
     all_types_and_operations(half);
-    /* What is begun and does not block goes on while others wait in such calls. */
+    /* Nonblocking calls continue while others wait in such calls. */
     MPI_Request request;
     int sum = 0, one = 1;
     MPI_Iallreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, &request);

@@ -17,7 +17,7 @@ static int length_of(int number)
     return lengths[number];
 }
 
-/* Receives from the left in ascending order, sends to the right in descending order: the tags tell them apart. */
+/* Receives from the left in ascending order, sends to the right in descending order: the tags distinguish them. */
 static void begin(MPI_Request *receives, MPI_Request *sends, int round)
 {
     memset(in, 0, (size_t)COUNT * ROOM);
@@ -104,7 +104,7 @@ static void persistent(void)
     section("persistent");
 }
 
-/* A receive that nothing matches is cancelled; one that is matched later gets the message that is there. */
+/* A receive without a match is cancelled; one that is matched later gets the message that is there. */
 static void cancelled(void)
 {
     MPI_Request request;
@@ -115,10 +115,10 @@ static void cancelled(void)
     MPI_Wait(&request, &status);
     MPI_Test_cancelled(&status, &flag);
     require(flag, "a receive without a message was not cancelled");
-    MPI_Barrier(MPI_COMM_WORLD); /* nobody sends before all have cancelled */
+    MPI_Barrier(MPI_COMM_WORLD); /* no rank sends before all have cancelled */
     MPI_Sendrecv(&rank, 1, MPI_INT, right, 77, &number, 1, MPI_INT, left, 77, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     require(number == left, "after the cancelled receive: %d from %d", number, left);
-    /* Truncation is an error that the program hears of. */
+    /* Truncation is an error that the program receives. */
     int three[3] = {1, 2, 3}, code, class;
     MPI_Comm copy;
     MPI_Comm_dup(MPI_COMM_WORLD, &copy);

@@ -5,10 +5,10 @@
  *   world     after MPI_Init and MPI_Finalize
  *   some      every second rank has a session more between the rounds
  *   late      rank 0 comes later than the others, by a sleep, to where all meet
- *   deadlock  rank 0 waits in its second session for a message that nobody sends
+ *   deadlock  rank 0 waits in its second session for a message that is never sent
  *   exit      rank 1 exits with code 5 in its second session
  *
- * In each round, all send a message around the ring of ranks, and the time that they see goes on.
+ * In each round, all send a message around the rank ring, and the time that they see continues.
  */
 #define _DEFAULT_SOURCE /* usleep */
 #include <mpi.h>

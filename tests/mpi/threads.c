@@ -1,4 +1,4 @@
-/* Two threads of each rank exchange messages with their likes in the next rank, each with a tag of its own. */
+/* Two threads of each rank exchange messages with their likes in the next rank, each with its own tag. */
 #include "check.h"
 
 #include <mpi.h>

@@ -1,4 +1,4 @@
-/* Every clock and timer of rank 0 in simulated time. A line for each: its name, and how long it took by MPI_Wtime, in us. */
+/* Rank 0's clocks and timers in simulated time. A line for each: its name, and how long it took by MPI_Wtime, in us. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>

@@ -1,6 +1,6 @@
 /* Messages that are longer than their room, received in every way that MPI has: each is the error MPI_ERR_TRUNCATE of its own
- * call, with the message's source and tag, writes nothing beyond the room, and takes the message away. What comes after it goes
- * on as if nothing had been. Rank 0 receives from the last rank.
+ * call, with the message's source and tag, writes nothing beyond the room, and takes the message away. Later messages
+ * are not affected. Rank 0 receives from the last rank.
  */
 #include "check.h"
 
@@ -13,7 +13,7 @@ enum { MOST = 1 << 20, GUARD = 64, TAG = 40, NEXT = 41, GO = 42 };
 
 static unsigned char *bytes;
 
-/* How a message is received into a room of so many bytes: the error, and the status. */
+/* How a message is received into this many bytes of room: the error, and the status. */
 typedef int (*Way)(int room, int from, int tag, MPI_Status *status);
 
 static int by_recv(int room, int from, int tag, MPI_Status *status)
@@ -68,7 +68,7 @@ static int by_persistent(int room, int from, int tag, MPI_Status *status)
     return error;
 }
 
-/* Every second byte of the room, so that it is no contiguous one. */
+/* Every second byte of the room, so that it is not contiguous. */
 static int by_vector(int room, int from, int tag, MPI_Status *status)
 {
     MPI_Datatype type;

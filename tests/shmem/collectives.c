@@ -1,4 +1,4 @@
-/* Barriers, broadcasts, collects and exchanges of all and of active sets. The work arrays may stay in use. */
+/* Barriers, broadcasts, collects and exchanges on all elements and on active sets. The work arrays may stay in use. */
 #include "check.h"
 
 #define MOST 300
@@ -7,7 +7,7 @@ static int64_t wide_to[8 * MOST], wide_from[8 * MOST];
 static int32_t to[8 * MOST], from[8 * MOST];
 static long counter;
 
-/* The place of this one in an active set, or -1. */
+/* This element's place in an active set, or -1. */
 static int place_in(int start, int log, int size)
 {
     int distance = me - start;
@@ -76,7 +76,7 @@ static void fill(void)
 TEST_OF(32, to, from)
 TEST_OF(64, wide_to, wide_from)
 
-/* Nobody is behind a barrier before all have come. */
+/* No element is behind a barrier before all have come. */
 static void barriers(int start, int log, int size)
 {
     counter = 0;

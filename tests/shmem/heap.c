@@ -49,7 +49,7 @@ int main(void)
     int *clean = shmem_calloc(1 << 18, sizeof *clean);
     for (int i = 0; i < 1 << 18; i++)
         CHECK(clean[i] == 0);
-    CHECK(shmem_malloc((size_t)1 << 50) == NULL); /* nobody has so much */
+    CHECK(shmem_malloc((size_t)1 << 50) == NULL); /* more than any heap has */
     shmem_free(clean);
     shmem_free(one);
     shmem_free(page);

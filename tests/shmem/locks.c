@@ -1,4 +1,4 @@
-/* Locks: one at a time, in the order of asking, and what the owner has put is there for the next one. */
+/* Locks: one at a time, in request order, and the owner's puts are there for the next one. */
 #include "check.h"
 
 static long lock, other;
@@ -19,7 +19,7 @@ int main(void)
     CHECK(shmem_long_g(&count, 0) == 10 * all);
     CHECK(lock == 0);
 
-    /* Who asks first is first: each asks when the one before has asked. */
+    /* The first to ask is first: each asks when the one before has asked. */
     if (me == 0)
         shmem_set_lock(&lock);
     shmem_barrier_all();

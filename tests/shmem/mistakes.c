@@ -1,4 +1,4 @@
-/* A mistake of the program, by its name. */
+/* A program mistake, by its name. */
 #include "check.h"
 
 static long word;
@@ -42,7 +42,7 @@ int main(int count, char **words)
         shmem_long_p(&word, 1, 0);
     }
     if (strcmp(mistake, "wait") == 0)
-        shmem_long_wait_until(&word, SHMEM_CMP_EQ, 1); /* which nobody writes */
+        shmem_long_wait_until(&word, SHMEM_CMP_EQ, 1); /* which is never written */
     if (strcmp(mistake, "exit") == 0)
         exit(5);
     if (strcmp(mistake, "zero") == 0)

@@ -1,4 +1,4 @@
-/* A program of the time of Cray, SGI and Quadrics. */
+/* A program from the era of Cray, SGI and Quadrics. */
 #include <mpp/shmem.h>
 #include <stdio.h>
 #include <stdlib.h>

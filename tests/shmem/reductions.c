@@ -1,4 +1,4 @@
-/* Reductions: every operation and type, of all and of active sets, in place too. */
+/* Reductions: every operation and type, on all elements and on active sets, in place too. */
 #include "check.h"
 #include <complex.h>
 
@@ -11,7 +11,7 @@ static long psync[SHMEM_REDUCE_SYNC_SIZE];
 
 static int start, log_stride, size, place;
 
-/* Element `i` of member `k`: small, so that sums and products of the types are exact. */
+/* Element `i` of member `k`: small, so that the types' sums and products are exact. */
 #define VALUE(k, i) (((k) * 5 + (i)) % 3 + 1)
 
 #define SUM(a, b) ((a) + (b))

@@ -14,7 +14,7 @@ int main(void)
     provided = -1;
     shmem_query_thread(&provided);
     CHECK(provided >= SHMEM_THREAD_SERIALIZED);
-    begin(); /* a second start changes nothing */
+    begin(); /* a second start has no effect */
     CHECK(me >= 0 && me < all);
     shmem_info_get_version(&major, &minor);
     CHECK(major == SHMEM_MAJOR_VERSION && minor == SHMEM_MINOR_VERSION);

@@ -1,4 +1,4 @@
-/* Signals, waits for several words, and atomic operations that do not wait, of OpenSHMEM 1.5. */
+/* Signals, waits for several words, and nonblocking atomic operations, by OpenSHMEM 1.5. */
 #include "check.h"
 
 #define MOST 300

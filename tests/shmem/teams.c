@@ -1,4 +1,4 @@
-/* Teams of OpenSHMEM 1.5: who belongs to them, their collective calls and contexts. */
+/* OpenSHMEM 1.5's teams: members, collective calls and contexts. */
 #include "check.h"
 #include <complex.h>
 

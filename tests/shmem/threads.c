@@ -1,5 +1,5 @@
-/* Threads of a processing element that wait for each other: one waits for a word that changes only after another one has called, while
- * the other processing element tests and lets time go on; and threads that take a lock of OpenSHMEM in turns. */
+/* A processing element's threads that wait for each other: one waits for a word that changes only after another one has called,
+ * while the other processing element tests and lets time pass; and threads that take an OpenSHMEM lock in turns. */
 #include "check.h"
 
 #include <pthread.h>
@@ -37,7 +37,7 @@ static void rounds(void)
     }
 }
 
-/* A lock of OpenSHMEM is one of the processing element: its threads take turns. */
+/* An OpenSHMEM lock belongs to the processing element: its threads take turns. */
 static void *takes(void *unused)
 {
     for (int times = 0; times < TURNS; times++) {
@@ -57,7 +57,7 @@ int main(void)
     pthread_t others[2];
     CHECK(shmem_init_thread(SHMEM_THREAD_MULTIPLE, &provided) == 0 && provided == SHMEM_THREAD_MULTIPLE);
     me = shmem_my_pe();
-    /* The last one of an odd number is alone. */
+    /* The last one in an odd number is alone. */
     all = shmem_n_pes();
     next = me + 1 < all ? me + 1 : me;
     rounds();

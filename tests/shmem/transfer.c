@@ -1,4 +1,4 @@
-/* Put, get, p and g: every type, every size of element, short and long, blocking and not, in static data and in the heap. */
+/* Put, get, p and g: every type, every element size, short and long, blocking and not, in static data and in the heap. */
 #include "check.h"
 
 #define MOST 600
@@ -7,7 +7,7 @@ static union {
     long double first;
 } target, source;
 
-/* Element `i` of what `pe` sends. */
+/* Element `i` in `pe`'s data. */
 #define VALUE(TYPE, pe, i) ((TYPE)((pe) * 37 + (i) % 59 + 1))
 
 #define TYPE_TEST(NAME, TYPE)                                                                                          \

@@ -1,4 +1,4 @@
-/* A bit of everything that is wrapped, and of what MPI and the C library then must do as ever. Each rank prints one line. */
+/* Samples of all wrapped functions, and of MPI and C library calls that must work as before. Each rank prints one line. */
 #include <mpi.h>
 #include <stdio.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ int main(int argc, char **argv)
     by_clock = seconds() - by_clock;
     int slept = by_mpi >= 0.02 && by_mpi < 2 && by_clock >= 0.02 && by_clock < 2 && MPI_Wtick() < 1e-3;
 
-    /* Twelve arguments: six and more of them on the stack. */
+    /* Twelve arguments: six or more on the stack. */
     int mine[12], other[12];
     MPI_Status status;
     for (int i = 0; i < 12; i++)

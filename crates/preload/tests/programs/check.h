@@ -1,4 +1,4 @@
-/* What the programs share: bytes that can be told apart, and an end when something is wrong. */
+/* Shared by the programs: distinguishable bytes, and an exit on errors. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

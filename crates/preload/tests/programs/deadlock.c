@@ -1,4 +1,4 @@
-/* Everybody receives, nobody sends. */
+/* All ranks receive, no rank sends. */
 #include "check.h"
 
 int main(int count, char **words)

@@ -1,4 +1,4 @@
-/* Everybody probes, nobody sends. */
+/* All ranks probe, no rank sends. */
 #include "check.h"
 
 int main(int count, char **words)

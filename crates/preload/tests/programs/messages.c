@@ -1,4 +1,4 @@
-/* Messages of all lengths and kinds between the two ranks of each pair. */
+/* Messages with all lengths and kinds between the two ranks in each pair. */
 #include "check.h"
 
 enum { LONGEST = 5 << 20 };
@@ -51,7 +51,7 @@ static void kinds(int length)
     MPI_Wait(&request[0], MPI_STATUS_IGNORE);
 }
 
-/* Every third of the bytes: a list of more pieces than the provider takes. */
+/* Every third byte: a list with more pieces than the provider takes. */
 static void types(void)
 {
     MPI_Datatype third;

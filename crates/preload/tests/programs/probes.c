@@ -4,7 +4,7 @@
 
 #include <unistd.h>
 
-/* What rank 1 waits with. */
+/* Rank 1's way to wait. */
 enum { PROBE, MPROBE, RECEIVE, WAYS };
 
 static double now(void)

@@ -1,4 +1,4 @@
-/* Access to the memory of others: what MPI does with puts and gets, and what it does with messages. */
+/* Access to others' memory: MPI's operations by puts and gets, and its operations by messages. */
 #include "check.h"
 
 enum { LONGEST = 3 << 20 };
@@ -31,7 +31,7 @@ static void put_and_get(int length)
         require(window[place] == 0, "accumulate of length", length);
 }
 
-/* Everybody counts in the memory of rank 0, and one takes the seat behind. */
+/* All ranks count in rank 0's memory, and one takes the seat behind. */
 static void draws(void)
 {
     long *place = (long *)window, one = 1, own = rank + 1, nobody = 0, ticket = -1, seat = -1;
