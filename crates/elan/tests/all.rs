@@ -1,4 +1,4 @@
-//! The tests of the adapter: one program, since each program takes long to compile and link.
+//! The adapter's tests: one program, since each program takes long to compile and link.
 
 mod beside;
 mod broadcast;

@@ -1,4 +1,4 @@
-//! A process at the adapters of several rails: each reaches its main memory, as its ranges permit, and no other's memory.
+//! A process at several rails' adapters: each reaches its main memory, as its ranges permit, and no other memory.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use units::Bytes;
 const SIZE: Bytes = Bytes::new(5000);
 const BESIDE: Rail = Rail::new(1);
 
-/// Two processes of a job on two nodes, on the second of two rails as well.
+/// A job's two processes on two nodes, on the second of two rails as well.
 fn two(cluster: &Cluster) -> [(Node, Node); 2] {
     let places = cluster
         .attach(cluster.capability(), [0, 3].map(NodeId::new))
@@ -31,7 +31,7 @@ fn reason(result: Result<(), DmaError>) -> Reason {
     }
 }
 
-/// A put or get on rail 1 moves what lies in main memory, at the same addresses; links of rail 0 carry nothing.
+/// A put or get on rail 1 moves bytes in main memory, at the same addresses; rail 0's links stay idle.
 #[test]
 fn main_memory_is_that_of_the_process() {
     let mut cluster = start();

@@ -1,4 +1,4 @@
-//! Broadcasts: the network conditional, and DMAs to a range of nodes.
+//! Broadcasts: the network conditional, and DMAs to a node range.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ use fabric::{Ascent, Broadcast, FatTree};
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
-/// What each node of a test has at the same addresses: a word, an event, a buffer.
+/// Each test node's objects, at the same addresses: a word, an event, a buffer.
 struct Spot {
     node: Node,
     word: Address,
@@ -156,7 +156,7 @@ fn a_message_that_one_node_discards_is_sent_again() {
     assert!(all_are(1), "once, everywhere");
 }
 
-/// Broadcasts `length` bytes from a node to a range; returns the digest of the run.
+/// Broadcasts `length` bytes from a node to a range; returns the run's digest.
 fn broadcast(
     (root, first, last): (u32, u32, u32),
     length: u64,

@@ -6,7 +6,7 @@ use elan::{BusConfig, Duplex};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Time};
 
-/// 100 ns of overhead and 64 ns for a burst of 64 bytes; 80 ns for a turn.
+/// 100 ns overhead and 64 ns for a 64-byte burst; 80 ns for a turn.
 const BUS: BusConfig = BusConfig {
     duplex: Duplex::Half,
     rate: Rate::from_mb_per_second(1000),
@@ -19,7 +19,7 @@ const BUS: BusConfig = BusConfig {
 type Request = (Time, Direction, u64);
 
 struct Outcome {
-    /// When each request was done, in the order of the requests.
+    /// When each request was done, in request order.
     done: Vec<Time>,
     /// When the last burst ended.
     end: Time,
@@ -28,7 +28,7 @@ struct Outcome {
     busy: Time,
 }
 
-/// Runs requests, sorted by time, to the end. A burst that ends at the time of a request ends first.
+/// Runs requests, sorted by time, to the end. A burst that ends at a request's time ends first.
 fn run(config: BusConfig, requests: &[Request]) -> Outcome {
     let full = config.duplex == Duplex::Full;
     let mut bus = Bus::new(config);
@@ -121,7 +121,7 @@ fn two_ways() -> Vec<Request> {
 #[test]
 fn a_two_way_stream() {
     let outcome = run(BUS, &two_ways());
-    // The first burst starts alone and needs no turn. Then 5 bursts of each way for each pair of transfers.
+    // The first burst starts alone and needs no turn. Then 5 bursts each way for each pair of transfers.
     let pair = 10 * (164 + 80);
     let expected: Vec<_> = (1..=100)
         .flat_map(|number| [ns(number * pair - 80 - (164 + 80)), ns(number * pair - 80)])
@@ -155,7 +155,7 @@ fn a_long_transfer_does_not_block_the_other_way() {
     assert_eq!(outcome.done, [ns(328 + 188 + 80 + 98 * 164), ns(328 + 188)]);
 }
 
-/// Requests in both directions, half of them at the same moment as the one before.
+/// Requests in both directions, half at the same moment as the previous one.
 fn requests() -> impl Strategy<Value = Vec<Request>> {
     let request = (0_u64..3000, any::<bool>(), 1_u64..700);
     prop::collection::vec(request, 1..60).prop_map(|requests| {
@@ -169,8 +169,8 @@ fn requests() -> impl Strategy<Value = Vec<Request>> {
 }
 
 proptest! {
-    /// Whatever is asked for: all is done; each direction in order; the bus rests only when nothing waits; it is busy for
-    /// as long as its bursts and turns take.
+    /// For any requests: all are done; each direction in order; the bus rests only when no transfer waits; it is busy
+    /// for as long as its bursts and turns take.
     #[test]
     fn work_is_conserved(requests in requests()) {
         let outcome = run(BUS, &requests);
@@ -204,7 +204,8 @@ fn a_two_way_stream_in_full_duplex() {
     assert_eq!(busy, ns(2 * 100 * 5 * 164));
 }
 
-/// Full-duplex: a transfer takes its own time, whatever goes the other way, and whichever way the last transfer went.
+/// Full-duplex: a transfer takes its own time, independent of transfers the other way, and of the last transfer's
+/// direction.
 #[test]
 fn full_duplex_knows_no_turns() {
     for other in [0, 1, 163, 164, 200] {
@@ -222,7 +223,7 @@ fn full_duplex_knows_no_turns() {
 }
 
 proptest! {
-    /// Each direction of a full-duplex bus does what a half-duplex bus with only the requests of this direction does.
+    /// Each direction of a full-duplex bus acts as a half-duplex bus with only this direction's requests.
     #[test]
     fn full_duplex_is_two_buses(requests in requests()) {
         let Outcome { done, busy, .. } = run(FULL, &requests);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
 
-/// Every node sends messages to random nodes for ever, pauses of random length in between.
+/// Every node sends messages to random nodes for ever, with random pauses in between.
 fn load(cluster: &mut Cluster, seed: u64) {
     let nodes = cluster.nodes();
     let size = Bytes::from_kb(4);
@@ -40,7 +40,7 @@ fn load(cluster: &mut Cluster, seed: u64) {
     }
 }
 
-/// Every node posts three messages to others, and nobody waits for any of them.
+/// Every node posts three messages to others, without a waiter.
 fn load_unawaited(cluster: &Cluster) {
     let nodes = cluster.nodes();
     let size = Bytes::from_kb(4);
@@ -84,7 +84,7 @@ fn a_deadlock_names_who_waits() {
     assert_eq!(stop.to_string(), text);
 }
 
-/// In a run to a moment, waiting for ever is no error; the clock goes on, and what is spawned later runs.
+/// In a run to a moment, waiting for ever is no error; the clock continues, and processes spawned later run.
 #[test]
 fn a_run_to_a_moment_goes_on_after_a_deadlock() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -144,7 +144,7 @@ fn bounds_end_a_run() {
     assert_eq!(exceeded(None, Some(5000)), Bound::Events(5000));
 }
 
-/// A bound also holds for runs to a moment; a bound that is not reached does nothing.
+/// A bound also holds for runs to a moment; a bound that is not reached has no effect.
 #[test]
 fn bounds_of_a_run_to_a_moment() {
     let mut cluster = bounded(Some(Time::from_ms(1)), None);
@@ -180,7 +180,7 @@ fn cancelling_ends_a_run() {
     assert_eq!(cluster.now(), Time::ZERO);
 }
 
-/// The observer of a run sees its time grow, from the start to near the end.
+/// A run's observer sees its time grow, from the start to near the end.
 #[test]
 fn an_observer_follows_a_run() {
     let seen = Rc::new(RefCell::new(Vec::new()));
@@ -219,7 +219,8 @@ fn a_livelock_ends_a_run() {
     );
 }
 
-/// Processes that sleep to the same moment wake in the order of the nodes, then of falling asleep; a past moment is now.
+/// Processes that sleep to the same moment wake in node order, then in the order of falling asleep; a past moment is
+/// now.
 #[test]
 fn sleep() {
     let mut cluster = cluster(&four_nodes());
@@ -246,7 +247,7 @@ fn sleep() {
     assert_eq!(*woken.borrow(), expected.map(|(name, at)| (name, ns(at))));
 }
 
-/// The moment itself belongs to the run: its events, what processes do then, and the fabric's cycle.
+/// The moment itself belongs to the run: its events, the processes' steps then, and the fabric's cycle.
 #[test]
 fn a_run_to_a_moment_includes_it() {
     let mut cluster = cluster(&four_nodes());
@@ -283,13 +284,13 @@ fn a_run_to_a_moment_includes_it() {
     assert_eq!(cluster.packets(), 1);
 }
 
-/// The counters of all links.
+/// All links' counters.
 fn counters(cluster: &Cluster) -> Vec<LinkCounters> {
     let links = LinkId::all(cluster.config().fabric.topology.links());
     links.map(|link| cluster.link(link)).collect()
 }
 
-/// What is observable of a cluster, except the number of its events.
+/// A cluster's observables, except its event count.
 fn observed(cluster: &Cluster) -> (String, u64, Vec<LinkCounters>, Vec<Bytes>) {
     let stored = (0..cluster.nodes()).map(|node| node_of(cluster, node).stored());
     let (digest, packets) = (cluster.digest(), cluster.packets());
@@ -331,8 +332,8 @@ fn engines_agree() {
     assert_eq!(flit, worm);
 }
 
-/// A run that ends with its last process ends in the midst of worms: the counters are those of that moment, whichever
-/// engine moves the flits.
+/// A run that ends with its last process ends in the midst of worms: the counters hold that moment's values, for either
+/// engine that moves the flits.
 #[test]
 fn counters_are_exact_where_a_run_ends() {
     let [flit, worm] = [Engine::Flit, Engine::Worm].map(|engine| {

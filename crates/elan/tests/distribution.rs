@@ -1,5 +1,5 @@
 //! Distributions: means, spreads and ranges, on fixed seeds.
-#![allow(clippy::float_cmp)] // what must be the same is the same to the last bit
+#![allow(clippy::float_cmp)] // equal values must be equal to the last bit
 
 use elan::Distribution::{self, Exponential, Fixed, Uniform};
 use kernel::random::Stream;
@@ -24,7 +24,7 @@ fn assert_close(value: f64, expected: f64, tolerance: f64) {
     );
 }
 
-/// The standard error of a mean is 0.18% (uniform) and 0.32% (exponential) of it.
+/// A mean's standard error is 0.18% (uniform) and 0.32% (exponential) of it.
 #[test]
 fn means_and_spreads() {
     for size in [320_u64, 262_144, 1 << 40] {
@@ -72,7 +72,7 @@ fn exponential_has_its_tail() {
     }
 }
 
-/// Nothing is drawn below 1, whatever the mean.
+/// No draw is below 1, for any mean.
 #[test]
 fn at_least_one() {
     for distribution in [Fixed, Uniform, Exponential] {
@@ -82,7 +82,7 @@ fn at_least_one() {
     }
 }
 
-/// Each draw takes one word of the stream: sizes of one kind do not shift what is drawn after them.
+/// Each draw takes one word from the stream: sizes of one kind do not shift later draws.
 #[test]
 fn one_draw_each() {
     let after = |distribution: Distribution| {

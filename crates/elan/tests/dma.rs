@@ -6,7 +6,7 @@ use common::{Log, cluster, four_nodes, logs, node_of, run_to, sixteen_nodes};
 use elan::{Cluster, Config, Dma, Placement, Priority};
 use units::{Bytes, Time};
 
-/// A DMA of a process between two nodes, and when it is posted.
+/// A process's DMA between two nodes, and when it is posted.
 struct Put {
     ends: (u32, u32),
     placements: (Placement, Placement),
@@ -44,7 +44,7 @@ impl Put {
     }
 }
 
-/// Latency of a DMA of 64 bytes that is posted at some time after a long one of the same node.
+/// Latency of a 64-byte DMA that is posted at some time after a long one on the same node.
 fn behind_a_long_one(slice: Time, long: Option<Bytes>, at: Time) -> Time {
     let mut config = four_nodes();
     config.adapter.time_slice = slice;
@@ -58,11 +58,11 @@ fn behind_a_long_one(slice: Time, long: Option<Bytes>, at: Time) -> Time {
     latency.take()
 }
 
-/// A short DMA waits for no more than the time slice of the long DMA, and the packets that are prepared.
+/// A short DMA waits for no more than the long DMA's time slice, and the prepared packets.
 #[test]
 fn a_time_slice_bounds_the_wait() {
     let long = Bytes::from_kb(256);
-    // A packet of 189 flits and two tokens, and what lies between packets at worst.
+    // A 189-flit packet and two tokens, and the worst gap between packets.
     let packet = Time::from_ns(5 * (189 + 2));
     for slice in [1, 20, 128, 400].map(Time::from_us) {
         for at in [1, 20, 33, 100, 271].map(Time::from_us) {
@@ -79,7 +79,7 @@ fn a_time_slice_bounds_the_wait() {
     assert!(behind_a_long_one(Time::from_secs(10), Some(long), at) > Time::from_us(650));
 }
 
-/// A DMA waits for the slice of the one before it as long on a crowded network as on an idle one, where the slice sends more.
+/// A DMA waits for the previous one's slice as long on a crowded network as on an idle one, where the slice sends more.
 #[test]
 fn a_slice_is_a_time_on_a_crowded_network() {
     let mut config = four_nodes();
@@ -95,7 +95,7 @@ fn a_slice_is_a_time_on_a_crowded_network() {
         let second = put((0, 1), Bytes::from_kb(8)).spawn(&mut cluster);
         cluster.run().expect("all ends");
         let latency = second.take();
-        // A packet among those of two others, and the own bytes, of which a third of the link is left.
+        // A packet among those of two others, and the own bytes, with a third of the link left for them.
         let share = u64::from(crowd) + 1;
         let own = Time::from_us(25) * share;
         let most = slice + own + Time::from_us(20);
@@ -190,7 +190,7 @@ fn many_at_once() {
     assert_eq!(stored.sum::<Bytes>(), Bytes::new(16 * lengths.sum::<u64>()));
 }
 
-/// Latency of a short DMA of node 3 to node 0, to which nodes 1 and 2 send as much as they can.
+/// Latency of a short DMA from node 3 to node 0, to which nodes 1 and 2 send as much as they can.
 fn into_the_crowd(config: &Config, priority: Priority) -> (Time, String) {
     let mut cluster = cluster(config);
     for from in [1, 2] {
@@ -208,7 +208,7 @@ fn into_the_crowd(config: &Config, priority: Priority) -> (Time, String) {
     (latency.take(), cluster.digest())
 }
 
-/// A DMA of high priority overtakes; on a machine without priorities it is like any other.
+/// A high-priority DMA overtakes; on a machine without priorities it is like any other.
 #[test]
 fn high_priority() {
     let mut config = four_nodes();
@@ -237,7 +237,7 @@ fn the_engine_reads_a_little_ahead() {
         cluster.run().expect("all ends");
         latency.take()
     };
-    // A packet takes 5 bursts of 319.425 ns: two each for the end of the slice, the command and the start.
+    // A packet takes 5 bursts of 319.425 ns: two each for the slice's end, the command and the start.
     assert!(latency(true) - latency(false) < Time::from_ns(1600) * 6);
 }
 

@@ -1,4 +1,4 @@
-//! The parts of an Elan4, worked out on paper and met to the picosecond; these parts change nothing else.
+//! An Elan4's parts, worked out on paper and met to the picosecond; these parts have no other effect.
 
 use crate::common;
 
@@ -25,7 +25,7 @@ fn with_engines(count: u32) -> Config {
     }
 }
 
-/// From the moment that a packet can enter the fabric to its last flit at a node of the same switch.
+/// From the moment that a packet can enter the fabric to its last flit at a node on the same switch.
 fn travel(config: &Config, ready: Time, flits: u32) -> Time {
     let injected = ready.div_ceil(config.cycle);
     let hops = u64::from(config.fabric.hop_delay[0]) * 2;
@@ -49,14 +49,14 @@ fn a_short_message() {
     });
     let (adapter, bus) = (&config.adapter, &config.bus);
     let ready = bursts(bus, 8 + 40) + adapter.command + STEN_START;
-    // 8 bytes of header, a transaction with 10 of its own, 2 bytes a flit.
+    // 8 bytes header, a transaction with 10 more, 2 bytes a flit.
     let arrival = travel(&config, ready, (8 + 10 + 40) / 2);
     let copied = bus.turnaround + bursts(bus, 64);
     let seen = arrival + adapter.input + adapter.event + copied + adapter.poll;
     assert_eq!(found, seen);
 }
 
-/// Payload of main memory: a request on the bus, `split` in which the bus is free, and the data.
+/// Payload from main memory: a request on the bus, `split` in which the bus is free, and the data.
 #[test]
 fn a_split_read() {
     for length in [1, 64, 300] {
@@ -83,7 +83,7 @@ fn a_split_read() {
         let copied = bus.turnaround + bursts(bus, 64);
         let seen = arrival + adapter.input + adapter.event + copied + adapter.poll;
         assert_eq!(found, seen, "{length} bytes");
-        // The sender's bus has also carried the block that tells of the end; it was free during the split.
+        // The sender's bus has also carried the block that reports the end; it was free during the split.
         assert_eq!(a.bus_busy(), command + request + data + copied);
     }
 }
@@ -107,7 +107,7 @@ fn behind_a_long_one(engines: u32) -> Time {
     short
 }
 
-/// With one engine the short DMA waits for the end of a time slice, with two only for its share of the link.
+/// With one engine the short DMA waits for a time slice to end, with two only for its share of the link.
 #[test]
 fn two_engines() {
     let slice = elan4().adapter.time_slice;
@@ -127,7 +127,7 @@ fn send(a: &Node, queue: QueueId, number: u64) -> elan::Transfer {
     a.send_short(Dma::queue(source.start(), queue.start(), Bytes::new(40)))
 }
 
-/// A command of the STEN is no descriptor: it needs no place in the DMA queue, which is full, and is lost no more than others.
+/// A STEN command is no descriptor: it needs no place in the DMA queue, which is full, and is lost no more than others.
 #[test]
 fn a_full_dma_queue_refuses_no_short_message() {
     let mut config = with_engines(1);
@@ -153,7 +153,8 @@ fn a_full_dma_queue_refuses_no_short_message() {
     assert_eq!(outcomes.iter().filter(full).count(), 1, "{outcomes:?}");
 }
 
-/// Short messages into a queue of two slots: further ones are sent again until there is room, and none overtakes another.
+/// Short messages into a two-slot queue: further ones are sent again until there is room, and no message overtakes
+/// another.
 #[test]
 fn short_messages_stay_in_order() {
     let mut config = elan4();

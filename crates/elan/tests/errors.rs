@@ -9,7 +9,7 @@ use elan::{
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
-/// Nodes 0 and 1 with 4 KB each, of which node 1's is zeros.
+/// Nodes 0 and 1 with 4 KB each; node 1's are zeros.
 struct Bench {
     cluster: Cluster,
     a: Node,
@@ -43,8 +43,8 @@ fn unmapped(address: Address, length: u64, access: Access) -> DmaError {
 }
 
 impl Bench {
-    /// Posts DMAs that end in errors, of which the destination stores `stray` bytes in all, without contents; then a good
-    /// DMA, which must be the only one that leaves a trace in memory.
+    /// Posts DMAs that end in errors; the destination stores `stray` of their bytes in all, without contents; then a
+    /// good DMA, which must be the only one that leaves a trace in memory.
     fn expect(mut self, wrong: Vec<(Dma, DmaError)>, stray: u64) {
         let (wrong, errors): (Vec<Dma>, Vec<DmaError>) = wrong.into_iter().unzip();
         let (from, to) = (self.source.start(), self.target.start());
@@ -87,7 +87,7 @@ fn outside(region: Region) -> Vec<(Address, u64)> {
     .collect()
 }
 
-/// Bytes beyond the end of the source, and sources of another node. No packet is sent.
+/// Bytes beyond the source's end, and sources on another node. No packet is sent.
 #[test]
 fn bad_source() {
     for (from, to) in PLACEMENTS {
@@ -111,8 +111,8 @@ fn bad_source() {
     }
 }
 
-/// Bytes beyond the end of the destination: the packets before the first that goes beyond are stored, that packet is not.
-/// And an event of a third node: nothing is sent.
+/// Bytes beyond the destination's end: the packets before the first that goes beyond are stored, that packet is not.
+/// And an event of a third node: no packet is sent.
 #[test]
 fn bad_destination() {
     for (from, to) in PLACEMENTS {
@@ -161,7 +161,7 @@ fn zero_bytes_cannot_fault() {
     });
 }
 
-/// The destination refuses for good: the rest of the message is not sent.
+/// The destination refuses finally: the rest of the message is not sent.
 #[test]
 fn an_error_ends_a_long_dma() {
     let mut bench = bench(Placement::Adapter, Placement::Adapter);
@@ -175,7 +175,8 @@ fn an_error_ends_a_long_dma() {
     assert!(packets <= 12 + 4, "{packets} packets");
 }
 
-/// Of five DMAs posted at once one is at work, one waits in a queue of one, the others are refused; later all is well.
+/// With five DMAs posted at once one is at work, one waits in a one-place queue, the others are refused; later all is
+/// well.
 #[test]
 fn the_queue_is_full() {
     let mut config = four_nodes();
@@ -240,7 +241,7 @@ fn an_error_arrives_between_time_slices() {
     }
 }
 
-/// What a process posts, and whether it waits before it posts the next.
+/// A process's DMA, and whether the process waits before it posts the next.
 #[derive(Clone, Debug)]
 struct Post {
     kind: Kind,
@@ -271,7 +272,7 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
-    /// Good and bad DMAs of two nodes in any mixture, with engines that change DMAs often: each ends as it should.
+    /// Good and bad DMAs from two nodes in any mixture, with engines that change DMAs often: each ends as it should.
     #[test]
     fn errors_harm_nobody_else(
         posts in prop::collection::vec(prop::collection::vec(post(), 0..10), 2),
@@ -328,7 +329,7 @@ proptest! {
             results.push((outcomes, expected));
         }
         prop_assert!(cluster.run().is_ok());
-        // What was acknowledged before it was written to main memory is written soon.
+        // Bytes that were acknowledged before they were written to main memory are written soon.
         settle(&mut cluster);
         for (outcomes, expected) in results {
             prop_assert_eq!(&*outcomes.borrow(), &expected);

@@ -1,4 +1,4 @@
-//! Events: counts, priming, waiting, and what occurrences beyond the count do.
+//! Events: counts, priming, waiting, and occurrences beyond the count.
 
 use crate::common;
 
@@ -7,7 +7,7 @@ use elan::{Action, Address, Cluster, Dma, ElanAddr, EventId, Node, Placement, Wa
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
-/// A process that sends a notification at each of some times, one after the other.
+/// A process that sends a notification at each given time, one after the other.
 fn notify_at(cluster: &mut Cluster, from: u32, event: EventId, times: &[Time]) {
     let (a, times) = (node_of(cluster, from), times.to_vec());
     cluster.spawn(format!("node {from} notifies"), async move {
@@ -18,7 +18,7 @@ fn notify_at(cluster: &mut Cluster, from: u32, event: EventId, times: &[Time]) {
     });
 }
 
-/// What a notification takes at most, far below the distance of those in these tests.
+/// A notification's longest duration, far below the distance between those in these tests.
 const SHORT: Time = Time::from_us(3);
 
 fn us(us: u64) -> Time {
@@ -39,7 +39,7 @@ async fn when_set(node: Node, event: EventId) -> Time {
     node.now()
 }
 
-/// The third of three occurrences, whichever nodes they come from, sets an event of count 3.
+/// The third of three occurrences, from any nodes, sets an event with count 3.
 #[test]
 fn a_count_of_three() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -79,7 +79,7 @@ fn several_wait() {
     assert_eq!(seen[3].1, us(50));
 }
 
-/// Occurrences of a set event are lost: after priming the event waits for new ones.
+/// A set event's occurrences are lost: after priming the event waits for new ones.
 #[test]
 fn occurrences_beyond_the_count() {
     let mut cluster = cluster(&four_nodes());
@@ -97,7 +97,7 @@ fn occurrences_beyond_the_count() {
     });
     assert_eq!(seen[0], us(50));
     assert_soon_after(seen[1], us(70));
-    // Only what sets it is copied to main memory: with a turn, then without.
+    // Only the setting occurrence is copied to main memory: with a turn, then without.
     assert_eq!(node_of(&cluster, 0).bus_busy(), TURN + COPY * 2);
 }
 
@@ -116,7 +116,7 @@ fn priming_starts_anew() {
     assert_soon_after(seen, us(50));
 }
 
-/// An event that waits for nothing is set.
+/// An event with count 0 is set.
 #[test]
 fn a_count_of_zero() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -128,13 +128,14 @@ fn a_count_of_zero() {
     });
 }
 
-/// A command on an idle bus; a block copy, without and with a turn of the bus.
+/// A command on an idle bus; a block copy, without and with a bus turn.
 const COMMAND: Time = Time::from_ps(77_000 + 30_304 + 200_000);
 const COPY: Time = Time::from_ps(77_000 + 242_425);
 const TURN: Time = Time::from_ns(80);
 
-/// A process sets an event of its own node: a command, then the event. A polling process sees it `poll` after its block has
-/// come to main memory, a blocking one `interrupt` after that; a spinning one sees it if it still looks, and else blocks.
+/// A process sets an event at its own node: a command, then the event. A polling process sees it `poll` after its block
+/// has come to main memory, a blocking one `interrupt` after that; a spinning one sees it if it still looks, and else
+/// blocks.
 #[test]
 fn polling_and_blocking() {
     let copied = COMMAND + Time::from_ns(200) + TURN + COPY;
@@ -169,7 +170,7 @@ fn polling_and_blocking() {
     }
 }
 
-/// The same ways serve to wait for the end of a transfer: a blocking process sees it later, by the difference between
+/// The same ways serve to wait for a transfer's end: a blocking process sees it later, by the difference between
 /// interrupt and look.
 #[test]
 fn polling_and_blocking_for_a_transfer() {
@@ -208,7 +209,7 @@ fn looking_in_vain() {
     });
 }
 
-/// Events that set each other, the last one seen by the process: each step takes the time of an event.
+/// Events that set each other, the last one seen by the process: each step takes an event's time.
 #[test]
 fn a_chain_of_events() {
     for links in [0, 1, 5] {
@@ -222,7 +223,7 @@ fn a_chain_of_events() {
     }
 }
 
-/// A ring of chained events goes around once: an event that is set does not occur.
+/// A ring of chained events runs around once: an event that is set does not occur.
 #[test]
 fn a_ring_of_events_ends() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -238,7 +239,7 @@ fn a_ring_of_events_ends() {
     assert!(cluster.events() < 10, "{}", cluster.events());
 }
 
-/// The end of one DMA starts the next, at the source by its own event, at the destination by the notification: a message
+/// One DMA's end starts the next, at the source by its own event, at the destination by the notification: a message
 /// that is passed on without any process.
 #[test]
 fn a_chain_of_dmas() {
@@ -265,7 +266,7 @@ fn a_chain_of_dmas() {
     assert_eq!(node_of(&cluster, 2).stored(), size);
 }
 
-/// The error of a DMA that nobody awaits is a trap of its process.
+/// The error of a DMA without a waiter is a trap for its process.
 #[test]
 fn nobody_awaits_an_error() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -290,7 +291,7 @@ fn nobody_awaits_an_error() {
     assert!(!a.is_set(never));
 }
 
-/// A block on its way to main memory when its event is primed again tells nothing to polling or blocking processes.
+/// A block on its way to main memory when its event is primed again has no effect on polling or blocking processes.
 #[test]
 fn a_copy_of_an_earlier_round() {
     for how in [Wait::Poll, Wait::Block] {
@@ -316,7 +317,7 @@ fn a_copy_of_an_earlier_round() {
     }
 }
 
-/// Any process of the job sets an event of another; an event that has been freed, or never was, is a fault.
+/// Any process in the job sets another's event; an event that has been freed, or never was, is a fault.
 #[test]
 fn remote_events() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -343,7 +344,7 @@ fn remote_events() {
     cluster.run().expect("all ends");
 }
 
-/// More events than a page holds; each has an address of its own.
+/// More events than a page holds; each has its own address.
 #[test]
 fn many_events() {
     let (_, [node]) = start(&four_nodes());
@@ -363,7 +364,7 @@ fn many_events() {
         thousand().keys().eq(events.keys()),
         "the places are used again"
     );
-    // A place of the program's choice stays the program's.
+    // A place that the program chose stays the program's.
     let room = node.allocate(Placement::Adapter, Bytes::new(64));
     let chosen = room.start().elan;
     node.free_event(node.event_at(chosen, 1, Action::Copy).unwrap());
@@ -371,7 +372,7 @@ fn many_events() {
     assert_ne!(next.elan, chosen);
 }
 
-/// The events of a process are closed to the others of its node.
+/// A process's events are closed to the others on its node.
 #[test]
 #[should_panic(expected = "the event belongs to another process")]
 fn events_of_another_process() {

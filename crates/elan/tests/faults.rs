@@ -18,25 +18,25 @@ use std::fmt;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// Who sends, who receives, and the nodes of broadcasts.
+/// The sender, the receiver, and the broadcasts' nodes.
 const FROM: u32 = 1;
 const TO: u32 = 14;
 const RANGE: (u32, u32) = (3, 14);
 
-/// What a test does over and over.
+/// A test's repeated operation.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Act {
     /// A put that notifies.
     Put((Placement, Placement), u64),
     /// A get that notifies the asker.
     Get((Placement, Placement), u64),
-    /// Messages into a queue of few slots.
+    /// Messages into a queue with few slots.
     Queue(u32),
     /// Additions to a word, by a thread.
     Add(u32),
     /// A broadcast DMA that notifies.
     Broadcast(Placement, u64),
-    /// A broadcast of transactions with a condition.
+    /// A transaction broadcast with a condition.
     Conditional,
 }
 
@@ -53,7 +53,7 @@ fn acts() -> Vec<Act> {
     acts
 }
 
-/// What can be seen of an act at the places where it has its effect.
+/// An act's visible effects at their places.
 #[derive(Clone, PartialEq)]
 struct Effects {
     /// The bytes, by node.
@@ -77,7 +77,7 @@ impl fmt::Debug for Effects {
     }
 }
 
-/// What came of an act.
+/// An act's outcome.
 #[derive(Debug)]
 struct Report {
     /// The result of each part of the act; additions return the word that they have found.
@@ -169,7 +169,7 @@ fn effects(spots: &[Spot]) -> Effects {
 
 type Noted = Log<Result<Option<u64>, DmaError>>;
 
-/// Starts an act of a node; `told` gets the effects when it is over.
+/// Starts a node's act; `told` gets the effects when it is over.
 fn start(
     (cluster, sender): (&mut Cluster, Node),
     act: Act,
@@ -243,7 +243,7 @@ fn start(
     }
 }
 
-/// Performs an act on a machine of which one node refuses all packets for a while.
+/// Performs an act on a machine where one node refuses all packets for a while.
 fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Report {
     let mut cluster = cluster(config);
     if let Some((from, to)) = refuses {
@@ -292,7 +292,7 @@ fn perform_with(config: &Config, act: Act, refuses: Option<(Time, Time)>) -> Rep
     }
 }
 
-/// Performs an act and checks that its effects are what its results say.
+/// Performs an act and checks its effects against its results.
 fn check(config: &Config, act: Act) -> Report {
     check_report(act, perform(config, act))
 }
@@ -366,7 +366,7 @@ fn bit_errors_change_no_byte() {
     let (mut hit, mut repeated, mut damaged) = (0, 0, 0);
     for rate in [1e-5, 1e-4, 3e-4] {
         for act in acts() {
-            // All of the many copies of a broadcast must be right at once.
+            // All the many copies of a broadcast must be right at once.
             let rate: f64 = match act {
                 Act::Broadcast(..) | Act::Conditional => rate / 5.0,
                 _ => rate,
@@ -388,7 +388,7 @@ fn bit_errors_change_no_byte() {
     );
 }
 
-/// What can be cut: at the sender, at a receiver, between the switches.
+/// The parts that can be cut: at the sender, at a receiver, between the switches.
 fn parts(config: &Config) -> [Part; 3] {
     let between = Part::Links(Links {
         level: Some(1),
@@ -422,7 +422,8 @@ fn outages_lose_nothing_and_double_nothing() {
     assert!(hit > 1000 && repeated > 50, "{hit}, {repeated}");
 }
 
-/// Cables die at any time, for longer than senders try. Who gets an error can rely on it, also when the cable is back.
+/// Cables die at any time, for longer than senders try. A process that gets an error can rely on it, also when the
+/// cable is back.
 #[test]
 fn an_error_is_the_end() {
     let (mut failed, mut unsure) = (0, 0);
@@ -443,7 +444,7 @@ fn an_error_is_the_end() {
     assert!(failed > 1000 && unsure > 20, "{failed}, {unsure}");
 }
 
-/// The source gives up at once, while a slow bus still takes what has been accepted to main memory: the error waits for it.
+/// The source gives up at once, while a slow bus still takes accepted bytes to main memory: the error waits for it.
 #[test]
 fn an_error_waits_for_the_bus() {
     let mut failed = 0;
@@ -468,7 +469,8 @@ fn an_error_waits_for_the_bus() {
     assert!(failed > 50, "{failed}");
 }
 
-/// A packet of a broadcast is hit, the last one is not, and then a destination is cut off: all are notified, or nobody is.
+/// A broadcast's packet is hit, the last one is not, and then a destination is cut off: all destinations are notified,
+/// or all are not.
 #[test]
 fn a_broadcast_is_all_or_nothing() {
     let (mut failed, mut fine) = (0, 0);
@@ -493,7 +495,8 @@ fn a_broadcast_is_all_or_nothing() {
     assert!(failed > 100 && fine > 20, "{failed}, {fine}");
 }
 
-/// A destination that refuses a packet, which all get again, lets nobody be notified twice, with faults or without.
+/// If a destination refuses a packet, which all then get again, no destination is notified twice, with faults or
+/// without.
 #[test]
 fn a_repeated_packet_notifies_nobody_twice() {
     let never = down(cable_of(&sixteen_nodes(), 0), Time::from_secs(9), None);
@@ -552,7 +555,7 @@ fn an_error_names_the_cut() {
     );
 }
 
-/// Listed faults that do not occur change nothing.
+/// Listed faults that do not occur have no effect.
 #[test]
 fn faults_that_do_not_occur_change_nothing() {
     for act in acts() {

@@ -53,7 +53,7 @@ fn a_get_of_one_packet_alone() {
     }
 }
 
-/// A long get uses the engine of the other node: the asker's engine is free for a put that is posted later.
+/// A long get uses the other node's engine: the asker's engine is free for a put that is posted later.
 #[test]
 fn the_owner_does_the_work() {
     let (mut cluster, [asker, owner]) = start(&four_nodes());
@@ -70,14 +70,14 @@ fn the_owner_does_the_work() {
         (put, asker.now())
     });
     assert!(put < Time::from_us(20), "{put}");
-    // A packet of 320 bytes in 189 cycles of 5 ns.
+    // A 320-byte packet in 189 cycles, 5 ns each.
     let least = Time::from_ns(945) * (long.as_u64() / 320);
     assert!(get > least, "{get}");
     let stored = [0, 1].map(|node| node_of(&cluster, node).stored());
     assert_eq!(stored, [long, Bytes::new(64)]);
 }
 
-/// Gets from or into memory that is not there fail; nothing is stored, and the next get is served.
+/// Gets from or into memory that is not there fail; no bytes are stored, and the next get is served.
 #[test]
 fn bad_ends() {
     let (mut cluster, [asker, owner, third]) = start(&four_nodes());
@@ -119,12 +119,12 @@ fn bad_ends() {
     cluster.check_conservation();
 }
 
-/// An owner withdraws the bytes that it has offered, before the get comes, or in the middle: the get fails, and brings nothing that
+/// An owner withdraws offered bytes, before the get comes, or in the middle: the get fails, and brings no bytes that
 /// the owner has put there since. A get of bytes that are not withdrawn takes as long as any other.
 #[test]
 fn withdrawn_bytes_are_not_got() {
     let size = Bytes::from_kb(16);
-    // When the owner withdraws the bytes, and whether the get is told of the word.
+    // When the owner withdraws the bytes, and whether the get names the word.
     let get = |withdraws: Option<Time>, offered: bool| {
         let (mut cluster, [asker, owner]) = start(&four_nodes());
         let bytes = owner.allocate(Placement::Adapter, size);
@@ -193,7 +193,7 @@ fn a_refused_request_is_sent_again() {
             owner.accept(true);
         });
         cluster.run().expect("all ends");
-        // A request and 52 packets for each; what was refused comes on top.
+        // A request and 52 packets for each; refused ones come on top.
         assert!(cluster.packets() > 3 * 53, "{}", cluster.packets());
         let stored = (0..3).map(|node| node_of(&cluster, node).stored());
         assert_eq!(stored.sum::<Bytes>(), size * 3);

@@ -26,8 +26,8 @@ fn paths(config: &Config) -> [(u32, Vec<u32>); 3] {
     ]
 }
 
-/// When the destination's process and the source's process know of a DMA of one packet. `first` is the first of the
-/// two nodes' buses: a bus starts in the direction of the adapter, later it has last served the main memory.
+/// When the destination's process and the source's process see the end of a one-packet DMA. `first` is whether the two
+/// nodes' buses are unused: a bus starts in the adapter's direction, later it has last served the main memory.
 fn by_hand(
     config: &Config,
     path: &[u32],
@@ -65,7 +65,7 @@ async fn put(a: &Node, b: &Node, placements: (Placement, Placement), length: u64
     let to = b.reserve(placements.1, length).start();
     let arrived = b.event(1);
     let transfer = a.dma(Dma::new(from, to, length).notify(arrived));
-    // A separate process notes what `b` sees, whichever comes first.
+    // A separate process notes the events that `b` sees, whichever comes first.
     let ([seen, noted], waits) = (logs(), b.clone());
     b.spawn("waits", async move {
         waits.wait(arrived).await;
@@ -77,7 +77,7 @@ async fn put(a: &Node, b: &Node, placements: (Placement, Placement), length: u64
     (seen.take(), completed)
 }
 
-/// Lengths of one packet, distances, placements, moments; a second DMA after the first finds the buses turned.
+/// One-packet lengths, distances, placements, moments; a second DMA after the first finds the buses turned.
 #[test]
 fn a_packet_alone() {
     for config in machines() {
@@ -197,7 +197,7 @@ fn a_slow_bus_holds_its_senders() {
     }
 }
 
-/// Traffic elsewhere costs nothing, even if a packet is ready exactly as a busy fabric's cycle begins.
+/// Traffic elsewhere has no cost, even if a packet is ready exactly as a busy fabric's cycle begins.
 #[test]
 fn others_make_no_difference() {
     let [config, _] = machines();

@@ -23,7 +23,7 @@ fn ps(ps: u64) -> Time {
     Time::from_ps(ps)
 }
 
-/// The detours of all sources that are due before a moment, in the order in which they are due.
+/// All sources' detours that are due before a moment, in due order.
 fn all_detours(sources: &[Source], until: Time) -> Vec<(Time, Time)> {
     let of = |source: &Source| {
         let detours = Detours::new(source, SEED, NODE, 1);
@@ -47,7 +47,7 @@ fn spans(detours: &[(Time, Time)]) -> Vec<(Time, Time)> {
     detours.iter().map(span).collect()
 }
 
-/// How much of the spans lies between two moments.
+/// The spans' time between two moments.
 fn within(spans: &[(Time, Time)], from: Time, to: Time) -> Time {
     let part = |&(start, end): &(Time, Time)| end.min(to).saturating_sub(start.max(from));
     spans.iter().map(part).sum()
@@ -88,8 +88,8 @@ fn sources() -> impl Strategy<Value = Vec<Source>> {
 }
 
 proptest! {
-    /// Any work at any moments takes its own time, and the time of the detours between its beginning and its end; it ends
-    /// at a moment when no detour has the processor.
+    /// Any work at any moments takes its own time, and the detours' time between its beginning and its end; it ends at
+    /// a moment when no detour has the processor.
     #[test]
     fn time_is_conserved(sources in sources(), steps in proptest::collection::vec((0..3000_u64, 0..5000_u64), 1..20)) {
         let mut cpu = HostCpu::new(&sources, SEED, NODE, 1);
@@ -115,7 +115,7 @@ proptest! {
         prop_assert_eq!(end, whole.work(ps(begin), ps(parts.iter().sum())));
     }
 
-    /// One source with one interval and one duration: the time of a long piece of work in closed form.
+    /// One source with one interval and one duration: a long piece of work's time in closed form.
     #[test]
     fn one_periodic_source(period in 2..5000_u64, share in 0.0..0.9_f64, work in 0..100_000_u64) {
         let duration = (period as f64 * share) as u64;
@@ -145,7 +145,7 @@ fn a_processor_without_sources_takes_the_time_of_the_work() {
     assert_eq!(other.work(ps(5), ps(1000)), ps(1005));
 }
 
-/// Nodes, processors, names and seeds each have streams of their own; equal ones have equal streams.
+/// Nodes, processors, names and seeds each have their own streams; equal ones have equal streams.
 #[test]
 fn streams_have_owners() {
     let interval = Spread::Mean(Time::from_us(10), Exponential);
@@ -171,7 +171,7 @@ fn streams_have_owners() {
     }
 }
 
-/// Sources began long ago, whatever the distribution: on average as many detours are due in the first microseconds as later.
+/// Sources began long ago, for any distribution: on average as many detours are due in the first microseconds as later.
 #[test]
 fn sources_began_long_before_the_run() {
     let mean = Time::from_us(10);

@@ -1,4 +1,4 @@
-//! Bytes arrive intact, and only where they belong: random programs of puts and gets against a plain array. Memory that
+//! Bytes arrive intact, and only where they belong: random put and get programs against a plain array. Memory that
 //! holds bytes costs the same time as memory that only has a length.
 
 use crate::common;
@@ -11,7 +11,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// One DMA of a program. Destinations are laid out one behind the other, with a gap before each.
+/// One DMA in a program. Destinations are laid out one behind the other, with a gap before each.
 #[derive(Clone, Debug)]
 struct Message {
     from: u32,
@@ -27,7 +27,7 @@ struct Message {
     waits: bool,
 }
 
-/// Sizes of the source regions.
+/// Source region sizes.
 const SOURCE: u64 = 16_384;
 
 fn placement() -> impl Strategy<Value = Placement> + Clone {
@@ -62,11 +62,11 @@ struct Program {
     messages: Vec<Message>,
     /// The times at which nodes stop accepting for a while.
     refusals: Vec<(u32, u64)>,
-    /// Nanoseconds of a time slice.
+    /// A time slice in nanoseconds.
     slice: u64,
     overhead: u64,
     turnaround: u64,
-    /// The most DMAs of a process at a time: a queue holds as many of each node.
+    /// A process's most DMAs at a time: a queue holds as many from each node.
     most: usize,
 }
 
@@ -95,23 +95,23 @@ fn config(program: &Program) -> Config {
     config
 }
 
-/// What is observable of a run: when each process was done with each DMA, when each node had all bytes, what lies in memory.
+/// A run's observables: when each process was done with each DMA, when each node had all bytes, the memory contents.
 #[derive(Debug, PartialEq)]
 struct Outcome {
     times: Vec<(usize, Time)>,
     digest: String,
-    /// By node and placement; nothing where regions only have a length.
+    /// By node and placement; `None` where regions only have a length.
     memories: Vec<Option<Box<[u8]>>>,
 }
 
 const BOTH: [Placement; 2] = [Placement::Adapter, Placement::Main];
 
-/// The place of a node's memory in lists of both memories of all nodes.
+/// A node's memory's place in lists of all nodes' two memories.
 fn slot(node: u32, placement: Placement) -> usize {
     node as usize * 2 + placement as usize
 }
 
-/// What lies in the source region of a slot.
+/// The contents of a slot's source region.
 fn data(slot: usize) -> Vec<u8> {
     pattern(slot as u64, SOURCE)
 }
@@ -139,7 +139,7 @@ fn layout(program: &Program) -> (Vec<u64>, Vec<u64>) {
     (starts, lengths)
 }
 
-/// Posts DMAs, `most` at a time, and waits for them where the program says so.
+/// Posts DMAs, `most` at a time, and waits for them where the program demands it.
 async fn post(
     (number, node): (usize, Node),
     (dmas, most): (Vec<(Dma, bool)>, usize),
@@ -213,7 +213,7 @@ fn run(program: &Program, real: bool) -> Outcome {
     for (number, dmas) in posts.into_iter().enumerate() {
         let (node, dmas) = ((number, nodes[number].clone()), (dmas, program.most));
         cluster.spawn(format!("posts {number}"), post(node, dmas, times.clone()));
-        // Once the event is set all bytes must be there: what lies in memory then is compared.
+        // Once the event is set all bytes must be there: the memory contents at that time are compared.
         let (process, event) = (nodes[number].clone(), events[number]);
         let mine = [2 * number, 2 * number + 1].map(|slot| (slot, targets[slot]));
         let (noted, found) = (times.clone(), Rc::clone(&memories));
@@ -255,7 +255,7 @@ fn oracle(program: &Program) -> Vec<Vec<u8>> {
     memories
 }
 
-/// Puts into one shared region: by whom, from which memory, where to and how long.
+/// Puts into one shared region: process, source memory, destination and length.
 fn overlap() -> impl Strategy<Value = (usize, Placement, u64, u64)> {
     (1_usize..4, placement(), 0_u64..2000, length())
 }
@@ -263,7 +263,7 @@ fn overlap() -> impl Strategy<Value = (usize, Placement, u64, u64)> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(96))]
 
-    /// Each byte arrives, none goes astray; and length alone takes the same time.
+    /// Each byte arrives, no byte goes astray; and length alone takes the same time.
     #[test]
     fn bytes_arrive(program in program()) {
         let real = run(&program, true);
@@ -276,8 +276,8 @@ proptest! {
         prop_assert_eq!(real.digest, length_only.digest);
     }
 
-    /// Overlapping puts of several nodes, each posted when the one before is complete at its source: the later put wins,
-    /// whether or not the destination's bus lags behind.
+    /// Overlapping puts from several nodes, each posted when the previous one is complete at its source: the later put
+    /// wins, whether or not the destination's bus lags behind.
     #[test]
     fn later_puts_win(
         puts in prop::collection::vec(overlap(), 1..12),

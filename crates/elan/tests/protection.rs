@@ -1,5 +1,5 @@
-//! Contexts, permissions, memory that comes and goes: a refused access is an error of the program that asked for it, stores
-//! nothing, and harms nobody else.
+//! Contexts, permissions, memory that comes and goes: a refused access is an error for the program that asked for it,
+//! stores no bytes, and harms no other program.
 
 use crate::common;
 
@@ -12,7 +12,7 @@ use units::{Bytes, Time};
 
 const SIZE: Bytes = Bytes::new(4000);
 
-/// Two processes of one job, on nodes 0 and 1, with a region each.
+/// Two processes in one job, on nodes 0 and 1, with a region each.
 struct Pair {
     cluster: Cluster,
     capability: Capability,
@@ -39,7 +39,7 @@ fn pair() -> Pair {
     }
 }
 
-/// Runs DMAs of a process one after the other; returns their ends.
+/// Runs a process's DMAs one after the other; returns their ends.
 fn outcomes(cluster: &mut Cluster, process: &Node, dmas: Vec<Dma>) -> Vec<Result<(), DmaError>> {
     let process = process.clone();
     run_process(cluster, async move {
@@ -126,7 +126,7 @@ fn every_access_needs_its_right() {
     }
 }
 
-/// A put across the border of a protected part: the packets before the border are stored, the packet at the border and the
+/// A put across a protected part's border: the packets before the border are stored, the packet at the border and the
 /// rest are not, and an event that would follow does not occur.
 #[test]
 fn nothing_of_the_offending_packet_is_stored() {
@@ -134,7 +134,7 @@ fn nothing_of_the_offending_packet_is_stored() {
     let Pair {
         b, ours, theirs, ..
     } = &pair;
-    // The third packet has 100 bytes of the protected part.
+    // The third packet has 100 bytes in the protected part.
     let border = Bytes::new(2 * 320 + 220);
     b.protect(theirs.at(border).elan, Bytes::new(1), Permissions::NONE)
         .unwrap();
@@ -158,7 +158,7 @@ fn nothing_of_the_offending_packet_is_stored() {
     pair.cluster.check_conservation();
 }
 
-/// Processes of other capabilities, and contexts that are not there, are out of reach whatever the permissions.
+/// Processes with other capabilities, and contexts that do not exist, are out of reach, independent of the permissions.
 #[test]
 fn capabilities_keep_jobs_apart() {
     let mut pair = pair();
@@ -207,7 +207,7 @@ fn capabilities_keep_jobs_apart() {
     );
 }
 
-/// Processes of one node have separate memories at the same addresses.
+/// Processes on one node have separate memories at the same addresses.
 #[test]
 fn contexts_of_a_node_do_not_share() {
     let (cluster, [node]) = start(&four_nodes());
@@ -224,7 +224,7 @@ fn contexts_of_a_node_do_not_share() {
     }
 }
 
-/// Memory that has been freed is out of reach, also in the midst of a transfer, at either end of a put or a get.
+/// Memory that has been freed is out of reach, also in the midst of a transfer, at a put's or a get's either end.
 #[test]
 fn freed_memory_is_unmapped() {
     let long = Bytes::from_kb(64);
@@ -261,7 +261,7 @@ fn freed_memory_is_unmapped() {
                 fault.address.elan > region.start().elan
             });
             assert_eq!(in_the_middle, [true, false], "{ends:?}");
-            // Packets that wait for the bus settle; then everything is as if nothing had been.
+            // Packets that wait for the bus settle; then the state is as before.
             settle(&mut cluster);
             cluster.check_conservation();
         }
@@ -290,7 +290,7 @@ fn memory_that_goes_while_packets_wait_for_the_bus() {
     assert_eq!((b.trap(), b.trap()), (Some(lost), None));
 }
 
-/// The heap of figure 5 of petrini2003: its first address, and the host's name for it.
+/// The heap in petrini2003's figure 5: its first address, and the host's name for it.
 #[test]
 fn both_names_of_an_address() {
     let cluster = cluster(&four_nodes());
@@ -356,7 +356,7 @@ fn addresses_have_an_end() {
     assert!(map(half).is_err());
 }
 
-/// Contexts are numbered from 1, up to 4,096 contexts; numbers of detached contexts are used again.
+/// Contexts are numbered from 1, up to 4,096 contexts; detached contexts' numbers are used again.
 #[test]
 fn contexts_have_an_end() {
     let cluster = cluster(&four_nodes());

@@ -1,4 +1,4 @@
-//! Queues of small messages: order, slots, full queues, and who may send.
+//! Queues for small messages: order, slots, full queues, and the right to send.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use elan::{Dma, DmaError, Fault, Node, Permissions, Placement, QueueId, Reason, 
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
-/// A message that tells where it comes from.
+/// A message that identifies its origin.
 fn message(sender: u32, number: u64, length: u64) -> Vec<u8> {
     let mut bytes = pattern(number, length);
     bytes[0] = sender as u8;
@@ -17,7 +17,7 @@ fn message(sender: u32, number: u64, length: u64) -> Vec<u8> {
     bytes
 }
 
-/// Posts one message; its source is a region of its own.
+/// Posts one message; its source is its own region.
 fn post(node: &Node, queue: QueueId, bytes: &[u8], placement: Placement) -> elan::Transfer {
     let length = Bytes::new(bytes.len() as u64);
     let source = node.allocate(placement, length);
@@ -25,8 +25,8 @@ fn post(node: &Node, queue: QueueId, bytes: &[u8], placement: Placement) -> elan
     node.dma(Dma::queue(source.start(), queue.start(), length))
 }
 
-/// Five messages into two slots that nobody empties for a while: two are in, the others are sent again until there is room,
-/// and all come out in order.
+/// Five messages into two slots that are not emptied for a while: two are in, the others are sent again until there is
+/// room, and all come out in order.
 #[test]
 fn a_full_queue_loses_nothing() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -41,9 +41,9 @@ fn a_full_queue_loses_nothing() {
     });
     cluster.run_until(Time::from_us(50)).unwrap();
     assert_eq!(b.queue_len(queue), 2);
-    // Two messages that were accepted, and the third again and again: 8 retries, then a trap of 1 ms.
+    // Two messages that were accepted, and the third again and again: 8 retries, then a 1 ms trap.
     assert_eq!(cluster.packets(), 2 + 9);
-    // What waits for room is not being received: the policies of several rails let the reader's node send.
+    // A message that waits for room is not being received: policies for several rails let the reader's node send.
     assert!(!b.is_receiving() && !b.was_busy());
     let receiver = b.clone();
     run_process(&mut cluster, async move {
@@ -83,7 +83,7 @@ fn taking_a_message() {
         receiver.take(queue).await.expect("one is there");
         receiver.now() - begun
     });
-    // A turn, since nothing has crossed this bus yet, and a burst of 64 bytes.
+    // A turn, since nothing has crossed this bus yet, and a 64-byte burst.
     assert_eq!(by_process, Time::from_ps(80_000 + 77_000 + 242_425));
     settle(&mut cluster);
     let by_thread = run_thread(&mut cluster, &b, async move |thread: Thread| {
@@ -116,8 +116,8 @@ fn when_a_message_is_known() {
         b.wait(event).await;
         b.now()
     });
-    // The command, the start of the DMA; 46 flits: a header of 8 bytes, 64 in one transaction and the one that claims
-    // the slot, each with 10.
+    // The command, the DMA's start; 46 flits: an 8-byte header, 64 in one transaction and the one that claims the slot,
+    // each with 10.
     let ready = posted + Time::from_ps(77_000 + 30_304 + 200_000 + 540_000);
     let cycle = Time::from_ns(5);
     let arrived = cycle * (ready.div_ceil(cycle) + 22 + 46 - 1);
@@ -172,7 +172,7 @@ fn what_a_queue_refuses() {
     assert_eq!(event.unwrap_err().reason, Reason::NotAdapter);
 }
 
-/// What the messages of a random program are, and how they are taken.
+/// A random program's messages, and how they are taken.
 #[derive(Clone, Debug)]
 struct Program {
     /// Lengths, for each sender.
@@ -198,7 +198,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     /// Several senders, the queue's own node among them, and a slow consumer: every message arrives once, intact, and
-    /// those of each sender in their order.
+    /// each sender's in their order.
     #[test]
     fn every_message_arrives_in_order(program in program()) {
         let mut config = four_nodes();

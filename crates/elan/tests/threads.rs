@@ -10,7 +10,7 @@ use units::{Bytes, Time};
 const COMMAND: Time = Time::from_ps(77_000 + 30_304 + 200_000);
 /// Each further command that waits for the bus.
 const NEXT: Time = Time::from_ps(77_000 + 30_304);
-/// 30 cycles of 10 ns.
+/// 30 cycles, 10 ns each.
 const SWITCH: Time = Time::from_ns(300);
 /// 10 cycles.
 const ISSUE: Time = Time::from_ns(100);
@@ -46,8 +46,8 @@ fn one_thread_at_a_time() {
     assert_eq!(node_of(&cluster, 1).thread_busy(), Time::ZERO);
 }
 
-/// A thread that waits lets others run. Threads that become ready take turns in that order, not in the order of their
-/// numbers; no thread is interrupted.
+/// A thread that waits lets others run. Threads that become ready take turns in that order, not in number order; no
+/// thread is interrupted.
 #[test]
 fn ready_threads_take_turns() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -62,7 +62,7 @@ fn ready_threads_take_turns() {
         };
         node.run(format!("waits {number}"), program).unwrap();
     }
-    // One that works long, and sets the events of the others meanwhile, last first.
+    // One that works long, and sets the others' events meanwhile, last first.
     let noted = order.clone();
     let program = async move |thread: Thread| {
         for &event in events.iter().rev() {
@@ -89,7 +89,7 @@ fn ready_threads_take_turns() {
     );
 }
 
-/// A wait for what is there already costs no switch.
+/// A wait that is already over costs no switch.
 #[test]
 fn no_wait_for_what_is_there() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -102,7 +102,7 @@ fn no_wait_for_what_is_there() {
     assert_eq!(end, COMMAND + SWITCH);
 }
 
-/// A thread posts a DMA without command port and bus, and learns of its end without them.
+/// A thread posts a DMA without command port and bus, and sees its end without them.
 #[test]
 fn a_dma_of_a_thread() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -126,7 +126,7 @@ fn a_dma_of_a_thread() {
     assert_eq!(a.bus_busy(), NEXT, "one command, no block copy");
 }
 
-/// A packet of one word there and its answer back.
+/// A one-word packet there and its answer back.
 #[test]
 fn a_message_of_a_thread() {
     let (mut cluster, [a, b]) = start(&four_nodes());
@@ -135,7 +135,7 @@ fn a_message_of_a_thread() {
         let answer = thread.send(to, &[write(to, 77)], Priority::Low).await;
         (answer.unwrap().found, thread.now())
     });
-    // 8 bytes of header, 10 of the transaction, 8 of the word: 13 flits.
+    // 8 bytes header, 10 for the transaction, 8 for the word: 13 flits.
     let cycle = ns(5);
     let injected = (COMMAND + SWITCH + ISSUE).div_ceil(cycle);
     let turnaround = four_nodes().adapter.turnaround / cycle;
@@ -193,13 +193,13 @@ fn threads_end_with_the_processes() {
     );
 }
 
-/// A thread that gives up waiting for its turn, or is dropped with the processor, keeps nobody else from it.
+/// A thread that gives up waiting for its turn, or is dropped with the processor, does not keep others from it.
 #[test]
 fn a_turn_that_is_given_up() {
     let (mut cluster, [node]) = start(&four_nodes());
     let [event, never] = [(); 2].map(|()| node.event_with(1, Action::None));
     let [order, noted] = logs();
-    // Waits for one of two: the event makes it ready while another runs, and it drops that wait after a while.
+    // Waits for either of two: the event makes it ready while another runs, and it drops that wait after a while.
     let program = async move |thread: Thread| {
         let pause = thread.node().sleep(ns(3000));
         let first = std::pin::pin!(thread.wait(event));
@@ -268,8 +268,8 @@ fn occurrences_are_consumed_one_by_one() {
     assert_eq!(consumed.borrow()[3], before + COMMAND + ns(200) + SWITCH);
 }
 
-/// A thread that was there before the program costs nothing until it works. What it stores in main memory crosses the bus,
-/// and it keeps the processor meanwhile.
+/// A thread that was there before the program has no cost until it works. Its stores to main memory cross the bus, and
+/// it keeps the processor meanwhile.
 #[test]
 fn a_resident_thread_stores_in_main_memory() {
     let (mut cluster, [node]) = start(&four_nodes());
@@ -315,7 +315,7 @@ fn a_resident_thread_stores_in_main_memory() {
     assert_eq!(node.load(main, hundred).unwrap()[..], [2; 100]);
 }
 
-/// What is fired by the next store to a range, whoever stores.
+/// The signal that the next store to a range fires, from any process.
 #[test]
 fn the_next_store() {
     let (mut cluster, [a, b]) = start(&four_nodes());

@@ -1,12 +1,13 @@
-//! The processor of a process: it does the work of the process's calls in the order of the calls.
+//! A process's processor: it does the work of the process's calls in call order.
 //!
-//! A call that starts something, such as a send, returns at once to the program, in simulated time as well. The
-//! instructions of the call come before everything else that the process does next. Waiting takes no processor. Noise
+//! A call that starts an operation, such as a send, returns immediately to the program, in simulated time as well. The
+//! call's instructions come before everything else that the process does next. Waiting takes no processor. Noise
 //! ([`elan::noise`]) delays the work into which it falls.
 //!
-//! A program outside of the simulation may make its calls late ([`crate::Pe::given`]), when the cluster has passed the
-//! moment at which the program gave them. The first work of such a turn begins at that moment, or at the end of the turn
-//! before if that is later. If the end of this work is not past, everything else happens as if the call had been in time.
+//! A program outside the simulation may make its calls late ([`crate::Pe::given`]), when the cluster has passed the
+//! moment at which the program gave them. The first work of such a turn begins at that moment, or at the previous
+//! turn's end if that is later. If this work's end is not past, everything else happens as if the call had been in
+//! time.
 
 use elan::{HostCpu, Node};
 use kernel::Signal;
@@ -23,7 +24,7 @@ pub(crate) struct Cpu {
 struct State {
     node: Node,
     host: RefCell<HostCpu>,
-    /// The end of the last turn that was taken.
+    /// The end of the last turn taken.
     last: RefCell<Option<Rc<End>>>,
     /// When the last ended turn ended.
     free: Cell<Time>,
@@ -31,7 +32,7 @@ struct State {
     given: Cell<Option<Time>>,
 }
 
-/// The end of a turn.
+/// A turn's end.
 #[derive(Default)]
 struct End {
     signal: Signal,
@@ -51,7 +52,7 @@ impl End {
     }
 }
 
-/// A place in the order of calls. The processor is free again when the turn is dropped.
+/// A place in call order. The processor is free again when the turn is dropped.
 pub(crate) struct Turn {
     state: Rc<State>,
     before: RefCell<Option<Rc<End>>>,
@@ -63,7 +64,7 @@ pub(crate) struct Turn {
 }
 
 impl Cpu {
-    /// A process on this processor of a node.
+    /// A process on this processor at a node.
     pub fn new(node: &Node, host: HostCpu) -> Self {
         Cpu {
             state: Rc::new(State {
@@ -94,7 +95,7 @@ impl Cpu {
         }
     }
 
-    /// When the program gave the calls that it is making now; none if it makes them in time.
+    /// When the program gave the calls that it is making now; `None` if it makes them in time.
     pub fn given(&self) -> Option<Time> {
         self.state.given.get()
     }

@@ -1,27 +1,27 @@
-//! # Elanlib: what a library on the Elan offers independent of its revision (petrini2003 s3.2)
+//! # Elanlib: library services that are independent of the Elan's revision (petrini2003 s3.2)
 //!
-//! Tagged messages ([`tport`]), put and get ([`putget`]), queues of small messages ([`queue`]), and groups of processes
-//! with their collective calls ([`group`]). A process reaches Elanlib by [`crate::Pe::elan`]. The library was initialised,
-//! in all processes of the job, before their programs began.
+//! Tagged messages ([`tport`]), put and get ([`putget`]), queues for small messages ([`queue`]), and process groups
+//! with their collective calls ([`group`]). A process reaches Elanlib by [`crate::Pe::elan`]. The library was
+//! initialised, in all the job's processes, before their programs began.
 //!
 //! | call | here |
 //! |---|---|
 //! | `elan_init`, `elan_baseInit`, `elan_tportInit` | [`crate::Job::launch`] |
 //! | `elan_gallocMain`, `elan_gallocElan`, `elan_gallocFree` | [`Elan::galloc_main`] and so on |
-//! | `elan_allocMain`, `elan_allocElan`, `elan_free`, `elan_main2elan` | those of Elan3lib, [`Elan::elan3`] |
+//! | `elan_allocMain`, `elan_allocElan`, `elan_free`, `elan_main2elan` | as in Elan3lib, [`Elan::elan3`] |
 //! | `elan_clock` | [`Elan::clock`] |
 //!
 //! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks ([`Wait`], set for a job by
 //! [`crate::Job::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see the
-//! same; a blocking process sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that finds
-//! its event set pays neither. All waits for the network use the job's way, in Shmem, MPI and collective calls as well, and
-//! so do waits for messages of the same node. Some calls have a way of their own: `elan_hgsync` polls, and so do the
-//! barriers of Shmem and MPI; `elan_hgsyncevent` blocks; `shmem_wait` polls; members of a group on one node poll for each
+//! same; a blocking process sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that
+//! finds its event set pays neither. All waits for the network use the job's way, in Shmem, MPI and collective calls as
+//! well, and so do waits for messages from the same node. Some calls have their own way: `elan_hgsync` polls, and so do
+//! the Shmem and MPI barriers; `elan_hgsyncevent` blocks; `shmem_wait` polls; group members on one node poll for each
 //! other. A blocking process leaves its processor to others, but this has no effect here: processes do not take their
 //! processors from each other.
 //!
-//! *Global* memory has the same address in all processes that make the same calls in the same order, whatever else each
-//! process allocates: global memory has heaps of its own, of [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`].
+//! *Global* memory has the same address in all processes that make the same calls in the same order, independent of
+//! each process's other allocations: global memory has its own heaps, [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`] long.
 
 mod barrier;
 mod block;
@@ -59,14 +59,14 @@ use std::task::Poll;
 use tport::port::{Peers, Port};
 use units::{Bytes, Time};
 
-/// The global heap of each process in main memory. Its size is assumed; nothing is published about it.
+/// Each process's global heap in main memory. Its size is assumed; nothing is published about it.
 pub const GLOBAL_MAIN: Bytes = Bytes::from_mb(256);
 
-/// The global heap of each process in adapter memory. Its size is assumed, too.
+/// Each process's global heap in adapter memory. Its size is assumed, too.
 pub const GLOBAL_ELAN: Bytes = Bytes::from_mb(1);
 
-/// The global buffer in main memory for data whose places differ from process to process, as in a broadcast of MPI. Its
-/// size is assumed; nothing is published about it.
+/// The global buffer in main memory for data with places that differ from process to process, as in an MPI broadcast.
+/// Its size is assumed; nothing is published about it.
 pub const STAGE: Bytes = Bytes::from_kb(64);
 
 /// Words that are made when somebody reads them.
@@ -95,7 +95,7 @@ struct Inner {
     global_main: RefCell<Heap>,
     global_elan: RefCell<Heap>,
     under_way: putget::UnderWay,
-    /// The Tports of all processes of the job.
+    /// The Tports of all the job's processes.
     ports: Peers,
     member: Member,
     /// The group of all processes.
@@ -104,7 +104,7 @@ struct Inner {
 }
 
 impl Elan {
-    /// The Elan3lib of the same process.
+    /// The same process's Elan3lib.
     pub fn elan3(&self) -> &Context {
         &self.inner.elan3
     }
@@ -119,7 +119,7 @@ impl Elan {
         self.inner.elan3.process()
     }
 
-    /// Processes of the job.
+    /// The job's processes.
     pub fn nvps(&self) -> u32 {
         self.inner.elan3.nvps()
     }
@@ -155,7 +155,7 @@ impl Elan {
         output
     }
 
-    /// Waits, in the way of the job, for something that has a name.
+    /// Waits, in the job's way, for an operation that has a name.
     pub(crate) async fn see<F: IntoFuture>(
         &self,
         what: impl fmt::Display + 'static,
@@ -184,7 +184,7 @@ impl Elan {
         &self.port().cpu
     }
 
-    /// The puts and gets of the process that are under way.
+    /// The process's puts and gets under way.
     fn under_way(&self) -> &putget::UnderWay {
         &self.inner.under_way
     }
@@ -199,10 +199,10 @@ impl Elan {
         &self.inner.label
     }
 
-    /// Allocates global main memory (`elan_gallocMain`); see the head of the module.
+    /// Allocates global main memory (`elan_gallocMain`); see the module's head.
     ///
     /// # Errors
-    /// If the heap is full, or the alignment is no power of two.
+    /// If the heap is full, or the alignment is not a power of two.
     pub fn galloc_main(&self, align: u32, size: Bytes) -> Result<ElanAddr, AllocError> {
         self.inner.global_main.borrow_mut().alloc(align, size)
     }
@@ -218,7 +218,7 @@ impl Elan {
     /// Frees global memory (`elan_gallocFree`).
     ///
     /// # Errors
-    /// If nothing was allocated there.
+    /// If there is no allocation at this address.
     pub fn galloc_free(&self, at: ElanAddr) -> Result<(), AllocError> {
         let mut main = self.inner.global_main.borrow_mut();
         match main.free(at) {

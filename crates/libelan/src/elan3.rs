@@ -1,9 +1,9 @@
 //! # Elan3lib: the lowest level of programming in user space (petrini2003 s3.1)
 //!
-//! Processes of a job know each other by *virtual process ids*, from 0. Memory is addressed by the id and an address. All
-//! calls take the 32-bit address of the adapter, [`ElanAddr`]; the host's address of the same byte is another way to write
-//! it ([`Context::elan2main`]). Where all processes make the same allocations in the same order, they get the same
-//! addresses, and can name each other's memory by their own addresses.
+//! A job's processes know each other by *virtual process ids*, from 0. Memory is addressed by the id and an address.
+//! All calls take the adapter's 32-bit address, [`ElanAddr`]; the host's address for the same byte is another way to
+//! write it ([`Context::elan2main`]). Where all processes make the same allocations in the same order, they get the
+//! same addresses, and can name each other's memory by their own addresses.
 //!
 //! | call | here |
 //! |---|---|
@@ -29,7 +29,7 @@ use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::Bytes;
 
-/// How much a heap maps at a time, of main memory and of the adapter's; longer allocations get ranges of their own.
+/// How much a heap maps at a time, in main memory and in the adapter's; longer allocations get their own ranges.
 const MAIN_ARENA: Bytes = Bytes::from_kb(256);
 const ELAN_ARENA: Bytes = Bytes::from_kb(64);
 
@@ -38,18 +38,18 @@ const ELAN_ARENA: Bytes = Bytes::from_kb(64);
 pub struct Location {
     /// Its node.
     pub node: NodeId,
-    /// The process's number among the job's processes of the node, from 0.
+    /// The process's number among the job's processes on the node, from 0.
     pub local: u32,
 }
 
-/// One process's use of its adapter (`ELAN3_CTX`). Clones are the same context.
+/// One process's use of its adapter (`ELAN3_CTX`). Clones share the context.
 #[derive(Clone)]
 pub struct Context {
     inner: Rc<Inner>,
 }
 
 struct Inner {
-    /// All processes of the job, by virtual process id.
+    /// All the job's processes, by virtual process id.
     processes: Rc<TiVec<ProcessId, Node>>,
     vp: ProcessId,
     main: RefCell<Heap>,
@@ -57,7 +57,7 @@ struct Inner {
 }
 
 impl Context {
-    /// The context of process `vp`, one of the processes that share a capability.
+    /// The context of process `vp`, among the processes that share a capability.
     pub(crate) fn new(processes: Rc<TiVec<ProcessId, Node>>, vp: ProcessId) -> Self {
         let node = &processes[vp];
         let main = Heap::new(node.clone(), Placement::Main, MAIN_ARENA);
@@ -82,19 +82,19 @@ impl Context {
         self.inner.vp
     }
 
-    /// Processes of the job (`elan3_nvps`).
+    /// The job's processes (`elan3_nvps`).
     pub fn nvps(&self) -> u32 {
         self.inner.processes.len() as u32
     }
 
-    /// Processes of the job on this node (`elan3_nlocal`).
+    /// The job's processes on this node (`elan3_nlocal`).
     pub fn nlocal(&self) -> u32 {
         let here = self.node().place();
         let local = self.inner.processes.iter();
         local.filter(|other| other.place() == here).count() as u32
     }
 
-    /// Rails of the job (`elan3_nrails`).
+    /// The job's rails (`elan3_nrails`).
     pub fn nrails(&self) -> u32 {
         let several = self.node().config().rails.is_some();
         if several {
@@ -109,7 +109,7 @@ impl Context {
         u32::MAX >> u32::BITS.saturating_sub(self.nrails())
     }
 
-    /// Where a process runs (`elan3_vp2location`); none if there is no such process.
+    /// Where a process runs (`elan3_vp2location`); `None` if there is no such process.
     pub fn vp2location(&self, vp: ProcessId) -> Option<Location> {
         let processes = &self.inner.processes;
         let process = processes.get(vp)?;
@@ -125,7 +125,7 @@ impl Context {
         processes.find(|&vp| self.vp2location(vp) == Some(location))
     }
 
-    /// An address in the memory of a process.
+    /// An address in a process's memory.
     ///
     /// # Errors
     /// [`DmaError::NoProcess`].
@@ -135,7 +135,7 @@ impl Context {
         Ok(process.at(at))
     }
 
-    /// A process of the same node: the host reaches its memory as shared memory.
+    /// A process on the same node: the host reaches its memory as shared memory.
     pub fn shared(&self, vp: ProcessId) -> Option<&Node> {
         let process = self.inner.processes.get(vp)?;
         (process.place() == self.node().place()).then_some(process)
@@ -144,7 +144,7 @@ impl Context {
     /// Allocates main memory (`elan3_allocMain`), with all permissions and zeros in it. An alignment of 0 means any.
     ///
     /// # Errors
-    /// If the addresses are exhausted, or the alignment is no power of two.
+    /// If the addresses are exhausted, or the alignment is not a power of two.
     pub fn alloc_main(&self, align: u32, size: Bytes) -> Result<ElanAddr, AllocError> {
         self.inner.main.borrow_mut().alloc(align, size)
     }
@@ -152,15 +152,15 @@ impl Context {
     /// Allocates adapter memory (`elan3_allocElan`), with all permissions and zeros in it.
     ///
     /// # Errors
-    /// If the adapter's memory is exhausted, or the alignment is no power of two.
+    /// If the adapter's memory is exhausted, or the alignment is not a power of two.
     pub fn alloc_elan(&self, align: u32, size: Bytes) -> Result<ElanAddr, AllocError> {
         self.inner.elan.borrow_mut().alloc(align, size)
     }
 
-    /// Frees what was allocated (`elan3_free`). Once all of a mapped range is free, the range is unmapped.
+    /// Frees an allocation (`elan3_free`). Once a mapped range is free as a whole, the range is unmapped.
     ///
     /// # Errors
-    /// If nothing was allocated at this address.
+    /// If there is no allocation at this address.
     pub fn free(&self, at: ElanAddr) -> Result<(), AllocError> {
         let mut main = self.inner.main.borrow_mut();
         match main.free(at) {
@@ -169,22 +169,22 @@ impl Context {
         }
     }
 
-    /// Memory of both kinds that is allocated now.
+    /// Allocated memory of both kinds.
     pub fn used(&self) -> Bytes {
         self.inner.main.borrow().used() + self.inner.elan.borrow().used()
     }
 
-    /// The adapter's address of a byte (`elan3_main2elan`).
+    /// The adapter's address for a byte (`elan3_main2elan`).
     pub fn main2elan(&self, at: MainAddr) -> Option<ElanAddr> {
         at.elan()
     }
 
-    /// The host's address of a byte (`elan3_elan2main`).
+    /// The host's address for a byte (`elan3_elan2main`).
     pub fn elan2main(&self, at: ElanAddr) -> Option<MainAddr> {
         at.main()
     }
 
-    /// Sets what adapters may do with a part of this process's memory (`elan3_setperm`).
+    /// Sets the adapters' permissions for a part of this process's memory (`elan3_setperm`).
     ///
     /// # Errors
     /// If the part does not lie within one mapped range.
@@ -205,7 +205,7 @@ impl Context {
         self.node().store(self.node().at(at), bytes)
     }
 
-    /// Bytes of this process's memory.
+    /// Bytes in this process's memory.
     ///
     /// # Errors
     /// As [`Context::store`].
@@ -213,8 +213,8 @@ impl Context {
         self.node().load(self.node().at(at), size)
     }
 
-    /// Makes an event of 64 bytes of this process's adapter memory (`elan3_initevent`). The process sees the event, which
-    /// waits for `count` occurrences.
+    /// Makes an event from 64 bytes in this process's adapter memory (`elan3_initevent`). The process sees the event,
+    /// which waits for `count` occurrences.
     ///
     /// # Errors
     /// If the bytes are no adapter memory.
@@ -227,12 +227,12 @@ impl Context {
         self.node().prime(event, count);
     }
 
-    /// Lets an event of this node occur (`elan3_setevent`).
+    /// Lets one of this node's events occur (`elan3_setevent`).
     pub fn set_event(&self, event: EventId) {
         self.node().set(event);
     }
 
-    /// Lets the event at an address of any process occur.
+    /// Lets the event at an address in any process occur.
     pub fn set_remote_event(&self, vp: ProcessId, at: ElanAddr) -> Transfer {
         let nowhere = ElanAddr::NOWHERE;
         self.put_notify(vp, nowhere, nowhere, Bytes::ZERO, at)
@@ -243,12 +243,12 @@ impl Context {
         self.node().wait(event).await;
     }
 
-    /// Waits for an event in a way of choice.
+    /// Waits for an event in the given way.
     pub async fn wait_event_by(&self, event: EventId, how: Wait) {
         self.node().wait_by(event, how).await;
     }
 
-    /// The descriptor of a put: `size` bytes of this process to another, for [`put_dma`](Self::put_dma).
+    /// The descriptor for a put: `size` bytes from this process to another, for [`put_dma`](Self::put_dma).
     ///
     /// # Errors
     /// [`DmaError::NoProcess`].
@@ -263,7 +263,7 @@ impl Context {
         Ok(Dma::new(self.node().at(from), to, size))
     }
 
-    /// The descriptor of a put after which the event at an address of the other process occurs.
+    /// The descriptor for a put after which the event at an address in the other process occurs.
     ///
     /// # Errors
     /// [`DmaError::NoProcess`].
@@ -289,12 +289,12 @@ impl Context {
         dma.map_or_else(Transfer::failed, |dma| self.put_dma(dma))
     }
 
-    /// Puts bytes into the memory of another process.
+    /// Puts bytes into another process's memory.
     pub fn put(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Transfer {
         self.post(self.descriptor(vp, from, to, size))
     }
 
-    /// Puts bytes into the memory of another process; then the event at an address of that process occurs.
+    /// Puts bytes into another process's memory; then the event at an address in that process occurs.
     pub fn put_notify(
         &self,
         vp: ProcessId,
@@ -306,7 +306,7 @@ impl Context {
         self.post(self.notifying(vp, from, to, size, event))
     }
 
-    /// Gets bytes from the memory of another process.
+    /// Gets bytes from another process's memory.
     pub fn get(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Transfer {
         let from = self.address(vp, from);
         self.post(from.map(|from| Dma::new(from, self.node().at(to), size)))

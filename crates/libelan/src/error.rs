@@ -1,4 +1,4 @@
-//! The error of jobs.
+//! Job errors.
 
 use crate::elan3::AllocError;
 use elan::{NoContext, NodeId};

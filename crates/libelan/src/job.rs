@@ -38,7 +38,7 @@ impl Job {
         Job::at(name, nodes.into_iter().flat_map(pes))
     }
 
-    /// A process at each of some nodes, in this order; a node may occur several times.
+    /// A process at each given node, in this order; a node may occur several times.
     ///
     /// # Errors
     /// As [`Job::new`].
@@ -59,14 +59,14 @@ impl Job {
         })
     }
 
-    /// Sets how the libraries of the job's processes wait (`LIBELAN_WAITTYPE`, `base->waitType`): they poll unless this
-    /// says otherwise. See [`mod@crate::elan`].
+    /// Sets how the libraries in the job's processes wait (`LIBELAN_WAITTYPE`, `base->waitType`): they poll by default.
+    /// See [`mod@crate::elan`].
     #[must_use]
     pub fn waiting(self, waits: Wait) -> Self {
         Job { waits, ..self }
     }
 
-    /// Sets the traffic class of all packets of the job, which the machine must have; 0 unless this says otherwise.
+    /// Sets the traffic class of all the job's packets, which the machine must have; the default is 0.
     #[must_use]
     pub fn in_traffic_class(self, traffic_class: u8) -> Self {
         Job {
@@ -75,7 +75,7 @@ impl Job {
         }
     }
 
-    /// Sets the share of links that all packets of the job count to; 0 unless this says otherwise. See [`Cluster::tally`].
+    /// Sets the share of links that all the job's packets count to; the default is 0. See [`Cluster::tally`].
     #[must_use]
     pub fn of_share(self, share: u8) -> Self {
         Job { share, ..self }
@@ -134,7 +134,7 @@ impl Job {
     }
 }
 
-/// A processing element: one process of a job, as its program sees it. Clones are the same process.
+/// A processing element: one process in a job, as its program sees it. Clones share the process.
 #[derive(Clone)]
 pub struct Pe {
     elan: Elan,
@@ -166,7 +166,7 @@ impl Pe {
         self.elan3().process()
     }
 
-    /// Processes of the job.
+    /// The job's processes.
     pub fn nvps(&self) -> u32 {
         self.elan3().nvps()
     }
@@ -189,20 +189,21 @@ impl Pe {
     }
 
     /// Makes calls that a program gave at a moment, which may be past: a real program, for example, runs beside the
-    /// simulation and reports its calls later. The instructions of each call begin at that moment, or after those of the
-    /// call before. If they have not ended yet, the network behaves as if the call had been in time. So a call may be late
-    /// by its own time, if the process polls and its processor has copied or matched no messages meanwhile (those of its
-    /// own node; all where the host matches). The closure makes calls that return at once; waits are awaited outside.
+    /// simulation and reports its calls later. Each call's instructions begin at that moment, or after those of the
+    /// call before. If they have not ended yet, the network behaves as if the call had been in time. So a call may be
+    /// late by its own time, if the process polls and its processor has copied or matched no messages meanwhile (those
+    /// from its own node; all where the host matches). The closure makes calls that return immediately; waits are
+    /// awaited outside.
     pub fn given<R>(&self, at: Time, calls: impl FnOnce() -> R) -> R {
         self.elan.cpu().giving(at, calls)
     }
 
-    /// The process's label, which reports of deadlocks show.
+    /// The process's label, which deadlock reports show.
     pub fn label(&self) -> &Label {
         self.elan.label()
     }
 
-    /// Waits for something under a name that a report of a deadlock then shows: `ring 3: waits for tag 7`.
+    /// Waits for a future under a name that a deadlock report then shows: `ring 3: waits for tag 7`.
     pub async fn waiting<F: IntoFuture>(
         &self,
         what: impl fmt::Display + 'static,

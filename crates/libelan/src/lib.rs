@@ -1,4 +1,4 @@
-//! # The programming libraries of the Elan (petrini2003 s3)
+//! # The Elan's programming libraries (petrini2003 s3)
 //!
 //! This crate holds the calls that simulated programs make. A program is an async function that every process of a [`Job`]
 //! runs, on nodes of a [`Cluster`](::elan::Cluster). Each process gets a [`Pe`], its processing element:
@@ -26,15 +26,15 @@
 //! }
 //! ```
 //!
-//! Names and meaning of the calls are those of the original libraries, in the style of Rust. Each call says which original
-//! call it stands for. Sources: petrini2003 is the `QsNET` paper; names and arguments follow programs of the time.
+//! The calls have the original libraries' names and meaning, in Rust style. Each call names its original call. Sources:
+//! petrini2003 is the `QsNET` paper; names and arguments follow programs from that time.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
 //! | `job`, `error` | jobs, their processes, and their errors |
-//! | `cpu` | the processor of a process, which works on one call at a time |
+//! | `cpu` | a process's processor, which works on one call at a time |
 //! | [`elan3`] | Elan3lib: processes by number, memory, permissions, events, remote DMA |
 //! | [`mod@elan`] | Elanlib: tagged messages, put and get, queues, groups |
 //! | [`shmem`] | Shmem: one-sided put, get, atomics and waiting, on put and get |
@@ -46,9 +46,9 @@
 //!
 //! 1. `job.rs`: [`Job::launch`] attaches the processes and starts the program in each.
 //! 2. `elan/tport/send.rs`: the sender makes an envelope, with the bytes if they are few.
-//! 3. `elan/tport/wire.rs`: the envelope in octets, for the queue of the receiver's adapter.
+//! 3. `elan/tport/wire.rs`: the envelope in octets, for the receiver's adapter queue.
 //! 4. `elan/tport/thread.rs`: the thread there matches the envelope with a posted receive.
-//! 5. `elan/tport/long.rs`: the bytes of a longer message are fetched over the rails.
+//! 5. `elan/tport/long.rs`: a longer message's bytes are fetched over the rails.
 //! 6. `elan/tport/host.rs`: the receiver sees the end.
 
 mod cpu;
@@ -62,7 +62,7 @@ pub mod shmem;
 pub use error::JobError;
 pub use job::{Job, Pe};
 
-/// The page of documentation for people who write programs. The programs on the page are tests.
+/// The documentation page for programmers. The programs on the page are tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/libraries.md")]
 struct Libraries;

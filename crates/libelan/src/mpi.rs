@@ -1,7 +1,7 @@
 //! # MPI on Tports: point to point (petrini2003 s3.2: "very similar to MPI")
 //!
-//! This module has as much of MPI as the published benchmarks need; whole programs run under a real MPI instead. A rank is
-//! a virtual process id, a message's Tport label is its rank and tag, and the costs are those of Tports.
+//! This module has the part of MPI that the published benchmarks need; whole programs run under a real MPI instead. A
+//! rank is a virtual process id, a message's Tport label is its rank and tag, and the costs are the Tports'.
 //!
 //! ```
 //! # use libelan::Pe;
@@ -30,7 +30,7 @@ use units::Bytes;
 /// Receives from any rank.
 pub const ANY_SOURCE: Option<u32> = None;
 
-/// Receives a message of any tag.
+/// Receives a message with any tag.
 pub const ANY_TAG: Option<u32> = None;
 
 /// One process's MPI, with the job as its world. Clones stand for the same MPI.
@@ -51,7 +51,7 @@ pub struct Status {
 }
 
 impl From<Received> for Status {
-    /// MPI's own messages have tags of 32 bits. Tports can have longer tags, of which this takes the low bits.
+    /// MPI's own messages have 32-bit tags. Tports can have longer tags; this takes their low bits.
     fn from(received: Received) -> Self {
         Status {
             source: received.sender,
@@ -70,10 +70,10 @@ pub enum Request {
     Receive(Rx),
 }
 
-/// The result of a call, or why it failed.
+/// A call's result, or its error.
 pub type Result<T> = std::result::Result<T, TportError>;
 
-/// The messages of a rank, which sends under its own number.
+/// A rank's messages, which it sends under its own number.
 fn selects(source: Option<u32>, tag: Option<u32>) -> Select {
     Select {
         process: source.map(ProcessId::new),
@@ -101,13 +101,13 @@ impl Mpi {
         self.tport.elan.vp().get()
     }
 
-    /// Ranks of the world (`MPI_Comm_size`).
+    /// Ranks in the world (`MPI_Comm_size`).
     pub fn size(&self) -> u32 {
         self.tport.elan.nvps()
     }
 
-    /// Charges what the request of a call that does not block costs: the request is made, and freed in the end. This is the
-    /// processor's next work. [`isend`](Self::isend) and the like do it themselves; other such calls on Tports must do it first.
+    /// Charges a non-blocking call's request cost: the request is made, and freed in the end. This is the processor's
+    /// next work. [`isend`](Self::isend) and the like do it themselves; other such calls on Tports must do it first.
     pub fn request(&self) {
         let elan = &self.tport.elan;
         let time = elan.node().config().host.request;
@@ -154,7 +154,7 @@ impl Mpi {
     /// Sends (`MPI_Send`): returns when the buffer may be used again.
     ///
     /// # Errors
-    /// If there is no such rank, or one of the buffers faults.
+    /// If there is no such rank, or a buffer faults.
     pub async fn send(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Result<()> {
         let send = self.start(Mode::Standard, to, tag, from, size);
         self.wait(send).await.map(drop)
@@ -184,7 +184,7 @@ impl Mpi {
     /// Receives (`MPI_Recv`).
     ///
     /// # Errors
-    /// If the message is longer than the room, or one of the buffers faults.
+    /// If the message is longer than the room, or a buffer faults.
     pub async fn recv(
         &self,
         source: impl Into<Option<u32>>,
@@ -196,7 +196,7 @@ impl Mpi {
         self.wait(receive).await
     }
 
-    /// Waits for the end of a send or receive (`MPI_Wait`).
+    /// Waits for a send's or receive's end (`MPI_Wait`).
     ///
     /// # Errors
     /// If the send or receive failed.
@@ -225,7 +225,7 @@ impl Mpi {
     /// Sends and receives at the same time (`MPI_Sendrecv`): each end names the other rank, the tag, and the buffer.
     ///
     /// # Errors
-    /// The errors of the send and of the receive; that of the receive first.
+    /// The errors of the send and the receive; the receive's first.
     pub async fn sendrecv(
         &self,
         (to, send_tag, from, size): (u32, u32, ElanAddr, Bytes),

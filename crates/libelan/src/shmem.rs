@@ -12,11 +12,12 @@
 //! | `shmem_wait`, `shmem_wait_until` | [`Shmem::wait`], [`Shmem::wait_until`] |
 //! | `shmem_fence`, `shmem_quiet` | [`Shmem::fence`], [`Shmem::quiet`] |
 //!
-//! A put returns when its source may be used again. A put of up to [`putget::SMALL`](crate::elan::putget::SMALL) returns at
-//! once, and the next [`Shmem::quiet`] tells its error. A longer put returns when it is over. Words have 8 bytes.
+//! A put returns when its source may be used again. A put of up to [`putget::SMALL`](crate::elan::putget::SMALL)
+//! returns immediately, and the next [`Shmem::quiet`] returns its error. A longer put returns when it is over. Words
+//! have 8 bytes.
 //!
-//! Atomics are packets of transactions, which the other adapter's inputter executes without that adapter's host: a thread
-//! on the caller's adapter sends each packet. The words of atomics lie in adapter memory, which is what transactions reach.
+//! Atomics are transaction packets, which the other adapter's inputter executes without that adapter's host: a thread
+//! on the caller's adapter sends each packet. Atomics' words lie in adapter memory, where transactions can reach them.
 
 mod collective;
 
@@ -43,15 +44,15 @@ pub enum ShmemError {
     /// An adapter refused an access, or there is no such processing element.
     #[error(transparent)]
     Dma(#[from] DmaError),
-    /// No memory for the thread of an atomic operation.
+    /// No memory for an atomic operation's thread.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// No memory for the event of an atomic operation.
+    /// No memory for an atomic operation's event.
     #[error(transparent)]
     Event(#[from] AllocError),
 }
 
-/// The result of a call, or why it failed.
+/// A call's result, or its error.
 pub type Result<T> = std::result::Result<T, ShmemError>;
 
 impl From<Fault> for ShmemError {
@@ -70,7 +71,7 @@ impl Shmem {
         self.elan.vp().get()
     }
 
-    /// Processing elements of the job.
+    /// The job's processing elements.
     pub fn n_pes(&self) -> u32 {
         self.elan.nvps()
     }
@@ -83,7 +84,7 @@ impl Shmem {
         self.elan.galloc_main(64, size)
     }
 
-    /// Allocates symmetric adapter memory, for words of atomics.
+    /// Allocates symmetric adapter memory, for atomics' words.
     ///
     /// # Errors
     /// If the heap is full.
@@ -94,15 +95,16 @@ impl Shmem {
     /// Frees symmetric memory.
     ///
     /// # Errors
-    /// If nothing was allocated there.
+    /// If there is no allocation at this address.
     pub fn free(&self, at: ElanAddr) -> std::result::Result<(), AllocError> {
         self.elan.galloc_free(at)
     }
 
-    /// Puts bytes into another processing element's memory; returns when the source of the bytes may be used again.
+    /// Puts bytes into another processing element's memory; returns when the bytes' source may be used again.
     ///
     /// # Errors
-    /// If an access is refused, for more than [`SMALL`](crate::elan::putget::SMALL) bytes; else [`quiet`](Self::quiet) tells.
+    /// If an access is refused, for more than [`SMALL`](crate::elan::putget::SMALL) bytes; else [`quiet`](Self::quiet)
+    /// returns the error.
     pub async fn put(&self, to: ElanAddr, from: ElanAddr, size: Bytes, pe: u32) -> Result<()> {
         let put = self.elan.put(ProcessId::new(pe), from, to, size);
         if size > crate::elan::putget::SMALL {
@@ -120,7 +122,7 @@ impl Shmem {
         Ok(self.elan.wait(get).await?)
     }
 
-    /// Puts a word; [`quiet`](Self::quiet) tells its error.
+    /// Puts a word; [`quiet`](Self::quiet) returns its error.
     pub fn p(&self, to: ElanAddr, word: u64, pe: u32) {
         let process = ProcessId::new(pe);
         drop(self.elan.put_bytes(process, &word.to_le_bytes(), to));
@@ -134,7 +136,7 @@ impl Shmem {
         Ok(self.elan.get_word(ProcessId::new(pe), from).await?)
     }
 
-    /// A word of the caller's own memory.
+    /// A word in the caller's own memory.
     ///
     /// # Errors
     /// If the word is not mapped.
@@ -166,7 +168,7 @@ impl Shmem {
         self.quiet().await
     }
 
-    /// Waits until a word of the caller's own memory differs from a value; returns the word.
+    /// Waits until a word in the caller's own memory differs from a value; returns the word.
     ///
     /// # Errors
     /// If the word is not mapped.
@@ -174,8 +176,8 @@ impl Shmem {
         self.wait_until(at, Comparison::NotEqual, value).await
     }
 
-    /// Waits, polling, until the comparison of a word of the caller's own memory with a value holds; returns the word. A
-    /// word in adapter memory is read across the bus each time.
+    /// Waits, polling, until the comparison of a word in the caller's own memory with a value holds; returns the word.
+    /// A word in adapter memory is read across the bus each time.
     ///
     /// # Errors
     /// If the word is not mapped.
@@ -232,8 +234,8 @@ impl Shmem {
 
     /// Stores a word if the old word was `expected`; returns the old word.
     ///
-    /// The packet tests and stores in one step. Its answer says only whether the test failed, so another packet has to
-    /// fetch the old word. If that word is the expected one by now, all begins again.
+    /// The packet tests and stores in one step. Its answer only reports whether the test failed, so another packet has
+    /// to fetch the old word. If that word is the expected one by now, all begins again.
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
@@ -255,13 +257,13 @@ impl Shmem {
         }
     }
 
-    /// Sends a packet of transactions, and waits for its answer.
+    /// Sends a transaction packet, and waits for its answer.
     async fn send(&self, pe: u32, transactions: &[Transaction]) -> Result<Answer> {
         self.execute(pe, transactions.to_vec()).await
     }
 
-    /// Lets the adapter of a processing element execute transactions, as one packet; the call has its place among the calls of
-    /// this process at once, and the future waits for the answer.
+    /// Lets a processing element's adapter execute transactions, as one packet; the call has its place among this
+    /// process's calls immediately, and the future waits for the answer.
     ///
     /// # Errors
     /// If an access is refused, or there is no memory for the thread that sends the packet.

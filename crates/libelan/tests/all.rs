@@ -1,4 +1,4 @@
-//! The tests of the libraries: one program, since each program takes long to compile and link.
+//! The libraries' tests: one program, since each program takes long to compile and link.
 
 mod broadcast;
 mod collectives;

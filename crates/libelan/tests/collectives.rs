@@ -1,4 +1,4 @@
-//! The collective calls of Shmem and MPI beyond what the random programs of `programs` compare with an oracle.
+//! Shmem's and MPI's collective calls beyond those that `programs`' random programs compare with an oracle.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use libelan::{Job, Pe};
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
-/// Jobs of some shapes on 16 nodes.
+/// Jobs with different shapes on 16 nodes.
 fn jobs() -> [Job; 4] {
     let round_robin: Vec<u32> = (0..16).map(|vp| vp % 4).collect();
     [

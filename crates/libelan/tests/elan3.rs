@@ -1,4 +1,4 @@
-//! Elan3lib: every call does what it says, and what a program does wrong comes back to it as an error.
+//! Elan3lib: every call works as documented, and a program's mistakes come back to it as errors.
 
 use crate::common;
 
@@ -56,7 +56,7 @@ fn jobs_that_cannot_run() {
     let far = job(&[0, 4]);
     let error = far.launch(&mut cluster, async |_| ()).unwrap_err();
     assert_eq!(error.to_string(), "there is no node 4; the cluster has 4");
-    // Contexts that are in use: 4,095 processes of other jobs.
+    // Contexts that are in use: 4,095 processes from other jobs.
     let (node, capability) = (node_of(&cluster, 1), cluster.capability());
     let others = (1..4096).map(|_| node.attach(capability).unwrap());
     let others: Vec<_> = others.collect();
@@ -65,7 +65,7 @@ fn jobs_that_cannot_run() {
     let text =
         "no context is left on the adapter of node 1, which has 4095 for processes: start fewer";
     assert!(error.starts_with(text), "{error}");
-    // A job that finds only one context keeps none.
+    // A job that finds only one context keeps no context.
     others[9].detach();
     launch(&[0, 1, 1]).unwrap_err();
     launch(&[0, 1]).unwrap();
@@ -97,7 +97,7 @@ fn puts_with_notification() {
     });
 }
 
-/// Gets, also from oneself and from a process of the same node, and of zero bytes.
+/// Gets, also from oneself and from a process on the same node, and with zero bytes.
 #[test]
 fn gets() {
     let job = job_of(&[0, 5], 2);
@@ -122,7 +122,7 @@ fn gets() {
     });
 }
 
-/// An event that waits for all: three other processes set it, by puts of zero bytes; and the process itself.
+/// An event that waits for all: three other processes set it, by zero-byte puts; and the process itself.
 #[test]
 fn counted_events() {
     run(&four(), async |pe| {
@@ -142,7 +142,7 @@ fn counted_events() {
 }
 
 /// A descriptor with events at both ends. The event at the destination starts another DMA there: the bytes come back
-/// without any part of that process.
+/// without that process.
 #[test]
 fn descriptors_and_chained_events() {
     run(&four(), async |pe| {
@@ -175,7 +175,7 @@ fn descriptors_and_chained_events() {
     });
 }
 
-/// Processes of one job may run programs of their own.
+/// Processes in one job may run their own programs.
 #[test]
 fn a_program_for_each_process() {
     let mut cluster = cluster(&sixteen_nodes());
@@ -195,7 +195,7 @@ fn a_program_for_each_process() {
     cluster.run().unwrap();
 }
 
-/// Every mistake is an error where it was made, nothing is stored, and the rest of the job goes on.
+/// Every mistake is an error where it was made, no bytes are stored, and the rest of the job continues.
 #[test]
 fn mistakes() {
     run(&four(), async |pe| {
@@ -280,7 +280,7 @@ fn jobs_do_not_meet() {
     cluster.run().unwrap();
 }
 
-/// A process that waits for what never comes is named, with the name of its wait.
+/// A process that waits for an event that never comes is named, with the name of its wait.
 #[test]
 fn a_deadlock_says_what_is_missing() {
     let mut cluster = cluster(&four_nodes());
@@ -316,7 +316,7 @@ fn memory_is_given_and_taken_back() {
             assert_eq!(elan3.main2elan(elan3.elan2main(main).unwrap()), Some(main));
         }
         assert_eq!(elan3.alloc_main(3, SIZE), Err(AllocError::Alignment(3)));
-        // Nothing beyond the adapter's memory, and all of it again once it is free.
+        // No memory beyond the adapter's, and all of it again once it is free.
         let (big, mut held) = (Bytes::from_mb(1), Vec::new());
         let error = loop {
             match elan3.alloc_elan(8, big) {
@@ -330,7 +330,7 @@ fn memory_is_given_and_taken_back() {
             elan3.store(at, &[9; 100]).unwrap();
             elan3.free(at).unwrap();
             assert_eq!(elan3.free(at), Err(AllocError::NotAllocated(at)));
-            // A range of its own is unmapped when it is free.
+            // A separate range is unmapped when it is free.
             assert!(elan3.store(at, &[1]).is_err());
         }
         let again = elan3.alloc_elan(8, Bytes::from_mb(62)).unwrap();

@@ -1,4 +1,5 @@
-//! The libraries in a machine whose parts fail: calls end, with the right bytes or with an error that says who is out of reach.
+//! The libraries in a machine with failing parts: calls end, with the right bytes or with an error that names the
+//! process out of reach.
 
 mod messages;
 
@@ -18,7 +19,7 @@ use libelan::shmem::ShmemError;
 use messages::{MESSAGES, exchange};
 use units::Time;
 
-/// The members of groups: on adjacent nodes of two switches.
+/// The groups' members: on adjacent nodes of two switches.
 const MEMBERS: [u32; 8] = [2, 3, 4, 5, 6, 7, 8, 9];
 
 fn between() -> Part {
@@ -33,7 +34,7 @@ fn moments(steps: u64, ns: u64) -> impl Iterator<Item = Time> {
     (0..steps).map(move |step| Time::from_ns(ns * step + 31 * (step % 5)))
 }
 
-/// A machine of which a part is down once, for so many microseconds.
+/// A machine with a part that is down once, for so many microseconds.
 fn outage(part: &Part, at: Time, us: u64) -> Config {
     let lasts = Some(Time::from_us(us));
     failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)])
@@ -46,7 +47,7 @@ fn adding() -> Reduction<'static> {
     }
 }
 
-/// The calls of groups.
+/// The group calls.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Call {
     Hgsync,
@@ -92,7 +93,7 @@ fn shmem(error: ShmemError) -> DmaError {
     }
 }
 
-/// Makes a call in all members, with bytes of the round; checks what comes of it if it succeeds.
+/// Makes a call in all members, with the round's bytes; checks its result if it succeeds.
 async fn call(pe: &Pe, group: &Group, call: Call, round: u64) -> Result<(), DmaError> {
     let (elan, rank, size) = (pe.elan(), group.rank(), group.size());
     let root = (round % u64::from(size)) as u32;
@@ -165,7 +166,8 @@ async fn call(pe: &Pe, group: &Group, call: Call, round: u64) -> Result<(), DmaE
     outcome
 }
 
-/// Whatever dies for a while, at whatever moment of whatever calls: all end, all bytes are right, and nobody leaves a barrier early.
+/// If any part dies for a while, at any moment in any calls, all calls end, all bytes are right, and no process leaves
+/// a barrier early.
 #[test]
 fn calls_survive_outages() {
     let config = sixteen_nodes();
@@ -232,7 +234,8 @@ fn the_hardware_is_used_again() {
     assert!(by_hardware(slowest + 65..150) > 70, "{took:?}");
 }
 
-/// When an adapter dies for good, all members of its groups learn of it, in whatever call they are; later calls fail at once.
+/// When an adapter dies permanently, all members of its groups are notified, in whichever call they are; later calls
+/// fail immediately.
 #[test]
 fn a_lost_member_is_known_to_all() {
     let lost = Part::Adapter(Place::new(5));
@@ -274,7 +277,7 @@ fn a_lost_member_is_known_to_all() {
     }
 }
 
-/// A message of a call is given up while the routing tables know nothing: once the cable is back, all members learn of it.
+/// A call's message is given up while the routing tables are unaware: once the cable is back, all members are notified.
 #[test]
 fn what_is_given_up_is_known_to_all() {
     let mut failed = 0;
@@ -310,8 +313,8 @@ fn what_is_given_up_is_known_to_all() {
     assert!(failed > 100, "{failed}");
 }
 
-/// The routing tables lack a way from 227 to 300 us, when they learn of another cable: too short for a watch. The member that has
-/// lost the group meanwhile tells the others all the same.
+/// The routing tables lack a way from 227 to 300 us, when they learn of another cable: too short for a watch. The
+/// member that has lost the group meanwhile still notifies the others.
 #[test]
 fn tables_that_find_a_way_again_hide_no_loss() {
     let outage = |part, at, lasts| down(part, Time::from_us(at), Some(Time::from_us(lasts)));
@@ -343,7 +346,7 @@ fn tables_that_find_a_way_again_hide_no_loss() {
     }
 }
 
-/// Other groups than that of the lost member go on.
+/// Groups without the lost member continue.
 #[test]
 fn other_groups_go_on() {
     let lost = down(cable_of(&sixteen_nodes(), 9), Time::from_us(300), None);
@@ -433,7 +436,7 @@ async fn one_sided(pe: &Pe) -> Result<(), ShmemError> {
     Ok(())
 }
 
-/// One-sided calls to a process that is out of reach return an error that names the process.
+/// One-sided calls to a process out of reach return an error that names the process.
 #[test]
 fn one_sided_calls_without_a_way_fail() {
     for at in moments(30, 3_100) {
@@ -448,7 +451,7 @@ fn one_sided_calls_without_a_way_fail() {
                 noted.note(me(&pe));
             }
         });
-        // A process that waits for a message of the other in its own queue waits on.
+        // A process that waits for the other's message in its own queue continues to wait.
         if let Err(stop) = end {
             assert!(stop.to_string().contains("a message in a queue"), "{stop}");
         }
@@ -456,7 +459,7 @@ fn one_sided_calls_without_a_way_fail() {
     }
 }
 
-/// Where bits flip all the time, all calls do what they should.
+/// Where bits flip all the time, all calls work.
 #[test]
 fn calls_survive_bit_errors() {
     for (seed, rate) in [1e-5, 5e-5, 2e-4].into_iter().enumerate() {
@@ -482,7 +485,7 @@ fn calls_survive_bit_errors() {
     }
 }
 
-/// Listed faults that do not occur change nothing.
+/// Listed faults that do not occur have no effect.
 #[test]
 fn faults_that_do_not_occur_change_nothing() {
     let never: Fault = down(cable_of(&four_nodes(), 0), Time::from_secs(9), None);
@@ -503,7 +506,8 @@ fn faults_that_do_not_occur_change_nothing() {
     assert_eq!(digests[0], digests[1]);
 }
 
-/// While a group is made and used, an adapter is dead for a moment: no member waits for ever, and none has a group that others lack.
+/// While a group is made and used, an adapter is dead for a moment: no member waits for ever, or has a group that
+/// others lack.
 #[test]
 fn groups_are_made_while_an_adapter_is_dead() {
     let mut made_by_all = 0;

@@ -1,5 +1,5 @@
-//! Groups: their members, whether hardware serves them, the costs of their calls, and that no process overtakes. What
-//! broadcasts and reductions bring is compared with an oracle in `programs`.
+//! Groups: their members, whether hardware serves them, their calls' costs, and that no process overtakes. The results
+//! of broadcasts and reductions are compared with an oracle in `programs`.
 
 use crate::common;
 
@@ -25,7 +25,7 @@ fn run(config: &Config, places: &[u32], program: impl AsyncFn(Pe) + 'static) -> 
     end.map(|()| cluster.now())
 }
 
-/// What a process does of each kind.
+/// A process's operations, by kind.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Barrier {
     Software,
@@ -43,7 +43,7 @@ async fn sync(group: &Group, barrier: Barrier) {
     }
 }
 
-/// Processes on the nodes of a machine: some layouts that differ in kind.
+/// Processes on a machine's nodes: some layouts that differ in kind.
 fn layouts() -> impl Strategy<Value = Vec<u32>> {
     let one_each = (1u32..=16, 0u32..16).prop_map(|(count, first)| {
         let first = first.min(16 - count);
@@ -64,7 +64,7 @@ fn layouts() -> impl Strategy<Value = Vec<u32>> {
     prop_oneof![one_each, shuffled, round_robin, blocks]
 }
 
-/// Barriers in a row, of random kinds, between random delays: no process leaves one before all have come to it.
+/// Barriers in a row, with random kinds, between random delays: no process leaves one before all have come to it.
 fn nobody_overtakes(places: &[u32], seed: u64, rounds: usize, longest: u64) {
     let (count, come) = (places.len(), Rc::new(RefCell::new(vec![0; places.len()])));
     let mut kinds = Stream::new(seed, "kinds");
@@ -118,7 +118,7 @@ fn hardware_serves_nodes_next_to_each_other() {
     }
 }
 
-/// If hardware cannot serve a group, the hardware calls do what the software calls do, in the same time.
+/// If hardware cannot serve a group, the hardware calls act as the software calls, in the same time.
 #[test]
 fn without_hardware_software_does_it() {
     for places in [vec![1, 2, 4, 5], vec![0, 0, 3, 3, 9]] {
@@ -150,8 +150,8 @@ fn without_hardware_software_does_it() {
     }
 }
 
-/// Jobs on some of the same nodes: hardware serves each, since the contexts of each have one number, and a broadcast of one
-/// job does not reach another.
+/// Jobs that share some nodes: hardware serves each, since each one's contexts have one number, and one job's broadcast
+/// does not reach another.
 #[test]
 fn hardware_serves_several_jobs_at_once() {
     let mut cluster = cluster(&sixteen_nodes());
@@ -179,8 +179,8 @@ fn hardware_serves_several_jobs_at_once() {
     cluster.run().unwrap_or_else(|stop| panic!("{stop}"));
 }
 
-/// A hardware broadcast from the middle of the nodes comes back to its root, and so does its event, the later the longer the
-/// cables are. The root does not take this event for the arrival of what another process broadcasts next.
+/// A hardware broadcast from the nodes' middle comes back to its root, and so does its event, the later the longer the
+/// cables are. The root does not take this event for the arrival of another process's next broadcast.
 #[test]
 fn what_comes_back_is_not_the_next_broadcast() {
     let tree = || FatTree::quaternary(2).expect("16 nodes");
@@ -227,7 +227,7 @@ fn a_group_of_one_waits_for_nobody() {
     end.expect("nobody is missing");
 }
 
-/// Groups in any order of any processes of a group, several at once, and groups of groups.
+/// Groups with any processes from a group, in any order, several at once, and groups of groups.
 #[test]
 fn groups_of_groups() {
     let [sums, told] = logs();
@@ -235,7 +235,7 @@ fn groups_of_groups() {
     let ran = run(&sixteen_nodes(), &places, async move |pe| {
         let elan = pe.elan();
         let all = elan.all_group();
-        // What a process allocates for itself alone does not disturb anybody.
+        // A process's own allocations do not disturb others.
         for _ in 0..me(&pe) {
             let shared = elan.galloc_elan(64, Bytes::new(640));
             shared.expect("there is room");
@@ -280,7 +280,7 @@ fn groups_of_groups() {
     assert_eq!(sums, expected);
 }
 
-/// The sum of the process numbers of a group.
+/// The sum of a group's process numbers.
 async fn sum(pe: &Pe, group: &Group) -> u64 {
     let size = Bytes::new(8);
     let at = common::alloc(pe, false, size);
@@ -294,8 +294,7 @@ async fn sum(pe: &Pe, group: &Group) -> u64 {
     word_of(&load(pe, at, size))
 }
 
-/// The time of a reduction to process 0, whose vector it combines with those of the others, after a
-/// barrier.
+/// The time of a reduction to process 0, which combines its vector with the others', after a barrier.
 fn reduction(config: &Config, places: &[u32], length: u64) -> Time {
     let [times, told] = logs();
     let program = async move |pe: Pe| {
@@ -321,9 +320,8 @@ fn reduction(config: &Config, places: &[u32], length: u64) -> Time {
     times.take()
 }
 
-/// Combining two vectors takes as long as copying one, and the root copies the result. So a host
-/// that copies at half the rate adds the time of a copy for each other process that the root
-/// combines with, and one for the result.
+/// Combining two vectors takes as long as copying one, and the root copies the result. So a host that copies at half
+/// the rate adds a copy's time for each other process that the root combines with, and one for the result.
 #[test]
 fn combining_takes_as_long_as_copying() {
     let fast = sixteen_nodes();
@@ -418,7 +416,7 @@ fn a_buffer_that_one_process_lacks_is_an_error_of_who_sends() {
     }
 }
 
-/// Time of a call in a row of them.
+/// A call's time in a row of calls.
 fn latency(config: &Config, call: impl AsyncFn(Pe) + 'static) -> Time {
     let nodes = config.fabric.topology.nodes();
     let rounds = 20;

@@ -1,5 +1,5 @@
-//! Messages of Tports where parts of the machine fail for a while. What was sent with success arrives, once and in order; what was sent
-//! with an error is not received with bytes that the sender has put into its buffer since.
+//! Tport messages where machine parts fail for a while. Messages sent with success arrive, once and in order; messages
+//! sent with an error are not received with bytes that the sender has put into its buffer since.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use libelan::elan::tport::{Mode, Room, Select, TportError};
 use rails::policies::BASIC;
 use units::Time;
 
-/// The nodes of the sender and of the receiver.
+/// The sender's and the receiver's nodes.
 const NODES: [u32; 2] = [1, 14];
 
 /// Machines of either generation, with either matching, with one rail and with two.
@@ -27,7 +27,7 @@ fn machines() -> Vec<Config> {
     vec![elan4, by_host, rails, sixteen_nodes()]
 }
 
-/// A machine of which parts are down from a moment on, for so many microseconds.
+/// A machine with parts that are down from a moment on, for so many microseconds.
 fn outage(config: &Config, parts: &[Part], at: Time, us: u64) -> Config {
     let lasts = Some(Time::from_us(us));
     let list = parts.iter().map(|part| down(part.clone(), at, lasts));
@@ -38,8 +38,8 @@ fn error(end: Result<(), TportError>) -> Option<String> {
     end.err().map(|error| error.to_string())
 }
 
-/// Sends messages of these kinds, one after the other, and a last one when all is repaired. Returns how the sends ended, and the
-/// numbers of the messages that were received.
+/// Sends messages of these kinds, one after the other, and a last one when all is repaired. Returns the sends' results,
+/// and the received messages' numbers.
 fn send_all(config: &Config, kinds: &[(Mode, u64)]) -> (Vec<Option<String>>, Vec<u64>) {
     let ([ends, ended], [came, received]) = (logs(), logs());
     let (kinds, last) = (kinds.to_vec(), kinds.len() as u64);
@@ -78,9 +78,9 @@ fn send_all(config: &Config, kinds: &[(Mode, u64)]) -> (Vec<Option<String>>, Vec
     (ends.borrow().clone(), came.borrow().clone())
 }
 
-/// An adapter dies for a moment with messages that were sent with success, or the network does not carry them for so long that the adapter
-/// gives them up: they arrive when all works again, once, in order with those that follow. So do the notices of the receiver: no
-/// sender waits for ever.
+/// An adapter dies for a moment with messages that were sent with success, or the network does not carry them for so
+/// long that the adapter gives them up: they arrive when all works again, once, in order with those that follow. So do
+/// the receiver's notices: no sender waits for ever.
 #[test]
 fn what_was_sent_with_success_arrives() {
     let kinds = [
@@ -130,8 +130,8 @@ fn what_was_sent_with_success_arrives() {
     assert!(failed > 300 && arrived > 2000, "{failed} and {arrived}");
 }
 
-/// A sender is told an error, and uses its buffer again. When the network works again, the receiver gets no other bytes: its receive
-/// fails if it has not begun before, and also if it is in the middle.
+/// A sender gets an error, and uses its buffer again. When the network works again, the receiver gets no other bytes:
+/// its receive fails if it has not begun before, and also if it is in the middle.
 #[test]
 fn a_withdrawn_message_is_not_received() {
     for config in machines() {
@@ -188,7 +188,7 @@ fn reuse(config: &Config, late: bool, (mode, size): (Mode, u64)) -> [Option<Stri
     ends.sort_by_key(|(process, _)| *process);
     match &ends[..] {
         [(_, sent), (_, received)] => [sent.clone(), received.clone()],
-        // Who is told an error goes on without the other, which may wait for ever.
+        // A process that gets an error continues without the other, which may wait for ever.
         [(0, Some(sent))] => [Some(sent.clone()), Some("waits".into())],
         [(1, Some(received))] => [Some("waits".into()), Some(received.clone())],
         _ => panic!("{ends:?}, {end:?}"),

@@ -29,7 +29,7 @@ fn on_both(program: impl AsyncFn(Pe) + Copy + 'static) {
     }
 }
 
-/// Half the time of a round trip, from the middle of many.
+/// Half a round trip's time, from the middle of many.
 fn half_round_trip(nodes: [u32; 2], size: Bytes) -> Time {
     let [times, noted] = logs();
     let config = machine(FatTree::quaternary(3).expect("64 nodes"));
@@ -101,7 +101,7 @@ fn bandwidth_both_ways() {
     assert!((rate - 80.0).abs() < 1.0, "{rate} MB/s");
 }
 
-/// Within a node: a call, a copy, what one processor sees of the other, the same call and copy again.
+/// Within a node: a call, a copy, the time until one processor sees the other's store, the same call and copy again.
 #[test]
 fn latency_within_a_node() {
     for size in [0, 6, 600, 12_000] {
@@ -111,7 +111,7 @@ fn latency_within_a_node() {
     }
 }
 
-/// Messages of all lengths, by both ways, into main and adapter memory.
+/// Messages with all lengths, by both ways, into main and adapter memory.
 #[test]
 fn bytes_arrive() {
     on_both(async |pe| {
@@ -137,8 +137,8 @@ fn bytes_arrive() {
     });
 }
 
-/// Messages of one process to another are received in the order of sending, whatever their lengths, also where a wild card
-/// receives messages of several processes.
+/// Messages from one process to another are received in sending order, for any lengths, also where a wild card receives
+/// messages from several processes.
 #[test]
 fn order() {
     on_both(async |pe| {
@@ -201,7 +201,7 @@ fn tags_and_sources_select() {
     });
 }
 
-/// Posted receives are served in the order of posting, wild cards among them.
+/// Posted receives are served in posting order, wild cards among them.
 #[test]
 fn posted_receives_are_served_in_order() {
     on_both(async |pe| {
@@ -229,7 +229,7 @@ fn posted_receives_are_served_in_order() {
     });
 }
 
-/// A message that is too long is an error that names both lengths, changes nothing, and counts as received; its sender
+/// A message that is too long is an error that names both lengths, has no effect, and counts as received; its sender
 /// does not notice.
 #[test]
 fn truncation() {
@@ -310,7 +310,7 @@ fn messages_progress_without_the_host() {
         let start = pe.now();
         pe.compute(Time::from_ms(2)).await;
         mpi.wait(request).await.unwrap();
-        // The calls themselves, and nothing else: 500 us of transfer are over.
+        // Only the calls themselves: 500 us of transfer are over.
         let calls = Time::from_ns(250) * (1 + u64::from(mpi.rank()));
         assert_eq!(pe.now() - start, Time::from_ms(2) + calls);
     });
@@ -391,7 +391,7 @@ fn probes() {
     });
 }
 
-/// A message that never comes is a deadlock whose report names the waiting processes, and what they wait for.
+/// A message that never comes is a deadlock; the report names the waiting processes, and their waits.
 #[test]
 fn a_receive_that_never_matches() {
     let (_, end) = play(&sixteen_nodes(), &four(), async |pe| {
@@ -431,7 +431,7 @@ fn faults() {
                     let start = format!("an access by the process of {} at", b(length));
                     assert!(error.to_string().starts_with(&start), "{error}");
                 }
-                // Nothing of that was sent.
+                // These messages were not sent.
                 mpi.send(1, 1, good, b(8)).await.unwrap();
                 // Good messages into bad buffers.
                 let _ = mpi.send(1, 3, good, b(8)).await;

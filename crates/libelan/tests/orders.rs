@@ -1,6 +1,6 @@
-//! What a real MPI asks of Tports beyond the original library: tags of 64 bits, receives from a process, peeks, cancelled
-//! receives, and orders that are given late. On both generations, matched by the adapter and by the host, between nodes and
-//! within one.
+//! A real MPI's demands on Tports beyond the original library: 64-bit tags, receives from a process, peeks, cancelled
+//! receives, and orders that are given late. On both generations, matched by the adapter and by the host, between nodes
+//! and within one.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use libelan::{Job, JobError, Pe};
 use std::cell::Cell;
 use units::{Bytes, Time};
 
-/// Four nodes of each generation, with both ways of matching.
+/// Four nodes from each generation, with both matching modes.
 fn machines() -> impl Iterator<Item = Config> {
     let opteron = common::opteron(FatTree::quaternary(1).unwrap());
     [four_nodes(), opteron].into_iter().flat_map(|config| {
@@ -38,7 +38,7 @@ async fn send(pe: &Pe, to: u32, tag: u64, seed: u64, length: u64) {
     tport.tx_wait(tx).await.unwrap();
 }
 
-/// Receives a message of a tag and checks its bytes.
+/// Receives a message with a tag and checks its bytes.
 async fn receive(pe: &Pe, tag: u64, seed: u64, length: u64) -> Received {
     let (tport, select) = (pe.elan().tport(), Select::exactly(None, Some(tag)));
     let received = tport.rx_wait(tport.rx_start(select, Room::System)).await;
@@ -49,7 +49,7 @@ async fn receive(pe: &Pe, tag: u64, seed: u64, length: u64) -> Received {
     received
 }
 
-/// Bits beyond the original 32 tell messages apart, whatever way they go.
+/// Bits beyond the original 32 distinguish messages, on every way.
 #[test]
 fn tags_of_64_bits() {
     fn high(tag: u64) -> u64 {
@@ -86,7 +86,7 @@ fn tags_of_64_bits() {
     }
 }
 
-/// A receive that names a process takes its messages, whatever the process calls itself, and no other's.
+/// A receive that names a process takes its messages, independent of the process's label, and no other's.
 #[test]
 fn messages_of_a_process() {
     let select = Select {
@@ -132,7 +132,8 @@ fn messages_of_a_process() {
     }
 }
 
-/// A peek sees what has come, at the cost of a probe, and nothing otherwise; it leaves the message to a receive, and no trace.
+/// A peek sees a message that has come, at a probe's cost, and otherwise ends empty; it leaves the message to a
+/// receive, and no trace.
 #[test]
 fn peeks() {
     for (config, job) in scenes() {
@@ -218,7 +219,7 @@ fn cancelled_receives() {
             assert_holds(&pe, received.at.unwrap(), 2, 20);
             // Its bytes are on their way.
             let (matched, probe) = (start(3, size), tport.rx_start(Select::ANY, Room::Probe));
-            // A probe behind it is told of no message that it takes.
+            // A probe behind it finds no message that it takes.
             while tport.stats().matched < 3 {
                 pe.node().sleep(Time::from_ns(100)).await;
             }
@@ -241,7 +242,7 @@ fn cancelled_receives() {
     }
 }
 
-/// Receives among whom some are cancelled while messages come in: the others take the messages in order, none is lost.
+/// Some receives are cancelled while messages come in: the others take the messages in order, without loss.
 #[test]
 fn cancelled_while_messages_come() {
     const MANY: u64 = 60;
@@ -301,7 +302,7 @@ fn cancelled_while_messages_come() {
     }
 }
 
-/// Peeks and cancelled receives give their events back: an adapter that has room for few of them does for many.
+/// Peeks and cancelled receives give their events back: an adapter with room for few events suffices for many receives.
 #[test]
 fn no_event_is_lost() {
     let starts = |config: &Config| {
@@ -389,7 +390,7 @@ fn ends(config: &Config, job: &Job, late: Option<Time>) -> Vec<(String, Time)> {
             };
             receives.push(at(&pe, ns(700 * tag), late, post).await);
         }
-        // One of which nothing comes, taken back; one that is awaited from before its end on, and one after it.
+        // One without a message, taken back; one that is awaited from before its end on, and one after it.
         let extra = at(&pe, Time::from_us(8), late, || {
             tport.rx_start(Select::ANY, Room::Probe)
         });
@@ -416,7 +417,7 @@ fn ends(config: &Config, job: &Job, late: Option<Time>) -> Vec<(String, Time)> {
     times
 }
 
-/// Orders that are given late by up to the time of a call: all is as if they had been given in time.
+/// Orders that are given late by up to a call's time: all is as if they had been given in time.
 #[test]
 fn late_orders() {
     for (config, job) in scenes() {
@@ -429,7 +430,7 @@ fn late_orders() {
     }
 }
 
-/// A node has a process for each of its processors.
+/// A node has a process per processor.
 #[test]
 fn processes_of_a_node() {
     for config in machines() {

@@ -1,4 +1,4 @@
-//! Calls of groups that do not block: the adapters carry them out while the hosts compute.
+//! Group calls that do not block: the adapters carry them out while the hosts compute.
 
 use crate::common;
 
@@ -15,7 +15,7 @@ use rails::policies::DYNAMIC;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A call of a group.
+/// A group call.
 #[derive(Clone, Copy, Debug)]
 struct Call {
     /// A broadcast, by its root and its bytes; else a barrier.
@@ -59,8 +59,8 @@ impl Call {
     }
 }
 
-/// How long one of 64 processes takes on the average for a call, from a moment at which all make it: one that blocks, or one
-/// that is posted before all processes compute for a while.
+/// The mean time of a call over 64 processes, from a moment at which all make it: a call that blocks, or one that is
+/// posted before all processes compute for a while.
 fn mean(call: Call) -> f64 {
     let config = machine(FatTree::quaternary(3).expect("64 nodes"));
     let nodes: Vec<u32> = (0..64).collect();
@@ -94,7 +94,8 @@ fn mean(call: Call) -> f64 {
 #[test]
 fn the_adapters_carry_calls_out_while_the_hosts_compute() {
     let broadcast = Some((5, 64 << 10));
-    // A posted broadcast hands its work to a thread before it knows that all are there, and each process hears of its end once more.
+    // A posted broadcast hands its work to a thread before it knows that all are there, and each process is notified of
+    // its end once more.
     for (broadcast, hardware, least, most) in [
         (None, true, 0.0, 0.0),
         (None, false, 0.0, 0.0),
@@ -167,8 +168,8 @@ fn call(nodes: u32) -> impl Strategy<Value = Call> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Posted calls and calls that block, in any order, of processes that come early and late, on adjacent nodes and on others, on one
-    /// rail or several: all bytes arrive.
+    /// Posted calls and calls that block, in any order, by processes that come early and late, on adjacent nodes and on
+    /// others, on one rail or several: all bytes arrive.
     #[test]
     fn bytes_arrive(
         adjacent: bool,

@@ -1,4 +1,4 @@
-//! Put, get and queues of Elanlib, and Shmem on them.
+//! Elanlib's put, get and queues, and Shmem on them.
 
 use crate::common;
 
@@ -43,7 +43,7 @@ fn puts_and_gets() {
     });
 }
 
-/// Between processes of one node, and from a process to itself, the adapter does what it does for others: packets go to the
+/// Between processes on one node, and from a process to itself, the adapter acts as for others: packets go to the
 /// node's switch and back, and use no other link.
 #[test]
 fn within_a_node() {
@@ -108,7 +108,8 @@ fn many_puts_and_gets() {
     });
 }
 
-/// Puts that overlap: of puts one after the other the last one counts; of simultaneous puts each byte is from one of them.
+/// Puts that overlap: among puts one after the other the last one counts; among simultaneous puts each byte is from one
+/// put.
 #[test]
 fn overlapping_puts() {
     run(&six(), async |pe| {
@@ -143,7 +144,7 @@ fn overlapping_puts() {
     });
 }
 
-/// An access to what is forbidden or not there is an error, and nothing changes.
+/// An access to forbidden or missing memory is an error, without an effect.
 #[test]
 fn faults() {
     let reason = |result: Result<(), DmaError>| match result {
@@ -192,7 +193,7 @@ fn global_memory() {
         let elan = pe.elan();
         let found = (elan.vp(), elan.nvps(), elan.clock());
         assert_eq!(found, (pe.vp(), 6, pe.now()));
-        // What each process allocates for itself alone does not matter.
+        // Each process's own allocations do not matter.
         common::alloc(&pe, false, b(1 + 9 * u64::from(me(&pe))));
         let (main, adapter) = (elan.galloc_main(64, b(100)), elan.galloc_elan(64, b(100)));
         let (main, adapter) = (main.unwrap(), adapter.unwrap());
@@ -211,7 +212,7 @@ fn global_memory() {
     assert!(places.len() == 6 && places.iter().all(|place| *place == places[0]));
 }
 
-/// All processes send to one queue, which is shorter than what they send: messages of each process come in order.
+/// All processes send more to one queue than it holds: each process's messages come in order.
 #[test]
 fn queues() {
     run(&six(), async |pe| {
@@ -238,7 +239,7 @@ fn queues() {
             *number += 1;
         }
         assert_eq!(queue.poll().await, None);
-        // Messages of a process to itself, with and without bytes.
+        // A process's messages to itself, with and without bytes.
         for length in [5, 0] {
             let sent = elan.queue_tx(pid(0), queue.at(), buffer, b(length));
             assert_eq!(queue.wait().await.len() as u64, length);
@@ -264,7 +265,7 @@ fn shmem_memory_and_words() {
         let (word, flags) = (shmem.malloc(b(8)), shmem.malloc_elan(b(48)));
         let (word, flags) = (word.unwrap(), flags.unwrap());
         let next = (me(&pe) + 1) % 6;
-        // The word before the flag; flags of all.
+        // The word before the flag; all flags.
         shmem.p(word, 1000 + u64::from(me(&pe)), next);
         shmem.fence().await.unwrap();
         shmem.p(flags, 1, next);
@@ -303,7 +304,7 @@ fn shmem_blocks() {
     });
 }
 
-/// Atomics of all at one word: nothing is lost, and everyone finds another value.
+/// All processes' atomics at one word: no update is lost, and each finds another value.
 #[test]
 fn shmem_atomics() {
     let [found, noted] = logs();
@@ -316,7 +317,7 @@ fn shmem_atomics() {
         }
         let before = shmem.swap(swapped, u64::from(me(&pe)) + 1, 3).await;
         noted.note(1000 + before.unwrap());
-        // A lock; what it protects is read and written apart.
+        // A lock; the protected word is read and written separately.
         while shmem.cswap(lock, 0, 1, 3).await.unwrap() != 0 {}
         let counted = shmem.g(count, 3).await.unwrap();
         shmem.p(count, counted + 1, 3);
@@ -345,7 +346,7 @@ fn shmem_atomics() {
     assert_eq!(found, expected);
 }
 
-/// A word that nobody stores is a deadlock that says so.
+/// A wait for a word without a store is a deadlock, and its report names the wait.
 #[test]
 fn shmem_waits_for_ever() {
     let (_, end) = play(&common::sixteen_nodes(), &job(&[4]), async |pe| {

@@ -1,4 +1,4 @@
-//! Tports: what programs can do with them beyond MPI, their bounds, and where their time goes.
+//! Tports: their uses beyond MPI, their bounds, and where their time goes.
 
 use crate::common;
 
@@ -37,7 +37,7 @@ fn where_the_time_goes() {
                 noted.note(pe.now());
             }
         });
-        // A burst of the bus is 77 ns and its bytes at 264 MB/s.
+        // A bus burst is 77 ns and its bytes at 264 MB/s.
         let bus = |bytes: u64| {
             let bursts = (0..bytes.div_ceil(64)).map(|burst| (bytes - burst * 64).min(64));
             let burst = |bytes: u64| ns(77) + Time::from_ps((bytes * 1_000_000u64).div_ceil(264));
@@ -46,7 +46,7 @@ fn where_the_time_goes() {
         let call = ns(250);
         let stored = start + call + bus(32 + length);
         let posted = stored + bus(8) + ns(200);
-        // Header, blocks of 64 B with 10 B each, and the transaction that claims the slot.
+        // Header, 64 B blocks with 10 B each, and the transaction that claims the slot.
         let blocks = (32 + length).div_ceil(64);
         let flits = (8 + 10 * blocks + 32 + length + 10).div_ceil(2);
         let cycle = ns(5);
@@ -65,7 +65,7 @@ fn where_the_time_goes() {
     }
 }
 
-/// Masks select bits of sender and tag; the sender is whatever the sending program says.
+/// Masks select bits in sender and tag; the sender is any label from the sending program.
 #[test]
 fn masks() {
     let even = Select {
@@ -179,7 +179,7 @@ fn unexpected_messages_beyond_the_buffer() {
             match me(&pe) {
                 0 => {
                     pe.compute(Time::from_ms(1)).await;
-                    // A message of another sender that came after all the others.
+                    // A message from another sender that came after all the others.
                     assert_eq!(take(Select::exactly(Some(2), None)).await, 77);
                     for tag in (0..MANY).rev() {
                         assert_eq!(take(Select::exactly(Some(1), Some(tag))).await, tag);
@@ -216,7 +216,7 @@ fn unexpected_messages_beyond_the_buffer() {
     }
 }
 
-/// More senders at a time than the queue has slots: the adapters try again, and nothing is lost or out of order.
+/// More senders at a time than the queue has slots: the adapters try again, and no message is lost or out of order.
 #[test]
 fn a_queue_that_is_full() {
     let mut config = common::sixteen_nodes();
@@ -281,7 +281,7 @@ fn statistics() {
     }
 }
 
-/// Memory that the network may not read cannot be got: both ends are told.
+/// Memory that the network may not read cannot be got: both ends get the error.
 #[test]
 fn permissions() {
     let job = job(&[0, 3]);
@@ -312,7 +312,7 @@ fn permissions() {
     });
 }
 
-/// A system that has no memory left for a message says so, and goes on.
+/// A system without memory left for a message reports it, and continues.
 #[test]
 fn no_buffer_of_the_system() {
     let mut config = four_nodes();
@@ -339,7 +339,7 @@ fn no_buffer_of_the_system() {
     }
 }
 
-/// A machine whose adapters have no memory for the library cannot run a job.
+/// A machine without adapter memory for the library cannot run a job.
 #[test]
 fn no_memory_for_the_library() {
     let config = Config {
@@ -361,8 +361,8 @@ fn no_memory_for_the_library() {
     );
 }
 
-/// Receives that wait for a message each, whose messages come in the order of posting or against it: the time of the host grows
-/// with the number of messages, and not with its square.
+/// Receives that wait for a message each; the messages come in posting order or against it: the host's time grows with
+/// the message count, and not with its square.
 #[test]
 #[ignore = "prints times of the host"]
 fn long_queues() {

@@ -1,4 +1,4 @@
-//! Waiting by polling and by blocking: what each costs, and that both see the same.
+//! Waiting by polling and by blocking: the cost of each, and that both see the same.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use libelan::elan::reduce::{Reduction, To};
 use libelan::elan::tport::{Mode, Room, Select};
 use units::Time;
 
-/// Runs a program on a process on each of some nodes, whose libraries wait in some way; returns when the program ends.
+/// Runs a program on a process on each given node, with libraries that wait in some way; returns when the program ends.
 fn end(places: &[u32], waits: Wait, program: impl AsyncFn(Pe) + 'static) -> Time {
     run_on(&four_nodes(), &job(places).waiting(waits), program).now()
 }
@@ -20,12 +20,12 @@ fn later() -> Time {
     adapter.interrupt - adapter.poll
 }
 
-/// Some bytes of global memory.
+/// Some bytes in global memory.
 fn board(pe: &Pe) -> ElanAddr {
     pe.elan().galloc_main(64, b(1000)).expect("there is room")
 }
 
-/// One wait of one process: a put, a get, a message in a queue, an atomic.
+/// One process's single wait: a put, a get, a message in a queue, an atomic.
 #[test]
 fn a_blocking_wait_costs_an_interrupt() {
     let put = async |pe: Pe| {
@@ -92,7 +92,7 @@ fn a_blocking_wait_costs_an_interrupt() {
     assert_eq!(of(Wait::Spin(3)), blocks);
 }
 
-/// Messages of both protocols, expected and unexpected, between nodes and within one, and what they carry.
+/// Messages of both protocols, expected and unexpected, between nodes and within one, and their contents.
 #[test]
 fn messages() {
     for places in [[0, 2], [1, 1]] {
@@ -104,7 +104,7 @@ fn messages() {
                     elan3.store(at, &pattern(3, length)).unwrap();
                     pe.compute(Time::from_us(100)).await;
                     let tx = tport.tx_start(Mode::Standard, pid(1), (0, 9), at, b(length));
-                    // The message has ended before it is waited for: no way of waiting costs anything.
+                    // The message has ended before it is waited for: no way of waiting has a cost.
                     pe.compute(Time::from_us(400)).await;
                     assert!(tx.is_done());
                     let before = pe.now();
@@ -139,7 +139,7 @@ enum Call {
     Hgsyncevent,
 }
 
-/// A collective call of all processes, and its result.
+/// A collective call by all processes, and its result.
 async fn call(pe: Pe, call: Call) {
     let (group, at, size) = (pe.elan().all_group(), board(&pe), b(1000));
     store(&pe, at, &[me(&pe) as u8 + 1; 1000]);
@@ -168,8 +168,8 @@ async fn call(pe: Pe, call: Call) {
     assert_eq!(load(&pe, at, size)[..], [expected; 1000]);
 }
 
-/// A process that blocks in the waits of a collective call is later by at least one interrupt; two calls have a way of
-/// waiting of their own. On adjacent nodes, and on others, where software does what hardware would.
+/// A process that blocks in a collective call's waits is later by at least one interrupt; two calls have their own way
+/// of waiting. On adjacent nodes, and on others, where software takes hardware's place.
 #[test]
 fn collective_calls() {
     for places in [&[0, 1, 2, 3][..], &[0, 1, 3]] {
@@ -187,7 +187,7 @@ fn collective_calls() {
     }
 }
 
-/// A word that another process stores is polled, whatever the job's way of waiting.
+/// A word that another process stores is polled, independent of the job's way of waiting.
 #[test]
 fn a_word_of_memory_is_polled() {
     let wait = async |pe: Pe| {

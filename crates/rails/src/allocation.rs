@@ -1,19 +1,19 @@
-//! # Static allocation of rails (coll2003 s2)
+//! # Static rail allocation (coll2003 s2)
 //!
-//! An allocation makes each adapter a transmitter or a receiver for the whole run. It is a binary matrix with a row for each rail
-//! and a column for each node: an entry is 1 where the node transmits on the rail (s2.1, figure 1). Node *a* reaches node *b* if
-//! there is a rail on which *a* transmits and *b* receives. All nodes reach each other if no column contains all the ones of
-//! another column. With `r` rails there are at most C(r, r/2) such columns (proposition 1; this is Sperner's theorem), and the
-//! columns with exactly r/2 ones attain this bound.
+//! An allocation makes each adapter a transmitter or a receiver for the whole run. It is a binary matrix with a row per
+//! rail and a column for each node: an entry is 1 where the node transmits on the rail (s2.1, figure 1). Node *a*
+//! reaches node *b* if there is a rail on which *a* transmits and *b* receives. All nodes reach each other if no column
+//! contains all ones that another column has. With `r` rails there are at most C(r, r/2) such columns (proposition 1;
+//! this is Sperner's theorem), and the columns with exactly r/2 ones attain this bound.
 //!
 //! | allocation | rails of n nodes | nodes of r rails |
 //! |---|---|---|
 //! | [`Allocation::logarithmic`], algorithm 1 | 2 log2 n | 2^(r/2) |
 //! | [`Allocation::optimal`], algorithm 2 | the minimum | C(r, r/2) |
 //!
-//! For a number of nodes between these sizes, an allocation consists of the first columns of the next larger matrix. A column is a
-//! word with a bit for each rail, so there are at most [`MOST_RAILS`]. The 2^32 nodes that a number can count need 64 rails with
-//! algorithm 1 and 35 rails with algorithm 2.
+//! For a node count between these sizes, an allocation takes the first columns of the next larger matrix. A column is a
+//! word with a bit per rail, so there are at most [`MOST_RAILS`]. The 2^32 nodes that a number can count need 64 rails
+//! with algorithm 1 and 35 rails with algorithm 2.
 
 use elan::{NodeId, Rail};
 use itertools::Itertools;
@@ -21,13 +21,13 @@ use std::collections::BTreeMap;
 use thiserror::Error;
 use typed_index_collections::TiVec;
 
-/// Most rails of an allocation.
+/// Most rails in an allocation.
 pub const MOST_RAILS: u32 = u64::BITS;
 
 /// Why there is no such allocation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum AllocationError {
-    /// No allocation of these rails lets all nodes reach each other.
+    /// No allocation on these rails lets all nodes reach each other.
     #[error("{nodes} nodes need {needed} rails; you have {rails}")]
     TooFewRails {
         /// Nodes to connect.
@@ -42,7 +42,7 @@ pub enum AllocationError {
     TooManyRails(u32),
 }
 
-/// The role of every adapter: on each rail, which nodes transmit and which receive.
+/// Every adapter's role: on each rail, the nodes that transmit and those that receive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Allocation {
     rails: u32,
@@ -51,11 +51,13 @@ pub struct Allocation {
 }
 
 impl Allocation {
-    /// Algorithm 1: on each rail of the first half, consecutive groups of 1, 2, 4 ... nodes transmit and receive in turn. Each
-    /// rail of the second half is the inverse of a rail of the first half, so two nodes reach each other in both directions.
+    /// Algorithm 1: on each rail of the first half, consecutive groups of 1, 2, 4 ... nodes transmit and receive in
+    /// turn. Each rail in the second half is the inverse of a rail in the first half, so two nodes reach each other in
+    /// both directions.
     ///
-    /// Rails are numbered as the rows of figure 3, in the order in which the algorithm's two loops come to them: on all rails of
-    /// the first half transmitters come first. (The paper's text calls these the rails 2i, and their inverses 2i + 1.)
+    /// Rails are numbered as the rows in figure 3, in the order in which the algorithm's two loops come to them: on all
+    /// rails in the first half transmitters come first. (The paper's text calls these the rails 2i, and their inverses
+    /// 2i + 1.)
     pub fn logarithmic(nodes: u32) -> Self {
         let rails = logarithmic_rails(nodes);
         let half = rails / 2;
@@ -74,13 +76,13 @@ impl Allocation {
         }
     }
 
-    /// Algorithm 2 with the least number of rails.
+    /// Algorithm 2 with the fewest rails.
     pub fn optimal(nodes: u32) -> Self {
         Self::with_rails(nodes, optimal_rails(nodes)).expect("they are as many as needed")
     }
 
-    /// Algorithm 2 with a given number of rails: each node transmits on half of the rails, the next half in the order of
-    /// the paper's recursion, 1 before 0. This is the lexical order of the rails that a node transmits on.
+    /// Algorithm 2 with a given rail count: each node transmits on half the rails, the next half in the order of the
+    /// paper's recursion, 1 before 0. This is the lexical order of the rails that a node transmits on.
     ///
     /// # Errors
     /// If the nodes need more rails, or a column has no bits for so many rails.
@@ -102,7 +104,7 @@ impl Allocation {
         self.columns.len() as u32
     }
 
-    /// Whether the adapter of `node` on `rail` transmits; otherwise it receives.
+    /// Whether `node`'s adapter on `rail` transmits; otherwise it receives.
     pub fn transmits(&self, rail: Rail, node: NodeId) -> bool {
         assert!(rail.get() < self.rails, "there is no rail {rail}");
         has(self.columns[node], rail)
@@ -114,14 +116,15 @@ impl Allocation {
         Rail::all(self.rails).filter(move |&rail| has(between, rail))
     }
 
-    /// Whether every node reaches every other. Takes time quadratic in the number of nodes.
+    /// Whether every node reaches every other. Takes time quadratic in the node count.
     pub fn is_connected(&self) -> bool {
         let mut pairs = self.columns.keys().tuple_combinations();
         pairs.all(|(one, other)| self.between(one, other) != 0 && self.between(other, one) != 0)
     }
 
-    /// Two nodes of which the first reaches the second on this rail only, if there are any: the failure of the rail would separate
-    /// them. The allocation must be one of algorithm 2, where every node transmits on the same number of rails.
+    /// Two nodes between which only this rail leads from the first to the second, if there are any: the rail's failure
+    /// would separate them. The allocation must come from algorithm 2, where every node transmits on equally many
+    /// rails.
     pub fn parted_without(&self, rail: Rail) -> Option<(NodeId, NodeId)> {
         assert!(rail.get() < self.rails, "there is no rail {rail}");
         let columns = self.columns.iter_enumerated();
@@ -174,7 +177,7 @@ pub fn most_nodes(rails: u32) -> u64 {
 
 /// The rails that algorithm 1 needs, 2 log2 n with the logarithm rounded up.
 pub fn logarithmic_rails(nodes: u32) -> u32 {
-    // As many bits as the number of the last node has.
+    // As many bits as the last node's number has.
     2 * (u32::BITS - nodes.saturating_sub(1).leading_zeros())
 }
 

@@ -1,4 +1,4 @@
-//! The rails of a node, as its processes and their policies see them.
+//! A node's rails, as its processes and their policies see them.
 
 use crate::nic::{MOST_PROCESSES, Port};
 use crate::pick::{Hold, Pick, RailMessage};
@@ -11,14 +11,14 @@ use typed_index_collections::TiVec;
 
 /// One rail at one node.
 pub(super) struct RailAdapter {
-    /// The node at the rail's adapter, in the context of the system.
+    /// The node at the rail's adapter, in the system's context.
     pub adapter: Node,
     /// The adapter's process, if the policy reserves.
     pub port: Option<Rc<Port>>,
 }
 
 impl RailAdapter {
-    /// A rail on which nothing has been sent.
+    /// An unused rail.
     pub fn new(adapter: Node, port: Option<Rc<Port>>) -> Self {
         RailAdapter { adapter, port }
     }
@@ -28,8 +28,8 @@ impl RailAdapter {
         !self.adapter.is_down()
     }
 
-    /// Whether the adapter neither sends nor receives, as far as its own node knows (the `NStatus`
-    /// of coll2003 s3 and s4.1).
+    /// Whether the adapter neither sends nor receives, as far as its own node knows (the `NStatus` of coll2003 s3 and
+    /// s4.1).
     pub fn is_free(&self) -> bool {
         self.is_up()
             && match &self.port {
@@ -66,7 +66,7 @@ impl Host {
         self.node
     }
 
-    /// How messages are spread over the rails, as the machine file says.
+    /// How messages are spread over the rails, as the machine file sets it.
     pub fn config(&self) -> &Config {
         &self.config
     }
@@ -76,13 +76,13 @@ impl Host {
         Rail::all(self.rails.len() as u32)
     }
 
-    /// Whether the network of a rail works, and the node's adapter there.
+    /// Whether a rail's network works, and the node's adapter there.
     pub fn is_up(&self, rail: Rail) -> bool {
         self.rails[rail].is_up()
     }
 
-    /// Whether a rail works and its adapter neither sends nor receives, as far as the node knows:
-    /// by the status or the reservations of the adapter, as the kind of the policy says.
+    /// Whether a rail works and its adapter neither sends nor receives, as far as the node knows: by the adapter's
+    /// status or reservations, depending on the policy's kind.
     pub fn is_free(&self, rail: Rail) -> bool {
         self.rails[rail].is_free()
     }
@@ -115,13 +115,13 @@ impl Host {
         }
     }
 
-    /// The error of a message to whose destination no rail works.
+    /// The error for a message if no rail to its destination works.
     pub fn no_rail(&self, message: RailMessage) -> DmaError {
         let (from, to) = (self.node, message.to);
         DmaError::NoRail { from, to }
     }
 
-    /// Picks a rail whose status says from now on, after the lag of the status, that it sends.
+    /// Picks a rail and marks it: from now on, after the status lag, its status is sending.
     pub fn mark(&self, rail: Rail) -> Pick {
         self.rails[rail].adapter.begin_sending();
         let hold = Hold::Marked;
@@ -141,7 +141,7 @@ impl Host {
         self.processes.set(others + 1);
     }
 
-    /// The number of a new request.
+    /// A new request's number.
     pub(super) fn number(&self) -> u64 {
         let number = self.requests.get();
         self.requests.set(number + 1);
@@ -151,7 +151,7 @@ impl Host {
     /// The adapter's process on a rail.
     ///
     /// # Panics
-    /// If the policy reserves nothing.
+    /// If the policy makes no reservations.
     pub(super) fn port(&self, rail: Rail) -> &Rc<Port> {
         let port = self.rails[rail].port.as_ref();
         port.expect("the policy reserves")

@@ -1,39 +1,38 @@
 //! # Which adapter carries a message (coll2003)
 //!
-//! A *rail* is a network of its own. A node with several rails has an adapter on each, each behind an I/O bus of its own,
-//! and what enters one rail leaves it on the same rail. A bus moves less when it moves in both directions; all ways to
-//! choose a rail address this (coll2003 s1). They differ in what they know:
+//! A *rail* is a separate network. A node with several rails has an adapter on each, each behind its own I/O bus, and a
+//! packet leaves on the rail that it entered. A bus moves less when it moves in both directions; all ways to choose a
+//! rail address this (coll2003 s1). They differ in their knowledge:
 //!
 //! | policy | a message goes on | the message waits |
 //! |---|---|---|
-//! | static (s2) | a rail on which its node only transmits and the destination only receives, in turn ([`allocation`]) | for nothing |
-//! | basic (s5.2) | the next rail in turn | for nothing |
-//! | local-dynamic (s3) | rails that neither send nor receive at its own node, as its status says | until there is one |
+//! | static (s2) | a rail on which its node only transmits and the destination only receives, in turn ([`allocation`]) | never |
+//! | basic (s5.2) | the next rail in turn | never |
+//! | local-dynamic (s3) | rails that neither send nor receive at its own node, by its status | until there is one |
 //! | dynamic (s4) | rails that both ends have reserved for it ([`protocol`]) | until there is one |
 //! | hybrid (s4.3) | if it is short, the next free rail, without reservation; else as dynamic | if it is long, as dynamic |
 //!
-//! A policy is one small type, a [`RailPolicy`], and programs [`register`] more of them. This crate
-//! holds what the policies share: the [`Process`], which sends messages one at a time, cuts them
-//! into stripes if it may use several rails, and sends again on other rails what a failed rail has
-//! lost; the [`Host`] of a node: the rails as the node's processes see them; and the adapter's own
-//! process ([`nic`]), a thread that answers the control messages of the policies that reserve.
-//! Control messages are packets like all others.
+//! A policy is one small type, a [`RailPolicy`], and programs [`register`] more of them. This crate holds the policies'
+//! common parts: the [`Process`], which sends messages one at a time, cuts them into stripes if it may use several
+//! rails, and sends again on other rails the bytes that a failed rail has lost; a node's [`Host`]: the rails as the
+//! node's processes see them; and the adapter's own process ([`nic`]), a thread that answers the control messages of
+//! reserving policies. Control messages are packets like all others.
 //!
 //! ## What is where
 //!
-//! * A process blocks while it sends: it takes up its next message when all stripes of the message before are acknowledged.
-//! * Each process has its own turn through the rails, and the processes of a node begin at different rails.
-//! * The status of a rail is what its adapter has written down: under local-dynamic it lags behind
-//!   ([`Config::status_lag`]) and may be one bit ([`Status`]), under the policies that reserve it is that of the
-//!   [state machine](protocol).
-//! * Local-dynamic picks the rails of a message when the message is sent, or earlier, when a generator makes it
-//!   ([`Choice`], [`Generator`]).
+//! * A process blocks while it sends: it takes up its next message when all the previous message's stripes are
+//!   acknowledged.
+//! * Each process has its own turn through the rails, and a node's processes begin at different rails.
+//! * A rail's status is its adapter's last note: under local-dynamic it lags behind ([`Config::status_lag`]) and may be
+//!   one bit ([`Status`]), under the policies that reserve it is the status in the [state machine](protocol).
+//! * Local-dynamic picks a message's rails when the message is sent, or earlier, when a generator makes it ([`Choice`],
+//!   [`Generator`]).
 //! * Control messages go from process to adapter by a command across the bus, back by a copied event, and from adapter to
 //!   adapter by a transaction into a queue. The thread processor works `handle` cycles on each.
-//! * A rail may fail and work again ([`elan::Cluster::fail_rail`], [`elan::Cluster::repair_rail`]). While it is down, no
-//!   policy picks it. What it loses goes again, over the rails that the policy then picks.
-//! * A message is delivered when all of its stripes are delivered: each exactly once, even if a rail fails, returns, and fails
-//!   again. This is asserted.
+//! * A rail may fail and work again ([`elan::Cluster::fail_rail`], [`elan::Cluster::repair_rail`]). While it is down,
+//!   no policy picks it. Lost bytes go again, over the rails that the policy then picks.
+//! * A message is delivered when all its stripes are delivered: each exactly once, even if a rail fails, returns, and
+//!   fails again. This is asserted.
 //!
 //! Source: coll2003, "Using Multirail Networks in High Performance Clusters". It uses the words rail and network interface
 //! interchangeably.
@@ -43,23 +42,23 @@
 //! | room | contents |
 //! |---|---|
 //! | [`allocation`] | static allocation |
-//! | `pick`, `policy` | the trait of policies, and their results |
+//! | `pick`, `policy` | the policy trait, and its results |
 //! | [`policies`], `names` | the shipped policies; their names in files, and those that a program registers |
-//! | `turn` | the turn of a process through the rails |
-//! | `reservation`, [`protocol`], `nic` | requests of a process; the state machine of adapters, and its thread |
-//! | `host` | the rails of a node, as its processes share them |
+//! | `turn` | a process's turn through the rails |
+//! | `reservation`, [`protocol`], `nic` | a process's requests; the adapters' state machine, and its thread |
+//! | `host` | a node's rails, as its processes share them |
 //! | `process`, `generator` | processes that send, and rails that are picked in advance |
 //!
 //! ## The main path
 //!
 //! A message over several rails:
 //!
-//! 1. `lib.rs`: [`Rails::process`] gives a process of a node the policy of its machine.
+//! 1. `lib.rs`: [`Rails::process`] gives a node's process its machine's policy.
 //! 2. `process.rs`: [`Process::put`] asks the policy for rails, and cuts the message into
 //!    stripes.
 //! 3. `policies.rs`: the policy returns rails, free or reserved.
-//! 4. `nic.rs`, `protocol.rs`: the adapters of both ends grant or refuse a reservation.
-//! 5. `process.rs`: a DMA for each stripe; the stripes of a rail that fails go again.
+//! 4. `nic.rs`, `protocol.rs`: the adapters at both ends grant or refuse a reservation.
+//! 5. `process.rs`: a DMA for each stripe; a failing rail's stripes go again.
 
 pub mod allocation;
 mod generator;
@@ -94,7 +93,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
 
-/// The rails of a cluster.
+/// A cluster's rails.
 pub struct Rails {
     hosts: Rc<TiVec<NodeId, Rc<Host>>>,
     /// The allocation, under the policy static.
@@ -108,8 +107,8 @@ impl Rails {
     /// If an adapter has no memory left for its thread.
     ///
     /// # Panics
-    /// If the machine does not say how messages are spread over its rails, or has too few rails for its static policy; the
-    /// check of the machine file excludes both.
+    /// If the machine has no rail policy, or too few rails for its static policy; the machine file's check excludes
+    /// both.
     pub fn new(cluster: &Cluster) -> Result<Self, MemoryError> {
         let config = cluster.config().rails.expect("a machine with rails");
         let (nodes, rails) = (cluster.nodes(), cluster.rails());
@@ -138,10 +137,10 @@ impl Rails {
         })
     }
 
-    /// A program's place on all rails of a node: the same process at each adapter, with a buffer there.
+    /// A program's place on all of a node's rails: the same process at each adapter, with a buffer there.
     ///
     /// # Panics
-    /// If the adapters are not those of one node, in the order of the rails.
+    /// If the adapters do not belong to one node, in rail order.
     pub fn attach(&self, adapters: TiVec<Rail, Node>, buffers: TiVec<Rail, Region>) -> Attachment {
         let (_, node) = adapters[Rail::new(0)].rail_and_node();
         let host = &self.hosts[node];
@@ -164,7 +163,7 @@ impl Rails {
         }
     }
 
-    /// A process of a node, which sends messages one at a time; `index` tells it from the node's other processes.
+    /// A node's process, which sends messages one at a time; `index` distinguishes it from the node's other processes.
     ///
     /// # Panics
     /// If an adapter has no memory left for its events, or the node has [`nic::MOST_PROCESSES`] already.
@@ -185,8 +184,8 @@ impl Rails {
         Process::new(host, policy, turn)
     }
 
-    /// Asserts that the adapters agree on who sends to whom: of those that are reserved for a message, both ends are, and no
-    /// adapter for two.
+    /// Asserts that the adapters agree on senders and receivers: for each reserved message both ends are reserved, and
+    /// no adapter for two messages.
     ///
     /// # Panics
     /// If an adapter sends to an adapter that receives from another.
@@ -197,7 +196,7 @@ impl Rails {
         }
     }
 
-    /// The number of adapters, on rails that work, that are reserved now: 0 when all messages have been delivered.
+    /// The count of adapters, on working rails, that are reserved now: 0 when all messages have been delivered.
     pub fn reserved(&self) -> usize {
         let rails = self.hosts.iter().flat_map(|host| &host.rails);
         let ports = rails.filter(|rail| rail.is_up());

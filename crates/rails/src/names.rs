@@ -1,5 +1,4 @@
-//! The names of policies in files and points: those that are shipped, and those that a program
-//! registers.
+//! Policy names in files and points: those that are shipped, and those that a program registers.
 
 use crate::policies::SHIPPED;
 use crate::policy::Policy;
@@ -29,7 +28,7 @@ impl Policy {
     /// The shipped or registered policy with a name.
     ///
     /// # Errors
-    /// All names, if this is none of them.
+    /// All names, if this is not among them.
     pub fn named(name: &str) -> Result<Self, Vec<&'static str>> {
         let shipped = SHIPPED.iter().find(|policy| policy.kind.name == name);
         if let Some(policy) = shipped {
@@ -60,7 +59,7 @@ impl<'de> Deserialize<'de> for Policy {
     }
 }
 
-/// Reads the name. The errors have the words of an enumeration, since the name is one of a list.
+/// Reads the name. The errors have an enumeration's words, since the name comes from a list.
 struct Named;
 
 impl<'de> Visitor<'de> for Named {

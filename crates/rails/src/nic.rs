@@ -1,18 +1,19 @@
-//! # The adapter's process of the policies that reserve (coll2003 s4.2)
+//! # The adapter's process for policies that reserve (coll2003 s4.2)
 //!
-//! A thread on each adapter takes control messages from one queue: processes of its node send them by a command, adapters
-//! of other nodes by a packet. The thread works `handle` cycles on each ("a few hundreds of clock cycles", s5.1), asks the
+//! A thread on each adapter takes control messages from one queue: its node's processes send them by a command, other
+//! nodes' adapters by a packet. The thread works `handle` cycles on each ("a few hundreds of clock cycles", s5.1), asks
+//! the
 //! [state machine](super::protocol) for the answer, and answers: another adapter by a packet into that adapter's queue, a
-//! process by an event, whose block is copied across the bus.
+//! process by an event with a block that is copied across the bus.
 //!
-//! *Failures.* While the rail is down, its adapters go on with what they know, and their packets get lost. When the rail works
-//! again, what they have agreed on before is void, and all of them are free. Every control message says after which return of
-//! the rail it was made; those from before the last return are ignored. So are answers that a process no longer waits for, and
-//! reports of messages from before: receivers wait for another event after a return.
+//! *Failures.* While the rail is down, its adapters continue with their knowledge, and their packets get lost. When the
+//! rail works again, earlier agreements are void, and all adapters are free. Every control message names the return of
+//! the rail after which it was made; those from before the last return are ignored. So are answers that a process no
+//! longer waits for, and reports of earlier messages: receivers wait for another event after a return.
 //!
-//! The bound of the queue. Each of the n - 1 other adapters has at most one request out, which waits here to be answered;
-//! the ABORT of its last request may lie before it. The one request of this adapter gets one answer, and later one ACK, not
-//! both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one of them gives back its grant, and
+//! The bound of the queue. Each of the n - 1 other adapters has at most one request out, which waits here to be
+//! answered; its last request's ABORT may lie before it. This adapter's one request gets one answer, and later one ACK,
+//! not both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one gives back its grant, and
 //! one message is reported. The sum is 2 (n - 1) + 1 + processes + 2; [`SLOTS`] for each adapter and process exceed it.
 
 use super::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
@@ -30,38 +31,38 @@ use std::rc::Rc;
 use std::task::Poll;
 use typed_index_collections::TiVec;
 
-/// Slots of the queue for each adapter of the rail, and for this one.
+/// Queue slots for each adapter on the rail, and for this one.
 const SLOTS: u32 = 4;
 
-/// The most processes of a node that the queue has room for.
+/// The most processes per node that the queue has room for.
 pub(super) const MOST_PROCESSES: u32 = 256;
 
-/// What a process waits for: the answer to its request.
+/// The answer that a process waits for, to its request.
 pub(super) struct Reply {
     /// Occurs with the answer.
     pub event: EventId,
-    /// The number of the request that was answered last, and whether it was granted.
+    /// The number of the last answered request, and whether it was granted.
     pub answer: Cell<Option<(u64, bool)>>,
 }
 
-/// A granted request of a process.
+/// A process's granted request.
 #[derive(Clone, Copy)]
 pub(super) struct Grant {
     pub number: u64,
-    /// How often the rail had failed by then, and returned: the grant is of no use after another failure.
+    /// How often the rail had failed by then, and returned: the grant is useless after another failure.
     pub failures: u32,
 }
 
-/// How often the rail of an adapter has worked again after a failure.
+/// How often an adapter's rail has worked again after a failure.
 fn returns(adapter: &Node) -> u32 {
     adapter.failures() - u32::from(adapter.is_down())
 }
 
-/// The state of an adapter, and how often its rail had returned when it was made.
+/// An adapter's state, and how often its rail had returned when it was made.
 struct State {
     nic: Nic,
     returns: u32,
-    /// Requests of the node's processes that have not been answered: their numbers, and where to answer.
+    /// Requests from the node's processes that have not been answered: their numbers, and where to answer.
     waiting: Vec<(u64, Rc<Reply>)>,
 }
 
@@ -73,10 +74,10 @@ pub(super) struct Port {
     queue: QueueId,
 }
 
-/// Where the queues of a rail's adapters lie.
+/// The places of the rail adapters' queues.
 type Queues = TiVec<NodeId, Address>;
 
-/// Starts the adapters of a rail.
+/// Starts a rail's adapters.
 pub(super) fn start(
     adapters: Vec<Node>,
     config: Config,
@@ -111,7 +112,7 @@ pub(super) fn start(
 }
 
 impl Port {
-    /// The state of the adapter: after a return of the rail, that of an adapter that is free.
+    /// The adapter's state: after a return of the rail, a free adapter's.
     fn state(&self) -> RefMut<'_, State> {
         let mut state = self.state.borrow_mut();
         let returns = returns(&self.adapter);
@@ -131,7 +132,7 @@ impl Port {
         RefMut::map(self.state(), |state| &mut state.nic)
     }
 
-    /// Whether the adapter is reserved for nobody.
+    /// Whether the adapter is free of reservations.
     pub fn is_free(&self) -> bool {
         self.nic().status() == Status::Free
     }
@@ -204,7 +205,7 @@ impl Port {
         );
     }
 
-    /// The program of the thread.
+    /// The thread's program.
     async fn serve(&self, thread: &Thread, queues: &Queues, handle: u32) {
         loop {
             let (message, made) = decode(&thread.receive(self.queue).await);
@@ -237,7 +238,7 @@ impl Port {
     }
 }
 
-/// Waits for an event of the process at an adapter, or until the rail is down.
+/// Waits for the process's event at an adapter, or until the rail is down.
 pub(super) async fn event_or_failure(adapter: &Node, event: EventId) {
     let mut occurred = pin!(adapter.wait(event));
     let mut down = adapter.down().wait();
@@ -248,7 +249,7 @@ pub(super) async fn event_or_failure(adapter: &Node, event: EventId) {
     .await;
 }
 
-/// Waits for an event of the process at an adapter, or until the rail works again after a failure.
+/// Waits for the process's event at an adapter, or until the rail works again after a failure.
 async fn event_or_return(adapter: &Node, event: EventId) {
     let mut occurred = pin!(adapter.wait(event));
     let mut returned = pin!(async {
@@ -262,8 +263,8 @@ async fn event_or_return(adapter: &Node, event: EventId) {
     .await;
 }
 
-/// Starts a receiver for a process, which reports every message that arrives there to the adapter's process. Returns the event that
-/// the last packet of such a message names; after a return of the rail, it is another.
+/// Starts a receiver for a process, which reports every message that arrives there to the adapter's process. Returns
+/// the event that such a message's last packet names; after a return of the rail, there is a new one.
 pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> Rc<Cell<EventId>> {
     let event = Rc::new(Cell::new(adapter.event(1)));
     let (port, adapter, known) = (Rc::clone(port), adapter.clone(), Rc::clone(&event));
@@ -287,7 +288,7 @@ pub(super) fn report_arrivals(port: &Rc<Port>, adapter: &Node) -> Rc<Cell<EventI
     event
 }
 
-/// The kinds of control messages, as their packets name them.
+/// The control message kinds, as their packets name them.
 const CODES: [Option<Control>; 8] = [
     None, // local RTS
     None, // local ACK
@@ -299,7 +300,7 @@ const CODES: [Option<Control>; 8] = [
     Some(Control::Abort),
 ];
 
-/// The bits of the kind of a message, and where the number of returns begins, of which 24 bits travel.
+/// The bits for a message's kind, and the first bit of the count of returns; 24 of its bits travel.
 const KIND: u64 = 0xff;
 const RETURNS: u32 = 40;
 

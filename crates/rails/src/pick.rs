@@ -1,11 +1,11 @@
-//! The rails of a message, and how the message holds them.
+//! A message's rails, and how the message holds them.
 
 use crate::nic::{Grant, Port};
 use elan::{NodeId, Rail};
 use std::rc::Rc;
 use units::Bytes;
 
-/// A message, or the unsent rest of a message.
+/// A message, or its unsent rest.
 #[derive(Clone, Copy, Debug)]
 pub struct RailMessage {
     /// The destination.
@@ -14,7 +14,7 @@ pub struct RailMessage {
     pub size: Bytes,
 }
 
-/// A rail for a message, or for a stripe of a message.
+/// A rail for a message, or for a message's stripe.
 pub struct Pick {
     pub(crate) rail: Rail,
     pub(crate) hold: Hold,
@@ -33,9 +33,9 @@ impl Pick {
 pub(crate) enum Hold {
     /// Not at all.
     Shared,
-    /// Not at all; the status of the rail says that it sends, after the lag of the status.
+    /// Not at all; the rail's status is sending, after the status lag.
     Marked,
-    /// Both adapters are reserved, until the receiver reports the end of the message.
+    /// Both adapters are reserved, until the receiver reports the message's end.
     Reserved {
         /// The request.
         grant: Grant,
@@ -44,5 +44,5 @@ pub(crate) enum Hold {
     },
 }
 
-/// The adapter's process of a node on a rail.
+/// The adapter's process for a node on a rail.
 pub(crate) type PortOf = Rc<dyn Fn(NodeId, Rail) -> Rc<Port>>;

@@ -68,8 +68,7 @@ impl RailPolicy for Static {
     }
 }
 
-/// The baseline: each process takes the rails in turn, whatever their adapters are doing (coll2003
-/// s5.2).
+/// The baseline: each process takes the rails in turn, independent of their adapters' activity (coll2003 s5.2).
 pub const BASIC: Kind = Kind {
     name: "basic",
     about: "The rails take turns.",
@@ -90,10 +89,9 @@ impl RailPolicy for Basic {
 
 /// Rails that neither send nor receive at the sender (coll2003 s3, algorithm 3).
 ///
-/// The algorithm reserves nothing: it reads the status of the rails and sends. The adapters update
-/// the status, so that a process learns of a message some time after it has begun
-/// ([`Config::status_lag`](crate::Config::status_lag)). Processes that look within this time may
-/// send on the same rail. The rails of a message may have been picked when the message was
+/// The algorithm makes no reservations: it reads the rails' status and sends. The adapters update the status, so that a
+/// process sees a message some time after it has begun ([`Config::status_lag`](crate::Config::status_lag)). Processes
+/// that look within this time may send on the same rail. A message's rails may have been picked when the message was
 /// generated ([`crate::Generator`]).
 pub const LOCAL_DYNAMIC: Kind = Kind {
     name: "local-dynamic",
@@ -132,9 +130,9 @@ impl RailPolicy for LocalDynamic {
 
 /// Rails that both ends have reserved (coll2003 s4.1, algorithm 4).
 ///
-/// The process asks for a way on every rail that is free at its node, and waits until all adapters
-/// have answered. It takes as many of the granted rails as the striping ratio says, and gives the
-/// others back. If none is granted, the process begins again at once.
+/// The process asks for a way on every rail that is free at its node, and waits until all adapters have answered. It
+/// takes as many granted rails as the striping ratio allows, and gives the others back. If no rail is granted, the
+/// process begins again immediately.
 pub const DYNAMIC: Kind = Kind {
     name: "dynamic",
     about: "Rails that are reserved at both ends.",
@@ -178,9 +176,9 @@ impl RailPolicy for Dynamic {
 /// Short messages take a free rail, long ones follow dynamic allocation (coll2003 s4.3, algorithm
 /// 7).
 ///
-/// A short message takes one rail, the next in turn of the free rails, and reserves nothing. The
-/// algorithm does not say what a process does when no rail is free. Since the process "uses the
-/// basic algorithm" for short messages (s6.6), it then takes the next in turn of all rails.
+/// A short message takes one rail, the next in turn among the free rails, without a reservation. The algorithm leaves
+/// open the case that no rail is free. Since the process "uses the basic algorithm" for short messages (s6.6), it then
+/// takes the next in turn among all rails.
 pub const HYBRID: Kind = Kind {
     name: "hybrid",
     about: "Short messages take rails that are free at the sender, long messages rails that are reserved at both ends.",
@@ -216,7 +214,7 @@ impl RailPolicy for Hybrid {
     }
 }
 
-/// The next in turn of some rails; no message holds it.
+/// The next in turn among some rails; no message holds it.
 fn next_of<'a>(turn: &mut Turn, rails: &[Rail], host: &Host, message: RailMessage) -> Picking<'a> {
     let pick = match turn.take(rails, 1)[..] {
         [rail] => Ok(vec![Pick::shared(rail)]),

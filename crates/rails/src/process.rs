@@ -1,4 +1,4 @@
-//! A process that sends messages over the rails of its node, one at a time.
+//! A process that sends messages over its node's rails, one at a time.
 
 use super::generator::Generator;
 use super::host::Host;
@@ -19,7 +19,7 @@ use std::task::Poll;
 use typed_index_collections::TiVec;
 use units::Bytes;
 
-/// A program's place on all rails of a node; see [`super::Rails::attach`].
+/// A program's place on all of a node's rails; see [`super::Rails::attach`].
 pub struct Attachment {
     pub(super) node: NodeId,
     /// The same process at each adapter.
@@ -42,7 +42,7 @@ impl Attachment {
     }
 }
 
-/// A part of a message that one rail carries.
+/// A message part that one rail carries.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stripe {
     offset: Bytes,
@@ -54,11 +54,11 @@ struct Sent {
     stripe: Stripe,
     rail: Rail,
     hold: Hold,
-    /// None once the stripe is over.
+    /// `None` once the stripe is over.
     transfer: Option<Transfer>,
 }
 
-/// A process that sends messages; see the essay of the parent module.
+/// A process that sends messages; see the parent module's essay.
 pub struct Process {
     host: Rc<Host>,
     policy: Box<dyn RailPolicy>,
@@ -70,19 +70,19 @@ impl Process {
         Process { host, policy, turn }
     }
 
-    /// Picks rails for messages when they are generated; none if the policy picks them when they are sent.
+    /// Picks rails for messages when they are generated; `None` if the policy picks them when they are sent.
     pub fn generator(&self) -> Option<Generator> {
         Generator::new(&self.host, &self.turn)
     }
 
-    /// Writes a message from the start of the node's buffers to the start of another node's, and waits until all of the
-    /// message is acknowledged. What a failed rail has not carried goes over other rails.
+    /// Writes a message from the start of the node's buffers to the start of another node's, and waits until the whole
+    /// message is acknowledged. Bytes that a failed rail has not carried go over other rails.
     ///
     /// # Errors
     /// If no rail is left between the two nodes, or a buffer is not as long as the message.
     ///
     /// # Panics
-    /// If a part of the message was delivered twice, or never.
+    /// If a message part was delivered twice, or never.
     pub async fn put(
         &mut self,
         from: &Attachment,
@@ -93,8 +93,8 @@ impl Process {
         self.put_over(Vec::new(), (from, to), size, meter).await
     }
 
-    /// As [`put`](Self::put) between two places, over rails that the [`Generator`] of the process has picked for the message, as far as
-    /// they work.
+    /// As [`put`](Self::put) between two places, over rails that the process's [`Generator`] has picked for the
+    /// message, as far as they work.
     ///
     /// # Errors
     /// As [`put`](Self::put).
@@ -133,7 +133,7 @@ impl Process {
                     Err(error) => failed = failed.or(Some(error)),
                 }
             }
-            // The message fails only when all of its stripes are over: until then they hold their rails.
+            // The message fails only when all its stripes are over: until then they hold their rails.
             if let Some(error) = failed {
                 return Err(error);
             }
@@ -142,7 +142,7 @@ impl Process {
         Ok(())
     }
 
-    /// Starts the stripes of a message, or of its unsent rest, on the rails that have been picked.
+    /// Starts the stripes of a message, or of its unsent rest, on the picked rails.
     fn send(
         &self,
         picks: Vec<Pick>,
@@ -179,8 +179,9 @@ impl Process {
         sent.collect()
     }
 
-    /// Waits until another stripe has ended; none if all have. The rail of the stripe is free at once. Where both ends were
-    /// reserved, the receiver's report frees them, or the sender if the stripe has failed and there will be no report.
+    /// Waits until another stripe has ended; `None` if all have. The stripe's rail is free immediately. Where both ends
+    /// were reserved, the receiver's report frees them, or the sender if the stripe has failed and there will be no
+    /// report.
     async fn next(&self, sent: &mut [Sent]) -> Option<(Stripe, Result<(), DmaError>)> {
         poll_fn(|context| {
             let mut waits = false;
@@ -211,7 +212,7 @@ impl Process {
     }
 }
 
-/// Asserts that a policy has picked some rails, none twice.
+/// Asserts that a policy has picked some rails, no rail twice.
 fn assert_picks(picks: &[Pick]) {
     let rails: BTreeSet<Rail> = picks.iter().map(|pick| pick.rail).collect();
     assert!(
@@ -221,7 +222,7 @@ fn assert_picks(picks: &[Pick]) {
     );
 }
 
-/// Asserts that the stripes make up the message: each byte once, in the order of their places.
+/// Asserts that the stripes make up the message: each byte once, in place order.
 fn assert_complete(mut stripes: Vec<Stripe>, size: Bytes) {
     stripes.sort_by_key(|stripe| (stripe.offset, stripe.length));
     let mut end = Bytes::ZERO;

@@ -1,29 +1,30 @@
-//! # Dynamic rail allocation: the state machine of an adapter (coll2003 s4.2, algorithms 5 and 6, tables 1 and 2)
+//! # Dynamic rail allocation: an adapter's state machine (coll2003 s4.2, algorithms 5 and 6, tables 1 and 2)
 //!
 //! A process asks its adapter for a way to another node (local RTS); the adapter asks that node's adapter on the same rail
 //! (remote RTS), which reserves itself and grants (CTS) or refuses (NACK). The process sends its message or gives the way
 //! back (ABORT); the receiver reports the message's end (ACK). While reserved, an adapter sends or receives, never both.
 //!
-//! [`Nic`] is one adapter's part: it takes a [`ControlMessage`] and returns at once what to send. It has no clock, never
-//! waits and allocates nothing. Every RTS is answered, by CTS or NACK, without waiting for anything: there is no deadlock.
-//! Two adapters may refuse each other because both are reserved, and try again for ever. Priorities avoid this *livelock*:
-//! an RTS carries the requester's counter; of two requests that meet, the one with the higher (counter, node) goes on.
+//! [`Nic`] is one adapter's part: it takes a [`ControlMessage`] and immediately returns the answers. It has no clock, never
+//! waits and never allocates. Every RTS is answered immediately, by CTS or NACK: there is no deadlock. Two adapters may
+//! refuse each other because both are reserved, and try again for ever. Priorities avoid this *livelock*: an RTS
+//! carries the requester's counter; when two requests meet, the one with the higher (counter, node) proceeds.
 //!
-//! ## What a process owes its adapter
+//! ## A process's duties to its adapter
 //!
-//! * The process numbers its requests; no two requests of a node on a rail have the same number. A retry is a new request.
+//! * The process numbers its requests; no two requests from a node on a rail have the same number. A retry is a new
+//!   request.
 //! * The process answers *every* local CTS, by its message or by ABORT, even a CTS that comes after the process has given up.
 //! * Until the process sends, it may give up at any time, by ABORT. It ignores a NACK that comes later.
-//! * Where the message arrives, a local ACK of its request reports the message, once.
+//! * Where the message arrives, a local ACK for its request reports the message, once.
 //!
-//! ## What can cross what
+//! ## Crossing messages
 //!
-//! The messages of one request are a chain: RTS; then CTS or NACK; after a CTS, data or ABORT; after data, ACK. The
-//! receiver of each message sends the next, so no two packets of a request are ever under way at once. Hence the network
-//! may order packets as it likes, also packets between the same two adapters; `tests/protocol` explores both orders.
-//! Packets of different requests do cross. The request's identity, node and number, tells them apart:
+//! One request's messages are a chain: RTS; then CTS or NACK; after a CTS, data or ABORT; after data, ACK. The receiver
+//! of each message sends the next, so no two packets of a request are ever under way at the same time. Hence the
+//! network may order packets freely, also packets between the same two adapters; `tests/protocol` explores both orders.
+//! Different requests' packets do cross. The request's identity, node and number, distinguishes them:
 //!
-//! | message | of another request than the one in hand | then |
+//! | message | for another request than the one in hand | then |
 //! |---|---|---|
 //! | local ABORT | the process gave up while a NACK was on its way to it, or gave up and then declined the CTS | ignored |
 //! | CTS | the process gave up before it came | [table 1](tables::TABLE_1) or, if reserved again by then, [ours](tables::late) |
@@ -33,34 +34,36 @@
 //! A late CTS is a reservation at the other end, which holds until it is used or aborted. The adapter offers the
 //! reservation to the process (if the adapter is free) or aborts the reservation itself.
 //!
-//! ## Who is granted
+//! ## Granted requests
 //!
-//! The rank of a request is (counter, node), with the counter that its RTS carries, for as long as the request is out. Both
+//! A request's rank is (counter, node), with the counter that its RTS carries, for as long as the request is out. Both
 //! ends judge by these ranks. s4.2: "the priorities of the remote NIC (incoming request) and the local NIC (outgoing
-//! request) are compared". One may read algorithm 6 to compare the adapter's present counter instead. That livelocks, with
-//! three adapters in step (`judging_by_the_present_counter_livelocks`).
+//! request) are compared". One may read algorithm 6 to compare the adapter's present counter instead. That livelocks,
+//! with three adapters in step (`judging_by_the_present_counter_livelocks`).
 //!
-//! *Some grants are used,* if processes use their grants. An adapter gives a grant back only if it has yielded to a request of
-//! higher rank, which is thereby granted. Ranks rise along this chain, so the chain ends, and it ends at a grant that is used.
+//! *Some grants are used,* if processes use their grants. An adapter gives a grant back only if it has yielded to a
+//! higher-ranked request, which is thereby granted. Ranks rise along this chain, so the chain ends, and it ends at a
+//! grant that is used.
 //!
-//! *In rounds, some requests are granted.* Let all requests of a round be out at once. A request that is refused has met a
-//! request of higher rank, which is then judged at its own destination. Ranks rise along this chain, too, so the chain ends
-//! at a grant or at an adapter that is in use. For other overlaps of requests there is no such proof: a wave of refusals
-//! could run round a circle while all counters fall. None was found: in 160,000 random networks, a request was granted
+//! *In rounds, some requests are granted.* Let all requests in a round be out at once. A refused request has met a
+//! higher-ranked one, which is then judged at its own destination. Ranks rise along this chain, too, so the chain ends
+//! at a grant or at an adapter that is in use. For other overlaps there is no such proof: a wave of refusals could run
+//! round a circle while all counters fall. No such wave was found: in 160,000 random networks, a request was granted
 //! within 2.85 round trips whenever no message was being sent.
 //!
-//! *Some requests may never be granted.* The procedure avoids livelock, not starvation: an adapter pays a point for refusing a
-//! request even if its own request is then refused, and every other adapter of an even circle that works in step can wait for
-//! ever (`in_step_an_even_circle_starves_every_other_adapter`). Delays that vary make circles fair.
+//! *Some requests may never be granted.* The procedure avoids livelock, not starvation: an adapter pays a point for
+//! refusing a request even if its own request is then refused, and every other adapter in an even circle that works in
+//! step can wait for ever (`in_step_an_even_circle_starves_every_other_adapter`). Delays that vary make circles fair.
 //!
-//! Units: none; there is no time here. [`tables`] holds the paper's tables, and decides what the paper leaves open.
+//! There are no units, as there is no time here. [`tables`] holds the paper's tables, and decides the cases that the
+//! paper leaves open.
 
 pub mod tables;
 
 use elan::NodeId;
 use tables::{Cell, TABLE_1, TABLE_2};
 
-/// What an adapter is doing: the columns of table 1, in their order.
+/// An adapter's status: the columns of table 1, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Status {
     /// The adapter is available.
@@ -69,14 +72,14 @@ pub enum Status {
     Receiving,
     /// The adapter's request was granted: the process sends its message, or will.
     Sending,
-    /// Reserved by a local request, whose RTS is out.
+    /// Reserved by a local request with its RTS out.
     Reserved,
-    /// Granted to a remote request of higher priority while the adapter's own RTS is out.
+    /// Granted to a higher-priority remote request while the adapter's own RTS is out.
     ReceivingOutRts,
 }
 
 impl Status {
-    /// All statuses, in the order of table 1.
+    /// All statuses, in table 1's order.
     pub const ALL: [Self; 5] = [
         Self::Free,
         Self::Receiving,
@@ -91,7 +94,7 @@ impl Status {
     }
 }
 
-/// What happens to an adapter: the rows of table 1, in their order.
+/// An adapter's events: the rows of table 1, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Event {
     /// A process asks for a way to another node.
@@ -113,7 +116,7 @@ pub enum Event {
 }
 
 impl Event {
-    /// All events, in the order of table 1.
+    /// All events, in table 1's order.
     pub const ALL: [Self; 8] = [
         Self::LocalRts,
         Self::LocalAck,
@@ -126,7 +129,7 @@ impl Event {
     ];
 }
 
-/// What an adapter tells another.
+/// An adapter's message to another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Control {
     /// Request to send.
@@ -141,7 +144,7 @@ pub enum Control {
     Abort,
 }
 
-/// What an adapter answers a process of its node.
+/// An adapter's answer to a process on its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Answer {
     /// Both ends are reserved: send, or ABORT.
@@ -150,19 +153,19 @@ pub enum Answer {
     Nack,
 }
 
-/// A request for a way to another node. No two requests of a node on a rail are equal.
+/// A request for a way to another node. No two requests from a node on a rail are equal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Request {
-    /// The node that asks, the sender of the message.
+    /// The node that asks, the message's sender.
     pub node: NodeId,
-    /// The number of the request at its node.
+    /// The request's number at its node.
     pub number: u64,
 }
 
-/// A control packet between two adapters of a rail.
+/// A control packet between two adapters on a rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Packet {
-    /// The kind of the packet.
+    /// The packet's kind.
     pub control: Control,
     /// The request that the packet is about.
     pub request: Request,
@@ -170,21 +173,21 @@ pub struct Packet {
     pub counter: i32,
 }
 
-/// An event of table 1, with what it carries.
+/// An event in table 1, with its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum ControlMessage {
-    /// A process of this node asks for a way to node `to`.
+    /// A process on this node asks for a way to node `to`.
     LocalRts {
-        /// A request of this node, never used before.
+        /// A request from this node, never used before.
         request: Request,
         /// Another node.
         to: NodeId,
     },
-    /// The message of this request of another node has arrived here.
+    /// The message of this request from another node has arrived here.
     LocalAck(Request),
-    /// A process of this node gives up its request, or gives back its grant.
+    /// A process on this node gives up its request, or gives back its grant.
     LocalAbort(Request),
-    /// A packet has come from the adapter of node `from`.
+    /// A packet has come from node `from`'s adapter.
     Remote {
         /// The node that sent the packet.
         from: NodeId,
@@ -233,12 +236,12 @@ impl ControlMessage {
     }
 }
 
-/// What an adapter sends in answer to a message.
+/// An adapter's answers to a message.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Replies {
-    /// To the process of this node that made the request.
+    /// To the process on this node that made the request.
     pub local: Option<(Answer, Request)>,
-    /// To the adapter of that node, on the same rail.
+    /// To that node's adapter, on the same rail.
     pub remote: Option<(NodeId, Packet)>,
 }
 
@@ -253,7 +256,7 @@ pub struct Outgoing {
     pub counter: i32,
 }
 
-/// One adapter's part in the allocation of its rail.
+/// One adapter's part in its rail's allocation.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Nic {
     node: NodeId,
@@ -269,7 +272,7 @@ pub struct Nic {
 }
 
 impl Nic {
-    /// The adapter of a node, free. `avoidance` is the livelock avoidance procedure; without it, requests that meet refuse
+    /// A node's adapter, free. `avoidance` is the livelock avoidance procedure; without it, requests that meet refuse
     /// each other.
     pub fn new(node: NodeId, avoidance: bool) -> Self {
         Self {
@@ -287,7 +290,7 @@ impl Nic {
         self.node
     }
 
-    /// What the adapter is doing: the `NStatus` that processes of its node see (coll2003 s4.1).
+    /// The adapter's status: the `NStatus` that its node's processes see (coll2003 s4.1).
     pub fn status(&self) -> Status {
         self.status
     }
@@ -308,7 +311,7 @@ impl Nic {
         self.incoming
     }
 
-    /// The cell of the tables that decides what `message` does. Changes nothing.
+    /// The table cell that decides the effect of `message`. Does not change the state.
     ///
     /// # Panics
     /// If the message ends a reservation that does not exist, or answers a request twice.
@@ -329,7 +332,7 @@ impl Nic {
         }
     }
 
-    /// Takes a message; returns what to send: at most one answer to a process and one packet to an adapter.
+    /// Takes a message; returns the answers: at most one to a process and one packet to an adapter.
     ///
     /// # Panics
     /// As [`Nic::cell`], and in the cells that never happen according to the tables.
@@ -363,7 +366,7 @@ impl Nic {
             };
             (peer, packet)
         });
-        // What is reserved follows from the status: a reservation begins with its status, and ends with it.
+        // Reservations follow from the status: a reservation begins with its status, and ends with it.
         self.outgoing = match next {
             Status::Free | Status::Receiving => None,
             _ => self.outgoing.or(Some(Outgoing {
@@ -389,8 +392,8 @@ impl Nic {
         self.outgoing.is_some_and(|own| own.request == request)
     }
 
-    /// Algorithm 6: whether the adapter's own request goes before the one of `message`, which it meets. Both are judged by
-    /// the counters that their packets carry.
+    /// Algorithm 6: whether the adapter's own request goes before the request of `message`, which it meets. Both are
+    /// judged by the counters that their packets carry.
     fn local_wins(&self, message: ControlMessage) -> bool {
         let ControlMessage::Remote { from, packet } = message else {
             unreachable!("requests meet by a remote RTS")

@@ -1,5 +1,5 @@
-//! Reservations of a process: it asks for ways on some rails, and waits until all adapters have
-//! answered (coll2003 s4.1).
+//! A process's reservations: it asks for ways on some rails, and waits until all adapters have answered (coll2003
+//! s4.1).
 //!
 //! A rail that fails before all have answered counts as a refusal.
 
@@ -11,9 +11,9 @@ use std::cell::Cell;
 use std::rc::Rc;
 use typed_index_collections::TiVec;
 
-/// The reservations of one process; see [`Seat::reservations`](crate::Seat::reservations).
+/// One process's reservations; see [`Seat::reservations`](crate::Seat::reservations).
 pub struct Reservations {
-    /// Where the adapter of each rail answers.
+    /// Where each rail's adapter answers.
     replies: TiVec<Rail, Rc<Reply>>,
     ports: PortOf,
 }
@@ -40,10 +40,10 @@ impl Reservations {
         }
     }
 
-    /// Asks for a message on some rails, and waits for the answers of all.
+    /// Asks for a message on some rails, and waits for all answers.
     ///
     /// # Panics
-    /// Unless the kind of the policy [`reserves`](crate::Kind::reserves).
+    /// Unless the policy's kind [`reserves`](crate::Kind::reserves).
     pub async fn ask(&self, rails: &[Rail], message: RailMessage, host: &Host) -> Granted {
         let mut asked = Vec::new();
         for &rail in rails {
@@ -77,7 +77,7 @@ impl Reservations {
         }
     }
 
-    /// Picks some of the granted rails, and gives the others back.
+    /// Picks some granted rails, and gives the others back.
     pub fn keep(&self, kept: &[Rail], granted: Granted, host: &Host) -> Vec<Pick> {
         let mut picks = Vec::new();
         for (rail, grant) in granted.requests {
@@ -100,7 +100,7 @@ impl Granted {
     }
 }
 
-/// Whether the rail of a request has not failed since the request.
+/// Whether a request's rail has not failed since the request.
 fn is_open(adapter: &Node, grant: Grant) -> bool {
     adapter.failures() == grant.failures && !adapter.is_down()
 }

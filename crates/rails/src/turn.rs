@@ -1,14 +1,13 @@
-//! The turn of a process through the rails.
+//! A process's turn through the rails.
 
 use elan::Rail;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// The turn of a process, for its generator and its policy.
+/// A process's turn, for its generator and its policy.
 pub type SharedTurn = Rc<RefCell<Turn>>;
 
-/// Whose turn it is: "the first free NIC just past the last one allocated in the previous
-/// transaction" (coll2003 s3).
+/// The next rail: "the first free NIC just past the last one allocated in the previous transaction" (coll2003 s3).
 #[derive(Clone, Copy, Debug)]
 pub struct Turn(Rail);
 
@@ -18,8 +17,7 @@ impl Turn {
         Turn(rail)
     }
 
-    /// Takes `count` of the rails, which are in ascending order, beginning with the rail whose turn
-    /// it is.
+    /// Takes `count` rails, in ascending order, beginning with the rail that has the turn.
     pub fn take(&mut self, rails: &[Rail], count: usize) -> Vec<Rail> {
         let next = rails.partition_point(|&rail| rail < self.0);
         let in_turn = rails[next..].iter().chain(&rails[..next]);

@@ -1,4 +1,4 @@
-//! The tests of rails: one program, since each program takes long to compile and link.
+//! The rails' tests: one program, since each program takes long to compile and link.
 
 mod allocation;
 mod common;

@@ -1,4 +1,4 @@
-//! Static allocation of rails: the matrices of coll2003, the bound, and that no node is left out.
+//! Static rail allocation: coll2003's matrices, the bound, and that no node is left out.
 
 use elan::{NodeId, Rail};
 use proptest::prelude::*;
@@ -9,9 +9,9 @@ const FIGURE_3: [&str; 6] = [
     "10101010", "11001100", "11110000", "01010101", "00110011", "00001111",
 ];
 
-/// Figure 4: 6 rails and 20 nodes using algorithm 2. The copy of the paper that we have shows 19 columns, though its caption
-/// says 20. They are the first 19 of the algorithm, in its order; of all columns with three ones a single one is not among
-/// them (`nineteen_columns_leave_one`), and that is the last of the algorithm. So the last column was lost.
+/// Figure 4: 6 rails and 20 nodes using algorithm 2. Our copy of the paper shows 19 columns, though its caption has 20.
+/// They are the algorithm's first 19, in its order; among all columns with three ones a single one is missing
+/// (`nineteen_columns_leave_one`), and that is the algorithm's last. So the last column was lost.
 const FIGURE_4: [&str; 6] = [
     "1111111111000000000",
     "1111000000111111000",
@@ -43,7 +43,7 @@ fn figure_4() {
     assert!(rows(&Allocation::optimal(20)).into_iter().eq(figure));
 }
 
-/// The lost column of figure 4 is this one and no other.
+/// Figure 4's lost column is this one and no other.
 #[test]
 fn nineteen_columns_leave_one() {
     let mut others: Vec<u32> = (0..1 << 6)
@@ -147,7 +147,8 @@ fn nothing_connects_more_nodes() {
     }
 }
 
-/// The size of the largest set of columns in `free` that may all stand beside each other, and the number of such sets.
+/// The size of the largest column set in `free` with columns that may all stand beside each other, and the number of
+/// such sets.
 fn largest(mut free: u64, reach: &[u64]) -> (u32, u64) {
     let (mut most, mut sets) = (0, 1);
     while free != 0 {
@@ -180,7 +181,7 @@ fn any_allocation() -> impl Strategy<Value = Allocation> {
     })
 }
 
-/// The nodes that the failure of a rail parts, against the definition: two nodes with no other rail between them.
+/// The nodes that a rail's failure parts, against the definition: two nodes with no other rail between them.
 #[test]
 fn a_rail_without_which_two_are_parted() {
     let mut parted = [0, 0];
@@ -206,7 +207,7 @@ fn a_rail_without_which_two_are_parted() {
 }
 
 proptest! {
-    /// Every node reaches every other on a rail on which it transmits and the other receives, whatever the allocation.
+    /// Every node reaches every other on a rail on which it transmits and the other receives, in every allocation.
     #[test]
     fn every_node_reaches_every_other(allocation in any_allocation(), ends in any::<(u32, u32)>()) {
         prop_assert!(allocation.is_connected());
@@ -219,7 +220,7 @@ proptest! {
         }
     }
 
-    /// With the least number of rails, the nodes are more than the bound for one rail less.
+    /// With the fewest rails, the nodes are more than the bound for one rail less.
     #[test]
     fn no_rail_is_to_spare(nodes in 2..u32::MAX) {
         let rails = optimal_rails(nodes);

@@ -26,7 +26,7 @@ impl RailPolicy for Last {
     }
 }
 
-/// The kind of a policy, once it is registered.
+/// A policy's kind, once it is registered.
 fn registered(name: &'static str, make: rails::Make) -> Kind {
     let kind = Kind { name, ..BASIC };
     register(Policy { kind, make });
@@ -48,7 +48,7 @@ fn a_registered_policy_picks_the_rails() {
     assert_eq!(bench.received(1), [0, 500, 700]);
 }
 
-/// Names are those of the shipped policies, in their order, and of the registered ones.
+/// The names are the shipped policies', in their order, and the registered ones'.
 #[test]
 fn an_unknown_name_is_an_error() {
     registered("another", |_| Box::new(Last(None)));

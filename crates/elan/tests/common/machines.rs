@@ -1,4 +1,4 @@
-//! For the tests of the adapter and of the libraries above it: the shipped machine, on trees of choice, and places where
+//! For the tests of the adapter and the libraries above it: the shipped machine, on any tree, and places where
 //! processes leave their results.
 
 use elan::faults::{self, Fault, Links, Part, When};
@@ -8,13 +8,13 @@ use std::cell::{Ref, RefCell};
 use std::rc::Rc;
 use units::Time;
 
-/// The shipped machine of the `QsNET` paper, on a tree of choice.
+/// The `QsNET` paper's shipped machine, on the given tree.
 pub fn machine(topology: impl Into<Topology>) -> Config {
     let file = include_str!("../../../../machines/es40-qsnet.toml");
     machine_on(file, topology.into())
 }
 
-/// The machine of a shipped file, on a tree of choice.
+/// A shipped file's machine, on the given tree.
 pub fn machine_on(file: &str, topology: Topology) -> Config {
     let machine = ::machine::Machine::parse("machine.toml", file, &[]).expect("it is shipped");
     let mut config = machine.cluster_config();
@@ -33,7 +33,8 @@ pub fn sixteen_nodes() -> Config {
     machine(FatTree::quaternary(2).expect("16 nodes"))
 }
 
-/// A machine in which some parts fail, and which recovers so fast that tests can wait for it: no times of any real machine.
+/// A machine in which some parts fail, and which recovers so fast that tests can wait for it: no real machine has these
+/// times.
 pub fn failing(mut config: Config, list: Vec<Fault>) -> Config {
     config.faults = Some(faults::Config {
         timeout: Time::from_us(40),
@@ -64,7 +65,7 @@ pub fn down(part: Part, at: Time, lasts: Option<Time>) -> Fault {
     Fault { part, when }
 }
 
-/// The cable of a node.
+/// A node's cable.
 pub fn cable_of(config: &Config, node: u32) -> Part {
     Part::Link(config.fabric.topology.injection(Place::new(node)))
 }
@@ -92,13 +93,13 @@ pub fn run_to(cluster: &mut Cluster, end: Time) {
     run.unwrap_or_else(|stop| panic!("{stop}"));
 }
 
-/// Runs to the end of all that happens, threads and posted writes included.
+/// Runs until all activity ends, threads and posted writes included.
 pub fn settle(cluster: &mut Cluster) {
     let end = cluster.now() + Time::from_ms(1);
     run_to(cluster, end);
 }
 
-/// Runs a process, and with it all others, to its end; returns what the process returns.
+/// Runs a process, and with it all others, to its end; returns the process's result.
 pub fn run_process<P: IntoFuture + 'static>(cluster: &mut Cluster, process: P) -> P::Output {
     let [ended, noted] = logs();
     cluster.spawn("process", async move { noted.note(process.await) });
@@ -106,7 +107,7 @@ pub fn run_process<P: IntoFuture + 'static>(cluster: &mut Cluster, process: P) -
     ended.take()
 }
 
-/// Runs a thread of a node, and all that happens; returns what the thread returns in the end.
+/// Runs a node's thread, and all other activity; returns the thread's result.
 pub fn run_thread<T: 'static>(
     cluster: &mut Cluster,
     node: &Node,
@@ -119,7 +120,7 @@ pub fn run_thread<T: 'static>(
     ended.take()
 }
 
-/// What processes leave for the test; clones are the same log.
+/// The processes' notes for the test; clones share the log.
 pub struct Log<T>(Rc<RefCell<Vec<T>>>);
 
 pub fn log<T>() -> Log<T> {
@@ -153,7 +154,7 @@ impl<T> Clone for Log<T> {
     }
 }
 
-/// Bytes that tell their origin.
+/// Bytes that identify their origin.
 pub fn pattern(seed: u64, length: u64) -> Vec<u8> {
     (0..length)
         .map(|index| (seed * 151 + index * 31 + index / 256 + 1) as u8)

@@ -1,4 +1,4 @@
-//! What the tests of the adapter share: machines, and places where processes leave their results.
+//! The adapter tests' common parts: machines, and places where processes leave their results.
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
 use elan::{AdapterConfig, Address, BusConfig, Config, Placement, Transaction};
@@ -35,19 +35,19 @@ pub fn odd_machine() -> Config {
     config
 }
 
-/// Stores a word at an address of the process that a packet goes to.
+/// Stores a word at an address in the process that a packet goes to.
 pub fn write(to: Address, word: u64) -> Transaction {
     let to = to.elan;
     Transaction::Write { to, word }
 }
 
-/// Adds 1 to a word at an address of the process that a packet goes to.
+/// Adds 1 to a word at an address in the process that a packet goes to.
 pub fn add_one(to: Address) -> Transaction {
     let (to, word) = (to.elan, 1);
     Transaction::Add { to, word }
 }
 
-/// Sources and destinations in all kinds of memory.
+/// Sources and destinations in all memory kinds.
 pub const PLACEMENTS: [(Placement, Placement); 4] = [
     (Placement::Adapter, Placement::Adapter),
     (Placement::Adapter, Placement::Main),
@@ -55,7 +55,7 @@ pub const PLACEMENTS: [(Placement, Placement); 4] = [
     (Placement::Main, Placement::Main),
 ];
 
-/// Flits of a packet: header of 8 bytes, 10 for each transaction of up to 64, 2 bytes a flit.
+/// A packet's flits: an 8-byte header, 10 for each transaction up to 64, 2 bytes a flit.
 pub fn flits(payload: u64) -> u64 {
     (8 + 10 * payload.div_ceil(64).max(1) + payload).div_ceil(2)
 }

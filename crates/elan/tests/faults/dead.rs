@@ -8,7 +8,7 @@ use elan::faults::Part;
 use elan::{Access, Address, Dma, DmaError, NodeId, Place, Placement, Rail, Reason, Thread};
 use units::{Bytes, Time};
 
-/// The DMAs of an adapter that dies end with an error, new ones are refused, and after the repair all goes on.
+/// A dying adapter's DMAs end with an error, new ones are refused, and after the repair all works again.
 #[test]
 fn a_dead_adapter_ends_its_dmas() {
     let part = Part::Adapter(Place::new(FROM));
@@ -45,7 +45,7 @@ fn a_dead_adapter_ends_its_dmas() {
         });
         cluster.run().unwrap();
         let (failed, refused, again, message) = ends.take();
-        // The first of the DMAs take less time than the last moments.
+        // The first DMAs take less time than the last moments.
         assert!(failed > 0 || at > Time::from_us(15), "at {at}");
         let reason = refused.map_err(|error| match error {
             DmaError::Fault(fault) => (fault.access, fault.reason),
@@ -63,8 +63,8 @@ fn a_dead_adapter_ends_its_dmas() {
     }
 }
 
-/// A DMA whose adapter dies at any moment tells both ends the same: with success its bytes and its event have come, with an error its
-/// event never occurs.
+/// If a DMA's adapter dies at any moment, both ends get the same result: with success its bytes and its event have
+/// come, with an error its event never occurs.
 #[test]
 fn a_dma_of_a_dead_adapter_notifies_if_it_succeeds() {
     let (mut succeeded, mut failed) = (0, 0);
@@ -99,8 +99,8 @@ fn a_dma_of_a_dead_adapter_notifies_if_it_succeeds() {
     assert!(succeeded > 50 && failed > 50, "{succeeded} {failed}");
 }
 
-/// An adapter and its rail fail and are repaired each by itself: the adapter works while neither is down, and others of the rail do
-/// not depend on it.
+/// An adapter and its rail fail and are repaired each by itself: the adapter works while both are up, and the rail's
+/// others do not depend on it.
 #[test]
 fn an_adapter_and_its_rail_fail_each_by_itself() {
     let span = |part: Part, (from, to)| {
@@ -167,7 +167,8 @@ fn a_get_from_a_dead_adapter_fails() {
     assert!(failed > 20, "{failed}");
 }
 
-/// The processes of a host that has stopped run no more, but its adapter goes on: it stores, serves gets, and runs threads.
+/// The processes of a host that has stopped run no more, but its adapter continues: it stores, serves gets, and runs
+/// threads.
 #[test]
 fn a_stopped_host_does_nothing_more() {
     let stop = down(Part::Node(NodeId::new(TO)), Time::from_us(50), None);
@@ -204,7 +205,7 @@ fn a_stopped_host_does_nothing_more() {
             store.expect("it is the thread's");
         })
         .unwrap();
-    // The process of the stopped host never ends, and keeps nobody waiting.
+    // The stopped host's process never ends, and no other waits for it.
     cluster.run().unwrap();
     run_to(&mut cluster, Time::from_us(300));
     assert_eq!(ends.take(), (Ok(()), Ok(())));

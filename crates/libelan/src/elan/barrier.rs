@@ -1,13 +1,14 @@
 //! # The software barrier (petrini2001: "each process waits for 'ready' signals from its children ... and sends its own signal up to
 //! the parent process")
 //!
-//! A *ready* event of each process waits for its children and for itself; a leaf, which has no children, tells its parent
-//! at once. When the root's *ready* event is set, all have come, and the *release* goes down the same way. Signals up and
-//! down are DMAs of zero bytes. In the root and in processes with a parent and children, a thread on the adapter takes the
-//! signals and sends them on. So hosts and I/O buses take part only where a process enters the barrier and where it leaves.
+//! Each process's *ready* event waits for its children and for itself; a leaf, which has no children, notifies its
+//! parent immediately. When the root's *ready* event is set, all have come, and the *release* goes down the same way.
+//! Signals up and down are zero-byte DMAs. In the root and in processes with a parent and children, a thread on the
+//! adapter takes the signals and sends them on. So hosts and I/O buses take part only where a process enters the
+//! barrier and where it leaves.
 //!
-//! No barrier is mistaken for the next. The thread primes *ready* again before any process can have been released, and a
-//! process primes *release* before it says that it is ready.
+//! No barrier is mistaken for the next. The thread primes *ready* again before any process can have been released, and
+//! a process primes *release* before it signals that it is ready.
 
 use super::block::Slot;
 use super::courier::Delivery;
@@ -19,7 +20,7 @@ impl Group {
     /// Waits for all members, in software (`elan_gsync`).
     ///
     /// # Errors
-    /// If parts of the network have failed, and the group is lost.
+    /// If network parts have failed, and the group is lost.
     pub async fn gsync(&self) -> Result<(), DmaError> {
         let _turn = self.enter().await;
         let sync = async {
@@ -34,12 +35,12 @@ impl Group {
         self.during("gsync", sync).await
     }
 
-    /// What lets an event of the group's block occur in another process.
+    /// The delivery that lets an event in the group's block occur in another process.
     pub(super) fn signal(&self, vp: ProcessId, slot: Slot) -> Delivery {
         Delivery::signal(vp, self.inner.block.at(slot))
     }
 
-    /// The barrier of the leaders.
+    /// The leaders' barrier.
     pub(super) async fn tree_barrier(&self, how: Wait) {
         let leaders = &self.inner.layout.leaders;
         if leaders.len() == 1 {

@@ -1,4 +1,4 @@
-//! The memory of a group in each member: events, words and the stage of broadcasts in the adapter, partial results in main
+//! A group's memory in each member: events, words and the broadcast stage in the adapter, partial results in main
 //! memory.
 
 use crate::elan3::{AllocError, Heap};
@@ -6,12 +6,12 @@ use elan::{ElanAddr, Node};
 use std::cell::RefCell;
 use units::Bytes;
 
-/// Packets of a segment. Nothing is published; sending a segment of 4 takes longer than the thread and the DMA engine take
-/// to send it on.
+/// Packets per segment. The value is assumed, not published; sending a segment of 4 takes longer than the thread and
+/// the DMA engine take to send it on.
 const SEGMENT_PACKETS: u64 = 4;
 
-/// Segments of the stage: one is copied out, one is sent on, one comes, and for one the signal that there is room is under
-/// way. With 3 a chain is slower by a third, with more than 4 no faster. Nothing is published.
+/// Segments in the stage: one is copied out, one is sent on, one comes, and for one the signal that there is room is
+/// under way. With 3 a chain is slower by a third, with more than 4 no faster. The value is assumed, not published.
 pub(super) const SLOTS: u64 = 4;
 
 /// The longest segment.
@@ -19,18 +19,18 @@ pub(super) fn segment(node: &Node) -> Bytes {
     node.config().packet.payload * SEGMENT_PACKETS
 }
 
-/// The memory of a group in each member: see the functions for the offsets.
+/// A group's memory in each member: see the functions for the offsets.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Block {
     pub elan: ElanAddr,
     pub main: ElanAddr,
 }
 
-/// Bytes that a reduction combines at a time, and thus the length of a slot for partial results: assumed for `elan_reduce`.
+/// Bytes that a reduction combines at a time, and thus the slot length for partial results: assumed for `elan_reduce`.
 pub(super) const CHUNK: Bytes = Bytes::from_kb(2);
 
-/// Events of the block, 64 bytes each. Two words follow the events: how many hardware barriers this process has come to,
-/// and from which barrier on it shall tell the root. Then comes the stage of software broadcasts.
+/// The block's events, 64 bytes each. Two words follow the events: how many hardware barriers this process has come to,
+/// and from which barrier on it shall notify the root. Then comes the stage for software broadcasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Slot {
     /// All processes below in the tree, and this process, are ready.
@@ -45,15 +45,15 @@ pub(super) enum Slot {
     Work,
     /// The bytes have been sent on.
     Sent,
-    /// A segment of a broadcast has come: one event for even, one for odd numbers.
+    /// A broadcast segment has come: one event for even, one for odd numbers.
     Arrived(u32),
     /// The place above has taken the last partial result.
     Credit,
     /// A process has come to a hardware barrier after the root had given up asking.
     Told,
-    /// A child has room for another segment of a broadcast.
+    /// A child has room for another broadcast segment.
     Room(u32),
-    /// The partial result of a child has come.
+    /// A child's partial result has come.
     Partial(u32),
 }
 
@@ -74,7 +74,7 @@ impl Slot {
         }
     }
 
-    /// The slots of a group whose tree has a branching ratio.
+    /// A group's slots, given its tree's branching ratio.
     pub fn events(ratio: u32) -> impl Iterator<Item = Slot> {
         let first = [
             Slot::Ready,
@@ -94,7 +94,7 @@ impl Slot {
 }
 
 impl Block {
-    /// A block at the lowest address of all.
+    /// A block at the lowest address.
     pub const ANYWHERE: Block = Block {
         elan: ElanAddr::new(0),
         main: ElanAddr::new(0),
@@ -121,7 +121,7 @@ impl Block {
         })
     }
 
-    /// Adapter memory of a block.
+    /// A block's adapter memory.
     pub fn elan_size(node: &Node) -> Bytes {
         let parts = if node.lists_faults() { 3 } else { 0 };
         Block::record_offset(node) + elan::memory::EVENT_BLOCK * parts
@@ -131,7 +131,7 @@ impl Block {
         Block::events_size(node) + elan::memory::EVENT_BLOCK + segment(node) * SLOTS
     }
 
-    /// The record of failures at the end of a block, where the machine lists faults: two events, and words.
+    /// The failure record at a block's end, where the machine lists faults: two events, and words.
     pub fn record(self, node: &Node) -> ElanAddr {
         self.elan.offset(Block::record_offset(node))
     }
@@ -142,19 +142,19 @@ impl Block {
         elan::memory::EVENT_BLOCK * count as u64
     }
 
-    /// The words of a block.
+    /// A block's words.
     pub fn words(self, node: &Node) -> [ElanAddr; 2] {
         let first = self.elan.offset(Block::events_size(node));
         [first, first.offset(elan::transaction::WORD)]
     }
 
-    /// The stage of a block.
+    /// A block's stage.
     pub fn stage(self, node: &Node) -> ElanAddr {
         let words = elan::memory::EVENT_BLOCK;
         self.elan.offset(Block::events_size(node) + words)
     }
 
-    /// Main memory of a block: partial results of the children, the process's own partial result, and the result.
+    /// A block's main memory: the children's partial results, the process's own partial result, and the result.
     pub fn main_size(ratio: u32) -> Bytes {
         CHUNK * u64::from(ratio + 2)
     }

@@ -1,4 +1,4 @@
-//! What the members of a group send each other: DMAs to the adapter memory of others, which take a detour if their rail has
+//! The messages between a group's members: DMAs to other members' adapter memory, which take a detour if their rail has
 //! failed ([`super::detour`]). Collective calls are patient: if no rail works, they wait for one.
 
 use super::detour::Detours;
@@ -6,7 +6,7 @@ use crate::elan3::Context;
 use elan::{Dma, DmaError, ElanAddr, Node, ProcessId};
 use units::Bytes;
 
-/// Bytes for a process, and an event of the process that then occurs.
+/// Bytes for a process, and the process's event that then occurs.
 #[derive(Clone, Copy)]
 pub(super) struct Delivery {
     pub vp: ProcessId,
@@ -32,7 +32,7 @@ impl Delivery {
     }
 }
 
-/// Sends what one member sends.
+/// Sends one member's messages.
 #[derive(Clone)]
 pub(super) struct Courier {
     pub context: Context,
@@ -44,7 +44,7 @@ impl Courier {
         self.context.node()
     }
 
-    /// The descriptor of a delivery.
+    /// A delivery's descriptor.
     pub fn dma(&self, one: Delivery) -> Dma {
         let there = |at| self.context.address(one.vp, at);
         let (to, event) = (there(one.to), there(one.event));
@@ -53,7 +53,7 @@ impl Courier {
         let dma = dma.notify_at(event.expect(known));
         match one.short {
             true => dma.short(),
-            // What takes a detour comes after all that the DMA has brought.
+            // A detour comes after all the DMA's bytes.
             false if self.detours.is_some() => dma.stored(),
             false => dma,
         }

@@ -1,28 +1,29 @@
 //! # Detours: how the libraries reach adapter memory whose rail is down
 //!
-//! On a machine with several rails, adapter memory belongs to one adapter and is reached over that adapter's rail: events,
-//! queues, envelopes, the words of atomics, buffers in adapter memory. When a DMA or packet for such memory has failed with its
-//! rail, it takes a *detour* over any rail that works. So all messages that the libraries send arrive as long as one rail works.
+//! On a machine with several rails, adapter memory belongs to one adapter and is reached over that adapter's rail:
+//! events, queues, envelopes, atomics' words, buffers in adapter memory. When a DMA or packet for such memory has
+//! failed with its rail, it takes a *detour* over any rail that works. So all messages that the libraries send arrive
+//! as long as one rail works.
 //!
-//! Each process has a *mailbox* at the adapter of every rail: a queue, and a resident thread that empties the queue. The sender's
-//! host stores what the DMA would have carried in the slots of the other adapter, a packet at a time, and each packet goes into
-//! the other process's mailbox. The thread there takes `tport.handle` cycles for a packet, and moves its bytes across the bus of
-//! its adapter. With the last packet, a word crosses the bus of the adapter that the message is for; what the message should
-//! have done there is done, once; and the thread tells the sender so in the same way, which also brings the bytes of a get or
-//! the word of an atomic. Only then is the detour over. So a message that took a detour comes before all that its sender
+//! Each process has a *mailbox* at every rail's adapter: a queue, and a resident thread that empties the queue. The
+//! sender's host stores the DMA's bytes in the other adapter's slots, a packet at a time, and each packet goes into the
+//! other process's mailbox. The thread there takes `tport.handle` cycles for a packet, and moves its bytes across its
+//! adapter's bus. With the last packet, a word crosses the bus of the adapter that the message is for; the message
+//! takes its effect there, once; and the thread notifies the sender in the same way, which also brings a get's bytes or
+//! an atomic's word. Only then is the detour over. So a message that took a detour comes before all that its sender
 //! sends after its end, over whichever rail.
 //!
-//! An adapter's memory lies in the address space of its host, so the thread of another adapter of the node reaches it across
-//! both buses; the word of an atomic is assumed to be changed in one step. Nothing is published about any of this; it is
-//! assumed, with its costs.
+//! An adapter's memory lies in its host's address space, so a thread on the node's other adapter reaches it across both
+//! buses; an atomic's word is assumed to be changed in one step. All this is assumed, with its costs; nothing is
+//! published about it.
 //!
-//! *Exactly once.* A packet that a rail loses goes again over another rail. Its sender knows that it is not in the mailbox; or if
-//! it may be there, since cables or adapters have failed besides whole rails, the message's number tells a repetition. A sender that
-//! cannot be told is taken to know. If the network has failed between the two processes on all rails that the sender can use, the
-//! message is withdrawn and fails with the error of the network.
-//! When no rail works, a detour that has not been carried out is withdrawn and fails ([`DmaError::NoRail`]), and one that has
-//! been carried out has succeeded: the sender is taken to know. Calls that cannot tell all processes of an error, such as
-//! collective calls, wait until a rail works again ([`Detours::patiently`]).
+//! *Exactly once.* A packet that a rail loses goes again over another rail. Its sender knows that it is not in the
+//! mailbox; or if it may be there, since cables or adapters have failed besides whole rails, the message's number
+//! identifies a repetition. A sender that cannot be notified is assumed to know. If the network has failed between the
+//! two processes on all rails that the sender can use, the message is withdrawn and fails with the network's error.
+//! When no rail works, a detour that has not been carried out is withdrawn and fails ([`DmaError::NoRail`]), and one
+//! that has been carried out has succeeded: the sender is assumed to know. Calls that cannot report an error to all
+//! processes, such as collective calls, wait until a rail works again ([`Detours::patiently`]).
 
 use super::Elan;
 use super::post::{Errand, Mailbox, Parcel, Stage};
@@ -40,10 +41,10 @@ use std::task::Poll;
 use typed_index_collections::TiVec;
 use units::Bytes;
 
-/// Bytes of a packet of a detour besides those of the message: as many as an envelope has. Assumed.
+/// Bytes in a detour's packet besides the message's: as many as an envelope has. Assumed.
 const HEADER: Bytes = elan::config::ENVELOPE;
 
-/// What a packet of a detour says.
+/// The contents of a detour's packet.
 #[derive(Clone, Copy)]
 struct Mail {
     number: u64,
@@ -52,20 +53,20 @@ struct Mail {
 
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
-    /// Bytes of a message, and more follow.
+    /// Bytes of a message; more follow.
     Part,
-    /// The last bytes of a message.
+    /// A message's last bytes.
     Last,
-    /// Bytes for the sender of a message, and more follow.
+    /// Bytes for a message's sender; more follow.
     Reply,
-    /// The last bytes for the sender of a message, which has been carried out.
+    /// The last bytes for a message's sender; the message has been carried out.
     Done,
 }
 
 const KINDS: [Kind; 4] = [Kind::Part, Kind::Last, Kind::Reply, Kind::Done];
 
 impl Mail {
-    /// A packet with so many bytes of a message. The bytes themselves are with the message ([`Parcel`]).
+    /// A packet with so many message bytes. The bytes themselves are with the message ([`Parcel`]).
     fn encode(self, length: Bytes) -> Vec<u8> {
         let kind = KINDS.iter().position(|&kind| kind == self.kind);
         let kind = kind.expect("it is in the list") as u64;
@@ -84,10 +85,10 @@ impl Mail {
     }
 }
 
-/// The processes of a job, each with the rails of its node.
+/// The processes of a job, each with its node's rails.
 pub(super) type Ends = Rc<TiVec<ProcessId, (Node, Option<Rc<Rails>>)>>;
 
-/// The detours of a process. Clones are those of the same process.
+/// A process's detours. Clones share the process.
 #[derive(Clone)]
 pub(crate) struct Detours {
     ends: Ends,
@@ -95,7 +96,7 @@ pub(crate) struct Detours {
 }
 
 impl Detours {
-    /// The detours of a process, if its machine has several rails.
+    /// A process's detours, if its machine has several rails.
     pub fn new(ends: &Ends, vp: ProcessId) -> Option<Self> {
         let ends = Rc::clone(ends);
         ends[vp].1.is_some().then_some(Detours { ends, vp })
@@ -110,7 +111,7 @@ impl Detours {
         self.rails_of(self.vp)
     }
 
-    /// Where a process is at the adapter of a rail.
+    /// A process's place at a rail's adapter.
     pub fn place(&self, vp: ProcessId, rail: Rail) -> &Node {
         self.rails_of(vp).place(rail)
     }
@@ -140,7 +141,7 @@ impl Detours {
     /// Whether any rail works.
     ///
     /// # Errors
-    /// That of a message to a process.
+    /// The error of a message to a process.
     pub fn works(&self, to: ProcessId) -> Result<(), DmaError> {
         let rails = self.rails();
         let works = rails.all().any(|rail| rails.is_up(rail));
@@ -156,8 +157,8 @@ impl Detours {
         }
     }
 
-    /// Tries again whenever a rail works, as long as an attempt fails because none does. An attempt may take any rail: one that insists
-    /// on a dead rail would fail again at the same moment, without end.
+    /// Tries again whenever a rail works, as long as an attempt fails because no rail does. An attempt may take any
+    /// rail: one that insists on a dead rail would fail again at the same moment, without end.
     pub async fn patiently<T>(
         &self,
         mut attempt: impl AsyncFnMut() -> Result<T, DmaError>,
@@ -204,10 +205,10 @@ impl Detours {
         parcel.result.unwrap_or_else(withdrawn)
     }
 
-    /// Sends so many bytes to a mailbox of a process.
+    /// Sends so many bytes to a process's mailbox.
     ///
     /// # Errors
-    /// If they have not come there; as those of [`send_packet`](Self::send_packet).
+    /// If they have not come there; as for [`send_packet`](Self::send_packet).
     async fn send(
         &self,
         to: ProcessId,
@@ -232,7 +233,7 @@ impl Detours {
     /// Sends a packet over the first rail that works.
     ///
     /// # Errors
-    /// If no rail works; or that of the network, if it has failed between the two processes on all other rails.
+    /// If no rail works; or the network's error, if it has failed between the two processes on all other rails.
     async fn send_packet(&self, to: ProcessId, packet: &[u8]) -> Result<(), DmaError> {
         let (rails, length) = (self.rails(), Bytes::new(packet.len() as u64));
         let (mut failed, mut lost) = (Vec::new(), self.no_rail(to));
@@ -259,7 +260,7 @@ impl Detours {
                     lost = Loss { unsure, ..loss }.into();
                 }
                 Err(_) => {
-                    // The queue of the adapter is full.
+                    // The adapter's queue is full.
                     let config = own.config();
                     own.sleep(config.adapter.retry_delay.max(config.cycle))
                         .await;
@@ -269,7 +270,7 @@ impl Detours {
         Err(lost)
     }
 
-    /// Has a message carried out that has come, and tells its sender.
+    /// Has an arrived message carried out, and notifies its sender.
     async fn carry_out(&self, number: u64) {
         let (node, _) = &self.ends[self.vp];
         loop {
@@ -284,7 +285,7 @@ impl Detours {
                     let kinds = [Kind::Reply, Kind::Done];
                     let told = self.send(from, number, kinds, back).await;
                     if told.is_err() {
-                        // If it cannot be told, the sender is taken to know.
+                        // If it cannot be notified, the sender is assumed to know.
                         self.tell_end(number);
                     }
                     return;
@@ -293,14 +294,14 @@ impl Detours {
         }
     }
 
-    /// The sender of a message knows that the message has been carried out.
+    /// A message's sender knows that the message has been carried out.
     fn tell_end(&self, number: u64) {
         if let Some(parcel) = self.rails().post.parcels.borrow().get(&number) {
             parcel.told.fire();
         }
     }
 
-    /// Empties the mailbox of a rail.
+    /// Empties a rail's mailbox.
     async fn relay(&self, rail: Rail, thread: Thread) {
         let Mailbox { own, queue, .. } = self.rails().mailbox(rail);
         let (node, _) = &self.ends[self.vp];
@@ -316,7 +317,7 @@ impl Detours {
                     thread.until(node.cross_to_adapter(WORD)).await;
                     let detours = self.clone();
                     let carry_out = async move { detours.carry_out(number).await };
-                    // It is the thread's work: who asks for it gets its answer also if the host has stopped.
+                    // It is the thread's work: the asker gets its answer also if the host has stopped.
                     node.serve_on_adapter("detour", carry_out);
                 }
                 Kind::Done => self.tell_end(number),
@@ -324,7 +325,7 @@ impl Detours {
         }
     }
 
-    /// Stores bytes in a process's memory, and lets an event of the process occur.
+    /// Stores bytes in a process's memory, and lets one of the process's events occur.
     pub async fn deliver(
         &self,
         vp: ProcessId,
@@ -338,13 +339,13 @@ impl Detours {
             .await
     }
 
-    /// Lets an event of a process occur.
+    /// Lets a process's event occur.
     pub async fn set(&self, vp: ProcessId, event: ElanAddr) -> Result<(), DmaError> {
         let nowhere = ElanAddr::NOWHERE;
         self.deliver(vp, nowhere, Box::default(), Some(event)).await
     }
 
-    /// Gets bytes of a process's memory, perhaps unless a word there says that they are withdrawn
+    /// Gets bytes from a process's memory, perhaps unless a word there marks them as withdrawn
     /// ([`Dma::unless_withdrawn`]).
     pub async fn fetch(
         &self,
@@ -365,7 +366,7 @@ impl Detours {
         Ok(found.take())
     }
 
-    /// Puts a message into the queue at an address of a process.
+    /// Puts a message into a process's queue at an address.
     pub async fn queue(
         &self,
         vp: ProcessId,
@@ -416,7 +417,7 @@ impl Detours {
     }
 }
 
-/// Starts the threads of a process's mailboxes.
+/// Starts the threads for a process's mailboxes.
 pub(super) fn serve(elan: &Elan) -> Result<(), MemoryError> {
     let Some(detours) = elan.detours() else {
         return Ok(());

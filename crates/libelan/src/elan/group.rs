@@ -1,7 +1,8 @@
 //! # Groups: processes that act together (petrini2003 s3.2)
 //!
-//! A [`Group`] is a list of processes of a job, in any order: a process's place in the list is its *rank*. All processes of the
-//! job are the group [`crate::elan::Elan::all_group`]; [`crate::elan::Elan::group`] makes other groups. The calls of a group:
+//! A [`Group`] is a list of a job's processes, in any order: a process's place in the list is its *rank*. All the job's
+//! processes are the group [`crate::elan::Elan::all_group`]; [`crate::elan::Elan::group`] makes other groups. A group's
+//! calls:
 //!
 //! | call | here | by |
 //! |---|---|---|
@@ -12,17 +13,18 @@
 //! | `elan_reduce` | [`Group::reduce`] | messages in the tree, combined by the hosts (`reduce.rs`) |
 //!
 //! All these calls block, and all members make the same calls in the same order. If a process makes a second call
-//! meanwhile, it waits for the first. Barriers and broadcasts can be posted instead (`group/posted.rs`). A member that never comes causes a deadlock, whose report names the calls.
+//! meanwhile, it waits for the first. Barriers and broadcasts can be posted instead (`group/posted.rs`). A member that
+//! never comes causes a deadlock; its report names the calls.
 //!
-//! *Nodes.* The members on one node are a *team*. They meet in shared memory, each step of which costs `shared`. The first
-//! of them, the *leader*, acts for all. *Hardware* serves a group whose teams are on adjacent nodes, with the leaders in
-//! contexts of one number (petrini2001). For other groups the hardware calls act as the software calls.
+//! *Nodes.* The members on one node are a *team*. They meet in shared memory, where each step costs `shared`. The first
+//! one, the *leader*, acts for all. *Hardware* serves a group with teams on adjacent nodes and leaders in contexts with
+//! one number (petrini2001). For other groups the hardware calls act as the software calls.
 //!
-//! *Faults.* Where parts of the machine fail, hardware calls fall back to the software tree, and a group that has lost a member says so
-//! in all its calls (`group/recovery.rs`).
+//! *Faults.* Where machine parts fail, hardware calls fall back to the software tree, and a group that has lost a
+//! member reports it in all its calls (`group/recovery.rs`).
 //!
-//! *Memory.* A group has blocks of global memory in each member, at the same address everywhere: events and the counter of
-//! the network conditional in adapter memory, slots for partial results in main memory (`block.rs`).
+//! *Memory.* A group has global memory blocks in each member, at the same address everywhere: events and the network
+//! conditional's counter in adapter memory, slots for partial results in main memory (`block.rs`).
 
 mod bcast;
 mod lanes;
@@ -53,7 +55,7 @@ use team::{Local, Locals};
 use thiserror::Error;
 use units::Bytes;
 
-/// A group of processes, as one of them knows it (`ELAN_GROUP`). Clones stand for the same group.
+/// A process group, as one member sees it (`ELAN_GROUP`). Clones stand for the same group.
 #[derive(Clone)]
 pub struct Group {
     pub(super) inner: Rc<Inner>,
@@ -83,36 +85,36 @@ pub(super) struct Inner {
     pub context: Context,
     pub cpu: Cpu,
     label: Label,
-    /// How calls wait whose names do not say how.
+    /// How calls wait if their names do not fix it.
     pub waits: Wait,
     pub layout: Rc<Layout>,
     pub rank: Rank,
-    /// The team of this process.
+    /// This process's team.
     pub team: TeamId,
     pub local: Rc<Local>,
-    /// Where the members of all teams meet, and how this process sends to them.
+    /// The meeting places of all teams' members, and how this process sends to them.
     pub locals: Locals,
     pub courier: Courier,
     pub block: Block,
-    /// The group's events, by the index of their slots.
+    /// The group's events, by slot index.
     events: Vec<EventId>,
-    /// The place of the team in the tree that has the first team as its root.
+    /// The team's place in the tree that has the first team as its root.
     pub spot: Spot,
-    /// What the process knows of failures, where the machine lists faults.
+    /// The process's knowledge about failures, where the machine lists faults.
     pub recovery: Option<Recovery>,
-    /// Calls of this process to the group.
+    /// This process's calls to the group.
     pub calls: Cpu,
-    /// The threads of the group that run.
+    /// The group's running threads.
     pub threads: Threads,
-    /// Hardware barriers so far, and the error of the last.
+    /// Hardware barriers so far, and the last one's error.
     pub epoch: Rc<Cell<u64>>,
     pub failed: Rc<Cell<Option<DmaError>>>,
     /// The work of the thread that sends on.
     pub work: Rc<RefCell<VecDeque<relay::Job>>>,
 }
 
-/// Threads of a group on one adapter. Each is started when it is first needed; its stack is mapped before, in all members,
-/// so that what they map afterwards has the same addresses everywhere.
+/// A group's threads on one adapter. Each is started when it is first needed; its stack is mapped before, in all
+/// members, so that their later mappings have the same addresses everywhere.
 pub(super) struct Threads {
     pub barrier: Cell<Option<Region>>,
     pub conditional: Cell<Option<Region>>,
@@ -130,7 +132,7 @@ impl Threads {
     }
 }
 
-/// What a process brings to each of its groups.
+/// A process's contribution to each of its groups.
 #[derive(Clone)]
 pub(crate) struct Member {
     pub context: Context,
@@ -144,7 +146,7 @@ pub(crate) struct Member {
 }
 
 impl Group {
-    /// A process's view of a group whose block has been allocated.
+    /// A process's view of a group with an allocated block.
     pub(super) fn new(
         member: &Member,
         layout: Rc<Layout>,
@@ -219,7 +221,7 @@ impl Group {
         self.inner.layout.members.len() as u32
     }
 
-    /// The virtual process id of a member (`lookupFn`); none if the group has no such rank.
+    /// The virtual process id of a member (`lookupFn`); `None` if the group has no such rank.
     pub fn lookup(&self, rank: u32) -> Option<ProcessId> {
         self.inner.layout.members.get(Rank::new(rank)).copied()
     }
@@ -238,38 +240,38 @@ impl Group {
         self.inner.events[slot.index() as usize]
     }
 
-    /// Waits for one of the group's events, in the way of the job.
+    /// Waits for one of the group's events, in the job's way.
     pub(super) async fn wait(&self, slot: Slot) {
         let event = self.event(slot);
         self.node().wait_by(event, self.inner.waits).await;
     }
 
-    /// Waits for an occurrence of one of the group's events, in the way of the job, and consumes it.
+    /// Waits for an occurrence of one of the group's events, in the job's way, and consumes it.
     pub(super) async fn consume(&self, slot: Slot) {
         let event = self.event(slot);
         self.node().consume_by(event, self.inner.waits).await;
     }
 
-    /// Waits for the end of a DMA, in the way of the job.
+    /// Waits for the end of a DMA, in the job's way.
     pub(super) async fn over(&self, transfer: Transfer) -> Result<(), DmaError> {
         self.node().wait_for(transfer, self.inner.waits).await
     }
 
-    /// Posts a delivery and waits for its end, in the way of the job.
+    /// Posts a delivery and waits for its end, in the job's way.
     pub(super) async fn bring(&self, one: Delivery) -> Result<(), DmaError> {
         let courier = &self.inner.courier;
         let sent = self.node().dma(courier.dma(one));
         courier.end(self.over(sent), one).await
     }
 
-    /// Makes one of the group's events anew, with an action of choice.
+    /// Makes one of the group's events again, with the given action.
     pub(super) fn event_with(&self, slot: Slot, count: u32, action: Action) -> EventId {
         let at = self.inner.block.at(slot);
         let event = self.node().event_at(at, count, action);
         event.expect("the block lies in adapter memory of the process")
     }
 
-    /// An address of the group's block in another process.
+    /// An address in the group's block in another process.
     pub(super) fn there(&self, vp: ProcessId, at: ElanAddr) -> Address {
         let address = self.inner.context.address(vp, at);
         address.expect("members are processes of the job")
@@ -284,7 +286,7 @@ impl Group {
         turn
     }
 
-    /// Names the call in reports of deadlocks. A call of a group that is lost fails.
+    /// Names the call in deadlock reports. A lost group's call fails.
     pub(super) async fn during(
         &self,
         call: &'static str,
@@ -303,7 +305,7 @@ impl Group {
         self.inner.cpu.work(self.node(), time).await;
     }
 
-    /// Starts a thread of the group, unless it runs.
+    /// Starts one of the group's threads, unless it runs.
     pub(super) fn thread(
         &self,
         stack: &Cell<Option<Region>>,

@@ -11,21 +11,22 @@ use elan::{ElanAddr, ProcessId};
 use std::rc::Rc;
 use units::Bytes;
 
-/// Words on which the members agree: the greatest of each. The first and third are addresses, the others their complements.
+/// Words on which the members agree: each one's maximum. The first and third are addresses, the others their
+/// complements.
 const WORDS: usize = 4;
 
 impl Elan {
-    /// The group of all processes of the job, in their order (`base->allGroup`).
+    /// The group of all the job's processes, in their order (`base->allGroup`).
     pub fn all_group(&self) -> &Group {
         &self.inner.all
     }
 
-    /// Makes groups from the processes of a group. Each process calls this with the members of the group that it will be
-    /// in, in the order of their ranks; all members of a new group pass the same list. Groups that are made at once have no
-    /// member in common. A process that is not in its own list will be in no group.
+    /// Makes groups from a group's processes. Each process calls this with the members of the group that it will be in,
+    /// in rank order; all members of a new group pass the same list. Groups that are made at once have no member in
+    /// common. A process that is not in its own list will be in no group.
     ///
-    /// The members agree on the addresses of the group's memory by reductions of the existing group, and end with a barrier. A
-    /// group is lost from the beginning if one of its members did not come through this barrier.
+    /// The members agree on the addresses of the group's memory by reductions in the existing group, and end with a
+    /// barrier. A group is lost from the beginning if a member did not come through this barrier.
     ///
     /// # Errors
     /// See [`GroupError`].
@@ -60,11 +61,11 @@ impl Elan {
         Ok(group.transpose()?)
     }
 
-    /// Makes a group of some processes of a job at once, in no simulated time, as the group of all processes is made: for
-    /// callers outside the simulation, which know all members. Returns each member's view, in the order of the list.
+    /// Makes a group from some of a job's processes immediately, in no simulated time, as the group of all processes is
+    /// made: for callers outside the simulation, which know all members. Returns each member's view, in list order.
     ///
     /// # Errors
-    /// See [`GroupError`]. A group for whose threads there is no room keeps its block.
+    /// See [`GroupError`]. A group without room for its threads keeps its block.
     pub fn together(members: &[&Elan]) -> Result<Vec<Group>, GroupError> {
         let first = members.first().ok_or(GroupError::Empty)?;
         let processes: Vec<ProcessId> = members.iter().map(|member| member.vp()).collect();

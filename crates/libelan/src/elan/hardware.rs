@@ -1,35 +1,36 @@
 //! # The hardware barrier and the hardware broadcast (petrini2001; public Elan3 headers)
 //!
-//! **Barrier.** Each process counts its barriers in a word of adapter memory, a store across the I/O bus. A thread of the
-//! first member, the root, sends a broadcast packet with the *network conditional*: has every process come as far? The
-//! answers combine on the way back. If all processes have said yes, the end-of-packet token commits an event in every
-//! process at once. The packets have high priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`] blocks.
+//! **Barrier.** Each process counts its barriers in a word in adapter memory, a store across the I/O bus. The thread of
+//! the first member, the root, sends a broadcast packet with the *network conditional*: has every process come as far?
+//! The answers combine on the way back. If all processes have answered yes, the end-of-packet token commits an event in
+//! every process at once. The packets have high priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`]
+//! blocks.
 //!
-//! If any process says no, the thread asks again `retry_delay` later, `retries` times. What happens then is not published.
-//! Here the thread stops asking, and stores a *wish* in every process by a broadcast. A process that comes later finds the
-//! wish, and sets an event of the root, whose thread then asks again. The thread also asks once after the broadcast, for
-//! processes that came before the wish reached them. So a very late process does not fill the network with questions, and a
-//! process that never comes is a deadlock.
+//! If any process answers no, the thread asks again `retry_delay` later, `retries` times. The further course is not
+//! published. Here the thread stops asking, and stores a *wish* in every process by a broadcast. A process that comes
+//! later finds the wish, and sets an event at the root; the root's thread then asks again. The thread also asks once
+//! after the broadcast, for processes that came before the wish reached them. So a very late process does not fill the
+//! network with questions, and a process that never comes is a deadlock.
 //!
-//! **Broadcast.** After a barrier, which guarantees that all have the buffer, the root's host posts a DMA to all nodes at
-//! once. The DMA is a DMA like any other, and no thread takes part: Elan3lib has processes that stand for a range of nodes
-//! (`elan3_addbcastvp`), and public programs of the time, such as LA-MPI, post a DMA to such a process with `elan3_putdma`.
-//! The root leaves itself out of the range if it lies at an end of the range. Otherwise its own packets come back to the
-//! root, to the place where they come from, and its own event occurs; so the root waits for this event, too. If source and
-//! target differ, the root sends two broadcasts, to the nodes on either side of it.
+//! **Broadcast.** After a barrier, which guarantees that all have the buffer, the root's host posts a DMA to all nodes
+//! at once. It is an ordinary DMA, and no thread takes part: Elan3lib has processes that stand for a node range
+//! (`elan3_addbcastvp`), and public programs from that time, such as LA-MPI, post a DMA to such a process with
+//! `elan3_putdma`. The root leaves itself out of the range if it lies at the range's end. Otherwise its own packets
+//! come back to the root, to the place where they come from, and its own event occurs; so the root waits for this
+//! event, too. If source and target differ, the root sends two broadcasts, to the nodes on either side of it.
 //!
-//! On a machine with several rails, the policy picks the rails of the bytes ([`super::rails`]); a broadcast without bytes on the
-//! home rail then sets the events. A broadcast that has failed with the home rail has reached nobody, and the root sends
-//! to each member by a detour ([`super::detour`]). If the network fails to broadcast the bytes on any of the rails, the root sends
-//! bytes and event to each member, too.
+//! On a machine with several rails, the policy picks the bytes' rails ([`super::rails`]); a broadcast without bytes on
+//! the home rail then sets the events. A broadcast that has failed with the home rail has reached no member, and the
+//! root sends to each member by a detour ([`super::detour`]). If the network fails to broadcast the bytes on any rail,
+//! the root sends bytes and event to each member, too.
 //!
-//! *A barrier whose rail fails.* The commit is all or nothing, so the root's thread knows whether the barrier is over. If not, the
-//! root learns by detours that the others have come: those that wait send it as soon as the rail is down, and those that
-//! come while it is down. When all have come, the root lets them go by detours; if the rail works again before, the root's
-//! thread asks again, since all have counted the barrier in their own adapters. If the network fails such a detour, on all rails
-//! that the sender can use, the group is lost ([`super::recovery`]).
+//! *A barrier on a failing rail.* The commit is all or nothing, so the root's thread knows whether the barrier is over.
+//! If not, the root learns by detours that the others have come: those that wait send it as soon as the rail is down,
+//! and those that come while it is down. When all have come, the root lets them go by detours; if the rail works again
+//! before, the root's thread asks again, since all have counted the barrier in their own adapters. If the network fails
+//! such a detour, on all rails that the sender can use, the group is lost ([`super::recovery`]).
 //!
-//! To set up the packet of a barrier takes a thread `broadcast` cycles; to send the packet again takes none.
+//! Setting up a barrier's packet takes a thread `broadcast` cycles; sending the packet again takes 0.
 
 use super::block::Slot;
 use super::courier::Delivery;
@@ -52,15 +53,15 @@ use std::rc::Rc;
 use std::task::Poll;
 use units::Bytes;
 
-/// The question of the root's thread, and the processes that it asks.
+/// The question from the root's thread, and the processes that it asks.
 #[derive(Clone, Copy)]
 struct Question {
-    /// Any address of the first leader, and the node of the last leader.
+    /// Any address in the first leader, and the last leader's node.
     first: Address,
     last: Place,
-    /// How many barriers a process has come to, and from which barrier on it shall tell the root.
+    /// How many barriers a process has come to, and from which barrier on it shall notify the root.
     words: [ElanAddr; 2],
-    /// The event that says that all have come.
+    /// The event that reports that all have come.
     go: ElanAddr,
     told: EventId,
     setup: u64,
@@ -70,7 +71,7 @@ impl Group {
     /// Waits for all members, by hardware if the group has it, polling (`elan_hgsync`).
     ///
     /// # Errors
-    /// If a member's memory is gone; the root is told.
+    /// If a member's memory is gone; the root gets the error.
     pub async fn hgsync(&self) -> Result<(), DmaError> {
         self.sync("hgsync", Wait::Poll).await
     }
@@ -97,8 +98,8 @@ impl Group {
         self.during(call, sync).await
     }
 
-    /// The barrier of the leaders, the best that the group has; returns which it was. Before a barrier by software, the process
-    /// prepares for what comes next.
+    /// The barrier of the leaders, the best that the group has; returns which it was. Before a barrier by software, the
+    /// process prepares for the next step.
     pub(super) async fn barrier(&self, how: Wait, prepare: impl FnOnce()) -> Result<Way, DmaError> {
         let layout = &self.inner.layout;
         if layout.leaders.len() == 1 {
@@ -189,7 +190,7 @@ impl Group {
             let group = self.clone();
             node.serve("hgsync", async move {
                 let let_go = async || detours.set(vp, go).await;
-                // A process that is gone waits for nothing; one that the network keeps out of reach is lost to the group.
+                // A process that is gone does not wait; one that the network keeps out of reach is lost to the group.
                 if let Err(error) = detours.patiently(let_go).await {
                     group.lose(error);
                 }
@@ -198,7 +199,8 @@ impl Group {
         Ok(())
     }
 
-    /// Waits until all others have said by detours that they have come, or the home rail works again; returns whether all have.
+    /// Waits until all others have reported by detours that they have come, or the home rail works again; returns
+    /// whether all have.
     async fn all_have_come(&self, epoch: u64) -> bool {
         let (local, others) = (&self.inner.local, self.inner.layout.leaders.len() - 1);
         loop {
@@ -219,7 +221,7 @@ impl Group {
         }
     }
 
-    /// The part of the others: if the home rail fails before the barrier is over, the root is told by a detour.
+    /// The others' part: if the home rail fails before the barrier is over, a detour notifies the root.
     async fn follow(&self, detours: &Detours, epoch: u64, how: Wait) {
         let mut go = pin!(self.node().wait_by(self.event(Slot::Go), how));
         let mut down = self.node().down().wait();
@@ -245,7 +247,7 @@ impl Group {
                 };
                 detours.note(root, WORD, note).await
             };
-            // A root that is gone waits for nobody; one that the network keeps out of reach is lost to the group.
+            // A root that is gone does not wait; one that the network keeps out of reach is lost to the group.
             if let Err(error) = detours.patiently(note).await {
                 group.lose(error);
             }
@@ -253,7 +255,7 @@ impl Group {
         go.await;
     }
 
-    /// Tells the root that this process has come, if the root wants to be told; meanwhile the process waits.
+    /// Notifies the root that this process has come, if the root wants it; meanwhile the process waits.
     fn tell(&self, wish: ElanAddr, epoch: u64) {
         let (node, root) = (
             self.node().clone(),
@@ -294,11 +296,11 @@ impl Group {
         self.node().set(ask);
     }
 
-    /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, by hardware if the group
-    /// has it (`elan_hbcast`).
+    /// Sends `size` bytes at the root's `buffer`, by its rank, to the same address in all members, by hardware if the
+    /// group has it (`elan_hbcast`).
     ///
     /// # Errors
-    /// If a member has no such buffer; the root is told, and the others wait for ever.
+    /// If a member has no such buffer; the root gets the error, and the others wait for ever.
     pub async fn hbcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
         self.hbcast_from(Span::new(buffer, size), root).await
     }
@@ -335,7 +337,7 @@ impl Group {
         {
             match self.spread_bytes(detours, &ranges, span).await {
                 Ok(()) => span = Span::new(ElanAddr::NOWHERE, Bytes::ZERO),
-                // Nobody has been notified, and the network may still carry the bytes to each.
+                // No member has been notified, and the network may still carry the bytes to each.
                 Err(error) if error.loss().is_some() => {
                     return self.send_to_each(span, &ranges.concat()).await;
                 }
@@ -396,7 +398,7 @@ impl Group {
         outcome
     }
 
-    /// The leaders to which the root team's leader sends: one range, or those on either side of it.
+    /// The leaders to which the root team's leader sends: one range, or those on either side.
     fn ranges(&self, span: Span, root: TeamId) -> Vec<&[ProcessId]> {
         let layout = &self.inner.layout;
         let nodes = layout.contiguous.as_ref().expect("the group has hardware");
@@ -415,7 +417,7 @@ impl Group {
             .collect()
     }
 
-    /// The DMA that brings bytes to a range of leaders.
+    /// The DMA that brings bytes to a leader range.
     fn to_range(&self, span: Span, range: &[ProcessId]) -> Dma {
         let (first, last) = (range[0], range[range.len() - 1]);
         let last = self.there(last, span.to).node;
@@ -425,7 +427,7 @@ impl Group {
         dma.once()
     }
 
-    /// Sends the bytes to some ranges of processes over the rails that the policy picks.
+    /// Sends the bytes to some process ranges over the rails that the policy picks.
     async fn spread_bytes(
         &self,
         detours: &Detours,
@@ -444,7 +446,7 @@ impl Group {
         };
         let pick = |size| rails.pick_for_all(here, others(), size);
         let start = |rail, (offset, length): Part| {
-            // The contexts of the leaders have one number on every rail.
+            // The leaders' contexts have one number on every rail.
             let send = |range: &&[ProcessId]| {
                 let place = |vp| detours.place(vp, rail);
                 let (from, to) = (span.from.offset(offset), span.to.offset(offset));

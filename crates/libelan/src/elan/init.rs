@@ -1,4 +1,4 @@
-//! How the library begins: in all processes of a job, before their programs do.
+//! How the library begins: in all the job's processes, before their programs do.
 
 use super::block::Block;
 use super::detour::{self, Detours};
@@ -18,14 +18,14 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 impl Elan {
-    /// Initialises the library in all processes of a job.
+    /// Initialises the library in all the job's processes.
     pub(crate) fn init(
         processes: Vec<(Context, Label)>,
         rails: Vec<Option<Rails>>,
         waits: Wait,
     ) -> Result<Vec<Elan>, AllocError> {
         let nvps = processes.len() as u32;
-        // The processes of a node have its processors in the order of their ranks.
+        // A node's processes have its processors in rank order.
         let mut ranks = BTreeMap::new();
         let port = |((elan3, _), rails): (&(Context, Label), Option<Rails>)| {
             let (node, vp) = (elan3.node(), elan3.process());

@@ -1,4 +1,4 @@
-//! The layout of a group: its teams, and whether hardware serves it.
+//! A group's layout: its teams, and whether hardware serves it.
 
 use crate::elan3::Context;
 use derive::Identifier;
@@ -6,30 +6,30 @@ use elan::{ElanAddr, Place, ProcessId};
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
-/// The number of a member in a group.
+/// A member's number in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct Rank(u32);
 
-/// The number of a team in a group.
+/// A team's number in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct TeamId(u32);
 
 impl TeamId {
-    /// The team of the first member.
+    /// The first member's team.
     pub const FIRST: TeamId = TeamId::new(0);
 }
 
-/// The teams of a group and their places.
+/// A group's teams and their places.
 pub(super) struct Layout {
     pub members: TiVec<Rank, ProcessId>,
-    /// Members of each team, in order; the teams are in the order of their first members.
+    /// Each team's members, in order; the teams are ordered by their first members.
     pub teams: TiVec<TeamId, Vec<Rank>>,
     pub team_of: TiVec<Rank, TeamId>,
-    /// The leader of each team.
+    /// Each team's leader.
     pub leaders: TiVec<TeamId, ProcessId>,
-    /// Whether the ranks of each team are consecutive.
+    /// Whether each team's ranks are consecutive.
     pub in_order: bool,
-    /// The leaders in the order of their nodes, if hardware serves the group.
+    /// The leaders in node order, if hardware serves the group.
     pub contiguous: Option<Vec<ProcessId>>,
 }
 

@@ -1,4 +1,4 @@
-//! Slots of adapter memory, each used for one thing at a time.
+//! Slots in adapter memory, each with one use at a time.
 
 use crate::elan3::{AllocError, Heap};
 use elan::ElanAddr;
@@ -8,14 +8,14 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use units::Bytes;
 
-/// A number of slots of one length. A task that finds no free slot waits in line.
+/// Slots with equal length. A task that finds no free slot waits in line.
 pub(super) struct Pool {
     free: RefCell<Vec<ElanAddr>>,
     line: RefCell<VecDeque<(Signal, Rc<Cell<ElanAddr>>)>>,
 }
 
 impl Pool {
-    /// So many slots of a heap.
+    /// So many slots in a heap.
     pub fn new(heap: &mut Heap, count: u32, slot: Bytes) -> Result<Self, AllocError> {
         let slots: Result<Vec<_>, _> = (0..count).map(|_| heap.alloc(64, slot)).collect();
         Ok(Pool {

@@ -1,4 +1,4 @@
-//! The messages of a job that are on detours, and the mailboxes through which they go. See
+//! A job's messages on detours, and the mailboxes through which they go. See
 //! [`super::detour`].
 
 use super::pool::Pool;
@@ -9,13 +9,13 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use units::Bytes;
 
-/// Packets of a process on their way out of one adapter's memory, and packets that its mailbox holds. Assumed.
+/// A process's packets on their way out of one adapter's memory, and packets that its mailbox holds. Assumed.
 const SLOTS: u32 = 32;
 
-/// What is to be done where a message arrives; none if it cannot be done yet, as a queue is full.
+/// A message's effect at its destination; `None` if it cannot be done yet, as a queue is full.
 pub(super) type Errand = Box<dyn FnMut() -> Option<Result<(), DmaError>>>;
 
-/// What a process has at the adapter of a rail.
+/// A process's equipment at a rail's adapter.
 pub(super) struct Mailbox {
     /// The process at the adapter, with memory there.
     pub own: Node,
@@ -38,16 +38,16 @@ impl Mailbox {
 /// A message on a detour.
 pub(super) struct Parcel {
     pub from: ProcessId,
-    /// None while it is carried out, and afterwards.
+    /// `None` while it is carried out, and afterwards.
     pub errand: Option<Errand>,
-    /// Bytes that the sender is told.
+    /// Reply bytes for the sender.
     pub back: Bytes,
     pub result: Option<Result<(), DmaError>>,
-    /// Fired when the sender has been told.
+    /// Fired when the sender has been notified.
     pub told: Signal,
 }
 
-/// The messages of a job that are on detours, by their numbers, which their packets carry.
+/// A job's messages on detours, by their numbers, which their packets carry.
 #[derive(Default)]
 pub(super) struct Post {
     pub parcels: RefCell<BTreeMap<u64, Parcel>>,
@@ -61,12 +61,12 @@ pub(super) enum Stage {
     /// Its last packet has come before, over another rail.
     Repeated,
     Waits,
-    /// Its sender is to be told, with so many bytes.
+    /// Its sender is to be notified, with so many bytes.
     Done(ProcessId, Bytes),
 }
 
 impl Post {
-    /// Does what a message is for, unless it is withdrawn.
+    /// Carries out a message, unless it is withdrawn.
     pub fn carry_out(&self, number: u64) -> Stage {
         let errand = match self.parcels.borrow_mut().get_mut(&number) {
             None => return Stage::Withdrawn,

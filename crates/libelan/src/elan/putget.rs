@@ -6,18 +6,20 @@
 //! | `elan_wait`, `elan_done` | [`Elan::wait`], [`Remote::is_done`] |
 //! | `elan_putWaitAll`, `elan_getWaitAll` | [`Elan::put_wait_all`], [`Elan::get_wait_all`] |
 //!
-//! A put of up to [`SMALL`] is copied into the adapter at once, so its source may be used again. A longer put is read while
-//! it is sent. A process has at most [`THROTTLE`] puts and gets under way; for one more, the processor waits.
+//! A put of up to [`SMALL`] is copied into the adapter immediately, so its source may be used again. A longer put is
+//! read while it is sent. A process has at most [`THROTTLE`] puts and gets under way; for one more, the processor
+//! waits.
 //!
-//! A process of the same node, or the caller itself, is reached in the same way: the packets go up to the node's switch and
-//! down again, and the bytes cross the node's bus twice. No processor copies the bytes.
+//! A process on the same node, or the caller itself, is reached in the same way: the packets go up to the node's switch
+//! and down again, and the bytes cross the node's bus twice. No processor copies the bytes.
 //!
 //! On a machine with several rails, the policy picks the rails of puts and gets between main memories ([`super::rails`]).
 //!
-//! A put is over when the other adapter has accepted all of its bytes. Bytes for main memory may still be on the other
-//! node's bus then. Gets from there see them, and whatever that host is told of afterwards, by an event or a message, comes
-//! behind them on the same bus. On a machine with several rails, whose adapters do not see what waits for each other's bus, a
-//! put is over when its bytes are in main memory. Two puts that are under way at the same time are not ordered.
+//! A put is over when the other adapter has accepted all its bytes. Bytes for main memory may still be on the other
+//! node's bus then. Gets from there see them, and that host's later notifications, by an event or a message, come
+//! behind them on the same bus. On a machine with several rails, where adapters do not see the data that wait for each
+//! other's bus, a put is over when its bytes are in main memory. Two puts that are under way at the same time are not
+//! ordered.
 
 pub use super::remote::{Remote, SMALL, THROTTLE};
 
@@ -83,7 +85,7 @@ impl UnderWay {
     }
 }
 
-/// What moves.
+/// The kind of transfer.
 enum Motion {
     Put {
         vp: ProcessId,
@@ -109,7 +111,7 @@ enum Motion {
     },
 }
 
-/// What moves from main memory to main memory, on a machine with several rails.
+/// A transfer from main memory to main memory, on a machine with several rails.
 struct Far {
     /// Whether it is put; otherwise it is got.
     put: bool,
@@ -117,14 +119,14 @@ struct Far {
     from: ElanAddr,
     to: ElanAddr,
     size: Bytes,
-    /// Of a put, the bytes, if they are at hand.
+    /// A put's bytes, if they are at hand.
     bytes: Option<Vec<u8>>,
     /// The nodes from which and to which the bytes travel.
     ends: (NodeId, NodeId),
 }
 
 impl Elan {
-    /// Puts bytes into the memory of a process (`elan_put`).
+    /// Puts bytes into a process's memory (`elan_put`).
     pub fn put(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
         let motion = |bytes| Motion::Put {
             vp,
@@ -145,8 +147,8 @@ impl Elan {
         self.start(Operation::Put(vp), |own| &own.puts, motion)
     }
 
-    /// Puts bytes as [`put`](Self::put) does, but always straight from their buffer, and sets an event of the process when
-    /// the bytes are there.
+    /// Puts bytes as [`put`](Self::put) does, but always straight from their buffer, and sets one of the process's
+    /// events when the bytes are there.
     pub fn put_notify(
         &self,
         vp: ProcessId,
@@ -179,13 +181,13 @@ impl Elan {
         self.start(Operation::Put(vp), |own| &own.puts, Ok(motion))
     }
 
-    /// Gets bytes from the memory of a process (`elan_get`).
+    /// Gets bytes from a process's memory (`elan_get`).
     pub fn get(&self, vp: ProcessId, from: ElanAddr, to: ElanAddr, size: Bytes) -> Remote {
         let motion = Motion::Get { vp, from, to, size };
         self.start(Operation::Get(vp), |own| &own.gets, Ok(motion))
     }
 
-    /// Puts a message into a queue of a process; it counts as a put.
+    /// Puts a message into a process's queue; it counts as a put.
     pub(super) fn put_message(
         &self,
         vp: ProcessId,
@@ -202,7 +204,7 @@ impl Elan {
         self.start(Operation::Message(vp), |own| &own.puts, Ok(motion))
     }
 
-    /// Starts what the processor carries out when it comes to it.
+    /// Starts an operation that the processor carries out in its turn.
     fn start(
         &self,
         what: Operation,
@@ -238,7 +240,7 @@ impl Elan {
         result
     }
 
-    /// Moves what is to be moved; up to [`SMALL`] bytes at hand may use a slot of adapter memory.
+    /// Carries out a transfer; up to [`SMALL`] bytes at hand may use a slot in adapter memory.
     async fn make(&self, turn: Turn, motion: Motion, slot: ElanAddr) -> Result<(), DmaError> {
         let Some(detours) = self.detours() else {
             let dma = self.descriptor(&motion, slot);
@@ -268,7 +270,7 @@ impl Elan {
         }
     }
 
-    /// Sends a message to a queue behind the earlier messages of the process to this queue.
+    /// Sends a message to a queue behind the process's earlier messages to this queue.
     async fn make_message(
         &self,
         detours: &Detours,
@@ -299,7 +301,7 @@ impl Elan {
         }
     }
 
-    /// The descriptor of what is moved over the home rail. Bytes at hand are stored in a slot.
+    /// The descriptor for a transfer over the home rail. Bytes at hand are stored in a slot.
     fn descriptor(&self, motion: &Motion, slot: ElanAddr) -> Result<Dma, DmaError> {
         let (node, elan3) = (self.node(), self.elan3());
         match *motion {
@@ -335,7 +337,7 @@ impl Elan {
         }
     }
 
-    /// Moves over another rail what could only take the home rail, which has failed.
+    /// Moves over another rail a transfer that could only take the home rail, which has failed.
     async fn detour(&self, detours: &Detours, motion: Motion) -> Result<(), DmaError> {
         match motion {
             Motion::Put {
@@ -369,7 +371,7 @@ impl Elan {
         }
     }
 
-    /// What moves from main memory to main memory, and can take any rail.
+    /// The transfer from main memory to main memory, if it can take any rail.
     fn far(&self, detours: &Detours, motion: &Motion) -> Option<Far> {
         let here = self.node();
         let (put, vp, from, to, size, bytes) = match motion {
@@ -531,7 +533,7 @@ impl Elan {
     /// Waits until an operation is over (`elan_wait`).
     ///
     /// # Errors
-    /// If the operation failed: an adapter refused an access at one of its ends, or there is no such process.
+    /// If the operation failed: an adapter refused an access at one end, or there is no such process.
     pub async fn wait(&self, remote: Remote) -> Result<(), DmaError> {
         self.see(remote.what, remote.end.done.wait()).await;
         remote.end.result.get().expect("it is over")

@@ -1,4 +1,4 @@
-//! Queues of small messages between processes, on the queues of the adapter.
+//! Queues for small messages between processes, on the adapter's queues.
 //!
 //! | call | here |
 //! |---|---|
@@ -7,11 +7,12 @@
 //! | `elan_queueRxPoll`, `elan_queueRxWait`, `elan_queueRxComplete` | [`RxQueue::poll`], [`RxQueue::wait`] |
 //! | `elan_queueMaxSlotSize` | [`Elan::queue_max_slot_size`] |
 //!
-//! Messages of one process arrive in the order of its calls. If a queue is full, its senders try again.
+//! One process's messages arrive in call order. If a queue is full, its senders try again.
 //!
-//! The adapter keeps this order among messages that it sends. On a machine with several rails a message whose rail has failed takes
-//! a detour, which the adapter does not see. So a message goes on its detour when all earlier ones to the same queue are over, and a
-//! message is not posted while an earlier one is on a detour, or was posted before the rail last failed or returned ([`Line`]).
+//! The adapter keeps this order among messages that it sends. On a machine with several rails a message takes a detour
+//! after its rail has failed, which the adapter does not see. So a message goes on its detour when all earlier ones to
+//! the same queue are over, and a message is not posted while an earlier one is on a detour, or was posted before the
+//! rail last failed or returned ([`Line`]).
 
 use super::Elan;
 use super::remote::Remote;
@@ -41,14 +42,14 @@ pub enum QueueError {
     },
 }
 
-/// A queue of this process (`ELAN_QUEUE_RX`).
+/// One of this process's queues (`ELAN_QUEUE_RX`).
 pub struct RxQueue {
     elan: Elan,
     queue: QueueId,
     event: EventId,
 }
 
-/// The messages to queues that a process has under way on a machine with several rails, in the order of its calls.
+/// A process's messages to queues under way on a machine with several rails, in call order.
 #[derive(Default)]
 pub(super) struct Line {
     messages: RefCell<Vec<Rc<InLine>>>,
@@ -57,7 +58,7 @@ pub(super) struct Line {
 /// A message in line.
 pub(super) struct InLine {
     queue: (ProcessId, ElanAddr),
-    /// The state of the home rail in which the message was posted; none before, and on a detour.
+    /// The home rail's state when the message was posted; `None` before, and on a detour.
     posted: Cell<Option<RailState>>,
     over: Signal,
 }
@@ -82,7 +83,7 @@ impl InLine {
 }
 
 impl Line {
-    /// The next message of the process is for a queue.
+    /// The process's next message is for a queue.
     pub fn join(&self, vp: ProcessId, queue: ElanAddr) -> Rc<InLine> {
         let message = Rc::new(InLine {
             queue: (vp, queue),
@@ -124,8 +125,8 @@ impl Line {
 }
 
 impl Elan {
-    /// Makes a queue of so many slots, in global adapter memory. Where all processes make the same calls, each has its
-    /// queue at the same address.
+    /// Makes a queue with so many slots, in global adapter memory. Where all processes make the same calls, each has
+    /// its queue at the same address.
     ///
     /// # Errors
     /// See [`QueueError`].
@@ -157,7 +158,7 @@ impl Elan {
         self.node().config().packet.payload
     }
 
-    /// Sends `size` bytes to the queue at an address of a process. The operation is over when the queue has the bytes.
+    /// Sends `size` bytes to a process's queue at an address. The operation is over when the queue has the bytes.
     pub fn queue_tx(&self, vp: ProcessId, queue: ElanAddr, from: ElanAddr, size: Bytes) -> Remote {
         self.put_message(vp, queue, from, size)
     }
@@ -189,7 +190,7 @@ impl RxQueue {
         self.elan.node().take(self.queue).await
     }
 
-    /// Waits until there are more messages that nobody has begun to read than are `known`, which may change meanwhile.
+    /// Waits until there are more unread messages than `known`, which may change meanwhile.
     pub async fn arrived(&self, known: impl Fn() -> usize) {
         let node = self.elan.node();
         while self.len() <= known() {

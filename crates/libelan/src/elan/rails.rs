@@ -1,59 +1,61 @@
-//! The rails that carry the messages of the libraries (coll2003), on a machine with several rails.
+//! The rails that carry library messages (coll2003), on a machine with several rails.
 //!
-//! A process is attached at the adapters of all rails. Its main memory has the same addresses at all of them; its adapter
-//! memory is that of rail 0, the *home* rail. The machine's policy (`[rails]`) picks the rails of whatever moves between main
-//! memories; what has an end in adapter memory can only take the home rail. coll2003 treats the messages of a process that
-//! blocks while it sends; what the libraries do with the others is ours:
+//! A process is attached at all rails' adapters. Its main memory has the same addresses at all of them; its adapter
+//! memory is on rail 0, the *home* rail. The machine's policy (`[rails]`) picks the rails for transfers between main
+//! memories; a transfer with an end in adapter memory can only take the home rail. coll2003 treats the messages of a
+//! process that blocks while it sends; the libraries' treatment of the others is ours:
 //!
-//! | what | rails |
+//! | transfer | rails |
 //! |---|---|
-//! | bytes of longer Tport messages, from main memory to main memory | as the policy picks, by the receiver, whose thread gets them |
-//! | puts and gets of Elanlib and Shmem of more than [`SMALL`] bytes, from main memory to main memory | as the policy picks, by the caller; a get asks on each rail, and is served on it |
-//! | shorter ones, and words, to or from main memory | one rail, and they never wait: the next in turn of the free rails, or of all if none is free; under static and basic the next in turn |
-//! | bytes of hardware broadcasts, under the same conditions | as the policy picks, by the root; a signal on the home rail ends the broadcast |
-//! | segments of software broadcasts, partial results and results of reductions, under the same conditions | as the policy picks, by each sender; a signal on the home rail follows each (`lanes.rs`) |
-//! | envelopes with small messages, messages between threads of Tports | home: the thread there matches the envelopes, in their order |
-//! | barriers, signals of collective calls, calls that adapters carry out while their hosts compute | home: the events, and the threads that send on, are there |
+//! | bytes of longer Tport messages, from main memory to main memory | as the policy picks, by the receiver; its thread gets them |
+//! | Elanlib's and Shmem's puts and gets beyond [`SMALL`] bytes, from main memory to main memory | as the policy picks, by the caller; a get asks on each rail, and is served on it |
+//! | shorter ones, and words, to or from main memory | one rail, and they never wait: the next in turn among the free rails, or among all if no rail is free; under static and basic the next in turn |
+//! | hardware broadcasts' bytes, under the same conditions | as the policy picks, by the root; a signal on the home rail ends the broadcast |
+//! | software broadcasts' segments, reductions' partial results and results, under the same conditions | as the policy picks, by each sender; a signal on the home rail follows each (`lanes.rs`) |
+//! | envelopes with small messages, messages between Tport threads | home: the thread there matches the envelopes, in their order |
+//! | barriers, collective calls' signals, calls that adapters carry out while their hosts compute | home: the events, and the threads that send on, are there |
 //! | atomics, queues, puts and gets with an end in adapter memory | home: the words are there, so that all atomics on a word take one rail and are in order |
-//! | puts with an event ([`put_notify`](super::Elan::put_notify)), all calls of Elan3lib | home |
+//! | puts with an event ([`put_notify`](super::Elan::put_notify)), all Elan3lib calls | home |
 //!
 //! | policy | a message takes | the message waits |
 //! |---|---|---|
-//! | static | the next in turn of the rails on which the sender's node only transmits and the receiver's node only receives; on one node, of all rails | for nothing |
-//! | basic | the next rail in turn | for nothing |
-//! | local-dynamic | rails whose adapters at the process that picks neither send nor receive | until there is one |
-//! | dynamic | of these, rails that were also free at the sender of a Tport message when it sent the envelope, which says so; if none was, and for puts, gets and broadcasts, as local-dynamic | until there is one |
-//! | hybrid | up to `rails.threshold`, the next in turn of the rails that are free where it is picked, or of all; else as dynamic | if it is long, as dynamic |
+//! | static | the next in turn among the rails on which the sender's node only transmits and the receiver's node only receives; on one node, among all rails | never |
+//! | basic | the next rail in turn | never |
+//! | local-dynamic | rails with adapters that neither send nor receive at the picking process | until there is one |
+//! | dynamic | among these, rails that were also free at a Tport message's sender when it sent the envelope, which reports it; if no rail was, and for puts, gets and broadcasts, as local-dynamic | until there is one |
+//! | hybrid | up to `rails.threshold`, the next in turn among the rails that are free where it is picked, or among all; else as dynamic | if it is long, as dynamic |
 //!
-//! Dynamic allocation reserves both ends by control messages. Here the envelope carries what its sender knew instead: no
-//! more packets travel, and nothing is reserved at the sender, so two receivers may get from one adapter. A put or a get has
-//! no envelope. Local-dynamic and dynamic allocation stripe a message over the part of these rails that `rails.striping` says.
-//! A rail that either policy has picked is taken, for all processes of the job on the node, until its stripe ends. While a put
-//! waits for a rail, later calls of its process go on. Under static allocation a broadcast takes the rails on which the root
-//! transmits and all others receive, or the home rail if there are none, or another rail if the home rail is down. A message of a
-//! collective call takes any rail if those of the allocation are down. A rail counts as free while it receives if all others are down.
+//! Dynamic allocation reserves both ends by control messages. Here the envelope carries its sender's knowledge instead:
+//! no more packets travel, and no rail is reserved at the sender, so two receivers may get from one adapter. A put or a
+//! get has no envelope. Local-dynamic and dynamic allocation stripe a message over the part of these rails that
+//! `rails.striping` sets. A rail that either policy has picked is taken, for all the job's processes on the node, until
+//! its stripe ends. While a put waits for a rail, later calls of its process proceed. Under static allocation a
+//! broadcast takes the rails on which the root transmits and all others receive, or the home rail if no rail is left,
+//! or another rail if the home rail is down. A collective call's message takes any rail if the allocation's are down. A
+//! rail counts as free while it receives if all others are down.
 //!
-//! *Order.* An adapter does not see what waits for the bus of another rail's adapter. So on a machine with several rails all
-//! puts, and the bytes of broadcasts, are over when they are in main memory ([`elan::Dma::stored`]); on a machine with one
-//! rail, when they are accepted. A process that is told of a put after its end finds its bytes, over whichever rail it is told
-//! or gets them.
+//! *Order.* An adapter does not see data that wait for the bus of another rail's adapter. So on a machine with several
+//! rails all puts, and broadcast bytes, are over when they are in main memory ([`elan::Dma::stored`]); on a machine
+//! with one rail, when they are accepted. A process that is notified of a put after its end finds its bytes, over
+//! whichever rail the notification comes or it gets them.
 //!
-//! *Costs.* The thread hands a descriptor to another adapter by a command, across its own bus and the other adapter's bus.
-//! The thread learns of the end through main memory (an event of that adapter, its block, a poll) and a word across its own
-//! bus. A host posts each stripe by a call. Nothing is published about these costs; they are assumed.
+//! *Costs.* The thread hands a descriptor to another adapter by a command, across its own bus and the other adapter's
+//! bus. The thread sees the end through main memory (an event on that adapter, its block, a poll) and a word across its
+//! own bus. A host posts each stripe by a call. These costs are assumed; nothing is published about them.
 //!
-//! *Failures.* A rail may fail, work again, and fail again. The policies pick no rail that is down, and pick it again after its
-//! return. What a failed rail has not carried goes again, over rails that are picked anew; each byte exactly once, which is
-//! asserted. What can only take the home rail takes a detour over another rail while the home rail is down
-//! ([`super::detour`]), and an envelope that has overtaken another by that waits for it. A hardware barrier whose rail fails
-//! goes on with detours (`hardware.rs`). When no rail works, puts, gets, atomics, messages to queues and sends fail
-//! ([`DmaError::NoRail`]): nothing comes of them later. Small sends of an Elan4 that have succeeded go again as soon as a rail
-//! works. Collective calls wait for a rail that works again, and so do receives, and sends whose envelope has arrived, unless the
-//! machine lists faults and no rail works for `faults.detect`; if there will be none, this is a deadlock, whose report names them.
+//! *Failures.* A rail may fail, work again, and fail again. The policies pick no rail that is down, and pick it again
+//! after its return. Bytes that a failed rail has not carried go again, over newly picked rails; each byte exactly
+//! once, which is asserted. Transfers that can only take the home rail take a detour over another rail while the home
+//! rail is down ([`super::detour`]), and an envelope that has overtaken another by that waits for it. A hardware
+//! barrier on a failing rail continues with detours (`hardware.rs`). When no rail works, puts, gets, atomics, messages
+//! to queues and sends fail ([`DmaError::NoRail`]): they have no later effect. Small Elan4 sends that have succeeded go
+//! again as soon as a rail works. Collective calls wait for a rail that works again, and so do receives, and sends
+//! after their envelope's arrival, unless the machine lists faults and no rail works for `faults.detect`; if no rail
+//! ever works again, this is a deadlock, and its report names them.
 //!
-//! This holds for rails that fail as a whole. A process also goes around a dead adapter of its own node. It does not go around dead
-//! cables and switches, or dead adapters of others: no policy sees these faults, and what has picked their rail fails with the error
-//! of the network ([`DmaError::Network`]).
+//! This holds for rails that fail as a whole. A process also avoids a dead adapter at its own node. It does not avoid
+//! dead cables and switches, or others' dead adapters: no policy sees these faults, and a transfer that has picked
+//! their rail fails with the network's error ([`DmaError::Network`]).
 
 use super::pool::Pool;
 use super::post::{Mailbox, Post};
@@ -68,22 +70,22 @@ use std::rc::Rc;
 use typed_index_collections::{TiVec, ti_vec};
 use units::Bytes;
 
-/// The number of rails that an envelope can describe; further rails count as taken.
+/// The rail count that an envelope can describe; further rails count as taken.
 pub(super) const MOST_TOLD: u32 = 12;
 
-/// What a process knows of the rails of its node.
+/// A process's knowledge about its node's rails.
 pub(crate) struct Rails {
     config: Config,
     /// The allocation, under the policy static.
     allocation: Option<Rc<Allocation>>,
-    /// The process at the adapter of each rail, its own first.
+    /// The process at each rail's adapter, its own first.
     places: TiVec<Rail, Node>,
-    /// Its mailbox there, and memory for the bytes of small puts and gets.
+    /// Its mailbox there, and memory for small puts' and gets' bytes.
     mail: TiVec<Rail, (Mailbox, Pool)>,
-    /// The rails that processes of the job on this node have taken.
+    /// The rails that the job's processes on this node have taken.
     taken: Rc<TiVec<Rail, Cell<bool>>>,
     turn: RefCell<Turn>,
-    /// The messages of the job that are on detours.
+    /// The job's messages on detours.
     pub(super) post: Rc<Post>,
 }
 
@@ -98,14 +100,14 @@ pub(super) struct Wanted {
     pub free: Option<u32>,
 }
 
-/// The rails of a message, and whether they are taken for it.
+/// A message's rails, and whether they are taken for it.
 pub(super) struct Picked {
     pub rails: Vec<Rail>,
     pub taken: bool,
 }
 
 impl Rails {
-    /// Attaches the processes of a job to all rails. The result is empty on a machine without a policy for rails.
+    /// Attaches a job's processes to all rails. The result is empty on a machine without a policy for rails.
     ///
     /// # Errors
     /// If an adapter has no context or no memory left.
@@ -147,12 +149,12 @@ impl Rails {
         Rail::all(self.places.len() as u32)
     }
 
-    /// The process at the adapter of a rail.
+    /// The process at a rail's adapter.
     pub(super) fn place(&self, rail: Rail) -> &Node {
         &self.places[rail]
     }
 
-    /// The process's mailbox at the adapter of a rail.
+    /// The process's mailbox at a rail's adapter.
     pub(super) fn mailbox(&self, rail: Rail) -> &Mailbox {
         &self.mail[rail].0
     }
@@ -162,7 +164,7 @@ impl Rails {
         &self.mail[rail].1
     }
 
-    /// From one look at the rails to the next, if none is free.
+    /// From one look at the rails to the next, if no rail is free.
     pub(super) fn poll(&self) -> units::Time {
         self.config.poll
     }
@@ -177,8 +179,8 @@ impl Rails {
         !self.place(rail).is_down()
     }
 
-    /// Whether the adapter neither sends nor receives, as far as the processes of its node know. The only rail that is left is free
-    /// while it receives: a message may come for a queue that is full, and wait for what this process does next.
+    /// Whether the adapter neither sends nor receives, as far as its node's processes know. The only rail that is left
+    /// is free while it receives: a message may come for a queue that is full, and wait for this process's next step.
     fn is_free(&self, rail: Rail) -> bool {
         let adapter = self.place(rail);
         let receives = adapter.is_receiving() && !self.is_left_alone(rail);
@@ -186,7 +188,7 @@ impl Rails {
         self.is_up(rail) && !busy && !adapter.is_sending()
     }
 
-    /// Whether all other rails of the machine are down.
+    /// Whether all the machine's other rails are down.
     fn is_left_alone(&self, rail: Rail) -> bool {
         let mut others = self.all().filter(|&other| other != rail).peekable();
         others.peek().is_some() && others.all(|other| !self.is_up(other))
@@ -201,7 +203,7 @@ impl Rails {
     /// The rails that work and lead from one node to another, by the machine's allocation.
     ///
     /// # Errors
-    /// If there are none.
+    /// If there are no such rails.
     fn between(&self, from: NodeId, to: NodeId) -> Result<Vec<Rail>, DmaError> {
         let mut up = self.those(|rail| self.is_up(rail));
         if let Some(allocation) = self.allocation.as_ref().filter(|_| from != to) {
@@ -214,7 +216,7 @@ impl Rails {
         Ok(up)
     }
 
-    /// Picks the rail of a small message, which waits for nothing.
+    /// Picks the rail for a small message, which never waits.
     ///
     /// # Errors
     /// If no rail between the two nodes works.
@@ -229,7 +231,7 @@ impl Rails {
         Ok(rails[0])
     }
 
-    /// Picks the rails of a message by the machine's policy; none if the message has to wait for a rail.
+    /// Picks a message's rails by the machine's policy; `None` if the message has to wait for a rail.
     ///
     /// # Errors
     /// If no rail between the two nodes works.
@@ -238,9 +240,9 @@ impl Rails {
         Ok(self.pick_of(up, wanted.size, wanted.free))
     }
 
-    /// Picks the rails of a collective call's message from one process of the node to processes of other nodes, as [`pick`](Self::pick).
-    /// If no rail that works leads to all of them by the machine's allocation, the first rail that works carries the message: the call
-    /// would otherwise wait for a rail although one works.
+    /// Picks the rails for a collective call's message from one process on the node to processes on other nodes, as
+    /// [`pick`](Self::pick). If no working rail leads to all of them by the machine's allocation, the first working
+    /// rail carries the message: the call would otherwise wait for a rail although one works.
     ///
     /// # Errors
     /// If no rail works.
@@ -267,7 +269,7 @@ impl Rails {
         Ok(self.pick_of(up, size, None))
     }
 
-    /// Picks of some rails that work.
+    /// Picks from some working rails.
     fn pick_of(&self, up: Vec<Rail>, size: Bytes, told: Option<u32>) -> Option<Picked> {
         let free = || {
             let free = up.iter().copied().filter(|&rail| self.is_free(rail));
@@ -309,8 +311,8 @@ impl Rails {
     }
 }
 
-/// Attaches processes at the adapters of all rails. The first processes of all nodes are in contexts of one number there, so
-/// are the second ones, and so on: broadcasts need this.
+/// Attaches processes at all rails' adapters. All nodes' first processes are in contexts with one number there, so are
+/// the second ones, and so on: broadcasts need this.
 fn attach_beside(processes: &[Node], rails: u32) -> Result<Vec<TiVec<Rail, Node>>, NoContext> {
     let mut places: Vec<TiVec<Rail, Node>> = Vec::new();
     let mut rounds: Vec<Vec<usize>> = Vec::new();
@@ -336,7 +338,7 @@ fn attach_beside(processes: &[Node], rails: u32) -> Result<Vec<TiVec<Rail, Node>
     Ok(places)
 }
 
-/// The memory of a process at the adapter of a rail: a mailbox, and slots for small puts and gets.
+/// A process's memory at a rail's adapter: a mailbox, and slots for small puts and gets.
 fn mailbox(place: &Node) -> Result<(Mailbox, Pool), JobError> {
     let own = place.attach(place.capability())?;
     let slots = SMALL * u64::from(THROTTLE);
@@ -345,7 +347,7 @@ fn mailbox(place: &Node) -> Result<(Mailbox, Pool), JobError> {
     Ok((Mailbox::new(own)?, slots))
 }
 
-/// Whether bytes of a process lie in main memory.
+/// Whether a process's bytes lie in main memory.
 pub(super) fn in_main(process: &Node, at: ElanAddr, size: Bytes) -> bool {
     process.placement(at, size) == Ok(Placement::Main)
 }

@@ -1,14 +1,14 @@
 //! # Reductions (`elan_reduce`)
 //!
-//! The hosts combine the members' vectors up the balanced tree, 2 KB at a time: the thread processor has no floating point.
-//! Each process puts its partial result into its own slot of the process above, when that process has taken the last one
-//! (*credit*). The result of the first leader goes to one process by a DMA, or to all by the software broadcast. This
-//! broadcast needs no barrier, since the next chunk of a process says that the process has taken the last result. On a machine with
-//! several rails, the policy picks those of partial results and results ([`super::group`]).
+//! The hosts combine the members' vectors up the balanced tree, 2 KB at a time: the thread processor has no floating
+//! point. Each process puts its partial result into its own slot of the process above, when that process has taken the
+//! last one (*credit*). The first leader's result goes to one process by a DMA, or to all by the software broadcast.
+//! This broadcast needs no barrier, since a process's next chunk shows that the process has taken the last result. On a
+//! machine with several rails, the policy picks the rails for partial results and results ([`super::group`]).
 //!
-//! A function that does not commute gets the vectors in the order of the ranks. The teams of most groups are runs of ranks,
-//! and the tree keeps their order. For other groups, every process stands for itself in the tree, and processes of one node
-//! send each other messages as well.
+//! A function that does not commute gets the vectors in rank order. Most groups' teams are rank runs, and the tree
+//! keeps their order. For other groups, every process stands for itself in the tree, and processes on one node send
+//! each other messages as well.
 //!
 //! Combining bytes costs as much as copying them.
 
@@ -22,16 +22,16 @@ use elan::transaction::word_of;
 use elan::{DmaError, ElanAddr, ProcessId};
 use units::Bytes;
 
-/// How vectors are combined: elements of `size` bytes, and a function of two vectors that replaces the second by the result
-/// (`fn(in, inout, count, handle)`).
+/// How vectors are combined: elements of `size` bytes, and a function on two vectors that replaces the second by the
+/// result (`fn(in, inout, count, handle)`).
 pub struct Reduction<'a> {
-    /// Bytes of an element, up to [`MOST_ELEMENT`].
+    /// Bytes per element, up to [`MOST_ELEMENT`].
     pub size: Bytes,
-    /// The function; its arguments consist of whole elements, equally many in both.
+    /// The function; its arguments are whole elements, equally many in both.
     pub combine: &'a dyn Fn(&[u8], &mut [u8]),
 }
 
-/// Turns a function of words of 8 bytes into a function of vectors of words.
+/// Turns a function on 8-byte words into a function on word vectors.
 pub fn of_words(function: impl Fn(u64, u64) -> u64) -> impl Fn(&[u8], &mut [u8]) {
     move |one, other| {
         for (one, other) in one.chunks(8).zip(other.chunks_mut(8)) {
@@ -41,10 +41,10 @@ pub fn of_words(function: impl Fn(u64, u64) -> u64) -> impl Fn(&[u8], &mut [u8])
     }
 }
 
-/// The longest element of a reduction.
+/// The longest element in a reduction.
 pub const MOST_ELEMENT: Bytes = CHUNK;
 
-/// Who gets the result.
+/// The receivers of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum To {
     /// One member, by its rank.
@@ -54,7 +54,7 @@ pub enum To {
 }
 
 impl Group {
-    /// Combines `count` elements at `source` of each member into `target` (`elan_reduce`), as if in rank order. `source`
+    /// Combines `count` elements at each member's `source` into `target` (`elan_reduce`), as if in rank order. `source`
     /// and `target` belong to the call until it ends; only members that get the result need a `target`.
     ///
     /// # Errors
@@ -96,7 +96,7 @@ impl Group {
         self.during("reduce", call).await
     }
 
-    /// Combines one chunk. Returns the result to members that get it; what other members get has no meaning.
+    /// Combines one chunk. Returns the result to members that get it; other members' return value has no meaning.
     async fn reduce_chunk(
         &self,
         mut own: Vec<u8>,
@@ -142,13 +142,13 @@ impl Group {
         Ok(own)
     }
 
-    /// Combines two partial results; the one of the smaller ranks comes first.
+    /// Combines two partial results; the smaller ranks' one comes first.
     async fn combine(&self, operation: &Reduction<'_>, before: &[u8], after: &mut [u8]) {
         (operation.combine)(before, after);
         self.copy(Bytes::new(after.len() as u64)).await;
     }
 
-    /// Takes the partial results of the children, passes the combined result to the place above, and returns it.
+    /// Takes the children's partial results, passes the combined result to the place above, and returns it.
     async fn climb(
         &self,
         mut own: Vec<u8>,
@@ -206,7 +206,7 @@ impl Group {
         }
     }
 
-    /// The result goes from the first leader to the leaders of the members that get it.
+    /// The result goes from the first leader to the leaders of the receiving members.
     async fn deliver(&self, own: &mut Vec<u8>, to: To) -> Result<(), DmaError> {
         let (context, at) = (&self.inner.context, self.inner.block.result());
         let (team, length) = (self.inner.team, Bytes::new(own.len() as u64));

@@ -10,8 +10,8 @@ use units::Bytes;
 /// Puts up to this length are copied at once (`LIBELAN_PUTGET_SMALLPUTSIZE`).
 pub const SMALL: Bytes = Bytes::new(64);
 
-/// Puts, gets and queued messages of a process that are under way at a time (`LIBELAN_PUTGET_THROTTLE`). The value is
-/// assumed; it is not published.
+/// A process's puts, gets and queued messages under way at a time (`LIBELAN_PUTGET_THROTTLE`). The value is assumed; it
+/// is not published.
 pub const THROTTLE: u32 = 32;
 
 /// A put, get or queued message that was started (`ELAN_EVENT`).
@@ -21,7 +21,7 @@ pub struct Remote {
     pub(super) end: Rc<End>,
 }
 
-/// An operation, as reports of deadlocks name it.
+/// An operation, as deadlock reports name it.
 #[derive(Clone, Copy)]
 pub(super) enum Operation {
     Put(ProcessId),
@@ -60,7 +60,7 @@ impl Remote {
         self.end.done.clone()
     }
 
-    /// How the operation ended; none before its end.
+    /// The operation's result; `None` before its end.
     pub fn result(&self) -> Option<Result<(), DmaError>> {
         self.end.result.get()
     }

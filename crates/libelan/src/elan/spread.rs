@@ -9,19 +9,19 @@ use std::pin::Pin;
 use std::task::Poll;
 use units::Bytes;
 
-/// A part of a message: where it begins, and its length.
+/// A message part: its begin and its length.
 pub(super) type Part = (Bytes, Bytes);
 
-/// One of several things that are done at once.
+/// One of several concurrent operations.
 pub(super) type Act<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
-/// The host that posts the stripes of a message: a call for each.
+/// The host that posts a message's stripes: a call for each.
 pub(super) struct Poster {
     pub node: Node,
     pub cpu: Cpu,
     /// The turn of the process's call, until the message has been posted or has to wait.
     pub turn: Option<Turn>,
-    /// Whether the next call has been paid for: that of the process.
+    /// Whether the next call has been paid for: the process's.
     pub paid: bool,
 }
 
@@ -41,8 +41,8 @@ impl Poster {
     }
 }
 
-/// A rail that is taken for a stripe. The rail is free again when the stripe is over, or when nobody waits for it any more, as the
-/// call has failed.
+/// A rail that is taken for a stripe. The rail is free again when the stripe is over, or when it has no waiter any
+/// more, as the call has failed.
 struct Taken<'a>(&'a Rails, Rail);
 
 impl Drop for Taken<'_> {
@@ -51,23 +51,23 @@ impl Drop for Taken<'_> {
     }
 }
 
-/// A part of a message that one rail carries.
+/// A message part that one rail carries.
 struct Stripe<'a> {
     part: Part,
     /// The rail, if it is taken for the stripe.
     _taken: Option<Taken<'a>>,
-    /// What is still under way: a broadcast may have two ranges of nodes.
+    /// Transfers still under way: a broadcast may have two node ranges.
     transfers: Vec<Transfer>,
     failed: Option<DmaError>,
 }
 
-/// Carries a message of some size over the rails that `pick` picks, where `start` starts the transfers of each stripe.
+/// Carries a message of some size over the rails that `pick` picks, where `start` starts each stripe's transfers.
 ///
 /// # Errors
-/// If no rail works, or a transfer fails for another reason: then nothing of the message is under way.
+/// If no rail works, or a transfer fails for another reason: then no part of the message is under way.
 ///
 /// # Panics
-/// If a part of the message was carried twice, or never.
+/// If a message part was carried twice, or never.
 pub(super) async fn carry(
     rails: &Rails,
     size: Bytes,
@@ -116,7 +116,7 @@ pub(super) async fn carry(
     Ok(())
 }
 
-/// Waits until another stripe is over, and releases its rail; none if all are.
+/// Waits until another stripe is over, and releases its rail; `None` if all are.
 async fn next(stripes: &mut Vec<Stripe<'_>>) -> Option<(Part, Result<(), DmaError>)> {
     if stripes.is_empty() {
         return None;
@@ -147,7 +147,7 @@ async fn next(stripes: &mut Vec<Stripe<'_>>) -> Option<(Part, Result<(), DmaErro
     Some((stripe.part, stripe.failed.map_or(Ok(()), Err)))
 }
 
-/// Waits until all of some acts are over.
+/// Waits until all the given operations are over.
 pub(super) async fn all<'a, T>(acts: impl IntoIterator<Item = Act<'a, T>>) -> Vec<T> {
     let mut acts: Vec<_> = acts.into_iter().map(|act| (act, None)).collect();
     poll_fn(|context| {

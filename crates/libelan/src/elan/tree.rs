@@ -1,19 +1,19 @@
-//! The balanced tree of the collective calls: places `0..count`, each with at most `ratio` children.
+//! The collective calls' balanced tree: places `0..count`, each with at most `ratio` children.
 //!
-//! Place 0 is the root. Below a place lies a range of adjacent places. The range is cut in parts of equal length, give or
-//! take one, and the first places of the parts are the children. So the tree is at most one level higher than necessary. A
-//! walk from the root on, children after their parent and in order, visits the places from 0 up: partial results of a
-//! reduction can be combined in the order of the places.
+//! Place 0 is the root. Below a place lies a range of adjacent places. The range is cut in equally long parts, give or
+//! take one, and the parts' first places are the children. So the tree is at most one level higher than necessary. A
+//! walk from the root on, children after their parent and in order, visits the places from 0 up: a reduction's partial
+//! results can be combined in place order.
 
 /// A place in the tree: its parent and its children.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Spot {
-    /// The place above, and which of its children this place is; none for the root.
+    /// The place above, and which of its children this place is; `None` for the root.
     pub parent: Option<(u32, u32)>,
     pub children: Vec<u32>,
 }
 
-/// Place `place` of the tree of `count`.
+/// Place `place` in the tree with `count` places.
 pub(crate) fn balanced(count: u32, ratio: u32, place: u32) -> Spot {
     assert!(place < count && ratio > 0);
     let (mut from, mut to, mut parent) = (0, count, None);
@@ -32,7 +32,7 @@ pub(crate) fn balanced(count: u32, ratio: u32, place: u32) -> Spot {
     }
 }
 
-/// Place `place` of a chain.
+/// Place `place` in a chain.
 pub(crate) fn chain(count: u32, place: u32) -> Spot {
     balanced(count, 1, place)
 }
@@ -57,7 +57,7 @@ mod tests {
         }
     }
 
-    /// Places of a full tree of some height.
+    /// Places in a full tree of some height.
     fn full(ratio: u32, height: u32) -> u32 {
         (0..=height).map(|level| ratio.pow(level)).sum()
     }

@@ -1,4 +1,4 @@
-//! The memory allocator: pieces of mapped ranges (petrini2003 s3.1.2).
+//! The memory allocator: pieces from mapped ranges (petrini2003 s3.1.2).
 
 use elan::{ElanAddr, MemoryError, Node, Permissions, Placement, Region};
 use std::collections::BTreeMap;
@@ -11,28 +11,28 @@ pub enum AllocError {
     /// There is no room.
     #[error(transparent)]
     Exhausted(#[from] MemoryError),
-    /// The only range of a heap that does not grow is full.
+    /// The only range in a heap that does not grow is full.
     #[error("a heap of {heap} has no room for {size}")]
     Full {
-        /// Length of the heap.
+        /// The heap's length.
         heap: Bytes,
-        /// What was wanted.
+        /// The requested size.
         size: Bytes,
     },
-    /// The alignment is no power of two.
+    /// The alignment is not a power of two.
     #[error("an alignment of {0} is no power of two")]
     Alignment(u32),
-    /// Nothing was allocated there, or it has been freed.
+    /// There was no allocation at the address, or it has been freed.
     #[error("nothing is allocated at {0}")]
     NotAllocated(ElanAddr),
 }
 
 /// A heap in one process's memory. It maps ranges as it needs them, hands out the lowest place that fits, and unmaps a
-/// range once all of the range is free. Equal calls give equal addresses.
+/// range once it is free as a whole. Equal calls give equal addresses.
 pub struct Heap {
     node: Node,
     placement: Placement,
-    /// How much the heap maps at a time; none for a heap that does not grow.
+    /// How much the heap maps at a time; `None` for a heap that does not grow.
     arena: Option<Bytes>,
     arenas: BTreeMap<ElanAddr, Region>,
     /// Free and used pieces: start and length.
@@ -53,7 +53,7 @@ impl Heap {
         }
     }
 
-    /// A heap that is mapped now and stays mapped: it neither grows nor shrinks.
+    /// A heap that is mapped now and stays mapped: it never grows or shrinks.
     ///
     /// # Errors
     /// If there is no room for the heap.
@@ -132,16 +132,16 @@ impl Heap {
         Some(at)
     }
 
-    /// Frees what was allocated at an address.
+    /// Frees the allocation at an address.
     ///
     /// # Errors
-    /// If nothing was allocated there.
+    /// If there is no allocation at this address.
     pub fn free(&mut self, at: ElanAddr) -> Result<(), AllocError> {
         let mut start = u64::from(at.as_u32());
         let length = self.used.remove(&start);
         let mut length = length.ok_or(AllocError::NotAllocated(at))?;
         self.clear(at, length);
-        // Adjacent free pieces of the range become one.
+        // Adjacent free pieces in the range become one.
         let (&first, region) = self
             .arenas
             .range(..=at)

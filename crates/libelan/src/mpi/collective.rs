@@ -1,8 +1,8 @@
-//! MPI's collective calls on the world, built on the calls of Elanlib.
+//! MPI's collective calls on the world, built on Elanlib's calls.
 //!
-//! Barriers and broadcasts are by hardware if the world's nodes are adjacent. Buffers of MPI may have different addresses
-//! in different ranks. So a broadcast goes, part by part, through a global buffer of [`STAGE`]: the root copies each part
-//! in, and the other ranks copy it out.
+//! Barriers and broadcasts are by hardware if the world's nodes are adjacent. MPI buffers may have different addresses
+//! in different ranks. So a broadcast goes, part by part, through a global buffer, [`STAGE`] long: the root copies each
+//! part in, and the other ranks copy it out.
 
 use super::{Mpi, Result};
 use crate::elan::STAGE;
@@ -19,7 +19,7 @@ impl Mpi {
         Ok(self.tport.elan.all_group().hgsync().await?)
     }
 
-    /// Sends bytes of the root to all ranks (`MPI_Bcast`).
+    /// Sends the root's bytes to all ranks (`MPI_Bcast`).
     ///
     /// # Errors
     /// If the buffer is not mapped, or there is no such root.
@@ -54,7 +54,7 @@ impl Mpi {
         Ok(elan3.store(to, &bytes).map_err(DmaError::from)?)
     }
 
-    /// Combines vectors of all ranks at one rank (`MPI_Reduce`); only that rank needs a target.
+    /// Combines all ranks' vectors at one rank (`MPI_Reduce`); only that rank needs a target.
     ///
     /// # Errors
     /// If this rank has no such vectors, or there is no such root.
@@ -70,7 +70,7 @@ impl Mpi {
         Ok(group.reduce(source, target, count, operation, to).await?)
     }
 
-    /// Combines vectors of all ranks at all ranks (`MPI_Allreduce`).
+    /// Combines all ranks' vectors at all ranks (`MPI_Allreduce`).
     ///
     /// # Errors
     /// If this rank has no such vectors.

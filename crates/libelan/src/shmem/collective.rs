@@ -1,4 +1,4 @@
-//! Shmem's collective calls, built on the calls of Elanlib.
+//! Shmem's collective calls, built on Elanlib's calls.
 //!
 //! | call | here |
 //! |---|---|
@@ -7,8 +7,8 @@
 //! | `shmem_fcollect64`, `shmem_collect64` | [`Shmem::fcollect`], [`Shmem::collect`] |
 //! | `shmem_long_sum_to_all`, `..._max_to_all` | [`Shmem::to_all`] |
 //!
-//! Each call is for a set of processing elements, a [`Group`]: the group of all, or one that [`crate::elan::Elan::group`]
-//! has made. Sources and targets are symmetric memory. Hardware serves the calls where it can.
+//! Each call is for a [`Group`] of processing elements: all of them, or one that [`crate::elan::Elan::group`] has made.
+//! Sources and targets are symmetric memory. Hardware serves the calls where it can.
 
 use super::{Result, Shmem, ShmemError};
 use crate::elan::group::Group;
@@ -19,7 +19,7 @@ use elan::transaction::{WORD, word_of};
 use units::Bytes;
 
 impl Shmem {
-    /// Waits until the caller's own puts are over, and then for all members of a group.
+    /// Waits until the caller's own puts are over, and then for all group members.
     ///
     /// # Errors
     /// As [`Shmem::quiet`], once all members have come.
@@ -29,7 +29,8 @@ impl Shmem {
         quiet
     }
 
-    /// Sends the bytes at the root's source to the target of all other members of a group; the root's own target stays as it is.
+    /// Sends the bytes at the root's source to the target of all other group members; the root's own target stays as it
+    /// is.
     ///
     /// # Errors
     /// If a member has no such memory; the process that sends to the member gets the error.
@@ -48,7 +49,7 @@ impl Shmem {
         Ok(group.hbcast_from(span, root).await?)
     }
 
-    /// Concatenates equally long sources of all members, in the order of the ranks, in the target of every member.
+    /// Concatenates all members' equally long sources, in rank order, in every member's target.
     ///
     /// # Errors
     /// If a member has no such memory.
@@ -65,7 +66,7 @@ impl Shmem {
             .await
     }
 
-    /// Concatenates as [`fcollect`](Shmem::fcollect), for sources of different lengths.
+    /// Concatenates as [`fcollect`](Shmem::fcollect), for sources with different lengths.
     ///
     /// # Errors
     /// If a member has no such memory.
@@ -76,7 +77,7 @@ impl Shmem {
         size: Bytes,
         group: &Group,
     ) -> Result<()> {
-        // All lengths, by rank: each member says its own.
+        // All lengths, by rank: each member contributes its own.
         let elan3 = self.elan.elan3();
         let (ranks, rank) = (u64::from(group.size()), u64::from(group.rank()));
         let words = self.elan.elan3().alloc_main(8, WORD * ranks)?;
@@ -104,7 +105,7 @@ impl Shmem {
             .await
     }
 
-    /// Each member puts its part into the target of the first, which sends all parts to all.
+    /// Each member puts its part into the first one's target; the first sends all parts to all.
     async fn gather(
         &self,
         target: ElanAddr,
@@ -113,7 +114,7 @@ impl Shmem {
         group: &Group,
     ) -> Result<()> {
         let first = group.lookup(0).expect("a group has a first member");
-        // The target of the first member belongs to that member until it calls.
+        // The first member's target belongs to that member until it calls.
         self.barrier(group).await?;
         let part = target.offset(offset);
         self.put(part, source, size, first.get()).await?;
@@ -122,7 +123,7 @@ impl Shmem {
         Ok(())
     }
 
-    /// Combines the vectors of `count` words at the sources of all members of a group in the targets of all members.
+    /// Combines the `count`-word vectors at all group members' sources in all members' targets.
     ///
     /// # Errors
     /// If this process has no such vectors.

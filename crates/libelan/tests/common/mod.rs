@@ -1,4 +1,4 @@
-//! What the tests of the libraries share: machines, and places where processes leave their results.
+//! The library tests' common parts: machines, and places where processes leave their results.
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
 use elan::{Cluster, Config, DmaError, ElanAddr, NodeId, ProcessId, Stop};
@@ -12,7 +12,7 @@ use units::{Bytes, Time};
 mod machines;
 pub use machines::*;
 
-/// The shipped machine of the second generation, on a tree of choice.
+/// The second generation's shipped machine, on the given tree.
 pub fn opteron(tree: FatTree) -> Config {
     let file = include_str!("../../../../machines/opteron-qsnet2.toml");
     machine_on(file, tree.into())
@@ -36,12 +36,12 @@ pub fn with_rails(config: &Config, rails: u32, policy: Kind, striping: f64) -> C
     config
 }
 
-/// Runs a program on the processes of a job on 16 nodes, to the end.
+/// Runs a program on a job's processes on 16 nodes, to the end.
 pub fn run(job: &Job, program: impl AsyncFn(Pe) + 'static) {
     run_on(&sixteen_nodes(), job, program);
 }
 
-/// The same on a machine of choice; the cluster after it.
+/// The same on the given machine; returns the cluster after it.
 pub fn run_on(config: &Config, job: &Job, program: impl AsyncFn(Pe) + 'static) -> Cluster {
     let (cluster, end) = play(config, job, program);
     end.unwrap_or_else(|stop| panic!("{stop}"));
@@ -62,7 +62,7 @@ pub fn play(
     (cluster, end)
 }
 
-/// A broadcast of either kind.
+/// A broadcast, by hardware or software.
 pub async fn broadcast(
     group: &Group,
     hardware: bool,
@@ -77,7 +77,7 @@ pub async fn broadcast(
     }
 }
 
-/// Memory of a process, allocated by itself.
+/// A process's memory, allocated by itself.
 pub fn alloc(pe: &Pe, adapter: bool, size: Bytes) -> ElanAddr {
     let allocated = if adapter {
         pe.elan3().alloc_elan(64, size)
@@ -87,12 +87,12 @@ pub fn alloc(pe: &Pe, adapter: bool, size: Bytes) -> ElanAddr {
     allocated.expect("there is room")
 }
 
-/// Stores bytes in memory of a process.
+/// Stores bytes in a process's memory.
 pub fn store(pe: &Pe, at: ElanAddr, bytes: &[u8]) {
     pe.elan3().store(at, bytes).expect("it is mapped");
 }
 
-/// Bytes of a process's memory.
+/// Bytes in a process's memory.
 pub fn load(pe: &Pe, at: ElanAddr, size: Bytes) -> Box<[u8]> {
     pe.elan3().load(at, size).expect("it is mapped")
 }
@@ -102,13 +102,13 @@ pub fn job(nodes: &[u32]) -> Job {
     job_of(nodes, 1)
 }
 
-/// So many processes at each of some nodes.
+/// So many processes at each given node.
 pub fn job_of(nodes: &[u32], pes: u32) -> Job {
     let nodes = nodes.iter().copied().map(NodeId::new);
     Job::new("test", nodes, pes).expect("there are nodes")
 }
 
-/// The number of a process.
+/// A process's number.
 pub fn me(pe: &Pe) -> u32 {
     pe.vp().get()
 }
@@ -123,7 +123,7 @@ pub fn b(bytes: u64) -> Bytes {
     Bytes::new(bytes)
 }
 
-/// Some main memory with bytes that tell who has it.
+/// Some main memory with bytes that identify its owner.
 pub fn filled(pe: &Pe, seed: u64, length: u64) -> ElanAddr {
     let at = pe.elan3().alloc_main(64, b(length)).unwrap();
     store(pe, at, &pattern(seed, length));
@@ -134,7 +134,7 @@ pub fn assert_holds(pe: &Pe, at: ElanAddr, seed: u64, length: u64) {
     assert_eq!(load(pe, at, b(length))[..], pattern(seed, length));
 }
 
-/// Of vectors of maps `x -> a x + b` of numbers of 32 bits, the one after the other: associative, and it does not commute.
+/// Composes vectors of maps `x -> a x + b` on 32-bit numbers: associative, not commutative.
 pub fn compose(first: &[u8], then: &mut [u8]) {
     let map = |bytes: &[u8]| {
         let part = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));

@@ -23,7 +23,7 @@ pub(super) const MESSAGES: [(Mode, u64); 7] = [
     (Mode::Standard, 90_000),
 ];
 
-/// Sends a message of each kind there and back, unexpected or not; returns how the ends of the first process ended.
+/// Sends a message of each kind there and back, unexpected or not; returns the results at the first process.
 pub(super) fn exchange(
     config: &Config,
     late: bool,
@@ -60,7 +60,7 @@ pub(super) fn exchange(
             };
             noted.note((me(&pe), outcome));
         }
-        // Nothing more comes.
+        // No more messages come.
         let more = tport.peek(Select::ANY).await;
         assert!(more.is_err() || more == Ok(None), "{more:?}");
     };
@@ -71,7 +71,7 @@ pub(super) fn exchange(
     ends
 }
 
-/// Messages of all lengths survive outages at all moments.
+/// Messages with any length survive outages at all moments.
 #[test]
 fn messages_survive_outages() {
     let config = sixteen_nodes();
@@ -88,7 +88,7 @@ fn messages_survive_outages() {
     }
 }
 
-/// Without a way between two processes, both get an error that names the other; nobody waits for ever.
+/// Without a way between two processes, both get an error that names the other, and do not wait for ever.
 #[test]
 fn messages_without_a_way_fail_at_both_ends() {
     let config = sixteen_nodes();

@@ -1,4 +1,4 @@
-//! Rails that fail at any moment of any kind of message, return, and fail again: everything arrives once and whole.
+//! Rails that fail at any moment in any message kind, return, and fail again: everything arrives once and whole.
 
 use crate::common::{
     alloc, assert_holds, b, cluster, four_nodes, job, job_of, logs, me, pattern, pid, store,
@@ -20,7 +20,7 @@ fn fail(cluster: &mut Cluster, rail: u32, at: Time, pause: Time) {
     cluster.repair_rail(Rail::new(rail), at + pause);
 }
 
-/// Runs a program to its end while rails fail as `failures` says; returns when it ended.
+/// Runs a program to its end while rails fail as `failures` lists; returns when it ended.
 fn run_failing(
     config: &Config,
     job: &Job,
@@ -44,7 +44,7 @@ fn run_failing(
     ends.iter().copied().max().expect("there is a process")
 }
 
-/// All kinds of messages, one after the other, some at a time: every process with its right neighbour, and all together.
+/// All message kinds, one after the other, some at a time: every process with its right neighbour, and all together.
 async fn all_kinds(pe: Pe) {
     let (elan, shmem, me, all) = (pe.elan(), pe.shmem(), me(&pe), pe.nvps());
     let (right, left) = ((me + 1) % all, (me + all - 1) % all);
@@ -57,7 +57,7 @@ async fn all_kinds(pe: Pe) {
     let queue = elan.queue_rx(2, b(100)).unwrap();
     group.gsync().await.unwrap();
     for round in 0..2_u64 {
-        // Puts and gets, of all lengths, in both memories, under way at the same time.
+        // Puts and gets, with all lengths, in both memories, under way at the same time.
         let seed = 10 * round + u64::from(me);
         let source = alloc(&pe, false, b(30_000));
         store(&pe, source, &pattern(seed, 30_000));
@@ -95,7 +95,7 @@ async fn all_kinds(pe: Pe) {
             elan.wait(tx).await.unwrap();
         }
         group.gsync().await.unwrap();
-        // Messages of all lengths, received in the order of their sending.
+        // Messages with all lengths, received in sending order.
         let tport = elan.tport();
         let lengths = [0, 100, 700, 200, 9_000, 0, 20_000, 50];
         let mut sends = Vec::new();
@@ -123,7 +123,7 @@ async fn all_kinds(pe: Pe) {
         for tx in sends {
             tport.tx_wait(tx).await.unwrap();
         }
-        // Atomics: nobody counts twice.
+        // Atomics: no process counts twice.
         for _ in 0..3 {
             shmem.finc(counter, 0).await.unwrap();
         }
@@ -242,7 +242,7 @@ fn at_many_moments() {
     }
 }
 
-/// Two processes of each node, three rails of which one always works, and often only one.
+/// Two processes on each node, three rails; one always works, and often only one.
 #[test]
 fn two_of_three_rails_fail() {
     for policy in [BASIC, LOCAL_DYNAMIC] {
@@ -268,7 +268,7 @@ fn two_of_three_rails_fail() {
     }
 }
 
-/// Whether an error says that no rail works.
+/// Whether the error is that no rail works.
 fn is_none(error: ShmemError) -> bool {
     matches!(error, ShmemError::Dma(DmaError::NoRail { .. }))
 }
@@ -293,10 +293,10 @@ async fn count(pe: &Pe, counter: ElanAddr, word: ElanAddr) {
     assert!(failed > 3 && counted > 20, "{failed}, {counted}");
 }
 
-/// The tag of the last message.
+/// The last message's tag.
 const LAST: u64 = 99;
 
-/// Sends short and longer messages while rails come and go; returns the tags of those that have been sent, as bits.
+/// Sends short and longer messages while rails come and go; returns the sent messages' tags, as bits.
 async fn send_some(pe: &Pe, from: ElanAddr) -> u64 {
     let (tport, mut sent) = (pe.elan().tport(), 0);
     for tag in 0..30_u64 {
@@ -316,7 +316,7 @@ async fn send_some(pe: &Pe, from: ElanAddr) -> u64 {
     sent
 }
 
-/// Receives them, in their order; returns the tags of those that have come, as bits.
+/// Receives them, in their order; returns the received messages' tags, as bits.
 async fn receive_some(pe: &Pe, to: ElanAddr) -> u64 {
     let (tport, mut received, mut last) = (pe.elan().tport(), 0, 0);
     loop {
@@ -335,8 +335,8 @@ async fn receive_some(pe: &Pe, to: ElanAddr) -> u64 {
     }
 }
 
-/// When no rail works, what is asked for fails, and nothing comes of it later. When one works again, all goes on; collective
-/// calls, and sends whose envelope has arrived, wait for it.
+/// When no rail works, operations fail, without a later effect. When one works again, all continues; collective calls,
+/// and sends with an arrived envelope, wait for it.
 #[test]
 fn no_rail_works() {
     for policy in [BASIC, DYNAMIC] {
@@ -363,7 +363,7 @@ fn no_rail_works() {
                 pe.elan().all_group().hgsync().await.unwrap();
             });
             assert!(end > at, "nothing failed");
-            // What was sent and what was received are the same messages, and some failed.
+            // The sent and the received messages are the same, and some failed.
             let tags = tags.borrow();
             assert_eq!(tags[0], tags[1], "{policy:?}, {at}");
             assert!((5..30).contains(&tags[0].count_ones()), "{:b}", tags[0]);
@@ -371,7 +371,7 @@ fn no_rail_works() {
     }
 }
 
-/// If no rail ever works again, collective calls are a deadlock whose report names them.
+/// If no rail ever works again, collective calls are a deadlock; its report names them.
 #[test]
 fn all_rails_are_gone() {
     let config = with_rails(&four_nodes(), 2, BASIC, 0.0);

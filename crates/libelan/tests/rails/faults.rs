@@ -1,4 +1,4 @@
-//! Several rails on a machine that lists faults: of a rail as a whole, and of the home adapter of one node.
+//! Several rails on a machine that lists faults: for a rail as a whole, and for one node's home adapter.
 
 use crate::common::{
     assert_holds, b, bit_errors, cluster, down, failing, filled, four_nodes, job, me, opteron,
@@ -14,7 +14,7 @@ use rails::Kind;
 use rails::policies::{BASIC, LOCAL_DYNAMIC, STATIC};
 use units::Time;
 
-/// Puts, gets, messages and collective calls, each checked; messages of some lengths.
+/// Puts, gets, messages and collective calls, each checked; messages with some lengths.
 async fn most_kinds(pe: Pe, lengths: &[u64]) {
     let (elan, me, all) = (pe.elan(), me(&pe), pe.nvps());
     let (right, left) = ((me + 1) % all, (me + all - 1) % all);
@@ -78,8 +78,8 @@ fn a_listed_rail_fails() {
     }
 }
 
-/// The home adapter of one node dies at any moment, for ever: what its process puts into adapter memory, or sends to a queue,
-/// arrives once, by detours, and its calls end.
+/// One node's home adapter dies at any moment, for ever: its process's puts into adapter memory, and its messages to
+/// queues, arrive once, by detours, and its calls end.
 #[test]
 fn a_home_adapter_dies() {
     for moment in 0..24_u64 {
@@ -111,7 +111,8 @@ fn a_home_adapter_dies() {
     }
 }
 
-/// An atomic that takes a detour has its answer also from a node whose host has stopped, as over the home rail: adapters work on.
+/// An atomic that takes a detour has its answer also from a node with a stopped host, as over the home rail: adapters
+/// work on.
 #[test]
 fn a_stopped_host_answers_detours() {
     let machine = with_rails(&four_nodes(), 2, BASIC, 0.5);
@@ -131,7 +132,7 @@ fn a_stopped_host_answers_detours() {
     }
 }
 
-/// Four nodes with four rails, some of which die.
+/// Four nodes with four rails; some rails die.
 fn without(rails: impl Iterator<Item = u32>, policy: Kind, at: Time) -> Config {
     let dies = rails.map(|rail| down(Part::Rail(Rail::new(rail)), at, None));
     let machine = with_rails(&four_nodes(), 4, policy, 0.5);
@@ -163,9 +164,9 @@ fn a_broadcast_needs_no_home_rail() {
     }
 }
 
-/// Under static allocation two nodes may have a single rail for each direction. If this rail is dead, or the sender's adapter, another
-/// rail carries the bytes of software broadcasts and reductions. The call did not take it, and tried the dead rail again and again at
-/// the same moment: the run had no end.
+/// Under static allocation two nodes may have a single rail for each direction. If this rail is dead, or the sender's
+/// adapter, another rail carries the bytes of software broadcasts and reductions. The call did not take it, and tried
+/// the dead rail again and again at the same moment: the run had no end.
 #[test]
 fn collective_calls_need_no_rail_of_the_allocation() {
     let together = async |pe: Pe| {
@@ -186,7 +187,8 @@ fn collective_calls_need_no_rail_of_the_allocation() {
     }
 }
 
-/// If no rail works for the time of detection, a collective call fails in all members. They waited for ever, without an error.
+/// If no rail works for the detection time, a collective call fails in all members. They waited for ever, without an
+/// error.
 #[test]
 fn collective_calls_fail_without_rails() {
     for moment in 0..8 {

@@ -31,7 +31,7 @@ fn between(rails: u32, from: u32, to: u32) -> Vec<u32> {
     between.map(Rail::get).collect()
 }
 
-/// The rails on which a node transmits and the three others receive, or the home rail if there are none.
+/// The rails on which a node transmits and the three others receive, or the home rail if there is no such rail.
 fn one_way(rails: u32, root: u32) -> Vec<u32> {
     let others = (0..4).filter(|&node| node != root);
     let ways: Vec<Vec<u32>> = others.map(|node| between(rails, root, node)).collect();
@@ -40,8 +40,8 @@ fn one_way(rails: u32, root: u32) -> Vec<u32> {
     if found.is_empty() { vec![0] } else { found }
 }
 
-/// How many bytes come by each rail of four messages of 40,000 bytes, one after the other. Whether these are striped over all
-/// rails or take turns, all rails that they may take carry the same.
+/// How many bytes come by each rail from four 40,000-byte messages, one after the other. Whether these are striped over
+/// all rails or take turns, all rails that they may take carry the same.
 fn expected(policy: Kind, rails: u32, (from, to): (u32, u32)) -> Vec<u64> {
     let own = match policy {
         STATIC => between(rails, from, to),
@@ -52,13 +52,13 @@ fn expected(policy: Kind, rails: u32, (from, to): (u32, u32)) -> Vec<u64> {
     (0..rails).map(bytes).collect()
 }
 
-/// Plays a program on two nodes of four, and returns what came to the node of process 1 and to that of process 0.
+/// Plays a program on two of four nodes, and returns the bytes that came to process 1's node and to process 0's.
 fn exchange(config: &Config, program: impl AsyncFn(Pe) + 'static) -> [Vec<u64>; 2] {
     let cluster = run_on(config, &job(&[0, 3]), program);
     [received(&cluster, 3), received(&cluster, 0)]
 }
 
-/// Puts and gets between main memories take the rails of the policy, and all bytes are right.
+/// Puts and gets between main memories take the policy's rails, and all bytes are right.
 #[test]
 fn puts_and_gets_take_the_rails_of_the_policy() {
     for config in generations() {
@@ -131,8 +131,8 @@ fn puts_gain_by_striping() {
     }
 }
 
-/// Words and other short bytes are never cut, and take the rails in turn; what has an end in adapter memory takes the home
-/// rail, and so do atomics and messages to queues.
+/// Words and other short bytes are never cut, and take the rails in turn; transfers with an end in adapter memory take
+/// the home rail, and so do atomics and messages to queues.
 #[test]
 fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
     for policy in policies() {
@@ -202,8 +202,8 @@ fn short_bytes_take_one_rail_and_adapter_memory_the_home_rail() {
     }
 }
 
-/// The bytes of a broadcast between main memories take the rails of the policy: by hardware to all nodes, by software from each node
-/// to the next of the chain. Those of adapter memory take the home rail.
+/// A broadcast's bytes between main memories take the policy's rails: by hardware to all nodes, by software from each
+/// node to the next in the chain. Those in adapter memory take the home rail.
 #[test]
 fn broadcasts_take_the_rails_of_the_policy() {
     for config in generations() {
@@ -262,7 +262,7 @@ fn broadcasts_take_the_rails_of_the_policy() {
     }
 }
 
-/// The partial results of a reduction climb over the rails of the policy, from each node of the tree to the place above.
+/// A reduction's partial results climb over the policy's rails, from each node in the tree to the place above.
 #[test]
 fn reductions_take_the_rails_of_the_policy() {
     for policy in policies() {

@@ -1,8 +1,8 @@
 //! The libraries on machines with several rails, under each policy.
 //!
 //! * `tports`: which rails longer messages take, and the gain;
-//! * `kinds`: which rails every other kind of message takes, counted at the adapters;
-//! * `failures`: rails that fail at any moment of any kind of message, and return.
+//! * `kinds`: which rails every other message kind takes, counted at the adapters;
+//! * `failures`: rails that fail at any moment in any message kind, and return.
 //! * `faults`: the same on a machine that lists faults.
 
 use crate::common;
@@ -22,7 +22,7 @@ fn policies() -> Vec<Kind> {
     SHIPPED.iter().map(|policy| policy.kind).collect()
 }
 
-/// Four nodes of each generation.
+/// Four nodes from each generation.
 fn generations() -> [Config; 2] {
     let tree = FatTree::quaternary(1).unwrap();
     [common::four_nodes(), common::opteron(tree)]

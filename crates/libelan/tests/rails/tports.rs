@@ -11,7 +11,8 @@ use libelan::elan::tport::{Mode, Room, Select};
 use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use units::Time;
 
-/// Messages of all lengths in both directions at once, expected or not, to and from both memories: the bytes are right.
+/// Messages with all lengths in both directions at once, expected or not, to and from both memories: the bytes are
+/// right.
 #[test]
 fn all_bytes_arrive() {
     let machines = generations().into_iter().flat_map(|config| {
@@ -58,7 +59,8 @@ fn all_bytes_arrive() {
     }
 }
 
-/// Sends so many messages of a length at once to processes of a job, by process 0; when all have been received.
+/// Sends so many messages with a length at once to a job's processes, by process 0; returns when all have been
+/// received.
 fn time(config: &Config, places: &[u32], messages: &[u32], length: u64) -> (Time, Cluster) {
     let job = job(places);
     let messages: std::rc::Rc<[u32]> = messages.into();
@@ -124,8 +126,8 @@ fn striping() {
     }
 }
 
-/// Two messages at a time between two nodes take two rails, and hardly more time than one: an adapter with one DMA engine may
-/// let the control packet of a message wait for a time slice of the other message. Shorter messages gain nothing.
+/// Two messages at a time between two nodes take two rails, and hardly more time than one: an adapter with one DMA
+/// engine may let one message's control packet wait for the other's time slice. Shorter messages have no gain.
 #[test]
 fn messages_at_a_time() {
     for config in generations() {
@@ -144,14 +146,14 @@ fn messages_at_a_time() {
                 both < alone + slice + Time::from_us(50),
                 "{policy:?}: {alone}, {both}"
             );
-            // A third waits for one of them, or shares it.
+            // A third waits for one, or shares it.
             let (three, _) = time(&config, &[0, 3], &[1, 1, 1], 500_000);
             assert!(three > alone + alone / 3, "{policy:?}: {alone}, {three}");
         }
     }
 }
 
-/// Node 0 sends to two others. Each of these would take rail 0 first; but the second learns that node 0 sends there.
+/// Node 0 sends to two others. Each would take rail 0 first; but the second notices that node 0 sends there.
 #[test]
 fn what_the_sender_knows() {
     let of = |policy| {
@@ -180,7 +182,7 @@ fn static_allocation() {
     }
 }
 
-/// What a rail that fails has not carried goes again, over others; the envelopes of the home rail take detours.
+/// Bytes that a failing rail has not carried go again, over others; the home rail's envelopes take detours.
 #[test]
 fn a_rail_that_fails() {
     for matching in [Matching::Adapter, Matching::Host] {

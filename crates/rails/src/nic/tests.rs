@@ -3,7 +3,7 @@
 use super::super::protocol::{Control, ControlMessage, Packet, Request};
 use super::{NodeId, decode, encode};
 
-/// What is encoded is decoded, to the last bit of every field.
+/// Decoding an encoded message returns every field to the last bit.
 #[test]
 fn every_message_survives_its_packet() {
     let numbers = [0, 1, 1 << 40, u64::MAX];

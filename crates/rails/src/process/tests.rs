@@ -1,4 +1,4 @@
-//! The assertion that a message is delivered: once, and all of it.
+//! The assertion that a message is delivered once and as a whole.
 
 use super::{Stripe, assert_complete};
 use units::Bytes;

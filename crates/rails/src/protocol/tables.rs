@@ -1,24 +1,24 @@
 //! # Tables 1 and 2 of coll2003, as tables
 //!
-//! Each event is a row and each cell a line, in the order of the paper. Lines marked *open* decide a cell that the paper
-//! leaves empty, and say why. Cells that never happen are assertions. `tests/protocol` explores all interleavings of small
-//! networks, and finds every other cell in use and none of the assertions.
+//! Each event is a row and each cell a line, in the paper's order. Lines marked *open* decide a cell that the paper
+//! leaves empty, and give the reason. Cells that never happen are assertions. `tests/protocol` explores all
+//! interleavings in small networks, and finds every other cell in use and no assertion.
 //!
-//! Where text, algorithms and tables of coll2003 differ, and what is done:
+//! Differences between text, algorithms and tables in coll2003, and the choice here:
 //!
-//! * Algorithm 5 puts the answer to a CTS that comes too late under "Receiving"; in the example of s4.2 this answer happens
-//!   in "Receiving & `Out_RTS`", which is empty in table 1. Here the answer is given in both.
-//! * Algorithm 5 sends the remote ACK of a local ACK in "Receiving & `Out_RTS`" only; table 1 in "Receiving", too. The
+//! * Algorithm 5 puts the answer to a CTS that comes too late under "Receiving"; in the example in s4.2 this answer
+//!   happens in "Receiving & `Out_RTS`", which is empty in table 1. Here the answer is given in both.
+//! * Algorithm 5 sends the remote ACK for a local ACK in "Receiving & `Out_RTS`" only; table 1 in "Receiving", too. The
 //!   sender needs it in both.
 //! * The text sends a local ACK where an RTS is granted, the tables send a CTS.
 //!
-//! An answer in "Free", "Receiving" or "Sending" belongs to a request that its process has given up: for such answers these
-//! columns of the last rows of table 1 exist. While another request is out, table 1 would take the answer for an answer to
-//! that request; [`late`] says what is done instead.
+//! An answer in "Free", "Receiving" or "Sending" belongs to a request that its process has given up: for such answers
+//! these columns exist in the last rows of table 1. While another request is out, table 1 would take the answer for an
+//! answer to that request; [`late`] has the choice made instead.
 
 use super::{Answer, Control, Event, Status};
 
-/// What an event does in a status.
+/// The effect of an event in a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cell {
     /// Messages to send, and the new status.
@@ -32,16 +32,16 @@ pub enum Cell {
     },
     /// Two requests meet: table 2 decides.
     AvoidLivelock,
-    /// A cell of table 2: the answer to the remote requester, what it does to the counter, the new status.
+    /// A cell in table 2: the answer to the remote requester, its effect on the counter, the new status.
     Meet {
         /// To the remote requester.
         remote: Control,
-        /// The change of the counter.
+        /// The counter's change.
         change: i32,
         /// The new status.
         next: Status,
     },
-    /// Nothing happens.
+    /// No effect.
     Ignore,
     /// The event cannot happen in this status, and why.
     Never(&'static str),
@@ -92,7 +92,7 @@ const NOT_RECEIVED: Cell = Cell::Never("a message is complete that nobody was gr
 const NOT_GRANTED: Cell = Cell::Never("a requester aborts what it was not granted");
 const NOT_SENT: Cell = Cell::Never("a message was received that nobody sends");
 
-/// Table 1. The columns are those of the paper: Free, Receiving, Sending, Reserved, Receiving & `Out_RTS`.
+/// Table 1. The columns are the paper's: Free, Receiving, Sending, Reserved, Receiving & `Out_RTS`.
 pub const TABLE_1: [[Cell; 5]; 8] = {
     use Answer as Lcl;
     use Cell::{AvoidLivelock, Ignore};
@@ -109,10 +109,10 @@ pub const TABLE_1: [[Cell; 5]; 8] = {
         ],
         // Local ACK
         [
-            NOT_RECEIVED,               // Free: open; it receives nothing
+            NOT_RECEIVED,               // Free: open; it receives no message
             remote(Rmt::Ack, Free),     // Receiving
-            NOT_RECEIVED,               // Sending: open; it receives nothing
-            NOT_RECEIVED,               // Reserved: open; it receives nothing
+            NOT_RECEIVED,               // Sending: open; it receives no message
+            NOT_RECEIVED,               // Reserved: open; it receives no message
             remote(Rmt::Ack, Reserved), // Receiving & Out_RTS
         ],
         // Local ABORT
@@ -133,10 +133,10 @@ pub const TABLE_1: [[Cell; 5]; 8] = {
         ],
         // Remote ABORT
         [
-            NOT_GRANTED,     // Free: open; it is granted to nobody
+            NOT_GRANTED,     // Free: open; it is not granted
             quiet(Free),     // Receiving
-            NOT_GRANTED,     // Sending: open; it is granted to nobody
-            NOT_GRANTED,     // Reserved: open; it is granted to nobody
+            NOT_GRANTED,     // Sending: open; it is not granted
+            NOT_GRANTED,     // Reserved: open; it is not granted
             quiet(Reserved), // Receiving & Out_RTS
         ],
         // Remote CTS
@@ -149,11 +149,11 @@ pub const TABLE_1: [[Cell; 5]; 8] = {
         ],
         // Remote ACK
         [
-            NOT_SENT,    // Free: open; it sends nothing
-            NOT_SENT,    // Receiving: open; it sends nothing
+            NOT_SENT,    // Free: open; it sends no message
+            NOT_SENT,    // Receiving: open; it sends no message
             quiet(Free), // Sending
-            NOT_SENT,    // Reserved: open; it sends nothing
-            NOT_SENT,    // Receiving & Out_RTS: open; it sends nothing
+            NOT_SENT,    // Reserved: open; it sends no message
+            NOT_SENT,    // Receiving & Out_RTS: open; it sends no message
         ],
         // Remote NACK
         [
@@ -175,12 +175,12 @@ pub const TABLE_2: [Cell; 2] = [
 /// A remote RTS in "Reserved" without the procedure (s4.2, figure 6(a)): refused, as where the adapter is in use.
 pub const BUSY: Cell = remote(Control::Nack, Status::Reserved);
 
-/// What an answer to a request that was given up does while another request is out. The paper has no such cells: it has no
-/// identities of requests, so the answer would free or grant the other request's reservation.
+/// The effect of an answer to an abandoned request while another request is out. The paper has no such cells: its
+/// requests have no identities, so the answer would free or grant the other request's reservation.
 pub const fn late(event: Event, status: Status) -> Cell {
     use Status::{ReceivingOutRts, Reserved};
     match (event, status) {
-        (Event::RemoteCts, Reserved) => decline(Reserved), // nobody waits; the other end must be freed
+        (Event::RemoteCts, Reserved) => decline(Reserved), // there is no waiter; the other end must be freed
         (Event::RemoteCts, ReceivingOutRts) => decline(ReceivingOutRts), // the same
         (Event::RemoteNack, Reserved) => local(Answer::Nack, Reserved), // as in the other columns
         (Event::RemoteNack, ReceivingOutRts) => local(Answer::Nack, ReceivingOutRts), // the same

@@ -1,4 +1,4 @@
-//! What the tests of rails share: machines with several rails, and all that those of the adapter share.
+//! The rail tests' common parts: machines with several rails, and the adapter tests' common parts.
 #![allow(dead_code, unused_imports)] // each test file uses a part
 
 #[path = "../../../elan/tests/common/mod.rs"]

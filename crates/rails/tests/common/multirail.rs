@@ -14,7 +14,7 @@ pub fn policies() -> Vec<Kind> {
     SHIPPED.iter().map(|policy| policy.kind).collect()
 }
 
-/// The shipped machine of the multirail paper with up to 16 nodes, on so many rails.
+/// The multirail paper's shipped machine with up to 16 nodes, on so many rails.
 pub fn multirail(nodes: u32, rails: u32, policy: Kind) -> Config {
     let file = include_str!("../../../../machines/smart-multirail.toml");
     let machine = ::machine::Machine::parse("smart-multirail.toml", file, &[]);
@@ -32,13 +32,13 @@ pub fn multirail(nodes: u32, rails: u32, policy: Kind) -> Config {
     config
 }
 
-/// A buffer of a node, on each rail.
+/// A node's buffer, on each rail.
 pub struct Place {
     pub attachment: Attachment,
     pub regions: TiVec<Rail, Region>,
 }
 
-/// A message of a process: what the process sends, and when.
+/// A process's message: its contents and time.
 pub struct Put {
     pub at: Time,
     pub from: Rc<Place>,
@@ -47,7 +47,7 @@ pub struct Put {
     pub meter: Option<Meter>,
 }
 
-/// The ends of a process's messages: when the process knew of each, and its result.
+/// The ends of a process's messages: when the process saw each, and its result.
 pub type Ends = Log<(Time, Result<(), DmaError>)>;
 
 /// A cluster with rails, and a program attached at each adapter.
@@ -80,7 +80,7 @@ impl Bench {
         }
     }
 
-    /// The program at each adapter of a node.
+    /// The program at each of a node's adapters.
     pub fn programs(&self, node: u32) -> &TiSlice<Rail, Node> {
         &self.programs[NodeId::new(node)]
     }
@@ -96,7 +96,7 @@ impl Bench {
         })
     }
 
-    /// A message between two nodes with buffers of its own.
+    /// A message between two nodes with its own buffers.
     pub fn put(&self, from: u32, to: u32, size: u64, at: Time) -> Put {
         let place = |node| self.place(node, Placement::Adapter, size.max(1));
         let (from, to) = (place(from), place(to));
@@ -109,13 +109,13 @@ impl Bench {
         }
     }
 
-    /// Starts a process of a node, by both of their numbers, that sends one message.
+    /// Starts a process on a node, by both numbers, that sends one message.
     pub fn send(&mut self, (node, index): (u32, u32), to: u32, size: u64, at: Time) -> Ends {
         let put = self.put(node, to, size, at);
         self.spawn(node, index, vec![put])
     }
 
-    /// Starts a process of a node that sends messages one after another, none before its time.
+    /// Starts a process on a node that sends messages one after another, each at its time or later.
     pub fn spawn(&mut self, node: u32, index: u32, puts: Vec<Put>) -> Ends {
         let mut process = self.rails.process(node.into(), index);
         let ([ends, noted], clock) = (logs(), node_of(&self.cluster, node));
@@ -132,7 +132,7 @@ impl Bench {
         ends
     }
 
-    /// Runs to the end of all processes, and on until the adapters have said all that they have to say.
+    /// Runs until all processes end, and on until the adapters have sent all their messages.
     pub fn finish(&mut self) {
         let end = self.cluster.run();
         end.unwrap_or_else(|stop| panic!("{stop}"));

@@ -1,5 +1,5 @@
-//! Times of a lone message, worked out on paper and met to the picosecond: the message itself, the reservation before it,
-//! and when each end of each rail is free again.
+//! Times of a lone message, worked out on paper and met to the picosecond: the message itself, the reservation before
+//! it, and when each rail end is free again.
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::{bursts, odd_machine, run_to};
@@ -8,7 +8,7 @@ use rails::Kind;
 use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use units::{Bytes, Time};
 
-/// The shipped machine, and a machine whose parameters are no multiples of each other.
+/// The shipped machine, and a machine with parameters that are no multiples of each other.
 fn machines(nodes: u32, rails: u32, policy: Kind) -> [Config; 2] {
     let shipped = multirail(nodes, rails, policy);
     let (mut odd, from) = (shipped.clone(), odd_machine());
@@ -23,13 +23,13 @@ fn machines(nodes: u32, rails: u32, policy: Kind) -> [Config; 2] {
     [shipped, odd]
 }
 
-/// The bus of an adapter, which starts in the direction of the adapter.
+/// An adapter's bus, which starts in the adapter's direction.
 #[derive(Default)]
 struct Bus {
     to_main: bool,
 }
 
-/// The durations of the steps.
+/// The steps' durations.
 struct Paper<'a> {
     config: &'a Config,
 }
@@ -44,12 +44,12 @@ impl Paper<'_> {
         time + bursts(config, bytes)
     }
 
-    /// A command of the process has been executed.
+    /// A process's command has been executed.
     fn command(&self, bus: &mut Bus, at: Time) -> Time {
         at + self.cross(bus, false, 8) + self.config.adapter.command
     }
 
-    /// The process sees what occurs.
+    /// The process sees an occurrence.
     fn seen(&self, bus: &mut Bus, at: Time) -> Time {
         let adapter = &self.config.adapter;
         at + adapter.event + self.cross(bus, true, 64) + adapter.poll
@@ -67,7 +67,7 @@ impl Paper<'_> {
         at + self.config.adapter.thread_cycle * u64::from(self.config.adapter.thread_issue)
     }
 
-    /// Cycles of a header between the two nodes, which are farthest apart.
+    /// A header's cycles between the two nodes, which are farthest apart.
     fn travel(&self) -> u64 {
         let hops: u32 = self.config.fabric.hop_delay.iter().sum();
         2 * u64::from(hops)
@@ -77,7 +77,7 @@ impl Paper<'_> {
         at.div_ceil(self.config.cycle)
     }
 
-    /// The last flit of a packet has arrived: a header of two bytes, and so many further bytes.
+    /// A packet's last flit has arrived: a two-byte header, and so many further bytes.
     fn flown(&self, at: Time, bytes: u64) -> Time {
         let flits = (2 + bytes).div_ceil(2);
         self.config.cycle * (self.cycle_from(at) + self.travel() + flits - 1)
@@ -88,7 +88,7 @@ impl Paper<'_> {
         self.handled(self.flown(self.issued(at), 24))
     }
 
-    /// A message of one packet: when it has arrived, and when its sender knows.
+    /// A one-packet message: when it has arrived, and when its sender knows.
     fn message(&self, bus: &mut Bus, at: Time, size: u64) -> (Time, Time) {
         let adapter = &self.config.adapter;
         let arrived = self.flown(self.command(bus, at) + adapter.dma_start, size);
@@ -100,7 +100,7 @@ impl Paper<'_> {
 const SIZES: [u64; 4] = [0, 1, 64, 320];
 const STARTS: [u64; 3] = [0, 1, 12_345_678];
 
-/// Where nothing is reserved, a message takes the time of its DMA.
+/// Without reservations, a message takes its DMA's time.
 #[test]
 fn without_reservation_it_is_a_dma() {
     for policy in [STATIC, BASIC, LOCAL_DYNAMIC, HYBRID] {
@@ -187,14 +187,15 @@ fn alone(config: &Config, nodes: u32, size: u64, start: Time) {
     assert_eq!(bench.received(nodes - 1)[0], size);
 }
 
-/// The numbers that a reader can follow with a pencil: 320 bytes between neighbours of the shipped machine, in nanoseconds.
+/// The numbers that a reader can follow with a pencil: 320 bytes between neighbours in the shipped machine, in
+/// nanoseconds.
 #[test]
 fn a_reservation_in_numbers() {
     let config = multirail(2, 1, DYNAMIC);
     let mut bench = Bench::new(&config);
     let ends = bench.send((0, 0), 1, 320, Time::ZERO);
     bench.finish();
-    // A command crosses the bus in 20 ns, a block in 160. A control packet has 13 flits, and takes two hops of 30 ns.
+    // A command crosses the bus in 20 ns, a block in 160. A control packet has 13 flits, and takes two 30 ns hops.
     let control = 2 * 30 + 12 * 5;
     let handle = 400 * 5;
     let granted = 20 + handle + (control + handle) * 2 + 160;

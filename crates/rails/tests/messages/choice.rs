@@ -1,4 +1,4 @@
-//! Which rails a message takes, and what the message waits for.
+//! The rails that a message takes, and its waits.
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::run_to;
@@ -12,7 +12,7 @@ fn striping(mut config: Config, ratio: f64) -> Config {
     config
 }
 
-/// From a change of a rail until its status says so.
+/// From a rail's change until its status shows it.
 fn lag(config: &Config) -> Time {
     let rails = config.rails.expect("it has rails");
     rails.status_lag(config.adapter.thread_cycle)
@@ -41,7 +41,7 @@ fn brought(config: &Config, index: u32, sizes: &[u64]) -> Vec<Vec<u64>> {
     brought
 }
 
-/// One rail after another, beginning with that of the process's number, whatever the striping ratio is.
+/// One rail after another, beginning with the one at the process's number, for any striping ratio.
 #[test]
 fn basic_takes_rails_in_turn() {
     let config = multirail(2, 3, BASIC);
@@ -59,8 +59,8 @@ fn basic_takes_rails_in_turn() {
     }
 }
 
-/// A message takes the part of the free rails that the ratio says, the next rails in turn; all stripes have the same
-/// length, to a byte.
+/// A message takes the ratio's part of the free rails, the next rails in turn; all stripes have the same length, to a
+/// byte.
 #[test]
 fn stripes() {
     for policy in [LOCAL_DYNAMIC, DYNAMIC, HYBRID] {
@@ -82,14 +82,15 @@ fn stripes() {
         // No stripe is empty; a message without bytes is one.
         expect(1.0, 0, &[1, 3, 0], &[[1, 0, 0, 0], [0, 1, 1, 1], [0; 4]]);
         if policy != HYBRID {
-            // A message without bytes has its turn, too; under hybrid it is short, and short messages have a turn of their own.
+            // A message without bytes has its turn, too; under hybrid it is short, and short messages have their own
+            // turn.
             expect(0.0, 0, &[0, 2], &[[0; 4], [0, 2, 0, 0]]);
         }
         expect(1.0, 0, &[0, 0, 0], &[[0; 4]; 3]);
     }
 }
 
-/// Short messages of the hybrid policy are never striped, and take all rails in turn (coll2003 s4.3).
+/// Short messages under the hybrid policy are never striped, and take all rails in turn (coll2003 s4.3).
 #[test]
 fn short_messages_are_whole() {
     let config = striping(multirail(2, 3, HYBRID), 1.0);
@@ -98,7 +99,7 @@ fn short_messages_are_whole() {
     assert_eq!(brought, whole);
 }
 
-/// Up to the threshold nothing is reserved; from one byte more on, all rails are.
+/// Up to the threshold no rails are reserved; from one byte more on, all rails are.
 #[test]
 fn the_threshold_is_short() {
     let mut config = multirail(2, 3, HYBRID);
@@ -119,7 +120,7 @@ fn the_threshold_is_short() {
     }
 }
 
-/// Every pair, several times: only rails on which the one transmits and the other receives, all of them in turn.
+/// Every pair, several times: only rails on which the one transmits and the other receives, all in turn.
 #[test]
 fn static_goes_one_way() {
     for (nodes, rails) in [(2, 2), (6, 4), (5, 6), (10, 5)] {
@@ -147,8 +148,9 @@ fn static_goes_one_way() {
     }
 }
 
-/// Local-dynamic takes no rail on which its node sends, as soon as the adapter has updated the status; before, it reserves
-/// nothing, so two messages may take one rail (algorithm 3). Processes 0 and 2 both begin at rail 0 of two.
+/// Local-dynamic takes no rail on which its node sends, as soon as the adapter has updated the status; before, it makes
+/// no reservation, so two messages may take one rail (algorithm 3). Processes 0 and 2 both begin at rail 0, the first
+/// of two.
 #[test]
 fn local_dynamic_sends_beside_what_it_knows_to_be_sent() {
     let config = striping(multirail(4, 2, LOCAL_DYNAMIC), 0.0);
@@ -180,8 +182,8 @@ fn local_dynamic_sends_beside_what_it_knows_to_be_received() {
     assert!(others.borrow()[3].0 < first.borrow()[0].0);
 }
 
-/// With no rail free the process looks again every `poll`: the message begins at the first look after the status of a rail has
-/// become free, and from there on takes as long as any.
+/// With no rail free the process looks again every `poll`: the message begins at the first look after a rail's status
+/// has become free, and from there on takes as long as any.
 #[test]
 fn local_dynamic_looks_again_every_poll() {
     let polls = [Time::from_ns(700), Time::from_us(3)];
@@ -213,8 +215,8 @@ fn local_dynamic_looks_again_every_poll() {
     }
 }
 
-/// With a status of one bit, the end of a message that is received frees the rail on which the node still sends; with an exact status
-/// the next message of the node waits for the end of that message, too, and for the lag.
+/// With a one-bit status, a received message's end frees the rail on which the node still sends; with an exact status
+/// the node's next message waits for the end of the sent message, too, and for the lag.
 #[test]
 fn an_end_frees_a_rail_of_one_bit() {
     for (status, expected) in [(Status::Exact, false), (Status::Bit, true)] {
@@ -233,8 +235,8 @@ fn an_end_frees_a_rail_of_one_bit() {
     }
 }
 
-/// Rails that are picked when a message is generated are those that are free then, in the turn of the process; if none is free, the
-/// message has no rails.
+/// Rails that are picked when a message is generated are those that are free then, in the process's turn; if no rail is
+/// free, the message has no rails.
 #[test]
 fn a_generator_picks_what_is_free_when_a_message_is_generated() {
     let mut config = striping(multirail(4, 2, LOCAL_DYNAMIC), 0.0);

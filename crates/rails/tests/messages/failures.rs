@@ -1,5 +1,5 @@
-//! Rails that fail in mid-run, and return: their losses go over other rails, nothing is lost or delivered twice, no process
-//! hangs.
+//! Rails that fail in mid-run, and return: their losses go over other rails, no message is lost or delivered twice, no
+//! process hangs.
 
 use crate::common::multirail::{Bench, multirail};
 use crate::common::{logs, run_process, run_to};
@@ -14,8 +14,8 @@ use units::{Bytes, Time};
 /// Rails that fail, when, and how long they are down, if they return.
 type Failures = Vec<(Rail, Time, Option<Time>)>;
 
-/// Some of a program's rails, perhaps all, fail at any moment up to the end of most messages, or at once. Most return, some at
-/// the same moment, and fail again.
+/// Some of a program's rails, perhaps all, fail at any moment up to the end of most messages, or at once. Most return,
+/// some at the same moment, and fail again.
 fn failures() -> impl Strategy<Value = (Program, Failures)> {
     let moment = prop_oneof![Just(0), 0..60_000_u64];
     let pause = prop_oneof![Just(0), 1..500_u64, 0..30_000_u64];
@@ -43,8 +43,8 @@ fn schedule(bench: &mut Bench, failures: &Failures) {
     }
 }
 
-/// Whether a rail works at a moment, and does not fail then: the last change decides, and of those of one moment the one that
-/// was scheduled last.
+/// Whether a rail works at a moment, and does not fail then: the last change decides, and among those at one moment the
+/// one that was scheduled last.
 fn works(failures: &Failures, rail: Rail, now: Time) -> bool {
     let own = failures.iter().filter(|&&(other, ..)| other == rail);
     let changes = own.flat_map(|&(_, at, pause)| {
@@ -83,7 +83,7 @@ const LATER: Time = Time::from_ms(2);
 proptest! {
     #![proptest_config(crate::messages::cases(100))]
 
-    /// As long as there is a way, every message arrives whole. Without a way its process is told so, and goes on.
+    /// As long as there is a way, every message arrives whole. Without a way its process gets an error, and continues.
     /// Afterwards, the rails that work serve all.
     #[test]
     fn nothing_is_lost_or_hangs((program, failures) in failures()) {
@@ -144,8 +144,9 @@ fn a_rail_that_never_worked() {
     }
 }
 
-/// A rail fails at any moment of a long message on it, the request, its grant and the report included: the other one carries
-/// the message, and both of its ends are free in the end. A process that waits for the dead rail goes on as well.
+/// A rail fails at any moment during a long message on it, the request, its grant and the report included: the other
+/// one carries the message, and both its ends are free in the end. A process that waits for the dead rail continues as
+/// well.
 #[test]
 fn at_every_moment_of_a_message() {
     for policy in RESERVES {
@@ -166,8 +167,9 @@ fn at_every_moment_of_a_message() {
     }
 }
 
-/// A rail fails at any moment of two messages on it, in opposite directions, and returns at any moment: at the same, before
-/// the packets that it lost would have arrived, or later. Then it fails and returns again. Nothing is reserved for ever.
+/// A rail fails at any moment during two messages on it, in opposite directions, and returns at any moment: at the
+/// same, before the packets that it lost would have arrived, or later. Then it fails and returns again. No reservation
+/// stays for ever.
 #[test]
 fn at_every_moment_of_a_return() {
     for policy in RESERVES {
@@ -214,8 +216,8 @@ fn a_rail_that_returns_is_used() {
     }
 }
 
-/// What the rail has lost is lost, even if it would have arrived after the return: the sender hears of it, and nothing of
-/// a message is stored after that. Gets and puts, in either memory.
+/// Bytes that the rail has lost are lost, even if they would have arrived after the return: the sender is notified, and
+/// no part of the message is stored after that. Gets and puts, in either memory.
 #[test]
 fn what_was_lost_stays_lost() {
     for (placement, get) in [
@@ -251,7 +253,7 @@ fn what_was_lost_stays_lost() {
                     assert!(late.iter().all(|&byte| byte == 0), "stored after the error");
                     here.dma(dma()).await.expect("the rail works again");
                 }
-                // The last bytes of a put may wait for the bus.
+                // A put's last bytes may wait for the bus.
                 here.sleep(Time::from_us(20)).await;
                 let bytes = taker.read(target).expect("it holds bytes");
                 assert!(bytes.iter().all(|&byte| byte == 7), "lost");
@@ -266,8 +268,8 @@ fn what_was_lost_stays_lost() {
     }
 }
 
-/// A broadcast whose rail fails at any moment, and returns, is all or nothing: its event occurs everywhere, or nowhere and
-/// the sender is told.
+/// A broadcast on a rail that fails at any moment, and returns, is all or nothing: its event occurs everywhere, or
+/// nowhere and the sender gets an error.
 #[test]
 fn broadcasts_are_all_or_nothing() {
     let (rail, size) = (Rail::new(0), Bytes::new(2_000));
@@ -322,7 +324,7 @@ fn broadcasts_are_all_or_nothing() {
     assert!(outcomes.iter().all(|&count| count > 20), "{outcomes:?}");
 }
 
-/// A fault of a rail in the machine's list is the same as a rail that is told to fail and to return.
+/// A rail fault in the machine's list is the same as calls that let the rail fail and return.
 #[test]
 fn a_listed_fault_is_the_same() {
     let rail = Rail::new(1);
@@ -358,14 +360,14 @@ fn a_listed_fault_is_the_same() {
     }
 }
 
-/// Processes learn of both: the signals are raised at each failure, and at each return.
+/// Processes notice both: the signals are raised at each failure, and at each return.
 #[test]
 fn signals_of_failures_and_returns() {
     let mut bench = Bench::new(&multirail(2, 2, BASIC));
     let rail = Rail::new(1);
     for (at, up) in [(10, 20), (30, 30), (40, 60)] {
         bench.cluster.fail_rail(rail, Time::from_us(at));
-        // A failure of what is down changes nothing.
+        // A failure of a rail that is down has no effect.
         bench.cluster.fail_rail(rail, Time::from_us(at));
         bench.cluster.repair_rail(rail, Time::from_us(up));
         bench.cluster.repair_rail(rail, Time::from_us(up));
@@ -392,7 +394,8 @@ fn signals_of_failures_and_returns() {
     });
 }
 
-/// An adapter that knows its link to be dead refuses at once, and sends nothing: a command of 20 ns, a block of 160 ns.
+/// An adapter that knows its link to be dead refuses immediately, and sends no packets: a 20 ns command, a 160 ns
+/// block.
 #[test]
 fn a_dead_adapter_refuses() {
     let mut bench = Bench::new(&multirail(2, 2, BASIC));
@@ -411,7 +414,7 @@ fn a_dead_adapter_refuses() {
     assert_eq!(bench.cluster.packets(), 0);
 }
 
-/// With no rail left there is an error, at once, and for whoever was under way.
+/// With no rail left there is an immediate error, also for messages under way.
 #[test]
 fn no_rail_is_left() {
     for policy in RESERVES {
@@ -430,7 +433,7 @@ fn no_rail_is_left() {
     }
 }
 
-/// Static: two nodes on two rails lose one direction each, and nothing else.
+/// Static: two nodes on two rails lose only one direction each.
 #[test]
 fn static_loses_a_direction() {
     for failed in [0, 1] {

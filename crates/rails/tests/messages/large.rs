@@ -9,7 +9,7 @@ use rails::policies::DYNAMIC;
 use typed_index_collections::TiVec;
 use units::Bytes;
 
-/// 128 nodes on all the rails that there can be, and 4,096 on two: ready, and a message from the first to the last of them,
+/// 128 nodes on as many rails as there can be, and 4,096 on two: set up, and a message from the first to the last one,
 /// over all rails.
 #[test]
 fn many_nodes_and_many_rails() {
@@ -41,7 +41,7 @@ fn many_nodes_and_many_rails() {
             let end = process.put(&from, &to, size, Some(meter)).await;
             end.expect("nothing fails");
         });
-        // It is acknowledged before all of it has crossed the bus.
+        // It is acknowledged before all its bytes have crossed the bus.
         settle(&mut cluster);
         assert_eq!(cluster.metered(meter), size);
         assert_eq!(all.reserved(), 0);

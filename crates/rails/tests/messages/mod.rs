@@ -1,9 +1,9 @@
 //! Messages over several rails (coll2003 s2-4), by every policy.
 //!
-//! * `alone`: times of a lone message, worked out on paper and met to the picosecond;
-//! * `choice`: which rails a message takes, and what it waits for;
+//! * `alone`: a lone message's times, worked out on paper and met to the picosecond;
+//! * `choice`: the rails that a message takes, and its waits;
 //! * `rivals`: messages that want the same rails;
-//! * `programs`: random programs, whose every byte is compared, and what holds in each of them;
+//! * `programs`: random programs, with every byte compared, and their invariants;
 //! * `failures`: rails that fail while they run;
 //! * `large`: many nodes, and many rails.
 //!
@@ -22,7 +22,7 @@ mod rivals;
 
 use proptest::prelude::ProptestConfig;
 
-/// So many random programs, unless the environment says how many.
+/// So many random programs, unless the environment sets the count.
 fn cases(quick: u32) -> ProptestConfig {
     let asked = std::env::var("PROPTEST_CASES");
     let cases = asked.ok().and_then(|cases| cases.parse().ok());

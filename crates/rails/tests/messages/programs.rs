@@ -1,4 +1,4 @@
-//! Random programs on random machines: every byte of every message is compared, and what must hold in every run is checked.
+//! Random programs on random machines: every byte of every message is compared, and each run's invariants are checked.
 
 use crate::common::multirail::{Bench, Ends, Place, Put, multirail, policies};
 use crate::common::run_to;
@@ -11,7 +11,7 @@ use rails::policies::{BASIC, DYNAMIC, HYBRID, STATIC};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A message of a program.
+/// A program's message.
 #[derive(Clone, Debug)]
 pub struct Send {
     pub process: usize,
@@ -29,7 +29,7 @@ pub struct Program {
     pub striping: f64,
     pub threshold: u64,
     pub placement: Placement,
-    /// Processes of each node.
+    /// Processes per node.
     pub processes: usize,
     pub sends: Vec<Send>,
 }
@@ -92,7 +92,7 @@ pub fn program() -> impl Strategy<Value = Program> {
     })
 }
 
-/// Bytes that are never zero, and tell messages apart.
+/// Bytes that are never zero, and distinguish messages.
 fn contents(message: usize, size: u64) -> Vec<u8> {
     let byte = |index: u64| 1 + ((message as u64 * 89 + index * 31 + index / 250) % 255) as u8;
     (0..size).map(byte).collect()
@@ -104,7 +104,7 @@ pub struct Running {
     /// The buffer that each message goes to.
     destinations: Vec<Rc<Place>>,
     meters: Vec<elan::Meter>,
-    /// For each process the numbers of its messages, and their ends.
+    /// For each process its messages' numbers, and their ends.
     processes: Vec<(Vec<usize>, Ends)>,
 }
 
@@ -149,7 +149,7 @@ impl Running {
         running
     }
 
-    /// What the destination of a message holds, on each rail.
+    /// The bytes at a message's destination, on each rail.
     fn held(&self, program: &Program, message: usize) -> Vec<Vec<u8>> {
         let to = program.sends[message].to;
         let regions = &self.destinations[message].regions;
@@ -158,7 +158,7 @@ impl Running {
         held.map(Vec::from).collect()
     }
 
-    /// What became of each message; none if its process never said so.
+    /// Each message's result; `None` if its process never reported one.
     pub fn ends(&self, program: &Program) -> Vec<Option<Result<(), DmaError>>> {
         let times = self.times(program).into_iter();
         times.map(|known| known.map(|(_, end)| end)).collect()
@@ -200,7 +200,7 @@ impl Running {
     }
 }
 
-/// From when to when a rail stored bytes of a message, as far as samples tell.
+/// The time in which a rail stored a message's bytes, as far as samples show.
 struct Storing {
     message: usize,
     rail: usize,
@@ -208,7 +208,7 @@ struct Storing {
     to: Time,
 }
 
-/// Runs a program in small steps, and looks at its memory after each: when which rail stored what.
+/// Runs a program in small steps, and looks at its memory after each: when each rail stored which bytes.
 fn watch(program: &Program, config: &Config) -> (Running, Vec<Storing>) {
     let mut running = Running::start(program, config);
     let count = program.sends.len();
@@ -248,7 +248,7 @@ fn watch(program: &Program, config: &Config) -> (Running, Vec<Storing>) {
     (running, seen)
 }
 
-/// The first two messages of which an adapter dealt with both at once.
+/// The first two messages that an adapter dealt with at once.
 fn clash(
     program: &Program,
     seen: &[Storing],
@@ -277,8 +277,8 @@ fn clash(
 proptest! {
     #![proptest_config(crate::messages::cases(60))]
 
-    /// Every message arrives once and whole, on whatever rails; nothing stays reserved; where both ends of a rail are reserved,
-    /// no adapter deals with two messages at once, be it as sender or receiver.
+    /// Every message arrives once and whole, on any rails; no reservation stays; where both ends of a rail are
+    /// reserved, no adapter deals with two messages at once, be it as sender or receiver.
     #[test]
     fn every_byte_arrives_once(program in program()) {
         let (mut running, seen) = watch(&program, &program.config());
@@ -320,7 +320,7 @@ proptest! {
     }
 }
 
-/// Two nodes that send to each other at once: `clash` finds this without reservation, and finds nothing with it.
+/// Two nodes that send to each other at once: `clash` finds this without reservation, and finds no clash with it.
 #[test]
 fn a_clash_is_noticed() {
     let send = |process, to| Send {

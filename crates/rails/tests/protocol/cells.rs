@@ -1,4 +1,5 @@
-//! Every cell of tables 1 and 2, against a transcript of the paper. The transcript is text; empty cells are those of the paper.
+//! Every cell in tables 1 and 2, against a transcript of the paper. The transcript is text; empty cells are the
+//! paper's.
 
 use elan::NodeId;
 use rails::protocol::tables::{Cell, TABLE_1, TABLE_2, late};
@@ -7,7 +8,7 @@ use rails::protocol::{
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Table 1 of coll2003: messages to be sent, and the new status.
+/// Table 1 in coll2003: messages to be sent, and the new status.
 const PAPER: &str = "
 Event/Status | Free                 | Receiving                          | Sending              | Reserved                 | Receiving & Out_RTS
 Local RTS    | Remote RTS; Reserved | Local NACK; Receiving              | Local NACK; Sending  | Local NACK; Reserved     | Local NACK; Receiving & Out_RTS
@@ -19,7 +20,7 @@ Remote CTS   | Local CTS; Sending   | Rmt ABORT & Lcl NACK; Receiving    |      
 Remote ACK   |                      |                                    | -; Free              |                          |
 Remote NACK  | Local NACK; Free     | Local NACK; Receiving              | Local NACK; Sending  | Local NACK; Free         | Local NACK; Receiving";
 
-/// What is done in the cells that the paper leaves empty, in the same words.
+/// The effects in the cells that the paper leaves empty, in the same words.
 const OPEN: &str = "
 Local ABORT  | ignored              | ignored                            |                      | -; Free                  | -; Receiving
 Remote CTS   |                      |                                    | Rmt ABORT & Lcl NACK; Sending | | Rmt ABORT & Lcl NACK; Receiving";
@@ -69,7 +70,7 @@ fn written(replies: &Replies, next: Status) -> String {
     format!("{sent}; {}", status_name(next))
 }
 
-/// The cell of a transcript.
+/// A transcript's cell.
 fn in_table(table: &'static str, event: Event, status: Status) -> &'static str {
     let cells = |line: &'static str| line.split('|').map(str::trim).collect::<Vec<_>>();
     let head = cells(PAPER.trim().lines().next().expect("a head"));
@@ -123,8 +124,8 @@ fn nic(status: Status) -> Nic {
     nic
 }
 
-/// The message of an event, as it usually comes to an adapter in this status: it is about the request in hand, if it can
-/// be. In the other columns the request has number 2, and had been given up.
+/// An event's message, as it usually comes to an adapter in this status: it is about the request in hand, if it can be.
+/// In the other columns the request has number 2, and had been given up.
 fn usual(event: Event, status: Status) -> ControlMessage {
     let out = match status {
         Status::Reserved | Status::ReceivingOutRts => own(1),
@@ -146,7 +147,7 @@ fn usual(event: Event, status: Status) -> ControlMessage {
     }
 }
 
-/// The outcome of an event, in the words of the paper.
+/// An event's outcome, in the paper's words.
 fn outcome(event: Event, status: Status) -> String {
     let (mut nic, message) = (nic(status), usual(event, status));
     let before = nic.clone();
@@ -189,7 +190,7 @@ fn table_1_is_that_of_the_paper() {
 
 #[test]
 fn table_2_is_that_of_the_paper() {
-    // The counter of the remote request, its node, and who wins: algorithm 6. The local counter is 0, the node 5.
+    // The remote request's counter, its node, and the winner: algorithm 6. The local counter is 0, the node 5.
     for (counter, from, local) in [
         (-1, OTHER, true),
         (0, PEER, true),
@@ -317,7 +318,7 @@ fn only_its_owner_ends_a_reservation() {
         // An RTS is answered once.
         (Status::Sending, remote(PEER, Control::Cts, own(1), 0)),
         (Status::Sending, remote(PEER, Control::Nack, own(1), 0)),
-        // From a node that has nothing to do with the request.
+        // From a node that the request does not concern.
         (
             Status::Receiving,
             remote(PEER, Control::Abort, of(OTHER), 0),

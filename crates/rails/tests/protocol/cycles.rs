@@ -1,4 +1,5 @@
-//! Adapters that ask each other in a circle (coll2003, figure 6), and what is true of the procedure beyond what coll2003 says of it.
+//! Adapters that ask each other in a circle (coll2003, figure 6), and the procedure's properties beyond coll2003's
+//! claims.
 
 use crate::protocol::network::{Delays, Network, Process};
 use elan::NodeId;
@@ -6,7 +7,7 @@ use rails::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Sta
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
-/// Each of the nodes asks the next, over and over.
+/// Each node asks the next, over and over.
 fn circle(nodes: u32, avoidance: bool, delays: Delays, seed: u64) -> Network {
     let next = |node: NodeId| NodeId::new((node.get() + 1) % nodes);
     let process = |node| Process::new(node, vec![next(node)], true);
@@ -21,7 +22,8 @@ fn jain(shares: &[u64]) -> f64 {
     (sum as f64).powi(2) / (shares.len() as f64 * squares as f64)
 }
 
-/// Figure 6(a): the state of the whole network recurs, and no request was granted. As nothing is drawn, it recurs for ever.
+/// Figure 6(a): the whole network's state recurs, and no request was granted. As there are no random draws, it recurs
+/// for ever.
 #[test]
 fn without_the_procedure_a_circle_livelocks() {
     for nodes in 2..=16 {
@@ -101,7 +103,7 @@ fn figure_6_is_as_told() {
     assert_eq!(of_k, (Status::Sending, -1));
 }
 
-/// "To ensure fairness": of two adapters that ask each other in step, each wins every other time.
+/// "To ensure fairness": if two adapters ask each other in step, each wins every other time.
 #[test]
 fn two_adapters_alternate() {
     for transfer in 0..=50 {
@@ -140,9 +142,9 @@ fn a_circle_is_fair() {
     }
 }
 
-/// What the procedure does not do: it avoids livelock, not starvation. In step, with messages between the rounds, every
-/// other adapter of an even circle is never granted anything. It asks while its destination sends, and spends the priority
-/// that it has gained on refusing a request for its own, which is then refused. Odd circles are fair.
+/// The procedure's limit: it avoids livelock, not starvation. In step, with messages between the rounds, every other
+/// adapter in an even circle never gets a grant. It asks while its destination sends, and spends the priority that it
+/// has gained on refusing a request for its own, which is then refused. Odd circles are fair.
 #[test]
 fn in_step_an_even_circle_starves_every_other_adapter() {
     for nodes in 3..=16 {
@@ -162,10 +164,10 @@ fn in_step_an_even_circle_starves_every_other_adapter() {
     }
 }
 
-/// Why requests are compared by the counters that their packets carry, not by the adapter's present counter: three adapters
-/// in step, of which 1 and 2 ask each other and 0 asks both in turn. The adapter that 0 has just asked has won, and has
-/// lost a point. It then yields to the other adapter, which yields to it: both abort, have equal counters again, and 0 asks
-/// the other.
+/// Why requests are compared by the counters that their packets carry, not by the adapter's present counter: three
+/// adapters in step, where 1 and 2 ask each other and 0 asks both in turn. The adapter that 0 has just asked has won,
+/// and has lost a point. It then yields to the other adapter, which yields to it: both abort, have equal counters
+/// again, and 0 asks the other.
 #[test]
 fn judging_by_the_present_counter_livelocks() {
     let run = |by_present_counter| {

@@ -1,8 +1,8 @@
-//! All interleavings of two and three adapters whose processes make a bounded number of requests, breadth first.
+//! All interleavings with two and three adapters and a bounded number of requests by their processes, breadth first.
 //!
-//! A process may ask whenever it has requests left, even while another request is out; give up before it is answered; and
-//! use or give back its grants. Between process and adapter, messages stay in order. Between two adapters order is an
-//! option: the protocol needs none. A state is remembered by 128 bits of hash.
+//! A process may ask whenever it has requests left, even while another request is out; give up before it is answered;
+//! and use or give back its grants. Between process and adapter, messages stay in order. Between two adapters order is
+//! an option: the protocol does not need it. A state is remembered by a 128-bit hash.
 
 use elan::NodeId;
 use rails::protocol::tables::Cell;
@@ -16,7 +16,7 @@ use std::hash::{Hash, Hasher};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use typed_index_collections::{TiVec, ti_vec};
 
-/// What is under way between two adapters.
+/// An item under way between two adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Item {
     Control(Packet),
@@ -36,7 +36,7 @@ impl Item {
     }
 }
 
-/// The processes of a node. Request `n` is the `n`th.
+/// A node's processes. Request `n` is the `n`th.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 struct Processes {
     /// The destinations of the processes' requests.
@@ -55,12 +55,12 @@ struct Processes {
 struct State {
     nics: TiVec<NodeId, Nic>,
     processes: TiVec<NodeId, Processes>,
-    /// What is under way from a node to another: sorted by these, and then in the order in which it was sent. If the wires
-    /// keep no order, simply sorted.
+    /// The items under way from a node to another: sorted by these, and then in sending order. If the wires keep no
+    /// order, simply sorted.
     wires: Vec<(NodeId, NodeId, Item)>,
 }
 
-/// What may happen next.
+/// A possible next step.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Ask { node: NodeId, to: NodeId },
@@ -73,7 +73,7 @@ enum Step {
 /// A network to be explored.
 #[derive(Debug)]
 struct Network {
-    /// How many requests the processes of each node make.
+    /// How many requests each node's processes make.
     requests: &'static [usize],
     /// Whether packets between two adapters stay in order.
     ordered: bool,
@@ -82,17 +82,17 @@ struct Network {
     handle: fn(&mut Nic, ControlMessage) -> Replies,
 }
 
-/// A row and a column of table 1, and whether [`late`] replaces it.
+/// A row and a column in table 1, and whether [`late`] replaces it.
 type Place = (Event, Status, bool);
 
-/// What was found.
+/// The findings.
 #[derive(Debug, Default)]
 struct Found {
     states: usize,
-    /// States with nothing under way.
+    /// States without an item under way.
     quiescent: usize,
     places: BTreeSet<Place>,
-    /// Who won where requests met: the local one, the remote one.
+    /// The winners where requests met: the local one, the remote one.
     met: [bool; 2],
 }
 
@@ -201,7 +201,7 @@ impl State {
     }
 
     fn send(&mut self, from: NodeId, to: NodeId, item: Item, network: &Network) {
-        // In order, behind all items of the same wire.
+        // In order, behind all items on the same wire.
         let before = |other: &(NodeId, NodeId, Item)| {
             let wires = (other.0, other.1).cmp(&(from, to));
             let packets = if network.ordered {
@@ -249,7 +249,7 @@ impl State {
         Ok(())
     }
 
-    /// What holds in every state.
+    /// The invariants of every state.
     fn check(&self) -> Result<(), String> {
         for (node, nic) in self.nics.iter_enumerated() {
             let held = (nic.outgoing().is_some(), nic.incoming().is_some());
@@ -307,14 +307,14 @@ impl State {
         wires.any(|&(f, t, item)| (f, t) == (from, to) && item.is(control, of))
     }
 
-    /// Whether nothing is under way.
+    /// Whether the network is empty.
     fn is_quiescent(&self) -> bool {
         let idle = |p: &Processes| p.orders.is_empty() && p.answers.is_empty();
         self.processes.iter().all(idle) && self.wires.is_empty()
     }
 }
 
-/// 128 bits of hash: a multiplication a word, by an odd constant, and the upper half folded on the lower.
+/// A 128-bit hash: a multiplication a word, by an odd constant, and the upper half folded on the lower.
 struct Fingerprint(u128);
 
 impl Fingerprint {
@@ -399,7 +399,7 @@ fn explore(network: &Network) -> Result<Found, String> {
     Ok(found)
 }
 
-/// Adapters, requests of each, whether packets stay in order, whether processes give up.
+/// Adapters, each one's requests, whether packets stay in order, whether processes give up.
 fn network(requests: &'static [usize], ordered: bool, give_up: bool) -> Network {
     Network {
         requests,
@@ -409,7 +409,7 @@ fn network(requests: &'static [usize], ordered: bool, give_up: bool) -> Network 
     }
 }
 
-/// Explores networks in which nothing may be wrong, and finds in use every cell of the tables that is not an assertion.
+/// Explores networks that must be free of errors, and finds in use every table cell that is not an assertion.
 fn all_is_right(networks: &[Network]) {
     let (mut places, mut met) = (BTreeSet::new(), [false; 2]);
     for network in networks {
@@ -453,7 +453,7 @@ fn every_interleaving_of_more_requests_does_so() {
     ]);
 }
 
-/// The exploration finds what it should: machines with one error each.
+/// The exploration finds the planted errors: machines with one error each.
 #[test]
 fn wrong_machines_are_found() {
     /// Takes an answer for the answer to the request in hand, as the tables alone would.
@@ -473,7 +473,7 @@ fn wrong_machines_are_found() {
             .filter(|_| message.event() != Event::RemoteCts);
         Replies { remote, ..replies }
     }
-    /// Leaves a CTS in "Receiving & `Out_RTS`" unanswered, as the empty cell of table 1 might be read.
+    /// Leaves a CTS in "Receiving & `Out_RTS`" unanswered, as the empty cell in table 1 might be read.
     fn literal(nic: &mut Nic, message: ControlMessage) -> Replies {
         let (event, status) = (message.event(), nic.status());
         if (event, status) == (Event::RemoteCts, Status::ReceivingOutRts) {

@@ -15,14 +15,14 @@ pub struct Delays {
     pub local: RangeInclusive<u64>,
     /// Between two adapters.
     pub wire: RangeInclusive<u64>,
-    /// The time that a message takes beyond the delay of the wire.
+    /// A message's time beyond the wire's delay.
     pub transfer: RangeInclusive<u64>,
     /// Whether packets between two adapters stay in order.
     pub ordered: bool,
 }
 
 impl Delays {
-    /// All of a kind equal, all adapters in step.
+    /// All equal by kind, all adapters in step.
     pub fn in_step(local: u64, wire: u64, transfer: u64) -> Self {
         Self {
             local: local..=local,
@@ -82,14 +82,14 @@ impl Process {
     }
 }
 
-/// What is due.
+/// An event that is due.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Due {
     /// A process looks at its adapter's status.
     Look(usize),
     ToAdapter(NodeId, ControlMessage),
     ToProcess(Answer, Request),
-    /// The last byte of a message.
+    /// A message's last byte.
     Data(Request),
 }
 
@@ -97,7 +97,7 @@ pub struct Network {
     pub now: u64,
     pub nics: TiVec<NodeId, Nic>,
     pub processes: Vec<Process>,
-    /// The process of every request that was granted, in order.
+    /// The process of every granted request, in order.
     pub grants: Vec<usize>,
     /// How many messages are being sent.
     pub transfers: usize,
@@ -110,11 +110,11 @@ pub struct Network {
     stream: Stream,
     /// The events due, by time, then in the order in which they were entered.
     due: BTreeMap<(u64, u64), Due>,
-    /// The number of events entered, which orders those of a tick.
+    /// The number of events entered, which orders those in a tick.
     sequence: u64,
     /// When the last packet from a node to another arrives.
     last: BTreeMap<(NodeId, NodeId), u64>,
-    /// The process of every request; its number is its place here.
+    /// Every request's process; the request's number is its place here.
     owners: Vec<usize>,
 }
 
@@ -167,7 +167,7 @@ impl Network {
             .collect()
     }
 
-    /// Handles everything of the next tick in which something is due. Returns whether there is one.
+    /// Handles all events of the next tick that has some. Returns whether there is one.
     pub fn tick(&mut self) -> bool {
         let Some((&(time, _), _)) = self.due.first_key_value() else {
             return false;
@@ -190,7 +190,7 @@ impl Network {
                 if let (true, ControlMessage::Remote { packet, .. }, Some(own)) =
                     (self.by_present_counter, &mut message, nic.outgoing())
                 {
-                    // Only the difference of the counters matters.
+                    // Only the counters' difference matters.
                     packet.counter += own.counter - nic.counter();
                 }
                 let replies = nic.handle(message);
@@ -272,8 +272,8 @@ impl Network {
         self.due.insert((self.now + delay, self.sequence), due);
     }
 
-    /// Everything that decides what happens next, if nothing is drawn: adapters and what is due when. Requests are told
-    /// apart by their process, of which each has one at a time.
+    /// Everything that decides the next step, without random draws: adapters and due events. Requests are distinguished
+    /// by their process, as each process has one at a time.
     pub fn state(&self) -> Vec<String> {
         let name = |request: Request| Request {
             number: self.owners[request.number as usize] as u64,

@@ -1,18 +1,18 @@
-//! Random networks: 2 to 16 adapters, one to three processes each, that want one to four messages each to random nodes; random
-//! delays, messages of random length, packets in order or not. Every request must be granted, and in time.
+//! Random networks: 2 to 16 adapters, one to three processes each, that want one to four messages each to random nodes;
+//! random delays, messages with random length, packets in order or not. Every request must be granted, and in time.
 //!
-//! The bounds: let R be the number of requests. While a process waits and no message is under way, some request is granted
-//! within [`QUIET`] round trips; this is measured, with headroom. The rest follows. Each such time ends with a grant, and
-//! each request is granted once, so all messages have been sent after R (`QUIET` round trips + one message). No request
-//! waits longer; an attempt takes two local delays at least, which bounds the number of attempts.
+//! The bounds: let R be the request count. While a process waits and no message is under way, some request is granted
+//! within [`QUIET`] round trips; this is measured, with headroom. The rest follows. Each such time ends with a grant,
+//! and each request is granted once, so all messages have been sent after R (`QUIET` round trips + one message). No
+//! request waits longer; an attempt takes two local delays at least, which bounds the number of attempts.
 
 use crate::protocol::network::{Delays, Network, Process};
 use elan::NodeId;
 use kernel::random::Stream;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-/// Round trips until a request is granted. Measured: 2.22 at most in the networks of seeds 0 to 9,999, 2.85 up to 159,999.
-/// The maximum grows with the number of networks that are tried; this bound has headroom, and is no proof.
+/// Round trips until a request is granted. Measured: 2.22 at most in the networks with seeds 0 to 9,999, 2.85 up to
+/// 159,999. The maximum grows with the number of networks tried; this bound has headroom, and is no proof.
 const QUIET: u64 = 4;
 
 fn variable(name: &str) -> Option<u64> {
@@ -21,12 +21,12 @@ fn variable(name: &str) -> Option<u64> {
     Some(number.unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
 
-/// The node so many steps after another, around the circle of all.
+/// The node so many steps after another, around the circle of all nodes.
 fn after(node: NodeId, step: u32, nodes: u32) -> NodeId {
     NodeId::new((node.get() + step) % nodes)
 }
 
-/// The network of a seed.
+/// A seed's network.
 fn drawn(seed: u64) -> (Network, Delays) {
     let stream = &mut Stream::new(seed, "network");
     let mut between = |low: u64, high: u64| stream.uniform_u64(low..high + 1);
@@ -56,16 +56,16 @@ fn drawn(seed: u64) -> (Network, Delays) {
     (network, delays)
 }
 
-/// What a network came to.
+/// A network's result.
 struct Outcome {
     /// Longest quiet time, in round trips.
     quiet: f64,
     attempts: u64,
-    /// When the last message had arrived, as a part of the bound.
+    /// When the last message had arrived, as a fraction of the bound.
     time: f64,
 }
 
-/// Runs one network; returns what is wrong, if anything.
+/// Runs one network; returns the error, if there is one.
 fn run(seed: u64) -> Result<Outcome, String> {
     let (mut network, delays) = drawn(seed);
     let requests = network
@@ -76,7 +76,7 @@ fn run(seed: u64) -> Result<Outcome, String> {
     let bound = requests * (QUIET * delays.round_trip() + delays.message());
     let most_attempts = bound / (2 * delays.local.start()) + 1;
     let about = |what: String| Err(format!("{what}; {requests} requests, {delays:?}"));
-    // What is due after the last message: the ACKs.
+    // The events due after the last message: the ACKs.
     let epilogue = delays.local.end() + delays.wire.end();
     while network.tick() {
         if network.now > bound + epilogue {
@@ -130,7 +130,8 @@ fn every_request_is_granted() {
     );
 }
 
-/// In step, and every process always wants to send: nothing is left to chance, and a network that livelocks does so for ever.
+/// In step, and every process always wants to send: there is no randomness, and a network that livelocks does so for
+/// ever.
 #[test]
 fn in_step_somebody_is_granted() {
     for seed in 0..300 {

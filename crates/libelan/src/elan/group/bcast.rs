@@ -7,24 +7,25 @@
 //! link. A chain sends everything once, but the last process waits until the first segment has come through all processes
 //! before it. With a ratio `r`, the chain is taken if `(r - 1) size > leaders * segment`.
 //!
-//! The root's host sends a single segment itself. With several segments, threads on the adapters of the root and of the
-//! processes in between send each segment on as soon as it has come, and tell the host at the end. Even and odd segments
-//! have separate events, and a process has at most two segments under way to each child: so no segment is mistaken for
-//! another even if one overtakes the other.
+//! The root's host sends a single segment itself. With several segments, threads on the adapters of the root and the
+//! processes in between send each segment on as soon as it has come, and notify the host at the end. Even and odd
+//! segments have separate events, and a process has at most two segments under way to each child: so no segment is
+//! mistaken for another even if one overtakes the other.
 //!
-//! *Main memory.* A process in between that received into main memory would read everything back to send it on, over a bus that
-//! carries one direction at a time. So it receives into a *stage* of [`SLOTS`] segments in adapter memory and sends on from
-//! there, while its thread copies each segment out to main memory: all bytes cross the bus once. A slot is free when its segment
-//! has been copied and the children have the segment. A signal, a DMA of zero bytes, then tells the sender, which keeps back the
-//! next segment for this slot until then. Bytes that go straight to their place, in adapter memory and at the leaves, need no
-//! such signals. A buffer is in the same kind of memory in all processes, so senders know which case applies.
+//! *Main memory.* A process in between that received into main memory would read everything back to send it on, over a
+//! bus that carries one direction at a time. So it receives into a *stage* for [`SLOTS`] segments in adapter memory and
+//! sends on from there, while its thread copies each segment out to main memory: all bytes cross the bus once. A slot
+//! is free when its segment has been copied and the children have the segment. A signal, a zero-byte DMA, then notifies
+//! the sender, which keeps back the next segment for this slot until then. Bytes that go straight to their place, in
+//! adapter memory and at the leaves, need no such signals. A buffer is in the same kind of memory in all processes, so
+//! senders know which case applies.
 //!
 //! *Several rails.* Where the machine's policy picks the rails, hosts send segments from main memory to main memory
 //! ([`super::lanes`]).
 //!
-//! *In a row.* The root leaves a broadcast long before the leaves do, and may ask for the next barrier before the leaves
-//! have reached that barrier. The root asks again after `retry_delay` and the round trip, 3 us in all. So the mean time of
-//! several broadcasts in a row rises in steps of 3 us; the time of a single broadcast does not.
+//! *In a row.* The root leaves a broadcast long before the leaves do, and may ask for the next barrier before the
+//! leaves have reached that barrier. The root asks again after `retry_delay` and the round trip, 3 us in all. So the
+//! mean time of several broadcasts in a row rises in 3 us steps; a single broadcast's time does not.
 
 use super::Group;
 use super::relay::{Child, Job, Stage, Work};
@@ -38,13 +39,14 @@ use elan::{Action, DmaError, ElanAddr, Placement, ProcessId, Thread};
 use std::rc::Rc;
 use units::Bytes;
 
-/// The longest segment. Nothing is published. Longer segments fill a long chain more slowly, shorter ones spend more time on signals:
-/// of 4, 8, 16 and 64 KB, only with 8 KB no size of message is slower than over one rail (4 and 32 nodes with four rails, dynamic and
-/// basic, full striping).
+/// The longest segment. The value is assumed, not published. Longer segments fill a long chain more slowly, shorter
+/// ones spend more time on signals: among 4, 8, 16 and 64 KB, only with 8 KB no message size is slower than over one
+/// rail (4 and 32 nodes with four rails, dynamic and basic, full striping).
 const LANE_SEGMENT: Bytes = Bytes::from_kb(8);
 
 impl Group {
-    /// Sends `size` bytes at `buffer` of the root, by its rank, to the same address of all members, in software (`elan_bcast`).
+    /// Sends `size` bytes at the root's `buffer`, by its rank, to the same address in all members, in software
+    /// (`elan_bcast`).
     ///
     /// # Errors
     /// If a member has no such buffer. A member that stages the bytes, on one rail, gets the error itself, and passes the bytes on.
@@ -110,7 +112,7 @@ impl Group {
         Ok(())
     }
 
-    /// Copies bytes of another member on the node.
+    /// Copies another member's bytes on the node.
     async fn take_from(&self, rank: Rank, from: ElanAddr, span: Span) -> Result<(), DmaError> {
         let vp = self.inner.layout.members[rank];
         let other = self.inner.context.shared(vp);
@@ -139,7 +141,7 @@ impl Group {
         }
     }
 
-    /// The length of the segments of a broadcast.
+    /// A broadcast's segment length.
     fn segment(&self, span: Span) -> Bytes {
         if self.by_rails(span) {
             LANE_SEGMENT
@@ -148,13 +150,13 @@ impl Group {
         }
     }
 
-    /// The number of segments of a broadcast.
+    /// A broadcast's segment count.
     pub(in crate::elan) fn segments(&self, span: Span) -> u64 {
         let segment = self.segment(span).as_u64();
         span.size.as_u64().div_ceil(segment).max(1)
     }
 
-    /// Prepares the events of a broadcast before any of its segments can come.
+    /// Prepares a broadcast's events before any segment can come.
     pub(in crate::elan) fn prepare_spread(&self, span: Span, root: TeamId) {
         let segments = self.segments(span) as u32;
         let spot = self.place(span, root);
@@ -195,7 +197,7 @@ impl Group {
         (offset, length, slot)
     }
 
-    /// A child, and the descriptors of all segments to it.
+    /// A child, and the descriptors for all segments to it.
     fn child(
         &self,
         span: Span,
@@ -291,7 +293,8 @@ impl Group {
         leaders[TeamId::new((place + root.get()) % leaders.len() as u32)]
     }
 
-    /// What this leader sends on in a broadcast of its team or of another; nothing for those that nobody is below.
+    /// This leader's forwarding work in a broadcast from its own team or another; `None` for teams without a place
+    /// below.
     fn work(&self, mut span: Span, root: TeamId) -> Option<Work> {
         let spot = self.place(span, root);
         if spot.children.is_empty() {

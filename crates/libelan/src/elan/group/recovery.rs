@@ -1,43 +1,45 @@
 //! # Groups in a machine whose parts fail
 //!
-//! Where a machine lists faults, each group keeps a record in each member's adapter memory, and the leader of each team *watches* it.
-//! Without faults nothing of this exists; with faults that do not occur nothing of it is used.
+//! Where a machine lists faults, each group keeps a record in each member's adapter memory, and each team's leader
+//! *watches* it. Without faults the record does not exist; with faults that do not occur it is not used.
 //!
 //! ## From hardware to software trees
 //!
-//! The root of a hardware barrier learns from the answer to its packet whether all members have gone on, or none
-//! ([`elan::adapter::recovery`]). If the network has refused the packet, or has not answered it, none has. The root alone decides
-//! what then happens: this barrier and the next ones, [`CALLS`] in all, go by the software tree, and so do the broadcasts that
-//! follow these barriers. The root writes the numbers of these barriers into the record of its children in the tree, whose watches pass
-//! them on. A member that waits for the event of the hardware waits for the record as well: exactly one of the two comes. A
-//! member that comes later finds the record. So all members take the same way, whatever is late. After these calls the root
-//! tries the hardware again: links may have been repaired. That the hardware is left alone for 64 calls is assumed.
+//! A hardware barrier's root learns from the answer to its packet whether all or no members have left the barrier
+//! ([`elan::adapter::recovery`]). If the network has refused the packet, or has not answered it, no member has. The
+//! root alone decides the further course: this barrier and the next ones, [`CALLS`] in all, go by the software tree,
+//! and so do the broadcasts that follow these barriers. The root writes these barriers' numbers into the record of its
+//! children in the tree, and their watches pass the numbers on. A member that waits for the hardware's event waits for
+//! the record as well: exactly one comes. A member that comes later finds the record. So all members take the same way,
+//! independent of delays. After these calls the root tries the hardware again: links may have been repaired. That the
+//! hardware is left alone for 64 calls is assumed.
 //!
-//! If a broadcast of data fails, none of its destinations has been notified, and all still wait for the event that says that the
-//! bytes are there. So the root sends the bytes, with the same event, to each of them: they see no difference.
+//! If a data broadcast fails, no destination has been notified, and all still wait for the event that reports the
+//! bytes. So the root sends the bytes, with the same event, to each destination: they see no difference.
 //!
 //! ## Members that are lost
 //!
-//! A group whose members cannot all reach each other is *lost*, for ever: calls under way and later calls return the error in all
-//! members that can be told. There are three ways to learn of it:
+//! A group is *lost*, permanently, if its members cannot all reach each other: calls under way and later calls return
+//! the error in all members that can be notified. There are three ways to notice it:
 //!
-//! * the routing tables of all sources change at once, leave no way between two leaders, and still leave none `faults.detect` later
-//!   (a cable may be dead for a moment just when the tables learn of another): both leaders know by themselves; and so does a
-//!   leader whose own adapters are all dead then;
-//! * a message of a call has been given up: the sender knows;
-//! * another member says so: who knows writes the error into the record of all leaders that do not know by themselves. It waits
-//!   while the tables leave a leader without a way, since the watch of this leader sees a cable that is dead for `faults.detect`. If the tables
-//!   find a way before, the leader does not know of the loss, and gets the news.
+//! * all sources' routing tables change at once, leave no way between two leaders, and still leave no way
+//!   `faults.detect` later (a cable may be dead for a moment just when the tables learn another): both leaders know by
+//!   themselves; and so does a leader if its own adapters are all dead then;
+//! * a call's message has been given up: the sender knows;
+//! * another member reports it: a member that knows writes the error into the record of all leaders that do not know by
+//!   themselves. It waits while the tables leave a leader without a way, since this leader's watch sees a cable that is
+//!   dead for `faults.detect`. If the tables find a way before, the leader does not know the loss, and gets the news.
 //!
-//! A member that has stopped without its links being dead is silence: the others wait, as for any member that does not come. So is
-//! a member whose host stops before its news gets through.
+//! A member that has stopped while its links live is silent: the others wait, as for any member that does not come. So
+//! is a member with a host that stops before its news gets through.
 //!
 //! ## Several rails
 //!
-//! A rail that is down as a whole is no loss: hardware barriers and messages of the group take detours ([`crate::elan::hardware`],
+//! A rail that is down as a whole is no loss: hardware barriers and the group's messages take detours
+//! ([`crate::elan::hardware`],
 //! [`crate::elan::detour`]). Dead cables, switches and single adapters count as on a machine with one rail: what the home rail cannot carry
-//! leaves the hardware or loses the group, although another rail may have a way. Only what a member sends while its own adapter is
-//! dead takes detours, and so does the news of a loss.
+//! leaves the hardware or loses the group, although another rail may have a way. Only messages that a member sends
+//! while its own adapter is dead take detours, and so does the news of a loss.
 
 use super::Group;
 use crate::elan::block::Block;
@@ -58,18 +60,18 @@ use units::Time;
 /// Barriers that go by software after the hardware has failed.
 const CALLS: u64 = 64;
 
-/// How often a member tries again to tell another one of a loss, within twice the time of detection: by then the cable or the rail
-/// works, or the other one knows that it does not. Assumed.
+/// How often a member tries again to notify another one of a loss, within twice the detection time: by then the cable
+/// or the rail works, or the other one knows that it does not. Assumed.
 const TELLS: u32 = 16;
 
-/// Words of the record: the first and the last barrier by software; then an error.
+/// The record's words: the first and the last barrier by software; then an error.
 const FALL: u64 = 2;
 const LOSS: u64 = 4;
 
-/// The code of no process.
+/// The code for no process.
 const NOBODY: u64 = u64::MAX;
 
-/// What a member knows of failures.
+/// A member's knowledge about failures.
 pub(in crate::elan) struct Recovery {
     /// The first and the last barrier by software.
     software: Cell<(u64, u64)>,
@@ -82,18 +84,18 @@ pub(in crate::elan) struct Recovery {
 #[derive(Clone, Copy)]
 struct Record {
     at: ElanAddr,
-    /// Others have written the numbers of barriers.
+    /// Others have written the barrier numbers.
     fallen: EventId,
     /// Others have written an error.
     lost: EventId,
 }
 
-/// A part of the record: where its event lies, where its words begin, and how many they are.
+/// A part of the record: its event's place, its words' begin, and their count.
 #[derive(Clone, Copy)]
 struct Part(ElanAddr, ElanAddr, u64);
 
 impl Part {
-    /// What brings this part of the record to another member.
+    /// The delivery that brings this part of the record to another member.
     fn news_to(self, vp: ProcessId) -> Delivery {
         let Part(event, words, count) = self;
         Delivery {
@@ -126,7 +128,7 @@ impl Record {
     }
 }
 
-/// What the watch of a group sees.
+/// An observation by a group's watch.
 enum Seen {
     Tables,
     Fall,
@@ -134,7 +136,7 @@ enum Seen {
 }
 
 impl Recovery {
-    /// The record of a group, if the machine lists faults.
+    /// A group's record, if the machine lists faults.
     pub fn new(context: &Context, block: Block) -> Option<Self> {
         let node = context.node();
         if !node.lists_faults() {
@@ -177,7 +179,7 @@ impl Recovery {
     }
 }
 
-/// Waits for the first of two things; returns whether it is the first of them.
+/// Waits for the first of two futures; returns whether that is the first argument.
 pub(in crate::elan) async fn either<T>(
     one: impl Future<Output = T>,
     other: impl Future<Output = ()>,
@@ -191,7 +193,7 @@ pub(in crate::elan) async fn either<T>(
 }
 
 impl Group {
-    /// Starts the watch of a leader, if the machine lists faults.
+    /// Starts a leader's watch, if the machine lists faults.
     pub(in crate::elan) fn start_watch(&self) {
         if let Some(recovery) = &self.inner.recovery
             && self.leads()
@@ -250,7 +252,8 @@ impl Group {
         }
     }
 
-    /// Whether the routing tables have a way from this leader to all others, and back, and one of the leader's adapters works.
+    /// Whether the routing tables have a way from this leader to all others, and back, and one of the leader's adapters
+    /// works.
     fn look_at_tables(&self) -> Result<(), DmaError> {
         let node = self.node();
         let (here, detours) = (node.place(), &self.inner.courier.detours);
@@ -276,7 +279,7 @@ impl Group {
         self.fall((epoch, epoch + CALLS - 1), recovery.record);
     }
 
-    /// Some barriers go by software: tells the places below in the tree.
+    /// Some barriers go by software: notifies the places below in the tree.
     fn fall(&self, software: (u64, u64), record: Record) {
         let Some(recovery) = &self.inner.recovery else {
             return;
@@ -302,7 +305,7 @@ impl Group {
         bytes.chunks(8).map(word_of).collect()
     }
 
-    /// Writes a part of the record into that of another member.
+    /// Writes a part of the record into another member's.
     fn write_to(&self, vp: ProcessId, Part(event, words, count): Part) -> Transfer {
         let context = &self.inner.context;
         context.put_notify(vp, words, words, WORD * count, event)
@@ -352,7 +355,7 @@ impl Group {
         outcome.map_err(|error| self.named(error))
     }
 
-    /// Names the process at the other end of a loss.
+    /// Names the process at a loss's other end.
     fn named(&self, error: DmaError) -> DmaError {
         let Some(loss) = error.loss().filter(|loss| loss.process.is_none()) else {
             return error;
@@ -364,7 +367,7 @@ impl Group {
         process.map_or(error, |&vp| error.of_process(vp))
     }
 
-    /// A call has failed: if the network has failed, the group is lost, and this process tells the others.
+    /// A call has failed: if the network has failed, the group is lost, and this process notifies the others.
     pub(in crate::elan) fn lose(&self, error: DmaError) {
         let no_rail = matches!(error, DmaError::NoRail { .. });
         let lost = no_rail || error.loss().is_some() || error.is_rail_down();
@@ -387,7 +390,7 @@ impl Group {
         let part = recovery.record.of_loss();
         self.store_words(part, &encode(loss));
         let other = if loss.to == here { loss.from } else { loss.to };
-        // The tables say of no leader that another rail has lost something.
+        // The tables of no leader show a loss on another rail.
         let mut leaders = self.inner.layout.leaders.iter();
         let on_this_rail = leaders.any(|&vp| self.place_of(vp) == other);
         let in_tables = on_this_rail && matches!(loss.reason, Obstacle::NoWay(_));
@@ -401,8 +404,8 @@ impl Group {
         }
     }
 
-    /// Tells a leader that the group is lost, by a detour if the home rail has failed: tries again and again, unless the leader
-    /// learns by itself that it has no way to the lost leader, or to this one.
+    /// Notifies a leader that the group is lost, by a detour if the home rail has failed: tries again and again, unless
+    /// the leader learns by itself that it has no way to the lost leader, or to this one.
     async fn tell_of_loss(&self, vp: ProcessId, part: Part, lost: Option<Place>) {
         let (node, there) = (self.node(), self.place_of(vp));
         let here = node.place();
@@ -428,8 +431,8 @@ impl Group {
         }
     }
 
-    /// Waits while the tables tell a leader of a loss. Returns whether they have done so for the time of detection: then its
-    /// own watch says that the group is lost. Tables that find a way before leave it ignorant.
+    /// Waits while the tables show a leader a loss. Returns whether they have done so for the detection time: then its
+    /// own watch reports that the group is lost. Tables that find a way before leave it ignorant.
     async fn learns_of(&self, is_told: impl Fn() -> bool) -> bool {
         let node = self.node();
         let known = node.now() + self.detect();

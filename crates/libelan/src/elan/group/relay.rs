@@ -1,4 +1,4 @@
-//! The thread of a software broadcast: it sends segments to the children as they come, and copies segments that were
+//! A software broadcast's thread: it sends segments to the children as they come, and copies segments that were
 //! received into the stage out to main memory. See [`super::bcast`].
 
 use super::Group;
@@ -9,9 +9,9 @@ use crate::elan::layout::TeamId;
 use elan::{Address, DmaError, EventId, Thread, Transfer};
 use units::Bytes;
 
-/// What the thread does.
+/// The thread's jobs.
 pub(in crate::elan) enum Job {
-    /// Sends segments on, in a call of the host.
+    /// Sends segments on, in a host call.
     Relay(Work),
     /// Carries out a broadcast that the host has posted.
     Broadcast(Broadcast),
@@ -25,15 +25,15 @@ pub(in crate::elan) struct Broadcast {
     pub way: Way,
 }
 
-/// The segments of a broadcast, from this process to its children.
+/// A broadcast's segments, from this process to its children.
 pub(in crate::elan) struct Work {
-    /// The events by which segments of even and odd number come; none at the root, which has all segments.
+    /// The events by which even and odd segments come; `None` at the root, which has all segments.
     pub arrived: Option<[EventId; 2]>,
     pub segments: u64,
     pub children: Vec<Child>,
-    /// The stage; none if the segments come straight to their place.
+    /// The stage; `None` if the segments come straight to their place.
     pub stage: Option<Stage>,
-    /// The group, which hears how the signals of the stage end.
+    /// The group, which receives the results of the stage's signals.
     pub group: Group,
 }
 
@@ -41,9 +41,9 @@ pub(in crate::elan) struct Work {
 pub(in crate::elan) struct Child {
     /// The segments, in order.
     segments: Vec<Delivery>,
-    /// The event that occurs when the child has emptied a slot of its stage; none without a stage.
+    /// The event that occurs when the child has emptied a slot in its stage; `None` without a stage.
     room: Option<EventId>,
-    /// The last segments of even and odd number that are under way.
+    /// The last even and odd segments under way.
     under_way: [Option<(Transfer, Delivery)>; 2],
     /// Why the child gets no more segments.
     failed: Option<DmaError>,
@@ -51,9 +51,9 @@ pub(in crate::elan) struct Child {
 
 /// Where segments wait in adapter memory until they have been sent on and copied.
 pub(in crate::elan) struct Stage {
-    /// Of each segment: its slot, its place, its length.
+    /// For each segment: its slot, its place, its length.
     pub segments: Vec<(Address, Address, Bytes)>,
-    /// Tells the process above that a slot is empty.
+    /// Notifies the process above that a slot is empty.
     pub room: Delivery,
 }
 
@@ -72,7 +72,7 @@ impl Child {
         self.segments[0]
     }
 
-    /// Waits for the last segment of the same parity.
+    /// Waits for the last segment with the same parity.
     async fn settle(&mut self, thread: &Thread, courier: &Courier, index: u64) {
         if let Some((sent, segment)) = self.under_way[(index % 2) as usize].take() {
             let sent = thread.until(courier.end(sent, segment)).await;
@@ -104,7 +104,7 @@ impl Stage {
         Ok(thread.copy_out(place, &bytes).await?)
     }
 
-    /// The slot of a segment is empty: the sender is told if it waits for this.
+    /// A segment's slot is empty: notifies the sender if it waits for this.
     async fn emptied(&self, thread: &Thread, group: &Group, index: u64) {
         if index + SLOTS < self.segments.len() as u64 {
             group.hand(thread, self.room).await;

@@ -1,9 +1,9 @@
-//! The bytes of a broadcast, and its way.
+//! A broadcast's bytes, and its way.
 
 use elan::ElanAddr;
 use units::Bytes;
 
-/// What is broadcast: bytes from one address of the root to one address of all other members.
+/// The broadcast's bytes: from one address in the root to one address in all other members.
 #[derive(Clone, Copy)]
 pub(crate) struct Span {
     pub from: ElanAddr,
@@ -25,11 +25,11 @@ impl Span {
     }
 }
 
-/// Who carries a call of a group.
+/// The carrier of a group call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(in crate::elan) enum Way {
     /// Messages to one process each.
     Software,
-    /// Broadcasts of the network.
+    /// The network's broadcasts.
     Hardware,
 }

@@ -1,4 +1,4 @@
-//! Teams: the members of a group on one node, which meet in shared memory. The first of them, the leader, acts for all.
+//! Teams: a group's members on one node, which meet in shared memory. The first one, the leader, acts for all.
 
 use super::Group;
 use crate::elan::layout::{Rank, TeamId};
@@ -8,31 +8,31 @@ use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// Where the members of one node meet.
+/// The meeting place of one node's members.
 pub(crate) struct Local {
     /// Fired once by each member but the leader.
     gathered: Signal,
     /// Fired by the leader.
     released: Signal,
-    /// The error of the leader's act, for all members of the team.
+    /// The error from the leader's act, for all team members.
     pub failed: Cell<Option<DmaError>>,
-    /// Why the group is lost, if it is, and the signal that says so ([`super::recovery`]).
+    /// Why the group is lost, if it is, and the signal for it ([`super::recovery`]).
     pub lost: Cell<Option<DmaError>>,
     pub gone: Signal,
-    /// What members pass to the leader, and the leader to them, by rank.
+    /// The members' data for the leader, and the leader's for them, by rank.
     pub passed: RefCell<BTreeMap<Rank, Vec<u8>>>,
     pub result: RefCell<Vec<u8>>,
-    /// Where the first leader is: the barrier to which each team has come, as far as it was told by detours; and a signal that is
-    /// fired with each such notice.
+    /// Where the first leader is: the barrier to which each team has come, as far as detours have reported it; and a
+    /// signal that is fired with each such notice.
     pub came: RefCell<BTreeMap<TeamId, u64>>,
     pub noted: Signal,
 }
 
-/// The meeting places of all groups of a job: by the group's block and the team's leader.
+/// The meeting places of all groups in a job: by the group's block and the team's leader.
 pub(crate) type Locals = Rc<RefCell<BTreeMap<(ElanAddr, ProcessId), Rc<Local>>>>;
 
 impl Local {
-    /// A meeting place of the leader and so many others.
+    /// A meeting place for the leader and so many others.
     pub fn new(others: u64) -> Self {
         Local {
             gathered: Signal::counted(others),
@@ -59,7 +59,7 @@ impl Group {
         self.inner.layout.teams[self.inner.team].len() > 1
     }
 
-    /// The leader waits until the rest of the team has come.
+    /// The leader waits until the team's other members have come.
     pub(in crate::elan) async fn gather(&self) {
         if self.has_team() {
             let local = &self.inner.local;
@@ -77,14 +77,14 @@ impl Group {
         outcome
     }
 
-    /// A member that does not lead tells the leader that it has come.
+    /// A member that does not lead notifies the leader that it has come.
     pub(in crate::elan) async fn come(&self) {
         let shared = self.node().config().host.shared;
         self.node().sleep(shared).await;
         self.inner.local.gathered.fire();
     }
 
-    /// A member tells the leader that it has come, and waits until the leader lets it go on.
+    /// A member notifies the leader that it has come, and waits until the leader releases it.
     pub(in crate::elan) async fn join(&self) -> Result<(), DmaError> {
         self.come().await;
         self.inner.local.released.wait().await;

@@ -1,4 +1,4 @@
-//! Processes that are out of reach: what waits for them fails.
+//! Processes out of reach: operations that wait for them fail.
 
 use super::message::Select;
 use crate::elan::Elan;
@@ -22,7 +22,7 @@ impl Elan {
         self.works(vp)
     }
 
-    /// Whether the process's adapter works, or another one of its node.
+    /// Whether the process's adapter works, or another one at its node.
     fn works(&self, vp: ProcessId) -> Result<(), DmaError> {
         match self.detours() {
             Some(detours) => detours.works(vp),
@@ -62,7 +62,7 @@ impl Elan {
         self.cut_off(|| self.reach(vp)).await
     }
 
-    /// Waits until the network has failed, and all processes whose messages a receive may want are out of reach.
+    /// Waits until the network has failed, and all processes that a receive may want messages from are out of reach.
     pub(super) async fn cut_off_from_all(&self, select: Select) -> DmaError {
         let someone = || {
             if let Some(process) = select.process {
@@ -89,7 +89,7 @@ impl Elan {
         let detect = node.config().faults.as_ref().map(|faults| faults.detect);
         loop {
             if looks().is_err() {
-                // A cable may be dead for a moment just when the tables learn of another.
+                // A cable may be dead for a moment just when the tables learn another.
                 node.sleep(detect.unwrap_or_default()).await;
                 if let Err(error) = looks() {
                     return error;

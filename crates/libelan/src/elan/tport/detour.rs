@@ -1,4 +1,4 @@
-//! Operations of the thread that have failed with the home rail, and take a detour.
+//! Thread operations that have failed with the home rail, and take a detour.
 
 use super::hands::End;
 use super::message::Received;
@@ -13,7 +13,7 @@ use elan::{DmaError, ProcessId};
 use std::rc::Rc;
 
 impl Server {
-    /// What was handed over has failed with the home rail, and takes a detour.
+    /// A handed-over operation has failed with the home rail, and takes a detour.
     pub(super) fn detour(&self, pending: Pending, detours: &Detours) {
         let detours = detours.clone();
         let (envelope, to) = match &pending {
@@ -58,8 +58,9 @@ impl Server {
             .push((pending, End::Beside(Box::pin(end))));
     }
 
-    /// What becomes of an answer or a notice to a process at its end: if the network has certainly not carried it, it goes again
-    /// as soon as the process should be in reach. Nobody else waits for its error, and the process would wait for ever.
+    /// Handles the end of an answer or a notice to a process: if the network has certainly not carried it, it goes
+    /// again as soon as the process should be in reach. Its error has no other waiter, and the process would wait for
+    /// ever.
     pub(super) fn again(
         &self,
         to: ProcessId,

@@ -1,17 +1,17 @@
-//! Who does the work of a Tport: a thread on the adapter, or the processor of the process.
+//! The unit that does a Tport's work: a thread on the adapter, or the process's processor.
 //!
 //! | work | adapter | host |
 //! |---|---|---|
-//! | to see an envelope that has come in | nothing: the envelope is in adapter memory | the envelope crosses the bus, and is polled |
+//! | to see an envelope that has come in | 0: the envelope is in adapter memory | the envelope crosses the bus, and is polled |
 //! | to match an envelope, or a posted receive | `tport.handle`, `tport.scan` | `host.call` |
 //! | to store small bytes | across the bus | `host.copy` |
-//! | to move a longer message | a DMA into its buffer | a DMA into a buffer of the system, then `host.copy`; the sender copies the message out of its buffer, too |
-//! | to end a receive | an event, its block, a poll | nothing: the process itself has matched |
+//! | to move a longer message | a DMA into its buffer | a DMA into a system buffer, then `host.copy`; the sender copies the message out from its buffer, too |
+//! | to end a receive | an event, its block, a poll | 0: the process itself has matched |
 //!
-//! The host works while its process does not compute, as for messages of its own node. So a message that comes during a
-//! computation waits for the end of the computation. MPI's rule of progress forbids this, and adapters that run the
-//! protocol avoid it. The host copies a message as a whole, where a library would overlap copies and DMAs part by part.
-//! This simplification makes long messages slower.
+//! The host works while its process does not compute, as for messages from its own node. So a message that comes during
+//! a computation waits for the computation's end. MPI's progress rule forbids this, and adapters that run the protocol
+//! avoid it. The host copies a message as a whole, where a library would overlap copies and DMAs part by part. This
+//! simplification makes long messages slower.
 
 use super::port::Port;
 use super::receive::Receive;
@@ -25,10 +25,10 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use units::Bytes;
 
-/// The end of a DMA that was handed over.
+/// The end of a handed-over DMA.
 pub(super) enum End {
     Own(Transfer),
-    /// The DMA was handed to the adapter of another rail.
+    /// The DMA was handed to another rail's adapter.
     Beside(Pin<Box<dyn Future<Output = Result<(), DmaError>>>>),
 }
 
@@ -49,7 +49,7 @@ impl Future for End {
     }
 }
 
-/// The hands of a Tport: a thread or the host. The thread of a Tport where the host works never runs.
+/// A Tport's hands: a thread or the host. Where the host works, the Tport's thread never runs.
 pub(super) struct Hands {
     thread: Thread,
     host: Option<Cpu>,
@@ -79,7 +79,7 @@ impl Hands {
         }
     }
 
-    /// Takes the first message of a queue, if there is one.
+    /// Takes the first message from a queue, if there is one.
     pub fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
         self.thread.take(queue)
     }
@@ -110,7 +110,7 @@ impl Hands {
         }
     }
 
-    /// Stores bytes of a message where they belong.
+    /// Stores a message's bytes where they belong.
     pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
         if self.by_host() {
             self.copy(Bytes::new(bytes.len() as u64)).await;
@@ -120,7 +120,7 @@ impl Hands {
         }
     }
 
-    /// Copies a message that a DMA has brought, if this is the task of these hands.
+    /// Copies a message that a DMA has brought, if this is these hands' task.
     pub async fn copy(&self, size: Bytes) {
         if let Some(cpu) = &self.host {
             let time = self.node().config().host.copy.time(size);
@@ -128,7 +128,7 @@ impl Hands {
         }
     }
 
-    /// Tells a process that its receive is over; `event` is the receive's event.
+    /// Notifies a process that its receive is over; `event` is the receive's event.
     pub async fn end(&self, receive: &Receive, event: EventId) {
         if self.by_host() {
             receive.by_host.fire();
@@ -149,7 +149,7 @@ impl Hands {
         }
     }
 
-    /// Hands a DMA over to the adapter of another rail, where `place` is the process; see [`crate::elan::rails`].
+    /// Hands a DMA over to another rail's adapter, where `place` is the process; see [`crate::elan::rails`].
     pub async fn dma_beside(&self, place: &Node, dma: Dma) -> End {
         let node = self.node().clone();
         match &self.host {

@@ -1,4 +1,4 @@
-//! The host's part of a Tport: it starts sends and receives, and ends both.
+//! A Tport's host part: it starts sends and receives, and ends both.
 
 use super::message::{Mode, Received, Room, Select, TportError};
 use super::port::{Order, Port, Sending};
@@ -14,10 +14,10 @@ use std::rc::Rc;
 use std::task::Poll;
 use units::{Bytes, Time};
 
-/// The length of a posted receive's descriptor: an envelope's, and as much again for event and buffer; assumed.
+/// A posted receive's descriptor length: an envelope's, and as much again for event and buffer; assumed.
 const POST: Bytes = Bytes::new(64);
 
-/// Starts the thread of a process's Tport.
+/// Starts a process's Tport thread.
 pub(crate) fn serve(elan: &Elan) -> Result<(), MemoryError> {
     let port = elan.port();
     let label = format!("Tports of {}", elan.label().text());
@@ -26,7 +26,7 @@ pub(crate) fn serve(elan: &Elan) -> Result<(), MemoryError> {
     elan.node().run_resident(label, async move |thread| {
         let serve = thread::serve(own, thread);
         if by_host {
-            // What the host does ends with the host.
+            // The host's tasks end with the host.
             node.while_host_runs(serve).await;
         } else {
             serve.await;
@@ -103,7 +103,7 @@ pub(super) fn cancel(elan: &Elan, receive: &Rc<Receive>) {
     let receive = Rc::clone(receive);
     elan.node().serve("cancel", async move {
         turn.work(&port.node, port.node.config().host.call).await;
-        // The calls of a process are in order: the receive has been posted, or posting it has failed.
+        // A process's calls are in order: the receive has been posted, or posting it has failed.
         if !receive.done.is_set() {
             port.command(turn, Bytes::ZERO).await;
             port.order(Order::Cancel(receive));

@@ -1,14 +1,14 @@
-//! Queues of receives and of messages, whose entries are found by sender and tag.
+//! Receive and message queues, with entries found by sender and tag.
 //!
-//! A queue is a list in the order of posting or of arrival, and the thread on the adapter compares an envelope with one entry
-//! after the other (module `thread`). The simulator needs two things of a search: the first entry that fits, and the number of
-//! entries with which the thread has compared the envelope, which takes simulated time. Both are found here without the list
-//! being walked, so that a queue of n messages takes the host n log n and not n².
+//! A queue is a list in posting or arrival order, and the thread on the adapter compares an envelope with one entry
+//! after the other (module `thread`). The simulator needs two results from a search: the first entry that fits, and the
+//! number of entries with which the thread has compared the envelope, which takes simulated time. Both are found here
+//! without the list being walked, so that a queue of n messages takes the host n log n and not n².
 //!
-//! Entries have numbers in their order ([`Line`]), and a tree of sums counts the entries before a number. Receives that look at
-//! the same bits of an envelope have the same [`Masks`]. Under its masks, an envelope becomes the one [`Select`] that is
-//! equal to those of the receives that take it. MPI has four masks: with and without a source, and with and without a tag.
-//! Each further one takes a search of its own.
+//! Entries have numbers in their order ([`Line`]), and a sum tree counts the entries before a number. Receives that
+//! look at the same bits in an envelope have the same [`Masks`]. Under its masks, an envelope becomes the one
+//! [`Select`] that equals the selections of the receives that take it. MPI has four masks: with and without a source,
+//! and with and without a tag. Each further one takes its own search.
 
 use super::message::Select;
 use super::receive::Receive;
@@ -18,10 +18,10 @@ use std::rc::Rc;
 
 /// A queue with fewer messages is walked.
 const SHORT: usize = 16;
-/// Masks by which a queue of messages is sorted; receives with further masks walk it.
+/// Masks by which a message queue is sorted; receives with further masks walk it.
 const MOST_MASKS: usize = 8;
 
-/// The parts of an envelope to which a receive looks.
+/// The parts of an envelope that a receive looks at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Masks {
     process: bool,
@@ -38,7 +38,7 @@ impl Masks {
         }
     }
 
-    /// What receives with these masks select if they take a message.
+    /// The selection that receives with these masks have if they take a message.
     fn of_message(self, envelope: &Envelope) -> Select {
         Select {
             process: self.process.then_some(envelope.source),
@@ -59,10 +59,10 @@ fn plain(select: Select) -> Select {
     }
 }
 
-/// Entries with numbers in the order of their coming. Some of the entries count.
+/// Entries with numbers in order of arrival. Some entries count.
 struct Line<T> {
     entries: Vec<Option<T>>,
-    /// At i, counted entries of the numbers from i + 1 less its lowest bit, to i (P. Fenwick, 1994).
+    /// At i, counted entries with the numbers from i + 1 less its lowest bit, to i (P. Fenwick, 1994).
     sums: Vec<u32>,
     present: usize,
 }
@@ -82,7 +82,7 @@ const fn lowest_bit(number: usize) -> usize {
 }
 
 impl<T> Line<T> {
-    /// Adds an entry at the end: its number is that of entries so far.
+    /// Adds an entry at the end: its number is the entry count so far.
     fn push(&mut self, entry: T, counts: bool) {
         let number = self.entries.len();
         let (end, mut sum) = (number + 1, u32::from(counts));
@@ -114,7 +114,7 @@ impl<T> Line<T> {
         entry
     }
 
-    /// Adds to the count of a number.
+    /// Adds to a number's count.
     fn add(&mut self, number: usize, value: u32) {
         let mut at = number + 1;
         while at <= self.sums.len() {
@@ -123,7 +123,7 @@ impl<T> Line<T> {
         }
     }
 
-    /// Counted entries whose numbers are less.
+    /// Counted entries with smaller numbers.
     fn counted_before(&self, number: usize) -> u32 {
         let (mut at, mut sum) = (number, 0);
         while at > 0 {
@@ -138,7 +138,7 @@ impl<T> Line<T> {
         self.counted_before(self.entries.len())
     }
 
-    /// Empties the line and returns its entries, if most of its numbers stand for entries that have left.
+    /// Empties the line and returns its entries, if most numbers stand for entries that have left.
     fn thinned(&mut self) -> Option<Vec<Option<T>>> {
         let thin = self.entries.len() > 2 * self.present + SHORT;
         thin.then(|| std::mem::take(self).entries)
@@ -150,15 +150,15 @@ impl<T> Line<T> {
     }
 }
 
-/// The end that searches a list of receives.
+/// The end that searches a receive list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum By {
-    /// The thread on the adapter, which has a part of the receives: those that it has taken up.
+    /// The thread on the adapter, which has only the receives that it has taken up.
     Thread,
     Host,
 }
 
-/// Receives without a message, in the order of their posting.
+/// Receives without a message, in posting order.
 #[derive(Default)]
 pub(super) struct Posted {
     line: Line<(Rc<Receive>, bool)>,
@@ -187,7 +187,7 @@ impl Posted {
         self.line.push((receive, taken_up), taken_up);
     }
 
-    /// Whether the thread has a receive of the list, if it is there.
+    /// Whether the thread has a receive in the list, if it is there.
     fn place(&self, receive: &Rc<Receive>) -> Option<(usize, bool)> {
         let number = receive.number.get();
         let (other, taken_up) = self.line.get(number)?;
@@ -283,10 +283,10 @@ pub(super) trait Labelled {
     fn envelope(&self) -> &Envelope;
 }
 
-/// Messages without a receive, in the order of their arrival.
+/// Messages without a receive, in order of arrival.
 pub(super) struct Waiting<M> {
     line: Line<M>,
-    /// Masks of receives that have looked for a message, and the selections that take the messages of the list, with their
+    /// Masks of receives that have looked for a message, and the selections that take the list's messages, with their
     /// numbers. Made at the first look, where the list is not short.
     masks: Vec<Masks>,
     sorted: BTreeSet<(Select, usize)>,
@@ -312,8 +312,8 @@ impl<M: Labelled> Waiting<M> {
         self.line.push(message, true);
     }
 
-    /// The number of the first message that a receive takes, if there is one, and with how many messages the thread compares the
-    /// receive.
+    /// The number of the first message that a receive takes, if there is one, and with how many messages the thread
+    /// compares the receive.
     pub fn first(&mut self, receive: &Receive) -> (Option<usize>, u32) {
         let number = if self.is_sorted(Masks::of(receive.select)) {
             let select = plain(receive.select);

@@ -1,4 +1,4 @@
-//! Messages between processes of one node, through shared memory: the hosts do all the work.
+//! Messages between processes on one node, through shared memory: the hosts do all the work.
 
 use super::line::By;
 use super::message::{Received, Room, TportError};
@@ -12,7 +12,7 @@ use elan::ProcessId;
 use kernel::Signal;
 use std::rc::Rc;
 
-/// Sends a message. The turn of the sender's processor lasts until the sender has copied its bytes.
+/// Sends a message. The sender's processor turn lasts until the sender has copied its bytes.
 pub(super) async fn send(
     elan: &Elan,
     to: ProcessId,
@@ -89,7 +89,7 @@ impl Port {
         true
     }
 
-    /// A receive has its message: the process copies the message as soon as it does nothing else.
+    /// A receive has its message: the process copies the message as soon as it is idle.
     fn take(self: &Rc<Self>, peers: Peers, receive: Rc<Receive>, message: SharedMessage) {
         if let Some(matched) = &message.matched {
             matched.fire();
@@ -138,7 +138,7 @@ impl Port {
         Ok(envelope.received(Some(at)))
     }
 
-    /// A message of this sender that was in shared memory has been received.
+    /// One of this sender's messages in shared memory has been received.
     fn give_back(&self, receiver: ProcessId) {
         let mut state = self.state.borrow_mut();
         let lent = state.lent.get_mut(&receiver);

@@ -22,7 +22,7 @@ impl Server {
         self.port.rails.is_some() && !near && placement() != Ok(Placement::Adapter)
     }
 
-    /// Puts a message in the line of those that wait for rails.
+    /// Puts a message in the line for rails.
     pub(super) fn line_up(&self, pending: Pending, to: ElanAddr) {
         let envelope = *pending.envelope().expect("it is a message");
         let (_, from) = self.peers[envelope.source].node.rail_and_node();
@@ -107,7 +107,7 @@ impl Server {
         self.pending.borrow_mut().push((stripe, end));
     }
 
-    /// A part of a message is over; if it was the last part, returns what ends with the message.
+    /// A message part is over; if it was the last part, returns the operation that ends with the message.
     pub(super) fn stripe_ended(
         &self,
         stripe: Stripe,
@@ -121,7 +121,7 @@ impl Server {
         match result {
             Ok(()) => long.done.borrow_mut().push(stripe.part),
             Err(error) if error.is_rail_down() => {
-                // The message is still in line if not all of it has been started.
+                // The message is still in line if it has not been started completely.
                 let mut line = self.line.borrow_mut();
                 if !line.iter().any(|other| Rc::ptr_eq(other, &long)) {
                     line.push_front(Rc::clone(&long));

@@ -1,4 +1,4 @@
-//! What a message is to programs: how it is selected, where it goes, what became of it.
+//! A message as programs see it: selection, destination, result.
 
 use crate::elan3::AllocError;
 use elan::{DmaError, ElanAddr, Fault, ProcessId};
@@ -6,17 +6,17 @@ use std::fmt;
 use thiserror::Error;
 use units::Bytes;
 
-/// Which messages a receive takes: those of the given process, if any, whose masked sender and tag equal the masked ones
-/// here. A mask of 0 matches anything, a mask of all ones matches exactly.
+/// Which messages a receive takes: those from the given process, if any, with a masked sender and tag that equal the
+/// masked ones here. A mask of 0 matches anything, an all-ones mask matches exactly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Select {
-    /// The process that sends, whatever it calls itself; none matches any process.
+    /// The sending process, independent of its label; `None` matches any process.
     pub process: Option<ProcessId>,
-    /// Bits of the sender that count.
+    /// Bits in the sender that count.
     pub sender_mask: u32,
     /// The sender.
     pub sender: u32,
-    /// Bits of the tag that count.
+    /// Bits in the tag that count.
     pub tag_mask: u64,
     /// The tag.
     pub tag: u64,
@@ -92,7 +92,7 @@ pub enum Room {
     Buffer(ElanAddr, Bytes),
     /// In a buffer that the system provides, and the process frees.
     System,
-    /// Nowhere: the receive only wants to know of the message, and leaves it to another receive.
+    /// Nowhere: the receive only looks at the message, and leaves it to another receive.
     Probe,
     /// Nowhere, and the receive does not wait: if no such message has come, it ends with [`TportError::Nothing`].
     Peek,
@@ -103,7 +103,7 @@ pub enum Room {
 pub struct Received {
     /// The process that sent it.
     pub process: ProcessId,
-    /// What the sender calls itself.
+    /// The sender's label.
     pub sender: u32,
     /// The message's tag.
     pub tag: u64,
@@ -116,12 +116,12 @@ pub struct Received {
 /// Why a message was not sent, or not received.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 pub enum TportError {
-    /// The message is longer than the buffer that was given. It counts as received, and nothing of it is stored.
+    /// The message is longer than the given buffer. It counts as received, and is not stored.
     #[error(
         "a message of {size} (sender {sender}, tag {tag}) does not fit in the {room} of its receive"
     )]
     Truncated {
-        /// What the sender calls itself.
+        /// The sender's label.
         sender: u32,
         /// The message's tag.
         tag: u64,
@@ -130,7 +130,7 @@ pub enum TportError {
         /// The buffer's length.
         room: Bytes,
     },
-    /// An adapter refused an access to one of the buffers, or there is no such process.
+    /// An adapter refused an access to a buffer, or there is no such process.
     #[error(transparent)]
     Dma(#[from] DmaError),
     /// The receiver could not get or store the message.
@@ -145,7 +145,7 @@ pub enum TportError {
     /// There is no message for a peek.
     #[error("no such message has come")]
     Nothing,
-    /// No memory for an event or a buffer of the system.
+    /// No memory for an event or a system buffer.
     #[error(transparent)]
     Memory(#[from] AllocError),
 }
@@ -156,7 +156,7 @@ impl From<Fault> for TportError {
     }
 }
 
-/// What a process has done with its Tport so far.
+/// A process's Tport statistics so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Stats {
     /// Messages that the process began to send.
@@ -167,6 +167,6 @@ pub struct Stats {
     pub unexpected: u64,
     /// Small messages that went as longer messages, since too many were unexpected.
     pub held: u64,
-    /// Longer messages that went into buffers of the system before they were matched.
+    /// Longer messages that went into system buffers before they were matched.
     pub buffered: u64,
 }

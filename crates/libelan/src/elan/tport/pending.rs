@@ -1,4 +1,4 @@
-//! Operations that the thread has handed over, and messages in parts, each on a rail of its own.
+//! Operations that the thread has handed over, and messages in parts, each on its own rail.
 
 use super::receive::Receive;
 use super::unexpected::Fetch;
@@ -9,7 +9,7 @@ use elan::{DmaError, ElanAddr, ProcessId, Rail};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
-/// What the thread has handed over.
+/// An operation that the thread has handed over.
 pub(super) enum Pending {
     Get(Rc<Receive>, Envelope),
     Fetch(Rc<Fetch>, Envelope),
@@ -17,14 +17,14 @@ pub(super) enum Pending {
     Answer(ElanAddr, ProcessId, Wire),
     /// A process's event is set.
     Notice(ProcessId, ElanAddr),
-    /// A get or fetch whose rail has failed, and which takes a detour.
+    /// A get or fetch that takes a detour, as its rail has failed.
     Detour(Box<Pending>),
     /// A part of a get or fetch, on one of several rails.
     Stripe(Stripe),
 }
 
 impl Pending {
-    /// The message whose bytes are on their way.
+    /// The message with bytes on their way.
     pub fn envelope(&self) -> Option<&Envelope> {
         match self {
             Pending::Get(_, envelope) | Pending::Fetch(_, envelope) => Some(envelope),
@@ -34,14 +34,14 @@ impl Pending {
     }
 }
 
-/// A message whose bytes take several rails, or one of several.
+/// A message with bytes that take several rails, or one of several.
 pub(super) struct Long {
-    /// The get or fetch that ends with the message; taken at the end of the message.
+    /// The get or fetch that ends with the message; taken at the message's end.
     pub pending: Cell<Option<Pending>>,
     pub envelope: Envelope,
     pub to: ElanAddr,
     pub wanted: Wanted,
-    /// Parts of the message that are not under way.
+    /// Message parts that are not under way.
     pub left: RefCell<Vec<Part>>,
     /// Parts that have come.
     pub done: RefCell<Vec<Part>>,
@@ -49,7 +49,7 @@ pub(super) struct Long {
     pub failed: Cell<Option<DmaError>>,
 }
 
-/// A part of a message that one rail carries.
+/// A message part that one rail carries.
 pub(super) struct Stripe {
     pub long: Rc<Long>,
     pub part: Part,
@@ -59,7 +59,7 @@ pub(super) struct Stripe {
 }
 
 impl Long {
-    /// What ends with the message, if all of it is over.
+    /// The operation that ends with the message, if the message is complete.
     pub fn over(&self) -> Option<(Pending, Result<(), DmaError>)> {
         if self.under_way.get() > 0 || !self.left.borrow().is_empty() {
             return None;

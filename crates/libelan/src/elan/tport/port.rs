@@ -1,4 +1,4 @@
-//! The state of a Tport, which its host and its thread share.
+//! A Tport's state, which its host and its thread share.
 
 use super::line::{By, Posted, Waiting};
 use super::message::{Stats, TportError};
@@ -18,7 +18,7 @@ use std::rc::Rc;
 use typed_index_collections::TiVec;
 use units::{Bytes, Time};
 
-/// Sends and answers of a process that wait in its adapter for their acknowledgement; further ones wait in the host.
+/// A process's sends and answers that wait in its adapter for their acknowledgement; further ones wait in the host.
 const SLOTS: u32 = 32;
 
 /// A send under way.
@@ -43,7 +43,7 @@ impl Sending {
     }
 }
 
-/// What the thread is to do for the process.
+/// An order from the process to the thread.
 pub(super) enum Order {
     Post(Rc<Receive>),
     Cancel(Rc<Receive>),
@@ -53,7 +53,7 @@ pub(super) enum Order {
     Notice(ProcessId, ElanAddr),
 }
 
-/// The Tports of all processes of a job.
+/// The Tports of all the job's processes.
 pub(crate) type Peers = Rc<TiVec<ProcessId, Rc<Port>>>;
 
 /// A Tport.
@@ -61,17 +61,18 @@ pub(crate) struct Port {
     pub(crate) node: Node,
     pub(super) vp: ProcessId,
     pub(crate) cpu: Cpu,
-    /// The rails of the process's node, if there are several.
+    /// The rails at the process's node, if there are several.
     pub(crate) rails: Option<Rc<Rails>>,
     pub(crate) config: TportConfig,
-    /// Small messages of one sender that may be unexpected.
+    /// One sender's small messages that may be unexpected.
     pub(super) window: u32,
     /// Longest small message.
     pub(super) small: Bytes,
     pub(super) queue: QueueId,
-    /// Whether messages of a process may come in another order than they were sent, because they take detours or go again.
+    /// Whether a process's messages may come in another order than they were sent, because they take detours or go
+    /// again.
     pub(super) overtakes: bool,
-    /// Packets on their way out of adapter memory: those of the host and of the thread.
+    /// Packets on their way out of adapter memory: the host's and the thread's.
     pub(super) slots: Pool,
     pub(super) answers: Pool,
     /// Fired when there is something in the inbox.
@@ -80,34 +81,34 @@ pub(crate) struct Port {
 }
 
 pub(super) struct State {
-    /// Receives without a message, in the order of their posting.
+    /// Receives without a message, in posting order.
     pub posted: Posted,
-    /// What the thread is told: posted receives, cancellations, and what goes again.
+    /// The thread's orders: posted receives, cancellations, and messages that go again.
     pub inbox: VecDeque<Order>,
-    /// What has come by detours; nothing if the thread is only to look at `early`.
+    /// Messages that have come by detours; an empty one if the thread is only to look at `early`.
     pub detoured: VecDeque<Box<[u8]>>,
-    /// Where messages may overtake: the places in the order of messages to each process, and of the next from each process;
-    /// and the messages that have come before their turn, or nothing for one that will not come.
+    /// Where messages may overtake: the places in the order of messages to each process, and of the next from each
+    /// process; and the messages that have come before their turn, or `None` for one that will not come.
     pub sent_to: BTreeMap<ProcessId, u32>,
     pub next_from: BTreeMap<ProcessId, u32>,
     pub early: BTreeMap<(ProcessId, u32), Option<(Envelope, Body)>>,
-    /// Messages without a receive, in the order of their arrival.
+    /// Messages without a receive, in order of arrival.
     pub arrived: Waiting<Arrived>,
     pub shared: Waiting<SharedMessage>,
-    /// Small messages lent to each receiver, and small messages of each sender that are not yet given back.
+    /// Small messages lent to each receiver, and each sender's small messages that are not yet given back.
     pub lent: BTreeMap<ProcessId, u32>,
     pub owed: BTreeMap<ProcessId, u32>,
     /// Sends that wait for an event, by its place.
     pub waiting: BTreeMap<ElanAddr, Rc<Sending>>,
     pub system: Heap,
     pub memory: Heap,
-    /// Events that nobody uses.
+    /// Unused events.
     pub events: Vec<(EventId, ElanAddr)>,
     pub stats: Stats,
 }
 
 impl Port {
-    /// The Tport of a process, one of so many.
+    /// A process's Tport, one of so many.
     pub fn new(
         node: &Node,
         cpu: Cpu,
@@ -123,7 +124,7 @@ impl Port {
         let answers = Pool::new(&mut memory, SLOTS, ENVELOPE)?;
         let share = config.buffer / (packet * u64::from(nvps));
         let window = share.clamp(1, config.slots.into()) as u32;
-        // The memory of unexpected messages; the thread itself keeps track of it.
+        // The memory for unexpected messages; the thread itself keeps track of it.
         let buffer = packet * u64::from(window) * u64::from(nvps);
         let all = elan::Permissions::LOCAL;
         node.map(Placement::Adapter, buffer, all, true)?;
@@ -187,7 +188,7 @@ impl Port {
         may
     }
 
-    /// The place of the next message to a process in the order of the messages to it.
+    /// The next message's place in the order of the messages to a process.
     pub(super) fn next_order(&self, to: ProcessId) -> u32 {
         let mut state = self.state.borrow_mut();
         let next = state.sent_to.entry(to).or_default();
@@ -200,7 +201,7 @@ impl Port {
         self.bell.fire();
     }
 
-    /// A message of a process that has failed will not come; the next message of the process says so at no cost.
+    /// A process's failed message will not come; the process's next message reports this at no cost.
     pub(super) fn give_up(&self, source: ProcessId, order: u32) {
         if !self.has_come(source, order) {
             self.state.borrow_mut().early.insert((source, order), None);
@@ -208,8 +209,9 @@ impl Port {
         }
     }
 
-    /// Whether the message of a process with this place in the order has come. A message comes twice, or comes and fails, only
-    /// where parts of the network fail besides whole rails: a sender whose adapter has died may not know what has arrived.
+    /// Whether a process's message with this place in the order has come. A message comes twice, or comes and fails,
+    /// only where network parts fail besides whole rails: a sender with a dead adapter may not know which messages have
+    /// arrived.
     pub(super) fn has_come(&self, source: ProcessId, order: u32) -> bool {
         let mut state = self.state.borrow_mut();
         let next = *state.next_from.entry(source).or_default();
@@ -222,7 +224,7 @@ impl Port {
         come
     }
 
-    /// A buffer of the system for so many bytes.
+    /// A system buffer for so many bytes.
     pub(super) fn buffer(&self, size: Bytes) -> Result<ElanAddr, AllocError> {
         self.state.borrow_mut().system.alloc(64, size)
     }

@@ -16,7 +16,7 @@ pub(crate) struct Receive {
     pub(super) event: Cell<Option<EventId>>,
     /// Fired by the host once the outcome is there.
     pub(super) by_host: Signal,
-    /// The receive's number in the list of posted receives, if it is there.
+    /// The receive's number in the posted receive list, if it is there.
     pub(super) number: Cell<usize>,
     /// Whether a message has been found for the receive.
     pub(super) matched: Cell<bool>,
@@ -62,11 +62,11 @@ impl Receive {
     }
 }
 
-/// What became of a receive.
+/// A receive's result.
 pub(super) enum Outcome {
     /// The message is in its place, or was only to be found.
     Here(Received),
-    /// The message is in a buffer of the system.
+    /// The message is in a system buffer.
     Buffered(Received, ElanAddr),
     Failed(TportError),
 }

@@ -24,7 +24,7 @@ use std::rc::Rc;
 use std::task::{self, Poll};
 use units::Bytes;
 
-/// Gets, answers and notices of one thread that may be under way at a time; new messages then wait in the queue.
+/// One thread's gets, answers and notices that may be under way at a time; new messages then wait in the queue.
 const MOST_PENDING: usize = 64;
 
 /// Something to do.
@@ -45,13 +45,13 @@ pub(super) struct Server {
     /// On a machine with several rails.
     detours: Option<Detours>,
     pub pending: RefCell<Vec<(Pending, End)>>,
-    /// Messages that wait for a rail, or for parts of them to go again; and when to look for one.
+    /// Messages that wait for a rail, or to send some parts again; and when to look for one.
     pub line: RefCell<VecDeque<Rc<Long>>>,
     look: RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>>,
     outbox: RefCell<VecDeque<(ProcessId, Wire)>>,
 }
 
-/// What the thread does.
+/// The thread's program.
 pub(super) async fn serve(elan: Elan, thread: Thread) {
     let port = Rc::clone(elan.port());
     let server = Server {
@@ -229,7 +229,7 @@ impl Server {
         }
     }
 
-    /// Takes up the messages whose turn it is.
+    /// Takes up the messages that have their turn.
     async fn take_up(&self) {
         let next = || {
             let state = &mut *self.port.state.borrow_mut();
@@ -272,7 +272,7 @@ impl Server {
         state.arrived.push(Arrived { envelope, body });
     }
 
-    /// Brings a message into a buffer of the system, if the message may be buffered and there is room.
+    /// Brings a message into a system buffer, if the message may be buffered and there is room.
     async fn fetch(&self, envelope: Envelope) -> Body {
         let size = envelope.size;
         if envelope.synchronous || size > self.port.config.big || size.is_zero() {
@@ -304,7 +304,7 @@ impl Server {
         let at = match receive.room {
             Room::Buffer(at, room) if size <= room => Ok(at),
             Room::Buffer(_, room) => Err(envelope.truncated(room)),
-            // A message that has been fetched is in a buffer of the system.
+            // A fetched message is in a system buffer.
             _ if matches!(body, Body::Fetched(_)) => Ok(ElanAddr::NOWHERE),
             _ => self.port.buffer(size).map_err(TportError::from),
         };
@@ -356,7 +356,7 @@ impl Server {
         }
     }
 
-    /// Gives a message that is in a buffer of the system to its receive.
+    /// Gives a message in a system buffer to its receive.
     async fn fetched(
         &self,
         receive: &Receive,
@@ -376,7 +376,7 @@ impl Server {
         }
     }
 
-    /// A message that is matched needs its buffers no more, and its sender is told.
+    /// A message that is matched needs its buffers no more, and its sender is notified.
     async fn discard(&self, envelope: Envelope, body: Body) {
         match body {
             Body::Small(_) => {
@@ -392,14 +392,14 @@ impl Server {
     }
 
     fn free(&self, fetch: &Fetch) {
-        // The buffer of a failed fetch was freed before.
+        // A failed fetch's buffer was freed before.
         if fetch.ended.get() == Some(Ok(())) {
             let freed = self.port.buf_free(fetch.buffer);
             freed.expect("it is freed once");
         }
     }
 
-    /// One more small message of a sender has been received.
+    /// One more of a sender's small messages has been received.
     fn credit(&self, source: ProcessId) {
         let mut state = self.port.state.borrow_mut();
         let owed = state.owed.entry(source).or_default();
@@ -413,7 +413,7 @@ impl Server {
         }
     }
 
-    /// Tells a probe of a message.
+    /// Notifies a probe of a message.
     async fn tell(&self, probe: &Receive, envelope: &Envelope) {
         let found = Outcome::Here(envelope.received(None));
         self.end(probe, found).await;
@@ -438,7 +438,7 @@ impl Server {
         self.unless_withdrawn(get, envelope)
     }
 
-    /// Has a get of a message fail if the sender has withdrawn the message, which senders do where parts of the machine fail.
+    /// Has a message's get fail if the sender has withdrawn the message, which senders do where machine parts fail.
     pub(super) fn unless_withdrawn(&self, get: Dma, envelope: &Envelope) -> Dma {
         if !self.hands.node().lists_faults() {
             return get;
@@ -449,7 +449,7 @@ impl Server {
         get.unless_withdrawn(word.expect("the sender is a process of the job"))
     }
 
-    /// Sets an event of a process.
+    /// Sets a process's event.
     async fn notify(&self, process: ProcessId, event: ElanAddr) {
         let to = self.elan3.address(process, event);
         let to = to.expect("the sender is a process of the job");
@@ -488,7 +488,7 @@ impl Server {
                     self.hands.copy(envelope.size).await;
                     receive.by_host.fire();
                 } else if spread {
-                    // The last packet of a single get could tell the process; the ends of several gets do not.
+                    // A single get's last packet could notify the process; several gets' ends do not.
                     let event = receive.event.get().expect("the thread is told of it");
                     self.hands.end(&receive, event).await;
                 }

@@ -26,11 +26,11 @@ pub(super) enum Body {
     Small(Box<[u8]>),
     /// At the sender.
     Held,
-    /// In a buffer of the system, or on the way there.
+    /// In a system buffer, or on the way there.
     Fetched(Rc<Fetch>),
 }
 
-/// A message on its way into a buffer of the system.
+/// A message on its way into a system buffer.
 pub(super) struct Fetch {
     pub buffer: ElanAddr,
     pub ended: Cell<Option<Result<(), DmaError>>>,
@@ -57,6 +57,6 @@ impl Labelled for SharedMessage {
 /// Where the message's bytes are.
 pub(super) enum SharedBody {
     Copied(Box<[u8]>),
-    /// In the sender's buffer, until the sender is told that it may go on.
+    /// In the sender's buffer, until the sender is released.
     There(Node, Signal),
 }

@@ -1,4 +1,4 @@
-//! What travels in the queues of Tports: envelopes, and messages between threads.
+//! The contents of Tport queues: envelopes, and messages between threads.
 
 use super::message::{Received, TportError};
 use crate::elan::rails::MOST_TOLD;
@@ -8,12 +8,12 @@ use elan::transaction::WORD;
 use elan::{ElanAddr, ProcessId};
 use units::Bytes;
 
-/// The envelope of a message.
+/// A message's envelope.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Envelope {
     /// The sending process.
     pub source: ProcessId,
-    /// What the sender calls itself.
+    /// The sender's label.
     pub sender: u32,
     pub tag: u64,
     pub size: Bytes,
@@ -21,25 +21,26 @@ pub(super) struct Envelope {
     pub here: bool,
     /// Where the bytes lie at the sender.
     pub from: ElanAddr,
-    /// The sender's event to set after the match; nowhere if the sender waits for none.
+    /// The sender's event to set after the match; [`ElanAddr::NOWHERE`] if the sender does not wait.
     pub event: ElanAddr,
-    /// Whether the sender waits for the match, whatever may be buffered.
+    /// Whether the sender waits for the match, even if the message is buffered.
     pub synchronous: bool,
     /// Whether the bytes lie in adapter memory.
     pub near: bool,
     /// The rails that are free at the sender, as bits; see [`crate::elan::rails`].
     pub free: u32,
-    /// Where messages may overtake each other, the message's place among those of the sender to the receiver, modulo [`ORDERS`].
+    /// Where messages may overtake each other, the message's place among the sender's messages to the receiver, modulo
+    /// [`ORDERS`].
     pub order: u32,
 }
 
-/// Where the word lies, beside a send's event, that says that the sender has withdrawn its message.
+/// The place, beside a send's event, of the word that marks the sender's message as withdrawn.
 pub(super) fn withdrawn(event: ElanAddr) -> ElanAddr {
     event.offset(EVENT_BLOCK - WORD)
 }
 
 impl Envelope {
-    /// The message as its receiver is told of it.
+    /// The message as its receiver sees it.
     pub fn received(&self, at: Option<ElanAddr>) -> Received {
         Received {
             process: self.source,
@@ -50,7 +51,7 @@ impl Envelope {
         }
     }
 
-    /// The error of a message that does not fit in a buffer of this length.
+    /// The error for a message that does not fit in a buffer of this length.
     pub fn truncated(&self, room: Bytes) -> TportError {
         TportError::Truncated {
             sender: self.sender,
@@ -68,7 +69,7 @@ pub(super) enum Wire {
     Envelope(Envelope),
     /// The process has used up so many of the reader's small messages.
     Credit { from: ProcessId, count: u32 },
-    /// The process could not take a message of the reader; `event` is the message's event.
+    /// The process could not take the reader's message; `event` is the message's event.
     Refused { by: ProcessId, event: ElanAddr },
 }
 
@@ -82,11 +83,11 @@ const KIND: u32 = 0x3f;
 /// The rails are above these, and the order above the rails.
 const FREE: u32 = u8::BITS;
 const ORDER: u32 = FREE + MOST_TOLD;
-/// The places in the order of messages: many more than a sender has messages under way.
+/// The places in the message order: many more than a sender has messages under way.
 pub(super) const ORDERS: u32 = 1 << (u32::BITS - ORDER);
 
 impl Wire {
-    /// The 32 bytes of the message.
+    /// The message's 32 bytes.
     pub fn encode(self) -> [u8; ENVELOPE.as_u64() as usize] {
         let (process, kind, words) = match self {
             Wire::Envelope(envelope) => {
@@ -112,7 +113,7 @@ impl Wire {
         bytes
     }
 
-    /// What a message says; the payload, if there is any, follows its first 32 bytes.
+    /// Decodes a message; the payload, if there is any, follows its first 32 bytes.
     pub fn decode(bytes: &[u8]) -> Wire {
         let word = |index: usize| {
             let word = bytes[4 * index..4 * index + 4].try_into();
