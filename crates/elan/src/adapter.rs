@@ -104,7 +104,7 @@ pub(crate) enum Beyond {
     Returns(Rail),
     /// A part fails or is repaired, or the sources notice it.
     Fault(faults::Event),
-    /// A process goes on: it has slept enough, or its transfer has ended.
+    /// A process continues: it has slept enough, or its transfer has ended.
     Wake(Signal),
 }
 

@@ -26,7 +26,7 @@ pub(crate) struct Busy {
 }
 
 impl Busy {
-    /// A free adapter whose node knows each change after `lag`.
+    /// A free adapter; its node knows each change after `lag`.
     pub fn new(status: Status, lag: Time) -> Self {
         Busy {
             sending: 0,

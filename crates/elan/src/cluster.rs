@@ -101,8 +101,8 @@ pub enum Stop {
 /// Run loop steps between two checks of the bounds.
 const WATCH_INTERVAL: u64 = 1 << 8;
 
-/// How many steps pass between two searches for packets that wait for each other, where broadcasts can do so: other traffic
-/// can hide such a deadlock for as long as it goes on.
+/// How many steps pass between two searches for packets that wait for each other, where broadcasts can do so: other
+/// traffic can hide such a deadlock for as long as it lasts.
 const DEADLOCK_INTERVAL: u64 = WATCH_INTERVAL << 6;
 
 /// How far the fabric may run, in cycles, before the bounds are looked at.
@@ -379,7 +379,7 @@ impl Cluster {
         })
     }
 
-    /// The error for a run in which some packets, and the processes that wait for the packets, cannot go on.
+    /// The error for a run in which some packets, and the processes that wait for the packets, cannot proceed.
     fn deadlock(&self, packets: Option<fabric::Deadlock>) -> Stop {
         Stop::Deadlock {
             at: self.now(),

@@ -22,7 +22,7 @@ pub struct AdapterConfig {
     pub input: Time,
     /// Setting an event and starting its action.
     pub event: Time,
-    /// The host processor: from the copied event block in main memory to the moment when the polling process goes on.
+    /// The host processor: from the copied event block in main memory to the moment when the polling process continues.
     pub poll: Time,
     /// A DMA that has held an engine for this time yields to the others in the queue.
     pub time_slice: Time,
@@ -30,7 +30,7 @@ pub struct AdapterConfig {
     pub queue: u32,
     /// Packets that wait in the inputter for the bus; a further packet's acknowledgement waits for a place.
     pub input_buffers: u32,
-    /// Times that the hardware sends a discarded packet again at once, before the operating system backs off.
+    /// Times that the hardware sends a discarded packet again immediately, before the operating system backs off.
     pub retries: u32,
     /// From a packet's refusal to sending it again.
     pub retry_delay: Time,
@@ -38,7 +38,8 @@ pub struct AdapterConfig {
     pub trap_delay: Time,
     /// The adapter's own memory.
     pub memory: Bytes,
-    /// The operating system: from the copied event block in main memory to the moment when a blocking process goes on.
+    /// The operating system: from the copied event block in main memory to the moment when a blocking process
+    /// continues.
     pub interrupt: Time,
     /// A thread processor cycle.
     pub thread_cycle: Time,
@@ -80,7 +81,7 @@ pub enum Part {
     },
 }
 
-/// Whether a bus moves in both directions at once.
+/// Whether a bus moves in both directions at the same time.
 #[choice]
 pub enum Duplex {
     /// In one at a time.
@@ -92,7 +93,7 @@ pub enum Duplex {
 /// An adapter's I/O bus: all traffic between main memory and adapter crosses it (petrini2003 s4: 64-bit, 33 MHz PCI).
 #[derive(Clone, Copy, Debug)]
 pub struct BusConfig {
-    /// Whether both directions move at once.
+    /// Whether both directions move at the same time.
     pub duplex: Duplex,
     /// Rate within a burst.
     pub rate: Rate,

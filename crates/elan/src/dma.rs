@@ -1,6 +1,6 @@
 //! # Remote DMAs: descriptors
 //!
-//! A descriptor says "move these bytes there". One end lies in the posting process's memory: a *put*'s source, a
+//! A descriptor means "move these bytes there". One end lies in the posting process's memory: a *put*'s source, a
 //! *get*'s destination, which the other end's adapter executes ([`crate::adapter::gets`]). A *queue* DMA puts one
 //! message into a queue ([`crate::adapter::queue`]). The [`crate::adapter::dma_engine`] works on DMAs.
 //!

@@ -92,7 +92,7 @@ pub struct Links {
 pub enum Pick {
     /// Any, all equally likely; drawn from the fault's stream.
     Random,
-    /// One switch's cables after another's, upwards: the cables whose loss together takes most from some nodes.
+    /// One switch's cables after another's, upwards: the cables that together take most from some nodes if lost.
     Worst,
 }
 

@@ -230,7 +230,7 @@ pub(crate) struct Packet {
     pub acknowledged: bool,
     /// Whether the packet was in the network when its rail failed.
     pub lost: bool,
-    /// The answer that the destination has given for good, or will give once there is room for the payload.
+    /// The answer that the destination has finally given, or will give once there is room for the payload.
     pub answered: Option<Ack>,
     /// The network's refusals of the packet, if there were any.
     pub trouble: Option<Box<Trouble>>,
@@ -335,7 +335,7 @@ pub(crate) struct ThreadPacket {
     pub refusals: u32,
     /// Whether the packet was in the network when its rail failed.
     pub lost: bool,
-    /// The answer that the destination has given for good.
+    /// The answer that the destination has finally given.
     pub answered: Option<Ack>,
     /// The network's refusals of the packet, if there were any.
     pub trouble: Option<Box<Trouble>>,

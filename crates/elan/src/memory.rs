@@ -7,8 +7,7 @@
 //!
 //! An [`ElanAddr`] is a place in one process's space. An [`Address`] is a place in the distributed virtual shared
 //! memory: the node, the process's context, the adapter's address. A [`Region`] is a range that a process has mapped;
-//! see
-//! [`crate::adapter::mmu`] for translation and protection.
+//! see [`crate::adapter::mmu`] for translation and protection.
 //!
 //! A region either holds real bytes ([`crate::Node::allocate`]) or only has a length ([`crate::Node::reserve`]):
 //! traffic generators need no data. Both kinds take the same path through the model and the same time. Bytes move where

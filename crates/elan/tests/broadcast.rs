@@ -256,7 +256,7 @@ fn broadcasts_deadlock_unless_they_are_serialised() {
                 node.dma(dma).await.expect("all have the buffer");
             });
         }
-        // Other traffic goes on for ever.
+        // Other traffic continues for ever.
         let (other, again) = (places[48].node.clone(), put(48, 52, 640));
         other.clone().serve("puts from 48", async move {
             loop {

@@ -15,7 +15,7 @@ const BUS: BusConfig = BusConfig {
     turnaround: Time::from_ns(80),
 };
 
-/// A transfer that is asked for at a time.
+/// A transfer requested at a time.
 type Request = (Time, Direction, u64);
 
 struct Outcome {
@@ -112,7 +112,7 @@ fn a_one_way_stream() {
     assert!((bandwidth - 64.0 / 0.164).abs() < 1e-9);
 }
 
-/// A hundred transfers each way, at once.
+/// A hundred transfers each way, simultaneously.
 fn two_ways() -> Vec<Request> {
     [(ns(0), ToAdapter, 320), (ns(0), ToMain, 320)].repeat(100)
 }

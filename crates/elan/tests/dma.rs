@@ -15,7 +15,7 @@ struct Put {
     priority: Priority,
 }
 
-/// A DMA between adapter memories that is posted at once, with low priority.
+/// A DMA between adapter memories that is posted immediately, with low priority.
 fn put(ends: (u32, u32), length: Bytes) -> Put {
     Put {
         ends,

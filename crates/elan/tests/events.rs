@@ -51,7 +51,8 @@ fn a_count_of_three() {
     assert_soon_after(seen, us(30));
 }
 
-/// All waiting processes go on at the same moment, in the order in which they began to wait; a later one goes on at once.
+/// All waiting processes continue at the same moment, in the order in which they began to wait; a later one continues
+/// immediately.
 #[test]
 fn several_wait() {
     let mut cluster = cluster(&four_nodes());
@@ -101,7 +102,7 @@ fn occurrences_beyond_the_count() {
     assert_eq!(node_of(&cluster, 0).bus_busy(), TURN + COPY * 2);
 }
 
-/// Priming an event that has counted down in part starts anew.
+/// Priming an event that has counted down in part starts again.
 #[test]
 fn priming_starts_anew() {
     let mut cluster = cluster(&four_nodes());
@@ -159,7 +160,7 @@ fn polling_and_blocking() {
             node.set(event);
             node.wait_by(event, how).await;
             let first = node.now();
-            // The event is set: all ways go on at once.
+            // The event is set: all ways continue immediately.
             for how in [Wait::Poll, Wait::Block, Wait::Spin(3)] {
                 node.wait_by(event, how).await;
             }

@@ -366,7 +366,7 @@ fn bit_errors_change_no_byte() {
     let (mut hit, mut repeated, mut damaged) = (0, 0, 0);
     for rate in [1e-5, 1e-4, 3e-4] {
         for act in acts() {
-            // All the many copies of a broadcast must be right at once.
+            // All the many copies of a broadcast must be right.
             let rate: f64 = match act {
                 Act::Broadcast(..) | Act::Conditional => rate / 5.0,
                 _ => rate,
@@ -444,7 +444,7 @@ fn an_error_is_the_end() {
     assert!(failed > 1000 && unsure > 20, "{failed}, {unsure}");
 }
 
-/// The source gives up at once, while a slow bus still takes accepted bytes to main memory: the error waits for it.
+/// The source gives up immediately, while a slow bus still takes accepted bytes to main memory: the error waits for it.
 #[test]
 fn an_error_waits_for_the_bus() {
     let mut failed = 0;

@@ -23,7 +23,7 @@ struct Message {
     high: bool,
     /// Whether the process at the message's destination gets it; otherwise the process at its source puts it.
     get: bool,
-    /// Whether the process waits for all DMAs that it has posted before it goes on.
+    /// Whether the process waits for all DMAs that it has posted before it continues.
     waits: bool,
 }
 

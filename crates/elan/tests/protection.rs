@@ -1,5 +1,5 @@
-//! Contexts, permissions, memory that comes and goes: a refused access is an error for the program that asked for it,
-//! stores no bytes, and harms no other program.
+//! Contexts, permissions, memory that is mapped and unmapped: a refused access is an error for the program that asked
+//! for it, stores no bytes, and harms no other program.
 
 use crate::common;
 

@@ -83,7 +83,7 @@ fn taking_a_message() {
         receiver.take(queue).await.expect("one is there");
         receiver.now() - begun
     });
-    // A turn, since nothing has crossed this bus yet, and a 64-byte burst.
+    // A turn, since this bus is unused so far, and a 64-byte burst.
     assert_eq!(by_process, Time::from_ps(80_000 + 77_000 + 242_425));
     settle(&mut cluster);
     let by_thread = run_thread(&mut cluster, &b, async move |thread: Thread| {

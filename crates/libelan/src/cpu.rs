@@ -108,14 +108,15 @@ impl Cpu {
         result
     }
 
-    /// Works for a while, after all work that was asked for before.
+    /// Works for a while, after all earlier work.
     pub async fn work(&self, node: &Node, time: Time) {
         self.turn().work(node, time).await;
     }
 }
 
 impl Turn {
-    /// Waits for the turn and works for a while; the turn goes on. Returns when the work ended, which may be past if given late.
+    /// Waits for the turn and works for a while; the turn continues. Returns when the work ended, which may be past if
+    /// given late.
     pub async fn work(&self, node: &Node, time: Time) -> Time {
         loop {
             let Some(before) = self.before.borrow().clone() else {
@@ -138,7 +139,7 @@ impl Drop for Turn {
     fn drop(&mut self) {
         let before = self.before.take();
         if before.as_ref().is_some_and(|before| !before.is_over()) {
-            // The turn has not worked, as for a call that fails at once.
+            // The turn has not worked, as for a call that fails immediately.
             self.end.before.replace(before);
             return self.end.signal.fire();
         }

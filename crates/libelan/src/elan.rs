@@ -12,13 +12,13 @@
 //! | `elan_clock` | [`Elan::clock`] |
 //!
 //! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks ([`Wait`], set for a job by
-//! [`crate::Job::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see the
-//! same; a blocking process sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that
-//! finds its event set pays neither. All waits for the network use the job's way, in Shmem, MPI and collective calls as
-//! well, and so do waits for messages from the same node. Some calls have their own way: `elan_hgsync` polls, and so do
-//! the Shmem and MPI barriers; `elan_hgsyncevent` blocks; `shmem_wait` polls; group members on one node poll for each
-//! other. A blocking process leaves its processor to others, but this has no effect here: processes do not take their
-//! processors from each other.
+//! [`crate::Job::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see
+//! the same; a blocking process sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that
+//! finds its event set does not pay either cost. All waits for the network use the job's way, in Shmem, MPI and
+//! collective calls as well, and so do waits for messages from the same node. Some calls have their own way:
+//! `elan_hgsync` polls, and so do the Shmem and MPI barriers; `elan_hgsyncevent` blocks; `shmem_wait` polls; group
+//! members on one node poll for each other. A blocking process leaves its processor to others, but this has no effect
+//! here: processes do not take their processors from each other.
 //!
 //! *Global* memory has the same address in all processes that make the same calls in the same order, independent of
 //! each process's other allocations: global memory has its own heaps, [`GLOBAL_MAIN`] and [`GLOBAL_ELAN`] long.
@@ -59,17 +59,17 @@ use std::task::Poll;
 use tport::port::{Peers, Port};
 use units::{Bytes, Time};
 
-/// Each process's global heap in main memory. Its size is assumed; nothing is published about it.
+/// Each process's global heap in main memory. Its size is assumed, not published.
 pub const GLOBAL_MAIN: Bytes = Bytes::from_mb(256);
 
 /// Each process's global heap in adapter memory. Its size is assumed, too.
 pub const GLOBAL_ELAN: Bytes = Bytes::from_mb(1);
 
 /// The global buffer in main memory for data with places that differ from process to process, as in an MPI broadcast.
-/// Its size is assumed; nothing is published about it.
+/// Its size is assumed, not published.
 pub const STAGE: Bytes = Bytes::from_kb(64);
 
-/// Words that are made when somebody reads them.
+/// Words that are made when they are read.
 pub(crate) fn words<F>(write: F) -> impl fmt::Display
 where
     F: Fn(&mut fmt::Formatter<'_>) -> fmt::Result,

@@ -234,8 +234,7 @@ fn the_hardware_is_used_again() {
     assert!(by_hardware(slowest + 65..150) > 70, "{took:?}");
 }
 
-/// When an adapter dies permanently, all members of its groups are notified, in whichever call they are; later calls
-/// fail immediately.
+/// When an adapter dies permanently, all members of its groups are notified, in any call; later calls fail immediately.
 #[test]
 fn a_lost_member_is_known_to_all() {
     let lost = Part::Adapter(Place::new(5));

@@ -376,7 +376,7 @@ fn a_process_that_never_comes_is_a_deadlock_with_names() {
     }
 }
 
-/// However late a process is, the others go on soon after it has come.
+/// The others continue soon after a process has come, even a very late one.
 #[test]
 fn a_late_process_is_noticed() {
     for late in [0, 1, 7, 20, 40, 41, 42, 43, 44, 50, 100, 1000, 100_000] {

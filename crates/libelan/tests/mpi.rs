@@ -295,7 +295,7 @@ fn self_sends() {
     });
 }
 
-/// Computing and messages overlap: the adapters go on alone.
+/// Computing and messages overlap: the adapters continue alone.
 #[test]
 fn messages_progress_without_the_host() {
     run(&four(), async |pe| {

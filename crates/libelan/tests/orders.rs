@@ -198,7 +198,7 @@ fn cancelled_receives() {
                 let room = Room::Buffer(filled(&pe, 99, length), b(length));
                 tport.rx_start(Select::exactly(None, Some(tag)), room)
             };
-            // Long before its message; at once after the post; a probe.
+            // Long before its message; immediately after the post; a probe.
             let early = start(1, 10);
             pe.compute(Time::from_us(100)).await;
             let at_once = start(1, 10);

@@ -2,9 +2,8 @@
 //!
 //! A thread on each adapter takes control messages from one queue: its node's processes send them by a command, other
 //! nodes' adapters by a packet. The thread works `handle` cycles on each ("a few hundreds of clock cycles", s5.1), asks
-//! the
-//! [state machine](super::protocol) for the answer, and answers: another adapter by a packet into that adapter's queue, a
-//! process by an event with a block that is copied across the bus.
+//! the [state machine](super::protocol) for the answer, and answers: another adapter by a packet into that adapter's
+//! queue, a process by an event with a block that is copied across the bus.
 //!
 //! *Failures.* While the rail is down, its adapters continue with their knowledge, and their packets get lost. When the
 //! rail works again, earlier agreements are void, and all adapters are free. Every control message names the return of

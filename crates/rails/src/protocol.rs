@@ -4,10 +4,10 @@
 //! (remote RTS), which reserves itself and grants (CTS) or refuses (NACK). The process sends its message or gives the way
 //! back (ABORT); the receiver reports the message's end (ACK). While reserved, an adapter sends or receives, never both.
 //!
-//! [`Nic`] is one adapter's part: it takes a [`ControlMessage`] and immediately returns the answers. It has no clock, never
-//! waits and never allocates. Every RTS is answered immediately, by CTS or NACK: there is no deadlock. Two adapters may
-//! refuse each other because both are reserved, and try again for ever. Priorities avoid this *livelock*: an RTS
-//! carries the requester's counter; when two requests meet, the one with the higher (counter, node) proceeds.
+//! [`Nic`] is one adapter's part: it takes a [`ControlMessage`] and immediately returns the answers. It has no clock,
+//! never waits and never allocates. Every RTS is answered immediately, by CTS or NACK: there is no deadlock. Two
+//! adapters may refuse each other because both are reserved, and try again for ever. Priorities avoid this *livelock*:
+//! an RTS carries the requester's counter; when two requests meet, the one with the higher (counter, node) proceeds.
 //!
 //! ## A process's duties to its adapter
 //!

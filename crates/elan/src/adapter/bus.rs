@@ -3,7 +3,7 @@
 //! Each adapter has one bus, shared by everything that crosses between host and adapter. A transfer is cut into bursts.
 //!
 //! *Half-duplex*, the papers' buses (PCI): one burst at a time. When a burst ends, the bus turns to the other direction
-//! if a transfer waits there; otherwise it goes on in the same direction. Two directions that both have work thus
+//! if a transfer waits there; otherwise it continues in the same direction. Two directions that both have work thus
 //! alternate burst by burst and pay the turnaround each time. This alternation halves a bidirectional ping's bandwidth
 //! between main memories (petrini2003 s5.2); rail allocation seeks to avoid it (coll2003 s1).
 //!

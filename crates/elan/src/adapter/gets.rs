@@ -38,7 +38,7 @@ impl Wires<'_> {
         let progress = self.flight.dma_mut(get);
         progress.get = Some(Get::Asking { stored: true });
         if progress.waits_for_its_end() {
-            // It was taken for lost, and its owner has served it after all: its event has been set.
+            // It was assumed lost, but its owner has served it: its event has been set.
             progress.find();
         }
         if progress.complete() && progress.stage < Stage::Completed {

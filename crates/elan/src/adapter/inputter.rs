@@ -284,11 +284,11 @@ impl Inputter {
     }
 }
 
-/// Answers a packet that is refused for good.
+/// Answers a packet that is refused finally.
 fn refuse(wires: &mut Wires, packet: PacketId, token: PacketNumber, fault: Fault) {
     wires.flight.packet_mut(token).fault = Some(Box::new(fault));
     wires.answer_for_good(packet, token, Ack::Error);
-    // A get whose rail has failed waits until no more of its bytes can be stored.
+    // After its rail's failure, a get waits until no more of its bytes can be stored.
     if fault.reason != Reason::Down
         && let Some(Get::Serving(get)) = wires.flight.dma_of(token).get
     {

@@ -4,12 +4,11 @@
 //! which the process can change for any part (petrini2003 s3: "a process can select which part of its address space
 //! should be visible across the network, determine specific access rights"). Translation happens at both ends: the
 //! sender's adapter translates the source, packet by packet, the receiver's adapter the destination, transaction by
-//! transaction;
-//! [`Access`] lists the right that each access needs.
+//! transaction; [`Access`] lists the right that each access needs.
 //!
-//! An access to an address that is mapped nowhere, forbidden, or under another capability is a [`Fault`](crate::Fault),
-//! which reaches the program that asked for the access; the packet is not stored. An access of zero bytes touches no
-//! memory and needs no mapping.
+//! An access to an address that is unmapped, forbidden, or under another capability is a [`Fault`](crate::Fault), which
+//! reaches the program that asked for the access; the packet is not stored. An access of zero bytes touches no memory
+//! and needs no mapping.
 //!
 //! Mapping goes by pages, but a range's last page counts only as far as the range goes, and a page is left out between
 //! two ranges. This is stricter than hardware: an access beyond the end never passes by luck. The 16-entry TLB and its

@@ -31,7 +31,7 @@
 //!
 //! **Errors** are reported late: when the DMA has no packet under way any more, and all accepted bytes are stored. The
 //! process can rely on an error: no delivery follows it. An error reports whether the message may have been delivered,
-//! which is unknown if an answer got lost. A get has two ends. If its request is lost for good, it fails, unless the
+//! which is unknown if an answer got lost. A get has two ends. If its request is finally lost, it fails, unless the
 //! owner serves it, then the end of this service decides. If the owner cannot send the bytes, the asker fails at the
 //! same moment, although its adapter cannot be notified: it would notice by its own timeout. This is a simplification.
 //!

@@ -59,7 +59,7 @@ impl Node {
             .translate(self.at(at), length, Access::Host, self.capability())
     }
 
-    /// Posts a command that lets the thread go on which waits for the returned signal.
+    /// Posts a command that releases the thread that waits for the returned signal.
     pub fn wake_thread(&self) -> Signal {
         let mut world = self.world.borrow_mut();
         let woken = world.spares().take();

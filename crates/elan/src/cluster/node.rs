@@ -179,8 +179,8 @@ impl Node {
     }
 
     /// The status that the adapter has written down: whether it sent or received a message; sending counts as far as
-    /// the policy keeps account. The status is as old as [`status_lag`](crate::config::rails::Config::status_lag) says,
-    /// and counts as [`Status`](crate::config::rails::Status) says.
+    /// the policy keeps account. [`status_lag`](crate::config::rails::Config::status_lag) is the status's age, and
+    /// [`Status`](crate::config::rails::Status) its meaning.
     pub fn was_busy(&self) -> bool {
         self.world.borrow().was_busy(self.place)
     }
@@ -424,7 +424,7 @@ impl Node {
         transfer
     }
 
-    /// Posts a DMA whose end only its events report; its error is a trap.
+    /// Posts a DMA with an end that only its events report; its error is a trap.
     pub fn post(&self, dma: Dma) {
         let mut world = self.world.borrow_mut();
         let id = world.flight().add_dma(self.progress(dma, Report::Nobody));

@@ -1,4 +1,4 @@
-//! The schedule: when parts go down and come back, and what has happened so far.
+//! The schedule: when parts go down and come back, and the episodes so far.
 
 use super::{Config, Episode, Part, When};
 use crate::{Place, Rail};

@@ -17,7 +17,7 @@ pub struct Recoveries {
     pub given_up: u64,
     /// Packets that came in damaged.
     pub damaged: u64,
-    /// Packets that came in again after they had been answered for good.
+    /// Packets that came in again after their final answer.
     pub repeated: u64,
 }
 

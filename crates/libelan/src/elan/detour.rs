@@ -11,7 +11,7 @@
 //! adapter's bus. With the last packet, a word crosses the bus of the adapter that the message is for; the message
 //! takes its effect there, once; and the thread notifies the sender in the same way, which also brings a get's bytes or
 //! an atomic's word. Only then is the detour over. So a message that took a detour comes before all that its sender
-//! sends after its end, over whichever rail.
+//! sends after its end, over any rail.
 //!
 //! An adapter's memory lies in its host's address space, so a thread on the node's other adapter reaches it across both
 //! buses; an atomic's word is assumed to be changed in one step. All this is assumed, with its costs; nothing is
@@ -255,7 +255,7 @@ impl Detours {
                 Err(error) if error.is_rail_down() => {}
                 Err(DmaError::Network(loss)) => {
                     failed.push(rail);
-                    // If it should have come after all, its message is known or withdrawn.
+                    // If it should still have come, its message is known or withdrawn.
                     let unsure = false;
                     lost = Loss { unsure, ..loss }.into();
                 }

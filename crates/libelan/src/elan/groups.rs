@@ -22,7 +22,7 @@ impl Elan {
     }
 
     /// Makes groups from a group's processes. Each process calls this with the members of the group that it will be in,
-    /// in rank order; all members of a new group pass the same list. Groups that are made at once have no member in
+    /// in rank order; all members of a new group pass the same list. Groups made in the same call have no member in
     /// common. A process that is not in its own list will be in no group.
     ///
     /// The members agree on the addresses of the group's memory by reductions in the existing group, and end with a

@@ -3,8 +3,8 @@
 //! **Barrier.** Each process counts its barriers in a word in adapter memory, a store across the I/O bus. The thread of
 //! the first member, the root, sends a broadcast packet with the *network conditional*: has every process come as far?
 //! The answers combine on the way back. If all processes have answered yes, the end-of-packet token commits an event in
-//! every process at once. The packets have high priority. [`Group::hgsync`] polls for the event, [`Group::hgsyncevent`]
-//! blocks.
+//! every process at the same time. The packets have high priority. [`Group::hgsync`] polls for the event,
+//! [`Group::hgsyncevent`] blocks.
 //!
 //! If any process answers no, the thread asks again `retry_delay` later, `retries` times. The further course is not
 //! published. Here the thread stops asking, and stores a *wish* in every process by a broadcast. A process that comes
@@ -12,8 +12,8 @@
 //! after the broadcast, for processes that came before the wish reached them. So a very late process does not fill the
 //! network with questions, and a process that never comes is a deadlock.
 //!
-//! **Broadcast.** After a barrier, which guarantees that all have the buffer, the root's host posts a DMA to all nodes
-//! at once. It is an ordinary DMA, and no thread takes part: Elan3lib has processes that stand for a node range
+//! **Broadcast.** After a barrier, which guarantees that all have the buffer, the root's host posts one DMA to all
+//! nodes. It is an ordinary DMA, and no thread takes part: Elan3lib has processes that stand for a node range
 //! (`elan3_addbcastvp`), and public programs from that time, such as LA-MPI, post a DMA to such a process with
 //! `elan3_putdma`. The root leaves itself out of the range if it lies at the range's end. Otherwise its own packets
 //! come back to the root, to the place where they come from, and its own event occurs; so the root waits for this
@@ -170,7 +170,7 @@ impl Group {
         }
     }
 
-    /// The root's part on a machine with several rails: waits until the barrier is over, by whichever way.
+    /// The root's part on a machine with several rails: waits until the barrier is over, by either way.
     async fn lead(&self, detours: &Detours, epoch: u64, how: Wait) -> Result<(), DmaError> {
         let (node, go) = (self.node(), self.event(Slot::Go));
         loop {

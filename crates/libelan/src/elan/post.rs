@@ -1,5 +1,4 @@
-//! A job's messages on detours, and the mailboxes through which they go. See
-//! [`super::detour`].
+//! A job's messages on detours, and the mailboxes through which they go. See [`super::detour`].
 
 use super::pool::Pool;
 use crate::elan3::{AllocError, Heap};

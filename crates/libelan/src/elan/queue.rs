@@ -102,7 +102,7 @@ impl Line {
         found.map(|one| one.over.clone())
     }
 
-    /// Whether a message may be posted at once: the adapter keeps it behind the earlier ones.
+    /// Whether a message may be posted immediately: the adapter keeps it behind the earlier ones.
     pub fn may_be_posted(&self, message: &Rc<InLine>, home: &Node) -> bool {
         let now = Some(state(home));
         self.earlier(message, |one| one.posted.get() != now)

@@ -36,8 +36,8 @@
 //!
 //! *Order.* An adapter does not see data that wait for the bus of another rail's adapter. So on a machine with several
 //! rails all puts, and broadcast bytes, are over when they are in main memory ([`elan::Dma::stored`]); on a machine
-//! with one rail, when they are accepted. A process that is notified of a put after its end finds its bytes, over
-//! whichever rail the notification comes or it gets them.
+//! with one rail, when they are accepted. A process that is notified of a put after its end finds its bytes, over any
+//! rail for the notification or the get.
 //!
 //! *Costs.* The thread hands a descriptor to another adapter by a command, across its own bus and the other adapter's
 //! bus. The thread sees the end through main memory (an event on that adapter, its block, a poll) and a word across its

@@ -7,7 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 use units::Bytes;
 
-/// Puts up to this length are copied at once (`LIBELAN_PUTGET_SMALLPUTSIZE`).
+/// Puts up to this length are copied immediately (`LIBELAN_PUTGET_SMALLPUTSIZE`).
 pub const SMALL: Bytes = Bytes::new(64);
 
 /// A process's puts, gets and queued messages under way at a time (`LIBELAN_PUTGET_THROTTLE`). The value is assumed; it

@@ -208,8 +208,8 @@ impl Tport {
         }
     }
 
-    /// Looks for a message to receive, and does not wait for one. The peek starts at once, as [`rx_start`](Self::rx_start)
-    /// does, and is over when the thread has looked.
+    /// Looks for a message to receive, and does not wait for one. The peek starts immediately, as
+    /// [`rx_start`](Self::rx_start) does, and is over when the thread has looked.
     ///
     /// # Errors
     /// If there is no memory for an event.
@@ -227,7 +227,7 @@ impl Tport {
     }
 
     /// Cancels a receive. If no message has been found for the receive when the thread comes to it, it ends with
-    /// [`TportError::Cancelled`]. Otherwise the receive goes on, and [`rx_wait`](Self::rx_wait) tells of the message.
+    /// [`TportError::Cancelled`]. Otherwise the receive continues, and [`rx_wait`](Self::rx_wait) returns the message.
     pub fn rx_cancel(&self, rx: &Rx) {
         host::cancel(&self.elan, &rx.receive);
     }

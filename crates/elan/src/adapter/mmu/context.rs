@@ -1,10 +1,10 @@
 //! Contexts: an adapter's record of each process that uses it, and of the processes that may address each other.
 //!
 //! A process *attaches* to its adapter and gets a context: its own address space, events and queues. Processes that
-//! were given the same [`Capability`] may address each other; to all others a context is closed, whatever its ranges
-//! permit. So the hardware protects process groups from each other (petrini2003 s3.1). In the machine the sender's
-//! route table knows only the processes with its own capability, and each transaction carries the destination's context
-//! number (petrini2003 s2.2.1). In the model the destination's adapter compares capabilities.
+//! were given the same [`Capability`] may address each other; to all others a context is closed, even if its ranges
+//! permit access. So the hardware protects process groups from each other (petrini2003 s3.1). In the machine the
+//! sender's route table knows only the processes with its own capability, and each transaction carries the
+//! destination's context number (petrini2003 s2.2.1). In the model the destination's adapter compares capabilities.
 //!
 //! On a machine with several rails a process may also have contexts at its node's other adapters
 //! ([`crate::Node::beside`]). All these contexts reach the process's main memory, at the addresses and with the

@@ -196,7 +196,7 @@ proptest! {
     }
 }
 
-/// Addresses beyond the 32 bits are nowhere, whatever is mapped.
+/// Addresses beyond the 32 bits are never mapped.
 #[test]
 fn beyond_the_addresses() {
     let mut mmu = AddressSpace::default();

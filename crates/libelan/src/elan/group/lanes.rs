@@ -3,15 +3,14 @@
 //! On a machine with several rails, a transfer between the main memories of group members is a message from host to
 //! host, over the rails that the machine's policy picks at its sender ([`crate::elan::rails`]). A signal on the home
 //! rail then reports that the bytes are in main memory. Broadcast segments, partial results and reduction results go in
-//! this way, if they are longer than
-//! [`SMALL`]. Under static allocation, another rail carries such a message while all rails between its ends are down: the call needs no
-//! more than one rail that works.
+//! this way, if they are longer than [`SMALL`]. Under static allocation, another rail carries such a message while all
+//! rails between its ends are down: the call needs no more than one rail that works.
 //!
 //! *Broadcasts.* No bytes are staged in adapter memory, and no thread takes part: a host that is between others in the
-//! tree or chain of
-//! [`super::bcast`] sees the signal, and sends the segment on. Even and odd segments are two *lanes*. A lane sends its next segment when
-//! the last one has arrived at all places below. So a lane's signals come in segment order, and one lane starts while
-//! the other ends. A root that has the bytes in adapter memory sends them on the home rail.
+//! tree or chain of [`super::bcast`] sees the signal, and sends the segment on. Even and odd segments are two *lanes*.
+//! A lane sends its next segment when the last one has arrived at all places below. So a lane's signals come in segment
+//! order, and one lane starts while the other ends. A root that has the bytes in adapter memory sends them on the home
+//! rail.
 
 use super::Group;
 use super::span::Span;

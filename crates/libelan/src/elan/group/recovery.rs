@@ -36,10 +36,10 @@
 //! ## Several rails
 //!
 //! A rail that is down as a whole is no loss: hardware barriers and the group's messages take detours
-//! ([`crate::elan::hardware`],
-//! [`crate::elan::detour`]). Dead cables, switches and single adapters count as on a machine with one rail: what the home rail cannot carry
-//! leaves the hardware or loses the group, although another rail may have a way. Only messages that a member sends
-//! while its own adapter is dead take detours, and so does the news of a loss.
+//! ([`crate::elan::hardware`], [`crate::elan::detour`]). Dead cables, switches and single adapters count as on a
+//! machine with one rail: traffic that the home rail cannot carry leaves the hardware or loses the group, although
+//! another rail may have a way. Only messages that a member sends while its own adapter is dead take detours, and so
+//! does the news of a loss.
 
 use super::Group;
 use crate::elan::block::Block;

@@ -68,7 +68,7 @@ impl Group {
         }
     }
 
-    /// The leader lets the other members go on.
+    /// The leader releases the other members.
     pub(in crate::elan) fn release(&self, outcome: Result<(), DmaError>) -> Result<(), DmaError> {
         let local = &self.inner.local;
         local.failed.set(outcome.err());

@@ -199,7 +199,7 @@ impl Port {
         }
     }
 
-    /// Wakes the thread by a command, with so many bytes for it; the processor is free at once.
+    /// Wakes the thread by a command, with so many bytes for it; the processor is free immediately.
     async fn command(&self, turn: Turn, bytes: Bytes) {
         if self.config.matching == Matching::Adapter {
             self.node.store_across(bytes);

@@ -11,8 +11,8 @@
 //! *A send that has failed.* A longer message lies in the sender's buffer until the receiver gets it, and the sender
 //! may use its buffer again once it has the error. So it withdraws the message before: it stores a word beside the
 //! send's event. The receiver's get names this word ([`elan::Dma::unless_withdrawn`]), the sender's adapter serves the
-//! get no more, and the receive fails. A receive that was served before succeeds; the error says that the message may
-//! have been delivered. It is assumed, not published, that real libraries do so.
+//! get no more, and the receive fails. A receive that was served before succeeds; the error reports that the message
+//! may have been delivered. It is assumed, not published, that real libraries do so.
 
 use super::message::TportError;
 use super::port::{Port, Sending};

@@ -1,7 +1,8 @@
 //! The thread on the adapter: it matches envelopes with receives, and moves the bytes.
 //!
-//! The thread never waits for one message alone. Gets and answers that it has handed over go on by themselves; it treats their
-//! ends as work, like envelopes and posted receives. So no message, and no process that does not receive, keeps another one back.
+//! The thread never waits for one message alone. Gets and answers that it has handed over proceed by themselves; it
+//! treats their ends as work, like envelopes and posted receives. So no message, and no process that does not receive,
+//! keeps another one back.
 
 use super::hands::{End, Hands};
 use super::line::By;
