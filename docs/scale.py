@@ -1,14 +1,13 @@
-"""Simulate the scheduling of a campaign of a million points, and write the table and the figure of docs/scale.md.
+"""Simulate the scheduling of a million-point campaign, and write the table and figure in docs/scale.md.
 
     python docs/scale.py docs/scale.md
 
-Events are discrete. A scheduler is one server: it hands one batch to a worker in `SERVICES` seconds, and workers that
-ask wait in line. A worker simulates the points of its batch one after the other; what the store does for them is asked
-of one file server, whose requests wait in line, too. Points are drawn at random: processor seconds are lognormal, and
-what the estimate says differs from them by another lognormal factor, since the cost model is good to a factor of two.
-Batches are formed as ``elanite.campaign.batches`` forms them, from the estimates, and the long ones go first. Left out:
-faults of workers, transfers of data, the network. The number of requests was counted; the times are assumptions, which
-the page states.
+Events are discrete. The scheduler is one server: it hands one batch to a worker in `SERVICES` seconds, and requesting
+workers queue. A worker simulates its batch point by point; the resulting store operations go to one file server, which
+also has a queue. Points are drawn at random: processor seconds are lognormal, and the estimate differs from them by
+another lognormal factor, since the cost model is good to a factor of two. Batches are formed from the estimates as in
+``elanite.campaign.batches``, and the long ones go first. Left out: worker faults, data transfers, the network. Requests
+were counted; the times are assumptions, which the page states.
 """
 
 from __future__ import annotations
@@ -32,49 +31,49 @@ if TYPE_CHECKING:
 
 POINTS = 1_000_000
 MEAN = 10.0
-"""Processor seconds of a point on average."""
+"""Mean processor seconds per point."""
 
 SPREAD, DOUBT = 1.5, 0.6
 """Standard deviations of the logarithms of the seconds, and of the factor between the seconds and the estimate."""
 
 REQUESTS = 35
-"""Requests of a point to the file server: opens, creations, syncs, renames; counted by strace."""
+"""A point's requests to the file server: opens, creations, syncs, renames; counted by strace."""
 
 SERVERS = (10_000, 100_000)
-"""Requests that the file server answers in a second: one server, or a parallel file system."""
+"""Requests per second served by the file server: one server, or a parallel file system."""
 
 WORKERS = (64, 256, 1024, 4096, 16384)
 SERVICES = (0.001, 0.01)
 LENGTHS = (1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
-"""Seconds of a batch by the estimate."""
+"""Estimated seconds per batch."""
 
 USUAL = 30.0
 
 
 @dataclass(frozen=True)
 class Campaign:
-    """How a simulated campaign went."""
+    """The outcome of a simulated campaign."""
 
     workers: int
     service: float
     rate: int
-    """Requests that the file server can answer in a second."""
+    """File server capacity, requests per second."""
     length: float
     tasks: int
     wall: float
     """Seconds."""
     efficiency: float
-    """The share of the workers' time in which they simulated."""
+    """The share of worker time spent on simulation."""
     scheduler: float
-    """The share of the time in which the scheduler was busy."""
+    """The scheduler's busy share."""
     server: float
-    """The share of the time in which the file server was busy."""
+    """The file server's busy share."""
     claims: float
-    """Claims in a second, made and given back."""
+    """Claims per second, made and released."""
 
 
 def points(seed: int = 1) -> list[tuple[float, float]]:
-    """Estimated and true processor seconds of each point, the longest estimate first."""
+    """Estimated and true processor seconds per point, the longest estimate first."""
     draw = random.Random(seed)  # noqa: S311 - no cryptography
     drawn = []
     for _ in range(POINTS):
@@ -84,7 +83,7 @@ def points(seed: int = 1) -> list[tuple[float, float]]:
 
 
 def batches(drawn: Sequence[tuple[float, float]], length: float) -> list[tuple[int, float]]:
-    """Number of points and true processor seconds of each batch."""
+    """Point count and true processor seconds per batch."""
     found: list[tuple[int, float]] = []
     count, estimate, seconds = 0, 0.0, 0.0
     for expected, true in drawn:
@@ -96,13 +95,13 @@ def batches(drawn: Sequence[tuple[float, float]], length: float) -> list[tuple[i
 
 
 def campaign(work: Sequence[tuple[int, float]], workers: int, service: float, rate: int, length: float) -> Campaign:
-    """Run a campaign. Requests of a batch to the file server are one long request at the end of the batch."""
+    """Run a campaign. A batch's requests to the file server are one long request at its end."""
     computing, wall = 0.0, 0.0
     scheduler = server = 0.0  # when each is free again
     asked = handed = stored = 0.0
     following = iter(work)
     events: list[tuple[float, int, int, float]] = [(0.0, 0, 0, 0.0)] * workers
-    # An event is a time, what happens (0: a worker asks for a batch, 1: it has simulated one), points, seconds.
+    # An event is a time, a kind (0: a worker requests a batch, 1: it has simulated one), points, seconds.
     while events:
         now, what, count, seconds = heapq.heappop(events)
         if what:
@@ -135,7 +134,7 @@ def campaign(work: Sequence[tuple[int, float]], workers: int, service: float, ra
 
 
 def table(found: Sequence[Campaign]) -> list[str]:
-    """The campaigns with batches of the usual length and the slower scheduler."""
+    """The campaigns with the usual batch length and the slower scheduler."""
     lines = [
         "| workers | requests/s | tasks | hours | workers simulate | scheduler busy | file server busy | claims/s |",
         "|---|---|---|---|---|---|---|---|",
@@ -149,7 +148,7 @@ def table(found: Sequence[Campaign]) -> list[str]:
 
 
 def draw(found: Sequence[Campaign], picture: Path) -> None:
-    """Efficiency over the length of batches, a line for each number of workers."""
+    """Efficiency over batch length, a line per worker count."""
     rows: list[dict[str, Any]] = [
         {
             "length": each.length,
@@ -171,7 +170,7 @@ def draw(found: Sequence[Campaign], picture: Path) -> None:
 
 
 def main() -> None:
-    """Replace what stands between the marks of the page, and draw the figure."""
+    """Replace the text between the page's marks, and draw the figure."""
     page = Path(sys.argv[1])
     drawn = points()
     found = []

@@ -1,4 +1,4 @@
-"""Write the tables and the figure of docs/speed.md from bench.json, the history and the figures of other simulators.
+"""Write the tables and figure in docs/speed.md from bench.json, the history and other simulators' figures.
 
 ``make speed`` runs this.
 """
@@ -23,7 +23,7 @@ HISTORY = ROOT / "benches" / "bench-history.json"
 
 
 def main() -> None:
-    """Replace what stands between the marks of the page, and draw the history."""
+    """Replace the text between the page's marks, and draw the history."""
     source, page = map(Path, sys.argv[1:])
     bench = json.loads(source.read_text(encoding="utf-8"))
     text = page.read_text(encoding="utf-8")
@@ -37,7 +37,7 @@ def main() -> None:
 
 
 def draw_history(history: Sequence[dict[str, Any]], picture: Path) -> None:
-    """Instructions per packet over the commits, a line for each case."""
+    """Instructions per packet over the commits, a line per case."""
     rows = [
         {"commit": entry["commit"], "order": order, "case": case, "instructions": count}
         for order, entry in enumerate(history)
@@ -51,7 +51,7 @@ def draw_history(history: Sequence[dict[str, Any]], picture: Path) -> None:
 
 
 def filled(text: str, name: str, lines: Iterable[str]) -> str:
-    """The text with these lines between the marks of a name."""
+    """The text with these lines between the marks for a name."""
     marks = re.compile(rf"(<!-- {name}: .*? -->\n).*(<!-- end of {name} -->)", re.DOTALL)
     block = "\n" + "\n".join(lines) + "\n\n"
     text, found = marks.subn(lambda match: match[1] + block + match[2], text)
@@ -61,7 +61,7 @@ def filled(text: str, name: str, lines: Iterable[str]) -> str:
 
 
 def counts(entry: dict[str, Any]) -> Iterator[str]:
-    """The counts of an entry, a line for each case."""
+    """An entry's counts, a line per case."""
     fields = ["instructions", "d1_misses", "ll_misses", "mispredictions"]
     yield f"Per packet, at a load of 0.3 (commit {entry['commit']}, {entry['rustc'].split(' (')[0]}):"
     yield ""
@@ -73,7 +73,7 @@ def counts(entry: dict[str, Any]) -> Iterator[str]:
 
 
 def measured(bench: dict[str, Any]) -> Iterator[str]:
-    """All rows of the benchmark."""
+    """All benchmark rows."""
     yield f"Measured with one core of: {bench['processor']}."
     yield ""
     yield (
@@ -93,7 +93,7 @@ def measured(bench: dict[str, Any]) -> Iterator[str]:
 
 
 def compared(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
-    """Packets per CPU second over those of the others."""
+    """Packets per CPU second over the other simulators' figures."""
     peers = tomllib.loads(PEERS.read_text(encoding="utf-8"))["peer"]
     works = list(dict.fromkeys(work(figure) for peer in peers for figure in peer["figures"]))
     yield "| simulator | what it moves |" + "".join(f" {work} |" for work in works)
@@ -104,7 +104,7 @@ def compared(rows: Sequence[dict[str, Any]]) -> Iterator[str]:
 
 
 def in_turns() -> Iterator[str]:
-    """Packets per CPU second of two programs that ran one after the other, and the median of their ratios."""
+    """Packets per CPU second for two programs run in turns, and the median of their ratios."""
     for other in tomllib.loads(PEERS.read_text(encoding="utf-8"))["in_turns"]:
         yield f"Elanite {other['commit']} and {other['simulator']}, {other['date']}: {other['model']}."
         yield ""
@@ -116,12 +116,12 @@ def in_turns() -> Iterator[str]:
 
 
 def work(figure: dict[str, Any]) -> str:
-    """The heading of a column."""
+    """A column's heading."""
     return f"{figure['nodes']:,} nodes, {figure.get('work', figure['load'])}"
 
 
 def ratio(peer: dict[str, Any], figure: dict[str, Any], rows: Sequence[dict[str, Any]]) -> str:
-    """How many times as many packets as the other."""
+    """The packet rate as a multiple of the other simulator's."""
     wanted = {"level": "fabric", "pattern": "uniform", "set": []} | figure
     theirs = wanted.pop("packets_per_cpu_second")
     wanted.pop("work", None)
