@@ -1,14 +1,14 @@
-"""Writes ``python/elanite/data/ablations.toml``, the ablations of all claims about the machines of the papers.
+"""Writes ``python/elanite/data/ablations.toml``, the ablations for all claims about the papers' machines.
 
     python benches/ablations.py --out out
     python benches/ablations.py --out out es40-qsnet --claims barrier,broadcast
     python benches/ablations.py --out out --times 4
 
-Experiments are studied one after the other, the cheapest first, and the file is written after each of them, so that an
-interrupted run loses no more than one: points stay in the store. Claims that are not studied keep their rows, unless
-the rows are of another model revision. With ``--times`` those claims are studied again in longer runs whose unchanged
-model had another verdict than the scoreboard, as such rows do not count; with ``--mechanisms`` the others, too, which
-completes a claim mechanism by mechanism in runs of one length.
+Experiments are studied one after the other, the cheapest first, and the file is written after each one, so that an
+interrupted run loses at most one: points stay in the store. Claims that are not studied keep their rows, unless the
+rows come from another model revision. ``--times`` studies again, in longer runs, the claims with a different verdict
+from the scoreboard on the unchanged model, as such rows do not count; ``--mechanisms`` also studies the others, which
+completes a claim mechanism by mechanism in runs with one length.
 """
 
 from __future__ import annotations
@@ -65,7 +65,7 @@ def _groups(
 ) -> list[tuple[float, str, list[str]]]:
     """The claims that the headline may count and that are studied, by experiment, with their cost.
 
-    Claims are left out whose rows in ``done`` have the verdict of the scoreboard on the unchanged model.
+    Claims are omitted if their rows in ``done`` have the scoreboard's verdict on the unchanged model.
     """
     claims: dict[str, list[str]] = {}
     for claim in about(machine):
@@ -81,13 +81,13 @@ def _named(claim: str, names: Iterable[str]) -> bool:
 
 
 def _kept() -> dict[str, tuple[Ablation, ...]]:
-    """The rows of the table by claim, if they are of this model."""
+    """The table's rows by claim, if they belong to this model."""
     text = TABLE.read_text(encoding="utf-8") if TABLE.is_file() else ""
     return ablated.read(text, TABLE.name) if tomllib.loads(text).get("revision") == _core.MODEL_REVISION else {}
 
 
 def _without_settled(rows: list[Ablation]) -> list[Ablation]:
-    """The rows less those of claims that have the verdict of the scoreboard already, in runs of another length."""
+    """The rows without claims that already have the scoreboard's verdict, in runs with another length."""
     known, kept = {claim.id: claim for claim in claims()}, _kept()
     anew = {one.claim: one for one in rows if one.mechanism == ablated.WHOLE}
     settled = {name for name, some in kept.items() if name in known and ablated.agrees(known[name], some)}
@@ -96,9 +96,10 @@ def _without_settled(rows: list[Ablation]) -> list[Ablation]:
 
 
 def _merge(rows: list[Ablation]) -> None:
-    """Write the table with these rows in place of those of the same claims and mechanisms.
+    """Write the table with these rows in place of the rows for the same claims and mechanisms.
 
-    Rows of a claim whose unchanged model was measured anew with another figure go: they are of runs of another length.
+    A claim's rows are dropped if a new measurement of the unchanged model gave another figure: their run length
+    differs.
     """
     anew = {one.claim: one for one in rows if one.mechanism == ablated.WHOLE}
     same = {claim: some for claim, some in _kept().items() if claim not in anew or anew[claim] in some}

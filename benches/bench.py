@@ -2,9 +2,9 @@
 
 python benches/bench.py [FILE]      prints a table, and writes it to FILE as JSON
 
-Each row is a process of its own, one after the other, so that processor time and peak memory are that row's own;
-crates/experiment/benches/speed.rs says what the words of a row mean. Of five runs the fastest counts: what disturbs a
-run only ever makes it slower.
+Each row is a separate process, one after the other, so that processor time and peak memory belong to that row;
+crates/experiment/benches/speed.rs defines a row's words. The fastest of five runs counts: disturbances only make a run
+slower.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 ROOT = Path(__file__).parents[1]
 RUNS = 5
 
-# By levels of switches: cycles that take about a second. The last is 20 us, with the warm-up of 2,000 cycles.
+# By switch levels: cycles that take about a second. The last is 20 us, with the warm-up of 2,000 cycles.
 CYCLES = {3: 4_000_000, 4: 1_000_000, 5: 200_000, 6: 20_000, 7: 4_000, 8: 2_000}
 PLAIN = ["switch.tokens=false", "adapter.share_burst=0 flits"]
 
@@ -60,9 +60,9 @@ def main() -> None:
 
 
 def build() -> str:
-    """Compile the program of the rows; returns its path.
+    """Compile the rows' program; returns its path.
 
-    Together with the extension module, so that what both need is compiled with the same features, and once.
+    Together with the extension module, so that common dependencies are compiled once, with the same features.
     """
     packages = ["--package", "elanite-experiment", "--package", "elanite-py"]
     command = ["cargo", "bench", "--locked", "--quiet", *packages, "--bench", "speed"]
@@ -86,7 +86,7 @@ def measure(program: str, words: list[str]) -> dict[str, Any]:
 
 
 def line(row: dict[str, Any]) -> str:
-    """One line of the table."""
+    """One table line."""
     load = "saturated" if row["load"] is None else row["load"]
     peak = "" if row["peak_memory_bytes"] is None else f"{row['peak_memory_bytes'] / 1e6:.1f}"
     return (
@@ -97,7 +97,7 @@ def line(row: dict[str, Any]) -> str:
 
 
 def processor() -> str:
-    """What the host calls its processor."""
+    """The processor name that the host reports."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:

@@ -1,22 +1,22 @@
-"""The fabric beside BookSim2: latency of packets alone, throughput at saturation, packets per processor-second.
+"""The fabric beside BookSim2: zero-load latency, throughput at saturation, packets per processor-second.
 
 python benches/booksim.py PROGRAM zero-load
 python benches/booksim.py PROGRAM saturation [SEEDS]
 python benches/booksim.py PROGRAM speed [ROUNDS]
 
-PROGRAM is BookSim2 as its own Makefile builds it. Prints tables for docs/speed.md, whose section "Equal networks in
-BookSim2" says what is equal in the two models and what differs; the last lines of `speed` are for benches/peers.toml.
+PROGRAM is BookSim2 as its own Makefile builds it. Prints tables for docs/speed.md; its section "Equal networks in
+BookSim2" lists the two models' equal parts and differences; the last lines of `speed` are for benches/peers.toml.
 
 `saturation` and `speed` need a copy of BookSim2 with these changes:
 
-- The routing function `dateline` of tori: dimension by dimension, the shorter way; of two equal ways the one to higher
-  coordinates from even coordinates. The lower half of the channels until the packet has crossed the wrap-around link of
-  the ring, then the upper half; all channels to the node.
-- `source_fixed` of fat trees: as `nca`, but up by the port of the same number as the port that the packet came in by.
-- `least` of dragonflies: as `min`, but with all channels to and from nodes, the lower half of them before the link
-  between groups and on it, and the upper half behind it.
-- The priority `network_age` of each flit is that of the first flit of its packet.
-- The switch DRAGON_LATENCY of the source of dragonflies is off: all channels take as long.
+- The routing function `dateline` for tori: dimension by dimension, the shorter way; between two equal ways the one to
+  higher coordinates from even coordinates. The channels' lower half until the packet has crossed the ring's wrap-around
+  link, then the upper half; all channels to the node.
+- `source_fixed` for fat trees: as `nca`, but up by the port with the same number as the packet's input port.
+- `least` for dragonflies: as `min`, but with all channels to and from nodes, the lower half before the link between
+  groups and on it, and the upper half behind it.
+- Each flit's priority `network_age` equals that of its packet's first flit.
+- The switch DRAGON_LATENCY in the dragonfly source is off: all channels have equal latency.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ PIPELINES = {
     "routing ahead": ({"routing_delay": 0}, 2),
     "routing ahead, speculative allocation": (ROUTER, 1),
 }
-"""Parameters of routers, and the cycles that a header spends in each."""
+"""Router parameters, and a header's cycles in each router."""
 
 TORUS: dict[str, Any] = {"topology": "torus", "k": 8, "n": 2, "num_vcs": 4}
 TREE: dict[str, Any] = {"topology": "fattree", "k": 4, "n": 3, "num_vcs": 2}
@@ -83,7 +83,7 @@ PATTERNS = {
 
 
 def main() -> None:
-    """Does what the words ask for."""
+    """Run the requested comparison."""
     program, task, *rest = sys.argv[1:]
     tasks = {"zero-load": zero_load, "saturation": saturation, "speed": speed}
     tasks[task](Path(program).resolve(), build(), *map(int, rest))
@@ -101,13 +101,13 @@ def build() -> str:
 
 
 def ours(program: str, words: list[str]) -> tuple[Any, float]:
-    """What a run of the fabric prints, and its processor-seconds."""
+    """A fabric run's output, and its processor-seconds."""
     text, seconds = timed([program, *words])
     return json.loads(text), seconds
 
 
 def theirs(program: Path, words: dict[str, Any], folder: str = ".") -> tuple[str, float]:
-    """What a run of BookSim2 prints, and its processor-seconds."""
+    """A BookSim2 run's output, and its processor-seconds."""
     with tempfile.NamedTemporaryFile("w", suffix=".cfg") as file:
         file.write(f"input_speedup = {words['num_vcs']};\n")
         file.flush()
@@ -115,15 +115,15 @@ def theirs(program: Path, words: dict[str, Any], folder: str = ".") -> tuple[str
 
 
 def timed(command: list[str], folder: str = ".") -> tuple[str, float]:
-    """The output of a command, and its processor-seconds."""
+    """A command's output, and its processor-seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-    # BookSim2 ends with -1 where a rate has not settled; its figures tell whether it has run.
+    # BookSim2 ends with -1 where a rate has not settled; its figures show whether it has run.
     ended = subprocess.run(command, stdout=subprocess.PIPE, text=True, cwd=folder, check=False)
     return ended.stdout, resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
 
 
 def zero_load(program: Path, fabric: str) -> None:
-    """Packets that are alone: each of BookSim2's against ours of the same two nodes."""
+    """Packets alone: each BookSim2 packet against ours between the same two nodes."""
     print("| network | router of BookSim2 | its cycles | as ours less these cycles | of packets alone | shorter |")
     print("|---|---|---|---|---|---|")
     for name, (network, words) in NETWORKS.items():
@@ -143,7 +143,7 @@ def zero_load(program: Path, fabric: str) -> None:
 
 
 def lonely(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bool]]:
-    """Source, destination and network latency of a thousand packets, and whether each had the network to itself."""
+    """Source, destination and network latency for a thousand packets, and whether each had the network to itself."""
     packets = 1000
     watched = "{" + ",".join(map(str, range(packets))) + "}"
     with tempfile.TemporaryDirectory() as folder:
@@ -167,7 +167,7 @@ def lonely(program: Path, words: dict[str, Any]) -> list[tuple[int, int, int, bo
 
 
 def saturation(program: Path, fabric: str, seeds: int = 3) -> None:
-    """What the networks accept if all nodes offer all that their links carry."""
+    """The networks' accepted load if all nodes offer their full link rate."""
     warm_up, cycles = 3000, 9000
     print("| network | traffic | BookSim2 | Elanite | Elanite over BookSim2 |")
     print("|---|---|---|---|---|")

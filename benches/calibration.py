@@ -1,13 +1,13 @@
-"""Compare ways to calibrate: how near each comes to changed parameters, and after how many sets of values.
+"""Compare calibration methods: their distance from the changed parameters, by the count of value sets.
 
     python benches/calibration.py OUT
 
-Three machines with changed parameters are simulated: a few pings and a curve of uniform traffic. Then each way looks
-for the parameters. A Markdown table for docs/scale.md is printed: the largest error of the three values after 15, 30
-and 45 sets of values, as the median of the machines and as the worst one. The ways are those of ``elanite calibrate``
-(a Latin hypercube, then least squares), least squares from the middle of the ranges alone, and Optuna's tree-structured
-Parzen estimator in batches of four (ask and tell). Optuna's Gaussian process needs PyTorch and its CMA-ES another
-package, which Elanite does not bring.
+Three machines with changed parameters are simulated: a few pings and a uniform traffic curve. Then each method searches
+for the parameters. A Markdown table for docs/scale.md is printed: the largest error among the three values after 15, 30
+and 45 value sets, as the median over the machines and as the worst one. The methods are ``elanite calibrate`` (a Latin
+hypercube, then least squares), least squares alone from mid-range, and Optuna's tree-structured Parzen estimator in
+batches of four (`ask` and `tell`). Optuna's Gaussian process needs PyTorch and its CMA-ES another package, which
+Elanite does not bring.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ def hypercube_and_least_squares(search: Search) -> None:
 
 
 def least_squares_alone(search: Search) -> None:
-    """From the middle of the ranges."""
+    """From mid-range."""
     from scipy.optimize import least_squares
 
     least_squares(
@@ -126,7 +126,7 @@ def _measure(experiments: list[Experiment], truth: dict[str, str], out: Path, fi
 
 
 def _error(search: Search, count: int, truth: dict[str, str]) -> float:
-    """The largest error of a value of the best of the first sets."""
+    """The largest value error in the best of the first sets."""
     first = list(search.tried)[1 : count + 1]
     best = min(first, key=search.root)
     pairs = zip(best, truth.values(), strict=True)

@@ -1,10 +1,10 @@
-"""What checksums cost: the processor time of runs of MPI programs with and without them.
+"""Checksum overhead: the processor time of MPI program runs with and without them.
 
 python benches/checksums.py            prints a table
 
-The runs of a pair follow each other on one core, in changing order, so that what else the computer does counts as
-little as possible; the table has the median of their ratios, and the interval that holds the median of all such pairs
-with a probability of 95% (by resampling the pairs).
+A pair's runs follow each other on one core, in changing order, to minimise the effect of other load; the table has the
+median of their ratios, and the interval that holds the median over all such pairs with 95% probability (by resampling
+the pairs).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ CASES = [
     ("1 MB", 15, "ping --size 1MB --repeats 100"),
     ("32 MB", 15, "ping --size 32MB --repeats 5"),
 ]
-"""The size of the messages, how many pairs of runs, and the program of two ranks."""
+"""The message size, the count of run pairs, and the program with two ranks."""
 
 
 def seconds(program: list[str], *options: str) -> float:
-    """The processor time of a run, simulator and ranks together."""
+    """A run's processor time, simulator and ranks together."""
     begin = resource.getrusage(resource.RUSAGE_CHILDREN)
     on = ("--machine", "es40-qsnet", "--collectives", "mpi")
     command = [f"{BIN}/elanite", "mpirun", "--quiet", "-n", "2", *on, *options, *program]
@@ -42,7 +42,7 @@ def seconds(program: list[str], *options: str) -> float:
 
 
 def ratios(program: list[str], network: str, pairs: int) -> list[float]:
-    """The time with checksums in parts of the time without, for each pair."""
+    """The time with checksums over the time without, for each pair."""
     found = []
     for pair in range(pairs):
         words = ["--checksums", "--no-checksums"]

@@ -1,10 +1,10 @@
-"""Write ``python/elanite/data/costs.json``, the shipped estimates of what points cost, from the points of stores.
+"""Write ``python/elanite/data/costs.json``, the shipped point cost estimates, from stored points.
 
     elanite reproduce --out costs && python benches/costs.py costs/store
 
-Part of the points is enough: the table holds means over series, and says of how many points and series of the shipped
-experiments they are. Other points do not count, such as those that ``--quick`` has shortened. A point that several
-stores hold counts as in the last one. Processor seconds are those of the machine that simulated the points.
+Part of the points is enough: the table holds means over series, with the count of points and series of the shipped
+experiments behind them. Other points do not count, such as those shortened by ``--quick``. For a point in several
+stores the last one counts. Processor seconds are from the machine that simulated the points.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def main() -> None:
         for identity in planned.keys() & store.identities():
             if (manifest := store.get(identity)) is not None:
                 found[identity] = manifest
-    # A point that several series share counts for each of them.
+    # A point shared by several series counts for each series.
     samples = [sampled(manifest, *place) for identity, manifest in found.items() for place in planned[identity]]
     made = {place for identity in found for place in planned[identity]}
     everything = set().union(*planned.values())

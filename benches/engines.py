@@ -1,10 +1,10 @@
-"""What engines cost: the same campaign by threads and by each engine, in processor and wall time.
+"""Engine overhead: the same campaign by threads and by each engine, in processor and wall time.
 
     PYTHONPATH=tests python benches/engines.py --workers 2 --batches 8 > engines.json
 
-The campaign is uniform traffic on 64 nodes, in batches of about 30 s. The store of every engine starts with other seeds
-of the same points, so that the estimates are right. Processor time is that of the command and of all processes that it
-started, from the operating system; wall time counts on an idle machine only. Every engine must leave the same results.
+The campaign is uniform traffic on 64 nodes, in batches of about 30 s. Every engine's store starts with other seeds for
+the same points, so that the estimates are right. Processor time covers the command and all processes that it started,
+from the operating system; wall time counts only on an idle machine. Every engine must leave the same results.
 """
 
 from __future__ import annotations

@@ -1,15 +1,14 @@
 """Instructions, cache misses and mispredictions per packet: speed by measures independent of other load on a computer.
 
 python benches/instructions.py         measures, and compares with the last entry of benches/bench-history.json, and
-                                       with the same cases where faults are listed that do not occur
-python benches/instructions.py --add   adds an entry for the commit that is checked out; --why 'TEXT' where counts grow
+                                       with the same cases with listed faults that do not occur
+python benches/instructions.py --add   adds an entry for the checked out commit; --why 'TEXT' where counts grow
 
-valgrind's cachegrind counts the events of two runs of different lengths; their difference leaves the set-up out. Its
-caches have the sizes below on every host: the first level and the second level of a server core, because the time of a
-run follows the misses of both, and the mispredictions, more than the instructions. Another compiler makes other
-instructions, so that only entries of the same rustc are compared. The exit code is 1 if a count of a case exceeds the
-last entry by more than its tolerance, or if a case needs 2% more instructions where cables are listed that fail after
-the run.
+valgrind's cachegrind counts events in two runs with different lengths; their difference leaves the set-up out. Its
+caches have the sizes below on every host: a server core's first and second levels, because run time follows both
+levels' misses, and the mispredictions, more than the instructions. Another compiler makes other instructions, so that
+only entries with the same rustc are compared. The exit code is 1 if a case's count exceeds the last entry by more than
+its tolerance, or if a case needs 2% more instructions with listed cables that fail after the run.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 HISTORY = ROOT / "benches" / "bench-history.json"
-# The fields of an entry, the lines of cachegrind's summary, and the tolerated growth from one entry to the next
-# without a reason in the entry: a fraction, and a number per packet for counts near zero. The addresses of data, which
-# other code moves, change the misses by about 1%.
+# An entry's fields, the lines in cachegrind's summary, and the tolerated growth from one entry to the next without a
+# reason in the entry: a fraction, and a number per packet for counts near zero. Data addresses, which other code moves,
+# change the misses by about 1%.
 COUNTS = {
     "instructions_per_packet": ("I +refs", 0.03, 0.0),
     "d1_misses_per_packet": ("D1 +misses", 0.05, 2.0),
@@ -40,10 +39,10 @@ COUNTS = {
 }
 INSTRUCTIONS = "instructions_per_packet"
 
-# Size, ways and line in bytes. The last level is the second one of a core: the third is shared with other runs.
+# Size, ways and line in bytes. The last level is a core's second one: the third is shared with other runs.
 CACHES = ["--cache-sim=yes", "--branch-sim=yes", "--I1=32768,8,64", "--D1=49152,12,64", "--LL=2097152,16,64"]
 
-# The tolerated growth of instructions where faults are listed that do not occur, and the faults by their words for
+# The tolerated instruction growth with listed faults that do not occur, and the faults by their words for
 # benches/speed.rs. Bit errors, however rare, are drawn for each packet and link: they have no bound.
 LISTED = {"later": 0.02, "rare": None}
 
@@ -101,7 +100,7 @@ def compare_faults(program: str, without: dict[str, float]) -> None:
 
 
 def measured(program: str) -> dict[str, Any]:
-    """The entry of the commit that is checked out."""
+    """The checked out commit's entry."""
     counts = per_packet(program, [(case, None) for case in CASES], list(COUNTS))
     return {
         "commit": text_of("git", "rev-parse", "--short=12", "HEAD"),
@@ -112,7 +111,7 @@ def measured(program: str) -> dict[str, Any]:
 
 
 def per_packet(program: str, cases: Iterable[tuple[str, str | None]], fields: Sequence[str]) -> list[dict[str, float]]:
-    """Counts over packets of cases with listed faults or none, both as differences of two runs."""
+    """Counts over packets for cases with or without listed faults, both as differences between two runs."""
     runs = []
     for case, faults in cases:
         words, lengths = CASES[case]
@@ -127,7 +126,7 @@ def per_packet(program: str, cases: Iterable[tuple[str, str | None]], fields: Se
 
 
 def counted(command: list[str], fields: Sequence[str]) -> dict[str, int]:
-    """The counts of a run, and its packets."""
+    """A run's counts, and its packets."""
     simulated = ["--cache-sim=no"] if list(fields) == [INSTRUCTIONS] else CACHES
     valgrind = ["valgrind", "--tool=cachegrind", *simulated, "--cachegrind-out-file=/dev/null"]
     ended = subprocess.run([*valgrind, *command], capture_output=True, text=True, check=False)
@@ -149,7 +148,7 @@ def slower(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
 
 
 def text_of(*command: str) -> str:
-    """What a command prints, without the end of its line."""
+    """A command's output, without the final newline."""
     return subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.strip()
 
 

@@ -1,11 +1,11 @@
-"""How fast the simulator is on each kind of network, per link that a packet crosses, and how much memory a node needs.
+"""The simulator's speed on each network kind, per link crossed by a packet, and the memory per node.
 
 python benches/kinds.py [--renew]   prints a table; --renew writes it into docs/speed.md, between its marks
 
-All networks have 1,024 or 16,384 nodes, and the same links, buffers, channels, packets and load, which all of them
-carry: wormhole switching, 4 channels, adapters whose two directions do not share a memory port, uniform traffic at a
-tenth of the link rate. The rows of a size run in turns, fifteen times. A row is the median of its runs, and its speed
-against the first row is the median of the fifteen ratios: what disturbs a turn mostly disturbs all of its rows.
+All networks have 1,024 or 16,384 nodes, and the same links, buffers, channels, packets and load, which they all carry:
+wormhole switching, 4 channels, adapters with a memory port per direction, uniform traffic at a tenth of the link rate.
+The rows with equal size run in turns, fifteen times. A row is the median of its runs, and its speed against the first
+row is the median of the fifteen ratios: a disturbance mostly affects all rows in a turn.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ RUNS = 15
 PAGE = Path(__file__).parents[1] / "docs" / "speed.md"
 BEGIN, END = "<!-- kinds: written by benches/kinds.py; do not edit. -->", "<!-- end of kinds -->"
 SAME = ["load=0.1", "switch.circuit=wormhole", "link.channels=4", "adapter.share_burst=0 flits"]
-# By levels of the quaternary tree, 4 to their power nodes: cycles that take some seconds.
+# By quaternary tree levels, 4 to their power nodes: cycles that take some seconds.
 CYCLES = {5: 100_000, 7: 6_000}
 
 
 def other(kind: str, **keys: object) -> list[str]:
-    """The words of a network that is no quaternary tree."""
+    """The words for a network that is not a quaternary tree."""
     kept = [f"topology.kind={kind}"] if kind != "fat-tree" else []
     return ["topology=other", *kept, *(f"topology.{key}={value}" for key, value in keys.items())]
 
 
 def tree(down: list[int], up: list[int]) -> tuple[str, list[str]]:
-    """A fat tree of three levels as a graph: its cables, and its top."""
+    """A three-level fat tree as a graph: its cables, and its top."""
     leaves, middle = down[1] * down[2], up[0] * down[2]
     tops = [f"t{number}" for number in range(up[0] * up[1])]
     lines = [f"switch {top}" for top in tops]
@@ -49,7 +49,7 @@ def tree(down: list[int], up: list[int]) -> tuple[str, list[str]]:
 
 
 def graph(down: list[int], up: list[int], folder: Path) -> list[str]:
-    """The same tree with up*/down* routing, in a file of the folder."""
+    """The same tree with up*/down* routing, in a file in the folder."""
     cables, tops = tree(down, up)
     file = folder / f"tree-{len(tops)}.txt"
     file.write_text(cables, encoding="utf-8")
@@ -58,7 +58,7 @@ def graph(down: list[int], up: list[int], folder: Path) -> list[str]:
 
 
 def networks(levels: int, folder: Path) -> dict[str, list[str]]:
-    """The networks of a size, by what the table calls them; the first one is what others are compared with."""
+    """The networks with a size, by their names in the table; the first one is the reference."""
     small = levels == 5
     down, up = ([16, 8, 8], [8, 8]) if small else ([16, 16, 64], [16, 16])
     sizes = [16, 8, 8] if small else [16, 16, 8, 8]
@@ -83,7 +83,7 @@ def networks(levels: int, folder: Path) -> dict[str, list[str]]:
 
 
 def line(name: str, runs: list[dict[str, Any]], first: list[dict[str, Any]]) -> str:
-    """A row of the table, from the runs of a network and those of the first one in the same turns."""
+    """A table row, from a network's runs and the reference's runs in the same turns."""
     per_link = [[1e9 * run["cpu_seconds"] / run["links"] for run in each] for each in (runs, first)]
     speed = median(of_first / own for own, of_first in zip(*per_link, strict=True))
     row = sorted(runs, key=lambda run: run["cpu_seconds"])[RUNS // 2]
@@ -119,7 +119,7 @@ def main() -> None:
 
 
 def measured(folder: Path) -> list[str]:
-    """The lines of the table, printed size by size."""
+    """The table's lines, printed size by size."""
     program = bench.build()
     lines = [HEAD]
     print(HEAD)

@@ -1,11 +1,11 @@
-"""How fast real MPI programs run: messages per second of wall time, and how long ranks take to start and to end.
+"""Speed of real MPI programs: messages per second of wall time, and the ranks' start and end times.
 
 python benches/mpirun.py            prints a table
 
-Ranks are processes, so this is about the computer as a whole: it must be quiet, and its cores are counted. Of three
-runs the fastest counts. `messages` exchanges messages of 8 bytes between pairs of ranks (tests/mpi/messages.c). Beside
-it stands what 64 processes reach that do nothing but wake each other, one after the other (benches/turns.c): on one
-core no simulator of processes is faster than its host at that.
+Ranks are processes, so this measures the whole computer: it must be quiet, and its cores are counted. The fastest of
+three runs counts. `messages` exchanges 8-byte messages between rank pairs (tests/mpi/messages.c). The reference is 64
+processes that only wake each other, one after the other (benches/turns.c): on one core no process simulator is faster
+than its host at that.
 """
 
 from __future__ import annotations
@@ -23,11 +23,11 @@ ROOT = Path(__file__).parents[1]
 BIN = Path(sys.prefix) / "bin"
 RUNS = 3
 EXCHANGES = "10000"
-"""Of each rank with its partner: enough for the start of the ranks not to count."""
+"""Per rank and partner: enough to make the ranks' start negligible."""
 
 
 def best(program: list[str], cores: set[int], *options: str) -> tuple[float, int]:
-    """Seconds of wall time of the fastest run on these cores, and how many messages there were."""
+    """Wall time in seconds for the fastest run on these cores, and the message count."""
     found = []
     with tempfile.TemporaryDirectory() as out:
         shown = ("--format", "json", "--collectives", "mpi")
@@ -41,7 +41,7 @@ def best(program: list[str], cores: set[int], *options: str) -> tuple[float, int
 
 
 def turns(program: str, cores: set[int]) -> float:
-    """How many times a second processes of this host wake each other, one after the other."""
+    """Wake-ups per second between processes on this host, one after the other."""
     stay = partial(os.sched_setaffinity, 0, cores)
     command = [program, "64", "2000"]
     hops = [subprocess.run(command, capture_output=True, check=True, preexec_fn=stay).stdout for _ in range(RUNS)]

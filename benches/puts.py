@@ -1,10 +1,10 @@
-"""What a put of 8 bytes costs the host, beside a message of MPI of 8 bytes.
+"""The host cost of an 8-byte put, beside an 8-byte MPI message.
 
 python benches/puts.py            prints a table
 
-The cost is the processor time of all processes of a run: ranks, launcher, simulator. A run of many operations less a
-run of few is the cost of the operations alone; starts and ends cancel out. Runs of puts and of messages take turns, so
-that a busy host disturbs both alike, and the medians count.
+The cost is the processor time of all processes in a run: ranks, launcher, simulator. The difference between runs with
+many and with few operations is the operations' cost alone; starts and ends cancel out. Put and message runs take turns,
+so that a busy host disturbs both alike, and the medians count.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ ROOT = Path(__file__).parents[1]
 BIN = Path(sys.prefix) / "bin"
 RUNS = 5
 FEW, MANY = 1_000, 21_000
-"""Operations of the two runs."""
+"""Operations in the two runs."""
 
 
 def cost(*words: str | Path) -> float:
-    """Seconds of processor time of a run, of all its processes."""
+    """A run's processor time in seconds, over all its processes."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run([sys.executable, "-m", "elanite", *words], check=True, capture_output=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)

@@ -1,10 +1,10 @@
-"""Operations of GOAL traces per second of processor time.
+"""GOAL trace operations per second of processor time.
 
 python benches/replay.py          prints a table
 
-A trace of a million operations is written, read, checked and replayed: on the ideal network, and a tenth of it on the
-ES40s. The processor time is that of the whole process from reading the file on, and the peak of memory that of the
-process with Python and its libraries.
+A trace with a million operations is written, read, checked and replayed: on the ideal network, and a tenth of it on the
+ES40s. Processor time covers the whole process from reading the file on, and peak memory the process with Python and its
+libraries.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import tempfile
 from pathlib import Path
 
 RANKS, CALLS = 64, 62
-"""An all-reduce by a ring has 253 operations in each of 64 ranks."""
+"""A ring all-reduce has 253 operations in each of 64 ranks."""
 
 CODE = """
 import json, resource, sys

@@ -1,9 +1,9 @@
-"""What a store costs: seconds for each of its operations, entries and bytes. Prints a table in Markdown.
+"""Store cost: seconds for each operation, entries and bytes. Prints a table in Markdown.
 
     python benches/store.py [FOLDER] [POINTS]
 
-The points are those of `tests/files/cheap.toml`. Wall time depends on the disk, above all on what it takes to force
-files to it; the folder chooses the disk.
+The points come from `tests/files/cheap.toml`. Wall time depends on the disk, above all on its sync time; the folder
+chooses the disk.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Costs:
         self.spent: dict[str, list[float]] = {}
 
     def of(self, name: str, work: Callable[[], Any], many: int = 1) -> Any:
-        """Do something, and count its time, for each of many."""
+        """Run an action and measure its time, for each item."""
         wall, cpu = time.perf_counter(), time.process_time()
         found = work()
         spent = self.spent.setdefault(name, [0, 0, 0])

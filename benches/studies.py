@@ -1,10 +1,10 @@
-"""Writes ``python/elanite/data/studies.json``, which ``elanite explain`` shows, from finished studies of sensitivity.
+"""Writes ``python/elanite/data/studies.json``, which ``elanite explain`` shows, from finished sensitivity studies.
 
     elanite sweep es40-qsnet --one-at-a-time --out out && python benches/studies.py out
 
-Each folder is one that ``--out`` named. Several studies of a machine, each of some claims, make one entry; where two
-have the same claim, the last one counts. Claims and machines without a study in these folders keep what they have, with
-the model revision of then.
+Each folder was an ``--out`` folder. Several studies for a machine, each with some claims, make one entry; where two
+have the same claim, the last one counts. Claims and machines without a study in these folders keep their data, with the
+old model revision.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ ABOUT = "changes of claims, as fractions: parameter, claim, with the lower value
 
 
 def outcome(table: pl.DataFrame, command: str, date: str) -> Outcome:
-    """The entry of a machine in the shipped data, from the table of changes of its study."""
+    """A machine's entry in the shipped data, from its study's change table."""
     values: dict[str, dict[str, str]] = {}
     for row in table.iter_rows(named=True):
         values.setdefault(row["parameter"], {"value": row["value"]})[row["step"]] = row["changed"]
@@ -54,7 +54,7 @@ def outcome(table: pl.DataFrame, command: str, date: str) -> Outcome:
 
 
 def merged(new: Outcome, old: Outcome) -> Outcome:
-    """A new entry with the claims of an old one that it does not have."""
+    """A new entry, completed with claims from an old one."""
     rest = [claim for claim in old["claims"] if claim not in new["claims"]]
     older = {claim: old.get("older", {}).get(claim, old["revision"]) for claim in rest}
     effects = [*new["effects"], *(row for row in old["effects"] if row[1] in rest)]
@@ -72,7 +72,7 @@ def _rounded(change: float | None) -> float | None:
 
 
 def main() -> None:
-    """Read the folders, and renew the entries of the machines that they have studies of."""
+    """Read the folders, and renew the entries for the machines that they studied."""
     parser = argparse.ArgumentParser(description="Write the shipped outcome of the studies of sensitivity.")
     parser.add_argument("folders", type=Path, nargs="+", metavar="DIR")
     folders = parser.parse_args().folders

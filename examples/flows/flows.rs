@@ -1,12 +1,11 @@
-//! # Rules from outside: traffic in bursts, and rails by the hash of a flow
+//! # Rules from outside: traffic in bursts, and rails by flow hash
 //!
 //! Two rules that Elanite does not have, in one file:
 //!
-//! * `bursts`, a traffic source. Messages arrive in bursts of [`BURST`], one immediately behind the
-//!   other; the gaps between bursts keep the mean load of the job.
-//! * `hash`, a rail policy. Each pair of nodes has one rail, as each flow has one path under ECMP
-//!   (RFC 2992): the rail that works and has the highest hash of the pair, so that a failure
-//!   moves only the flows of the failed rail.
+//! * `bursts`, a traffic source. Messages arrive in bursts of [`BURST`], one immediately behind the other; the gaps
+//! between bursts keep the job's mean load.
+//! * `hash`, a rail policy. Each node pair has one rail, as each flow has one path under ECMP (RFC 2992): the working
+//!   rail with the highest hash for the pair, so that a failure moves only the failed rail's flows.
 //!
 //! ```text
 //! cargo build --release -p flows
@@ -38,17 +37,17 @@ fn register() {
     });
 }
 
-/// Messages of a burst.
+/// Messages per burst.
 const BURST: u64 = 8;
 
-/// Bursts of messages that have the mean size of the job.
+/// Message bursts with the job's mean size.
 struct Bursts {
     size: Bytes,
     /// From one burst to the next, on average.
     gap: Time,
     /// When the burst begins.
     begin: Time,
-    /// Messages of the burst that have arrived.
+    /// The burst's messages that have arrived.
     arrived: u64,
     draws: Stream,
 }
@@ -62,12 +61,12 @@ impl Bursts {
             arrived: 0,
             draws: Stream::new(offered.seed, &format!("{}/bursts", offered.path)),
         };
-        // Each process begins at a moment of its own.
+        // Each process begins at its own moment.
         bursts.wait();
         bursts
     }
 
-    /// The begin of the next burst, after half of the mean gap to one and a half.
+    /// The start of the next burst, after half to one and a half mean gaps.
     fn wait(&mut self) {
         let part = 0.5 + self.draws.uniform_f64();
         self.begin += Time::from_ps((self.gap.as_ps() as f64 * part) as u64);
@@ -87,7 +86,7 @@ impl TrafficSource for Bursts {
     }
 }
 
-/// Rails by the hash of source and destination. It has no use for the status of rails.
+/// Rails by a hash over source and destination. It does not use the rail status.
 const HASH: Kind = Kind {
     name: "hash",
     about: "Each pair of nodes has one rail.",
@@ -106,7 +105,7 @@ impl RailPolicy for Hash {
     }
 }
 
-/// The rail of a pair among those that work.
+/// A pair's rail among the working rails.
 fn rail_of(from: NodeId, to: NodeId, up: Vec<Rail>) -> Option<Rail> {
     up.into_iter()
         .max_by_key(|rail| hash([from.get(), to.get(), rail.get()]))
@@ -147,7 +146,7 @@ mod tests {
         })
     }
 
-    /// A thousand bursts have the load of the job; the standard error of the mean gap is 0.9%.
+    /// A thousand bursts have the job's load; the standard error of the mean gap is 0.9%.
     #[test]
     fn bursts_have_the_load_of_the_job() {
         let load = Rate::from_mb_per_second(100);
@@ -163,7 +162,7 @@ mod tests {
         assert_eq!(close.count() as u64, 1000 * (BURST - 1));
     }
 
-    /// All rails have their part of 128 × 127 flows, and a failure moves only the flows of its rail.
+    /// All rails have their part of 128 × 127 flows, and a failure moves only its rail's flows.
     #[test]
     fn a_failure_moves_only_the_flows_of_its_rail() {
         let all: Vec<Rail> = Rail::all(4).collect();
@@ -186,7 +185,7 @@ mod tests {
         assert_eq!(rail_of(NodeId::new(0), NodeId::new(1), Vec::new()), None);
     }
 
-    /// The points of the experiment, with changes to it.
+    /// The experiment's points, with changes.
     fn plan(experiment: &str, changes: &[&str]) -> Result<Value, Failure> {
         register();
         let files = json!([
@@ -201,7 +200,7 @@ mod tests {
         answer("plan", &files.to_string())
     }
 
-    /// The values of a metric in the results of a point.
+    /// A metric's values in a point's results.
     fn values(point: &Value, wanted: &str) -> Vec<f64> {
         let records = answer("simulate", &json!([point[0]]).to_string()).expect("it runs");
         let rows = &records["tables"]["rows"];
@@ -212,8 +211,8 @@ mod tests {
             .collect()
     }
 
-    /// The messages of a burst wait for each other, since a process sends one at a time. Where the load
-    /// of a node is half of a rail, a flow waits longer for its one rail than for rails in turn.
+    /// A burst's messages wait for each other, since a process sends one at a time. Where a node's load is half a rail,
+    /// a flow waits longer for its one rail than for rails in turn.
     #[test]
     fn the_experiment_runs() {
         let short = ["run.warm_up=500 us", "run.window=500 us"];
@@ -229,7 +228,7 @@ mod tests {
         assert_eq!(latencies, [13.0, 16.0, 14.0, 25.0, 51.0, 60.0, 46.0, 69.0]);
     }
 
-    /// The name of a source is a part of the identity of a point.
+    /// A source's name is part of a point's identity.
     #[test]
     fn a_source_makes_other_points() {
         let keys = |source: &str| {

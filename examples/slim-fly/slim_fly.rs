@@ -1,10 +1,10 @@
 //! # A topology from outside: the Slim Fly
 //!
-//! A Slim Fly (Besta and Hoefler, SC 2014) is an MMS graph (`McKay`, Miller and Siran, 1998): 2q² routers, each with (3q - δ) / 2
-//! others as neighbours for a prime q = 4w + δ, δ = ±1, and no two routers more than two hops apart. For q = 5 it is the
-//! graph of Hoffman and Singleton: 50 routers of degree 7, which is all that a diameter of two admits (the Moore bound).
+//! A Slim Fly (Besta and Hoefler, SC 2014) is an MMS graph (`McKay`, Miller and Siran, 1998): 2q² routers, each with
+//! (3q - δ) / 2 others as neighbours for a prime q = 4w + δ, δ = ±1, and no two routers more than two hops apart. For
+//! q = 5 it is the Hoffman-Singleton graph: 50 routers with degree 7, the maximum for diameter two (the Moore bound).
 //!
-//! This file is all of it: the cables, minimal and Valiant routing, and the program that `elanite` calls to simulate.
+//! This file is complete: the cables, minimal and Valiant routing, and the program that `elanite` calls to simulate.
 //!
 //! ```text
 //! cargo build --release -p slim-fly
@@ -24,10 +24,10 @@
 //!
 //! ## Routing
 //!
-//! *Minimal*: to the destination's router directly or by way of a common neighbour; of several ones, the destination chooses.
-//! *Valiant*: minimally to a random router, then minimally on; packets of one router stay there. The class of a channel is the
-//! number of hops before it, so that classes rise along each way and no packets wait in a circle: two classes for minimal
-//! ways, four for the others.
+//! *Minimal*: to the destination's router directly or through a common neighbour; among several, the destination
+//! chooses. *Valiant*: minimally to a random router, then minimally on; packets within one router stay there. A
+//! channel's class is the hop count before it, so that classes rise along each path and no packets wait in a cycle: two
+//! classes for minimal paths, four for the others.
 
 use fabric::topology::cabling::{Cabling, Names, Parts, Peer};
 use fabric::topology::{Custom, Header, Routing, Step, Wiring};
@@ -41,7 +41,7 @@ fn main() -> ExitCode {
     experiment::program::main()
 }
 
-/// The network of a machine file: `dimensions` has q, `terminals` the nodes of each router.
+/// A machine file's network: `dimensions` has q, `terminals` the nodes per router.
 fn build(shape: Shape<'_>) -> Result<Topology, TopologyError> {
     let [q] = *shape.dimensions else {
         let message = "a Slim Fly has one number, q".to_string();
@@ -59,7 +59,7 @@ fn build(shape: Shape<'_>) -> Result<Topology, TopologyError> {
 /// The greatest q: 722 routers.
 const MOST: u32 = 19;
 
-/// A Slim Fly; see the essay of the file.
+/// A Slim Fly; see the module documentation.
 #[derive(Clone, Debug)]
 pub struct SlimFly {
     terminals: u32,
@@ -70,10 +70,10 @@ pub struct SlimFly {
 }
 
 impl SlimFly {
-    /// A network of 2q² routers with `terminals` positions at each, and nodes at the first `nodes` of these.
+    /// A network with 2q² routers, `terminals` positions at each, and nodes at the first `nodes` positions.
     ///
     /// # Errors
-    /// The quantity that is out of bounds.
+    /// The out-of-bounds quantity.
     pub fn new(
         q: u32,
         terminals: u32,
@@ -118,7 +118,7 @@ impl SlimFly {
         })
     }
 
-    /// The number of a neighbour among those of a router, if the two are joined.
+    /// A neighbour's index among a router's neighbours, if the two are joined.
     fn port(&self, from: u32, to: u32) -> Option<u32> {
         let place = self.neighbours[from as usize].binary_search(&to).ok()?;
         Some(place as u32)
@@ -148,7 +148,7 @@ impl SlimFly {
         place.get() / self.terminals
     }
 
-    /// The plan of packets by way of a router: its number and the hops to it; 0 for a minimal way.
+    /// The plan for packets through a router: its number and the hops to it; 0 for a minimal path.
     fn plan_by(&self, from: u32, via: u32) -> u32 {
         match self.distance(from, via) {
             0 => 0,
@@ -166,7 +166,7 @@ impl Routing for SlimFly {
         &*self.cabling
     }
 
-    /// Channels are of rising classes for all q and any number of terminals.
+    /// Channel classes rise for all q and any terminal count.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let small = SlimFly::new(5, 1, 50, self.routing).expect("50 routers");
         Some(Box::new(small))
@@ -209,7 +209,7 @@ impl Routing for SlimFly {
     }
 }
 
-/// The MMS graph of a prime: the neighbours of each router, in ascending order.
+/// A prime's MMS graph: each router's neighbours, in ascending order.
 fn graph(q: u32) -> Vec<Vec<u32>> {
     let powers = |root: u32| -> Vec<u32> {
         let next = |&power: &u32| Some(power * root % q);
@@ -220,7 +220,7 @@ fn graph(q: u32) -> Vec<Vec<u32>> {
     let is_primitive = |&root: &u32| powers(root).iter().filter(|&&power| power == 1).count() == 1;
     let root = (2..q).find(is_primitive).expect("a prime has one");
     let powers = powers(root);
-    // The even powers; for q = 4w - 1 odd ones from the middle on, so that the set has the negative of each member.
+    // The even powers; for q = 4w - 1 odd ones from the middle on, so that the set contains each member's negative.
     let is_in = |&exponent: &usize| {
         let is_odd = q % 4 == 3 && exponent >= q as usize / 2;
         exponent % 2 == usize::from(is_odd)
@@ -239,7 +239,7 @@ fn graph(q: u32) -> Vec<Vec<u32>> {
         let own = sets[side as usize]
             .iter()
             .map(|step| router(side, column, (row + step) % q));
-        // y = mx + c: across, a router of each column.
+        // y = mx + c: across, a router in each column.
         let across = (0..q).map(|other| match side {
             0 => router(1, other, (row + (q - other) * column) % q),
             _ => router(0, other, (column * other + row) % q),
@@ -271,8 +271,8 @@ mod tests {
         }
     }
 
-    /// 2q² routers of degree (3q - δ) / 2, no two of them more than two hops apart. Those of q = 5 are as many as a degree of 7
-    /// and a diameter of two admit: 1 + 7 + 7 * 6.
+    /// 2q² routers with degree (3q - δ) / 2, no two more than two hops apart. With q = 5 there are as many as degree 7
+    /// and diameter two admit: 1 + 7 + 7 * 6.
     #[test]
     fn the_graph_has_its_closed_forms() {
         for (q, routers, degree) in [(5, 50, 7), (7, 98, 11), (11, 242, 17), (13, 338, 19)] {
@@ -349,7 +349,7 @@ mod tests {
         assert!(cycle.expect("pentagons").to_string().contains("switch"));
     }
 
-    /// What both sides of a comparison see: all notices with their cycles, and the counters of all links.
+    /// The observations on both sides of a comparison: all notices with their cycles, and all links' counters.
     type Seen = (Vec<(Cycle, Notice)>, Vec<LinkCounters>);
 
     /// Runs a network until it is at rest. Destinations answer at once.
@@ -391,8 +391,8 @@ mod tests {
         }
     }
 
-    /// A packet alone: links times their delay, and a cycle for each further flit. Of the other 49 routers 7 are one hop away
-    /// and 42 are two.
+    /// A packet alone: links times their delay, and a cycle for each further flit. Among the other 49 routers 7 are one
+    /// hop away and 42 are two.
     #[test]
     fn a_packet_alone_takes_the_delays_of_its_way() {
         const DELAY: u32 = 9;
@@ -463,7 +463,7 @@ mod tests {
         }
     }
 
-    /// The accepted loads of the experiment beside this file, by the calls that `elanite` makes.
+    /// The experiment's accepted loads beside this file, by the calls that `elanite` makes.
     #[test]
     fn the_experiment_runs() {
         outside::register("slim-fly", build);
@@ -496,8 +496,8 @@ mod tests {
                 .round()
         });
         let accepted: Vec<f64> = accepted.collect();
-        // By routing, pattern and load. Half of the nodes' links are too many for minimal ways of one pattern; for random
-        // traffic, ways of twice the length are.
+        // By routing, pattern and load. Half the nodes' link rate is too much for one pattern on minimal paths; for
+        // random traffic it is too much on paths with twice the length.
         let [
             _,
             uniform,

@@ -1,20 +1,20 @@
-//! # What the example programs share: a machine, and a job on it
+//! # Common parts of the example programs: a machine, and a job on it
 //!
-//! Each program in `src/bin` is complete, checks the data that it moves, and prints simulated times. It runs on the machine
-//! whose file is its first argument, or on the `QsNET` machine of the papers, `machines/es40-qsnet.toml`:
+//! Each program in `src/bin` is complete, checks the data that it moves, and prints simulated times. It runs on the
+//! machine file given as its first argument, or on the papers' `QsNET` machine, `machines/es40-qsnet.toml`:
 //!
 //! ```text
 //! cargo run --release --package elanite-examples --bin put_get
 //! cargo run --release --package elanite-examples --bin put_get machines/opteron-qsnet2.toml
 //! ```
 //!
-//! | program | library | what it shows |
+//! | program | library | demonstrates |
 //! |---|---|---|
-//! | `put_get` | Elan3lib | the time and the bandwidth of puts and gets between two nodes |
-//! | `tports` | Elanlib | a farm: tasks go to whoever asks, by tagged messages of any sender |
-//! | `shmem` | Shmem | a histogram whose bins lie on all processes, counted by atomic additions |
-//! | `shmem_times` | Shmem | times of puts, gets, barriers and broadcasts, beside those of the programs in `benchmarks/shmem` |
-//! | `elan_times` | Elanlib | times of messages, puts, gets and collective calls, beside those of the programs in `benchmarks/elan` |
+//! | `put_get` | Elan3lib | time and bandwidth for puts and gets between two nodes |
+//! | `tports` | Elanlib | a farm: tasks go to requesting workers, by tagged messages from any sender |
+//! | `shmem` | Shmem | a histogram with bins on all processes, counted by atomic additions |
+//! | `shmem_times` | Shmem | put, get, barrier and broadcast times, beside those of the programs in `benchmarks/shmem` |
+//! | `elan_times` | Elanlib | message, put, get and collective call times, beside those of the programs in `benchmarks/elan` |
 //! | `mpi` | MPI | the heat equation on a rod: halo exchange that overlaps with computation, and reductions |
 //! | `collectives` | Elanlib | barriers and broadcasts by hardware and by software, on 2 nodes, 4, and so on up to all |
 
@@ -26,10 +26,10 @@ use std::error::Error;
 use std::process::ExitCode;
 use std::rc::Rc;
 
-/// What a program returns: nothing, or the error that ends it.
+/// A program's result: `()`, or the error that ends it.
 pub type Outcome<T = ()> = Result<T, Box<dyn Error>>;
 
-/// The `main` of an example: reads the machine, runs the example on it, and says on standard error what went wrong.
+/// An example's `main`: reads the machine, runs the example on it, and prints errors on standard error.
 pub fn main(example: impl FnOnce(&Machine) -> Outcome) -> ExitCode {
     match machine().and_then(|machine| example(&machine)) {
         Ok(()) => ExitCode::SUCCESS,
@@ -40,7 +40,7 @@ pub fn main(example: impl FnOnce(&Machine) -> Outcome) -> ExitCode {
     }
 }
 
-/// The machine whose file is the first word of the command line, or the `QsNET` machine of the papers.
+/// The machine file given as the first command line word, or the papers' `QsNET` machine.
 fn machine() -> Outcome<Machine> {
     let papers = concat!(env!("CARGO_MANIFEST_DIR"), "/../machines/es40-qsnet.toml");
     let path = std::env::args().nth(1).unwrap_or_else(|| papers.into());
@@ -48,7 +48,7 @@ fn machine() -> Outcome<Machine> {
     Ok(Machine::parse(&path, &text, &[])?)
 }
 
-/// A job with one process on each of the first nodes of the machine: on `most` of them, or on all if there are fewer.
+/// A job with one process on each of the machine's first nodes: on `most` nodes, or on all if there are fewer.
 ///
 /// # Errors
 /// If the job would have no process.
@@ -57,10 +57,10 @@ pub fn job(machine: &Machine, name: &str, most: u32) -> Outcome<Job> {
     Ok(Job::new(name, NodeId::all(nodes), 1)?)
 }
 
-/// Runs a program on every process of a job, on a cluster of its own.
+/// Runs a program on every process in a job, on its own cluster.
 ///
 /// # Errors
-/// The first error that a process returns; a cluster that lacks a node of the job; a deadlock.
+/// The first error that a process returns; a cluster that lacks one of the job's nodes; a deadlock.
 pub fn run(
     machine: &Machine,
     job: &Job,

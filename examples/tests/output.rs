@@ -1,5 +1,5 @@
-//! Every example runs on the `QsNET` machine of the papers, and its table of simulated times stays as it is; one example shows
-//! that the machine is the reader's choice, and what is said of a wrong one.
+//! Every example runs on the papers' `QsNET` machine, and its table of simulated times stays unchanged; one example
+//! shows that the machine is the reader's choice, and the error for a wrong one.
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -46,7 +46,7 @@ fn shmem() {
     insta::assert_snapshot!("shmem", printed(env!("CARGO_BIN_EXE_shmem"), &[]));
 }
 
-/// The table beside which the tests of Python lay that of the programs in C.
+/// The table that the Python tests compare with that of the C programs.
 #[test]
 fn shmem_times() {
     insta::assert_snapshot!(
@@ -55,7 +55,8 @@ fn shmem_times() {
     );
 }
 
-/// The table beside which the tests of Python lay that of the programs in C: the quick ones of them its rows of two processes.
+/// The table that the Python tests compare with that of the C programs: the quick tests only its rows for two
+/// processes.
 #[test]
 #[ignore = "collective calls of 64 processes take most of a minute without optimisation"]
 fn elan_times() {

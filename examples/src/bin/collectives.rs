@@ -1,7 +1,7 @@
-//! Barriers and broadcasts of Elanlib, by hardware and by software, on 2 nodes, 4, and so on up to all of the machine.
+//! Elanlib barriers and broadcasts, by hardware and by software, on 2 nodes, 4, and so on up to the whole machine.
 //!
-//! The hardware sends one packet to a range of nodes; switches combine the answers. The software goes along a tree of
-//! processes. A group has the hardware if its nodes lie next to each other.
+//! The hardware sends one packet to a node range; switches combine the answers. The software uses a process tree. A
+//! group has the hardware if its nodes are contiguous.
 
 use examples::{Outcome, job, run};
 use libelan::Pe;
@@ -11,7 +11,7 @@ use units::{Bytes, Time};
 const REPEATS: u64 = 10;
 const SIZE: Bytes = Bytes::from_kb(4);
 
-/// The mean time of a call that all processes make again and again.
+/// The mean time per call, repeated by all processes.
 async fn mean<T, E>(pe: &Pe, call: impl AsyncFn() -> Result<T, E>) -> Result<Time, E> {
     let begin = pe.now();
     for _ in 0..REPEATS {

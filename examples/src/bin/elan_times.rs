@@ -1,10 +1,10 @@
-//! What Elanlib takes: the calls of `benchmarks/elan`, whose programs in C print the same table.
+//! Elanlib call times: the calls in `benchmarks/elan`, where C programs print the same table.
 //!
 //! | rows | |
 //! |---|---|
-//! | `tport`, `put-ping` | half the round trip between the first node and the last one: of a Tport message, and of a put that is answered when its last word is there |
-//! | `put`, `get` | between these nodes, each waited for; `puts`, `gets`: 20 under way at a time |
-//! | `hgsync`, `gsync`, `reduce`, `hbcast`, `bcast` | of 64 processes; of 16 processes among puts of 64 KB; and again in adapter memory, where the message is there |
+//! | `tport`, `put-ping` | half the round trip between the first node and the last one: a Tport message, and a put that is answered when its last word is there |
+//! | `put`, `get` | between these nodes, each waited for; `puts`, `gets`: 20 in flight at a time |
+//! | `hgsync`, `gsync`, `reduce`, `hbcast`, `bcast` | with 64 processes; with 16 processes among 64 KB puts; and again in adapter memory, where the message is there |
 
 use elan::{Comparison, ElanAddr, NodeId, Placement, ProcessId};
 use examples::{Outcome, job, run};
@@ -105,7 +105,7 @@ async fn transfer(pe: &Pe, size: Bytes) -> Outcome {
     Ok(elan.all_group().gsync().await?)
 }
 
-/// One call, of so many bytes at an address.
+/// One call, with a byte count and an address.
 async fn call(pe: &Pe, what: &str, at: ElanAddr, size: Bytes) -> Outcome {
     let group = pe.elan().all_group();
     let add = of_words(u64::wrapping_add);
@@ -158,7 +158,7 @@ async fn collective(
     Ok(())
 }
 
-/// The calls of `benchmarks/elan/collective` with these words.
+/// The `benchmarks/elan/collective` calls with these words.
 async fn collectives(pe: &Pe, memory: Placement, background: Bytes, sizes: &[u64]) -> Outcome {
     pe.elan().all_group().gsync().await?;
     for (what, size) in [("hgsync", 0), ("gsync", 0), ("reduce", 8)] {

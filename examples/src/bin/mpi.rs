@@ -1,8 +1,8 @@
-//! The heat equation on a rod of 4,096 cells, by MPI on up to 16 nodes.
+//! The heat equation on a 4,096-cell rod, by MPI on up to 16 nodes.
 //!
-//! Each rank has an equal part of the rod. In each step it exchanges the cells at its ends with its neighbours, computes the
-//! inner cells meanwhile, and then its two outer ones. Every 10 steps a reduction tells all ranks the largest change. The
-//! temperatures at the end are compared with those that one process computes alone.
+//! Each rank has an equal part of the rod. In each step it exchanges the cells at its ends with its neighbours,
+//! computes the inner cells meanwhile, and then its two outer ones. Every 10 steps a reduction distributes the largest
+//! change to all ranks. The final temperatures are compared with a single process's result.
 
 use elan::ElanAddr;
 use examples::{Outcome, job, run};
@@ -14,7 +14,7 @@ use units::{Bytes, Time};
 const CELLS: usize = 4096;
 const STEPS: usize = 50;
 const WORD: Bytes = Bytes::new(8);
-/// What the host takes to compute one cell.
+/// The host's compute time per cell.
 const CELL: Time = Time::from_ns(50);
 
 /// The temperatures before the first step: one hot cell in the middle.
@@ -24,7 +24,7 @@ fn start() -> Vec<f64> {
     rod
 }
 
-/// One step of all cells between the two outer ones.
+/// One step for all cells between the two outer ones.
 fn step(rod: &[f64]) -> Vec<f64> {
     let mut next = rod.to_vec();
     for cell in 1..rod.len() - 1 {
@@ -50,7 +50,7 @@ async fn program(pe: Pe) -> Outcome {
         return Err(format!("{CELLS} cells are not {ranks} equal parts").into());
     }
     let (cells, first) = (CELLS / ranks, CELLS / ranks * rank);
-    // The part of this rank, with a cell of each neighbour at its ends; outside of the rod it is cold.
+    // This rank's part, with one cell from each neighbour at its ends; outside the rod it is cold.
     let mut part = vec![0.0; cells + 2];
     part[1..=cells].copy_from_slice(&start()[first..first + cells]);
     let buffers = pe.elan().galloc_main(8, WORD * 5)?;

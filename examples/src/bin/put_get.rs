@@ -1,8 +1,7 @@
-//! Puts and gets between two nodes, by Elan3lib: the time of one transfer, and the bandwidth that one transfer after another
-//! reaches.
+//! Puts and gets between two nodes, by Elan3lib: time per transfer, and bandwidth of transfers one after another.
 //!
-//! A put ends when its acknowledgement is back. A get asks the adapter of the other node for a put in the opposite
-//! direction, and so takes longer. The other process takes no part in either.
+//! A put ends when its acknowledgement is back. A get requests a put in the opposite direction from the other node's
+//! adapter, and so takes longer. The other process takes no part in either.
 
 use elan::ProcessId;
 use examples::{Outcome, job, run};

@@ -1,8 +1,8 @@
 //! A histogram on Shmem: every process draws numbers and counts them in bins that lie on all processes.
 //!
-//! A bin is one word in the memory of one adapter. An atomic addition is done by the adapter that has the word; the host of
-//! that process takes no part. The time of one addition is that of a packet and its acknowledgement, and it grows when all
-//! want the same bin.
+//! A bin is one word in one adapter's memory. The adapter that has the word executes an atomic addition; that process's
+//! host takes no part. An addition takes as long as a packet and its acknowledgement, and longer when all want the same
+//! bin.
 
 use examples::{Outcome, job, run};
 use libelan::Pe;
@@ -20,7 +20,7 @@ async fn program(pe: Pe, same: bool) -> Outcome {
 
     let begin = pe.now();
     for number in 0..NUMBERS {
-        // Every process draws each bin equally often, each in an order of its own.
+        // Every process draws each bin equally often, each in its own order.
         let owner = if same {
             0
         } else {

@@ -1,10 +1,10 @@
-//! What Shmem takes: the calls of `benchmarks/shmem`, whose programs in C print the same table.
+//! Shmem call times: the calls in `benchmarks/shmem`, where C programs print the same table.
 //!
 //! | rows | |
 //! |---|---|
-//! | `ping` | half the round trip of a put between the first node and the last one; the other process answers when it sees the last word of the put |
+//! | `ping` | half a put's round trip between the first node and the last one; the other process answers when it sees the last word of the put |
 //! | `put`, `get` | one after the other between these nodes, until all are over |
-//! | `barrier`, `broadcast` | of 16 processes, alone and then among puts of 64 KB |
+//! | `barrier`, `broadcast` | with 16 processes, alone and then among 64 KB puts |
 
 use elan::{Comparison, NodeId};
 use examples::{Outcome, job, run};
@@ -92,7 +92,7 @@ async fn collective(pe: &Pe, size: Bytes, background: Bytes) -> Outcome {
         if !size.is_zero() {
             all.hgsync().await?;
         }
-        // The clock of a program in C shows no time before the processor is done with the put.
+        // A C program's clock shows no time before the processor is done with the put.
         pe.compute(Time::ZERO).await;
         let begin = pe.now();
         if size.is_zero() {

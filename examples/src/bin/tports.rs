@@ -1,6 +1,6 @@
-//! A farm on Tports: process 0 has 100 tasks of unequal length and gives the next one to whichever worker asks.
+//! A farm on Tports: process 0 has 100 tasks with unequal lengths and gives the next one to each requesting worker.
 //!
-//! The request of a worker and the result of its last task are one message. Process 0 receives from any sender; the adapter
+//! A worker's request and its last task's result are one message. Process 0 receives from any sender; the adapter
 //! matches messages and receives, so that a worker computes while its next request is matched.
 
 use elan::{ElanAddr, ProcessId};
@@ -15,7 +15,7 @@ const WORD: Bytes = Bytes::new(8);
 const MASTER: ProcessId = ProcessId::new(0);
 const REQUEST: u64 = 1;
 const TASK: u64 = 2;
-/// The task that tells a worker to end, and the result of a worker that has none yet.
+/// The task that stops a worker, and the result of a worker without a task so far.
 const NONE: u64 = u64::MAX;
 
 /// How long a task takes: 20 to 140 us.
@@ -23,7 +23,7 @@ fn length(task: u64) -> Time {
     Time::from_us(20 + 20 * (task * 5 % 7))
 }
 
-/// What a task yields.
+/// A task's result.
 fn result(task: u64) -> u64 {
     task * task
 }
