@@ -1,4 +1,4 @@
-//! A case: a machine, a program, and what fails. It is data, so that a case can be changed, printed, and read again.
+//! A case: a machine, a program, and faults. It is data, so that a case can be changed, printed, and read again.
 
 use crate::draw;
 use crate::faults::Faults;
@@ -7,7 +7,7 @@ use crate::program::Program;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
-/// A machine, its program, and what fails.
+/// A machine, its program, and its faults.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Case {
@@ -15,12 +15,12 @@ pub struct Case {
     pub machine: Machine,
     /// The program.
     pub program: Program,
-    /// What fails, if the machine lists faults.
+    /// Faults, if the machine lists any.
     pub faults: Option<Faults>,
 }
 
 impl Case {
-    /// The case of a seed.
+    /// The case for a seed.
     pub fn of(seed: u64) -> Case {
         let (mut machine, program) = draw::draw(seed);
         machine.draw_slice(seed);
@@ -40,7 +40,7 @@ impl Case {
         serde_json::from_str(text).map_err(|error| format!("not a case: {error}"))
     }
 
-    /// What it is, in a line.
+    /// A one-line description.
     pub fn summary(&self) -> String {
         let steps = self.program.steps().count();
         let faults = self.faults.as_ref().map_or(0, |faults| faults.list.len());

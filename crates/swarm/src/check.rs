@@ -14,16 +14,16 @@ use std::rc::Rc;
 use std::sync::Once;
 use units::Time;
 
-/// What is wrong, in kinds that shrinking keeps apart.
+/// The kinds of problems that shrinking distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wrong {
     /// The case cannot be run.
     Case,
-    /// An assertion of the simulator.
+    /// An assertion in the simulator.
     Panic,
     /// A run makes no progress: it passes its bounds, or processes run without end at one moment.
     Endless,
-    /// What the program found cannot be.
+    /// The program's notes are impossible.
     Program,
     /// Something is left in the machine.
     Leak,
@@ -33,12 +33,12 @@ pub enum Wrong {
     Movers,
 }
 
-/// What is wrong with a run.
+/// A problem with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// The kind.
     pub wrong: Wrong,
-    /// What it is.
+    /// Its description.
     pub what: String,
 }
 
@@ -48,16 +48,16 @@ impl Display for Failure {
     }
 }
 
-/// What a right run was like.
+/// The results of a correct run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Report {
-    /// The digest of all packets.
+    /// The digest over all packets.
     pub digest: String,
     /// Packets that were acknowledged.
     pub packets: u64,
     /// Steps that ended well.
     pub done: u64,
-    /// Errors that were told.
+    /// Errors that were reported.
     pub errors: u64,
     /// Whether processes wait for ever.
     pub waits: bool,
@@ -67,13 +67,13 @@ pub struct Report {
 const LONGEST: Time = Time::from_secs(2);
 const OVER: Time = Time::from_ms(30);
 
-/// What may happen in a case.
+/// The permitted outcomes in a case.
 fn allowed(case: &Case) -> Allowed {
     case.faults
         .as_ref()
         .map_or_else(Allowed::default, |faults| Allowed {
             errors: !faults.are_mastered(&case.machine, &case.program),
-            // A source that is more patient than the run may not have told its error.
+            // A source with more patience than the run's time may not have reported its error.
             silent: faults.give_up > OVER / 4,
             stopped: faults.stopped(&case.program),
             restless: faults.are_restless(),
@@ -83,7 +83,7 @@ fn allowed(case: &Case) -> Allowed {
 /// Runs a case, and checks it.
 ///
 /// # Errors
-/// What is wrong.
+/// The problem.
 pub fn check(case: &Case) -> Result<Report, Failure> {
     let [worm, flit] = [Engine::Worm, Engine::Flit].map(|engine| run(case, engine));
     let (worm, census) = worm?;
@@ -113,16 +113,17 @@ pub fn check(case: &Case) -> Result<Report, Failure> {
     })
 }
 
-/// Whether nothing may be left. Messages to a full queue are sent again for ever if the queue's process has given up.
+/// Whether the machine must be empty. Messages to a full queue are retransmitted forever if the queue's process has
+/// given up.
 fn may_be_empty(case: &Case, played: &Played, allowed: &Allowed) -> bool {
     let is_full = played.left.iter().flatten().any(|left| left.full);
     let by_host = case.machine.matching == Matching::Host;
-    // A part that fails just before the end may have members of a group tell each other.
+    // Members of a group may still notify each other of a part that fails just before the end.
     let over = !allowed.silent && !allowed.restless;
     over && (!allowed.errors || !(is_full || by_host))
 }
 
-/// How two runs of one case differ.
+/// The differences between two runs of one case.
 fn difference(worm: &Played, flit: &Played) -> String {
     let mut notes = worm.notes.iter().zip(&flit.notes);
     if let Some((one, other)) = notes.find(|(one, other)| one != other) {
@@ -141,7 +142,7 @@ fn difference(worm: &Played, flit: &Played) -> String {
     )
 }
 
-/// Runs a case on a mover. Returns also what is left in the machine.
+/// Runs a case on a mover. Also returns the remainder in the machine.
 ///
 /// # Errors
 /// If the run makes no progress, or the machine does not work afterwards as it should.
@@ -162,7 +163,7 @@ fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
         let allowed = allowed(case);
         let times = play::Times {
             longest: if allowed.errors { OVER } else { LONGEST },
-            // What was given up by nobody is over by then.
+            // Operations that no process has given up are over by then.
             rest: faults.map_or(Time::from_ms(5), |faults| {
                 faults.give_up + Time::from_ms(20)
             }),
@@ -201,7 +202,7 @@ fn adapters(cluster: &Cluster) -> Vec<Node> {
     rails.flat_map(of_rail).collect()
 }
 
-/// Packets of some adapters so far that were refused because no living link led on.
+/// Packets that some adapters have refused so far because no working link led on.
 fn refused(adapters: &[Node]) -> u64 {
     let each = adapters
         .iter()
@@ -223,11 +224,11 @@ fn refused_by(cluster: &mut Cluster, at: Option<Time>) -> Rc<Cell<Option<u64>>> 
 }
 
 thread_local! {
-    /// Where the message of a panic goes that is expected to come, if one is.
+    /// The place for an expected panic's message, if a panic is expected.
     static SAID: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs something that may panic, and returns what the panic said.
+/// Runs a function that may panic, and returns the panic's message.
 fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,8 +1,8 @@
-//! Collective calls of random programs: what they are, how they are made, and what should come of them.
+//! Collective calls in random programs: their parameters, how they are made, and their expected results.
 //!
-//! All calls use the same two places of each process, one behind the other: they take from the first and leave their result
-//! in the second. Calls that have only one place use the first. Before a call both hold bytes of the process's own, and
-//! behind them lie some more bytes that no call touches.
+//! All calls use the same two places in each process, one behind the other: they take from the first and leave their
+//! result in the second. Calls with only one place use the first. Before a call both hold the process's own bytes, and
+//! some more bytes behind them are not touched by any call.
 
 use crate::bytes::bytes;
 use elan::ElanAddr;
@@ -13,10 +13,10 @@ use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use units::{Bytes, Time};
 
-/// Length of each place, in main memory and in adapter memory.
+/// Each place's length, in main memory and in adapter memory.
 pub const SPANS: [u64; 2] = [24_000, 9_000];
 
-/// Bytes behind what a call uses.
+/// Bytes behind a call's range.
 const BEHIND: u64 = 16;
 
 /// Memory for the places.
@@ -24,7 +24,7 @@ pub fn area(span: u64) -> Bytes {
     Bytes::new(2 * (span + BEHIND))
 }
 
-/// A call of all members of a group.
+/// A call by all members of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Collective {
@@ -34,7 +34,7 @@ pub struct Collective {
     pub kind: Kind,
     /// Whether the places are in adapter memory.
     pub adapter: bool,
-    /// The seed of what the members have before, below 2^32.
+    /// The seed for the members' bytes before the call, below 2^32.
     pub seed: u64,
 }
 
@@ -55,14 +55,14 @@ pub enum Kind {
     },
     /// Combines vectors.
     Reduce {
-        /// The library, and who has the result.
+        /// The library, and the members with the result.
         by: Reduce,
-        /// Elements of a vector.
+        /// Elements per vector.
         words: u64,
     },
-    /// Collects bytes of each member, of equal or different lengths.
+    /// Collects bytes from each member, with equal or different lengths.
     Collect {
-        /// The most bytes of a member.
+        /// A member's most bytes.
         longest: u64,
         /// Whether all members have as many.
         equal: bool,
@@ -70,7 +70,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// Names only ranks of a group of so many members.
+    /// Names only ranks in a group with this member count.
     pub fn bound(&mut self, members: u32) {
         let (Kind::Broadcast { root, .. }
         | Kind::Reduce {
@@ -84,11 +84,11 @@ impl Kind {
     }
 }
 
-/// Who makes a barrier, and how.
+/// The library for a barrier, and its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Barrier {
-    /// Elanlib, by a tree of events.
+    /// Elanlib, by an event tree.
     Software,
     /// Elanlib, by broadcasts.
     Hardware,
@@ -100,11 +100,11 @@ pub enum Barrier {
     Mpi,
 }
 
-/// Who makes a broadcast, and how.
+/// The library for a broadcast, and its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Broadcast {
-    /// Elanlib, by a tree of puts.
+    /// Elanlib, by a tree with puts.
     Software,
     /// Elanlib, by the switches.
     Hardware,
@@ -114,7 +114,7 @@ pub enum Broadcast {
     Mpi,
 }
 
-/// Who makes a reduction, and for whom.
+/// The library for a reduction, and its receivers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reduce {
@@ -130,7 +130,7 @@ pub enum Reduce {
     MpiAll,
 }
 
-/// What came of a call.
+/// A call's outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Outcome {
     /// Both places.
@@ -144,7 +144,7 @@ fn words(error: impl Display) -> String {
     error.to_string()
 }
 
-/// Of vectors of maps `x -> a x + b` of numbers of 32 bits, the one after the other: associative, and it does not commute.
+/// Composition of maps `x -> a x + b` on 32-bit numbers, in vectors: associative, but not commutative.
 fn compose(first: &[u8], then: &mut [u8]) {
     let map = |bytes: &[u8]| {
         let part = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
@@ -198,7 +198,7 @@ async fn reduce(
 }
 
 impl Collective {
-    /// How much of each place is used.
+    /// The used length of each place.
     fn lengths(&self, members: u64) -> [u64; 2] {
         match self.kind {
             Kind::Barrier(_) => [0, 0],
@@ -208,7 +208,7 @@ impl Collective {
         }
     }
 
-    /// Whether Shmem makes the call, and first waits for the puts of the process.
+    /// Whether Shmem makes the call, and first waits for the process's puts.
     pub fn is_by_shmem(&self) -> bool {
         matches!(
             self.kind,
@@ -225,16 +225,16 @@ impl Collective {
         )
     }
 
-    /// Bytes of the longest transfer in a group of so many members.
+    /// Size in bytes of the longest transfer in a group with this member count.
     pub fn longest(&self, members: u64) -> u64 {
         let [one, other] = self.lengths(members);
         one.max(other)
     }
 
-    /// What a member has in both places before.
+    /// A member's bytes in both places before the call.
     fn before(&self, rank: u32, members: u64) -> [Vec<u8>; 2] {
         let [first, second] = self.lengths(members).map(|length| length + BEHIND);
-        // There are 256 patterns; those of all members differ.
+        // There are 256 patterns; all members have different ones.
         let seed = self.seed + u64::from(rank);
         [bytes(seed, first), bytes(seed + 64, second)]
     }
@@ -251,7 +251,7 @@ impl Collective {
     /// Makes the call. `area` is where the places are, in main memory and in adapter memory.
     ///
     /// # Errors
-    /// The error of the call, in words.
+    /// The call's error, in words.
     pub async fn call(
         &self,
         pe: &Pe,
@@ -308,10 +308,10 @@ impl Collective {
         Ok(Outcome::Places(one, other))
     }
 
-    /// Whether the outcomes, by rank, are as they should be. Of a member without an outcome nothing is known.
+    /// Whether the outcomes, by rank, are as they should be. A member without an outcome is unknown.
     ///
     /// # Errors
-    /// What is wrong.
+    /// The problem.
     pub fn check(&self, outcomes: &[Option<&Outcome>]) -> Result<(), String> {
         let members = outcomes.len() as u64;
         if let Kind::Barrier(_) = self.kind {
@@ -332,7 +332,7 @@ impl Collective {
         Ok(())
     }
 
-    /// What a member has in both places after the call, if all have these before.
+    /// A member's bytes in both places after the call, given all members' bytes before.
     fn after(&self, rank: u32, before: &[[Vec<u8>; 2]]) -> [Vec<u8>; 2] {
         let mut places = before[rank as usize].clone();
         let mut replace = |place: usize, bytes: &[u8]| {
@@ -374,7 +374,8 @@ impl Collective {
     }
 }
 
-/// Nobody leaves a barrier before all have come; so if one has left, all have come, also those that did not get to know it.
+/// No member leaves a barrier before all have come; so if one has left, all have come, also those that were not
+/// notified.
 fn check_barrier(outcomes: &[Option<&Outcome>]) -> Result<(), String> {
     let (mut last, mut first) = (Time::ZERO, Time::MAX);
     for outcome in outcomes.iter().flatten() {

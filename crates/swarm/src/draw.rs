@@ -5,8 +5,8 @@ use crate::machine::{Machine, Shape};
 use crate::numbers::Draw;
 use crate::program::{Act, BOARDS, By, HEAD, Label, Phase, Program, Range, SLOT, Step, WORDS};
 
-/// What a program is about. Faults meet each other and the same few operations more often where there is little else: most
-/// programs are brief, and most leave out kinds of operations.
+/// A program's theme. Faults coincide with each other and with the same few operations more often in small programs:
+/// most programs are brief, and most leave out some kinds of operations.
 #[derive(Clone, Copy)]
 #[expect(clippy::struct_excessive_bools, reason = "each theme is on or off")]
 struct Theme {
@@ -78,7 +78,7 @@ pub fn draw(seed: u64) -> (Machine, Program) {
     (machine, program)
 }
 
-/// Nodes of the processes: mostly side by side, as hardware broadcasts need them, or anywhere.
+/// The processes' nodes: mostly side by side, as hardware broadcasts need them, or anywhere.
 fn places(draw: &mut Draw, machine: &Machine, processes: u64) -> Vec<u32> {
     let (nodes, cpus) = (machine.shape.nodes(), machine.cpus());
     let least = (processes as u32).div_ceil(nodes);
@@ -103,7 +103,7 @@ fn places(draw: &mut Draw, machine: &Machine, processes: u64) -> Vec<u32> {
     places
 }
 
-/// The processes in the order of their nodes; none if a node has several or lies between and has none.
+/// The processes in node order; empty unless they are on adjacent nodes, one on each.
 fn row(places: &[u32]) -> Vec<u32> {
     let mut row: Vec<u32> = (0..places.len() as u32).collect();
     let node = |process: &u32| places[*process as usize];
@@ -140,14 +140,14 @@ struct Message {
 struct Drawing {
     draw: Draw,
     groups: Vec<Vec<u32>>,
-    /// Whether buffers of the system are large enough.
+    /// Whether the system's buffers are large enough.
     roomy: bool,
     /// By process and word, the bits that operations have.
     bits: Vec<u32>,
     /// Operations so far.
     ops: u32,
     theme: Theme,
-    /// The processes in the order of their nodes, if a broadcast can reach any range of them.
+    /// The processes in node order, if a broadcast can reach any range of them.
     row: Vec<u32>,
 }
 
@@ -166,7 +166,7 @@ impl Drawing {
         self.draw.below(processes.into()) as u32
     }
 
-    /// So many operations of a kind, for each process and besides; none if the theme has none of the kind.
+    /// The operation count for a kind, per process and in addition; zero if the theme excludes the kind.
     fn many(&mut self, is_there: bool, each: u64, more: u64) -> u64 {
         let most = each * u64::from(self.processes()).min(16) + more;
         let most = most.min(if self.theme.brief { 9 } else { u64::MAX });
@@ -214,7 +214,7 @@ impl Drawing {
             .collect();
         calls.sort_unstable();
         let mut calls = calls.into_iter().peekable();
-        // What an earlier call has left behind is seen best by one of its kind.
+        // Remainders of an earlier call are most visible to another call of the same kind.
         let alike = self.draw.chance(30);
         let alike = alike.then(|| self.collective(!queues));
         for index in 0..=messages.len() {
@@ -276,7 +276,7 @@ impl Drawing {
             adapter: self.draw.chance(30),
             mpi: mpi(&mut self.draw),
         };
-        // Any message of the class may come.
+        // Any message in the class may come.
         let alike = |other: &&Message| other.to == to && other.label.class == label.class;
         let room = all.iter().filter(alike).map(|other| other.length).max();
         let room = room.expect("there is this one") + self.draw.below(9);
@@ -305,7 +305,7 @@ impl Drawing {
                 let first = self.draw.below(self.row.len() as u64) as usize;
                 let last = first + self.draw.below((self.row.len() - first) as u64) as usize;
                 targets = self.row[first..=last].to_vec();
-                // In most cases several packets, of which some may be lost.
+                // In most cases several packets, some of which may be lost.
                 if !self.theme.short && self.draw.chance(60) {
                     length = self.draw.below(3000);
                 }
@@ -375,7 +375,7 @@ impl Drawing {
         }
     }
 
-    /// Messages to queues: few of each process, so that those that wait for a slot leave room for its other messages.
+    /// Messages to queues: few from each process, so that messages that wait for a slot leave room for its others.
     fn queues(&mut self, steps: &mut [Vec<Step>]) {
         let mut left = vec![8; steps.len()];
         for _ in 0..self.many(true, 2, 2) {
@@ -405,7 +405,7 @@ impl Drawing {
         let span = SPANS[usize::from(adapter)];
         let root = draw.below(members) as u32;
         let length = length.min(span);
-        // MPI has only the group of all.
+        // MPI has only the group with all processes.
         let kind = match draw.below(if shmem { 4 } else { 3 }) {
             0 => Kind::Barrier(draw.one_of(&[
                 Barrier::Software,
@@ -449,7 +449,7 @@ impl Drawing {
     }
 }
 
-/// Puts the collective calls of a process back into their order.
+/// Restores the order of a process's collective calls.
 fn in_order(steps: &mut [Step]) {
     let is_call = |step: &Step| matches!(step.act, Act::Collective(_));
     let places: Vec<usize> = (0..steps.len())
@@ -462,7 +462,7 @@ fn in_order(steps: &mut [Step]) {
     }
 }
 
-/// What is there only sometimes, or what is there in its place.
+/// An optional value, or its replacement.
 fn either<T>(is_there: bool, one: T, other: T) -> T {
     if is_there { one } else { other }
 }

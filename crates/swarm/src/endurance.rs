@@ -1,20 +1,21 @@
-//! # Endurance: millions of messages through a network that fails, each of them checked
+//! # Endurance: millions of messages through a network that fails, each one checked
 //!
-//! The swarm has many short cases; this is a long one. On the shipped machine of 64 nodes bits flip on all links, and cables fail
-//! and are repaired at random, while all nodes send to each other by the libraries: puts with an event, gets, messages into
-//! queues, messages of Tports, additions. The machine masters these faults, so that no process may be told of an error, and each
-//! message must come once, whole and unaltered:
+//! The swarm has many short cases; this is a long one. On the shipped 64-node machine bits flip on all links, and
+//! cables fail and are repaired at random, while all nodes send to each other by the libraries: puts with an event,
+//! gets, messages into queues, Tports messages, additions. The machine masters these faults, so that no process may
+//! receive an error, and each message must come once, whole and unaltered:
 //!
-//! * In a *round* each node sends one message, to a node that the round says; so each node is sent one, too. Kind, length and bytes
-//!   of a message follow from the seed, its sender and its round. The first eight bytes name sender and round.
-//! * *Queues and Tports*: the receiver compares all bytes of each message, and notes its round. A message that comes again is found by
-//!   the note, one that does not come by the wait for it. Messages of a Tport must be in the order of each sender.
-//! * *Puts*: each node has a place for the bytes of each other node, and an event that counts all puts. Who has put gets back what is
-//!   there; in the end all places are compared, and the event must have counted each put once. A put that is repeated late, over
-//!   newer bytes, is found by its bytes.
-//! * *Additions* add random numbers, whose sum is compared.
+//! * In a *round* each node sends one message, to a node that the round determines; so each node also receives one. A
+//!   message's kind, length and bytes follow from the seed, its sender and its round. The first eight bytes name sender
+//!   and round.
+//! * *Queues and Tports*: the receiver compares all bytes in each message, and notes its round. The note reveals a
+//!   duplicate, the wait a missing message. Tports messages must be in each sender's order.
+//! * *Puts*: each node has a place for each other node's bytes, and an event that counts all puts. After a put the
+//!   sender gets the bytes back; in the end all places are compared, and the event must have counted each put once. The
+//!   bytes reveal a put that is repeated late, over newer bytes.
+//! * *Additions* add random numbers; their sum is compared.
 //!
-//! When all is over, nothing may be left in the machine.
+//! When all is over, the machine must be empty.
 
 mod plan;
 mod stage;
@@ -51,11 +52,11 @@ pub struct Course {
     pub bit_error_rate: f64,
     /// The cables that fail.
     pub cables: Cables,
-    /// Mean time between failures of a cable.
+    /// A cable's mean time between failures.
     pub mtbf: Time,
     /// Mean time until its repair.
     pub mttr: Time,
-    /// The seed of messages and faults.
+    /// The seed for messages and faults.
     pub seed: u64,
 }
 
@@ -64,12 +65,12 @@ pub struct Course {
 pub enum Cables {
     /// Those between switches. The sources have new routing tables half a mean repair after a failure.
     BetweenSwitches,
-    /// All, those of the nodes, too. The sources never have new routing tables: a table that knows of the dead cable of a node makes
-    /// an error of each message to the node.
+    /// All cables, including the nodes'. The sources never get new routing tables: a table with a node's dead cable
+    /// makes each message to the node an error.
     All,
 }
 
-/// What came of a run: all messages arrived, once, whole and unaltered.
+/// A run's outcome: all messages arrived, once, whole and unaltered.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     /// Messages.
@@ -78,9 +79,9 @@ pub struct Tally {
     pub packets: u64,
     /// Packets, headers and answers that were found to be damaged, on all links.
     pub damaged: u64,
-    /// What the adapters have done about it.
+    /// The adapters' recovery.
     pub recovered: Recoveries,
-    /// Failures of cables.
+    /// Cable failures.
     pub failures: u64,
     /// Simulated time.
     pub simulated: Time,
@@ -140,7 +141,7 @@ impl Course {
     /// Runs it.
     ///
     /// # Errors
-    /// What was lost, doubled or altered, or which error was told; what is left in the machine.
+    /// The lost, duplicate or altered messages, or the reported error; the remainder in the machine.
     pub fn run(&self) -> Result<Tally, String> {
         let file = include_str!("../../../machines/es40-qsnet.toml");
         let machine = Machine::parse("es40-qsnet.toml", file, &[])

@@ -1,4 +1,4 @@
-//! What fails in a case. Parts are named by numbers that come round, so that they are there on a smaller machine, too.
+//! A case's faults. Parts are named by numbers that wrap around, so that they exist on a smaller machine, too.
 
 use crate::machine::{Machine, Shape};
 use crate::numbers::Draw;
@@ -10,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use units::{Bytes, Time};
 
-/// What fails, and how the machine recovers.
+/// The faults, and how the machine recovers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Faults {
-    /// The output timeout of a sender.
+    /// A sender's output timeout.
     pub timeout: Time,
     /// From a timeout to the next try.
     pub backoff: Time,
@@ -22,9 +22,9 @@ pub struct Faults {
     pub broadcast_backoff: Time,
     /// From a fault to new routing tables.
     pub detect: Time,
-    /// From the first refusal of a packet to the error.
+    /// From a packet's first refusal to the error.
     pub give_up: Time,
-    /// Seed of the streams of the faults.
+    /// The seed for the fault streams.
     pub seed: u64,
     /// The faults.
     pub list: Vec<Fault>,
@@ -34,17 +34,17 @@ pub struct Faults {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Fault {
-    /// What fails.
+    /// The failing parts.
     pub part: Part,
     /// How.
     pub when: When,
 }
 
-/// What fails.
+/// The failing parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Part {
-    /// A cable of a level.
+    /// A cable at a level.
     Cable {
         /// The level, from 0 at the nodes.
         level: u32,
@@ -55,14 +55,14 @@ pub enum Part {
     AllCables,
     /// A switch.
     Switch(u32),
-    /// An adapter of a process's node.
+    /// An adapter at a process's node.
     Adapter {
         /// The process.
         process: u32,
         /// The rail.
         rail: u32,
     },
-    /// The host of a process.
+    /// A process's host.
     Host(u32),
     /// A rail.
     Rail(u32),
@@ -88,7 +88,7 @@ impl When {
     }
 }
 
-/// So many cables of a level, or of all.
+/// A number of cables at a level, or at all levels.
 fn cables(topology: &Topology, level: Option<usize>) -> Vec<fabric::LinkId> {
     let links = faults::Links {
         level,
@@ -129,8 +129,8 @@ impl Part {
 }
 
 impl Fault {
-    /// Whether a cable is dead for ever in the tree of a broadcast of the program. The tree is fixed: what leads around the cable
-    /// is no help. Collective calls have trees of software, too, but a broadcast DMA has none.
+    /// Whether a cable in the tree of one of the program's broadcasts is permanently dead. The tree is fixed: ways
+    /// around the cable do not help. Collective calls also have software trees, but a broadcast DMA does not.
     fn fells_a_tree(&self, machine: &Machine, program: &Program) -> bool {
         if !matches!(self.when, When::From(_)) {
             return false;
@@ -144,8 +144,8 @@ impl Fault {
         trees.iter().flatten().any(|link| dead.contains(link))
     }
 
-    /// The most bits with errors of this fault that must all be right before a packet gets through: those on its path, or those
-    /// in the whole tree of a broadcast, which succeeds at all nodes or at none.
+    /// The most bits exposed to this fault that must all be right before a packet gets through: those on its path, or
+    /// those in the whole tree of a broadcast, which succeeds at all nodes or fails at all.
     fn bits_at_once(&self, machine: &Machine, program: &Program) -> f64 {
         let path = machine.bits(self.part, program);
         if !matches!(self.part, Part::AllCables) || !program.spreads() {
@@ -158,7 +158,7 @@ impl Fault {
     }
 }
 
-/// The links of each broadcast DMA of a program, on each rail.
+/// The links in each of a program's broadcast DMAs, on each rail.
 fn trees(fabric: &fabric::Config, program: &Program) -> Vec<Vec<fabric::LinkId>> {
     let (topology, rule) = (&fabric.topology, fabric.broadcast);
     let Some(tree) = topology.as_tree() else {
@@ -220,7 +220,7 @@ impl Faults {
         list.any(|fault| matches!(fault.when, When::Random(..)))
     }
 
-    /// Processes whose host stops.
+    /// Processes on stopped hosts.
     pub fn stopped(&self, program: &Program) -> BTreeSet<usize> {
         let hosts = self.list.iter().filter_map(|fault| match fault.part {
             Part::Host(process) if fault.when.is_down() => {
@@ -236,11 +236,12 @@ impl Faults {
             .collect()
     }
 
-    /// Whether the machine masters all faults: no error may be told. Bits may flip as often as they like where packets are sent
-    /// again until they get through: those to one node, and those of a broadcast, which any wrong bit in its tree makes void. Cables and switches may be down for so short a time that the routing tables never learn of it, or
-    /// one cable between switches, where others lead to the same place, for as long as it likes, unless a broadcast of the program
-    /// needs this cable. (At the moment when they learn of one fault, the tables learn of all others, too: a second fault may leave
-    /// no way, however short it is.)
+    /// Whether the machine masters all faults: no error may be reported. Bits may flip without limit where packets are
+    /// retransmitted until they get through: those to one node, and those of a broadcast, which any wrong bit in its
+    /// tree makes void. Cables and switches may be down for so short a time that the routing tables never notice. One
+    /// cable between switches may be down for any time if others lead to the same place, unless one of the program's
+    /// broadcasts needs this cable. (When the tables notice one fault, they notice all others, too: a second fault may
+    /// leave no way, however short it is.)
     pub fn are_mastered(&self, machine: &Machine, program: &Program) -> bool {
         let downs = self.list.iter().filter(|fault| fault.when.is_down());
         let spared = downs.clone().count() == 1
@@ -277,8 +278,8 @@ impl Faults {
         })
     }
 
-    /// The moment from which on no packet to one node may run into a dead cable, if only one is dead, for ever, and others lead
-    /// to the same place: the routing tables know of the cable, and packets that were under way have come.
+    /// The moment after which no packet to one node may run into a dead cable, if only one is dead, permanently, and
+    /// others lead to the same place: the routing tables avoid the cable, and packets that were under way have come.
     pub fn leads_around(&self, machine: &Machine) -> Option<Time> {
         let [
             Fault {
@@ -313,7 +314,7 @@ impl Faults {
             seed: draw.below(1 << 32),
             list: Vec::new(),
         };
-        // Some lists have nothing in them that ever happens.
+        // Some lists only have faults that never occur.
         let many = draw.one_of(&[0, 1, 1, 1, 2, 2, 3, 4]);
         let drawing = Drawing {
             machine,
@@ -336,7 +337,7 @@ impl Faults {
 /// A source that is as patient as this sends a packet again until it gets through.
 const PATIENT: Time = Time::from_ms(200);
 
-/// A list of faults in the making.
+/// A fault list under construction.
 struct Drawing<'a> {
     draw: &'a mut Draw,
     machine: &'a Machine,
@@ -372,7 +373,7 @@ impl Drawing<'_> {
         Fault { part, when }
     }
 
-    /// A part that fails; of cables of nodes, that of a process.
+    /// A part that fails; for node cables, a process's.
     fn part(&mut self, cable: bool) -> Part {
         let (level, number) = (self.draw.below(8), self.draw.below(1 << 16) as u32);
         let (process, rail) = (number, number >> 8);
@@ -425,7 +426,7 @@ impl Drawing<'_> {
 }
 
 impl Machine {
-    /// Bits that a program's longest packet sends over the links of the longest path, or over those of one cable.
+    /// Bits that a program's longest packet sends over the longest path's links, or over one cable's.
     fn bits(&self, part: Part, program: &Program) -> f64 {
         let links = match (part, &self.shape) {
             (Part::Cable { .. }, _) => 2,
@@ -443,7 +444,7 @@ impl Machine {
         f64::from(flits) * 8.0 * packet.flit.as_u64() as f64
     }
 
-    /// Whether all nodes reach each other without any one cable of a level.
+    /// Whether all nodes reach each other without any one cable at a level.
     pub fn has_others(&self, level: u32) -> bool {
         match &self.shape {
             Shape::Tree { up, .. } => {

@@ -1,11 +1,11 @@
 //! # The swarm: random machines, random programs, random faults
 //!
-//! From one number, the seed, a *case* is drawn: a machine, a program of all libraries for its processes, and what fails meanwhile.
-//! The case is run on both movers, and all that must hold in spite of the faults is checked. A case that fails is made smaller until
-//! nothing more can be left out, and printed as a command.
+//! From one number, the seed, a *case* is drawn: a machine, a program for its processes with all libraries, and faults
+//! meanwhile. The case is run on both movers, and all conditions that must hold in spite of the faults are checked. A
+//! failing case is made smaller until every remaining part is needed, and printed as a command.
 //!
-//! The page `docs/swarm.md` says what is checked, and how to see a failure again. This crate is for the development of Elanite only;
-//! nothing depends on it.
+//! The page `docs/swarm.md` describes the checks, and how to reproduce a failure. This crate is only for Elanite's
+//! development; no other crate depends on it.
 //!
 //! ## The rooms
 //!
@@ -13,8 +13,8 @@
 //! |---|---|
 //! | [`case`], [`machine`], [`faults`] | a case: a machine, a program, and failures |
 //! | [`program`], [`collective`], `bytes` | programs, their collective calls, and their payload |
-//! | [`mod@draw`], `numbers` | the case of a seed, from random numbers |
-//! | [`play`], `probe` | the run of a case; a look at the repaired machine |
+//! | [`mod@draw`], `numbers` | the case for a seed, from random numbers |
+//! | [`play`], `probe` | a case's run; a look at the repaired machine |
 //! | [`oracle`] | the findings that are possible, worked out with plain vectors |
 //! | [`mod@check`], [`mod@shrink`] | a case on both movers; a smaller case that fails alike |
 //! | [`endurance`] | millions of messages through a network that fails |

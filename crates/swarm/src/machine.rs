@@ -1,4 +1,4 @@
-//! The machine of a case: a shipped machine on a network of choice, with other parameters where the case says so.
+//! A case's machine: a shipped machine on a given network, with the case's parameters.
 
 use crate::numbers::Draw;
 use elan::{Config, Matching, Wait};
@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 use units::{Bytes, Time};
 
-/// Most nodes of a machine.
+/// Most nodes per machine.
 pub const NODES: u32 = 64;
 
 /// A machine.
@@ -19,21 +19,21 @@ pub const NODES: u32 = 64;
 pub struct Machine {
     /// The shipped machine that has all parameters that are not named here.
     pub base: Base,
-    /// The wiring of each rail.
+    /// Each rail's wiring.
     pub shape: Shape,
-    /// Rails, and how messages are spread over them; none for one rail.
+    /// Rails, and how messages are spread over them; `None` for one rail.
     pub rails: Option<Rails>,
-    /// Links and switches; none for those of the shipped machine.
+    /// Links and switches; `None` for the shipped machine's.
     pub network: Option<Network>,
-    /// The bounds of the Tports; none for those of the shipped machine.
+    /// The Tports' bounds; `None` for the shipped machine's.
     pub tport: Option<Tport>,
-    /// Nanoseconds of a time slice of the DMA engines; none for that of the shipped machine.
+    /// Nanoseconds per time slice in the DMA engines; `None` for the shipped machine's.
     pub slice: Option<u64>,
-    /// Who matches the tags of messages.
+    /// The processor that matches message tags.
     pub matching: Matching,
     /// How processes wait.
     pub waits: Waits,
-    /// Most children of a process in the trees of collective calls.
+    /// A process's most children in the trees of collective calls.
     pub branching: u32,
 }
 
@@ -53,18 +53,18 @@ pub enum Base {
 pub enum Shape {
     /// A fat tree; see [`FatTree::with_parallel_links`].
     Tree {
-        /// Links down of the switches of each level.
+        /// Down-links per switch at each level.
         down: Vec<u32>,
-        /// Links up of the switches of each level but the last.
+        /// Up-links per switch at each level but the last.
         up: Vec<u32>,
-        /// How many of the links up lead to the same switch.
+        /// The number of up-links to the same switch.
         parallel: Vec<u32>,
         /// Attached nodes.
         nodes: u32,
     },
     /// A torus with datelines.
     Torus {
-        /// Switches of the ring in each dimension.
+        /// Switches per ring in each dimension.
         sizes: Vec<u32>,
         /// Attached nodes.
         nodes: u32,
@@ -77,9 +77,9 @@ pub enum Shape {
 pub struct Rails {
     /// How many.
     pub count: u32,
-    /// Who picks the rails of a message.
+    /// The policy that picks a message's rails.
     pub policy: Policy,
-    /// Over which fraction of the rails a message is striped.
+    /// The fraction of the rails over which a message is striped.
     pub striping: f64,
 }
 
@@ -87,20 +87,20 @@ pub struct Rails {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Network {
-    /// Delay of a link in cycles, by level.
+    /// Link delay in cycles, by level.
     pub hop_delay: Vec<u32>,
-    /// Credit delay of a link in cycles, by level; empty where credits take a cycle.
+    /// A link's credit delay in cycles, by level; empty where credits take a cycle.
     #[serde(default)]
     pub credit_delay: Vec<u32>,
     /// Virtual channels.
     pub channels: u32,
-    /// Flits of buffer behind each channel.
+    /// Buffer flits behind each channel.
     pub buffer: u32,
-    /// Unacknowledged packets of an adapter.
+    /// An adapter's unacknowledged packets.
     pub packets: u32,
-    /// The life of a circuit.
+    /// A circuit's life.
     pub circuit: Circuit,
-    /// Routing of the ascending phase.
+    /// Routing in the ascending phase.
     pub ascent: Ascent,
     /// Arbitration for channels.
     pub arbitration: Arbitration,
@@ -110,11 +110,11 @@ pub struct Network {
     pub tokens: bool,
     /// Whether there are two priority levels.
     pub priorities: bool,
-    /// Period and burst of the adapter's memory port.
+    /// The adapter memory port's period and burst.
     pub share: (u64, u64),
 }
 
-/// Bounds of the Tports.
+/// The Tports' bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tport {
@@ -122,9 +122,9 @@ pub struct Tport {
     pub small: u64,
     /// Longer messages than this are never buffered.
     pub big: u64,
-    /// Slots of the queue of envelopes.
+    /// Slots in the envelope queue.
     pub slots: u32,
-    /// Adapter memory for small messages that nobody has asked for yet.
+    /// Adapter memory for small messages that no receive has taken yet.
     pub buffer: u64,
     /// Main memory for longer messages.
     pub system: u64,
@@ -153,7 +153,7 @@ fn shipped(text: &str) -> Config {
 }
 
 impl Network {
-    /// Takes the delays of the first level for so many levels.
+    /// Takes the first level's delays for a number of levels.
     pub fn resize(&mut self, levels: usize) {
         for delays in [&mut self.hop_delay, &mut self.credit_delay] {
             if let Some(&delay) = delays.first() {
@@ -177,7 +177,7 @@ impl Shape {
     /// The wiring on so many rails.
     ///
     /// # Errors
-    /// What is out of bounds.
+    /// The value that is out of bounds.
     pub fn topology(&self, rails: u32) -> Result<Topology, TopologyError> {
         let one: Topology = match self {
             Shape::Tree {
@@ -198,13 +198,13 @@ impl Shape {
         }
     }
 
-    /// Levels of links, or as many as have a delay of their own.
+    /// Link levels, or the number of levels with their own delay.
     pub fn levels(&self) -> usize {
         let topology = self.topology(1);
         topology.map_or(1, |topology| topology.levels())
     }
 
-    /// The smallest tree of 4-ary switches for so many nodes.
+    /// The smallest tree with 4-ary switches for a node count.
     pub fn least(nodes: u32) -> Shape {
         let levels = (1..=3).find(|&levels| 4_u32.pow(levels) >= nodes);
         let levels = levels.expect("a tree is large enough") as usize;
@@ -233,12 +233,12 @@ impl Machine {
         }
     }
 
-    /// Processors of a node.
+    /// Processors per node.
     pub fn cpus(&self) -> u32 {
         self.base.config().host.cpus
     }
 
-    /// How the processes of a job wait.
+    /// How a job's processes wait.
     pub fn waits(&self) -> Wait {
         match self.waits {
             Waits::Poll => Wait::Poll,
@@ -247,7 +247,7 @@ impl Machine {
         }
     }
 
-    /// The configuration, with a mover of choice.
+    /// The configuration, with a given mover.
     ///
     /// # Errors
     /// If the wiring is out of bounds, or too few channels are given.
@@ -330,7 +330,7 @@ impl Machine {
         };
         if draw.chance(35) {
             let count = draw.one_of(&[2, 2, 3, 4]);
-            // A static allocation of few rails lets few nodes reach each other.
+            // A static allocation with few rails lets few nodes reach each other.
             let few = machine.shape.nodes() <= [1, 1, 2, 3, 6][count as usize];
             machine.rails = Some(Rails {
                 count,
@@ -362,7 +362,7 @@ impl Machine {
         machine
     }
 
-    /// Draws the time slice: as shipped, of one or a few packets, or of a part of a long DMA.
+    /// Draws the time slice: as shipped, one or a few packets, or a part of a long DMA.
     pub fn draw_slice(&mut self, seed: u64) {
         let mut draw = Draw::new(seed, "slices");
         self.slice = match draw.below(10) {
@@ -373,7 +373,7 @@ impl Machine {
         };
     }
 
-    /// Draws the credit delays of a network of its own: of a cycle, or of any other number, mostly less than 40.
+    /// Draws the credit delays for a drawn network: one cycle, or any other number, mostly less than 40.
     pub fn draw_credits(&mut self, seed: u64) {
         let mut draw = Draw::new(seed, "credits");
         let levels = self.shape.levels();
@@ -389,13 +389,13 @@ impl Machine {
         }
     }
 
-    /// Whether receives into buffers of the system find room.
+    /// Whether receives into the system's buffers find room.
     pub fn is_roomy(&self) -> bool {
         self.tport.is_some_and(|tport| tport.system >= ROOMY)
     }
 }
 
-/// Main memory for messages of the system that is never used up.
+/// Main memory for the system's messages that is never used up.
 const ROOMY: u64 = 32 << 20;
 
 /// Any policy, but a static allocation only among few nodes.
@@ -411,7 +411,8 @@ fn policy(draw: &mut Draw, few: bool) -> Policy {
     *draw.one_of(&policies.collect::<Vec<_>>())
 }
 
-/// Any tree with room for some nodes: more or fewer links up than down, some of them parallel, some positions empty.
+/// Any tree with room for some nodes: more or fewer up-links than down-links, some of them parallel, some positions
+/// empty.
 fn tree(draw: &mut Draw, nodes: RangeInclusive<u32>) -> Shape {
     let least = *nodes.start();
     loop {

@@ -21,7 +21,7 @@ swarm: random machines, programs and faults, checked
   --all          goes on after a failure, and tells a line of each
   --shrink N     most runs to make a failing case smaller (default 2000; 0 leaves the case as it is)";
 
-/// What to do.
+/// The command.
 struct Task {
     seed: u64,
     count: u64,
@@ -84,7 +84,7 @@ fn wrong(word: &str, what: &str) -> String {
     format!("{word} {what}\n\n{HELP}")
 }
 
-/// What all threads have done.
+/// All threads' results.
 #[derive(Default)]
 struct Sum {
     cases: u64,
@@ -171,7 +171,7 @@ fn search(task: &Task) -> ExitCode {
                         Err(failure) => {
                             over.store(true, Ordering::Relaxed);
                             let mut failed = failed.lock().expect("nobody panics with the lock");
-                            // The least seed is told, whichever thread is first.
+                            // The least seed is reported, whichever thread is first.
                             if failed.as_ref().is_none_or(|(other, _)| seed < *other) {
                                 *failed = Some((seed, failure));
                             }

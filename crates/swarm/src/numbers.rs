@@ -6,7 +6,7 @@ use kernel::random::Stream;
 pub struct Draw(Stream);
 
 impl Draw {
-    /// The numbers of a seed, for a purpose.
+    /// A seed's numbers, for a purpose.
     pub fn new(seed: u64, purpose: &str) -> Self {
         Draw(Stream::new(seed, purpose))
     }
@@ -21,7 +21,7 @@ impl Draw {
         self.below(100) < percent
     }
 
-    /// Any of some values.
+    /// Any of the given values.
     pub fn one_of<T: Copy>(&mut self, values: &[T]) -> T {
         values[self.below(values.len() as u64) as usize]
     }
@@ -39,5 +39,5 @@ impl Draw {
     }
 }
 
-/// What is no longer than this is short.
+/// Up to this length, a transfer is short.
 const SHORT: u64 = 65;

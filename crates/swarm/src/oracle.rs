@@ -1,7 +1,8 @@
-//! What a program should do, with plain vectors.
+//! A program's expected behaviour, with plain vectors.
 //!
-//! Where no error may be told, everything must be there. Otherwise what succeeded must be there, and of what failed, or was never
-//! heard of, nothing is known but this: it did not happen twice, and nothing came after the error.
+//! Where errors are not permitted, all effects must be visible. Otherwise the effects of successful operations must be
+//! visible; a failed or unreported operation must only not have happened twice, and must have no effect after the
+//! error.
 
 mod memory;
 
@@ -11,12 +12,12 @@ use crate::program::{Act, By, Program, Step};
 use elan::ProcessId;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// What may happen to a program on its machine.
+/// The permitted outcomes of a program on its machine.
 #[derive(Clone, Debug, Default)]
 pub struct Allowed {
-    /// Whether errors may be told.
+    /// Whether errors may be reported.
     pub errors: bool,
-    /// Whether the run may be over before an error is told.
+    /// Whether the run may be over before an error is reported.
     pub silent: bool,
     /// Processes that stop in the middle.
     pub stopped: BTreeSet<usize>,
@@ -27,7 +28,7 @@ pub struct Allowed {
 /// Checks whether a run is possible.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Its problem.
 pub fn check(program: &Program, played: &Played, allowed: &Allowed) -> Result<(), String> {
     let mut found = BTreeMap::new();
     for note in &played.notes {
@@ -69,7 +70,7 @@ struct Oracle<'a> {
 enum State {
     Done,
     Failed,
-    /// It was never heard of.
+    /// It was never reported.
     Open,
 }
 
@@ -78,7 +79,7 @@ struct Sent {
     tag: u64,
     bytes: Vec<u8>,
     state: State,
-    /// Whether an error says that nobody has it.
+    /// Whether an error means that no process has it.
     denied: bool,
 }
 
@@ -95,13 +96,13 @@ impl<'a> Oracle<'a> {
         }
     }
 
-    /// Whether an error says that nothing has come of a step.
+    /// Whether an error means that a step had no effect.
     fn denied(&self, place: Place, process: usize) -> bool {
         let found = self.found(place, process);
         matches!(found, Some(Found::Failed(why, _)) if why.contains("has not been delivered"))
     }
 
-    /// The steps of a phase, by process and place.
+    /// A phase's steps, by process and place.
     fn steps(&self, phase: usize) -> impl Iterator<Item = (usize, usize, &'a Step)> {
         let processes = self.program.phases[phase].steps.iter().enumerate();
         processes.flat_map(|(process, steps)| {
@@ -110,13 +111,14 @@ impl<'a> Oracle<'a> {
         })
     }
 
-    /// Whether any error was told to a process.
+    /// Whether a process received any error.
     fn failed(&self, process: usize) -> bool {
         let mut notes = self.played.notes.iter();
         notes.any(|note| note.process == process && matches!(note.found, Found::Failed(..)))
     }
 
-    /// Whether an error was told to a process, or may have been told of something that it has begun and not looked at.
+    /// Whether a process received an error, or may have one pending for an operation that it has begun and not looked
+    /// at.
     fn may_know(&self, process: usize) -> bool {
         let phase = self.played.waits[process].map_or(usize::MAX, |(phase, _)| phase);
         let steps = self
@@ -143,7 +145,8 @@ impl<'a> Oracle<'a> {
             })
     }
 
-    /// How the run ends: if processes wait for ever, somebody was told why, and nobody waits for what needs no partner.
+    /// How the run ends: if processes wait forever, some process received the reason, and no process waits for an
+    /// operation without a partner.
     fn ends(&self) -> Result<(), String> {
         let why = match &self.played.end {
             End::Finished => return Ok(()),
@@ -180,9 +183,9 @@ impl<'a> Oracle<'a> {
         Ok(())
     }
 
-    /// Whether a process that waits for ever could not have been told why: it waits for no message of a process that is out of
-    /// reach, and for no call that all others have come to, or that they know to be lost. A host that stops takes the news of a
-    /// loss with it, unless another member knows.
+    /// Whether a process that waits forever could not have been notified: it waits for no message from an unreachable
+    /// process, and for no call that all others have reached, or that they have reported as lost. A stopped host takes
+    /// the notice of a loss with it, unless another member has the notice.
     fn is_told(&self, process: usize, (phase, place): Place) -> Result<(), String> {
         if let Some(partner) = self.played.cut_off[process] {
             return Err(format!("for {partner}, which is out of reach"));
@@ -199,7 +202,7 @@ impl<'a> Oracle<'a> {
         };
         let fails_here = |member: usize| {
             self.program.steps().any(|((phase, owner, place), step)| {
-                // Calls of Shmem fail for earlier accesses, too.
+                // Shmem calls fail for earlier accesses, too.
                 let here = matches!(step.act, Act::Collective(other) if other.group == call.group && !other.is_by_shmem());
                 here && owner == member && self.state((phase, place), member) == State::Failed
             })
@@ -362,7 +365,7 @@ impl<'a> Oracle<'a> {
         Ok(())
     }
 
-    /// What is broadcast, reduced and collected is right.
+    /// Broadcast, reduced and collected data are right.
     fn calls(&self, phase: usize) -> Result<(), String> {
         let mut calls = BTreeMap::new();
         for (process, place, step) in self.steps(phase) {

@@ -1,8 +1,8 @@
-//! Runs a program on a simulated cluster, and notes what its processes find.
+//! Runs a program on a simulated cluster, and notes its processes' findings.
 //!
-//! A process goes on after an error of a message or of an access to memory, and ends after an error of a collective call, since it
-//! does not know what the other members have seen of the call. When nothing is left to happen, or the time is over, the memory of
-//! all processes is looked at from outside, also that of processes that still wait.
+//! A process continues after an error in a message or a memory access, and ends after an error in a collective call,
+//! since it does not know the other members' state. When no events are left, or the time is over, all processes' memory
+//! is examined from outside, also that of processes that still wait.
 
 mod player;
 
@@ -18,54 +18,54 @@ use std::fmt::{Display, Write};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A step of a process: its phase and its place.
+/// A process's step: its phase and its place.
 pub type Place = (usize, usize);
 
-/// What a process found in a step, and when.
+/// A process's finding in a step, and its time.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Note {
     /// The process.
     pub process: usize,
-    /// The step; phase after the last is the end of the process.
+    /// The step; the phase after the last is the process's end.
     pub place: Place,
     /// When.
     pub at: Time,
-    /// What.
+    /// The finding.
     pub found: Found,
 }
 
-/// What a process found.
+/// A process's finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
-    /// It is done, and there was nothing to find.
+    /// It is done, without a finding.
     Done,
-    /// An error was told. Of a put, also what the range had in it a moment later.
+    /// An error was reported. For a put, also the range's bytes a moment later.
     Failed(String, Option<Vec<u8>>),
     /// A message.
     Message {
-        /// Who has sent it.
+        /// The sender.
         sender: u32,
         /// Its tag.
         tag: u64,
         /// Its bytes.
         bytes: Vec<u8>,
     },
-    /// Bytes that were got, or were there when an event was set, or came out of a queue.
+    /// Bytes from a get, at an event, or from a queue.
     Bytes(Vec<u8>),
     /// The word before an addition.
     Word(u64),
-    /// What came of a collective call.
+    /// A collective call's outcome.
     Collective(Outcome),
 }
 
-/// What is left of a process in the end.
+/// A process's final state.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Left {
     /// The boards.
     pub boards: [Vec<u8>; 2],
     /// The words that others add to.
     pub words: Vec<u64>,
-    /// For each operation that sets an event of the process: occurrences that are missing, and occurrences too many.
+    /// For each operation that sets an event at the process: missing and surplus occurrences.
     pub events: BTreeMap<u32, (u32, u32)>,
     /// Messages in the queue.
     pub queued: usize,
@@ -80,35 +80,35 @@ pub struct Left {
 pub enum End {
     /// All processes have finished.
     Finished,
-    /// Some wait, and nothing is left to happen, or the time is over.
+    /// Some wait, and no events are left, or the time is over.
     Waits(String),
     /// The run makes no progress: it passes its bounds, or processes run without end at one
     /// moment.
     Endless(String),
 }
 
-/// What came of a run.
+/// A run's outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Played {
     /// How the run ended.
     pub end: End,
     /// When.
     pub at: Time,
-    /// What the processes found, in the order of time.
+    /// The processes' findings, in time order.
     pub notes: Vec<Note>,
-    /// What is left of each process; none if the libraries were not set up.
+    /// Each process's final state; empty if the libraries were not set up.
     pub left: Vec<Option<Left>>,
     /// The step that a process waits in.
     pub waits: Vec<Option<Place>>,
-    /// The process that a process waits for a message of, if the routing tables know no way between the two.
+    /// The process whose message a process waits for, if the routing tables have no way between the two.
     pub cut_off: Vec<Option<u32>>,
-    /// The digest of all packets.
+    /// The digest over all packets.
     pub digest: String,
     /// Packets that were acknowledged.
     pub packets: u64,
 }
 
-/// The bounds of a run, which none should come near.
+/// The bounds of a run; no run should come near them.
 pub fn limits() -> Limits {
     Limits {
         time: None,
@@ -120,9 +120,9 @@ pub fn limits() -> Limits {
 /// How long a run may take, and how long the cluster rests afterwards.
 #[derive(Clone, Copy, Debug)]
 pub struct Times {
-    /// From the start of the run to its end.
+    /// From the run's start to its end.
     pub longest: Time,
-    /// From its end to the look at what is left.
+    /// From its end to the look at the final state.
     pub rest: Time,
 }
 
@@ -172,14 +172,14 @@ pub fn play(
     })
 }
 
-/// What the processes of a run share, beside the network.
+/// The shared state of a run's processes, beside the network.
 struct Stage {
     program: Program,
-    /// For each operation that sets an event, the place of its event among all.
+    /// For each operation that sets an event, its event's place among all.
     events: BTreeMap<u32, u64>,
     notes: RefCell<Vec<Note>>,
     waits: Vec<Cell<Option<Place>>>,
-    /// The process that a process waits for a message of, and of no other.
+    /// The only process whose message a process waits for.
     partners: Vec<Cell<Option<u32>>>,
     players: RefCell<Vec<Option<Rc<Player>>>>,
 }
@@ -209,7 +209,7 @@ impl Stage {
         });
     }
 
-    /// Who waits, and for what.
+    /// The waiting processes and operations.
     fn waiting(&self, cluster: &Cluster) -> String {
         let packets = cluster.census().under_way;
         let mut text = format!(
@@ -244,7 +244,7 @@ impl Stage {
         self.partners[process as usize].set(partner);
     }
 
-    /// For each process the one that it waits for a message of, if there is no way between the two.
+    /// For each process the one whose message it waits for, if there is no way between the two.
     fn cut_off(&self) -> Vec<Option<u32>> {
         let players = self.players.borrow();
         let node = |process: usize| Some(players[process].as_ref()?.pe.node());
@@ -284,7 +284,7 @@ impl Stage {
         Ok(())
     }
 
-    /// What is in a range, seen from outside.
+    /// A range's bytes, seen from outside.
     fn seen(&self, range: Range) -> Option<Vec<u8>> {
         let players = self.players.borrow();
         let owner = players[range.process as usize].as_ref()?;
@@ -292,7 +292,7 @@ impl Stage {
     }
 }
 
-/// The number of a process.
+/// A process's number.
 fn me(pe: &Pe) -> u32 {
     pe.vp().get()
 }

@@ -5,13 +5,13 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// Bytes of a probe.
+/// Bytes per probe.
 const LENGTH: Bytes = Bytes::new(8);
 
 /// Within which time all probes are over.
 const TIME: Time = Time::from_ms(20);
 
-/// The name of a probe, and how it ended.
+/// A probe's name, and how it ended.
 type Probe = (String, Option<Result<(), DmaError>>);
 
 /// Sends from every node to the next one and to one far away, on each rail.

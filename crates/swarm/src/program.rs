@@ -1,12 +1,13 @@
-//! Programs: what the processes of a job do, as data.
+//! Programs: the operations of a job's processes, as data.
 //!
-//! A program runs in phases. Within a phase, processes exchange messages, access each other's memory and make collective calls, of
-//! all processes or of groups of some, while messages are under way; between two phases, all wait for all.
+//! A program runs in phases. Within a phase, processes exchange messages, access each other's memory and make
+//! collective calls, with all processes or in groups, while messages are under way; between two phases, all wait for
+//! all.
 //!
-//! Each [`Step`] belongs to an *operation*: a message is two steps, its send and its receive; a collective call is a step of each
-//! member. If all steps of an operation are taken out, the rest is a program that still comes to its end: any receive of a class of
-//! messages takes any message of the class, collective calls are made in the order of their operations, and every other operation
-//! stands for itself.
+//! Each [`Step`] belongs to an *operation*: a message is two steps, its send and its receive; a collective call is one
+//! step per member. If all steps of an operation are taken out, the rest is a program that still ends: any receive for
+//! a message class takes any message in the class, collective calls are made in the order of their operations, and
+//! every other operation is independent.
 
 use crate::bytes::bytes;
 use crate::collective::Collective;
@@ -14,39 +15,39 @@ use elan::ProcessId;
 use libelan::elan::tport::Select;
 use serde::{Deserialize, Serialize};
 
-/// Length of a process's board in main memory, and in adapter memory.
+/// A process's board length in main memory, and in adapter memory.
 pub const BOARDS: [u64; 2] = [16_384, 4096];
 
-/// Words of a process that others add to.
+/// A process's words that others add to.
 pub const WORDS: u32 = 2;
 
-/// Length of a slot of a process's queue.
+/// Slot length in a process's queue.
 pub const SLOT: u64 = 64;
 
-/// Bytes of a queued message that say who has sent it, and for which operation.
+/// Bytes in a queued message for its sender and its operation.
 pub const HEAD: u64 = 8;
 
 /// A program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Program {
-    /// Node of each process.
+    /// Each process's node.
     pub places: Vec<u32>,
-    /// Groups by their members. The groups of one round are made at once and have no member in common.
+    /// Groups by their members. A round's groups are made together and have no common members.
     pub rounds: Vec<Vec<Vec<u32>>>,
-    /// Slots of each process's queue.
+    /// Slots in each process's queue.
     pub slots: u32,
-    /// What happens.
+    /// The phases.
     pub phases: Vec<Phase>,
 }
 
 impl Program {
-    /// Number of processes.
+    /// Process count.
     pub fn processes(&self) -> u32 {
         self.places.len() as u32
     }
 
-    /// All groups; the first is that of all processes.
+    /// All groups; the first has all processes.
     pub fn groups(&self) -> Vec<Vec<u32>> {
         let all = (0..self.processes()).collect();
         let made = self.rounds.iter().flatten().cloned();
@@ -59,13 +60,13 @@ impl Program {
         self.steps().any(|(_, step)| is(&step.act))
     }
 
-    /// Whether a process posts a broadcast DMA, which no tree of software stands in for.
+    /// Whether a process posts a broadcast DMA, which a software tree cannot replace.
     pub fn spreads(&self) -> bool {
         self.steps()
             .any(|(_, step)| matches!(step.act, Act::Spread { .. }))
     }
 
-    /// Bytes of the longest transfer.
+    /// The longest transfer in bytes.
     pub fn longest(&self) -> u64 {
         let processes = self.places.len() as u64;
         let lengths = self.steps().map(|(_, step)| match step.act {
@@ -93,13 +94,13 @@ impl Program {
     }
 }
 
-/// What happens between two waits of all for all.
+/// The operations between two waits of all for all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Phase {
     /// Whether each process ends a step before it begins the next; otherwise it starts all steps, and then waits for them.
     pub blocking: bool,
-    /// What each process does, in order.
+    /// Each process's operations, in order.
     pub steps: Vec<Vec<Step>>,
 }
 
@@ -109,15 +110,15 @@ pub struct Phase {
 pub struct Step {
     /// The operation, by its number in the program.
     pub op: u32,
-    /// What the process does.
+    /// The process's operation.
     pub act: Act,
 }
 
-/// A range of a process's board.
+/// A range on a process's board.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Range {
-    /// Whose board.
+    /// The board's process.
     pub process: u32,
     /// 0 is the board in main memory, 1 the board in adapter memory.
     pub board: usize,
@@ -139,7 +140,7 @@ pub enum By {
     Shmem,
 }
 
-/// What a process does in a step.
+/// A process's operation in a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Act {
@@ -160,11 +161,11 @@ pub enum Act {
     },
     /// Receives a tagged message.
     Receive {
-        /// The sender of the operation's message.
+        /// The operation's sender.
         from: u32,
-        /// The class and tag of the operation's message.
+        /// The operation's message class and tag.
         label: Label,
-        /// Length of the receive's buffer; none for a buffer of the system.
+        /// The receive's buffer length; `None` for a system buffer.
         room: Option<u64>,
         /// Whether the buffer is in adapter memory.
         adapter: bool,
@@ -178,28 +179,29 @@ pub enum Act {
         /// Which library.
         by: By,
     },
-    /// Gets bytes of a board.
+    /// Gets bytes from a board.
     Get {
         /// From where.
         from: Range,
         /// Which library.
         by: By,
     },
-    /// Puts bytes on a board, and sets an event of the board's process.
+    /// Puts bytes on a board, and sets an event at the board's process.
     Notify {
         /// Where.
         to: Range,
         /// Which library.
         by: By,
     },
-    /// Puts the same bytes on the boards of all processes on a range of nodes by one broadcast, and sets an event of each.
+    /// Puts the same bytes on the boards of all processes on a range of nodes by one broadcast, and sets an event at
+    /// each.
     Spread {
         /// Where, at the first node's process.
         to: Range,
         /// The last node's process.
         last: u32,
     },
-    /// Waits for the event of a [`Act::Notify`] or [`Act::Spread`], and looks at the bytes.
+    /// Waits for the event from an [`Act::Notify`] or [`Act::Spread`], and looks at the bytes.
     Notified {
         /// Where.
         at: Range,
@@ -213,13 +215,13 @@ pub enum Act {
     },
     /// Takes a message from the process's queue.
     Dequeue,
-    /// Sets a bit of a word of a process by an atomic addition. Each operation on a word has a bit of its own.
+    /// Sets a bit in a process's word by an atomic addition. Each operation on a word has its own bit.
     Add {
         /// The word's process.
         to: u32,
         /// The word's place, below [`WORDS`].
         word: u32,
-        /// The place of the bit.
+        /// The bit's place.
         bit: u32,
     },
     /// Makes a collective call with others.
@@ -229,7 +231,8 @@ pub enum Act {
 }
 
 impl Act {
-    /// The one process whose message a receive takes; none if it takes those of others, or the act is no receive.
+    /// The only process whose message a receive takes; `None` if it takes others' messages, or the act is not a
+    /// receive.
     pub fn partner(&self) -> Option<u32> {
         match *self {
             Act::Receive { from, label, .. } if label.class == 0 => Some(from),
@@ -238,22 +241,22 @@ impl Act {
     }
 }
 
-/// What tells a message from others of its sender.
+/// The fields that distinguish a message from its sender's others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Label {
-    /// How receives select messages: 0 by process, sender and tag, 1 by tag, 2 by parity of sender and tag, 3 by sender.
+    /// How receives select messages: 0 by process, sender and tag, 1 by tag, 2 by sender and tag parity, 3 by sender.
     pub class: u32,
-    /// Distinguishes messages of the class, below 4.
+    /// Distinguishes messages within the class, below 4.
     pub tag: u32,
 }
 
-/// Where class and phase are in a tag. MPI has classes 0 and 1, and tags of 32 bits.
+/// The places of class and phase in a tag. MPI has classes 0 and 1, and 32-bit tags.
 const CLASS: u32 = 6;
 const PHASE: u32 = 8;
 const LONG: u64 = 1 << 50;
 
-/// The bits that say phase and class.
+/// The bits for phase and class.
 const MASK: u64 = !0x3f;
 
 impl Label {
@@ -263,13 +266,14 @@ impl Label {
         long | u64::from(phase << PHASE | self.class << CLASS | self.tag)
     }
 
-    /// A receive that takes a message of a sender, and no other class's: whichever receive takes which message, none is left over.
+    /// A receive that takes a sender's message, and only of its class: with any assignment of messages to receives, all
+    /// are taken.
     pub fn select(self, phase: u32, from: u32) -> Select {
         let tag = self.tag(phase);
         match self.class {
             0 => exactly(from, tag),
             1 => Select::exactly(None, Some(tag)),
-            // Even or odd, both of them.
+            // Even or odd, for both.
             2 => Select {
                 sender_mask: 1,
                 sender: from,
@@ -284,13 +288,13 @@ impl Label {
         }
     }
 
-    /// The tag of a message by which processes wait for each other.
+    /// The tag for messages by which processes wait for each other.
     pub fn meeting(phase: u32, round: u32) -> u64 {
         u64::from((phase | 1 << 20) << PHASE | round)
     }
 }
 
-/// A receive of messages of one process and tag.
+/// A receive for messages from one process with one tag.
 pub fn exactly(from: u32, tag: u64) -> Select {
     Select {
         process: Some(ProcessId::new(from)),
@@ -298,7 +302,7 @@ pub fn exactly(from: u32, tag: u64) -> Select {
     }
 }
 
-/// A queued message: who sends it, for which operation, and more bytes.
+/// A queued message: its sender, its operation, and more bytes.
 pub fn queued(from: u32, op: u32, length: u64) -> Vec<u8> {
     let mut message = [from.to_le_bytes(), op.to_le_bytes()].concat();
     message.extend(bytes(op, length - HEAD));

@@ -1,8 +1,8 @@
 //! Makes a failing case smaller, as long as it fails in the same way: greedy deletion.
 //!
-//! Each round tries, in this order: fewer faults, fewer phases, fewer operations (halves, quarters, ... single ones), fewer processes, shorter
-//! transfers, a plainer machine. The first smaller case that still fails is kept, and the round goes on with it. It ends when no
-//! change of a round helps, or after a number of runs.
+//! Each round tries, in this order: fewer faults, fewer phases, fewer operations (halves, quarters, ... single ones),
+//! fewer processes, shorter transfers, a plainer machine. The first smaller case that still fails is kept, and the
+//! round continues with it. Shrinking ends when no change in a round helps, or after a number of runs.
 
 use crate::case::Case;
 use crate::check::{Failure, check};
@@ -16,7 +16,7 @@ use std::collections::BTreeSet;
 pub struct Shrunk {
     /// The case.
     pub case: Case,
-    /// What is wrong with it.
+    /// Its problem.
     pub failure: Failure,
     /// How many cases were tried.
     pub runs: u32,
@@ -199,7 +199,7 @@ fn keep(program: &mut Program, wanted: impl Fn(&Step) -> bool) {
     }
 }
 
-/// Leaves out a round of groups, and all calls of its groups. Returns false if there is no such round.
+/// Leaves out a round of groups, and all its groups' calls. Returns false if there is no such round.
 fn drop_round(program: &mut Program, place: usize) -> bool {
     let first = 1 + program.rounds[..place].iter().map(Vec::len).sum::<usize>();
     let end = first + program.rounds[place].len();
@@ -275,7 +275,7 @@ fn drop_process(program: &mut Program, process: u32) {
     }
 }
 
-/// Makes a transfer shorter: to a part of its length, or to nothing.
+/// Makes a transfer shorter: to a part of its length, or to zero.
 fn shorten(act: &mut Act, part: u64) {
     let short = |length: &mut u64| *length = length.checked_div(part).unwrap_or(0);
     match act {

@@ -1,4 +1,4 @@
-//! The tests of the swarm: one program, since each program takes long to compile and link.
+//! The swarm's tests: one program, since each program takes long to compile and link.
 
 mod endurance;
 mod mistakes;

@@ -1,4 +1,4 @@
-//! The oracle finds what is wrong: it is told lies.
+//! The oracle finds false notes.
 
 use elan::{Cluster, NodeId, Watch};
 use fabric::Engine;
@@ -13,13 +13,13 @@ use units::{Bytes, Time};
 /// A lie; whether there was anything to change.
 type Lie = fn(&mut Played) -> bool;
 
-/// Changes what the first fitting note says.
+/// Changes the first fitting note's content.
 fn change(played: &mut Played, lie: impl Fn(&mut Found) -> bool) -> bool {
     let mut notes = played.notes.iter_mut();
     notes.any(|note| lie(&mut note.found))
 }
 
-/// Changes what is left of the first process that has what is to be changed.
+/// Changes the final state of the first process that fits.
 fn leave(played: &mut Played, lie: impl Fn(&mut Left) -> bool) -> bool {
     played.left.iter_mut().flatten().any(lie)
 }
@@ -131,12 +131,12 @@ const LIES: [(&str, Lie); 14] = [
     }),
 ];
 
-/// Plays the program of a case on the worm mover.
+/// Plays a case's program on the worm mover.
 fn played(case: &Case) -> Played {
     played_on(case, cluster_of(case))
 }
 
-/// The machine of a case, with the worm mover.
+/// A case's machine, with the worm mover.
 fn cluster_of(case: &Case) -> Cluster {
     let config = case.machine.config(Engine::Worm).expect("it was drawn");
     Cluster::new(config, Watch::default())

@@ -1,4 +1,4 @@
-//! A share of the swarm, small enough for every day, and what the swarm itself promises.
+//! A share of the swarm, small enough for every day, and the swarm's own guarantees.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
@@ -21,12 +21,12 @@ fn variable(name: &str) -> Option<u64> {
     Some(number.unwrap_or_else(|_| panic!("{name}={value} is no number")))
 }
 
-/// The report of a seed.
+/// A seed's report.
 fn right(seed: u64) -> Report {
     sound(seed, Case::of(seed))
 }
 
-/// The report of a case.
+/// A case's report.
 fn sound(seed: u64, case: Case) -> Report {
     check(&case).unwrap_or_else(|failure| {
         println!("seed {seed}: {failure}");
@@ -58,7 +58,7 @@ fn a_share_of_the_swarm_is_right() {
     many(200);
 }
 
-/// Cases that have failed once, with credits of one cycle.
+/// Cases that have failed once, with one-cycle credits.
 #[test]
 fn no_mistake_comes_back() {
     let seeds = [

@@ -16,8 +16,8 @@ endurance: many messages through a network with bit errors and failing cables, e
 
   --threads N    runs at a time (default: as many as the computer has processors)";
 
-/// The rates of bit errors. With each, mean time between failures of a cable and mean time to its repair, in us: the more bits
-/// flip, the longer lasts the run.
+/// Bit error rates, each with a cable's mean time between failures and mean repair time, in us: the more bits flip, the
+/// longer the run.
 const RATES: [(f64, u64, u64); 6] = [
     (1e-9, 50_000, 200),
     (1e-8, 50_000, 200),
@@ -83,7 +83,7 @@ fn task(words: &[String]) -> Option<(u64, usize)> {
     (messages > 0 && threads > 0).then_some((messages, threads))
 }
 
-/// The runs of a task: each with another seed.
+/// A task's runs, each with another seed.
 fn courses(messages: u64) -> Vec<Course> {
     let kinds = [Cables::BetweenSwitches, Cables::All];
     let each = messages.div_ceil((RATES.len() * kinds.len()) as u64 * u64::from(NODES));
@@ -102,7 +102,7 @@ fn courses(messages: u64) -> Vec<Course> {
     courses.collect()
 }
 
-/// What has come of the runs so far.
+/// The runs' outcomes so far.
 #[derive(Default)]
 struct Done {
     sum: Tally,
@@ -124,7 +124,7 @@ impl Done {
     }
 }
 
-/// A line of the table.
+/// A table line.
 fn line(course: &Course, tally: &Tally, begin: ThreadTime) -> String {
     let cables = match course.cables {
         Cables::BetweenSwitches => "between switches",

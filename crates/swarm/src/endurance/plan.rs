@@ -1,4 +1,4 @@
-//! The messages of a long run: all that is known of them follows from their seed.
+//! A long run's messages: everything about them follows from their seed.
 
 use super::{Course, NODES};
 use kernel::random::Stream;
@@ -6,7 +6,7 @@ use kernel::random::Stream;
 /// The longest message.
 pub const LONGEST: u64 = 4096;
 
-/// What a message is.
+/// A message's description.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
     Put,
@@ -18,7 +18,7 @@ pub enum Kind {
 
 /// All messages, as numbers.
 pub struct Plan {
-    /// The kind of each round, and how far away its receivers are.
+    /// Each round's kind, and its receivers' distance.
     pub rounds: Vec<(Kind, u32)>,
     seed: u64,
 }
@@ -65,7 +65,7 @@ impl Plan {
         (to + NODES - self.rounds[round as usize].1) % NODES
     }
 
-    /// The rounds of a kind.
+    /// A kind's rounds.
     pub fn of(&self, kind: Kind) -> impl Iterator<Item = u32> {
         (0..self.rounds.len() as u32).filter(move |&round| self.kind(round) == kind)
     }
@@ -74,7 +74,7 @@ impl Plan {
         mixed(mixed(self.seed) ^ name(from, round))
     }
 
-    /// The bytes of a message.
+    /// A message's bytes.
     pub fn bytes(&self, from: u32, round: u32) -> Vec<u8> {
         let key = self.key(from, round);
         let drawn = key >> 32;

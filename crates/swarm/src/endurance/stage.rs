@@ -1,4 +1,4 @@
-//! The processes of a long run: they send, take and compare.
+//! A long run's processes: they send, take and compare.
 
 use super::plan::{Kind, LONGEST, Plan};
 use super::{NODES, PES, REST, words};
@@ -15,17 +15,17 @@ use units::Bytes;
 /// Messages that a process has under way at a time, and receives that it has posted.
 const OPEN: usize = 8;
 
-/// Messages of a queue.
+/// Capacity of a queue in messages.
 const SLOTS: u32 = 32;
 
-/// What the processes share, beside the network.
+/// The processes' shared state, beside the network.
 pub struct Stage {
     plan: Plan,
     senders: RefCell<Vec<Sender>>,
     /// The processes that have not ended, and the messages that have.
     pub playing: Cell<u32>,
     pub ended: Cell<u64>,
-    /// What is wrong, if anything is.
+    /// The problem, if any.
     pub wrong: RefCell<Option<String>>,
 }
 
@@ -33,25 +33,25 @@ pub struct Stage {
 struct Sender {
     node: u32,
     own: Process,
-    /// The round in which it has put last into the memory of each node.
+    /// The round of its last put into each node's memory.
     last: Vec<Option<u32>>,
 }
 
 /// A process, with memory at the same addresses in all.
 struct Process {
     pe: Pe,
-    /// A place for the puts of each node.
+    /// A place for each node's puts.
     places: ElanAddr,
     /// The word that others add to.
     word: ElanAddr,
-    /// The event of puts.
+    /// The event for puts.
     notified: (ElanAddr, EventId),
     queue: RxQueue,
     /// Room for messages under way.
     buffers: ElanAddr,
 }
 
-/// The process of a node that has a part.
+/// The process at a node that takes part.
 fn process(node: u32, part: u32) -> ProcessId {
     ProcessId::new(node * PES + part)
 }
@@ -67,7 +67,7 @@ struct Sent {
 enum By {
     /// A put, or a message into a queue.
     Remote(Remote),
-    /// A get of these bytes.
+    /// A get for these bytes.
     Get(Remote, Vec<u8>),
     Tport(Tx),
 }
@@ -130,14 +130,14 @@ impl Stage {
         })
     }
 
-    /// Sends all messages of a node, some at a time.
+    /// Sends all of a node's messages, some at a time.
     async fn send(&self, node: u32, own: Process) -> Result<(), String> {
         let mut last: Vec<Option<u32>> = vec![None; NODES as usize];
         let mut open: VecDeque<Sent> = VecDeque::new();
         let mut free: Vec<ElanAddr> = (0..OPEN as u64).map(|place| own.buffer(place)).collect();
         for round in 0..self.plan.rounds.len() as u32 {
             let to = self.plan.to(node, round);
-            // Two messages under way may overtake each other: of a place, only one is.
+            // Two messages under way may overtake each other: only one per place is under way.
             while free.is_empty() || open.iter().any(|sent| sent.to == to) {
                 let sent = open.pop_front().expect("a buffer is in use");
                 free.push(sent.buffer);
@@ -209,7 +209,7 @@ impl Stage {
         })
     }
 
-    /// Waits for the end of a message. Those into queues and Tports are counted by who takes them.
+    /// Waits for a message's end. The receivers count those into queues and Tports.
     async fn end(&self, node: u32, own: &Process, sent: Sent) -> Result<(), String> {
         let (elan, round) = (own.pe.elan(), sent.round);
         match sent.by {
@@ -302,7 +302,7 @@ impl Stage {
         }
     }
 
-    /// Looks at the memory of all nodes, when all is over.
+    /// Looks at all nodes' memory, when all is over.
     pub fn check(&self) -> Result<(), String> {
         let senders = self.senders.borrow();
         for Sender { node, own, .. } in &*senders {

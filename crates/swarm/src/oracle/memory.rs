@@ -1,4 +1,4 @@
-//! What the memory of processes may hold: boards, words that others add to, queues and events.
+//! The permitted contents of the processes' memory: boards, words that others add to, queues and events.
 
 use super::{Oracle, State};
 use crate::bytes::bytes;
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// An addition to a word: its bit, its phase, whether it has succeeded, and the word before it.
 type Addition = (u64, usize, State, Option<u64>);
 
-/// The bytes of a board, and whether they are sure.
+/// A board's bytes, and whether they are certain.
 #[derive(Clone)]
 struct Board {
     bytes: Vec<u8>,
@@ -33,11 +33,11 @@ impl Board {
 }
 
 impl Oracle<'_> {
-    /// Every get sees what was there, and the boards are right in the end.
+    /// Every get returns the bytes that were there, and the boards are right in the end.
     pub fn boards(&self) -> Result<(), String> {
         let processes = self.program.places.len();
         let mut boards: Vec<_> = (0..processes).map(|_| BOARDS.map(Board::new)).collect();
-        // Failed puts, with what was there when the process knew.
+        // Failed puts, with the bytes that were there when the process received the error.
         let mut failed: Vec<(Range, &Vec<u8>, u32)> = Vec::new();
         for phase in 0..self.program.phases.len() {
             let mut puts = Vec::new();
@@ -64,7 +64,7 @@ impl Oracle<'_> {
                     }
                     (Act::Put { to, by } | Act::Notify { to, by }, found) => {
                         let state = self.state((phase, place), process);
-                        // Shmem tells one error of several puts.
+                        // Shmem reports one error for several puts.
                         let sure =
                             state == State::Done && !(*by == By::Shmem && self.failed(process));
                         puts.push((*to, step.op, sure));
@@ -181,7 +181,7 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// Messages to queues come once, in the order of each sender.
+    /// Messages to queues come once, in each sender's order.
     pub fn queues(&self) -> Result<(), String> {
         for process in 0..self.program.places.len() {
             let (mut sent, mut done) = (Vec::new(), 0);
@@ -232,7 +232,7 @@ impl Oracle<'_> {
         Ok(())
     }
 
-    /// The processes whose event an operation of a phase sets, and the event's missing occurrences and those too many.
+    /// The processes with an event that a phase's operation sets, and the event's missing and surplus occurrences.
     fn notified(
         &self,
         phase: usize,
@@ -248,7 +248,7 @@ impl Oracle<'_> {
         })
     }
 
-    /// Every event is set once. A broadcast sets all its events or, if it fails, none.
+    /// Every event is set once. A broadcast sets all its events or, if it fails, no event.
     pub fn events(&self) -> Result<(), String> {
         for ((phase, process, place), step) in self.program.steps() {
             let all = match step.act {

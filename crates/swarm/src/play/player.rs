@@ -1,4 +1,4 @@
-//! A process of a program: its memory, the operations that it starts, and what it finds.
+//! A program's process: its memory, the operations that it starts, and its findings.
 
 use super::{Found, Left, Place, Stage, me, pid, words};
 use crate::bytes::bytes;
@@ -14,9 +14,9 @@ use libelan::mpi::Request;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
-/// What was started and is to be waited for.
+/// Pending operations.
 enum Begun {
-    /// A message of a Tport or of MPI, and its buffer.
+    /// A Tports or MPI message, and its buffer.
     Send(Tx, ElanAddr),
     MpiSend(Request, ElanAddr),
     Receive(Rx, Option<ElanAddr>),
@@ -26,7 +26,7 @@ enum Begun {
     Transfer(Transfer, ElanAddr, Range),
     /// A broadcast, and its source.
     Spread(Transfer, ElanAddr),
-    /// Shmem tells of all its puts at once.
+    /// Shmem reports all its puts together.
     Quiet(ElanAddr, Range),
     /// A get, and where the bytes come.
     Get(Remote, ElanAddr, u64),
@@ -39,7 +39,8 @@ enum Begun {
 }
 
 impl Begun {
-    /// What is waited for first: what needs no other process; then the own queue, since others may wait for its slots.
+    /// The order of waits: first operations without another process; then its own queue, since others may wait for its
+    /// slots.
     fn rank(&self) -> u32 {
         match self {
             Begun::Put(..)
@@ -64,7 +65,7 @@ pub(super) struct Player {
     words: ElanAddr,
     /// The first place of events, the same in all processes.
     first_event: ElanAddr,
-    /// The events of this process.
+    /// This process's events.
     events: BTreeMap<u32, EventId>,
     queue: RxQueue,
     /// The groups that the process is in.
@@ -98,7 +99,7 @@ impl Player {
             .map_err(words)?;
         let mut groups = vec![Some(elan.all_group().clone())];
         for round in &program.rounds {
-            // A process in no group of the round takes any of them.
+            // A process outside the round's groups takes any of them.
             let mine = round.iter().find(|members| members.contains(&me(pe)));
             let members = mine.unwrap_or(&round[0]).iter().copied().map(pid);
             let members: Vec<ProcessId> = members.collect();
@@ -120,7 +121,7 @@ impl Player {
         })
     }
 
-    /// What is left in the end.
+    /// The final state.
     pub fn left(&self) -> Left {
         let word = |place: u32| {
             let bytes = self.load(self.word(place), 8);
@@ -352,13 +353,13 @@ impl Player {
         }
     }
 
-    /// A put has failed: what is in the range once all that its packets have brought is in memory?
+    /// A put has failed: reads the range once all bytes that its packets have brought are in memory.
     async fn failed_put(&self, stage: &Stage, why: String, to: Range) -> Found {
         self.pe.node().sleep(Time::from_us(50)).await;
         Found::Failed(why, stage.seen(to))
     }
 
-    /// What a get has got.
+    /// A get's bytes.
     fn got(&self, result: Result<(), String>, to: ElanAddr, length: u64) -> Found {
         let bytes = self.load(to, length);
         self.free(to);
@@ -368,7 +369,7 @@ impl Player {
         }
     }
 
-    /// Waits for the end of what was begun, and notes it.
+    /// Waits for a pending operation's end, and notes it.
     async fn end(&self, stage: &Stage, at: Place, begun: Begun) {
         let (elan, elan3) = (self.pe.elan(), self.pe.elan3());
         let done = |result: Result<(), String>| match result {
@@ -482,7 +483,7 @@ impl Player {
             let select = exactly(from, tag);
             let rx = tport.rx_start(select, Room::Buffer(nowhere, Bytes::ZERO));
             let tx = tport.tx_start(Mode::Standard, pid(to), (me, tag), nowhere, Bytes::ZERO);
-            // An error is told here first: others may wait for ever then.
+            // An error is noted here first: others may wait forever then.
             tport.tx_wait(tx).await.map_err(words)?;
             stage.waits_for(me, Some(from));
             tport.rx_wait(rx).await.map_err(words)?;
