@@ -1,4 +1,4 @@
-//! Compiles the fingerprints of the sources into the extension module, which names its build by them.
+//! Compiles the sources' fingerprints into the extension module, which names its build by them.
 
 use std::path::Path;
 

@@ -1,4 +1,4 @@
-//! Compiles the fingerprint of the engine into the module, which names its build by it.
+//! Compiles the engine's fingerprint into the module, which names its build by it.
 
 use std::path::Path;
 

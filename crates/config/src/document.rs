@@ -10,7 +10,7 @@ use toml_edit::{DocumentMut, Item, Value};
 
 type Tree = toml_edit::Document<String>;
 
-/// A TOML file; see the essay of the crate.
+/// A TOML file; see the crate essay.
 #[derive(Clone, Debug)]
 pub struct Document {
     file: String,
@@ -23,7 +23,7 @@ pub struct Document {
 }
 
 impl Document {
-    /// Parses the text of a file; `file` is its name for people.
+    /// Parses a file's text; `file` is its name for people.
     ///
     /// # Errors
     /// Where the text is no TOML.
@@ -49,19 +49,19 @@ impl Document {
         })
     }
 
-    /// The name of the file.
+    /// The file's name.
     pub fn file(&self) -> &str {
         &self.file
     }
 
-    /// The keys of the file, with the overrides so far.
+    /// The file's keys, with the overrides so far.
     pub fn root(&self) -> &Item {
         self.edited.as_item()
     }
 
-    /// Replaces the item at `path`, which the key of `change` means. `edit` gets the old item, or an empty one, and the new
-    /// value; it returns whether a value can replace the item. Keys and tables that do not exist are made, so that
-    /// [`read`](Self::read) reports unknown keys.
+    /// Replaces the item at `path`, to which the key in `change` refers. `edit` gets the old item, or an empty one, and
+    /// the new value; it returns whether a value can replace the item. Keys and tables that do not exist are made, so
+    /// that [`read`](Self::read) reports unknown keys.
     ///
     /// # Errors
     /// If the path leads into a value, or to an element that a list does not have, or `edit` refuses.
@@ -104,7 +104,7 @@ impl Document {
         })
     }
 
-    /// The steps of an override's path, with names of tables in lists replaced by indices.
+    /// The steps in an override's path, with names of tables in lists replaced by indices.
     fn resolve(&self, change: &Override, path: &str) -> Result<Vec<String>, Problems> {
         let fail = |message: String| change.problem(0..change.key.len(), message);
         let mut steps = Vec::new();
@@ -154,13 +154,13 @@ impl Document {
         let text = self.edited.raw();
         toml::from_str(text).map_err(|error| {
             let span = error.span().unwrap_or(0..0);
-            // The span of the whole file is empty.
+            // The whole file's span is empty.
             let place = Place::covering(self.root(), &span)
                 .filter(|_| !span.is_empty())
                 .unwrap_or_default();
             let mut words = words::of_type_error(error.message(), place.on_key);
             if words::wants_names(error.message()) {
-                // A string in place of the value makes serde list the names.
+                // A string instead of the value makes serde list the names.
                 let probe = format!("{}\"?\"{}", &text[..span.start], &text[span.end..]);
                 if let Err(error) = toml::from_str::<T>(&probe) {
                     words.allowed = words::of_type_error(error.message(), false)
@@ -223,7 +223,7 @@ impl Document {
         Problem::new(&self.file, self.original.raw(), span, &key, message)
     }
 
-    /// The span of `KEY=VALUE` for a span of the edited text: that of the element at fault, or of the whole value.
+    /// The span in `KEY=VALUE` for a span in the edited text: the faulty element's, or the whole value's.
     fn within(&self, change: &Override, replaced: &Place, span: &Range<usize>) -> Range<usize> {
         let whole = change.value_span();
         let item = replaced.span(self.root());

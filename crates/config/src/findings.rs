@@ -1,10 +1,10 @@
-//! The problems that a check of a file finds, one after another.
+//! The problems that a file check finds, one after another.
 
 use crate::{Document, Problem};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
-/// Collects what is wrong with a document.
+/// Collects a document's problems.
 #[derive(Debug)]
 pub struct Findings<'a> {
     /// The document.
@@ -13,19 +13,19 @@ pub struct Findings<'a> {
     pub problems: Vec<Problem>,
 }
 
-/// A problem that has been reported. The caller can add what is allowed and what to do.
+/// A problem that has been reported. The caller can add the allowed values and a remedy.
 #[derive(Debug)]
 pub struct Found<'a>(&'a mut Problem);
 
 #[allow(clippy::return_self_not_must_use)] // it is reported whether anything is added or not
 impl Found<'_> {
-    /// Adds what is allowed.
+    /// Adds the allowed values.
     pub fn allowed(self, allowed: impl Into<String>) -> Self {
         self.0.allowed = Some(allowed.into());
         self
     }
 
-    /// Adds what to do.
+    /// Adds a remedy.
     pub fn hint(self, hint: impl Into<String>) -> Self {
         self.0.hint = Some(hint.into());
         self

@@ -1,4 +1,4 @@
-//! Overrides: keys of a file that a command line, or another file, replaces.
+//! Overrides: keys in a file that a command line, or another file, replaces.
 
 use crate::problem::{Problem, Problems};
 use crate::words;
@@ -8,19 +8,20 @@ use toml_edit::Value;
 /// A key that is replaced: `KEY=VALUE`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Override {
-    /// The dotted path of the key.
+    /// The key's dotted path.
     pub key: String,
     /// The value: TOML, or text that stands for a string.
     pub value: String,
-    /// The origin of the override: "command line", "experiment".
+    /// The override's origin: "command line", "experiment".
     pub source: &'static str,
 }
 
 impl Override {
-    /// Reads `KEY=VALUE` of a command line.
+    /// Reads `KEY=VALUE` from a command line.
     ///
     /// # Errors
-    /// If there is no `=`, or nothing before the `=`, or a value that looks like a list or a quoted string is not TOML.
+    /// If there is no `=`, or no key before the `=`, or if a value that looks like a list or a quoted string is not
+    /// TOML.
     pub fn parse(text: &str) -> Result<Self, Problems> {
         let Some((key, value)) = text
             .split_once('=')
@@ -53,7 +54,7 @@ impl Override {
             .unwrap_or_else(|_| Value::from(self.value.as_str()))
     }
 
-    /// A problem at a span of `KEY=VALUE`.
+    /// A problem at a span in `KEY=VALUE`.
     pub(crate) fn problem(&self, span: Range<usize>, message: impl Into<String>) -> Problem {
         let (file, text) = (
             format!("--set {}", self.key),
@@ -62,7 +63,7 @@ impl Override {
         Problem::new(&file, &text, span, &self.key, message)
     }
 
-    /// The span of the value in `KEY=VALUE`.
+    /// The value's span in `KEY=VALUE`.
     pub(crate) fn value_span(&self) -> Range<usize> {
         let start = self.key.len() + 1;
         start..start + self.value.len()

@@ -1,4 +1,4 @@
-//! Places in the tree of a file: from a path to a span of the text, and back.
+//! Places in a file's tree: from a path to a text span, and back.
 
 use std::ops::Range;
 use toml_edit::{Item, Key};
@@ -7,7 +7,7 @@ use toml_edit::{Item, Key};
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Place {
     pub steps: Vec<String>,
-    /// Whether the name of the key is meant, not its value.
+    /// Whether the key's name is meant, not its value.
     pub on_key: bool,
 }
 
@@ -23,7 +23,7 @@ impl Place {
         Place { steps, on_key }
     }
 
-    /// The innermost key whose value, or whose own name, covers a span.
+    /// The innermost key with a value or name that covers a span.
     pub fn covering(item: &Item, span: &Range<usize>) -> Option<Place> {
         let covers = |place: Option<Range<usize>>| {
             place.is_some_and(|place| place.start <= span.start && span.end <= place.end)
@@ -42,7 +42,7 @@ impl Place {
         })
     }
 
-    /// The span of the key or value; if it does not exist, the span of the nearest table above.
+    /// The span of the key or value; if it does not exist, the nearest table's above.
     pub fn span(&self, root: &Item) -> Range<usize> {
         let mut span = 0..0;
         let mut item = root;
@@ -61,8 +61,8 @@ impl Place {
         span
     }
 
-    /// The path for people: tables in lists by their names, parameters without `.value`, and for elements of lists of values the
-    /// path of the list.
+    /// The path for people: tables in lists by their names, parameters without `.value`, and for elements of value
+    /// lists the list's path.
     pub fn shown(&self, root: &Item) -> String {
         let mut shown = Vec::new();
         let mut item = Some(root);
@@ -82,7 +82,7 @@ impl Place {
     }
 }
 
-/// The item that a step leads to: a key of a table, an index of a list, or the `name` of a table in a list.
+/// The item that a step leads to: a key in a table, an index into a list, or the `name` of a table in a list.
 pub(crate) fn child<'a>(item: &'a Item, step: &str) -> Option<&'a Item> {
     if item.is_table_like() {
         return item.get(step).filter(|item| !item.is_none());
@@ -113,7 +113,7 @@ pub(crate) fn children(item: &Item) -> Vec<(String, &Item)> {
         .collect()
 }
 
-/// The `name` of a table.
+/// A table's `name`.
 pub(crate) fn name(item: &Item) -> Option<&str> {
     item.get("name").and_then(Item::as_str)
 }

@@ -1,4 +1,4 @@
-//! Problems of a file, in the terms of the person who wrote it.
+//! A file's problems, in the author's terms.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 use serde::Serialize;
@@ -14,15 +14,15 @@ pub struct Problem {
     pub line: usize,
     /// Column in characters, from 1.
     pub column: usize,
-    /// Bytes of the text that are at fault.
+    /// The faulty bytes in the text.
     pub span: Range<usize>,
-    /// Dotted path of the key; empty if none is at fault.
+    /// The key's dotted path; empty if the fault is not in a key.
     pub key: String,
-    /// What is wrong.
+    /// The mistake.
     pub message: String,
-    /// What is allowed.
+    /// The allowed values.
     pub allowed: Option<String>,
-    /// What to do.
+    /// The remedy.
     pub hint: Option<String>,
     /// The text that `span` points into.
     #[serde(skip)]
@@ -30,7 +30,7 @@ pub struct Problem {
 }
 
 impl Problem {
-    /// A problem at a place of a text.
+    /// A problem at a place in a text.
     pub fn new(
         file: &str,
         text: &str,
@@ -55,21 +55,21 @@ impl Problem {
         }
     }
 
-    /// Adds what is allowed.
+    /// Adds the allowed values.
     #[must_use]
     pub fn allowed(mut self, allowed: impl Into<String>) -> Self {
         self.allowed = Some(allowed.into());
         self
     }
 
-    /// Adds what to do.
+    /// Adds a remedy.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The problem with an excerpt of the file, for a terminal.
+    /// The problem with a file excerpt, for a terminal.
     pub fn render(&self, color: bool) -> String {
         let renderer = if color {
             Renderer::styled()
@@ -81,7 +81,7 @@ impl Problem {
         } else {
             format!("{}: {}", self.key, self.message)
         };
-        // One line of a long span is enough to find the place.
+        // One line in a long span is enough to find the place.
         let line = self.text[self.span.clone()]
             .find('\n')
             .map(|length| self.span.start + length);
@@ -101,7 +101,7 @@ impl Problem {
     }
 }
 
-/// The last boundary of a character that is not after `index`.
+/// The last character boundary that is not after `index`.
 fn boundary(text: &str, index: usize) -> usize {
     let index = index.min(text.len());
     let mut before = (0..=index).rev();
@@ -115,16 +115,16 @@ fn boundary(text: &str, index: usize) -> usize {
 pub struct Problems(pub Vec<Problem>);
 
 impl Problems {
-    /// All problems, rendered, in the order of the file.
+    /// All problems, rendered, in file order.
     pub fn render(&self, color: bool) -> String {
         let rendered = self.0.iter().map(|problem| problem.render(color));
         rendered.collect::<Vec<_>>().join("\n\n")
     }
 
-    /// `value` if nothing is wrong.
+    /// `value` if there are no problems.
     ///
     /// # Errors
-    /// The problems, in the order of the file, if there are any.
+    /// The problems, in file order, if there are any.
     pub fn check<T>(mut problems: Vec<Problem>, value: T) -> Result<T, Problems> {
         if problems.is_empty() {
             return Ok(value);

@@ -1,7 +1,7 @@
-//! Turns the technical words of serde and of the TOML parser into plain words.
+//! Turns technical words in serde's and the TOML parser's messages into plain words.
 //!
-//! Both report errors as text only. A snapshot of the machine or the experiment crate pins every form that occurs, so that a new
-//! release of serde or the parser cannot change a form unnoticed.
+//! Both report errors as text only. A snapshot in the machine or the experiment crate pins every form that occurs, so
+//! that a new release of serde or the parser cannot change a form unnoticed.
 
 use crate::problem::nearest;
 
@@ -33,12 +33,12 @@ impl Words {
     }
 }
 
-/// Whether serde's message is one for which a string that is no name of the enum would make serde list the names.
+/// Whether serde, given a string that is not a name in the enum, would list the names instead of this message.
 pub(crate) fn wants_names(message: &str) -> bool {
     message == "wanted string or table" || message.contains("expected enum")
 }
 
-/// Turns the message of a type error into plain words; `on_key` if the error is about the name of a key.
+/// Turns a type error's message into plain words; `on_key` if the error is about a key's name.
 pub(crate) fn of_type_error(message: &str, on_key: bool) -> Words {
     let quoted: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
     let unknown_name = ["unknown field", "unknown variant"]
@@ -137,7 +137,7 @@ fn mismatched(found: &str, needed: &str) -> Words {
         .hint(hint)
 }
 
-/// The messages of quantities are in plain words already; this splits off what is allowed and the hint.
+/// Quantities' messages are in plain words already; this splits off the allowed values and the hint.
 fn of_quantity(message: &str) -> Words {
     if let Some(needed) = message
         .strip_prefix("expected ")

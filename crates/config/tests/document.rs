@@ -138,7 +138,7 @@ fn types_are_told_in_plain_words() {
     }
 }
 
-/// A text, with `; ` between its lines, and its problem: the message, what is allowed, the hint.
+/// A text, with `; ` between its lines, and its problem: the message, the allowed values, the hint.
 const TYPES: &str = r#"title = 5 => the number 5 does not fit here | a text in quotes | write "5", with quotes
 title = true => true does not fit here | a text in quotes | write "true", with quotes
 title = [] => a list does not fit here | a text in quotes |

@@ -1,4 +1,4 @@
-//! Functions of C that programs call.
+//! C functions that programs call.
 
 use proc_macro2::TokenStream;
 use quote::quote;

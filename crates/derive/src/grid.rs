@@ -1,4 +1,4 @@
-//! Tables of swept fields.
+//! Tables with swept fields.
 
 use crate::parse::{argument, named};
 use crate::table::{of_file, with_traits};
@@ -9,7 +9,7 @@ use syn::{
     Attribute, Error, Expr, Ident, ItemStruct, LitStr, Path, Result, Token, Type, parse_quote,
 };
 
-/// The table of lists, and its points.
+/// The table with lists, and its points.
 pub fn expand(arguments: TokenStream, item: ItemStruct) -> Result<TokenStream> {
     let (defined, point) = point.parse2(arguments)?;
     let name = &item.ident;
@@ -61,7 +61,7 @@ fn point(input: ParseStream<'_>) -> Result<(bool, Path)> {
     Ok((defined, input.parse()?))
 }
 
-/// The type of one value: `T` of `Sweep<T>`, `Option<T>` of `Option<Sweep<T>>`.
+/// One value's type: `T` for `Sweep<T>`, `Option<T>` for `Option<Sweep<T>>`.
 fn value(kind: &Type) -> Result<Type> {
     let swept = |kind| argument(kind, "Sweep").map(ToTokens::to_token_stream);
     if let Some(value) = swept(kind) {
@@ -75,7 +75,7 @@ fn value(kind: &Type) -> Result<Type> {
     Ok(parse_quote!(Option<#value>))
 }
 
-/// The key of a field in files: its name, or what serde is asked to call it.
+/// A field's key in files: its name, or its serde name.
 fn key(attributes: &[Attribute], field: Option<&Ident>) -> Result<String> {
     let mut key = field.map(Ident::to_string).unwrap_or_default();
     for attribute in attributes.iter().filter(|one| one.path().is_ident("serde")) {

@@ -1,4 +1,4 @@
-//! Identifiers: numbers with a type of their own.
+//! Identifiers: numbers with their own type.
 
 use crate::parse::of_struct;
 use proc_macro2::TokenStream;
@@ -22,7 +22,7 @@ pub fn derive(item: &DeriveInput) -> Result<TokenStream> {
                 Self(number)
             }
 
-            /// The number of the identifier.
+            /// The identifier's number.
             pub const fn get(self) -> u32 {
                 self.0
             }

@@ -1,4 +1,4 @@
-//! The list of benchmarks.
+//! The benchmark list.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -12,7 +12,7 @@ struct List<'a> {
     keys: Vec<String>,
 }
 
-/// Implements the calls of each kind, and defines `Workload`, the list of points.
+/// Implements each kind's calls, and defines `Workload`, the list of points.
 pub fn derive(item: &DeriveInput) -> Result<TokenStream> {
     let name = &item.ident;
     let Data::Enum(data) = &item.data else {
@@ -43,12 +43,12 @@ pub fn derive(item: &DeriveInput) -> Result<TokenStream> {
 }
 
 impl List<'_> {
-    /// A call of each kind.
+    /// A call for each kind.
     fn each(&self, call: &TokenStream) -> TokenStream {
         self.each_key(|_| call.clone())
     }
 
-    /// A call of each kind, which depends on its key.
+    /// A call for each kind, which depends on its key.
     fn each_key(&self, call: impl Fn(&str) -> TokenStream) -> TokenStream {
         let calls = self.keys.iter().map(|key| call(key));
         let names = &self.names;
@@ -109,7 +109,7 @@ impl List<'_> {
                     #fit
                 }
 
-                /// The number of combinations of values.
+                /// The number of value combinations.
                 pub(crate) fn combinations(&self) -> u64 {
                     #combinations
                 }
@@ -119,7 +119,7 @@ impl List<'_> {
                     #columns
                 }
 
-                /// All combinations of values.
+                /// All value combinations.
                 pub(crate) fn workloads(&self) -> Vec<Workload> {
                     match self {
                         #(Self::#names(kind) => kind.points().into_iter().map(Workload::#names).collect(),)*
@@ -148,7 +148,7 @@ impl List<'_> {
         let parameters = self.each(&quote!(kind.parameters()));
         let key = self.each_key(|key| quote!(serde_json::json!({ #key: kind.key(run) })));
         quote! {
-            /// The benchmark of a point: one value for each field.
+            /// A point's benchmark: one value for each field.
             #[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize)]
             #[serde(rename_all = "kebab-case")]
             pub enum Workload {

@@ -1,20 +1,20 @@
-//! # Attributes that turn plain structures into data of Elanite
+//! # Attributes that turn plain structures into Elanite's data
 //!
-//! | attribute | on | adds | of the crate |
+//! | attribute | on | adds | crate |
 //! |---|---|---|---|
 //! | [`Identifier`](derive@Identifier) | `struct LinkId(u32);` | conversions, `all`, `Display` | any |
 //! | [`Quantity`](derive@Quantity) | `struct Time(u64);` | the text form: a number and its unit | `units` |
-//! | [`Row`](derive@Row) | a row of a table of results | columns, values, digest | `workload` |
-//! | [`macro@table`] | a table of a file | the traits of files; missing keys of options | any |
-//! | [`macro@choice`] | words of a file | the traits of files | any |
-//! | [`macro@section`] | a section of machine files | bounds, and the simulator's configuration | `machine` |
-//! | [`macro@grid`] | a table of swept fields | the table of one point, and all points | `experiment` |
-//! | [`Kinds`](derive@Kinds) | the list of benchmarks | the same list of points, and calls of each kind | `experiment` |
-//! | [`macro@call`] | a function of C | its symbol, and a note of the call | `elan-c` |
+//! | [`Row`](derive@Row) | a row in a results table | columns, values, digest | `workload` |
+//! | [`macro@table`] | a table in a file | the file traits; missing keys for options | any |
+//! | [`macro@choice`] | words in a file | the file traits | any |
+//! | [`macro@section`] | a machine file section | bounds, and the simulator's configuration | `machine` |
+//! | [`macro@grid`] | a table with swept fields | one point's table, and all points | `experiment` |
+//! | [`Kinds`](derive@Kinds) | the benchmark list | the same list of points, and calls for each kind | `experiment` |
+//! | [`macro@call`] | a C function | its symbol, and a note about the call | `elan-c` |
 //!
-//! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the comments
-//! are the descriptions in schemas and tables. An attribute that is used in one crate alone names traits of this crate by their
-//! paths (`crate::section::Section`), where their documentation stands.
+//! Each attribute keeps the definition as it is written: fields, types and comments belong to the structure, and the
+//! comments are the descriptions in schemas and tables. An attribute that is used in one crate alone names that crate's
+//! traits by their paths (`crate::section::Section`), where their documentation stands.
 //!
 //! Each module parses an item and returns tokens, or an error with the place in the source ([`syn::Error`]).
 //!
@@ -22,9 +22,9 @@
 //!
 //! | room | contents |
 //! |---|---|
-//! | `identifier`, `quantity`, `row` | derived traits of numbers and rows |
+//! | `identifier`, `quantity`, `row` | derived traits for numbers and rows |
 //! | `table`, `section`, `grid`, `kinds`, `call` | one attribute each |
-//! | `parse` | parts of items that several attributes read |
+//! | `parse` | item parts that several attributes read |
 //!
 //! ## The main path
 //!
@@ -32,8 +32,7 @@
 //!
 //! 1. `lib.rs`: the compiler hands over the item.
 //! 2. `parse.rs`: fields, comments and arguments, or an error with its place.
-//! 3. `section.rs` (or the room of another attribute): the item as written, and the code that it
-//!    gains.
+//! 3. `section.rs` (or another attribute's file): the item as written, and the code that it gains.
 
 mod call;
 mod grid;
@@ -54,60 +53,62 @@ pub fn identifier(item: TokenStream) -> TokenStream {
     done(identifier::derive(&parse_macro_input!(item)))
 }
 
-/// A quantity, whose text is a number and a unit of the scale, `#[scale(TIME)]`.
+/// A quantity, written as a number and a unit from the scale, `#[scale(TIME)]`.
 #[proc_macro_derive(Quantity, attributes(scale))]
 pub fn quantity(item: TokenStream) -> TokenStream {
     done(quantity::derive(&parse_macro_input!(item)))
 }
 
-/// A row of a table of results: a column for each field, described by the field's comment.
+/// A row in a results table: a column for each field, described by the field's comment.
 ///
-/// `#[digest(EXPRESSION, ...)]` lists the values that the digest of a run takes from a row, as expressions of `self`;
-/// `#[digest_if(CONDITION)]` restricts the digest to some rows. `#[unit("MB/s")]` is the unit of a field whose type implies none.
+/// `#[digest(EXPRESSION, ...)]` lists the values that a run's digest takes from a row, as expressions over `self`;
+/// `#[digest_if(CONDITION)]` restricts the digest to some rows. `#[unit("MB/s")]` is the unit of a field whose type
+/// does not imply one.
 #[proc_macro_derive(Row, attributes(digest, digest_if, unit))]
 pub fn row(item: TokenStream) -> TokenStream {
     done(row::derive(&parse_macro_input!(item)))
 }
 
-/// A table of a file: has the traits of files and their schema, denies unknown keys, and leaves out keys without a value.
+/// A table in a file: has the file traits and their schema, denies unknown keys, and leaves out keys without a value.
 #[proc_macro_attribute]
 pub fn table(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(table::expand(&arguments.into(), parse_macro_input!(item)))
 }
 
-/// Words of a file, one for each variant in kebab-case.
+/// Words in a file, one for each variant in kebab-case.
 #[proc_macro_attribute]
 pub fn choice(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(table::choice(&arguments.into(), parse_macro_input!(item)))
 }
 
-/// A section of machine files, `#[section("KEY")]`; it is a [`macro@table`].
+/// A machine file section, `#[section("KEY")]`; it is a [`macro@table`].
 ///
-/// `config = TYPE` names the simulator's structure that the section makes, field by field; `more(FIELD: TYPE)` is one more field
-/// of this structure, whose value comes from another section. `within(TYPE = BOUNDS)` are the bounds of all parameters of a type.
+/// `config = TYPE` names the simulator's structure that the section makes, field by field; `more(FIELD: TYPE)` is one
+/// more field in this structure, with a value from another section. `within(TYPE = BOUNDS)` are the bounds for all
+/// parameters with a type.
 ///
-/// `#[param(...)]` of a field: `within = BOUNDS`, its own bounds; `fabric`, it is a field of the fabric's configuration; `default
-/// = VALUE`, where a file need not give it; `unmapped`, no field of the structure has its value.
+/// `#[param(...)]` on a field: `within = BOUNDS`, its own bounds; `fabric`, it is a field in the fabric's
+/// configuration; `default = VALUE`, where a file may omit it; `unmapped`, no field in the structure has its value.
 #[proc_macro_attribute]
 pub fn section(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(section::expand(arguments.into(), parse_macro_input!(item)))
 }
 
-/// A [`macro@table`] of swept fields, `Sweep<TYPE>` or `Option<Sweep<TYPE>>`: `#[grid(POINT)]`, where `POINT` is a table of one
-/// combination of their values; `#[grid(struct POINT)]` defines `POINT`, too.
+/// A [`macro@table`] with swept fields, `Sweep<TYPE>` or `Option<Sweep<TYPE>>`: `#[grid(POINT)]`, where `POINT` is a
+/// table with one combination of their values; `#[grid(struct POINT)]` defines `POINT`, too.
 #[proc_macro_attribute]
 pub fn grid(arguments: TokenStream, item: TokenStream) -> TokenStream {
     done(grid::expand(arguments.into(), parse_macro_input!(item)))
 }
 
-/// The list of benchmarks: an enumeration with a grid in each variant, whose key in files is the name of the variant.
+/// The benchmark list: an enumeration with a grid in each variant; its key in files is the variant's name.
 #[proc_macro_derive(Kinds)]
 pub fn kinds(item: TokenStream) -> TokenStream {
     done(kinds::derive(&parse_macro_input!(item)))
 }
 
-/// A function of C that programs call, `extern "C" fn`: exports it by its name, and notes the call while it runs. `#[call("NAME")]`
-/// is its name in reports, if it is another one.
+/// A C function that programs call, `extern "C" fn`: exports it by its name, and notes the call while it runs.
+/// `#[call("NAME")]` is its name in reports, if it is another one.
 #[proc_macro_attribute]
 pub fn call(shown: TokenStream, item: TokenStream) -> TokenStream {
     done(call::expand(shown.into(), &parse_macro_input!(item)))

@@ -1,4 +1,4 @@
-//! The parts of items that several attributes read.
+//! Item parts that several attributes read.
 
 use proc_macro2::TokenStream;
 use quote::ToTokens;
@@ -8,7 +8,7 @@ use syn::{
     Attribute, Data, DeriveInput, Error, Expr, Field, Fields, FieldsNamed, Lit, Meta, Result, Token,
 };
 
-/// The fields of a structure that derives something.
+/// The fields of a structure with a derived trait.
 pub fn of_struct(item: &DeriveInput) -> Result<&Fields> {
     match &item.data {
         Data::Struct(data) => Ok(&data.fields),
@@ -24,7 +24,7 @@ pub fn named(fields: &Fields) -> Result<&FieldsNamed> {
     }
 }
 
-/// The arguments of the attribute with a name; `None` if there is none.
+/// The arguments of the attribute with a name; `None` if there is no such attribute.
 pub fn arguments(attributes: &[Attribute], name: &str) -> Result<Option<TokenStream>> {
     let mut found = attributes.iter().filter(|one| one.path().is_ident(name));
     let Some(first) = found.next() else {
@@ -43,7 +43,7 @@ pub fn expressions(tokens: TokenStream) -> Result<Vec<Expr>> {
     Ok(list.into_iter().collect())
 }
 
-/// The comment of a field, which is the description of its column.
+/// A field's comment, which is its column's description.
 pub fn comment(field: &Field) -> Result<String> {
     let mut lines = Vec::new();
     for attribute in &field.attrs {
@@ -81,7 +81,7 @@ pub fn argument<'a>(kind: &'a syn::Type, name: &str) -> Option<&'a syn::Type> {
     }
 }
 
-/// An error for something unknown, with what there may be.
+/// An error for an unknown name, with the allowed names.
 pub fn unknown(place: &impl ToTokens, allowed: &str) -> Error {
     let message = format!(
         "unknown `{}`: allowed are {allowed}",

@@ -1,11 +1,11 @@
-//! The text form of quantities: a number and its unit.
+//! Quantities' text form: a number and its unit.
 
 use crate::parse::{arguments, of_struct};
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Error, Fields, Ident, Result};
 
-/// Implements the traits of the text form for a newtype over an unsigned integer.
+/// Implements the text form's traits for a newtype over an unsigned integer.
 pub fn derive(item: &DeriveInput) -> Result<TokenStream> {
     let name = &item.ident;
     let (Fields::Unnamed(_), Some(scale)) = (of_struct(item)?, arguments(&item.attrs, "scale")?)
@@ -40,7 +40,7 @@ pub fn derive(item: &DeriveInput) -> Result<TokenStream> {
         impl<'de> serde::Deserialize<'de> for #name {
             fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let quantity = #scale.quantity;
-                // "Any", so that the visitor sees a bare number and can say that it lacks a unit.
+                // "Any", so that the visitor sees a bare number and can report that it lacks a unit.
                 deserializer.deserialize_any(crate::form::Text(quantity, std::marker::PhantomData))
             }
         }

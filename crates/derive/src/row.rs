@@ -1,4 +1,4 @@
-//! Rows of tables of results.
+//! Rows in results tables.
 
 use crate::parse::{arguments, comment, expressions, named, of_struct};
 use proc_macro2::{TokenStream, TokenTree};

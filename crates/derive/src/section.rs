@@ -1,4 +1,4 @@
-//! Sections of machine files.
+//! Machine file sections.
 
 use crate::parse::{argument, arguments, named, unknown};
 use crate::table::of_file;
@@ -13,7 +13,7 @@ struct Head {
     key: LitStr,
     config: Option<Path>,
     more: Option<(Ident, Type)>,
-    /// The bounds of all parameters of a type.
+    /// The bounds for all parameters with a type.
     within: Vec<(Type, Expr)>,
 }
 
@@ -26,7 +26,7 @@ struct Param {
     unmapped: bool,
 }
 
-/// The table, its checks, and its part of the simulator's configuration.
+/// The table, its checks, and its part in the simulator's configuration.
 pub fn expand(arguments: TokenStream, mut item: ItemStruct) -> Result<TokenStream> {
     let head = head.parse2(arguments)?;
     let name = &item.ident;
@@ -54,7 +54,7 @@ pub fn expand(arguments: TokenStream, mut item: ItemStruct) -> Result<TokenStrea
     }
     let set = (!sets.is_empty()).then(|| {
         quote! {
-            /// Sets the parameters of the fabric.
+            /// Sets the fabric's parameters.
             pub(crate) fn set(&self, config: &mut fabric::Config, scale: &crate::section::Scale) {
                 #(#sets)*
             }
@@ -89,7 +89,7 @@ pub fn expand(arguments: TokenStream, mut item: ItemStruct) -> Result<TokenStrea
 }
 
 impl Head {
-    /// The bounds of a parameter that has none of its own.
+    /// The bounds for a parameter without its own.
     fn bounds(&self, kind: &Type) -> Option<&Expr> {
         let kind = argument(kind, "Option").unwrap_or(kind);
         let kind = argument(kind, "Param")?.to_token_stream().to_string();

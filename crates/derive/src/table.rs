@@ -1,4 +1,4 @@
-//! Tables of files, and the words among which a key of a table chooses.
+//! Tables in files, and the words among which a table's key chooses.
 
 use crate::parse::argument;
 use proc_macro2::TokenStream;
@@ -14,12 +14,12 @@ pub fn expand(arguments: &TokenStream, item: ItemStruct) -> Result<TokenStream> 
     }
 }
 
-/// Gives a structure the traits of files and their schema.
+/// Gives a structure the file traits and their schema.
 pub fn of_file(item: ItemStruct) -> ItemStruct {
     with_traits(item, &quote!(schemars::JsonSchema))
 }
 
-/// Gives a structure the traits of files, and others. A key of an option may be missing.
+/// Gives a structure the file traits, and others. An option's key may be missing.
 pub fn with_traits(mut item: ItemStruct, more: &TokenStream) -> ItemStruct {
     let traits = parse_quote!(#[derive(Clone, Debug, PartialEq, serde::Serialize, serde::Deserialize, #more)]);
     // Before the attributes that these traits read.
@@ -35,7 +35,7 @@ pub fn with_traits(mut item: ItemStruct, more: &TokenStream) -> ItemStruct {
     item
 }
 
-/// Gives an enumeration the traits of files and their schema, where its variants are words.
+/// Gives an enumeration the file traits and their schema, with its variants as words.
 pub fn choice(arguments: &TokenStream, mut item: ItemEnum) -> Result<TokenStream> {
     if !arguments.is_empty() {
         return Err(Error::new_spanned(arguments, "`choice` has no arguments"));

@@ -1,10 +1,10 @@
-//! Each wrong item is an error that says how it must be.
+//! Each wrong item is an error that shows the valid form.
 
 use proc_macro2::TokenStream;
 use quote::quote;
 use syn::{DeriveInput, Result};
 
-/// The error of an item.
+/// An item's error.
 fn error(derive: fn(&DeriveInput) -> Result<TokenStream>, item: TokenStream) -> String {
     let item = syn::parse2(item).expect("an item");
     derive(&item).expect_err("wrong").to_string()

@@ -1,13 +1,13 @@
 //! The binary form, as `txt2bin` of `LogGOPSim` writes it on a little-endian machine. Numbers are packed, without gaps.
 //!
-//! | part | what |
+//! | part | content |
 //! |---|---|
 //! | head | the number 4223 (8 bytes), ranks (4), the largest cpu (1) and nic (1) |
-//! | places | for each rank the begin and the end of its block (8 and 8), counted from behind the number 4223 |
+//! | places | for each rank its block's begin and end (8 and 8), counted from behind the number 4223 |
 //! | block | operations (4), *roots* (4), the number of each root (4 each), the operations (39 each), lists (4 each) |
 //! | operation | dependencies that it waits for (4), kind (1: 1 send, 2 recv, 3 calc; 4 probe, 5 poll, which `LogGOPSim` does not have), peer (4), size (8), tag (4), cpu (1), nic (1); how many wait for its end (4) and where in the lists their numbers begin (4); how many wait for its start, and where (4 and 4) |
 //!
-//! A root waits for nothing. -1 as a peer or a tag is 2^32 - 1.
+//! A root has no dependencies. -1 as a peer or a tag is 2^32 - 1.
 
 use crate::{Kind, Operation, Schedule};
 use std::io::{self, Seek, SeekFrom, Write};
@@ -18,13 +18,13 @@ pub const MAGIC: u64 = 4223;
 /// The number with which a file begins that `LogGOPSim` has used up, on request, to save memory.
 pub const USED: u64 = 2342;
 
-/// Bytes of the head.
+/// Bytes in the head.
 pub const HEAD: u64 = 14;
 
 /// From where places are counted.
 pub const BASE: u64 = 8;
 
-/// Bytes of an operation.
+/// Bytes per operation.
 pub const NODE: u64 = 39;
 
 /// An operation as it stands in a file.
@@ -34,11 +34,11 @@ pub struct Node {
     pub operation: Operation,
     /// How many dependencies the operation has.
     pub waits: u32,
-    /// What waits for its end and for its start: how many, and where in the lists.
+    /// Its dependents, on its end and on its start: their number, and their place in the lists.
     pub later: [(u32, u32); 2],
 }
 
-/// The number of a kind in a file.
+/// A kind's number in a file.
 fn code(kind: Kind) -> u8 {
     match kind {
         Kind::Send => 1,
@@ -58,7 +58,7 @@ pub fn long(bytes: &[u8], at: usize) -> u64 {
 }
 
 impl Node {
-    /// Reads an operation; the number of its kind if there is no such kind.
+    /// Reads an operation; the error is its kind's number, if there is no such kind.
     pub fn read(bytes: &[u8; NODE as usize]) -> Result<Node, u8> {
         let kind = match bytes[4] {
             1 => Kind::Send,
@@ -104,7 +104,7 @@ impl Node {
 /// Writes the binary form, rank by rank in any order.
 pub struct Writer<W> {
     to: W,
-    /// Begin and end of each block, 0 of those that have not come.
+    /// Begin and end of each block, 0 for those that have not come.
     places: Vec<(u64, u64)>,
     end: u64,
     most: (u8, u8),
@@ -122,22 +122,22 @@ impl<W: Write + Seek> Writer<W> {
         })
     }
 
-    /// Whether the block of a rank has come.
+    /// Whether a rank's block has come.
     pub fn has(&self, rank: u32) -> bool {
         self.places[rank as usize] != (0, 0)
     }
 
-    /// The first rank whose block has not come.
+    /// The first rank without its block.
     pub fn lacks(&self) -> Option<u32> {
         let place = self.places.iter().position(|&place| place == (0, 0));
         place.map(|rank| rank as u32)
     }
 
-    /// Writes the block of a rank.
+    /// Writes a rank's block.
     pub fn block(&mut self, rank: u32, schedule: &Schedule) -> io::Result<()> {
         let count = schedule.operations.len();
         let mut waits = vec![0_u32; count];
-        // Where in the lists the numbers of those begin that wait for the end and for the start of an operation.
+        // The starts of an operation's dependents in the lists, on its end and on its start.
         let mut firsts = vec![0_u32; 2 * count + 1];
         for &(later, earlier, started) in &schedule.dependencies {
             waits[later as usize] += 1;

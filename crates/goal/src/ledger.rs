@@ -1,12 +1,12 @@
-//! Messages that nobody receives.
+//! Messages without a receiver.
 //!
-//! Messages of one rank to another with one tag are received in the order in which they were sent. So it is enough to count: if
-//! more are sent than received, the last ones are left over.
+//! Messages from one rank to another with one tag are received in the order in which they were sent. So it is enough to
+//! count: if more are sent than received, the last ones are left over.
 
 use crate::{Kind, Problem, Trace};
 use foldhash::HashMap;
 
-/// The sender, the receiver and the tag of a message.
+/// A message's sender, receiver and tag.
 pub type Way = (u32, u32, u32);
 
 /// Messages that were sent and not received so far, by their ways.
@@ -34,7 +34,7 @@ impl Ledger {
         }
     }
 
-    /// Sends whose messages nobody has received, at most so many, as rank and operation; and how many there are.
+    /// Sends without a receiver, up to a given number, as rank and operation; and their count.
     pub fn unreceived(
         &self,
         trace: &mut Trace,

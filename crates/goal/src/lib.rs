@@ -1,6 +1,6 @@
 //! # GOAL: schedules of messages and computation, and their replay
 //!
-//! GOAL is the language of `LogGOPSim` and ATLAHS for what a parallel program does: for each rank a graph of sends, receives and
+//! GOAL is the language of `LogGOPSim` and ATLAHS for parallel programs: for each rank a graph with sends, receives and
 //! computations (Hoefler, Siebert, Lumsdaine: Group Operation Assembly Language, ICPP 2009). The text form:
 //!
 //! ```text
@@ -19,31 +19,32 @@
 //!
 //! ## A trace need not fit in memory
 //!
-//! A dependency may stand anywhere in the block of its rank, behind the last operation too. So no operation can start before
-//! its whole block has been read. A text is therefore translated into the binary form first, rank by rank, in a file of
-//! the temporary folder that has no name. One rank must fit in memory while it is translated or checked; the trace need not. The
-//! replay then reads the binary form through a cache of bounded size. In memory it keeps the operations that have started and
-//! have not ended, and those some of whose dependencies have been met.
+//! A dependency may stand anywhere in its rank's block, behind the last operation too. So no operation can start before
+//! its whole block has been read. A text is therefore translated into the binary form first, rank by rank, in a file
+//! without a name in the temporary folder. One rank must fit in memory while it is translated or checked; the trace
+//! need not. The replay then reads the binary form through a bounded cache. In memory it keeps the operations that have
+//! started and have not ended, and those with some dependencies met.
 //!
-//! ## What is checked
+//! ## Checks
 //!
-//! All of a trace is checked before anything runs: syntax, ranks, labels, sizes, dependencies in a circle, truncation, and in
-//! the binary form every number and offset. Whether each message has a partner shows at the end of the replay, as wild
-//! cards may take any. A [`Problem`] names the file and the line, or the offset in a binary file.
+//! The whole trace is checked before the replay: syntax, ranks, labels, sizes, dependencies in a circle, truncation,
+//! and in the binary form every number and offset. Whether each message has a partner shows at the end of the replay,
+//! as wild cards may take any. A [`Problem`] names the file and the line, or the offset in a binary file.
 //!
 //! ## Differences from `LogGOPSim`
 //!
-//! Statements may also end with `;`, and comments may stand anywhere. A label twice in a rank is a
-//! warning, and names the first operation. What else `txt2bin` accepts in silence is refused: a rank twice or without a block, a send with a wild card, a peer that does not exist, numbers beyond their types.
+//! Statements may also end with `;`, and comments may stand anywhere. A label twice in a rank is a warning, and names
+//! the first operation. Other input that `txt2bin` silently accepts is refused: a rank twice or without a block, a send
+//! with a wild card, a peer that does not exist, numbers beyond their types.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
 //! | `operation`, `schedule` | an operation; the graph of one rank, and its text |
-//! | [`pattern`] | schedules of collective operations |
+//! | [`pattern`] | schedules for collective operations |
 //! | `scan`, `text`, `write` | the text form: words, statements, a whole trace |
-//! | `binary`, `pages`, `nameless` | the binary form, and a cache of bounded size over its file, which has no name |
+//! | `binary`, `pages`, `nameless` | the binary form, and a bounded cache over its file, which has no name |
 //! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
 //! | `progress` | operations that may start |
 //! | `standstill` | operations that wait for ever: without a partner, or in a circle |
@@ -53,13 +54,13 @@
 //!
 //! ## The main path
 //!
-//! A trace in text, from its file to the time of its last operation:
+//! A trace in text, from its file to its last operation's time:
 //!
-//! 1. `text.rs`: statements of one rank at a time, from the words of `scan.rs`.
-//! 2. `schedule.rs`: the graph of the rank, checked.
+//! 1. `text.rs`: statements for one rank at a time, from the words in `scan.rs`.
+//! 2. `schedule.rs`: the rank's graph, checked.
 //! 3. `binary.rs`: the graph in the binary form; `trace.rs` opens it.
-//! 4. `progress.rs`: operations whose dependencies are met.
-//! 5. `replay.rs`, `replay/cluster.rs`: each rank carries them out as a process of a job.
+//! 4. `progress.rs`: operations with all dependencies met.
+//! 5. `replay.rs`, `replay/cluster.rs`: each rank carries them out as a process in a job.
 
 mod binary;
 mod ledger;

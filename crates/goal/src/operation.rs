@@ -1,18 +1,18 @@
-//! An operation of a schedule.
+//! An operation in a schedule.
 
 use std::fmt;
 
-/// The peer or the tag of a receive that takes any; in text, -1.
+/// The peer or tag of a receive that takes any; in text, -1.
 pub const ANY: u32 = u32::MAX;
 
-/// What an operation does. The order is that in which operations begin that become free to start at once.
+/// An operation's kind. Operations that become free to start at the same time begin in this order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Kind {
     /// It sends a message.
     Send,
     /// It receives a message.
     Recv,
-    /// It looks for a message, and waits for one if there is none (`MPI_Probe`). The message stays.
+    /// It looks for a message, and waits if there is no message yet (`MPI_Probe`). The message stays.
     Probe,
     /// It looks for a message again and again until there is one (a loop around `MPI_Iprobe`). The message stays.
     Poll,
@@ -44,22 +44,22 @@ impl Kind {
 /// An operation. Displayed, it is the operation in text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Operation {
-    /// What it does.
+    /// Its kind.
     pub kind: Kind,
-    /// The rank at the other end of a message, or [`ANY`] unless it sends; 0 for a computation.
+    /// The rank at the message's other end, or [`ANY`] unless it sends; 0 for a computation.
     pub peer: u32,
-    /// Bytes of a message, which mean nothing to a probe or poll, or nanoseconds of a computation.
+    /// Message bytes, which a probe or poll ignores, or a computation's nanoseconds.
     pub size: u64,
-    /// The tag of a message, or [`ANY`] unless it sends; 0 for a computation.
+    /// The message's tag, or [`ANY`] unless it sends; 0 for a computation.
     pub tag: u32,
-    /// The stream of computation.
+    /// The computation stream.
     pub cpu: u8,
-    /// The adapter of a message.
+    /// The message's adapter.
     pub nic: u8,
 }
 
 impl Operation {
-    /// A send of so many bytes to a rank.
+    /// A send to a rank, with its byte count.
     pub fn send(size: u64, to: u32, tag: u32) -> Self {
         Operation {
             kind: Kind::Send,
@@ -87,7 +87,7 @@ impl Operation {
         }
     }
 
-    /// A computation of so many nanoseconds.
+    /// A computation, with its nanoseconds.
     pub fn calc(ns: u64) -> Self {
         Operation {
             kind: Kind::Calc,

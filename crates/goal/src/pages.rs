@@ -1,21 +1,21 @@
-//! A file that is read in small pieces from anywhere, through a cache of bounded size.
+//! A file that is read in small pieces from anywhere, through a bounded cache.
 //!
 //! A page has one place in the cache, by its number. So a file that is no longer than the cache is read once.
 
 use crate::nameless::Nameless;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
-/// Bytes of a page.
+/// Bytes per page.
 const PAGE: u64 = 1 << 14;
 
-/// Pages of the cache: 64 MB.
+/// Pages in the cache: 64 MB.
 const PAGES: u64 = 1 << 12;
 
 /// The file and its cache.
 pub struct Pages {
     file: Nameless,
     length: u64,
-    /// The number and the bytes of the page at each place.
+    /// The page number and bytes at each place.
     places: Vec<Option<(u64, Box<[u8]>)>>,
 }
 
@@ -30,7 +30,7 @@ impl Pages {
         })
     }
 
-    /// Bytes of the file when it was opened.
+    /// The file's bytes when it was opened.
     pub fn length(&self) -> u64 {
         self.length
     }

@@ -1,8 +1,9 @@
 //! Sends and receives that belong together.
 //!
-//! Messages of one rank to another with one tag are received in the order in which they were sent, by receives in the order in
-//! which they were posted: also receives that take any peer or tag, as each of them would have taken any of these messages. A
-//! long message may arrive after a short one that was sent later, so that the order of arrivals does not matter.
+//! Messages from one rank to another with one tag are received in the order in which they were sent, by receives in the
+//! order in which they were posted: also receives that take any peer or tag, as each of them would have taken any of
+//! these messages. A long message may arrive after a short one that was sent later, so that the arrival order does not
+//! matter.
 
 use crate::ledger::Way;
 use foldhash::HashMap;
@@ -10,15 +11,15 @@ use foldhash::HashMap;
 /// An operation, as its rank and its number there.
 type Which = (u32, u32);
 
-/// The calls of all ranks so far that send or receive.
+/// All ranks' sends and receives so far.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     calls: u64,
-    /// Sends: the way of the message, the place of the call among all calls, the operation's number.
+    /// Sends: the message's way, the call's place among all calls, the operation's number.
     sends: Vec<(Way, u64, u32)>,
-    /// The same of receives that have a message.
+    /// The same for receives that have a message.
     receives: Vec<(Way, u64, u32)>,
-    /// The places of the calls of the other receives.
+    /// The places of the other receives' calls.
     posted: HashMap<Which, u64>,
 }
 
@@ -35,15 +36,15 @@ impl Pairs {
         self.posted.insert((rank, number), self.calls);
     }
 
-    /// A receive has a message of this way.
+    /// A receive has a message from this way.
     pub fn received(&mut self, way: Way, number: u32) {
         let call = self.posted.remove(&(way.1, number));
         let call = call.expect("a receive is posted before it has a message");
         self.receives.push((way, call, number));
     }
 
-    /// The send of each receive that has a message. `takes` says whether a receive without a message may have one under way
-    /// that came by this way: the sends of receives behind it are then unknown, and left out.
+    /// The send of each receive that has a message. `takes` returns whether a receive without a message may have one
+    /// under way that came by this way: the sends of receives behind it are then unknown, and left out.
     pub fn matched(mut self, takes: impl Fn(Which, Way) -> bool) -> HashMap<Which, Which> {
         self.sends.sort_unstable();
         self.receives.sort_unstable();

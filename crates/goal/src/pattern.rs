@@ -1,10 +1,11 @@
-//! Patterns: schedules of collective operations, made rank by rank, for runs that have no trace in a file.
+//! Patterns: schedules for collective operations, made rank by rank, for runs without a trace file.
 //!
-//! They are those of `elanite goal`, operation for operation: in each call a rank begins with a computation of no time, everything of
-//! the call waits for it, and the next call waits for all of this one. The combination of vectors takes no time. Ranks of a group have
-//! numbers next to each other. S is the size, p the number of ranks, g that of a group, m = p / g.
+//! They equal those of `elanite goal`, operation for operation: in each call a rank begins with a zero-length
+//! computation, on which all of the call's operations depend, and the next call waits for all of this one. Combining
+//! vectors takes no time. A group's ranks have consecutive numbers. S is the size, p the rank count, g a group's rank
+//! count, m = p / g.
 //!
-//! | pattern | messages of a call | bytes of a call |
+//! | pattern | messages per call | bytes per call |
 //! |---|---|---|
 //! | all-reduce, ring | 2 p (p - 1) | 2 (p - 1) S |
 //! | all-reduce, hierarchical | 2 p (g - 1) + 2 p (m - 1) | 2 m (g - 1) S + 2 (m - 1) S |
@@ -12,8 +13,8 @@
 //! | all-to-all, in each group | p (g - 1) | S of each |
 //! | all-to-all across the groups | p (m - 1) | S of each |
 //!
-//! *Across the groups*: the ranks with the same place in their groups do it among themselves. These are the messages between hosts where
-//! a group is a host, whose ranks reach each other by faster links than those of the network.
+//! *Across the groups*: the ranks with the same place in their groups do it among themselves. If a group is a host,
+//! whose ranks reach each other by faster links than the network's, these are the messages between hosts.
 //!
 //! Source of the algorithms: Patarasuk and Yuan, J. Parallel Distrib. Comput. 69 (2009); Thakur, Rabenseifner and Gropp, Int. J. High
 //! Perform. Comput. Appl. 19 (2005).
@@ -23,34 +24,35 @@ use crate::{Operation, Schedule};
 /// Which collective operation, and by which algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Pattern {
-    /// An all-reduce by one ring of all ranks: reduce-scatter and all-gather.
+    /// An all-reduce by one ring over all ranks: reduce-scatter and all-gather.
     AllReduceRing,
     /// An all-reduce by levels: reduce-scatter in each group, an all-reduce of each part across the groups, all-gather in each group.
     AllReduceHierarchical,
-    /// All-reduces by rings across the groups: of the ranks with the same place in their groups, each of a vector of its own.
+    /// All-reduces by rings across the groups: among the ranks with the same place in their groups, each with its own
+    /// vector.
     AllReduceAcross,
     /// An all-to-all in each group: in step k each rank sends to the k-th after it.
     AllToAll,
-    /// All-to-alls across the groups: of the ranks with the same place in their groups.
+    /// All-to-alls across the groups: among the ranks with the same place in their groups.
     AllToAllAcross,
 }
 
-/// Calls of a pattern, one after the other.
+/// Calls to a pattern, one after the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calls {
-    /// What is called.
+    /// The called pattern.
     pub pattern: Pattern,
     /// Ranks, at least 1.
     pub ranks: u32,
-    /// Ranks of a group, a divisor of the ranks. A ring has no groups.
+    /// Ranks per group, a divisor of the rank count. A ring has no groups.
     pub group: u32,
-    /// Bytes of the vector of a rank; of an all-to-all, from each rank to each other.
+    /// Bytes in a rank's vector; for an all-to-all, from each rank to each other.
     pub size: u64,
     /// How many calls.
     pub calls: u32,
 }
 
-/// A rank of a group: the numbers of the group's ranks are `first + stride * place`.
+/// A rank in a group: the numbers of the group's ranks are `first + stride * place`.
 #[derive(Clone, Copy)]
 struct Group {
     first: u32,
@@ -71,10 +73,10 @@ impl Group {
 }
 
 impl Calls {
-    /// What a rank does.
+    /// A rank's schedule.
     ///
     /// # Panics
-    /// If the groups are no divisor of the ranks, or there is no such rank.
+    /// If the group size does not divide the rank count, or there is no such rank.
     pub fn schedule(&self, rank: u32) -> Schedule {
         assert!(self.group > 0 && self.ranks.is_multiple_of(self.group) && rank < self.ranks);
         let mut maker = Maker::default();
@@ -123,8 +125,9 @@ impl Calls {
         }
     }
 
-    /// Bytes that a rank sends in a call, if it is as NCCL's tests count: the *bus bandwidth* is this over the time of a call. For an
-    /// all-reduce 2 (p - 1) / p of the vector, whatever the algorithm; for an all-to-all what goes to the other ranks of the group.
+    /// Bytes that a rank sends per call, counted like NCCL's tests: the *bus bandwidth* is this over the call's
+    /// duration. For an all-reduce 2 (p - 1) / p of the vector, for any algorithm; for an all-to-all the bytes to the
+    /// group's other ranks.
     pub fn bus_bytes(&self) -> f64 {
         let size = self.size as f64;
         let ring = |ranks: u32| 2.0 * f64::from(ranks - 1) / f64::from(ranks) * size;
@@ -138,7 +141,7 @@ impl Calls {
     }
 }
 
-/// The bytes of a vector in parts that are as equal as can be; the first ones are longer.
+/// A vector's bytes in parts that are as equal as possible; the first ones are longer.
 fn parts(size: u64, count: u32) -> Vec<u64> {
     let (short, rest) = (size / u64::from(count), size % u64::from(count));
     (0..u64::from(count))
@@ -146,14 +149,14 @@ fn parts(size: u64, count: u32) -> Vec<u64> {
         .collect()
 }
 
-/// The schedule of a rank in the making.
+/// A rank's schedule under construction.
 #[derive(Default)]
 struct Maker {
     schedule: Schedule,
 }
 
 impl Maker {
-    /// Adds an operation that waits for the ends of others, each of which it names once.
+    /// Adds an operation that waits for others to end; it names each of them once.
     fn add(&mut self, operation: Operation, after: &[u32]) -> u32 {
         let number = self.schedule.add(operation);
         for (place, &other) in after.iter().enumerate() {
@@ -164,7 +167,7 @@ impl Maker {
         number
     }
 
-    /// A turn of a ring: in step k rank i sends part i + start - k to the right. Returns the last operations.
+    /// A ring's turn: in step k rank i sends part i + start - k to the right. Returns the last operations.
     fn ring(&mut self, group: Group, sizes: &[u64], start: u32, after: Vec<u32>) -> Vec<u32> {
         let (count, me) = (group.count, group.me);
         let (left, right) = (group.rank(group.before(1)), group.rank(me + 1));
@@ -172,7 +175,7 @@ impl Maker {
         for step in 0..count - 1 {
             let part = (group.before(step) + start) % count;
             let came = (part + count - 1) % count;
-            // What is sent in a step has come in the step before.
+            // A step sends the part that came in the step before.
             let waits = [&sent[..], &received[..]].concat();
             let send = Operation::send(sizes[part as usize], right, 0);
             let now = vec![self.add(send, &waits)];

@@ -1,4 +1,4 @@
-//! What is wrong with a trace: where, what, and a remedy.
+//! A trace's problem: its place, the mistake, and a remedy.
 
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -8,20 +8,20 @@ use std::path::{Path, PathBuf};
 pub enum Place {
     /// The whole file.
     File,
-    /// A line of a text, counted from 1.
+    /// A line in a text, counted from 1.
     Line(u64),
     /// An offset in a binary file, in bytes from 0.
     Offset(u64),
 }
 
-/// What is wrong with a trace, or why it cannot be replayed.
+/// A mistake in a trace, or the reason why it cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The file.
     pub file: PathBuf,
     /// Where in the file.
     pub place: Place,
-    /// What is wrong, and what to do about it.
+    /// The mistake, and its remedy.
     pub what: String,
 }
 

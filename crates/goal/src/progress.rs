@@ -1,7 +1,7 @@
-//! Which operations of a rank may start.
+//! The operations of a rank that may start.
 //!
-//! An operation that no other is left to wait for is *free*. Of the operations that become free at once, sends start first, then
-//! receives, then computations, and each of these in the order of the trace: `LogGOPSim` sorts them so, too.
+//! An operation with no remaining dependencies is *free*. Among operations that become free at the same time, sends
+//! start first, then receives, then computations, and each kind in trace order: `LogGOPSim` sorts them so, too.
 
 use crate::binary::Node;
 use crate::trace::Edge;
@@ -14,7 +14,7 @@ use units::Time;
 pub struct Free {
     /// Its number in its rank.
     pub number: u32,
-    /// What it does.
+    /// Its kind.
     pub operation: Operation,
     /// Whether others wait for its start.
     pub tells_start: bool,
@@ -36,7 +36,7 @@ impl Free {
 /// Where a rank stands.
 #[derive(Debug, Default)]
 pub struct Progress {
-    /// Operations some of whose dependencies have been met: how many are left.
+    /// Operations with some dependencies met: the number that remains.
     partly: HashMap<u32, u32>,
     /// Operations that were free and have not ended, and since when they were free.
     under_way: HashMap<u32, (Node, Time)>,
@@ -63,14 +63,14 @@ impl Progress {
         self.under_way.insert(free.number, (free.node, now));
     }
 
-    /// Operations that have started and not ended, in the order of the trace.
+    /// Operations that have started and not ended, in trace order.
     pub fn unfinished(&self) -> Vec<u32> {
         let mut unfinished: Vec<u32> = self.under_way.keys().copied().collect();
         unfinished.sort_unstable();
         unfinished
     }
 
-    /// What an operation under way does, and since when it was free.
+    /// The kind of an operation under way, and since when it was free.
     pub fn operation(&self, number: u32) -> (Operation, Time) {
         let (node, free) = &self.under_way[&number];
         (node.operation, *free)

@@ -2,29 +2,30 @@
 //!
 //! ## When an operation starts and ends
 //!
-//! An operation is *free* when the operations that it `requires` have ended and those that it `irequires` have started. A rank gives
-//! free operations to its processor in the order in which they become free; those that become free at once, sends first,
-//! then receives, then computations, each in the order of the trace. The processor works them off one after the other.
+//! An operation is *free* when the operations that it `requires` have ended and those that it `irequires` have started.
+//! A rank gives free operations to its processor in the order in which they become free; if several become free at the
+//! same time, sends first, then receives, then computations, each in trace order. The processor works them off one
+//! after the other.
 //!
 //! | operation | starts | ends |
 //! |---|---|---|
 //! | send | when its call is made | when the buffer is free again, as the machine has it: small messages at once, long ones when they are there |
 //! | recv | when its call is made | when the message is in its buffer and the process knows |
-//! | probe | when its call is made | when the process knows of a message: it looks for one, and if there is none, waits for one by a second call, as MPI libraries do |
-//! | poll | when its call is made | when the process knows of a message: it looks for one by call after call |
-//! | calc | when the processor begins it | when the processor is done with it, the noise of the machine included |
+//! | probe | when its call is made | when the process has found a message: it looks for one and, if there is no message, waits for one by a second call, as MPI libraries do |
+//! | poll | when its call is made | when the process has found a message: it looks for one by call after call |
+//! | calc | when the processor begins it | when the processor is done with it, the machine's noise included |
 //!
-//! Probes and polls leave their message to a receive. `LogGOPSim` has neither.
+//! Probes and polls leave their message to a receive. `LogGOPSim` does not have them.
 //!
-//! A receive takes the first message that fits its peer and its tag, as in MPI. A message that is longer than the receive is an
-//! error. The calls are those of Tports without the request of calls that do not block.
+//! A receive takes the first message that fits its peer and its tag, as in MPI. A message that is longer than the
+//! receive is an error. The calls are Tports calls, without the request of non-blocking calls.
 //!
-//! `cpu`: each number is a stream of computation of its own, and streams of a rank go on beside each other. All calls are made by
-//! the first processor. Noise concerns stream 0 only. `nic`: refused except 0, as the policy of the machine chooses the adapter.
+//! `cpu`: each number is a separate computation stream, and a rank's streams run in parallel. All calls are made by the
+//! first processor. Noise concerns stream 0 only. `nic`: refused except 0, as the machine's policy chooses the adapter.
 //!
-//! *Bounds.* A message has at most [`LONGEST`] bytes on every network. With at most 2^32 operations in a rank, the bytes of a rank
-//! then fit into 64 bits. Times are checked: an operation that would end beyond the range of simulated time is an error with its
-//! line, and so is a rank whose computations sum to more than that range.
+//! *Bounds.* A message has at most [`LONGEST`] bytes on every network. With at most 2^32 operations in a rank, a rank's
+//! bytes then fit into 64 bits. Times are checked: an operation that would end beyond the range of simulated time is an
+//! error with its line, and so is a rank with computations that sum to more than that range.
 
 mod cluster;
 mod ideal;
@@ -45,26 +46,26 @@ use libelan::JobError;
 use thiserror::Error;
 use units::{Bytes, Time};
 
-/// The longest message: two such messages fit into the 4 GB of a process that an adapter reaches.
+/// The longest message: two such messages fit into the 4 GB that an adapter reaches per process.
 pub const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
 
 /// How many operations an error names.
 const NAMED: usize = 8;
 
-/// What a rank did.
+/// A rank's totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RankRow {
     /// Operations.
     pub operations: u64,
     /// Messages that it sent.
     pub sent: u64,
-    /// Bytes of these messages.
+    /// Bytes in these messages.
     pub bytes_sent: Bytes,
     /// Messages that it received.
     pub received: u64,
-    /// Bytes of these messages.
+    /// Bytes in these messages.
     pub bytes_received: Bytes,
-    /// Time of its computations as the trace has it, without noise.
+    /// Its computation time in the trace, without noise.
     pub computed: Time,
     /// When its last operation ended.
     pub end: Time,
@@ -100,20 +101,20 @@ pub struct WaitingRow {
     pub free: Time,
 }
 
-/// The records of a replay, also of one that does not come to its end.
+/// A replay's records, also without reaching its end.
 #[derive(Clone, Debug)]
 pub struct Replayed {
-    /// What each rank did.
+    /// Each rank's totals.
     pub ranks: Vec<RankRow>,
-    /// When operations were free and ended, in the order of their ends; only if they were asked for.
+    /// When operations were free and ended, in the order of their ends; only on request.
     pub operations: Vec<OperationRow>,
-    /// The utilisation of links, buses and thread processors over time; only on a machine, and with operations.
+    /// Link, bus and thread processor utilisation over time; only on a machine, and with operations.
     pub series: Vec<SeriesRow>,
-    /// By rank and number: the operations that had not ended; none after a replay to the end.
+    /// By rank and number: the operations that had not ended; empty after a complete replay.
     pub waiting: Vec<WaitingRow>,
     /// When the last operation ended; or when the replay stopped before that.
     pub time: Time,
-    /// Digest of each operation, of its message's size, and of when it was free and ended.
+    /// Digest over each operation, its message's size, and when it was free and ended.
     pub digest: String,
 }
 
@@ -132,7 +133,7 @@ pub enum Failure {
     /// The machine has no room for the ranks.
     #[error(transparent)]
     Job(#[from] JobError),
-    /// The machine has no room for the buffers of a rank.
+    /// The machine has no room for a rank's buffers.
     #[error("{0}")]
     Memory(#[from] elan::MemoryError),
 }
@@ -155,7 +156,7 @@ fn check_sizes(trace: &mut Trace) -> Result<(), Problem> {
     Ok(())
 }
 
-/// What all replays keep: the trace, where the ranks stand, and what they did.
+/// The state that all replays keep: the trace, the ranks' progress, and their totals.
 struct Record {
     trace: Trace,
     progress: Vec<Progress>,
@@ -181,7 +182,7 @@ impl Record {
         }
     }
 
-    /// The call of a send or a receive is the next that a rank makes.
+    /// A send's or a receive's call is the next that a rank makes.
     fn calls(&mut self, rank: u32, (number, operation): (u32, Operation)) {
         let way = (rank, operation.peer, operation.tag);
         match operation.kind {
@@ -203,7 +204,7 @@ impl Record {
     /// An operation has ended that was free at a moment.
     ///
     /// # Errors
-    /// The computations of the rank sum to more than simulated time holds.
+    /// The rank's computations sum to more than simulated time holds.
     fn ended(
         &mut self,
         rank: u32,
@@ -246,7 +247,7 @@ impl Record {
         Ok(())
     }
 
-    /// A receive of a rank has taken a message.
+    /// A rank's receive has taken a message.
     fn received(&mut self, (source, tag): (u32, u32), size: Bytes, (rank, number): (u32, u32)) {
         let row = &mut self.ranks[rank as usize];
         row.received += 1;
@@ -257,8 +258,8 @@ impl Record {
         }
     }
 
-    /// The results after the last event. They are an error's if a message has no partner.
-    /// `failed` names what has failed in the machine.
+    /// The results after the last event. They are an error's if a message has no partner. `failed` names the failed
+    /// parts in the machine.
     fn finish(
         &mut self,
         at: Time,
@@ -274,12 +275,12 @@ impl Record {
         Err(Failure::Partners(problems, Box::new(left)))
     }
 
-    /// The results of a run that stopped before its last event.
+    /// The results for a run that stopped before its last event.
     fn stopped(&mut self, stop: Stop, at: Time, series: Vec<SeriesRow>) -> Failure {
         Failure::Stop(stop, Box::new(self.leave(at, series, true)))
     }
 
-    /// The records of the replay; `flying`: whether messages may be under way.
+    /// The replay's records; `flying`: whether messages may be under way.
     fn leave(&mut self, time: Time, series: Vec<SeriesRow>, flying: bool) -> Replayed {
         let mut waiting = Vec::new();
         for (rank, progress) in (0..).zip(&self.progress) {
@@ -321,7 +322,7 @@ impl Record {
         let circle = circle.unwrap_or_default();
         let unfinished: Vec<Vec<u32>> = self.progress.iter().map(Progress::unfinished).collect();
         let waiting: u64 = unfinished.iter().map(|numbers| numbers.len() as u64).sum();
-        // Those of the circle come first.
+        // Those in the circle come first.
         let all = (0..).zip(&unfinished);
         let all = all.flat_map(|(rank, numbers)| numbers.iter().map(move |&number| (rank, number)));
         let named: HashSet<Which> = circle.iter().copied().collect();
@@ -434,7 +435,7 @@ impl Record {
     }
 }
 
-/// The remedy for a missing partner; with parts of the machine that have failed, the trace may be right.
+/// The remedy for a missing partner; with failed machine parts, the trace may be right.
 fn remedy(failed: &[String], partner: &str) -> String {
     if failed.is_empty() {
         format!("; add the {partner}, or correct its peer and tag")

@@ -1,4 +1,4 @@
-//! The words of the text form, from a file of any length, in the memory of one word.
+//! The words in the text form, from a file of any length, in one word's memory.
 
 use crate::Place;
 use std::io::{self, Read};
@@ -11,18 +11,18 @@ const LONGEST: usize = 255;
 pub enum Word {
     /// A name or a keyword.
     Name(Box<[u8]>),
-    /// A number; negative if the flag says so.
+    /// A number; negative if the flag is set.
     Number(u64, bool),
     /// One of `: { }`.
     Sign(u8),
-    /// The end of a line, or `;`.
+    /// A line's end, or `;`.
     End,
-    /// The end of the file.
+    /// The file's end.
     Eof,
 }
 
 impl Word {
-    /// The word as the reader of an error knows it.
+    /// The word as written in the file, for errors.
     pub fn text(&self) -> String {
         match self {
             Word::Name(name) => format!("`{}`", String::from_utf8_lossy(name)),
@@ -49,7 +49,7 @@ pub struct Scanner<R> {
     again: Option<Word>,
 }
 
-/// Why there is no next word: where, and what is wrong.
+/// Why there is no next word: the place, and the mistake.
 pub type Wrong = (Place, String);
 
 impl<R: Read> Scanner<R> {
@@ -117,7 +117,7 @@ impl<R: Read> Scanner<R> {
         Ok(())
     }
 
-    /// Passes over a comment, whose first `/` has been read.
+    /// Passes over a comment after its first `/`.
     fn comment(&mut self) -> Result<(), Wrong> {
         let begin = self.line;
         match self.peek()? {

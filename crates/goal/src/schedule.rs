@@ -1,9 +1,9 @@
-//! The graph of one rank in memory, and its text.
+//! One rank's graph in memory, and its text.
 
 use crate::Operation;
 use std::fmt;
 
-/// The operations of a rank and their dependencies.
+/// A rank's operations and their dependencies.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Schedule {
     /// The operations; an operation's number is its place.
@@ -30,7 +30,7 @@ impl Schedule {
     }
 }
 
-/// The block of a rank without its head: the operations have the labels `l0`, `l1` and so on.
+/// A rank's block without its head: the operations have the labels `l0`, `l1` and so on.
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, operation) in self.operations.iter().enumerate() {
@@ -44,7 +44,7 @@ impl fmt::Display for Schedule {
     }
 }
 
-/// An operation on a circle of dependencies, if there is a circle. `degrees` says on how many others each operation depends, and
+/// An operation on a dependency circle, if there is a circle. `degrees` holds each operation's dependency count, and
 /// `visit` calls its second argument with every operation that depends on the first.
 pub(crate) fn circle(
     mut degrees: Vec<u32>,

@@ -1,12 +1,13 @@
 //! Why a replay stands still: an operation that waits for ever has no partner, or its partner waits behind another operation.
 //!
 //! A receive waits for a send, and a long send for its receive. The partner may be in the trace and yet never start: an
-//! operation in front of it waits, too. From each waiting operation leads one step to the operation that keeps its partner
-//! from starting. A path of such steps ends at an operation whose partner the trace does not have, or it comes back to itself: a
-//! deadlock. Rings whose ranks all send first are the usual case, where sends are long and are not buffered.
+//! operation in front of it waits, too. From each waiting operation leads one step to the operation that keeps its
+//! partner from starting. A path of such steps ends at an operation without a partner in the trace, or it returns to
+//! itself: a deadlock. Rings in which all ranks send first are the usual case, where sends are long and are not
+//! buffered.
 //!
-//! A receive of any source has no certain partner, and its path ends there. Of a trace in which more than [`MOST`] operations
-//! have not started, no path is looked for.
+//! A receive from any source has no certain partner, and its path ends there. If more than [`MOST`] operations in a
+//! trace have not started, no path is searched.
 
 use crate::progress::Progress;
 use crate::trace::Edge;
@@ -18,7 +19,7 @@ use std::collections::btree_map::Entry;
 /// The most operations that have not started among which partners are looked for.
 const MOST: usize = 1 << 22;
 
-/// The operation of a rank, by its number.
+/// A rank's operation, by its number.
 pub type Which = (u32, u32);
 
 /// The operations that have not started.
@@ -42,7 +43,7 @@ impl Standstill {
                     let node = trace.node(rank, one)?;
                     later.clear();
                     trace.later(rank, &node, Edge::End, &mut later)?;
-                    // What waits for the start of a waiting operation has had that.
+                    // Dependents on the start of a waiting operation have been released.
                     if one != number {
                         trace.later(rank, &node, Edge::Start, &mut later)?;
                     }
@@ -99,13 +100,13 @@ impl Standstill {
         (rank, self.behind[rank as usize][&number])
     }
 
-    /// Waiting operations each of which keeps the partner of the one before from starting, in a circle.
+    /// Waiting operations, in a circle: each one keeps the previous one's partner from starting.
     pub fn circle(
         &self,
         trace: &mut Trace,
         progress: &[Progress],
     ) -> Result<Option<Vec<Which>>, Problem> {
-        // The walk, by the number of its first operation, and the place there, in which an operation was met.
+        // The walk in which an operation was met, by the number of its first operation, and the place there.
         let mut seen = HashMap::default();
         let mut walks = 0;
         for (rank, one) in (0..).zip(progress) {

@@ -1,4 +1,4 @@
-//! The statements of the text form: one rank after the other.
+//! The text form's statements: one rank after the other.
 
 use crate::scan::{Scanner, Word, Wrong};
 use crate::schedule::Schedule;
@@ -7,7 +7,7 @@ use foldhash::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
 
-/// The most operations of a rank: the binary form counts with 32 bits.
+/// A rank's most operations: the binary form counts with 32 bits.
 const MOST: usize = 1 << 31;
 
 /// A rank's block.
@@ -18,7 +18,7 @@ pub struct Block {
     pub line: u64,
     /// Its graph.
     pub schedule: Schedule,
-    /// The line of each operation.
+    /// Each operation's line.
     pub lines: Vec<u64>,
 }
 
@@ -70,7 +70,7 @@ impl<R: Read> Reader<R> {
         self.ranks
     }
 
-    /// The block of the next rank; nothing at the end of the file.
+    /// The next rank's block; `None` at the file's end.
     pub fn block(&mut self) -> Result<Option<Block>, Wrong> {
         let word = skip_ends(&mut self.words)?;
         if word == Word::Eof {

@@ -1,7 +1,8 @@
 //! A trace on the disk: any operation, from anywhere, in little memory.
 //!
-//! A text is translated first, into a file without a name that vanishes with the trace; a binary file is copied into such a file,
-//! so that nobody can change the trace once it has been checked. All of it is checked before anybody gets it (`check`).
+//! A text is translated first, into a file without a name that vanishes with the trace; a binary file is copied into
+//! such a file, so that the trace cannot be changed once it has been checked. The whole trace is checked before it is
+//! returned (`check`).
 
 mod check;
 
@@ -16,7 +17,7 @@ use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 
-/// What a trace says of a rank.
+/// A trace's totals for a rank.
 #[derive(Clone, Copy, Debug, Default)]
 struct Part {
     /// Where the block begins in the file.
@@ -26,11 +27,11 @@ struct Part {
     roots: u32,
     /// Numbers in the lists.
     listed: u32,
-    /// Operations of the ranks before in the text.
+    /// Operations in the text's ranks before.
     before: u64,
     /// The longest message.
     longest: u64,
-    /// The largest number of an adapter.
+    /// The largest adapter number.
     nic: u8,
 }
 
@@ -39,13 +40,13 @@ pub struct Trace {
     file: PathBuf,
     pages: Pages,
     parts: Vec<Part>,
-    /// The line of each operation of a text.
+    /// Each operation's line in a text.
     lines: Option<Pages>,
-    /// Labels of the text that stand at a second operation.
+    /// The text's labels that stand at a second operation.
     warnings: Vec<Problem>,
 }
 
-/// An operation that depends on another, as lists of the file say.
+/// An operation that depends on another, from the lists in the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Edge {
     /// It waits for the end.
@@ -55,10 +56,10 @@ pub(crate) enum Edge {
 }
 
 impl Trace {
-    /// Opens a trace of either form, and checks all of it.
+    /// Opens a trace in either form, and checks all of it.
     ///
     /// # Errors
-    /// What is wrong with the file, and where.
+    /// The file's mistake, and its place.
     pub fn open(path: &Path) -> Result<Trace, Problem> {
         let failed = |error: io::Error| Problem::new(path, Place::File, error.to_string());
         let mut file = File::open(path).map_err(failed)?;
@@ -93,10 +94,11 @@ impl Trace {
         trace.checked()
     }
 
-    /// Makes a trace of schedules, rank by rank: one of them is in memory at a time. `name` stands for a file in errors.
+    /// Makes a trace from schedules, rank by rank: one schedule is in memory at a time. `name` stands for a file in
+    /// errors.
     ///
     /// # Errors
-    /// If the binary form of the trace cannot be written.
+    /// If the trace's binary form cannot be written.
     pub fn of(
         name: &str,
         ranks: u32,
@@ -224,27 +226,27 @@ impl Trace {
         self.parts.len() as u32
     }
 
-    /// Operations of all ranks.
+    /// Operations in all ranks.
     pub fn operations(&self) -> u64 {
         self.parts.iter().map(|part| u64::from(part.count)).sum()
     }
 
-    /// Operations of a rank.
+    /// Operations in a rank.
     pub fn count(&self, rank: u32) -> u32 {
         self.parts[rank as usize].count
     }
 
-    /// Bytes of the longest message that a rank sends or receives.
+    /// The longest message in bytes that a rank sends or receives.
     pub fn longest(&self, rank: u32) -> u64 {
         self.parts[rank as usize].longest
     }
 
-    /// The largest number of an adapter that an operation of a rank names.
+    /// The largest adapter number that a rank's operations name.
     pub fn nic(&self, rank: u32) -> u8 {
         self.parts[rank as usize].nic
     }
 
-    /// An operation of a rank.
+    /// A rank's operation.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -252,7 +254,7 @@ impl Trace {
         Ok(self.node(rank, operation)?.operation)
     }
 
-    /// The graph of a rank, which is then in memory.
+    /// A rank's graph, which is then in memory.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -273,7 +275,7 @@ impl Trace {
         Ok(schedule)
     }
 
-    /// A problem of an operation, at its line or offset; the operation is quoted.
+    /// A problem with an operation, at its line or offset; the operation is quoted.
     pub fn problem(&mut self, rank: u32, operation: u32, what: &str) -> Problem {
         let place = self.place(rank, operation);
         let text = match self.operation(rank, operation) {
@@ -311,13 +313,13 @@ impl Trace {
         })
     }
 
-    /// The number at a place of the roots of a rank.
+    /// The number at a place among a rank's roots.
     pub(crate) fn root(&mut self, rank: u32, place: u32) -> Result<u32, Problem> {
         let part = self.parts[rank as usize];
         self.number(rank, part.begin + 8 + 4 * u64::from(place))
     }
 
-    /// How many operations of a rank wait for nothing.
+    /// The number of a rank's operations without dependencies.
     pub(crate) fn roots(&self, rank: u32) -> u32 {
         self.parts[rank as usize].roots
     }
@@ -347,7 +349,7 @@ impl Trace {
         Ok(())
     }
 
-    /// The number of an operation of a rank, in a list.
+    /// The number of a rank's operation, in a list.
     fn number(&mut self, rank: u32, at: u64) -> Result<u32, Problem> {
         let mut bytes = [0; 4];
         self.read(at, &mut bytes)?;

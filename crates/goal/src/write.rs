@@ -1,9 +1,9 @@
-//! A whole trace as text, from the schedules of its ranks.
+//! A whole trace as text, from its ranks' schedules.
 
 use crate::Schedule;
 use std::io::{self, Write};
 
-/// Writes the trace whose ranks have these schedules; each line of the head becomes a comment.
+/// Writes the trace with these schedules for its ranks; each line in the head becomes a comment.
 ///
 /// # Errors
 /// If it cannot be written.

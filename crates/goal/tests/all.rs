@@ -1,4 +1,4 @@
-//! The tests of the traces: one program, since each program takes long to compile and link.
+//! The traces' tests: one program, since each program takes long to compile and link.
 
 mod mistakes;
 mod pattern;

@@ -1,19 +1,17 @@
 //! Deliberate mistakes: do the tests find them?
 //!
-//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
-//! folder `replay` in replays, above all on the ideal network, folder `patterns` in the schedules
-//! of collective operations. The slow test makes each mistake in a copy of the workspace below the
-//! target directory, runs the tests there, and demands that they fail.
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff: folder `replay` in
+//! replays, above all on the ideal network, folder `patterns` in the schedules for collective operations. The slow test
+//! makes each mistake in a workspace copy below the target directory, runs the tests there, and demands that they fail.
 //!
-//! `ELANITE_MISTAKE=twice` tries only mistakes whose name contains `twice`.
+//! `ELANITE_MISTAKE=twice` tries only mistakes with `twice` in their name.
 
 #[path = "../../fabric/tests/common/mistake.rs"]
 mod mistake;
 
 use mistake::{assert_all_fit, assert_all_found};
 
-/// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that
-/// name the tests.
+/// Mistake folders, the least number of mistakes in each, and the `cargo test` arguments that select the tests.
 const KINDS: [(&str, usize, &[&str]); 2] = [
     ("replay", 10, &["--test", "all", "--", "replay::"]),
     ("patterns", 4, &["--test", "all", "--", "pattern::"]),

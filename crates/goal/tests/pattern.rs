@@ -18,7 +18,7 @@ fn calls(pattern: Pattern, ranks: u32, group: u32) -> Calls {
     }
 }
 
-/// Messages and bytes of all ranks.
+/// Messages and bytes over all ranks.
 fn traffic(calls: &Calls) -> (u64, u64) {
     let mut found = (0, 0);
     for rank in 0..calls.ranks {
@@ -82,8 +82,8 @@ fn every_message_has_a_partner_on_an_ideal_network() {
     }
 }
 
-/// A step sends what the step before has brought, so that each step takes a latency: on an ideal
-/// network a call takes as many latencies as the pattern has steps.
+/// A step sends the part that the step before has brought, so that each step takes a latency: on an ideal network a
+/// call takes one latency per step.
 #[test]
 fn a_step_waits_for_the_step_before() {
     let (p, g, m) = (12, 4, 3);
@@ -103,15 +103,15 @@ fn a_step_waits_for_the_step_before() {
     }
 }
 
-/// The sizes of the messages of a kind that a rank sends or receives, in the order of its schedule.
+/// The message sizes of a kind that a rank sends or receives, in schedule order.
 fn sizes(calls: &Calls, rank: u32, chosen: impl Fn(&Operation) -> bool) -> Vec<u64> {
     let operations = calls.schedule(rank).operations;
     let chosen = operations.iter().filter(|operation| chosen(operation));
     chosen.map(|operation| operation.size).collect()
 }
 
-/// The first turn in a group leaves each rank with the sum of one part, which came in last. This
-/// part goes across: with two groups in two halves, one in each turn.
+/// The first turn in a group leaves each rank with one part's sum, which came in last. This part goes across: with two
+/// groups in two halves, one in each turn.
 #[test]
 fn the_part_that_a_rank_has_summed_goes_across() {
     let (p, g) = (8, 4);
@@ -130,8 +130,8 @@ fn the_part_that_a_rank_has_summed_goes_across() {
     }
 }
 
-/// The bus bandwidth of NCCL's tests counts the bytes that a rank sends, but for the hierarchical
-/// all-reduce, which counts as a ring of all ranks.
+/// The bus bandwidth of NCCL's tests counts the bytes that a rank sends, except for the hierarchical all-reduce, which
+/// counts as a ring over all ranks.
 #[test]
 fn the_bytes_of_the_bus_are_those_that_a_rank_sends() {
     for pattern in [

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A file that is gone at the end of its test.
+/// A file that is removed when its test ends.
 struct Kept(PathBuf);
 
 impl Kept {
@@ -48,7 +48,7 @@ fn binary(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// All of a trace, dependencies in the order of their numbers.
+/// A whole trace, with dependencies in number order.
 fn all(mut trace: Trace) -> Vec<Schedule> {
     let ranks = 0..trace.ranks();
     let sorted = ranks.map(|rank| {
@@ -292,7 +292,7 @@ proptest! {
         prop_assert_eq!(all(open(&binary(&text)).unwrap()), schedules);
     }
 
-    /// A damaged file is read as something else, or refused; what is read is sound.
+    /// A damaged file is read as another trace, or refused; any trace that is read is sound.
     #[test]
     fn a_damaged_file_does_no_harm(
         schedules in schedules(),

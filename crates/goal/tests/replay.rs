@@ -53,7 +53,7 @@ fn cluster(machine: &Machine) -> Cluster {
     Cluster::new(machine.cluster_config(), Watch::default())
 }
 
-/// Replays on the ES40s, each rank on a node of its own, or several on a node.
+/// Replays on the ES40s, with one rank per node, or several.
 fn es40(text: &str, per_node: u32) -> Result<Replayed, Failure> {
     let trace = open(text);
     let nodes = (0..trace.ranks()).map(|rank| NodeId::new(rank / per_node));
@@ -62,7 +62,7 @@ fn es40(text: &str, per_node: u32) -> Result<Replayed, Failure> {
     on_cluster(trace, &mut cluster, &job, Placement::Main, true)
 }
 
-/// The record of an operation.
+/// An operation's record.
 fn row(replayed: &Replayed, rank: u32, number: u32) -> &OperationRow {
     let mut rows = replayed.operations.iter();
     let row = rows.find(|row| (row.rank, row.number) == (rank, number));
@@ -198,8 +198,8 @@ fn a_probe_finds_a_message_that_comes_during_its_second_look() {
     assert_eq!(times(&replayed, 1, 1), [ns(900), looked + CALL]);
 }
 
-/// A busy processor delays the call of a send, and with it the message. Streams only compute: their
-/// sends wait for this processor, too.
+/// A busy processor delays a send's call, and with it the message. Streams only compute: their sends wait for this
+/// processor, too.
 #[test]
 fn a_message_leaves_with_the_call_of_its_send() {
     for stream in ["", " cpu 1"] {
@@ -214,7 +214,7 @@ fn a_message_leaves_with_the_call_of_its_send() {
     }
 }
 
-/// What is free has not started as long as the processor computes something else.
+/// A free operation has not started as long as the processor computes for another one.
 #[test]
 fn irequires_waits_until_the_processor_begins() {
     let trace = "num_ranks 1
@@ -267,7 +267,7 @@ fn wild_cards_take_messages_in_the_order_of_their_arrival() {
             assert_eq!(replayed.ranks[0].bytes_received, Bytes::new(6));
         }
     }
-    // The receive that was posted first takes the message, whichever of them is a wild card.
+    // The receive that was posted first takes the message, even if either is a wild card.
     let replayed = ideal(
         "num_ranks 2 \n rank 0 { recv 1b from -1 tag -1 \n recv 2b from 1 tag 1 }
          rank 1 { a: send 1b to 0 tag 1 \n b: send 2b to 0 tag 1 \n b requires a }",
@@ -356,7 +356,7 @@ fn what_a_machine_lacks_is_refused() {
     assert!(matches!(crowded, Err(Failure::Job(_))), "{crowded:?}");
 }
 
-/// A replay is refused with the line of an operation.
+/// A refused replay names an operation's line.
 fn refused(replayed: Result<Replayed, Failure>, line: u64, what: &str) {
     let Err(Failure::Trace(problem)) = replayed else {
         panic!("{replayed:?}");
@@ -365,7 +365,7 @@ fn refused(replayed: Result<Replayed, Failure>, line: u64, what: &str) {
     assert!(problem.what.contains(what), "{problem}");
 }
 
-/// The longest message is the same on every network; the sizes of shorter messages never overflow.
+/// The longest message is the same on every network; shorter messages' sizes never overflow.
 #[test]
 fn too_long_messages_are_refused() {
     let largest = "18446744073709551615b";
@@ -463,7 +463,7 @@ fn bounds_end_a_replay() {
     ));
 }
 
-/// A replay takes as long as the program whose trace it is, to the picosecond.
+/// A replay takes as long as the program that was traced, to the picosecond.
 #[test]
 fn a_ping_takes_as_long_as_the_program_on_a_machine() {
     for (size, per_node) in [(0, 1), (100, 1), (100_000, 1), (100, 2), (100_000, 2)] {
@@ -538,7 +538,7 @@ fn receives_are_matched_in_the_order_of_their_calls_and_not_of_their_ends() {
     assert!(short < long, "{short} is before {long}");
 }
 
-/// A replay that keeps operations and series is the replay that keeps neither, and its series add up.
+/// A replay that keeps operations and series equals one without them, and its series add up.
 #[test]
 fn series_change_nothing_and_add_up_to_the_busy_time_of_each_link() {
     let trace = ping_pong(40, 30_000);

@@ -1,14 +1,14 @@
-//! The bridge of errors: every error becomes one of two Python exceptions, and no panic crosses.
+//! The error bridge: every error becomes one of two Python exceptions, and no panic crosses.
 //!
-//! The exceptions are classes of `elanite.errors`, so that they have the same base as all other errors of the package.
+//! The exceptions are classes in `elanite.errors`, so that they have the same base as all of the package's errors.
 //!
-//! | what | exception |
+//! | error | exception |
 //! |---|---|
 //! | a wrong file or override | `ConfigError(rendered text, diagnostics as JSON)` |
 //! | a bound was passed, or the machine has no room | `RunError(message, 1)` |
 //! | this host does not allow the measurement | `RunError(message, 2)` |
 //! | a simulated deadlock | `RunError(message, 3)` |
-//! | a panic: a broken invariant of ours | `RunError(message with its place, 4)` |
+//! | a panic: a broken invariant in Elanite | `RunError(message with its place, 4)` |
 //! | cancelled | `RunError(message, 130)` |
 
 use std::cell::RefCell;
@@ -23,11 +23,11 @@ pub use experiment::calls::Failure;
 const BROKEN_INVARIANT: i32 = 4;
 
 thread_local! {
-    /// Whether this bridge will catch a panic of this thread, and what the panic said.
+    /// Whether this bridge will catch a panic in this thread, and the panic's message.
     static GUARDED: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// The error of a measurement.
+/// A measurement's error.
 pub fn of_noise(error: &noise::Error) -> Failure {
     let exit_code = match error {
         noise::Error::Cancelled => CANCELLED,
@@ -36,7 +36,7 @@ pub fn of_noise(error: &noise::Error) -> Failure {
     Failure::Run(error.to_string(), exit_code)
 }
 
-/// The Python exception of a failure.
+/// A failure's Python exception.
 fn into_python(failure: Failure, py: Python<'_>) -> PyErr {
     let error = || {
         let errors = py.import("elanite.errors")?;
@@ -50,7 +50,7 @@ fn into_python(failure: Failure, py: Python<'_>) -> PyErr {
     error().map_or_else(|other| other, PyErr::from_value)
 }
 
-/// Runs `work` without the interpreter; a failure or panic of `work` becomes a Python exception.
+/// Runs `work` without the interpreter; its failure or panic becomes a Python exception.
 pub fn guarded<R: Send>(
     py: Python<'_>,
     work: impl FnOnce() -> Result<R, Failure> + Send,
@@ -76,7 +76,7 @@ pub fn guarded<R: Send>(
     outcome.map_err(|failure| into_python(failure, py))
 }
 
-/// Keeps the message of a panic for the exception that will carry it; false if no bridge catches the panic.
+/// Keeps a panic's message for the exception that will carry it; false if no bridge catches the panic.
 fn keep(info: &PanicHookInfo<'_>) -> bool {
     let payload = info.payload();
     let text = payload.downcast_ref::<&str>().copied();

@@ -1,7 +1,7 @@
-//! `elanite._core`: the part of the simulator that Python sees.
+//! `elanite._core`: the simulator's interface to Python.
 //!
-//! Texts go in, JSON and columns come out: Python plans, stores and draws, but never computes. Every function here is a few
-//! lines around one of the other crates; errors and panics cross by one bridge (the module `bridge`). Points are simulated
+//! Texts go in, JSON and columns come out: Python plans, stores and draws, but never computes. Every function here is a
+//! few lines around another crate; errors and panics cross by one bridge (the module `bridge`). Points are simulated
 //! without the interpreter's lock, so that Python's threads run them in parallel.
 //!
 //! ## The rooms
@@ -9,16 +9,16 @@
 //! | room | contents |
 //! |---|---|
 //! | `bridge`, `cancel` | errors and panics as exceptions; the flag that ends simulations |
-//! | `records`, `stored` | results as columns; finished points of a store |
+//! | `records`, `stored` | results as columns; a store's finished points |
 //! | `replay`, `mpirun` | traces and real programs as classes |
 //!
 //! ## The main path
 //!
 //! A point, from Python to Python:
 //!
-//! 1. `lib.rs`: `plan` turns the text of an experiment into points, `simulate` runs one.
+//! 1. `lib.rs`: `plan` turns an experiment's text into points, `simulate` runs one.
 //! 2. `bridge.rs`: an error or a panic becomes an exception.
-//! 3. `records.rs`: the tables of the run become dictionaries of columns.
+//! 3. `records.rs`: the run's tables become dictionaries of columns.
 //! 4. `stored.rs`: a finished point is read again, and its digest compared.
 
 mod bridge;
@@ -57,25 +57,25 @@ mod _core {
     use crate::replay::GoalTrace;
     use crate::stored;
 
-    /// Version of the package.
+    /// The package version.
     #[pymodule_export]
     const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-    /// The revision of the model.
+    /// The model revision.
     #[pymodule_export]
     const MODEL_REVISION: u32 = experiment::MODEL_REVISION;
 
-    /// The fingerprint of all that computes the results of points.
+    /// The fingerprint of all code that computes points' results.
     #[pymodule_export]
     const ENGINE: &str = env!("ELANITE_ENGINE");
 
-    /// The fingerprint of all that was compiled, for runs of real programs, too.
+    /// The fingerprint of all compiled code, including runs of real programs.
     #[pymodule_export]
     const SOURCES: &str = env!("ELANITE_SOURCES");
 
-    /// `ENGINE` and `SOURCES` of the checkout at a path. Raises `OSError` if its sources cannot be read.
+    /// `ENGINE` and `SOURCES` for the checkout at a path. Raises `OSError` if its sources cannot be read.
     #[pyfunction]
-    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
+    #[allow(clippy::needless_pass_by_value)] // arguments from Python are owned
     fn fingerprints(root: PathBuf) -> PyResult<(String, String)> {
         let of = |crates| {
             Fingerprint::of(&root, crates)
@@ -87,7 +87,7 @@ mod _core {
 
     /// A machine file as JSON: name, title, and every parameter with its provenance.
     #[pyfunction]
-    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
+    #[allow(clippy::needless_pass_by_value)] // arguments from Python are owned
     fn load_machine(
         py: Python<'_>,
         text: &str,
@@ -99,7 +99,8 @@ mod _core {
         })
     }
 
-    /// The limits of a machine file's machine that a simulation keeps to in silence, as JSON: `key`, `value`, `share`, `message`.
+    /// The limits that a simulation of a machine file's machine silently keeps to, as JSON: `key`, `value`, `share`,
+    /// `message`.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]
     fn machine_warnings(
@@ -113,7 +114,7 @@ mod _core {
         })
     }
 
-    /// The same of the machine of a point.
+    /// The same for a point's machine.
     #[pyfunction]
     fn point_warnings(py: Python<'_>, point_json: &str) -> PyResult<String> {
         let machine = point(point_json)?.machine;
@@ -134,7 +135,7 @@ mod _core {
         })
     }
 
-    /// The points of an experiment on a machine: for each the point, the key that identifies it and its parameters.
+    /// An experiment's points on a machine: for each the point, the key that identifies it and its parameters.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)]
     fn plan(
@@ -154,7 +155,7 @@ mod _core {
         })
     }
 
-    /// What identifies the points of manifests; see `_core.pyi`.
+    /// The identity of manifests' points; see `_core.pyi`.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]
     fn identify(
@@ -169,7 +170,7 @@ mod _core {
         })
     }
 
-    /// The digests of finished points from their tables; see `_core.pyi`.
+    /// Finished points' digests from their tables; see `_core.pyi`.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]
     fn digests(
@@ -179,13 +180,13 @@ mod _core {
         stored::digests(&points, &tables)
     }
 
-    /// The columns of each table that its digest takes.
+    /// The columns in each table's digest.
     #[pyfunction]
     fn hashed(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
         stored::hashed(py)
     }
 
-    /// The records of a point; see `_core.pyi`. Setting `cancel` ends the simulation soon.
+    /// A point's records; see `_core.pyi`. Setting `cancel` ends the simulation soon.
     #[pyfunction]
     #[pyo3(signature = (point_json, cancel, memory=None))]
     fn simulate<'py>(
@@ -203,14 +204,13 @@ mod _core {
         records::to_python(py, &simulated)
     }
 
-    /// The tables of every point: the name of each, and of each column its name, type, unit and description.
+    /// The tables that every point has: each one's name, and for each column its name, type, unit and description.
     #[pyfunction]
     fn tables() -> Vec<records::Description> {
         records::descriptions()
     }
 
-    /// What is drawn of each kind of benchmark where the file describes no figure: its key, the field on the horizontal axis,
-    /// and the metrics.
+    /// The default figure of each benchmark kind: its key, the field on the horizontal axis, and the metrics.
     #[pyfunction]
     fn plots() -> Vec<(&'static str, &'static str, &'static [&'static str])> {
         let plots = experiment::Benchmark::PLOTS.iter();
@@ -246,7 +246,7 @@ mod _core {
         records::of_noise(py, &measurement, source)
     }
 
-    /// The processor of this computer; see `_core.pyi`.
+    /// This computer's processor; see `_core.pyi`.
     #[pyfunction]
     fn measure_processor(py: Python<'_>) -> (String, String, String, u32) {
         let found = py.detach(noise::Processor::measure);
@@ -254,20 +254,20 @@ mod _core {
         (step, core_memory, found.memory.to_string(), found.cores)
     }
 
-    /// How many links the network of a point's machine has on all rails, each direction counted.
+    /// The link count in the network of a point's machine, over all rails and both directions.
     #[pyfunction]
     fn links(point_json: &str) -> PyResult<u32> {
         Ok(calls::links(&point(point_json)?))
     }
 
-    /// Every link of the network of a point's machine, with its ends.
+    /// Every link in the network of a point's machine, with its ends.
     #[pyfunction]
     fn wiring<'py>(py: Python<'py>, point_json: &str) -> PyResult<Bound<'py, PyDict>> {
         let point = point(point_json)?;
         records::of_table(py, &calls::wiring(&point))
     }
 
-    /// Mean, lower and upper end of the 95% confidence interval of independent values.
+    /// The mean, and the lower and upper end of the 95% confidence interval, for independent values.
     #[pyfunction]
     #[allow(clippy::needless_pass_by_value)]
     fn interval(values: Vec<f64>) -> (f64, f64, f64) {
@@ -275,7 +275,7 @@ mod _core {
         (interval.mean, interval.low, interval.high)
     }
 
-    /// A quantity as a number: sizes in B, rates in MB/s, times in us; None if the text is no quantity.
+    /// A quantity as a number: sizes in B, rates in MB/s, times in us; `None` if the text is not a quantity.
     #[pyfunction]
     fn quantity(text: &str) -> Option<(f64, &'static str)> {
         if let Ok(size) = text.parse::<Bytes>() {
@@ -288,13 +288,14 @@ mod _core {
         }
     }
 
-    /// What is wrong with a graph as text: the line, from 1 (none if the whole is wrong), and a message; nothing if all is right.
+    /// The mistake in a graph as text: the line, from 1 (`None` if the whole is wrong), and a message; `None` for a
+    /// valid graph.
     #[pyfunction]
     fn graph_mistake(text: &str) -> Option<(Option<usize>, String)> {
         machine::graph_mistake(text).map(|mistake| (mistake.line, mistake.message))
     }
 
-    /// The same of the forwarding tables of a graph, as far as the graph is right.
+    /// The same for a graph's forwarding tables, as far as the graph is valid.
     #[pyfunction]
     fn routes_mistake(
         cables: &str,
@@ -305,14 +306,14 @@ mod _core {
             .map(|mistake| (mistake.line, mistake.message))
     }
 
-    /// The numbers of the nodes of a job, as experiment files write them: a number, or a text as JSON; none if it is wrong.
+    /// A job's node numbers, as experiment files write them: a number, or a text as JSON; `None` if it is wrong.
     #[pyfunction]
     fn nodes(written: &str) -> Option<Vec<u32>> {
         let nodes: experiment::Nodes = serde_json::from_str(written).ok()?;
         nodes.listed()
     }
 
-    /// The JSON schema of machine or of experiment files.
+    /// The JSON schema for machine or experiment files.
     #[pyfunction]
     fn schema(kind: &str) -> PyResult<String> {
         let schema: Value = match kind {

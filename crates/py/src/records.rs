@@ -1,7 +1,7 @@
-//! Records of a run as Python dictionaries of columns.
+//! A run's records as Python dictionaries of columns.
 //!
-//! A table is a dictionary from the names of its columns to their types, by the names of polars, and their values. The tables
-//! of points are those of [`workload::table`]; this module makes the others.
+//! A table is a dictionary from its column names to their types, by polars' names, and their values. The tables of
+//! points are those in [`workload::table`]; this module makes the others.
 
 use elan::series::SeriesRow;
 use experiment::calls::Simulated;
@@ -12,7 +12,7 @@ use pyo3::types::{PyDict, PyList, PyString};
 use workload::table::{Cell, Column, Table, Value};
 use workload::{BinRow, Tables};
 
-/// A table: names of columns, and the values of each.
+/// A table: column names, and each column's values.
 macro_rules! table {
     ($py:expr, $rows:expr, { $($name:literal: $value:expr),+ $(,)? }) => {{
         let table = PyDict::new($py);
@@ -23,10 +23,10 @@ macro_rules! table {
 
 pub(crate) use table;
 
-/// A column in Python: the type of its values, and the values.
+/// A column in Python: its values' type, and the values.
 type PyColumn<'py> = (&'static str, Bound<'py, PyList>);
 
-/// A column of these values.
+/// A column with these values.
 pub(crate) fn column<T: Cell>(
     py: Python<'_>,
     values: impl Iterator<Item = T>,
@@ -49,7 +49,7 @@ fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>>
     })
 }
 
-/// The tables of a point, and its totals.
+/// A point's tables, and its totals.
 pub fn to_python<'py>(py: Python<'py>, simulated: &Simulated) -> PyResult<Bound<'py, PyDict>> {
     let Simulated {
         records,
@@ -72,7 +72,7 @@ pub fn to_python<'py>(py: Python<'py>, simulated: &Simulated) -> PyResult<Bound<
     Ok(all)
 }
 
-/// The utilisation of parts over time, as a share of each period.
+/// The parts' utilisation over time, as a share of each period.
 pub fn series<'py>(py: Python<'py>, rows: &[SeriesRow]) -> PyResult<Bound<'py, PyDict>> {
     Ok(table!(py, rows.iter(), {
         "time_us": |row| row.begin.as_us_f64(),
@@ -99,13 +99,13 @@ pub fn of_table<'py>(py: Python<'py>, table: &dyn Table) -> PyResult<Bound<'py, 
     Ok(all)
 }
 
-/// The description of a table: its name, and of each column its name, type, unit and description.
+/// A table's description: its name, and for each column its name, type, unit and description.
 pub type Description = (
     &'static str,
     Vec<(String, &'static str, &'static str, &'static str)>,
 );
 
-/// The tables of every point, in their order.
+/// The tables that every point has, in their order.
 pub fn descriptions() -> Vec<Description> {
     let describe = |column: Column| (column.name, column.kind.name(), column.unit, column.about);
     let tables = Tables::default();
@@ -114,12 +114,12 @@ pub fn descriptions() -> Vec<Description> {
     tables.map(|(name, table)| (name, columns(table))).collect()
 }
 
-/// Counts every allocation of the extension module, for the peak of each point. Simulated processes allocate and free small
-/// objects all the time, and real programs run 7% faster with this allocator than with that of glibc.
+/// Counts every allocation in the extension module, for each point's peak. Simulated processes allocate and free small
+/// objects all the time, and real programs run 7% faster with this allocator than with glibc's.
 #[global_allocator]
 static ALLOCATOR: memory::Metered<mimalloc::MiMalloc> = memory::Metered::over(mimalloc::MiMalloc);
 
-/// The results of a noise test: times in whole picoseconds, the bins of the detours, and the profile.
+/// A noise test's results: times in whole picoseconds, the detour bins, and the profile.
 pub fn of_noise<'py>(
     py: Python<'py>,
     measurement: &Measurement,

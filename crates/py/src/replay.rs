@@ -37,7 +37,7 @@ pub struct GoalTrace {
     warnings: Vec<String>,
 }
 
-/// What a replay leaves behind, with what the machine did.
+/// A replay's results, with the machine's records.
 struct Results {
     replayed: Replayed,
     /// Why the replay stopped before its end, and the exit code.
@@ -48,10 +48,10 @@ struct Results {
     resent: u64,
 }
 
-/// The records of a replay, and why it stopped before its end, if it did.
+/// A replay's records, and why it stopped before its end, if it did.
 type Outcome = (Replayed, Option<(String, i32)>);
 
-/// What a replay leaves behind.
+/// A replay's results.
 ///
 /// # Errors
 /// The replay did not begin, or was cancelled.
@@ -77,7 +77,7 @@ fn usage(error: &impl ToString) -> Failure {
 #[pymethods]
 impl GoalTrace {
     #[new]
-    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
+    #[allow(clippy::needless_pass_by_value)] // arguments from Python are owned
     fn new(py: Python<'_>, file: PathBuf) -> PyResult<GoalTrace> {
         let trace = guarded(py, || Trace::open(&file).map_err(|problem| usage(&problem)))?;
         Ok(GoalTrace {
@@ -88,8 +88,9 @@ impl GoalTrace {
         })
     }
 
-    /// Replays the trace on a machine, once; returns tables by columns, also of a replay that stopped before its end, for the reason
-    /// in `early`. `buffered` is the room for the bytes of sends of each pair of ranks. Setting `cancel` ends the replay soon.
+    /// Replays the trace on a machine, once; returns tables by columns, also of a replay that stopped before its end,
+    /// for the reason in `early`. `buffered` is the room for sends, per pair of ranks. Setting `cancel` ends the replay
+    /// soon.
     #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as above
     fn replay<'py>(
         &self,

@@ -1,7 +1,8 @@
-//! Finished points of a store, checked: their identities from their content, and their digests from the columns of their tables.
+//! A store's finished points, checked: their identities from their content, and their digests from their tables'
+//! columns.
 //!
-//! Many points come at once, with the rows of a table of all of them one after the other: a point has a few rows of each table, and a
-//! call of its own would cost more than its digest.
+//! Many points come in one call, with all their rows for a table one after the other: a point has a few rows in each
+//! table, and a separate call would cost more than its digest.
 
 use std::collections::HashMap;
 
@@ -15,36 +16,36 @@ use serde::Deserialize;
 use workload::Tables;
 use workload::table::{Column, Type, Value, Values};
 
-/// The part of a manifest that holds the point.
+/// A manifest's part that holds the point.
 #[derive(Deserialize)]
 struct Manifest {
     point: Point,
 }
 
-/// Key, parameters as JSON, series and seed of a point.
+/// A point's key, parameters as JSON, series and seed.
 pub type Identified = (String, String, String, u64);
 
-/// What identifies the point of a manifest; `None` if the text holds no point.
+/// The identity of a manifest's point; `None` if the text holds no point.
 pub fn identified(manifest: &[u8]) -> Option<Identified> {
     let Manifest { point } = serde_json::from_slice(manifest).ok()?;
     let parameters = serde_json::to_string(&point.parameters()).ok()?;
     Some((point.key(), parameters, point.series, point.seed))
 }
 
-/// A column of a table: numbers without gaps as eight bytes each, in the order of this machine, or any values.
+/// A table column: numbers without gaps as eight bytes each, in this machine's byte order, or any values.
 #[derive(FromPyObject)]
 pub enum Given {
-    /// Numbers; those of floating-point by their bits, and a truth value is 0 or 1.
+    /// Numbers; floating-point ones by their bits, and a truth value is 0 or 1.
     Packed(PyBackedBytes),
-    /// Texts, or nothing.
+    /// Texts, or `None`.
     Texts(Vec<Option<String>>),
-    /// Numbers, or nothing.
+    /// Numbers, or `None`.
     Integers(Vec<Option<u64>>),
-    /// Numbers, or nothing.
+    /// Numbers, or `None`.
     Numbers(Vec<Option<f64>>),
 }
 
-/// A column, and the type of its values.
+/// A column, and its values' type.
 struct Typed<'a>(Type, &'a Given);
 
 impl Values for Typed<'_> {
@@ -85,11 +86,11 @@ impl Values for Typed<'_> {
     }
 }
 
-/// The rows of a table of all points: their number for each point, and the columns that the digest takes.
+/// One table's rows for all points: their number for each point, and the columns in the digest.
 type Rows = (Vec<usize>, HashMap<String, Given>);
 
-/// The digests of points, of which each has a base and the numbers of packets, events and picoseconds; `None` for a point whose
-/// tables lack a value, or have one of another type.
+/// The points' digests; each point has a base and the numbers of packets, events and picoseconds; `None` for a point
+/// with a missing value in its tables, or one of another type.
 pub fn digests(
     points: &[(String, u64, u64, u64)],
     tables: &HashMap<String, Rows>,
@@ -128,7 +129,7 @@ pub fn digests(
     found
 }
 
-/// The columns of each table that its digest takes.
+/// The columns in each table's digest.
 pub fn hashed(py: Python<'_>) -> PyResult<Bound<'_, PyDict>> {
     let all = PyDict::new(py);
     for (name, table) in Tables::default().all() {

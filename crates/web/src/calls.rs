@@ -1,9 +1,9 @@
-//! The calls of a page, as functions of texts.
+//! The calls from a page, as functions on texts.
 //!
 //! | call | arguments | result |
 //! |---|---|---|
-//! | `version` | | model revision, fingerprint of the engine |
-//! | `machines` | | name, title and text of each shipped machine file |
+//! | `version` | | model revision, engine fingerprint |
+//! | `machines` | | each shipped machine file's name, title and text |
 //! | `simulate` | point's text | as in [`program`]; and `latencies` |
 //! | others | | see [`program`] |
 
@@ -15,10 +15,10 @@ use kernel::statistics::Histogram;
 use serde_json::{Value, json};
 use units::Bytes;
 
-/// The memory of a run: half of the address space, since a list that grows needs twice its place.
+/// A run's memory: half of the address space, since a growing list needs twice its place.
 const ROOM: Bytes = Bytes::from_kb(2 << 20);
 
-/// The result of a call, as JSON.
+/// A call's result, as JSON.
 pub fn answer(call: &str, arguments: &str, seen: Seen) -> Result<Value, Failure> {
     match call {
         "version" => Ok(json!({"revision": MODEL_REVISION, "engine": env!("ELANITE_ENGINE")})),
@@ -38,7 +38,7 @@ fn simulate(mut point: Point, seen: Seen) -> Result<Value, Failure> {
     Ok(records)
 }
 
-/// A histogram: the least times of its bins, and their counts.
+/// A histogram: its bins' least times, and their counts.
 fn bins(job: &str, times: &Histogram) -> Value {
     let bins = times.counts().map(|(lower, count)| (lower.as_ps(), count));
     let (lower, count): (Vec<u64>, Vec<u64>) = bins.unzip();

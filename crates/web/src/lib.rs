@@ -3,9 +3,9 @@
 //! Texts go in, JSON comes out: the module answers the calls of [`experiment::program`], and some for pages. `make web` compiles
 //! it for `wasm32-unknown-unknown`. `web/engine` has the worker that runs the module, and the calls with their types.
 //!
-//! A point has the digest of the native engine: a run depends neither on the size of pointers nor on threads or the host's
-//! arithmetic. A page has no files, so an experiment that names files of pairs, flows or traces is an error. The module has at
-//! most 4 GB of memory, and a run 2 GB.
+//! A point has the same digest as in the native engine: a run is independent of pointer size, threads and the host's
+//! arithmetic. A page has no files, so an experiment that names pair, flow or trace files is an error. The module has
+//! at most 4 GB of memory, and a run 2 GB.
 //!
 //! A run occupies its worker until it ends, and calls an observer with its progress. To cancel a run, end its worker. A worker
 //! is unusable after a panic.
@@ -14,17 +14,17 @@
 //!
 //! | room | contents |
 //! |---|---|
-//! | `calls` | the calls, as functions of texts |
-//! | `observer` | the progress of a run, for JavaScript |
+//! | `calls` | the calls, as functions on texts |
+//! | `observer` | a run's progress, for JavaScript |
 //! | `shipped` | the shipped machine files |
-//! | `panic` | panics as errors of JavaScript |
+//! | `panic` | panics as JavaScript errors |
 //!
 //! ## The main path
 //!
 //! A point, from the page to the page:
 //!
-//! 1. `lib.rs`: `answer` receives a call, its arguments as JSON, and the observer of the worker.
-//! 2. `calls.rs`: `simulate` runs the point, and adds the histograms of latencies to the records.
+//! 1. `lib.rs`: `answer` receives a call, its arguments as JSON, and the worker's observer.
+//! 2. `calls.rs`: `simulate` runs the point, and adds the latency histograms to the records.
 //! 3. `observer.rs`: the worker receives the progress.
 //! 4. `panic.rs`: a broken invariant becomes an error with its place.
 
@@ -38,7 +38,7 @@ use observer::Seen;
 use serde_json::json;
 use wasm_bindgen::prelude::wasm_bindgen;
 
-/// Counts every allocation, for the bound of a run.
+/// Counts every allocation, for a run's bound.
 #[global_allocator]
 static ALLOCATOR: Metered = Metered::new();
 

@@ -1,4 +1,4 @@
-//! The progress of a run, for JavaScript.
+//! A run's progress, for JavaScript.
 
 use elan::Observer;
 use experiment::{Point, Workload};
@@ -24,24 +24,24 @@ extern "C" {
     ) -> Result<(), JsValue>;
 }
 
-/// The observer of a point's run.
+/// A point's observer.
 pub fn observer(point: &Point, seen: Seen) -> Observer {
     let end = end(point).map(|time| number(time.as_ps()));
     Observer::new(move |progress: Progress| {
         let (time, events) = (number(progress.time.as_ps()), number(progress.events));
-        // An error of the function does not end the run.
+        // An error in the function does not end the run.
         let _ = seen.call(&JsValue::NULL, time, events, end);
     })
 }
 
-/// The end of a run of steady traffic, unless its precision asks for more; `None` for a search, and for programs that end by
-/// themselves.
+/// When a run with steady traffic ends, unless its precision asks for more; `None` for a search, and for programs that
+/// end by themselves.
 fn end(point: &Point) -> Option<Time> {
     let steady = matches!(&point.workload, Workload::Jobs(traffic) if traffic.saturation.is_none());
     steady.then(|| point.run.warm_up.saturating_add(point.run.window))
 }
 
-/// A count as a number of JavaScript, which is exact up to 2^53.
+/// A count as a JavaScript number, which is exact up to 2^53.
 fn number(count: u64) -> f64 {
     count as f64
 }

@@ -1,7 +1,7 @@
-//! Panics as errors of JavaScript.
+//! Panics as JavaScript errors.
 //!
-//! A panic of WebAssembly is a trap without words. The hook throws the words first; the stack is not unwound, and the module must
-//! not be called again.
+//! A WebAssembly panic is a trap without a message. The hook throws the message first; the stack is not unwound, and
+//! the module must not be called again.
 
 use std::panic::set_hook;
 use wasm_bindgen::throw_str;

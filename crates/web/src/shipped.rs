@@ -9,7 +9,7 @@ macro_rules! files {
     };
 }
 
-/// The names and texts of the machine files.
+/// The machine files' names and texts.
 const MACHINES: [(&str, &str); 6] = files![
     "es40-qsnet",
     "infiniband-ndr",
@@ -19,7 +19,7 @@ const MACHINES: [(&str, &str); 6] = files![
     "smart-multirail",
 ];
 
-/// All machine files: name, title and text of each.
+/// All machine files: each one's name, title and text.
 pub fn machines() -> Result<Value, Failure> {
     let listed = MACHINES.iter().map(|&(name, text)| {
         let title = calls::load_machine(text, name, &[])?["title"].take();

@@ -1,14 +1,14 @@
-//! The replay on a simulated machine: each rank is a process of a job, and its calls are those of Tports.
+//! The replay on a simulated machine: each rank is a process in a job, and its calls are Tports calls.
 //!
 //! Buffers have a length and no contents. A process has one buffer, as long as its longest message, for all sends and receives.
 //!
 //! ## Buffered sends
 //!
-//! A long send ends when its bytes have been fetched. Programs on libraries that copy the bytes into a buffer of the connection
-//! (the slots of NCCL) go on before that, and their traces may wait for ever if sends do not. With [`Buffers::sends`], each pair of
-//! ranks has so many bytes of room: a send ends with its call if its bytes have room beside those that have not been fetched,
-//! and else, in the order of the sends, when they have. A send of more bytes than all of the room ends when it has been fetched.
-//! The copy itself takes no time.
+//! A long send ends when its bytes have been fetched. Programs on libraries that copy the bytes into a connection's
+//! buffer (NCCL's slots) continue before that, and their traces may wait forever if sends do not. [`Buffers::sends`]
+//! gives each pair of ranks room for sends: a send ends with its call if its bytes have room beside those that have not
+//! been fetched, and otherwise, in the order of the sends, when they have. A send with more bytes than the whole room
+//! ends when it has been fetched. The copy itself takes no time.
 
 use super::{Failure, Record, Replayed, check_sizes};
 use crate::progress::{Free, Progress};
@@ -24,7 +24,8 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// The latest end of a computation. The days behind it, of the 213 that simulated time holds, are room for calls and packets.
+/// A computation's latest end. The days behind it, out of the 213 that simulated time holds, are room for calls and
+/// packets.
 const HORIZON: Time = Time::from_secs(200 * 24 * 3600);
 
 /// The ranks on the cluster.
@@ -33,17 +34,17 @@ struct Ranks {
     processes: Vec<Process>,
     /// The first thing that failed.
     failure: RefCell<Option<Failure>>,
-    /// The room for the bytes of sends of each pair of ranks, and what of it is in use.
+    /// The room for sends, per pair of ranks, and its used bytes.
     room: u64,
     rooms: RefCell<HashMap<(u32, u32), Use>>,
 }
 
-/// Where the buffers of ranks lie, and how many bytes of sends each pair of ranks keeps in one.
+/// The ranks' buffers: their memory, and the room for sends per pair of ranks.
 #[derive(Clone, Copy, Debug)]
 pub struct Buffers {
-    /// The memory of messages.
+    /// The messages' memory.
     pub placement: Placement,
-    /// The room for sends; none: a send ends as the machine has it.
+    /// The room for sends; if zero, a send ends as on the machine.
     pub sends: Bytes,
 }
 
@@ -60,27 +61,28 @@ impl From<Placement> for Buffers {
 #[derive(Default)]
 struct Use {
     bytes: u64,
-    /// Sends whose bytes have no room so far, in the order of their calls: number, operation and when it was free.
+    /// Sends without room so far, in the order of their calls: number, operation and when it was free.
     waiting: VecDeque<(u32, Operation, Time)>,
 }
 
 struct Process {
     pe: Pe,
     buffer: ElanAddr,
-    /// Fired when all operations of the rank have ended, or when something has failed.
+    /// Fired when all of the rank's operations have ended, or after a failure.
     over: Signal,
-    /// When each stream of computation has computed all that it was given; of the first one, without its calls and without noise.
+    /// When each computation stream has finished its computations so far; for the first one, without its calls and
+    /// without noise.
     streams: RefCell<HashMap<u8, Time>>,
 }
 
-/// Replays a trace by a job with a process for each rank, on a cluster. `keep` says whether the operations are kept, and the
-/// utilisation of links over time.
+/// Replays a trace by a job with a process for each rank, on a cluster. With `keep`, the records hold the operations,
+/// and link utilisation over time.
 ///
 /// # Errors
-/// What is wrong with the trace; no room for the ranks; a bound passed; the run cancelled.
+/// A mistake in the trace; no room for the ranks; an exceeded bound; a cancelled run.
 ///
 /// # Panics
-/// If the job has another number of processes.
+/// If the job has another process count.
 pub fn on_cluster(
     trace: Trace,
     cluster: &mut Cluster,
@@ -97,18 +99,18 @@ pub fn on_cluster(
     started.finish(cluster, run, series.map(Series::rows).unwrap_or_default())
 }
 
-/// A trace whose ranks are on a cluster, perhaps among others.
+/// A trace with its ranks on a cluster, perhaps among others.
 pub struct Started(Rc<Ranks>);
 
 impl Started {
-    /// Puts a process of the job on the cluster for each rank of a trace. The ranks begin at a moment. `keep` says whether the
-    /// operations are kept.
+    /// Puts a process of the job on the cluster for each rank in a trace. The ranks begin at a moment. With `keep`, the
+    /// records hold the operations.
     ///
     /// # Errors
-    /// What is wrong with the trace; no room for the ranks.
+    /// A mistake in the trace; no room for the ranks.
     ///
     /// # Panics
-    /// If the job has another number of processes.
+    /// If the job has another process count.
     pub fn new(
         mut trace: Trace,
         (cluster, begin): (&Cluster, Time),
@@ -153,10 +155,10 @@ impl Started {
         Ok(Started(ranks))
     }
 
-    /// The records after a run of the cluster, which has ended as `run` says.
+    /// The records after a cluster run that ended with `run`.
     ///
     /// # Errors
-    /// What is wrong with the trace; messages without partners; the reason why the run stopped.
+    /// A mistake in the trace; messages without partners; the reason why the run stopped.
     pub fn finish(
         self,
         cluster: &Cluster,
@@ -168,7 +170,7 @@ impl Started {
         }
         let (mut record, now) = (self.0.record.borrow_mut(), cluster.now());
         match run {
-            // The trace says why ranks wait for ever, unless packets do.
+            // The trace has the reason why ranks wait forever, unless packets do.
             Ok(()) | Err(Stop::Deadlock { packets: None, .. }) => {
                 record.finish(now, series, &failed(cluster))
             }
@@ -177,7 +179,7 @@ impl Started {
     }
 }
 
-/// The failed parts of the machine, in words.
+/// The machine's failed parts, in words.
 fn failed(cluster: &Cluster) -> Vec<String> {
     let topology = cluster.config().fabric.topology;
     let episodes = cluster.faults();
@@ -225,7 +227,7 @@ impl Ranks {
         self.look(rank);
     }
 
-    /// Ends the rank's process if all of the rank's operations have ended.
+    /// Ends the rank's process if all its operations have ended.
     fn look(&self, rank: u32) {
         let record = self.record.borrow();
         if record.progress[rank as usize].ended == record.trace.count(rank) {
@@ -247,7 +249,7 @@ impl Ranks {
         }
     }
 
-    /// Gives free operations to the processor of their rank, and those that their starts make free.
+    /// Gives free operations to their rank's processor, and those that their starts make free.
     fn give(self: &Rc<Self>, rank: u32, mut free: Vec<Free>) -> Result<(), Problem> {
         while !free.is_empty() {
             let mut next = Vec::new();
@@ -322,7 +324,7 @@ impl Ranks {
             });
             return;
         }
-        // The turn of the processor behind the call.
+        // The processor's turn behind the call.
         let (called, pair) = (process.pe.compute(Time::ZERO), (rank, operation.peer));
         process.pe.node().serve("buffered send", async move {
             called.await;
@@ -334,7 +336,7 @@ impl Ranks {
         });
     }
 
-    /// The call of a send is over: its bytes go into the buffer of its pair of ranks, or wait for room there.
+    /// A send's call is over: its bytes go into the buffer of its pair of ranks, or wait for room there.
     fn fill(self: &Rc<Self>, pair: (u32, u32), send: (u32, Operation, Time)) {
         let mut rooms = self.rooms.borrow_mut();
         rooms.entry(pair).or_default().waiting.push_back(send);
@@ -342,7 +344,7 @@ impl Ranks {
         self.come_in(pair);
     }
 
-    /// The bytes of a send have been fetched, from the buffer or while they waited for room there.
+    /// A send's bytes have been fetched, from the buffer or while they waited for room there.
     fn empty(self: &Rc<Self>, pair: (u32, u32), send: (u32, Operation, Time)) {
         let (number, operation, free) = send;
         let mut rooms = self.rooms.borrow_mut();
@@ -361,7 +363,7 @@ impl Ranks {
         self.come_in(pair);
     }
 
-    /// The bytes of the next sends come into the buffer, as far as there is room, and these sends end.
+    /// The next sends' bytes come into the buffer, as far as there is room, and these sends end.
     fn come_in(self: &Rc<Self>, pair: (u32, u32)) {
         let mut ended = Vec::new();
         let mut rooms = self.rooms.borrow_mut();
@@ -423,7 +425,7 @@ impl Ranks {
         });
     }
 
-    /// Starts a computation; it says itself when it starts, if others wait for that.
+    /// Starts a computation; it reports its own start, if others wait for that.
     fn compute(self: &Rc<Self>, rank: u32, one: &Free) -> Result<(), Problem> {
         let process = &self.processes[rank as usize];
         let (number, tells, free) = (one.number, one.tells_start, process.pe.now());
@@ -447,7 +449,7 @@ impl Ranks {
             ranks.give_or_fail(rank, started.map(|()| next));
         };
         if operation.cpu == 0 {
-            // Both turns of the processor are taken now, so that nothing comes between them.
+            // Both of the processor's turns are taken now, so that no other operation comes between them.
             let begin = tells.then(|| pe.compute(Time::ZERO));
             let work = pe.compute(time);
             pe.node().serve("computation", async move {

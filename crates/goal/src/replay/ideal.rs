@@ -1,8 +1,9 @@
-//! The replay on an ideal network: what a program takes longer on a machine is the cost of the machine.
+//! The replay on an ideal network: a program's additional time on a machine is the machine's cost.
 //!
-//! The network is that of `mpirun --network ideal`. A call takes the processor for [`CALL`]. A message is there [`LATENCY`] after
-//! its send has started, whatever its length and whoever else sends. A send ends with its call; a receive, when its call is over and
-//! its message is there. Computation takes its time, without noise. The processor of stream 0 makes all calls.
+//! The network is that of `mpirun --network ideal`. A call takes the processor for [`CALL`]. A message arrives
+//! [`LATENCY`] after its send has started, for any length and any other traffic. A send ends with its call; a receive,
+//! when its call is over and its message is there. Computation takes its time, without noise. The processor of stream 0
+//! makes all calls.
 
 use super::{Failure, Record, Replayed, check_sizes};
 use crate::progress::{Free, Progress};
@@ -14,22 +15,22 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
 
-/// The time that a call takes of the processor: that of the ES40's libraries.
+/// A call's processor time: that of the ES40's libraries.
 pub const CALL: Time = Time::from_ns(250);
 
-/// The time from the start of a send to the arrival of its message.
+/// The time from a send's start to its message's arrival.
 pub const LATENCY: Time = Time::from_us(1);
 
 /// How many events pass between two looks at the bounds.
 const INTERVAL: u64 = 1 << 12;
 
-/// Something that happens at a rank, to one of its operations.
+/// An event at a rank, for one of its operations.
 enum Event {
     /// The operation starts, and others wait for that.
     Starts(u32),
     /// The operation ends, if it does not wait for a message; else its call is over.
     Over(u32, Operation, Time),
-    /// The second call of a probe is over, which waits.
+    /// A probe's second call is over, which waits.
     Waits(Posted),
     /// A message is there.
     Arrives(Message),
@@ -42,7 +43,7 @@ struct Message {
     size: u64,
 }
 
-/// A receive or probe whose call is over.
+/// A receive or probe after its call.
 #[derive(Clone, Copy)]
 struct Posted {
     number: u32,
@@ -50,11 +51,11 @@ struct Posted {
     free: Time,
 }
 
-/// What has come to a rank, and what the rank waits for. Each entry has its place in the order of all entries.
+/// A rank's arrivals, and the operations that wait for them. Each entry has its place in the order of all entries.
 #[derive(Default)]
 struct Inbox {
     entries: u64,
-    /// By peer and tag, either of which may be [`ANY`].
+    /// By peer and tag; either may be [`ANY`].
     posted: HashMap<(u32, u32), VecDeque<(u64, Posted)>>,
     /// Messages that no receive has taken, by peer and tag.
     unexpected: HashMap<(u32, u32), VecDeque<(u64, Message)>>,
@@ -62,7 +63,7 @@ struct Inbox {
     probes: Vec<Posted>,
 }
 
-/// Takes the first entry of a list out of its map.
+/// Takes a list's first entry out of its map.
 fn take<T>(lists: &mut HashMap<(u32, u32), VecDeque<(u64, T)>>, key: (u32, u32)) -> Option<T> {
     let list = lists.get_mut(&key)?;
     let (_, first) = list.pop_front()?;
@@ -113,7 +114,7 @@ impl Inbox {
             let fits = |&(&(from, of), _): &(&(u32, u32), &VecDeque<(u64, Message)>)| {
                 (peer == ANY || peer == from) && (tag == ANY || tag == of)
             };
-            // Places in the order are unique, so that the order of the map does not matter.
+            // Places in the order are unique, so that the map's order does not matter.
             let lists = self.unexpected.iter().filter(fits);
             let first = lists.min_by_key(|(_, list)| list.front().map(|&(entry, _)| entry));
             first.map_or((peer, tag), |(&key, _)| key)
@@ -134,14 +135,14 @@ struct Ideal {
     record: Record,
     queue: EventQueue<(u32, Event)>,
     inboxes: Vec<Inbox>,
-    /// When each stream of a rank has nothing more to do.
+    /// When each of a rank's streams becomes idle.
     streams: Vec<Vec<Time>>,
     /// Polls that found no message and have their next call scheduled, by rank and number.
     looks: BTreeMap<(u32, u32), Operation>,
 }
 
 impl Ideal {
-    /// Gives free operations to the processors of their rank.
+    /// Gives free operations to their rank's processors.
     fn give(&mut self, rank: u32, free: &[Free]) -> Result<(), Failure> {
         let now = self.queue.now();
         let key = u64::from(rank);
@@ -219,7 +220,7 @@ impl Ideal {
         Ok(())
     }
 
-    /// Whether the next calls of polls are all that is scheduled, and find no message: nor do any calls after these.
+    /// Whether the next calls of polls are all that is scheduled, and find no message: then no later calls do.
     fn stands_still(&self) -> bool {
         let found =
             |(&(rank, _), &look): (&(u32, u32), &Operation)| self.inboxes[rank as usize].has(look);
@@ -301,10 +302,11 @@ impl Ideal {
     }
 }
 
-/// Replays a trace on the ideal network; `keep` says whether the operations are kept. Setting `cancel` ends the replay soon.
+/// Replays a trace on the ideal network; with `keep`, the records hold the operations. Setting `cancel` ends the replay
+/// soon.
 ///
 /// # Errors
-/// What is wrong with the trace; a bound passed; the run cancelled.
+/// A mistake in the trace; an exceeded bound; a cancelled run.
 pub fn on_ideal(
     mut trace: Trace,
     keep: bool,

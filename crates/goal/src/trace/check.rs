@@ -1,4 +1,4 @@
-//! The checks of a trace before anybody gets it: every number and every offset of the binary form, and circles of dependencies.
+//! The checks of a trace before it is returned: every number and offset in the binary form, and dependency circles.
 //!
 //! A text is checked twice: block by block while it is translated, so that errors name its lines, and as a binary file then.
 
@@ -10,10 +10,10 @@ use crate::text::Block;
 use crate::{ANY, Kind, Operation, Place, Problem, Schedule};
 use units::Time;
 
-/// The longest computation: half of what a moment of simulated time can be, so that sums of two have room.
+/// The longest computation: half of the latest moment in simulated time, so that sums of two have room.
 const LONGEST: Time = Time::from_secs(100 * 24 * 3600);
 
-/// What is wrong with an operation on a circle.
+/// The error for an operation on a circle.
 const CIRCLE: &str =
     "it never starts, because its dependencies form a circle; take one of them out";
 
@@ -40,7 +40,7 @@ impl Trace {
         Ok(self)
     }
 
-    /// Where the block of a rank lies.
+    /// The place of a rank's block.
     fn part(&mut self, rank: u32) -> Result<Part, Problem> {
         let at = HEAD + 16 * u64::from(rank);
         let mut place = [0; 16];
@@ -79,7 +79,7 @@ impl Trace {
         })
     }
 
-    /// Checks the operations of a rank and their dependencies.
+    /// Checks a rank's operations and their dependencies.
     fn check(&mut self, rank: u32) -> Result<(), Problem> {
         let part = self.parts[rank as usize];
         let (ranks, count) = (self.ranks(), part.count);
@@ -103,7 +103,7 @@ impl Trace {
                 _ => None,
             };
             if let Some(what) = what {
-                // The lines of a text are not known here yet, and a text has no such peers and tags.
+                // A text's lines are not known here yet, and a text has no such peers and tags.
                 return Err(self.problem(rank, number, &what));
             }
             if operation.kind != Kind::Calc {
@@ -167,7 +167,7 @@ impl Trace {
     }
 }
 
-/// Checks what the check of the binary form could not name by its line.
+/// Checks the points for which the check of the binary form has no line.
 pub(super) fn check_text(block: &Block) -> Result<(), Wrong> {
     let schedule = &block.schedule;
     let wrong = |number: usize, what: &str| {

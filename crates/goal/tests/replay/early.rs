@@ -8,7 +8,8 @@ use libelan::Job;
 use std::sync::atomic::AtomicBool;
 use units::Time;
 
-/// What a replay without an end did until then: the operations that ended, those that wait, and which send a receive took.
+/// The progress of a replay that does not end: the operations that ended, those that wait, and the sends that receives
+/// took.
 #[test]
 fn a_replay_without_an_end_leaves_its_records() {
     let trace = "num_ranks 3
@@ -51,7 +52,7 @@ fn a_bound_leaves_the_records_of_messages_on_their_way() {
         let receives = format!("recv 4000000b from {first}\nrecv 5b from 0 tag 1\n");
         format!("num_ranks 2\nrank 0 {{\n{sends}}}\nrank 1 {{\n{receives}}}")
     };
-    // Where the first receive may have either message, the records do not say which send the second one took.
+    // Where the first receive may have either message, the records leave the second one's send open.
     let cases = [
         (2, "0 tag 2", Some((0, 1))),
         (2, "-1 tag -1", None),

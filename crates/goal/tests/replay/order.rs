@@ -1,4 +1,4 @@
-//! Random traces, whose operations come in the order of their dependencies.
+//! Random traces, with operations in the order of their dependencies.
 
 use super::{es40, ideal, ns, row, text, times};
 use goal::replay::Replayed;
@@ -19,7 +19,7 @@ fn schedules() -> impl Strategy<Value = Vec<Schedule>> {
         let mut all = vec![Schedule::default(); ranks as usize];
         for ((one, other), size, tag, places, how) in steps {
             let (one, other) = (one % ranks, other % ranks);
-            // Receives of one way are in a chain, so that messages find receives that are as long.
+            // Receives for one way are in a chain, so that messages find receives of the same length.
             let mut add = |rank: u32, operation: Operation, choice: usize| {
                 let schedule = &mut all[rank as usize];
                 let number = schedule.add(operation);
@@ -55,7 +55,7 @@ fn schedules() -> impl Strategy<Value = Vec<Schedule>> {
     })
 }
 
-/// Compares the result of a replay with the trace.
+/// Compares a replay's result with the trace.
 fn assert_ordered(schedules: &[Schedule], replayed: &Replayed) {
     let count: usize = schedules
         .iter()
@@ -82,7 +82,7 @@ fn assert_ordered(schedules: &[Schedule], replayed: &Replayed) {
                     (times[earlier as usize][usize::from(!started)], started)
                 })
                 .collect();
-            // It is free at the moment at which the last of these ends, or at the start of one.
+            // It is free when the last of these ends, or when one starts.
             assert!(ends.iter().all(|(time, _)| free >= time));
             if ends.iter().all(|&(_, started)| !started) {
                 let last = ends.iter().map(|&(time, _)| time).max();
@@ -90,7 +90,7 @@ fn assert_ordered(schedules: &[Schedule], replayed: &Replayed) {
             }
         }
     }
-    // The n-th message of a way takes longer than nothing.
+    // The n-th message on a way takes longer than zero.
     for (source, schedule) in (0..).zip(schedules) {
         let mut seen = Vec::new();
         for (number, operation) in (0..).zip(&schedule.operations) {

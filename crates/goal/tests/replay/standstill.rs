@@ -6,7 +6,7 @@ use goal::replay::{Buffers, Failure, Replayed, on_cluster};
 use libelan::Job;
 use units::{Bytes, Time};
 
-/// A ring of ranks, each of which sends to the right and then receives from the left, some times.
+/// A ring of ranks, each of which repeatedly sends to the right and then receives from the left.
 fn ring(ranks: u32, steps: u32, size: u64) -> String {
     let block = |rank: u32| {
         let (right, left) = ((rank + 1) % ranks, (rank + ranks - 1) % ranks);
@@ -63,7 +63,7 @@ fn a_circle_of_long_sends_is_a_deadlock() {
     );
 }
 
-/// When the replay of a trace stands still.
+/// When a trace's replay stands still.
 fn end(text: &str) -> String {
     let Err(Failure::Partners(_, left)) = es40(text, 1) else {
         panic!("it ends");
@@ -113,7 +113,7 @@ b requires a
     }
 }
 
-/// One missing receive: who waits behind it is not said to lack a partner.
+/// One missing receive: operations that wait behind it are not reported as lacking a partner.
 #[test]
 fn a_path_ends_at_what_is_missing() {
     let text = "num_ranks 3
@@ -137,7 +137,7 @@ send 8b to 1 tag 6
     }
 }
 
-/// With room for its bytes, a ring whose ranks send first takes all its steps; a send ends with its call.
+/// With room for its bytes, a ring in which all ranks send first takes all its steps; a send ends with its call.
 #[test]
 fn buffered_sends_go_on() {
     let text = ring(4, 3, 200_000);
@@ -153,11 +153,11 @@ fn buffered_sends_go_on() {
     );
     let total: u64 = replayed.ranks.iter().map(|row| row.received).sum();
     assert_eq!(total, 12);
-    // Less room than a message: none of these is buffered.
+    // Less room than a message: no message is buffered.
     assert!(problems(buffered(&text, 199_999))[0].contains("it waits for operation 1 of rank 1"));
 }
 
-/// Room for one of two messages: the second send ends when the bytes of the first have been fetched.
+/// Room for one of two messages: the second send ends when the first one's bytes have been fetched.
 #[test]
 fn a_send_without_room_waits_for_those_before() {
     let text = "num_ranks 2
@@ -183,12 +183,12 @@ c requires b
             assert!(second < fetched + ns(50_000), "{second} {fetched}");
         }
     }
-    // A send that is longer than all of the room ends with its transfer, as without buffers.
+    // A send that is longer than the whole room ends with its transfer, as without buffers.
     let alone = buffered(text, 99_999).unwrap();
     assert_eq!(alone.digest, buffered(text, 0).unwrap().digest);
 }
 
-/// Without buffers nothing changes, also for messages without bytes.
+/// Without buffers results stay the same, also for messages without bytes.
 #[test]
 fn no_room_is_the_machine_as_it_is() {
     let text = "num_ranks 2\nrank 0 {\nsend 0b to 1\n}\nrank 1 {\nrecv 0b from 0\n}";
