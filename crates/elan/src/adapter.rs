@@ -15,7 +15,7 @@
 //! Each part owns its state. A part receives events, and has the [`Wires`] to everything beyond itself: the network,
 //! the bus, the clock, all processes' memory. A part returns requests to other parts of its adapter, and the
 //! [`Adapter`] passes them on. The parts that all generations share are always there; a list in the machine file names
-//! further parts an adapter has ([`Part`](crate::Part)). To add a part: write its file, name it here with its routing,
+//! the adapter's further parts ([`Part`](crate::Part)). To add a part: write its file, name it here with its routing,
 //! and read its parameters from the machine file.
 
 pub mod bus;

@@ -2,8 +2,8 @@
 //!
 //! An adapter's status is known at its node only when the adapter has written it down, some time after it has changed
 //! (coll2003 s3: "The state is updated by the NICs"). [`Busy`] counts the messages that the adapter sends and receives,
-//! and remembers status changes that its node does not know yet. It is either exact, or one bit that every beginning
-//! sets and every end clears ([`Status`]).
+//! and remembers status changes that its node does not know yet. The status is either exact, or one bit that every
+//! beginning sets and every end clears ([`Status`]).
 
 use crate::config::rails::Status;
 use std::collections::VecDeque;

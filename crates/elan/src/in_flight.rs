@@ -220,7 +220,7 @@ pub(crate) struct Packet {
     pub offset: Bytes,
     pub length: Bytes,
     pub payload: Option<Box<[u8]>>,
-    /// Why the other end finally refuses the packet, or why the owner could not read a get's bytes.
+    /// Why the other end permanently refuses the packet, or why the owner could not read a get's bytes.
     pub fault: Option<Box<Fault>>,
     /// Refusals so far.
     pub refusals: u32,

@@ -1,4 +1,4 @@
-//! Packets as the Elan forms them: a header with the routing tags, then *transactions* with up to 64 bytes payload,
+//! Packets as the Elan forms them: a header with the routing tags, then *transactions* with up to 64 bytes of payload,
 //! each with its own header, address and CRC (petrini2003 s2.2.1, figure 3).
 
 use crate::transaction::{INSERTED, MOST_TRANSACTIONS, WORD};

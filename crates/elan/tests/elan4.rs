@@ -49,7 +49,7 @@ fn a_short_message() {
     });
     let (adapter, bus) = (&config.adapter, &config.bus);
     let ready = bursts(bus, 8 + 40) + adapter.command + STEN_START;
-    // 8 bytes header, a transaction with 10 more, 2 bytes a flit.
+    // An 8-byte header, a transaction with 10 more, 2 bytes a flit.
     let arrival = travel(&config, ready, (8 + 10 + 40) / 2);
     let copied = bus.turnaround + bursts(bus, 64);
     let seen = arrival + adapter.input + adapter.event + copied + adapter.poll;

@@ -161,7 +161,7 @@ fn zero_bytes_cannot_fault() {
     });
 }
 
-/// The destination refuses finally: the rest of the message is not sent.
+/// The destination refuses permanently: the rest of the message is not sent.
 #[test]
 fn an_error_ends_a_long_dma() {
     let mut bench = bench(Placement::Adapter, Placement::Adapter);

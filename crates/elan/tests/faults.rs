@@ -398,7 +398,7 @@ fn parts(config: &Config) -> [Part; 3] {
     [cable_of(config, FROM), cable_of(config, TO), between]
 }
 
-/// Moments from the begin of an act to its end without faults, and a little more.
+/// Moments from an act's start to its end without faults, and a little more.
 fn moments() -> impl Iterator<Item = Time> {
     (0..44).map(|step| Time::from_ns(450 * step + 13 * (step % 7)))
 }

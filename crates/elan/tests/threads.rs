@@ -135,7 +135,7 @@ fn a_message_of_a_thread() {
         let answer = thread.send(to, &[write(to, 77)], Priority::Low).await;
         (answer.unwrap().found, thread.now())
     });
-    // 8 bytes header, 10 for the transaction, 8 for the word: 13 flits.
+    // An 8-byte header, 10 for the transaction, 8 for the word: 13 flits.
     let cycle = ns(5);
     let injected = (COMMAND + SWITCH + ISSUE).div_ceil(cycle);
     let turnaround = four_nodes().adapter.turnaround / cycle;

@@ -1,4 +1,4 @@
-//! # Elan3lib: the lowest level of programming in user space (petrini2003 s3.1)
+//! # Elan3lib: the lowest programming level in user space (petrini2003 s3.1)
 //!
 //! A job's processes know each other by *virtual process ids*, from 0. Memory is addressed by the id and an address.
 //! All calls take the adapter's 32-bit address, [`ElanAddr`]; the host's address for the same byte is another way to

@@ -111,7 +111,7 @@ fn latency_within_a_node() {
     }
 }
 
-/// Messages with all lengths, by both ways, into main and adapter memory.
+/// Messages of all lengths, by both ways, into main and adapter memory.
 #[test]
 fn bytes_arrive() {
     on_both(async |pe| {

@@ -18,13 +18,14 @@
 //! node's processes see them; and the adapter's own process ([`nic`]), a thread that answers the control messages of
 //! reserving policies. Control messages are packets like all others.
 //!
-//! ## What is where
+//! ## Rules
 //!
 //! * A process blocks while it sends: it takes up its next message when all the previous message's stripes are
 //!   acknowledged.
 //! * Each process has its own turn through the rails, and a node's processes begin at different rails.
-//! * A rail's status is its adapter's last note: under local-dynamic it lags behind ([`Config::status_lag`]) and may be
-//!   one bit ([`Status`]), under the policies that reserve it is the status in the [state machine](protocol).
+//! * A rail's status is the value that its adapter has written last: under local-dynamic it lags behind
+//!   ([`Config::status_lag`]) and may be one bit ([`Status`]), under the policies that reserve it is the status in the
+//!   [state machine](protocol).
 //! * Local-dynamic picks a message's rails when the message is sent, or earlier, when a generator makes it ([`Choice`],
 //!   [`Generator`]).
 //! * Control messages go from process to adapter by a command across the bus, back by a copied event, and from adapter to

@@ -2,9 +2,9 @@
 //!
 //! Each process has a [`RailPolicy`] and asks it before each message. The policy sees the message and the node's rails
 //! ([`Host`]), and returns the rails that the message takes, each with a hold ([`Pick`]). [`policies`](crate::policies)
-//! has the shipped ones. A program [registers](crate::register) policies of its own; machine files then have their
-//! names in `rails.policy`. The name is part of a point's identity; the code behind it is part of the engine that the
-//! store notes.
+//! has the shipped ones. A program [registers](crate::register) its own policies; machine files then have their names
+//! in `rails.policy`. The name is part of a point's identity; the code behind it is part of the engine that the store
+//! notes.
 //!
 //! Tports, where the receiver picks the rails, use the [`Candidates`](crate::Candidates) of a
 //! [`Kind`] instead.

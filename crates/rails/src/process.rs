@@ -222,7 +222,7 @@ fn assert_picks(picks: &[Pick]) {
     );
 }
 
-/// Asserts that the stripes make up the message: each byte once, in place order.
+/// Asserts that the stripes make up the message: each byte once, in the order of their places.
 fn assert_complete(mut stripes: Vec<Stripe>, size: Bytes) {
     stripes.sort_by_key(|stripe| (stripe.offset, stripe.length));
     let mut end = Bytes::ZERO;

@@ -2,7 +2,7 @@
 //!
 //! The adapter reads payload to send. An Elan3's PCI bus is taken while main memory answers; this time belongs to
 //! `bus.burst_overhead`. On an Elan4's PCI-X bus (garcia2005 s2) a read is *split* ([`Part::SplitReads`]): the
-//! adapter's request crosses the bus in its own short transaction; the bridge takes `elan4.split` to find the data,
+//! adapter's request crosses the bus in a separate short transaction; the bridge takes `elan4.split` to find the data,
 //! while others use the bus; then the bridge sends the data in bursts as long as the bus allows. Both directions still
 //! share one bus, so a request and its data each turn the bus if something else goes the other way.
 //!

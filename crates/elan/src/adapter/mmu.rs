@@ -102,7 +102,7 @@ pub(crate) fn pages(bytes: Bytes) -> Bytes {
 #[derive(Default)]
 pub(crate) struct AddressSpace {
     ranges: Vec<Range>,
-    /// So many first ranges are adjacent from the heap's begin on, without room between them.
+    /// So many first ranges are adjacent from the heap's start on, without room between them.
     packed: usize,
 }
 

@@ -17,7 +17,7 @@
 //! destination, even *discarded*, restarts this time. A broadcast that its sender can replace by another way
 //! ([`Dma::once`](crate::Dma::once)) ends at the first answer that it is lost.
 //!
-//! **The destination** remembers the packets that it has finally answered until their sources have the answer. It
+//! **The destination** remembers the packets that it has given a final answer until their sources have it. It
 //! recognises a repetition by the packet's number, gives the same answer, and does not execute it again: it stores no
 //! payload and no message, adds to no word (the word that was found the first time is returned), serves no get twice. A
 //! packet that waits for an input buffer counts as taken. A packet that arrives damaged is answered *corrupted* after

@@ -4,7 +4,7 @@
 //! [`MOST_TRANSACTIONS`](crate::transaction::MOST_TRANSACTIONS) transactions, to one process. The inputter takes such a
 //! packet as a whole:
 //!
-//! 1. The inputter translates every address. If one faults, the packet is refused finally and has no effect.
+//! 1. The inputter translates every address. If one faults, the packet is permanently refused and has no effect.
 //! 2. The inputter tests the conditions. If one fails, the answer is *test failed* and the packet has no effect.
 //! 3. The inputter answers *accepted* and executes the other transactions, in order.
 //!

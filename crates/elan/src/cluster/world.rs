@@ -45,7 +45,7 @@ pub(crate) struct World {
     faults: Schedule,
     /// Fired when a node's host stops; empty without a fault list.
     stopped: TiVec<NodeId, Signal>,
-    /// Fired, and reset, whenever the routing tables learn.
+    /// Fired, and reset, whenever the routing tables are updated.
     tables: Signal,
 }
 

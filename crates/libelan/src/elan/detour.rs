@@ -1,4 +1,4 @@
-//! # Detours: how the libraries reach adapter memory whose rail is down
+//! # Detours: how the libraries reach adapter memory behind a dead rail
 //!
 //! On a machine with several rails, adapter memory belongs to one adapter and is reached over that adapter's rail:
 //! events, queues, envelopes, atomics' words, buffers in adapter memory. When a DMA or packet for such memory has

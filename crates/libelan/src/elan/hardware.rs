@@ -1,6 +1,6 @@
 //! # The hardware barrier and the hardware broadcast (petrini2001; public Elan3 headers)
 //!
-//! **Barrier.** Each process counts its barriers in a word in adapter memory, a store across the I/O bus. The thread of
+//! **Barrier.** Each process counts its barriers in an adapter memory word, a store across the I/O bus. The thread of
 //! the first member, the root, sends a broadcast packet with the *network conditional*: has every process come as far?
 //! The answers combine on the way back. If all processes have answered yes, the end-of-packet token commits an event in
 //! every process at the same time. The packets have high priority. [`Group::hgsync`] polls for the event,
@@ -15,9 +15,9 @@
 //! **Broadcast.** After a barrier, which guarantees that all have the buffer, the root's host posts one DMA to all
 //! nodes. It is an ordinary DMA, and no thread takes part: Elan3lib has processes that stand for a node range
 //! (`elan3_addbcastvp`), and public programs from that time, such as LA-MPI, post a DMA to such a process with
-//! `elan3_putdma`. The root leaves itself out of the range if it lies at the range's end. Otherwise its own packets
-//! come back to the root, to the place where they come from, and its own event occurs; so the root waits for this
-//! event, too. If source and target differ, the root sends two broadcasts, to the nodes on either side of it.
+//! `elan3_putdma`. The root leaves itself out of the range if it lies at either end of the range. Otherwise its own
+//! packets come back to the root, to the place where they come from, and its own event occurs; so the root waits for
+//! this event, too. If source and target differ, the root sends two broadcasts, to the nodes on either side of it.
 //!
 //! On a machine with several rails, the policy picks the bytes' rails ([`super::rails`]); a broadcast without bytes on
 //! the home rail then sets the events. A broadcast that has failed with the home rail has reached no member, and the

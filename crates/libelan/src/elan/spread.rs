@@ -9,7 +9,7 @@ use std::pin::Pin;
 use std::task::Poll;
 use units::Bytes;
 
-/// A message part: its begin and its length.
+/// A message part: its start and its length.
 pub(super) type Part = (Bytes, Bytes);
 
 /// One of several concurrent operations.

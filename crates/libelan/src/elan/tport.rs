@@ -29,7 +29,7 @@
 //! The sender's host stores envelope and small bytes in its adapter, word by word, and posts a queue DMA; the host does
 //! not touch longer messages' bytes. The receiver's thread takes each envelope up (`tport.handle`), compares it with
 //! the posted receives in posting order (`tport.scan` each), stores small bytes at their place, across the bus if that
-//! is main memory, and sets the receive's event. A receive is posted by a `host::POST` bytes long descriptor and a
+//! is main memory, and sets the receive's event. A receive is posted by a descriptor (`host::POST` bytes) and a
 //! command; the thread compares it with the unexpected messages in order of arrival.
 //!
 //! No paper describes the thread's search. A list is assumed: adapters with a processor walk a posted receive list for

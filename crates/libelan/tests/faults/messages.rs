@@ -71,7 +71,7 @@ pub(super) fn exchange(
     ends
 }
 
-/// Messages with any length survive outages at all moments.
+/// Messages of any length survive outages at all moments.
 #[test]
 fn messages_survive_outages() {
     let config = sixteen_nodes();

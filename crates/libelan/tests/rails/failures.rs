@@ -57,7 +57,7 @@ async fn all_kinds(pe: Pe) {
     let queue = elan.queue_rx(2, b(100)).unwrap();
     group.gsync().await.unwrap();
     for round in 0..2_u64 {
-        // Puts and gets, with all lengths, in both memories, under way at the same time.
+        // Puts and gets, of all lengths, in both memories, under way at the same time.
         let seed = 10 * round + u64::from(me);
         let source = alloc(&pe, false, b(30_000));
         store(&pe, source, &pattern(seed, 30_000));
@@ -95,7 +95,7 @@ async fn all_kinds(pe: Pe) {
             elan.wait(tx).await.unwrap();
         }
         group.gsync().await.unwrap();
-        // Messages with all lengths, received in sending order.
+        // Messages of all lengths, received in sending order.
         let tport = elan.tport();
         let lengths = [0, 100, 700, 200, 9_000, 0, 20_000, 50];
         let mut sends = Vec::new();

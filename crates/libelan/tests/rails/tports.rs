@@ -11,8 +11,7 @@ use libelan::elan::tport::{Mode, Room, Select};
 use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use units::Time;
 
-/// Messages with all lengths in both directions at once, expected or not, to and from both memories: the bytes are
-/// right.
+/// Messages of all lengths in both directions at once, expected or not, to and from both memories: the bytes are right.
 #[test]
 fn all_bytes_arrive() {
     let machines = generations().into_iter().flat_map(|config| {

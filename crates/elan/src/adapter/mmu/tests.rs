@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 /// An operation of a process.
 #[derive(Clone, Debug)]
 enum Step {
-    /// From so many pages above the heap's begin on.
+    /// From so many pages above the heap's start on.
     Map(u64, u64, Permissions),
     Unmap(usize),
     Protect(usize, u64, u64, Permissions),
@@ -44,7 +44,7 @@ fn near() -> impl Strategy<Value = u64> {
     prop_oneof![edges, 0_u64..20_000]
 }
 
-/// Pages above the heap's begin: mostly 0.
+/// Pages above the heap's start: mostly 0.
 fn from() -> impl Strategy<Value = u64> {
     prop_oneof![3 => Just(0), 1 => 0_u64..12]
 }

@@ -1,4 +1,4 @@
-//! # Groups in a machine whose parts fail
+//! # Groups in a machine with failing parts
 //!
 //! Where a machine lists faults, each group keeps a record in each member's adapter memory, and each team's leader
 //! *watches* it. Without faults the record does not exist; with faults that do not occur it is not used.
@@ -17,7 +17,7 @@
 //! If a data broadcast fails, no destination has been notified, and all still wait for the event that reports the
 //! bytes. So the root sends the bytes, with the same event, to each destination: they see no difference.
 //!
-//! ## Members that are lost
+//! ## Lost members
 //!
 //! A group is *lost*, permanently, if its members cannot all reach each other: calls under way and later calls return
 //! the error in all members that can be notified. There are three ways to notice it:
@@ -90,7 +90,7 @@ struct Record {
     lost: EventId,
 }
 
-/// A part of the record: its event's place, its words' begin, and their count.
+/// A part of the record: its event's place, its words' start, and their count.
 #[derive(Clone, Copy)]
 struct Part(ElanAddr, ElanAddr, u64);
 

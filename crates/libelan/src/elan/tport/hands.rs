@@ -2,11 +2,11 @@
 //!
 //! | work | adapter | host |
 //! |---|---|---|
-//! | to see an envelope that has come in | 0: the envelope is in adapter memory | the envelope crosses the bus, and is polled |
+//! | to see an envelope that has come in | no cost: the envelope is in adapter memory | the envelope crosses the bus, and is polled |
 //! | to match an envelope, or a posted receive | `tport.handle`, `tport.scan` | `host.call` |
 //! | to store small bytes | across the bus | `host.copy` |
 //! | to move a longer message | a DMA into its buffer | a DMA into a system buffer, then `host.copy`; the sender copies the message out from its buffer, too |
-//! | to end a receive | an event, its block, a poll | 0: the process itself has matched |
+//! | to end a receive | an event, its block, a poll | no cost: the process itself has matched |
 //!
 //! The host works while its process does not compute, as for messages from its own node. So a message that comes during
 //! a computation waits for the computation's end. MPI's progress rule forbids this, and adapters that run the protocol
