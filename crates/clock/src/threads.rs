@@ -6,8 +6,8 @@
 //! condition variable's clock is not visible from outside. The moment itself identifies it: real time and time since
 //! boot are decades apart.
 //!
-//! *Waits without an end.* While a thread whose sleep takes simulated time waits like this, outside MPI, only its
-//! fellow threads advance the rank. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
+//! *Waits without an end.* While a thread that sleeps in simulated time waits like this, outside MPI, only its fellow
+//! threads advance the rank. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
 use super::system::Next;
 use super::waiting::{awaited, sleeper, waits};

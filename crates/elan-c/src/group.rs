@@ -2,8 +2,8 @@
 //!
 //! The network does them: they are the simulator's own Elanlib group operations, by hardware or by software trees. In a
 //! reduction, each process's host combines the vectors that come up the tree; the simulator asks the process that
-//! represents this host, and the process calls the program's function. Hardware serves groups whose nodes are next to
-//! each other; for others, and where users forbid hardware, the same calls use software.
+//! represents this host, and the process calls the program's function. Hardware serves groups on adjacent nodes; for
+//! others, and where users forbid hardware, the same calls use software.
 
 use super::layout::{self, Base, Group, HARDWARE};
 use super::{complain, event, hold, stop, until};

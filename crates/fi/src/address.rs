@@ -1,5 +1,5 @@
 //! Rank addresses, as MPI libraries exchange them: a short text with a fixed length, `elanite-0000042` and a zero byte.
-//! And address vectors: tables with the ranks whose addresses a program has inserted, by the numbers that the program
+//! And address vectors: tables with the ranks that a program has inserted by address, by the numbers that the program
 //! got for them.
 
 use crate::abi::FI_ADDR_NOTAVAIL;

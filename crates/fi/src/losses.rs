@@ -17,10 +17,10 @@
 //! | all else: one-sided operations, untagged messages | all ranks end |
 //!
 //! *Where the status lies* depends on the MPICH version. libfabric's operation context lies in the request, behind the
-//! status, and so it does in the other structures whose contexts MPICH gives to operations with tags: these begin with
-//! as much unused memory. The distance is measured once, when the program sets its first error handler and parts of the
-//! machine may fail (crate `mpi-calls`): a receive that has just been posted has `MPI_UNDEFINED` for its source. That
-//! receive never reaches the simulator. If the search fails, errors stay in the queue.
+//! status, and so it does in the other structures with contexts that MPICH gives to operations with tags: these begin
+//! with as much unused memory. The distance is measured once, when the program sets its first error handler and parts
+//! of the machine may fail (crate `mpi-calls`): a receive that has just been posted has `MPI_UNDEFINED` for its source.
+//! That receive never reaches the simulator. If the search fails, errors stay in the queue.
 
 #![allow(unsafe_code)] // the MPI library's memory and functions
 

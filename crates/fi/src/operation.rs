@@ -73,7 +73,7 @@ impl Call {
         bindings.expect("it was open at the beginning of the call")
     }
 
-    /// Registers an operation whose completion will show these flags; returns its number.
+    /// Registers an operation, with the flags that its completion will show; returns its number.
     pub fn begin(
         &mut self,
         context: Address,

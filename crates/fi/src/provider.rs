@@ -1,7 +1,7 @@
 //! The answers to libfabric's first queries: this provider's name and capabilities.
 //!
 //! The provider has one kind of endpoint, reliable and connectionless (`FI_EP_RDM`), with tagged and untagged messages
-//! and access to others' memory. Atomic operations on single words are there on machines whose adapters have them
+//! and access to others' memory. Atomic operations on single words exist on machines that have them in their adapters
 //! ([`crate::rma::atomics`]); MPI libraries use messages for others. It makes no demands on the program: no buffer
 //! registration, no prefixes, no contexts. A program that is not a rank in a simulation gets no endpoint.
 //!
@@ -35,7 +35,7 @@ const IOV_LIMIT: usize = 8;
 /// Sizes without a limit in the simulation.
 const PLENTY: usize = 1 << 16;
 
-/// The atomics capability, on machines whose adapters execute them; 0 on others.
+/// The atomics capability, on machines with adapters that execute them; 0 on others.
 fn with_atomics() -> u64 {
     let atomics = node::settings().is_some_and(|settings| settings.atomics);
     FI_ATOMIC * u64::from(atomics)

@@ -140,7 +140,7 @@ pub struct Manager {
 }
 
 impl Manager {
-    /// A run that begins with this many ranks, whose key-value space has this name, and that has room for `room` ranks.
+    /// A run that begins with this many ranks and a key-value space with this name, and has room for `room` ranks.
     /// Ranks read the space from `edition`.
     pub fn new(ranks: u32, room: u32, name: String, edition: Edition) -> Self {
         let mut manager = Manager {

@@ -6,7 +6,7 @@
 //! written bytes, makes a `Part`, so no other code can forget the place. The reading side passes every part through a
 //! [`Reassembly`]. It checks that a record's parts make up the whole, each byte once: each part begins where the one
 //! before ended, all bear the same record and the same length, and no other record comes between them. A rank with
-//! other parts is at fault, whatever its memory holds; the simulator's parts are the simulator's own.
+//! other parts is at fault, regardless of its memory; the simulator's parts are the simulator's own.
 //!
 //! A record without payload has one empty part.
 

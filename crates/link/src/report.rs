@@ -82,7 +82,7 @@ pub struct Ended {
 /// The kinds of ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum End {
-    /// A send, whose buffer may be used again.
+    /// A send; its buffer may be used again.
     Sent,
     /// A receive, with the message as its payload.
     Received(Envelope),

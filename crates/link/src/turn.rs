@@ -27,7 +27,7 @@ pub const SIMULATOR: u32 = 1;
 /// No rank.
 pub const NOBODY: u32 = u32::MAX;
 
-/// A word that two sides share, and on whose value a process can sleep.
+/// A word that two sides share; a process can sleep on its value.
 pub trait Word {
     /// The value; all that was written before it was stored becomes visible.
     fn take(&self) -> u32;
@@ -89,7 +89,7 @@ pub fn await_simulator<W: Word>(
 }
 
 /// The simulator gives ranks their turns, by slot places. It wakes the first, and each wakes two more: to wake a
-/// process takes longer than most of what the process then does, and so all processors share the work.
+/// process takes longer than most of its work afterwards, and so all processors share the work.
 pub fn to_ranks<'a, W: Word + 'a>(
     ranks: &[u32],
     turn: impl Fn(u32) -> &'a W,

@@ -1,5 +1,5 @@
-//! Whatever a rank writes into the shared memory, the simulator takes orders or reports the error: it never panics,
-//! never waits, and keeps no more bytes than the area holds.
+//! For any bytes that a rank writes into the shared memory, the simulator takes orders or reports the error: it never
+//! panics, never waits, and keeps no more bytes than the area holds.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|

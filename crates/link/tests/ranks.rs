@@ -110,7 +110,7 @@ fn ranks_start_later_where_there_is_room() {
     assert_eq!(worlds, [(world(0), 0, 4), (world(2), 7, 4)]);
 }
 
-/// A run whose settings have the greatest numbers has room for them, and ranks read these settings.
+/// A run with the greatest numbers in its settings has room for them, and ranks read these settings.
 #[test]
 fn a_rank_reads_the_settings_of_the_run() {
     let most = Settings {

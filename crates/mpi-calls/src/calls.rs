@@ -3,7 +3,7 @@
 //! Every call that communicates or waits ([`link::calls`]) is defined here again, under its own name ([`entries`]), and
 //! passes its arguments on to the MPI library ([`fi::mpi`]). All arguments are integers or pointers. Both relevant
 //! calling conventions, for x86-64 and aarch64 under Linux, pass each argument in one register or one 8-byte place on
-//! the stack, whatever its width; so arguments go on as words, unseen. This holds for both of MPICH's interfaces: its
+//! the stack, of any width; so arguments are passed on as words, unseen. This holds for both of MPICH's interfaces: its
 //! own with integers for handles, and MPI 5's standard one with pointers. Fortran's entry points call C's.
 //!
 //! Around a call this module notes

@@ -14,10 +14,10 @@
 //! | polls, until a wait or a look sees something | no operation: the replay waits for the end that the rank saw |
 //! | a receive without a message | a computation that takes 0 ns |
 //!
-//! An operation starts when the call before it has started (`irequires`) and when all operations have ended whose ends
-//! the rank had seen in a wait before (`requires`). So the costs of the library's calls are not in the trace: the
-//! replay pays those of its own machine, and no cost is paid twice. Times are rounded to nanoseconds, and the rest
-//! counts for the next one.
+//! An operation starts when the call before it has started (`irequires`) and when all operations that the rank had seen
+//! end in an earlier wait have ended (`requires`). So the costs of the library's calls are not in the trace: the replay
+//! pays those of its own machine, and no cost is paid twice. Times are rounded to nanoseconds, and the rest counts for
+//! the next one.
 //!
 //! GOAL has no words for looks; `probe` and `poll` are ours ([`goal::Kind`]). Traces without looks do not contain them.
 //!

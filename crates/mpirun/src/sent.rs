@@ -67,7 +67,7 @@ impl InFlight {
         self.0.borrow_mut().remove(number.0 as usize);
     }
 
-    /// The error text for a message whose bytes a rank has stored wrongly.
+    /// The error text for a message with bytes that a rank has stored wrongly.
     pub fn complaint(&self, trace: &Trace, wrong: &Wrong) -> String {
         let all = self.0.borrow();
         let sent = match wrong {

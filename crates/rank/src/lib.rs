@@ -15,7 +15,7 @@
 //! | [`memory`] | the program's memory |
 //! | [`repeats`] | whether the program repeats itself |
 //! | [`host_timer`] | host timers, for our own looks |
-//! | [`system`] | C library functions whose names are also defined in this library |
+//! | [`system`] | C library functions with names that this library also defines |
 //!
 //! ## The main path
 //!

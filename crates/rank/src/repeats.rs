@@ -3,15 +3,15 @@
 //! The simulator asks this only while no rank has had a pending message for some time ([`link::Simulator::observe`]),
 //! so that the program has no cost otherwise. At each MPI call the program's *state* is then taken: the registers that
 //! calls preserve, the stack above the call, the program's static variables, and the words that its gets and atomics
-//! have brought since the last call. A program whose states have all been there before, and which gets the same
-//! answers, makes the same calls again. A loop that counts its rounds is in a new state in each, and may end by itself;
-//! so is any program that continues with other work.
+//! have brought since the last call. A program that has only known states, and gets the same answers, makes the same
+//! calls again. A loop that counts its rounds is in a new state in each, and may end by itself; so is any program that
+//! continues with other work.
 //!
 //! *Limits.* Variables on the heap are not compared, since the MPI library and this one change theirs at each look. A
 //! loop that counts there, and nowhere else, looks like one that does not count. States are unknown, and count as new,
 //! in calls that do not come from the program itself (an interpreter's modules, plugins), on other stacks than the
-//! first thread's, in programs with more than [`MOST`] bytes in stack and variables, and on processors whose registers
-//! this module does not know.
+//! first thread's, in programs with more than [`MOST`] bytes in stack and variables, and on processors with registers
+//! unknown to this module.
 
 #![allow(unsafe_code)] // the bytes in the program's stack and variables
 

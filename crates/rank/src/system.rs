@@ -1,4 +1,4 @@
-//! C library functions whose names are also defined in this library: they are the next ones with their names.
+//! C library functions with names that this library also defines: they are the next ones with their names.
 
 #![allow(unsafe_code)] // C functions
 #![allow(clippy::macro_metavars_in_unsafe)] // C functions pass their own arguments on
@@ -14,7 +14,7 @@ pub const FIRST: &CStr = if cfg!(target_arch = "x86_64") {
     c"GLIBC_2.17"
 };
 
-/// A C library function whose name is also defined here.
+/// A C library function with a name that is also defined here.
 pub struct Next {
     name: &'static CStr,
     /// The function's present version, where there is also an older one.

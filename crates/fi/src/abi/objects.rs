@@ -40,7 +40,7 @@ pub type With2<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, 
 pub type With3<B> =
     unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, u64, Address) -> isize;
 
-/// An endpoint function whose arguments are a structure and flags.
+/// An endpoint function that takes a structure and flags.
 pub type OfMessage<M> = unsafe extern "C" fn(*mut FidEp, *const M, u64) -> isize;
 
 #[repr(C)]

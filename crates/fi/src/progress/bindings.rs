@@ -57,7 +57,7 @@ impl Bindings {
         }
     }
 
-    /// Where an operation's end is reported whose kind is among the flags `shown`: by its call's flags or, without
+    /// Where the end of an operation with its kind among the flags `shown` is reported: by its call's flags or, without
     /// these, by the endpoint's.
     pub fn of(&self, shown: u64, flags: Option<u64>) -> Binding {
         let direction = if shown & FI_RECV != 0 {

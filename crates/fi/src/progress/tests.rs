@@ -229,7 +229,7 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
     assert_eq!(engine.completions.count(0), (1, 3));
 }
 
-/// An MPICH request, as far as its context matters: the status, whose third word is the source and the last one the
+/// An MPICH request, as far as its context matters: the status; its third word is the source and the last one the
 /// error.
 fn request(source: i32) -> (&'static [i32], Address) {
     let words: &'static mut [i32] = vec![7; 400].leak();

@@ -1,4 +1,4 @@
-//! Atomic operations on words in other ranks' memory: the functions in `fi_atomic.h`, on machines whose adapters
+//! Atomic operations on words in other ranks' memory: the functions in `fi_atomic.h`, on machines with adapters that
 //! execute them.
 //!
 //! One call changes one word with four or eight bytes ([`crate::progress::atomics`] has types and operations). MPI
@@ -91,7 +91,7 @@ const OPERATIONS: u32 = 19;
 
 /// Answers that an operation on a type has one word, for each requested function. MPICH (5.0) takes the answers by its
 /// own numbers, under which a word swap is not an operation that changes, and uses no atomic on a type if one is
-/// missing. It calls the functions with what they have; they refuse all else.
+/// missing. It calls the functions with supported arguments; they refuse all else.
 unsafe extern "C" fn valid(_ep: *mut FidEp, datatype: u32, op: u32, count: *mut usize) -> c_int {
     let suits = |element: Element| operation(op).is_none_or(|operation| operation.suits(element));
     if op >= OPERATIONS || !element(datatype).is_some_and(suits) {

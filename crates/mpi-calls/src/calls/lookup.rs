@@ -63,7 +63,7 @@ fn own() -> Option<*mut c_void> {
     static OWN: AtomicUsize = AtomicUsize::new(0);
     if OWN.load(Ordering::Relaxed) == 0 {
         let info = info(answer as *const () as usize)?;
-        // SAFETY: the path of this library, which is loaded; nothing of it runs.
+        // SAFETY: the path of this library, which is loaded; no code of it runs.
         let handle = unsafe { libc::dlopen(info.dli_fname, libc::RTLD_LAZY | libc::RTLD_NOLOAD) };
         OWN.store(handle.expose_provenance(), Ordering::Relaxed);
     }

@@ -302,7 +302,7 @@ pub fn free(place: usize) -> Option<c_int> {
     }
 }
 
-// The functions below are MPI's, whose callers give places for the answers.
+// The functions below are MPI's; their callers give places for the answers.
 
 #[unsafe(no_mangle)]
 pub extern "C" fn MPI_Win_shared_query(

@@ -187,7 +187,7 @@ fn busy(session: &Session) {
     while clock::reading().expect("a session") < began + 50 * MICROSECOND {
         readings += 1;
     }
-    // 1000 readings that cost nothing, five steps that double, then the longest steps.
+    // 1000 free readings, five steps that double, then the longest steps.
     assert!((1030..1040).contains(&readings), "{readings}");
     assert!(session.now() < began + 52 * MICROSECOND);
     let now = session.now();

@@ -89,7 +89,7 @@ impl Operation {
         matches!(self, Operation::Peek { .. } | Operation::Probe(_))
     }
 
-    /// The trace number of the message that it sends and whose end is the send's end.
+    /// The trace number of the message that it sends, if the message's end is the send's end.
     pub fn sends(&self) -> Option<usize> {
         match *self {
             Operation::Send { record, .. } | Operation::Untagged { record, .. } => Some(record),

@@ -39,7 +39,7 @@ pub(super) struct Turns {
     since: RefCell<Vec<Time>>,
     /// Ranks that the simulation must not leave behind, each with a moment.
     out: RefCell<BTreeMap<(Time, u32), Out>>,
-    /// Ranks whose processes have ended, where that is no trouble; and those that the server has not yet noted.
+    /// Ranks with processes that have ended, where that is no trouble; and those that the server has not yet noted.
     dead: RefCell<BTreeSet<u32>>,
     pub new_dead: RefCell<Vec<u32>>,
 }

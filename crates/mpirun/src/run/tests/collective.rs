@@ -436,7 +436,7 @@ fn a_member_that_calls_something_else_is_told_so() {
     );
 }
 
-/// The report names a rank that waits for such a call, and one whose call differs from the others.
+/// The report names a rank that waits for such a call, and one with a call that differs from the others.
 #[test]
 fn a_deadlock_names_calls_that_do_not_block() {
     let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
