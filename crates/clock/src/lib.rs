@@ -24,7 +24,7 @@
 //! |---|---|
 //! | [`sleep`], [`timeout`] | sleep, and waits that give up after a time |
 //! | [`timers`] | timers that ring in simulated time |
-//! | [`threads`], [`waiting`], [`futex`] | threads' waits for each other |
+//! | [`threads`], [`waiting`], [`futex`] | waits between threads |
 //! | [`system`] | the same without a session |
 //!
 //! ## The main path

@@ -1,8 +1,8 @@
 //! Sleep: a sleep's simulated time passes immediately, with all that others do in it.
 //!
 //! A rank has one time, however many threads it has. Sleep takes simulated time in the threads that call MPI, and in
-//! the process's first thread. Other threads, such as runtimes' periodic watchers, would carry the rank away by their
-//! sleep; they sleep in real time. If the rank waits at the end of such a sleep for its other threads
+//! the process's first thread. Other threads, such as the periodic watchers of runtimes, would carry the rank away by
+//! their sleep; they sleep in real time. If the rank waits at the end of such a sleep for its other threads
 //! ([`waiting::awaited`]), the same time has passed in the simulation.
 //!
 //! The handler for a [timer](timers)'s signal ends a sleep, as it does in the kernel.

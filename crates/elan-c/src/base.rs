@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 /// The interface version.
 pub const VERSION: &CStr = c"1.8.0";
 
-/// The headers' global. A program that also defines it sees its own.
+/// The global variable of the headers. A program that also defines it sees its own.
 #[unsafe(no_mangle)]
 static elan_base: AtomicPtr<Base> = AtomicPtr::new(ptr::null_mut());
 

@@ -221,7 +221,7 @@ unsafe fn broadcast(
 /// handle.
 type Combine = unsafe extern "C" fn(*mut c_void, *mut c_void, *mut c_int, *mut c_void);
 
-/// The reduction that this process is in: the function, its handle, and an element's bytes.
+/// The reduction that this process is in: the function, its handle, and the bytes per element.
 static REDUCTION: Mutex<Option<(Combine, usize, usize)>> = Mutex::new(None);
 
 /// Combines two vectors, one behind the other, by the current reduction's function.

@@ -11,7 +11,7 @@
 //! | [`environment`] | users' settings: `LIBELAN_…`, `RMS_…` |
 //! | [`layout`] | structures with fields that programs read, as in the headers |
 //! | [`heap`], [`memory`] | `elan_alloc…`, `elan_galloc…`, addresses |
-//! | [`event`], [`destination`], [`words`] | `elan_poll`, `elan_wait`; events at puts' destinations; words that change |
+//! | [`event`], [`destination`], [`words`] | `elan_poll`, `elan_wait`; events at the destination of puts; words that change |
 //! | [`putget`], [`vectors`], [`pending`] | `elan_put`, `elan_get`, and their forms |
 //! | [`tport`], [`receive`] | `elan_tport…` |
 //! | [`queue`] | `elan_queue…`, `elan_mainQueue…` |

@@ -7,7 +7,7 @@ use super::layout::{Capability, Location};
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::fmt::Write;
 
-/// Programs' first context.
+/// The first context of programs.
 const FIRST_CONTEXT: c_int = 0x400;
 /// The value in an unfilled capability.
 const UNINITIALISED: c_int = -1;

@@ -18,11 +18,11 @@ use std::sync::atomic::{AtomicU64, Ordering};
 const OWN_BUFFER: c_uint = 2;
 const PROBE: c_uint = 8;
 
-/// A sender label's bits.
+/// The bits of a sender's label.
 pub const LABEL_BITS: u32 = 26;
-/// The label's place in a tag.
+/// The place of the label in a tag.
 pub const LABEL_SHIFT: u32 = 32;
-/// The Tport number's place in a tag.
+/// The place of the Tport's number in a tag.
 pub const PORT_SHIFT: u32 = 58;
 /// A program's Tports; the last of the 16 is the library's own.
 pub const PORTS: u64 = 15;

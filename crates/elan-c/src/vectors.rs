@@ -55,7 +55,7 @@ fn blocks<'a>(from: &'a [c_int], to: &'a [c_int], counts: &'a [c_uint]) -> Block
     }
 }
 
-/// The slices that a strided call names: its levels' strides and counts, and a block's bytes.
+/// The slices that a strided call names: its levels' strides and counts, and the bytes of a block.
 ///
 /// # Safety
 /// As in the headers.

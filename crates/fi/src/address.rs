@@ -4,7 +4,7 @@
 
 use crate::abi::FI_ADDR_NOTAVAIL;
 
-/// An address's bytes, with the zero byte.
+/// The length of an address in bytes, with the zero byte.
 pub const LENGTH: usize = 16;
 
 const PREFIX: &[u8] = b"elanite-";
@@ -19,7 +19,7 @@ pub fn of(rank: u32) -> [u8; LENGTH] {
         .expect("there are fewer ranks than ten million")
 }
 
-/// An address's rank.
+/// The rank that an address names.
 pub fn rank(address: &[u8]) -> Option<u32> {
     let digits = address.strip_prefix(PREFIX)?.strip_suffix(b"\0")?;
     std::str::from_utf8(digits).ok()?.parse().ok()

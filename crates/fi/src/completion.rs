@@ -181,7 +181,7 @@ pub unsafe extern "C" fn open_counter(
     })
 }
 
-/// Calls a function with the session, its lock, and one of our counters' number.
+/// Calls a function with the session, its lock, and the number of one of our counters.
 unsafe fn with_counter<R>(
     cntr: *mut FidCntr,
     act: impl FnOnce(&Session, &mut State, usize) -> R,

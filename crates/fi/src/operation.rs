@@ -121,7 +121,7 @@ impl Call {
     }
 }
 
-/// Whether a send with its call's flags ends only when it is matched.
+/// Whether a send with the flags of its call ends only when it is matched.
 pub fn is_synchronous(flags: Option<u64>) -> bool {
     flags.unwrap_or(0) & (FI_MATCH_COMPLETE | FI_DELIVERY_COMPLETE) != 0
 }

@@ -204,7 +204,7 @@ impl ProgressEngine {
     }
 
     /// Takes in a report with a part of its payload, and returns the bytes to reply with if the report asks for any. A
-    /// report takes effect with its payload's last part.
+    /// report takes effect with the last part of its payload.
     pub fn report(&mut self, delivery: &Delivery, part: Part, bytes: &[u8]) -> Option<Vec<u8>> {
         match delivery.report {
             Report::Combine => return self.combine(part, bytes),

@@ -1,7 +1,7 @@
 //! A run's state as its ranks know it: worlds, each with a key-value space and barriers; and published names.
 //!
 //! The ranks that start together are a *world*. The run begins with one; a rank starts another one by `MPI_Comm_spawn`.
-//! Ranks have numbers in the run, which begin at the first rank's number in each world.
+//! Ranks have numbers in the run, which begin at the number of the first rank in each world.
 
 use crate::space::Edition;
 use crate::spawn::Spawn;
@@ -46,7 +46,7 @@ pub struct World {
     /// The key-value space's name.
     pub name: String,
     space: HashMap<String, String>,
-    /// The bytes in keys and values.
+    /// The bytes of all keys and values.
     bytes: usize,
     /// The edition that ranks read, and whether it lacks values.
     pub edition: Edition,

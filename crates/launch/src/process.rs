@@ -83,7 +83,7 @@ pub struct Start<'a> {
 pub enum Source {
     /// A rank's connection.
     Connection(Rank),
-    /// A rank's end.
+    /// The end of a rank.
     End(Rank),
 }
 

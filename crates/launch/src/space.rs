@@ -28,7 +28,7 @@ pub const VARIABLE: &str = "ELANITE_SPACE";
 /// The bytes before the first edition.
 const HEAD: u64 = 16;
 
-/// A number's bytes in an edition.
+/// The bytes of a number in an edition.
 const WORD: usize = 4;
 
 /// The writer's side.

@@ -1,7 +1,7 @@
 //! Requests for more ranks (`MPI_Comm_spawn`), as lines.
 //!
-//! A request has a part for each program: `mcmd=spawn`, a line `key=value` for each word, and `endcmd`. A value is its
-//! line's rest, and may contain spaces. The first part has the values that the parents put into the new ranks'
+//! A request has a part for each program: `mcmd=spawn`, a line `key=value` for each word, and `endcmd`. A value is the
+//! rest of its line, and may contain spaces. The first part has the values that the parents put into the new ranks'
 //! key-value space.
 //!
 //! | key | value |
@@ -15,7 +15,7 @@ use std::collections::HashMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// A request's most bytes.
+/// The maximum length of a request in bytes.
 pub const MOST: usize = 1 << 20;
 
 /// The most ranks in a part: more than any run has.
@@ -48,7 +48,7 @@ impl Spawn {
     }
 }
 
-/// A request's lines so far.
+/// The lines of a request so far.
 #[derive(Debug, Default)]
 pub(crate) struct Lines {
     spawn: Spawn,

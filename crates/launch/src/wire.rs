@@ -10,16 +10,16 @@ use crate::spawn::{Lines, Spawn};
 use std::fmt::{self, Display, Formatter};
 use thiserror::Error;
 
-/// A key's most bytes, with the C string's end.
+/// The maximum length of a key in bytes, with the terminating zero.
 pub const KEY: usize = 64;
 
-/// A value's most bytes, with the C string's end. MPICH cuts longer values into several.
+/// The maximum length of a value in bytes, with the terminating zero. MPICH cuts longer values into several.
 pub const VALUE: usize = 1024;
 
-/// The most bytes in a key-value space's name, with the C string's end.
+/// The maximum length of the name of a key-value space in bytes, with the terminating zero.
 pub const NAME: usize = 256;
 
-/// A line's most bytes.
+/// The maximum length of a line in bytes.
 pub const LINE: usize = 1 << 16;
 
 /// A rank's number in the run: in `MPI_COMM_WORLD`, for the ranks with which the run began.
@@ -35,7 +35,7 @@ pub fn places(first: Rank) -> String {
 pub enum Request {
     /// The rank begins to speak.
     Init,
-    /// The most bytes in keys, values and names.
+    /// The maximum lengths of keys, values and names.
     Maxes,
     /// The number of the rank's program among the run's programs.
     ApplicationNumber,
@@ -112,7 +112,7 @@ pub enum Foul {
 pub enum Reply {
     /// The rank is known.
     Init,
-    /// The most bytes in names, keys and values.
+    /// The maximum lengths of names, keys and values.
     Maxes,
     /// The program's number among those that started together.
     ApplicationNumber(u32),
@@ -142,7 +142,7 @@ pub enum Reply {
 #[derive(Debug, Default)]
 pub struct Incoming {
     bytes: Vec<u8>,
-    /// The lines in a request for more ranks, if one has begun.
+    /// The lines of a request for more ranks, if one has begun.
     spawn: Option<Lines>,
 }
 
@@ -229,7 +229,7 @@ impl Request {
     }
 }
 
-/// A line's beginning, for people.
+/// The beginning of a line, for people.
 fn shortened(line: &str) -> String {
     const MOST: usize = 80;
     line.chars().take(MOST).collect()

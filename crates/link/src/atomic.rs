@@ -47,7 +47,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// A word's part that counts.
+    /// The part of a word that counts.
     pub fn narrow(self, word: u64) -> u64 {
         match self {
             Width::Four => word & 0xffff_ffff,

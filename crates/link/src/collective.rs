@@ -126,7 +126,7 @@ impl Element {
         Element::Byte,
     ];
 
-    /// An element's bytes.
+    /// Bytes per element.
     pub fn size(self) -> u64 {
         match self {
             Element::I8 | Element::U8 | Element::Bool | Element::Byte => 1,
@@ -143,7 +143,7 @@ impl Element {
 pub struct Reduction {
     /// The operation.
     pub operation: Operation,
-    /// The elements' type.
+    /// The element type.
     pub element: Element,
 }
 
@@ -173,13 +173,13 @@ pub enum Combiner {
     ///
     /// [`Report::Combine`]: crate::Report::Combine
     Own {
-        /// An element's bytes.
+        /// Bytes per element.
         element: u64,
     },
 }
 
 impl Combiner {
-    /// An element's bytes.
+    /// Bytes per element.
     pub fn element(&self) -> u64 {
         match self {
             Combiner::Known(reduction) => reduction.element.size(),

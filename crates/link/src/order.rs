@@ -1,4 +1,4 @@
-//! The ranks' orders, and the rules that an order keeps by itself.
+//! Rank orders, and the rules that an order keeps by itself.
 //!
 //! An order that has been read is checked before it is passed on, so that each field of an [`Order`] has a meaning.
 
@@ -36,7 +36,7 @@ pub enum Order {
     Receive {
         /// Which message.
         wanted: Wanted,
-        /// Its buffer's bytes.
+        /// The length of its buffer in bytes.
         room: u64,
         /// Whether the program receives in a call that does not block, and that makes a request.
         request: bool,
@@ -55,7 +55,7 @@ pub enum Order {
     },
     /// Receive the message that the peek with this number has found.
     Claim {
-        /// Its buffer's bytes.
+        /// The length of its buffer in bytes.
         room: u64,
     },
     /// Take back the receive or probe with this number, if it has no message yet: it ends as [`Status::Cancelled`], or
@@ -96,7 +96,7 @@ pub enum Order {
         name: u64,
         /// How many messages it holds.
         slots: u32,
-        /// The longest message's bytes.
+        /// The length of the longest message in bytes.
         slot: u64,
     },
     /// Put the payload into another rank's queue.

@@ -2,9 +2,9 @@
 //! place.
 //!
 //! A record's payload is written to an area in as many parts as it needs, one after the other. Each part follows a copy
-//! of the record and a [`Part`], which has the bytes' place and the whole length. Only [`Payload`], which counts the
-//! written bytes, makes a `Part`, so no other code can forget the place. The reading side passes every part through a
-//! [`Reassembly`]. It checks that a record's parts make up the whole, each byte once: each part begins where the one
+//! of the record and a [`Part`], which has the place of the bytes and the whole length. Only [`Payload`], which counts
+//! the written bytes, makes a `Part`, so no other code can forget the place. The reading side passes every part through
+//! a [`Reassembly`]. It checks that a record's parts make up the whole, each byte once: each part begins where the one
 //! before ended, all bear the same record and the same length, and no other record comes between them. A rank with
 //! other parts is at fault, regardless of its memory; the simulator's parts are the simulator's own.
 //!
@@ -13,7 +13,7 @@
 use crate::foul::Foul;
 use bytemuck::{Pod, Zeroable};
 
-/// Where a part's bytes belong in their payload.
+/// Where the bytes of a part belong in their payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Part {

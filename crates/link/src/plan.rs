@@ -14,7 +14,7 @@
 use std::collections::HashMap;
 use std::fmt::Write;
 
-/// A region's longest name, in bytes.
+/// The longest name of a region, in bytes.
 pub const LONGEST_NAME: usize = 1024;
 
 /// A region's execution times in one rank.

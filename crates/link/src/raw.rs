@@ -11,8 +11,8 @@ use serde::de::DeserializeOwned;
 /// The bytes of a slot's area in each direction; untouched pages take no memory.
 pub const BATCH: usize = 1 << 20;
 
-/// A record's bytes. Each whole number in the longest one is written in its greatest length, which `record/tests.rs`
-/// and `report/tests.rs` compare.
+/// The bytes of a record. Each whole number in the longest one is written in its greatest length, which
+/// `record/tests.rs` and `report/tests.rs` compare.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
 pub struct Raw {
@@ -25,7 +25,7 @@ impl Raw {
         words: [u64::MAX; 10],
     };
 
-    /// A record's bytes.
+    /// The bytes of a record.
     pub(crate) fn of(record: &impl Serialize) -> Raw {
         let mut raw = Raw::zeroed();
         let written = postcard::to_slice(record, bytes_of_mut(&mut raw));

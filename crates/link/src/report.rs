@@ -101,7 +101,7 @@ pub enum End {
     Enqueued,
     /// A collective call, with the result as its payload if the result is due to this rank; or the creation of a group.
     Collected {
-        /// The result's bytes.
+        /// The length of the result in bytes.
         size: u64,
     },
 }

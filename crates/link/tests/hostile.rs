@@ -33,7 +33,7 @@ const PHASE: u64 = 4;
 const PID: u64 = 8;
 const CALL: u64 = 12;
 const UP: u64 = 48;
-/// The slot's meaningful bytes.
+/// The bytes of the slot that have a meaning.
 const WORDS: u64 = 80;
 
 /// One case's random numbers.

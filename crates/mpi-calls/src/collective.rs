@@ -206,7 +206,7 @@ struct Data {
     count: usize,
     datatype: usize,
     root: u32,
-    /// All elements' bytes.
+    /// The bytes of all elements.
     size: usize,
 }
 

@@ -24,7 +24,7 @@ use units::{Bytes, Time};
 /// The processor time of a call, after which it takes effect.
 pub use goal::replay::CALL;
 
-/// The time from the start of a send's, put's or get's call to its effect elsewhere.
+/// The time from the start of a call for a send, put or get to its effect elsewhere.
 pub use goal::replay::LATENCY;
 
 /// A message on its way, or there.
@@ -80,7 +80,7 @@ impl Pending {
         })
     }
 
-    /// A receive's or look's search.
+    /// The search of a receive or look.
     fn search(&self) -> Search {
         self.search.expect("it is a receive or look")
     }
@@ -186,14 +186,14 @@ pub struct End {
     rank: u32,
     inboxes: Rc<[RefCell<Inbox>]>,
     queues: Rc<[Queues]>,
-    /// All ranks' nodes.
+    /// The nodes of all ranks.
     all: Rc<[Node]>,
     /// When the processor is done with the calls and the computation before.
     free: Cell<Time>,
 }
 
 impl End {
-    /// All ranks' endpoints; the nodes give the time.
+    /// The endpoints of all ranks; the nodes give the time.
     pub fn of(nodes: Vec<Node>) -> Vec<End> {
         let inboxes: Rc<[RefCell<Inbox>]> = nodes.iter().map(|_| RefCell::default()).collect();
         let queues: Rc<[Queues]> = nodes.iter().map(|_| Queues::default()).collect();

@@ -16,7 +16,7 @@ use units::Bytes;
 const SMALL: u64 = 64;
 const LARGE: u64 = 1 << 20;
 
-/// A buffer's use.
+/// The use of a buffer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Use {
     /// Bytes that are read: by an adapter, or by the process.

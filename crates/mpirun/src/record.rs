@@ -40,7 +40,7 @@ const PROGRAM: u8 = 1;
 /// The next operation's dependency: on an operation's start, if set, or on its end.
 type After = (u32, bool);
 
-/// All ranks' recording.
+/// The recording of all ranks.
 pub(crate) struct Recorder {
     tapes: Vec<Tape>,
     /// The additional processor time of a call that makes a request.
@@ -220,7 +220,7 @@ impl Recorder {
         tape.advance(at);
     }
 
-    /// All ranks' schedules, or the reason why the run cannot be recorded.
+    /// The schedules of all ranks, or the reason why the run cannot be recorded.
     pub fn schedules(&self) -> Result<Vec<Schedule>, String> {
         if let Some(refused) = &self.refused {
             return Err(refused.clone());

@@ -41,14 +41,14 @@ const FIRST: usize = 16;
 /// How many later executions represent all later ones.
 const LATER: usize = 16;
 
-/// An execution's longest time, and the largest sum, in nanoseconds: a day, and a year.
+/// The longest time of an execution, and the largest sum of times, in nanoseconds: a day, and a year.
 const LONGEST: u64 = 24 * 3600 * 1_000_000_000;
 const LARGEST: u64 = 365 * LONGEST;
 
 /// The last rank that a run may have, with those that its ranks start.
 const MOST_RANK: u32 = 65_535;
 
-/// A region's most executions in a rank.
+/// The most executions of a region in a rank.
 const MOST: u64 = 1 << 40;
 
 /// The program that a table belongs to.

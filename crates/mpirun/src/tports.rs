@@ -38,9 +38,9 @@ use units::{Bytes, Time};
 pub struct Process {
     pe: Pe,
     buffers: Rc<Buffers>,
-    /// All ranks' processes, and their shared parts.
+    /// The processes of all ranks, and their shared parts.
     all: Rc<[(Rc<Buffers>, Pe)]>,
-    /// Words in all ranks' adapters, for atomics.
+    /// Words in the adapters of all ranks, for atomics.
     words: Rc<[Rc<Buffers>]>,
     /// The puts to all ranks.
     landing: Rc<[Landing]>,

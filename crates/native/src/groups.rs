@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group(u64);
 
-/// Our own libraries' group numbers have this bit.
+/// The group numbers of our own libraries have this bit.
 const OWN_GROUPS: u64 = 1 << 63;
 
 /// Groups that the simulator knows.
@@ -70,7 +70,7 @@ pub enum Collective<'a> {
     Combine {
         /// The only member that gets the result.
         root: Option<u32>,
-        /// An element's bytes.
+        /// Bytes per element.
         element: usize,
         /// This member's vector.
         bytes: &'a [u8],

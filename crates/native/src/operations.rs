@@ -1,4 +1,4 @@
-//! The progress engine's state for our own libraries' operations.
+//! The progress engine's state for the operations of our own libraries.
 
 use link::{Delivery, End, Envelope, Part, Status};
 use rank::library::{self, Wrong, differs};
@@ -23,7 +23,7 @@ impl Ticket {
 pub struct Ended {
     /// The message's sender.
     pub from: u32,
-    /// The message's tag, without our own libraries' bit.
+    /// The message's tag, without the bit of our own libraries.
     pub tag: u64,
     /// The bytes in the message, the get or the result.
     pub size: usize,
@@ -51,7 +51,7 @@ pub enum Failure {
     Nothing,
 }
 
-/// Our own libraries' operations, and the messages in the rank's queues.
+/// The operations of our own libraries, and the messages in the rank's queues.
 pub struct Operations {
     latest: u64,
     under_way: BTreeMap<u64, Buffer>,
@@ -151,7 +151,7 @@ impl Operations {
         part: Part,
         bytes: &[u8],
     ) -> Option<Wrong> {
-        // A lost operation's bytes are the reason.
+        // The bytes of a lost operation are the reason.
         if let Some(buffer) = self.under_way.get(&ended.id)
             && !matches!(ended.status, Status::Lost { .. })
         {

@@ -8,16 +8,16 @@
 //!
 //! *The search.* It looks for a loop that can end only if others write into the rank's memory. This is *proven* if two
 //! rounds of the loop have passed through the same register states, and if no instruction in them changed memory by a
-//! value that it found there ([`decode`]). The rounds' stores are then the same, so all further rounds are equal as
-//! well. The rank gives its turn away, as in [`super::wait_for_change`], and the loop continues at the moment of the
-//! next change; the simulated processor takes as long to see the change as a call that polls. Host time has no
-//! influence: however late the loop is found, simulated time stood still. A rank that loops for ever is part of a
-//! deadlock, and reported.
+//! value that it found there ([`decode`]). Both rounds then store the same, so all further rounds are equal as well.
+//! The rank gives its turn away, as in [`super::wait_for_change`], and the loop continues at the moment of the next
+//! change; the simulated processor takes as long to see the change as a call that polls. Host time has no influence:
+//! however late the loop is found, simulated time stood still. A rank that loops for ever is part of a deadlock, and
+//! reported.
 //!
 //! *Unproven loops.* A loop that counts its rounds changes a register in each. It is *likely* to wait if it is short,
 //! and reads a word that others may write, again and again and without writing there. Such a rank lets time pass to the
-//! next change, at most by a polling program's longest step. A computation may look the same, and its time would then
-//! depend on the host; so the run is marked as not repeatable.
+//! next change, at most by the longest step of a polling program. A computation may look the same, and its time would
+//! then depend on the host; so the run is marked as not repeatable.
 //!
 //! *Cost.* A program that computes is watched ever more rarely ([`RAREST`]). Once a loop is known, a second timer looks
 //! soon after each call ([`SOON`]), and then ever more rarely ([`LATEST`]), whether the program is in that loop again.

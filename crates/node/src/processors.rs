@@ -34,7 +34,7 @@ static SET_ATTRIBUTE: Next = Next::new(c"pthread_attr_setaffinity_np", SIZED);
 static GET_NPROCS: Next = Next::new(c"get_nprocs", FIRST);
 static GET_NPROCS_CONF: Next = Next::new(c"get_nprocs_conf", FIRST);
 
-/// A mask's bytes come in words, as the kernel has them.
+/// The bytes of a mask come in words, as the kernel has them.
 const WORD: usize = 8;
 
 /// The most processors on a node.

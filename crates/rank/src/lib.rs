@@ -23,7 +23,7 @@
 //!
 //! 1. `session/turn.rs`: the rank writes its orders, and gives its turn away.
 //! 2. `session.rs`: reports go to the engine that the session began with ([`session::Engine`]).
-//! 3. `library.rs`: reports on our own libraries' operations go to these.
+//! 3. `library.rs`: reports on operations of our own libraries go to these.
 
 pub mod compute;
 pub mod host_timer;

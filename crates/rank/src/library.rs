@@ -40,7 +40,7 @@ pub fn get() -> Option<&'static Library> {
     LIBRARY.get()
 }
 
-/// The complaint that these bytes were stored instead of a message's bytes.
+/// The complaint that these bytes were stored instead of those of a message.
 pub fn differs(message: u64, stored: Vec<u8>) -> Wrong {
     (Complaint::Differs { message }, stored)
 }

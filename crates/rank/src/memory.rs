@@ -39,7 +39,7 @@ impl Span {
         }
     }
 
-    /// The memory's bytes.
+    /// The bytes of the memory.
     pub fn bytes(&self) -> &[u8] {
         if self.length == 0 {
             return &[]; // regardless of the address

@@ -6,7 +6,7 @@ use link::calls::number;
 use native::{Atomic, Width};
 use std::ffi::{c_int, c_void};
 
-/// The atomics, by their operations' numbers in the header.
+/// The atomics by their numbers in the header.
 const OPERATIONS: [Atomic; 8] = [
     Atomic::Fetch,
     Atomic::Swap,
@@ -37,7 +37,7 @@ pub fn change(at: *const c_void, what: Atomic, operands: (u32, u32), pe: u32) ->
     begin(at, what, 4, operands, pe).finish().word as u32
 }
 
-/// The calls' numbers by operation, in [`OPERATIONS`] order.
+/// The numbers of calls by operation, in [`OPERATIONS`] order.
 const FETCHING: [u32; 8] = [
     number("shmem_atomic_fetch"),
     number("shmem_atomic_swap"),

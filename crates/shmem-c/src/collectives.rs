@@ -160,7 +160,7 @@ fn exchange(
     barrier(set);
 }
 
-/// The reductions' operations and types, by their numbers in the header.
+/// The operations and types of reductions, by their numbers in the header.
 fn reduction(operation: c_int, kind: c_int, size: usize) -> Option<Reduction> {
     const OPERATIONS: [Operation; 7] = [
         Operation::BitAnd,
@@ -190,7 +190,7 @@ fn reduction(operation: c_int, kind: c_int, size: usize) -> Option<Reduction> {
     Reduction::new(*operation, element)
 }
 
-/// Reduces the members' vectors by a group call, made from the caller's vector.
+/// Reduces the members' vectors by a group call, which is made from the caller's vector.
 fn reduce_with(
     set: &Set,
     (to, from): (*mut c_void, *const c_void),
@@ -216,10 +216,10 @@ fn reduce(set: &Set, ends: (*mut c_void, *const c_void), length: usize, reductio
     });
 }
 
-/// A program function that combines two vectors' elements into the second one.
+/// A program function that combines the elements of two vectors into the second one.
 type Combine = extern "C" fn(*const c_void, *mut c_void, usize);
 
-/// The pending reduction's function, and an element's bytes.
+/// The function of the pending reduction, and the bytes per element.
 static COMBINE: Mutex<Option<(Combine, usize)>> = Mutex::new(None);
 
 /// Combines two vectors, one behind the other, by the pending reduction's function.
@@ -369,7 +369,7 @@ extern "C" fn shmem_sync(start: c_int, log_stride: c_int, size: c_int, _sync: *m
     sync(&Set::active(start, log_stride, size));
 }
 
-/// The reductions' numbers by their operations, in header order.
+/// The numbers of reductions by operation, in header order.
 const REDUCTIONS: [u32; 7] = [
     number("shmem_and_to_all"),
     number("shmem_or_to_all"),
@@ -479,7 +479,7 @@ extern "C" fn elanite_shmem_team_alltoall(
     })
 }
 
-/// The team reductions' numbers, in header order.
+/// The numbers of team reductions, in header order.
 const TEAM_REDUCTIONS: [u32; 7] = [
     number("shmem_and_reduce"),
     number("shmem_or_reduce"),

@@ -80,7 +80,7 @@ struct Context {
     begun: VecDeque<Begun>,
 }
 
-/// Contexts' pending operations, by number.
+/// The pending operations of contexts, by number.
 #[derive(Default)]
 pub struct Contexts {
     default: VecDeque<Begun>,

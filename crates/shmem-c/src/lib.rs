@@ -162,7 +162,7 @@ fn own(at: *const c_void, length: usize) -> Span {
     unsafe { Span::new(at.cast(), length) }
 }
 
-/// The elements' bytes; ends the program if there are too many.
+/// The bytes of all elements; ends the program if there are too many.
 fn product(count: usize, size: usize) -> usize {
     count.checked_mul(size).unwrap_or_else(|| {
         fail(format_args!(

@@ -2,7 +2,7 @@
 //!
 //! | variable | |
 //! |---|---|
-//! | `SHMEM_SYMMETRIC_SIZE`, or the older `SMA_SYMMETRIC_SIZE` | the heap's bytes; the letters K, M, G and T stand for powers of 1024 |
+//! | `SHMEM_SYMMETRIC_SIZE`, or the older `SMA_SYMMETRIC_SIZE` | the length of the heap in bytes; the letters K, M, G and T stand for powers of 1024 |
 //!
 //! Without them the heap has [`DEFAULT_SIZE`]. Its pages cost memory only when they are touched.
 
@@ -12,7 +12,7 @@ use super::{fail, shmem};
 /// Where the heap begins in every rank, far from where systems put programs, libraries and stacks.
 const BASE: usize = 0x20_0000_0000;
 
-/// The heap's bytes, unless the environment sets them.
+/// The length of the heap in bytes, unless the environment sets it.
 const DEFAULT_SIZE: usize = 1 << 30;
 
 /// The heap, once there is one.

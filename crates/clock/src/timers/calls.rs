@@ -34,7 +34,7 @@ const SI_TIMER: c_int = -2;
 /// Timer handles from `timer_create`: no C library pointer has these bits.
 const OURS: usize = 0x454c_0000_0000;
 
-/// The session with the timers' time.
+/// The session that gives timers their time.
 fn session() -> Option<&'static Session> {
     let session = session::get()?;
     rank::compute::settle(session);

@@ -57,8 +57,8 @@ impl Bindings {
         }
     }
 
-    /// Where the end of an operation with its kind among the flags `shown` is reported: by its call's flags or, without
-    /// these, by the endpoint's.
+    /// Where the end of an operation is reported, with its kind among the flags `shown`: by the flags of its call or,
+    /// without these, by the endpoint's.
     pub fn of(&self, shown: u64, flags: Option<u64>) -> Binding {
         let direction = if shown & FI_RECV != 0 {
             self.receive

@@ -23,7 +23,7 @@ impl Collected {
         self.under_way.insert(id, UnderWay { buffer, ended });
     }
 
-    /// Takes in a result part; a lost call's bytes are the reason.
+    /// Takes in a part of a result; the bytes of a lost call are the reason.
     pub fn report(&mut self, ended: Ended, part: Part, bytes: &[u8]) {
         if let Some(call) = self.under_way.get_mut(&ended.id) {
             if !matches!(ended.status, Status::Lost { .. }) {

@@ -1,5 +1,5 @@
-//! Where operations' ends are reported: completion queues, with the ended operation and its outcome, and counters, with
-//! the count.
+//! Where the ends of operations are reported: completion queues, with the ended operation and its outcome, and
+//! counters, with the count.
 
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use std::collections::VecDeque;

@@ -33,7 +33,7 @@ const TYPE: &CStr = c"mpi_hw_resource_type";
 const SET: &CStr = c"mpi_pset_name";
 const SHARED: &CStr = c"mpi_shared_memory";
 
-/// Resources with one used by a rank.
+/// Resources of which a rank uses one.
 const OF_NODE: [&CStr; 4] = [
     SHARED,
     c"hwloc://Machine",
@@ -41,7 +41,7 @@ const OF_NODE: [&CStr; 4] = [
     c"hwloc://NUMANode",
 ];
 
-/// Resources with as many used by a rank as the node has processors.
+/// Resources of which a rank uses as many as the node has processors.
 const OF_PROCESSOR: [&CStr; 2] = [c"hwloc://Core", c"hwloc://PU"];
 
 /// The longest value for a key with a meaning here.
@@ -101,7 +101,7 @@ pub unsafe fn handle_at(library: Interface, place: usize) -> usize {
     }
 }
 
-/// All members' words in a communicator, in place order; MPI's error if the library has one.
+/// The words of all members in a communicator, in place order; MPI's error if the library has one.
 pub fn gather<const N: usize>(
     library: Interface,
     comm: usize,

@@ -40,7 +40,7 @@ pub struct Part {
     pub at: usize,
     /// Its bytes.
     pub size: usize,
-    /// The bytes in a displacement unit.
+    /// The bytes of a displacement unit.
     pub unit: usize,
 }
 

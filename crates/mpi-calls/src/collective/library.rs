@@ -116,7 +116,7 @@ pub fn fail(comm: usize, error: c_int) -> c_int {
     error
 }
 
-/// A type's bytes; `None` if it has no size.
+/// The bytes of a type; `None` if it has no size.
 pub fn size(datatype: usize) -> Option<usize> {
     let mut size = 0;
     // SAFETY: a place for the answer.

@@ -43,7 +43,7 @@ pub(crate) struct Given {
     pub content: Content,
 }
 
-/// An order's bytes, and the checksum that the rank gave for them, or 0.
+/// The bytes of an order, and the checksum that the rank gave for them, or 0.
 pub(crate) struct Content {
     pub checksum: u64,
     pub bytes: Vec<u8>,

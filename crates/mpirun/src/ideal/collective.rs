@@ -50,7 +50,7 @@ fn end_at(operation: &Rc<Pending>, at: Time, bytes: Box<[u8]>) {
     });
 }
 
-/// All members' vectors, combined in their order.
+/// The combination of all members' vectors, in their order.
 fn combined(given: &[Option<Vec<u8>>], reduction: Option<&Reducer>) -> Vec<u8> {
     let mut vectors = given.iter().flatten();
     let mut result = vectors.next().cloned().unwrap_or_default();

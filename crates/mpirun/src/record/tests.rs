@@ -1,4 +1,4 @@
-//! Short runs' schedules, written by hand.
+//! Schedules of short runs, written by hand.
 
 use super::Recorder;
 use goal::Kind;

@@ -8,7 +8,7 @@ use std::cell::UnsafeCell;
 use std::ptr;
 use std::sync::OnceLock;
 
-/// A watch's instructions.
+/// The number of instructions in a watch.
 const STEPS: usize = 1024;
 
 /// The most different instructions in a loop that is likely to wait; and how often it must have read the word.

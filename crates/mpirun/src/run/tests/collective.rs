@@ -83,7 +83,7 @@ impl Process {
     }
 }
 
-/// All ranks' latencies in the last of some equal calls, in microseconds; the first call starts threads.
+/// The latencies of all ranks in the last of some equal calls, in microseconds; the first call starts threads.
 fn times(name: &str, ranks: u32, memory: Memory, call: Call) -> Vec<f64> {
     let all = Arc::new(Mutex::new(Vec::new()));
     let times = Arc::clone(&all);

@@ -38,7 +38,7 @@ fn foul_answer(all: &[Record]) -> Foul {
     }
 }
 
-/// A lawful turn's order count, and its end.
+/// The number of orders in a lawful turn, and its end.
 fn judged(all: &[Record]) -> (usize, TurnEnd) {
     let turn = turn(records(all), NOW);
     let turn = turn.unwrap_or_else(|refusal| panic!("{all:?}: {refusal:?}"));
