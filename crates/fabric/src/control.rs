@@ -1,28 +1,28 @@
 //! # The control plane
 //!
 //! `Control` makes all decisions: which packet enters, which header takes which channel, when circuits open and close, when
-//! acknowledgements travel. It drives a mover (trait [`Motion`]) through the data phase and reacts to the moments that the mover
-//! reports: when the first flit of a worm enters a link and leaves it, and when the last flit enters the link.
+//! acknowledgements travel. It drives a mover (trait [`Motion`]) through the data phase and reacts to the moments that the
+//! mover reports: when a worm's first flit enters a link and leaves it, and when its last flit enters the link.
 //!
 //! ## The life of a packet
 //!
 //! 1. [`Network::offer`](crate::Network::offer): the packet waits at its adapter, high priority before low, until fewer than
 //!    `packets_in_flight` packets are unacknowledged and the injection link has a free channel. Its *age* starts there.
 //! 2. The header advances: `D` cycles after a link has sent the first flit the header is at the next switch, joins the group
-//!    that its tag names, and is granted a channel of an output, in the same cycle if the header wins and a channel is free.
+//!    that its tag names, and is granted an output channel, in the same cycle if the header wins and a channel is free.
 //! 3. The last flit leaves the last link in cycle `s`; the packet is delivered at `s + D`
 //!    ([`Notice::Delivered`]), and the destination sends its acknowledgement when it pleases.
-//! 4. The acknowledgement returns along the circuit, one header delay per link, through a path of its own: it never
-//!    waits for a channel. At the source, cycle `t`, the packet is done ([`Notice::Acknowledged`]) and the EOP starts:
-//!    the channel of each link of the path is free from cycle `t + 1` on, plus the delays of the links before it.
+//! 4. The acknowledgement returns along the circuit, one header delay per link, on a separate path: it never waits for a
+//!    channel. At the source, cycle `t`, the packet is done ([`Notice::Acknowledged`]) and the EOP starts: the channel on each
+//!    link along the path is free from cycle `t + 1` on, plus the delays of the links before it.
 //!
-//! A packet may ask that its destination be told when the EOP arrives ([`Notice::Ended`]), and whether the EOP commits or aborts
-//! what the packet asked for: the network conditional of the hardware barrier (public Elan3 headers). Packets may go to a range
-//! of nodes (`control::broadcast`). The channels of the links may be parted into traffic classes (`control::classes`).
+//! A packet may ask that its destination be notified when the EOP arrives ([`Notice::Ended`]), and whether the EOP commits or
+//! aborts the packet's request: the network conditional in the hardware barrier (public Elan3 headers). Packets may go to a
+//! node range (`control::broadcast`). The links' channels may be divided into traffic classes (`control::classes`).
 //!
-//! With [`Circuit::UntilDelivered`] all channels are free one cycle after delivery, with
-//! [`Circuit::Wormhole`] and [`Circuit::CutThrough`] each channel one cycle more than the credit delay of its link
-//! after the next link (or the node) has taken the tail: two cycles if credits take one. The acknowledgement takes the same time in all cases.
+//! With [`Circuit::UntilDelivered`] all channels are free one cycle after delivery, with [`Circuit::Wormhole`] and
+//! [`Circuit::CutThrough`] each channel one cycle more than its link's credit delay after the next link (or the node) has taken
+//! the tail: two cycles if credits take one. The acknowledgement takes the same time in all cases.
 
 mod ahead;
 mod arbitration;
@@ -78,7 +78,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use tally::Tally;
 
-/// The control plane of a network, in parts. See the essay of the module.
+/// A network's control plane, in parts. See the module essay.
 pub(crate) struct Control<R: Compiled + ?Sized, M: Motion> {
     config: Config,
     routing: Arc<R>,
@@ -89,17 +89,17 @@ pub(crate) struct Control<R: Compiled + ?Sized, M: Motion> {
     arrivals: Arrivals,
     flights: Flights<R::Path>,
     broadcasts: Broadcasts,
-    /// The border of the region, if the network is cut into several.
+    /// The region's border, if the network is cut into several.
     border: Option<Box<Border<R::Path>>>,
-    /// What has failed, if anything may fail.
+    /// The failures so far, if faults are possible.
     faults: Option<Box<Faults>>,
-    /// The holds of channels, or the moments that the mover reports, if they are to be kept.
+    /// The channel holds, or the moments that the mover reports, if they are to be kept.
     recording: Option<Box<Recording>>,
-    /// What links carry by groups of packets, if that is to be counted.
+    /// Link traffic by packet group, if it is to be counted.
     tally: Option<Box<Tally>>,
     /// Whether the network has too many records for the processor's nearest memory.
     is_far: bool,
-    /// Whether the events of a cycle are worked off in the opposite order.
+    /// Whether a cycle's events are handled in the opposite order.
     reversed: bool,
 }
 
@@ -131,7 +131,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The control plane of one region of a cut of this network, with a mover for the region.
+    /// The control plane for one region of this network's cut, with a mover for the region.
     pub fn of_region(&self, motion: &M, cut: Arc<Cut>, region: usize) -> Self {
         let all = LinkId::all(self.wiring().links());
         let links = all.filter(|&link| cut.ends(link).contains(&region));
@@ -180,14 +180,14 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.routing.wiring()
     }
 
-    /// The opposite order is the order of a large network, backwards: so small networks test the code for large ones, too.
+    /// The opposite order is a large network's order, backwards: so small networks test the code for large ones, too.
     pub fn reverse(&mut self) {
         self.reversed = !self.reversed;
         self.is_far = true;
     }
 
     pub fn watch(&mut self) -> Vec<(Cycle, Moved)> {
-        // Moments without holds: no hold lasts beyond the end of time.
+        // Moments without holds: no hold lasts until `Cycle::MAX`.
         let nothing = || Box::new(Recording::new(Cycle::MAX));
         let recording = self.recording.get_or_insert_with(nothing);
         recording.moments.replace(Vec::new()).unwrap_or_default()
@@ -224,7 +224,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.queue(spec.source, spec.traffic_class)
     }
 
-    /// The packets of a traffic class at an adapter.
+    /// A traffic class's packets at an adapter.
     #[inline]
     fn queue(&self, node: Place, traffic_class: u8) -> QueueId {
         if !R::CLASSED {
@@ -249,7 +249,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.config.channels - (self.channels.free(link) | kept).count_ones()
     }
 
-    /// Whether a packet goes before those of low priority.
+    /// Whether a packet precedes low-priority packets.
     fn is_high(&self, spec: &PacketSpec) -> bool {
         self.config.priorities && spec.priority == Priority::High
     }
@@ -310,12 +310,12 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     pub fn skip_to(&mut self, cycle: Cycle) {
         self.clock.skip_to(cycle);
         if self.border.is_some() {
-            // Credits from other regions count in their own cycle only; what the mover foresees itself does no harm later.
+            // Credits from other regions count in their own cycle only; the mover's own events do no harm later.
             self.clock.forget_void();
         }
     }
 
-    /// The two phases of a cycle; see the essay of the crate.
+    /// The two phases of a cycle; see the crate essay.
     #[expect(
         clippy::inline_always,
         reason = "5% of the time, and left to chance otherwise"
@@ -360,7 +360,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             self.crossbar.reverse();
             self.queues.reverse();
         }
-        // Neither list grows while it is worked off.
+        // The lists do not grow during these loops.
         if self.is_far {
             (0..AHEAD).for_each(|place| self.look_at_group(place));
         }
@@ -385,7 +385,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.clock.end();
     }
 
-    /// Lets an event of this cycle happen.
+    /// Executes an event in this cycle.
     #[inline]
     fn happen(&mut self, motion: &mut M, event: Event, notices: &mut Vec<Notice>) {
         use motion::Event as Foreseen;

@@ -1,35 +1,34 @@
-//! # Movers: the data phase of a cycle
+//! # Movers: a cycle's data phase
 //!
-//! The control plane grants *channels*, numbered by [`Lanes`]. A granted channel carries one *worm*, the flits of one
-//! packet, from the channel upstream (or from the adapter) to the channel downstream (or into the node). The worm of a
-//! broadcast has several channels downstream, its *branches*, which are granted in the same cycle. A mover decides in
-//! which cycle which flit crosses which link, and reports the moments that matter to the control plane, as [`Moved`].
+//! The control plane grants *channels*, numbered by [`Lanes`]. A granted channel carries one *worm*, a packet's flits, from the
+//! channel upstream (or from the adapter) to the channel downstream (or into the node). A broadcast's worm has several channels
+//! downstream, its *branches*, which are granted in the same cycle. A mover decides in which cycle each flit crosses each link,
+//! and reports the relevant moments to the control plane as [`Moved`].
 //!
 //! ## The rule
 //!
-//! `S(v)` is the number of flits of channel `v`'s worm that have been sent over its link before this cycle, `R(v)` the
-//! number that have arrived at the far end, `D` cycles after they were sent. `C` is the credit delay of the channel's link. In
-//! cycle `t` channel `v` *can* move if
+//! `S(v)` counts the flits that channel `v`'s worm has sent over its link before this cycle, `R(v)` those that have arrived at
+//! the far end, `D` cycles after they were sent. `C` is the link's credit delay. In cycle `t` channel `v` *can* move if
 //!
 //! * `S(v) < length`, and
 //! * it starts at an adapter, or `R(upstream) > S(v)`: a flit is there, and
-//! * it ends in a node, or is sunk, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count. `S(downstream)` is
-//!   the count of cycle `t - (C - 1)`, and a worm is sunk from the view of its sender `C - 1` cycles after it is sunk: a place is
-//!   free `C` cycles after its flit was sent on, when its *credit* is back. A worm begins with all credits, whatever the channel
-//!   carried before. If the worm branches, the branch that has sent the least counts: a flit stays until all branches have
-//!   sent it. Each branch moves as its own link lets it.
+//! * it ends in a node, or is sunk, or `S(v) - S(downstream) < buffer`: there is room; flits on the wire count. `S(downstream)`
+//!   is the count in cycle `t - (C - 1)`, and a worm is sunk from its sender's view `C - 1` cycles after it is sunk: a place is
+//!   free `C` cycles after its flit was sent on, when its *credit* is back. A worm begins with all credits, regardless of the
+//!   channel's previous worm. If the worm branches, the branch that has sent the fewest flits counts: a flit stays until all
+//!   branches have sent it. Each branch moves as its own link lets it.
 //!
-//! Each link moves one flit of the oldest channel that can move (with priorities: of the oldest high-priority channel that can
-//! move, if there is one), whatever moved before.
+//! Each link moves one flit from the oldest channel that can move (with priorities: from the oldest high-priority channel that
+//! can move, if there is one), regardless of the previous cycle.
 //!
 //! A link may be slower than a flit a cycle ([`pace`](crate::pace)): then it moves flits only in its own slots. The machine may
 //! switch on two refinements:
 //!
-//! * *Tokens.* Acknowledgements and EOPs take a slot of each link that they cross. A link owes a slot for each token; it pays
+//! * *Tokens.* Acknowledgements and EOPs take a slot on each link that they cross. A link owes a slot for each token; it pays
 //!   in cycles in which no channel can move, and before it turns to a channel that did not move in the cycle before.
-//! * *Sharing.* An adapter's memory port serves what it sends and what it receives. While both its links want to move,
-//!   sending pauses for `share_burst` cycles of every `share_period`, and receiving pauses for as many cycles, half a period
-//!   later. The phase differs from node to node.
+//! * *Sharing.* An adapter's memory port serves both directions. While both its links want to move, sending pauses for
+//!   `share_burst` cycles in every `share_period`, and receiving pauses for as many cycles, half a period later. The phase
+//!   differs from node to node.
 
 mod event;
 pub mod flit;
@@ -43,29 +42,29 @@ use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing, Pace, Place};
 use std::ops::AddAssign;
 use typed_index_collections::TiVec;
 
-/// What a channel is granted for.
+/// The grant of a channel.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worm {
     /// Length in flits, at least 1.
     pub flits: u32,
-    /// The channel by which the worm arrives; none at the adapter that injects the worm.
+    /// The channel by which the worm arrives; `None` at the adapter that injects it.
     pub upstream: Option<ChannelId>,
 }
 
-/// What the control plane must know of the motion.
+/// The mover's reports to the control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Moved {
-    /// The first flit of the channel's worm has arrived at the switch at the end of the link.
+    /// The first flit on the channel has arrived at the switch that the link leads to.
     Header(ChannelId),
-    /// The first flit of the channel's worm is sent in this cycle.
+    /// The channel's worm sends its first flit in this cycle.
     Head(ChannelId),
-    /// The last flit of the channel's worm was sent, in the named cycle. If the link is the last of the path, or without
-    /// circuits, or if the worm is sunk, the report comes in that cycle or in the next; else at any time until the channel is
-    /// closed, or [`Motion::look`] asks for it.
+    /// The channel's worm sent its last flit, in the named cycle. If the link ends the path, or without circuits, or if the
+    /// worm is sunk, the report comes in that cycle or in the next; else at any time until the channel is closed, or
+    /// [`Motion::look`] asks for it.
     Tail(ChannelId, Cycle),
 }
 
-/// Flits in the fabric, for checks of conservation: `injected + copied = delivered + discarded + in_flight` at any time.
+/// Flits in the fabric, for conservation checks: `injected + copied = delivered + discarded + in_flight` at any time.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FlitCensus {
     /// Sent by adapters.
@@ -74,7 +73,7 @@ pub struct FlitCensus {
     pub copied: u64,
     /// Arrived in nodes.
     pub delivered: u64,
-    /// Arrived at the end of a channel whose worm was sunk.
+    /// Arrived at a channel's end after its worm was sunk.
     pub discarded: u64,
     /// Found on wires and in buffers, by inspection.
     pub in_flight: u64,
@@ -90,7 +89,7 @@ impl AddAssign for FlitCensus {
     }
 }
 
-/// What has become of the flits of a channel's worm behind the channel.
+/// The fate of a worm's flits behind a channel.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Passed {
     /// Flits that have left the buffer.
@@ -99,28 +98,29 @@ pub(crate) struct Passed {
     pub uncopied: u64,
 }
 
-/// What a link has carried since the start.
+/// A link's traffic since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Carried {
-    /// Flits of packets.
+    /// Packet flits.
     pub flits: u64,
     /// Acknowledgements and EOPs.
     pub tokens: u64,
 }
 
-/// What a mover needs of the control plane.
+/// The control plane as a mover sees it.
 pub(crate) trait Witness<M: Motion> {
-    /// The records of links and channels, which hold the state of the mover.
+    /// The link and channel records, which hold the mover's state.
     fn records(&self) -> &Records<M>;
 
     /// See [`records`](Self::records).
     fn records_mut(&mut self) -> &mut Records<M>;
 
-    /// Takes note: of headers in [`Motion::arrive`] and [`Motion::read`], of heads in [`Motion::step`].
+    /// Records a moment: headers in [`Motion::arrive`] and [`Motion::read`], heads in [`Motion::step`].
     fn note(&mut self, moment: Moved);
 
-    /// Takes note of a tail ([`Moved::Tail`]), anywhere. The mover has at hand over which channel the worm has come, if not from
-    /// an adapter, and when the tail arrives, if at a node; the records of the control plane that tell would have to be fetched.
+    /// Records a tail ([`Moved::Tail`]), anywhere. The mover passes the channel upstream (unless the worm comes from an
+    /// adapter) and, at a node, the tail's arrival: it has both at hand, and the control plane would have to fetch the records
+    /// that hold them.
     fn note_tail(
         &mut self,
         channel: ChannelId,
@@ -129,46 +129,45 @@ pub(crate) trait Witness<M: Motion> {
         arrival: Option<Cycle>,
     );
 
-    /// Whether the worm of `channel` goes before the worm of `other`: it has higher priority, or is older.
+    /// Whether the worm on `channel` precedes the worm on `other`: it has higher priority, or is older.
     fn precedes(&self, channel: ChannelId, other: ChannelId) -> bool;
 
-    /// Has the processor fetch the record of the packet that holds a channel.
+    /// Prefetches the record of the packet that holds a channel.
     fn fetch_packet(&self, channel: ChannelId);
 
-    /// Has [`Motion::read`] called with the event in cycle `at`, after this cycle, in the region at
-    /// the far end of an outbound link.
+    /// Has [`Motion::read`] called with the event in cycle `at`, after this cycle, in the region at an outbound link's far end.
     fn send_on(&mut self, link: LinkId, at: Cycle, event: Event);
 
-    /// Has [`Motion::read`] called with the event in cycle `at`, after this cycle, in the region
-    /// at the near end of the inbound link whose channel the event names.
+    /// Has [`Motion::read`] called with the event in cycle `at`, after this cycle, in the region at the near end: the event
+    /// names a channel on an inbound link.
     fn send_back(&mut self, at: Cycle, event: Event);
 
     /// Has [`Motion::read`] called with the event in cycle `at`, at most [`HORIZON`] ahead, unless all channels are closed then.
     fn foresee(&mut self, at: Cycle, event: Event);
 }
 
-/// The data phase; see the essay of the module.
+/// The data phase; see the module essay.
 ///
 /// In a cycle, the control plane calls [`arrive`](Motion::arrive), then [`read`](Motion::read) with the events that were
-/// foreseen, [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its phase
-/// 0; then [`step`](Motion::step) for phase 1. Cycles in which neither side has anything to do are skipped.
+/// foreseen, [`close`](Motion::close) and [`charge`](Motion::charge) in any order, then [`open`](Motion::open), all in its
+/// phase 0; then [`step`](Motion::step) for phase 1. Cycles without work for either side are skipped.
 pub(crate) trait Motion: State + Sized {
-    /// Has the processor fetch the record of an adapter before its pause begins or ends.
+    /// Prefetches an adapter's record before its pause begins or ends.
     fn fetch_adapter(&self, _adapter: Place) {}
 
-    /// Has the processor fetch what the records of an event name that will be read soon. Returns whether the event is a header's
+    /// Prefetches the records named by those of an event that will be read soon. Returns whether the event is a header's
     /// arrival.
     fn fetch_neighbours(&self, _records: &Records<Self>, _event: Event) -> bool {
         false
     }
 
-    /// Begins cycle `now`: tells of the headers that arrive in it, in any order.
+    /// Begins cycle `now`: reports the headers that arrive in it, in any order.
     fn arrive(&mut self, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// Works off an event that was foreseen for cycle `now`.
     fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness<Self>);
 
-    /// Takes back a channel whose worm has passed entirely; it is free from cycle `now` on.
+    /// Takes back a channel after its worm has passed entirely; it is free from cycle `now` on.
     fn close(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// Makes a link owe one slot for a token from cycle `now` on.
@@ -184,33 +183,33 @@ pub(crate) trait Motion: State + Sized {
         witness: &mut impl Witness<Self>,
     );
 
-    /// A worm of so many flits comes by a channel of another region.
+    /// A worm with this many flits comes by another region's channel.
     fn expect(&mut self, channel: ChannelId, flits: u32, records: &mut Records<Self>);
 
-    /// Sinks the worm of a channel whose header is at a switch and has no way on: from cycle `now` on the flits that have arrived,
-    /// and all that arrive, are discarded; when the credits are back no buffer limits the channel. Called where [`open`](Motion::open) is. The tail is
-    /// reported at once if it has been sent and has not been reported.
+    /// Sinks the worm on a channel after its header has found no way on from a switch: from cycle `now` on the flits that have
+    /// arrived, and all that arrive, are discarded; when the credits are back no buffer limits the channel. Called where
+    /// [`open`](Motion::open) is. The tail is reported at once if it has been sent and has not been reported.
     fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>);
 
-    /// The worm of a channel has passed on entirely, and the channels downstream will be closed before this one.
+    /// A channel's worm has passed on entirely, and the channels downstream will be closed before this one.
     fn detach(&mut self, channel: ChannelId, witness: &mut impl Witness<Self>);
 
-    /// Reports the tail of a channel's worm if it was sent before cycle `now` and has not been reported. Cycle `now` has not
+    /// Reports a worm's tail on a channel if it was sent before cycle `now` and has not been reported. Cycle `now` has not
     /// begun.
     fn look(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>);
 
-    /// Moves the flits of cycle `now` and tells of the heads that are sent in it, in any order.
+    /// Moves the flits in cycle `now` and reports the heads that are sent in it, in any order.
     fn step(&mut self, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// The next cycle after `now` in which anything happens; `due` is the next cycle for which an event is scheduled or
     /// foreseen.
     fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle>;
 
-    /// What a link has carried before cycle `now`.
+    /// A link's traffic before cycle `now`.
     fn carried(&self, records: &Records<Self>, link: LinkId, now: Cycle) -> Carried;
 
-    /// Counts the flits at the start of cycle `now`; asserts on the way that no buffer holds more than it may.
-    /// Flits that were sent over an outbound link are looked up in the region behind the link.
+    /// Counts the flits at the start of cycle `now`, and asserts that no buffer is overfull. Flits that were sent over an
+    /// outbound link are looked up in the region behind the link.
     fn census(
         &self,
         records: &Records<Self>,
@@ -218,17 +217,17 @@ pub(crate) trait Motion: State + Sized {
         behind: &dyn Fn(ChannelId) -> Passed,
     ) -> FlitCensus;
 
-    /// What has become of the flits that have come over an inbound channel.
+    /// The fate of the flits that have come over an inbound channel.
     fn passed(&self, records: &Records<Self>, channel: ChannelId, now: Cycle) -> Passed;
 
     /// Events worked off so far.
     fn events(&self) -> u64;
 
-    /// From here on the mover works off the events of a cycle in the opposite order, if it has an order.
+    /// From here on the mover handles a cycle's events in the opposite order, if it has an order.
     fn reverse(&mut self);
 }
 
-/// What a mover must know of a link.
+/// A link's parameters, for a mover.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wire {
     /// Cycles from one end to the other.
@@ -238,28 +237,28 @@ pub(crate) struct Wire {
     pub pace: Pace,
     /// Whether the link ends in a node: then no buffer limits the link.
     pub ejects: bool,
-    /// For a link of an adapter: what it shares with the adapter's other link.
+    /// For an adapter's link: its sharing with the adapter's other link.
     pub shared: Option<Shared>,
 }
 
 impl Wire {
-    /// Whether the link is slow, and so moves flits in slots of its own.
+    /// Whether the link is slow, and so moves flits in its own slots.
     pub fn is_paced(&self) -> bool {
         self.pace != Pace::FULL
     }
 }
 
-/// What a link of an adapter shares.
+/// The sharing between an adapter's links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Shared {
     pub adapter: Place,
-    /// The other link of the adapter.
+    /// The adapter's other link.
     pub partner: LinkId,
     /// The phase in which this link pauses.
     pub phase: u64,
 }
 
-/// What a mover must know of the machine.
+/// The machine's parameters, for a mover.
 pub(crate) struct Wiring {
     pub wires: TiVec<LinkId, Wire>,
     pub lanes: Lanes,
@@ -271,8 +270,8 @@ pub(crate) struct Wiring {
     pub share_burst: u64,
 }
 
-/// The sharing phases of successive nodes differ by this many cycles, so that nodes do not pause in step. The number is
-/// prime: for up to as many nodes as the period has cycles all phases differ, unless the period is a multiple of this prime.
+/// Successive nodes' sharing phases differ by this many cycles, so that nodes do not pause in step. The number is prime: for up
+/// to as many nodes as the period has cycles all phases differ, unless the period is a multiple of this prime.
 const PHASE_STEP: u64 = 7919;
 
 impl Wiring {
@@ -324,7 +323,7 @@ mod tests {
     use super::PHASE_STEP;
     use std::collections::BTreeSet;
 
-    /// The published period, 185 cycles, has room for the phases of 64 nodes, and no two nodes have the same phase.
+    /// The published period, 185 cycles, has room for 64 nodes' phases, and no two nodes have the same phase.
     #[test]
     fn no_two_nodes_of_a_machine_pause_in_step() {
         let phases: BTreeSet<u64> = (0..64).map(|node| PHASE_STEP * node % 185).collect();

@@ -1,4 +1,4 @@
-//! Fetching ahead: the records that the next events of a cycle need.
+//! Fetching ahead: the records that a cycle's next events need.
 //!
 //! An event names a record, and the record names others. So each event is seen twice before it happens. First the records that
 //! it names are asked for; then, when these have arrived, those that they name. Where the routing reads long lists, a header's
@@ -12,8 +12,8 @@ use crate::records::Sender;
 use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, Circuit};
 
-/// How many events ahead of the present one an event is seen the first time, and the second time. Measured: a fetch takes as
-/// long as several events.
+/// An event's distances from the present one, in events, when it is seen the first time and the second time. Measured: a fetch
+/// takes as long as several events.
 const FIRST: usize = 20;
 const SECOND: usize = 8;
 
@@ -21,12 +21,12 @@ const SECOND: usize = 8;
 /// names the entry.
 const THIRD: usize = 3;
 
-/// How far ahead of the group or adapter that has its turn the first stage of fetching is.
+/// The first prefetch stage's distance ahead of the current group or adapter.
 pub(super) const AHEAD: usize = 4 * STAGE;
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// Whether the events of a cycle are sorted by kind, since they are many: the processor foresees what a loop does next while
-    /// the kind stays the same. For the opposite order, events are always sorted.
+    /// Whether a cycle's events are sorted by kind, since they are many: the processor predicts a loop's branches while the
+    /// kind stays the same. For the opposite order, events are always sorted.
     #[inline]
     pub(super) fn sorts(&self, events: &[Event]) -> bool {
         (self.is_far && events.len() > FIRST) || self.reversed
@@ -56,7 +56,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Has the processor fetch the records that the first events of a cycle need.
+    /// Prefetches the records that a cycle's first events need.
     #[inline(never)]
     pub(super) fn look_at_the_first(&self, motion: &M, events: &[Event]) {
         for &event in events.iter().take(FIRST) {
@@ -116,7 +116,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Asks for the records that the records of an event name.
+    /// Asks for the records that an event's records name.
     #[inline]
     fn fetch_neighbours(&self, motion: &M, event: Event) {
         use motion::Event as Foreseen;
@@ -142,7 +142,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
                 }
             }
             Event::Delivered(packet) => {
-                // The answer, which mostly comes at once, asks for the delay of the last link.
+                // The answer, which mostly comes immediately, needs the last link's delay.
                 if let Some(&channel) = self.flights.get(packet).path().last() {
                     self.channels
                         .records
@@ -165,7 +165,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Whether a header's arrival begins the arrivals behind a channel. Asks for what comes behind otherwise.
+    /// Whether a header's arrival begins the arrivals behind a channel. Asks for the records behind it otherwise.
     #[inline]
     fn brings_a_header(&self, motion: &M, channel: ChannelId) -> bool {
         motion.fetch_neighbours(&self.channels.records, motion::Event::Starts(channel))
@@ -189,7 +189,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     pub(super) fn look_at_choices(&mut self, channel: ChannelId) {
         let mut groups = std::mem::take(&mut self.arrivals.choices);
         let (header, hop) = self.unsettled_header(channel);
-        // As if nothing were loaded, so that only what the routing asks first is fetched.
+        // As if no link were loaded, so that only the routing's first reads are fetched.
         self.routing.settle(&header, &mut |group| {
             let number = hop.next_group(group);
             self.crossbar.fetch(number);
@@ -199,7 +199,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.arrivals.choices = groups;
     }
 
-    /// Asks for what tells the loads of these groups.
+    /// Asks for the records that hold these groups' loads.
     #[inline(never)]
     pub(super) fn look_at_loads(&mut self) {
         for &number in &self.arrivals.choices {
@@ -213,8 +213,9 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.arrivals.choices.clear();
     }
 
-    /// Asks for the records of the groups that are about to arbitrate, in stages: of the group at `place` what it names, of groups
-    /// before it the links of which it may grant a channel and the packet that waits, and the channels on both sides of the grant.
+    /// Asks for the records of groups that are about to arbitrate, in stages: for the group at `place` the records that it
+    /// names, for groups before it the links on which it may grant a channel and the packet that waits, and the channels on
+    /// both sides of the grant.
     #[inline(never)]
     pub(super) fn look_at_group(&self, place: usize) {
         let group = |stage| at_stage(self.crossbar.flagged(), place, stage);
@@ -237,7 +238,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         {
             let flight = self.flights.get(packet);
             if let Some(&channel) = flight.path().last() {
-                // What is told of arrivals there is all that a grant needs.
+                // The arrival data there is all that a grant needs.
                 self.channels.records.fetch_channel(channel);
             }
             // Mostly one header waits, and takes this link.
@@ -252,8 +253,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Asks for the records of the adapters that are about to inject, in stages: of the adapter at `place` its queue and its link,
-    /// of an adapter before it the packet that waits first.
+    /// Asks for the records of adapters that are about to inject, in stages: for the adapter at `place` its queue and its link,
+    /// for an adapter before it the packet that waits first.
     #[inline(never)]
     pub(super) fn look_at_port(&self, place: usize) {
         let port = |stage| at_stage(self.queues.flagged(), place, stage);

@@ -1,18 +1,18 @@
 //! # Arbitration: which header gets which channel
 //!
-//! The links that leave a switch are parted into *output groups* by the routing ([`Routing`]); in a tree with adaptive ascent a
-//! switch has one group for each child and one for all up-links. A header that reaches a switch joins the group that the routing
-//! names and waits there. When a header joins or a channel of the group falls free, the group arbitrates in that cycle: while a
-//! header waits and a channel of its class is free,
+//! The links that leave a switch are divided into *output groups* by the routing ([`Routing`]); in a tree with adaptive ascent
+//! a switch has one group for each child and one for all up-links. A header that reaches a switch joins the group that the
+//! routing names and waits there. When a header joins or a channel in the group falls free, the group arbitrates in that cycle:
+//! while a header waits and a channel in its class is free,
 //!
-//! * the winner is the header of the highest priority, among equal priorities the one of the greatest age. The age is carried
-//!   in the header, in `age_bits` bits (Elan3 headers: 4); it grows in equal steps from the injection on and is full at
-//!   `age_cap`. Of equal ages the header wins that has had this age at this switch for the longest time: it came with this age,
-//!   or reached it here. The rule for equal ages is not published. Headers that are equal in this, too, and all headers of a
-//!   switch that ignores ages, are served by rotation over the input channels of the switch, starting behind the last winner;
-//! * the winner takes the lowest free channel of its class, of the link where the fewest channels of the class are busy. A
-//!   channel that only waits for its acknowledgement is busy. Ties between links are resolved by rotation from a start that a
-//!   hash of the packet and the switch gives, so that no shared random stream couples distant switches.
+//! * the winner is the header with the highest priority, among equal priorities the one with the greatest age. The age is
+//!   carried in the header, in `age_bits` bits (Elan3 headers: 4); it grows in equal steps from the injection on and is full at
+//!   `age_cap`. Among equal ages the header wins that has had this age at this switch for the longest time: it came with this
+//!   age, or reached it here. The rule for equal ages is not published. Headers that are equal in this, too, and all headers at
+//!   a switch that ignores ages, are served by rotation over the switch's input channels, starting behind the last winner;
+//! * the winner takes the lowest free channel in its class, on the link with the fewest busy channels in the class. A channel
+//!   that only waits for its acknowledgement is busy. Ties between links are resolved by rotation from a start given by a hash
+//!   over packet and switch, so that no shared random stream couples distant switches.
 
 use crate::config::{MAX_CHANNELS, MAX_HOP_DELAY};
 use crate::hash::mixed;
@@ -31,13 +31,13 @@ use typed_index_collections::TiVec;
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Waiting {
     pub packet: PacketId,
-    /// Number of the input channel, among all input channels of the switch.
+    /// The input channel's number among all input channels of the switch.
     pub input: u32,
     /// When the packet was injected: its age counts from this cycle.
     pub injected: Cycle,
     /// When the header reached the switch.
     pub ready: Cycle,
-    /// Whether the packet has high priority: it goes before all packets of low priority, whatever their age.
+    /// Whether the packet has high priority: it precedes all low-priority packets, regardless of their age.
     pub high: bool,
 }
 
@@ -45,18 +45,18 @@ pub(super) struct Waiting {
 #[derive(Clone, Debug, Zeroable)]
 #[repr(align(32))]
 pub(super) struct Group {
-    /// One of the waiting headers; each knows the next one ([`State`](super::packet::State)), in no order.
+    /// A waiting header; each links to the next one ([`State`](super::packet::State)), in no order.
     pub waiting: Option<PacketId>,
     /// The input that is looked at first.
     pub rotation: u16,
-    /// Whether the group is on the list of this cycle.
+    /// Whether the group is on this cycle's list.
     pub flagged: bool,
     switch: SwitchId,
-    /// Input channels of the switch.
+    /// The switch's input channels.
     inputs: u32,
     /// The first output, which mostly is the only one; all are in `Crossbar::outputs`.
     first: LinkId,
-    /// The group's stretch of `Crossbar::outputs`: its place, and its length.
+    /// The group's range in `Crossbar::outputs`: its place, and its length.
     place: u32,
     count: u16,
 }
@@ -67,7 +67,7 @@ const _: () = assert!(
     "the outputs of a group are counted in a short number"
 );
 
-/// The output groups of all switches.
+/// All switches' output groups.
 pub(super) struct Crossbar {
     pub groups: TiVec<GroupId, Group>,
     outputs: Arc<Vec<LinkId>>,
@@ -78,7 +78,7 @@ pub(super) struct Crossbar {
 }
 
 impl Crossbar {
-    /// The groups of all switches, and of each link the [`Hop`] and the switch where the link ends, or 0 for a node.
+    /// All switches' groups, and for each link the [`Hop`] and the switch where the link ends, or 0 for a node.
     #[expect(clippy::type_complexity, reason = "two tables of links")]
     pub fn new(
         config: &Config,
@@ -117,7 +117,7 @@ impl Crossbar {
         (crossbar, (hops, switches))
     }
 
-    /// The groups of some links, for a region.
+    /// Some links' groups, for a region.
     pub fn of_some(&self, groups: impl Iterator<Item = GroupId>) -> Self {
         let mut crossbar = Crossbar {
             groups: table::blank(self.groups.len()),
@@ -190,19 +190,19 @@ impl Crossbar {
         self.flagged.reverse();
     }
 
-    /// All groups of the list have arbitrated.
+    /// All groups on the list have arbitrated.
     #[inline]
     pub fn clear(&mut self) {
         self.flagged.clear();
     }
 
-    /// Has the processor fetch the record of a group.
+    /// Prefetches a group's record.
     #[inline]
     pub fn fetch(&self, group: GroupId) {
         prefetch(self.groups.get(group));
     }
 
-    /// Has the processor fetch the list of the links of a group.
+    /// Prefetches a group's link list.
     #[inline]
     pub fn fetch_outputs(&self, group: GroupId) {
         let Group { place, count, .. } = self.groups[group];
@@ -211,7 +211,7 @@ impl Crossbar {
         }
     }
 
-    /// The links of a group, its switch, and the number of the switch's input channels.
+    /// A group's links, its switch, and the switch's input channel count.
     #[inline]
     pub fn outputs(&self, group: GroupId) -> (&[LinkId], SwitchId, u32) {
         let group = &self.groups[group];
@@ -224,7 +224,7 @@ impl Crossbar {
     }
 }
 
-/// Most input channels of a switch.
+/// Most input channels at a switch.
 const MOST_INPUTS: u32 = 2 * MAX_ARITY * MAX_CHANNELS;
 
 const _: () = assert!(
@@ -234,7 +234,7 @@ const _: () = assert!(
     "numbers of inputs, and delays, are kept short"
 );
 
-/// How ages grow; see the essay of the module.
+/// How ages grow; see the module essay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Ages {
     /// The cycles after which a packet's age is one more, at least 1.
@@ -244,8 +244,8 @@ pub(super) struct Ages {
 }
 
 impl Ages {
-    /// Ages of so many bits that are full at `cap` cycles, as exactly as whole cycles allow. If the bits can count all of these
-    /// cycles, a step is one cycle.
+    /// Ages with this many bits that are full at `cap` cycles, as exactly as whole cycles allow. If the bits can count all
+    /// these cycles, a step is one cycle.
     pub fn new(bits: u32, cap: u64) -> Self {
         let most = (1 << bits) - 1;
         let step = (cap / most).max(1);
@@ -255,7 +255,7 @@ impl Ages {
         }
     }
 
-    /// The age of a header that waits, and since when it has had this age at the switch.
+    /// A waiting header's age, and since when it has had this age at the switch.
     fn of(self, header: &Waiting, now: Cycle) -> (u64, Cycle) {
         let age = (now - header.injected).min(self.full) / self.step;
         let reached = header.injected + age * self.step;
@@ -284,8 +284,8 @@ pub(super) fn winner(
     waiting.max_by_key(rank)
 }
 
-/// The output of the group with a free channel and the fewest busy ones; `free` gives the free channels of a link as bits. Ties
-/// go to the first output at or after number `spread`, counted around; `spread` is computed only if there is a choice.
+/// The group's output with a free channel and the fewest busy ones; `free` gives a link's free channels as bits. Ties go to the
+/// first output at or after number `spread`, counted around; `spread` is computed only if there is a choice.
 pub(super) fn least_loaded(
     outputs: &[LinkId],
     spread: impl Fn() -> u64,
@@ -308,7 +308,7 @@ pub(super) fn least_loaded(
             number - count
         }
     };
-    // Most free channels, and of equals the first one tried. No branches: the processor could not foresee them.
+    // Most free channels, and among equals the first one tried. No branches: they would be unpredictable.
     let rank = |(number, &link): (u32, &LinkId)| {
         let tried = around(number + count - start);
         ones(free(link)) << 16 | (count - 1 - tried)
@@ -325,7 +325,7 @@ fn ones(bits: u32) -> u32 {
         .map_or_else(|| bits.count_ones(), |&ones| ones.into())
 }
 
-/// How many bits of a byte are set.
+/// The number of set bits in a byte.
 const ONES: [u8; 256] = {
     let mut ones = [0; 256];
     let mut byte = 1;
@@ -336,7 +336,7 @@ const ONES: [u8; 256] = {
     ones
 };
 
-/// A fixed hash of (source, sequence, switch) for [`least_loaded`].
+/// A fixed hash over (source, sequence, switch) for [`least_loaded`].
 pub(super) fn spread(source: Place, sequence: u32, switch: SwitchId) -> u64 {
     let packet = u64::from(source.get()) << 32 | u64::from(sequence);
     mixed(packet ^ u64::from(switch.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15))

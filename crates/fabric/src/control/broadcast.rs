@@ -1,66 +1,65 @@
-//! # Broadcasts: one packet to a range of nodes
+//! # Broadcasts: one packet to a node range
 //!
-//! A broadcast is a tree of *parts*. The *root* part is the ascent, from the adapter to the switch where the packet turns;
-//! each other part is one link of the descent. A part has a [`Flight`] like a packet, and holds its channels; so headers,
+//! A broadcast is a tree of *parts*. The *root* part is the ascent, from the adapter to the switch where the packet turns; each
+//! other part is one link in the descent. A part has a [`Flight`] like a packet, and holds its channels; so headers,
 //! arbitration and releases work as they do for packets to one node.
 //!
 //! ## Setting up
 //!
-//! *Ascent.* A header below the switch where it turns waits for a channel of its one up-link ([`Trees::ascent`]),
-//! among the other headers of the output group.
+//! *Ascent.* A header below the switch where it turns waits for a channel on its one up-link ([`Trees::ascent`]), among the
+//! other headers in the output group.
 //!
-//! *Descent.* A header at the switch where the packet turns, or below, needs a channel of each of its down-links at once. A
-//! switch sets up one broadcast at a time. The switch begins, in the cycle of the arrival or in the cycle after the last set-up,
-//! with the best of the broadcasts that wait: by priority, then by age (the earlier injection, the lower source, the earlier
-//! packet of one source). From then on no other broadcast comes before this one. The broadcast *claims* a channel of each of its
-//! links as they fall free, and competes with other headers by the ordinary rule; a claimed channel is taken. In the cycle of
-//! the last claim all its channels are opened.
+//! *Descent.* A header at the switch where the packet turns, or below, needs a channel on each of its down-links at the same
+//! time. A switch sets up one broadcast at a time. The switch begins, in the arrival cycle or in the cycle after the last
+//! set-up, with the best waiting broadcast: by priority, then by age (the earlier injection, the lower source, the earlier
+//! packet from one source). From then on no other broadcast comes before this one. The broadcast *claims* a channel on each
+//! link as they fall free, and competes with other headers by the ordinary rule; a claimed channel is taken. In the last
+//! claim's cycle all its channels are opened.
 //!
-//! *Order.* Broadcasts that a switch has sent on over a link are set up at the end of the link in the same order. A broadcast
-//! that overtakes another on the link, since it is older, waits at the end.
+//! *Order.* Broadcasts that a switch has sent on over a link are set up at the link's end in the same order. A broadcast that
+//! overtakes another on the link, since it is older, waits at the end.
 //!
 //! ## Moving, answering, ending
 //!
-//! A flit leaves the buffer in front of a switch when the last of the branches has sent it ([`crate::motion`]). Each destination
-//! answers for itself. The answers combine on the way up, which takes each switch of the descent `combine` cycles; the combined
-//! answer reaches the source when the last answer would, and is the worst of all: any "no" makes it a no (hardware, public Elan3
-//! headers). The EOP goes down all branches: in `UntilAcknowledged` mode the channel of a link is free one cycle, plus the
-//! delays of the links before this link, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle
-//! after the last delivery, in `Wormhole` mode each `C + 1` cycles after the last of its branches has sent the tail.
+//! A flit leaves the buffer in front of a switch when the last branch has sent it ([`crate::motion`]). Each destination answers
+//! for itself. The answers combine on the way up, which takes each switch in the descent `combine` cycles; the combined answer
+//! reaches the source when the last answer would, and is the worst one: any "no" makes it a no (hardware, public Elan3
+//! headers). The EOP goes down all branches: in `UntilAcknowledged` mode a link's channel is free one cycle, plus the delays on
+//! the links before it, after the acknowledgement. In `UntilDelivered` mode all channels are free one cycle after the last
+//! delivery, in `Wormhole` mode each `C + 1` cycles after its last branch has sent the tail.
 //!
 //! ## Why broadcasts in one tree do not deadlock
 //!
-//! Suppose that some packets wait for ever. Each waits for others of them that hold, or have claimed, all channels of a link
-//! that it needs, or (broadcasts) that go before it at a switch. A packet that waits for an up-link waits for packets that hold
-//! an up-link of a higher level or have turned. So some of the packets wait in their descent; these wait only for packets in
-//! their descent. Look at the packets in their descent alone. All their waits are in the tree of the broadcasts or lead into it:
-//! a packet to one node waits for a single down-link, and the holder waits, if it has one destination too, strictly below. So
-//! follow packets to one node down to the first broadcast: *P waits for Q* shall mean that broadcast `P` waits for broadcast `Q`
+//! Suppose that some packets wait for ever. Each waits for others among them that hold, or have claimed, all channels on a link
+//! that it needs, or (broadcasts) that precede it at a switch. A packet that waits for an up-link waits for packets that hold
+//! an up-link on a higher level or have turned. So some packets wait in their descent; these wait only for packets in their
+//! descent. Look at the packets in their descent alone. All their waits are in the broadcasts' tree or lead into it: a packet
+//! to one node waits for a single down-link, and the holder waits, if it has one destination too, strictly below. So follow
+//! packets to one node down to the first broadcast: *P waits for Q* shall mean that broadcast `P` waits for broadcast `Q`
 //! directly, or through packets to one node.
 //!
-//! *Two broadcasts are in one order wherever they meet.* In one tree the descents of two broadcasts that meet share only
-//! switches at or below `v`, the lower of their two turns, and the other broadcast comes through `v`, too. One of the two is set
-//! up at `v` first (or has begun to be; that is final), and by the rule of order it is first at every common switch. If `Q` is
-//! first, write `Q < P`.
+//! **Two broadcasts are in one order wherever they meet.* In one tree two broadcasts that meet share, in their descents, only
+//! switches at or below `v`, the lower turn, and the other broadcast comes through `v`, too. One is set up at `v` first (or has
+//! begun to be; that is final), and by the order rule it is first at every common switch. If `Q` is first, write `Q < P`.
 //!
-//! *What a wait implies.* Let `P` wait at `c` for `Q`. Then either (a) both meet and `Q < P`; or (b) `Q` turns strictly below
-//! `c` at a switch where `P` never comes, and has been set up, or has begun to be, where it turns. Proof: a broadcast that goes
-//! before `P` at `c` meets `P` there: (a). Else the channels of a link down from `c` are held. If `Q` holds one, `Q` has passed
-//! `c`: (a). If a packet to one node does, a chain of such packets leads to a switch `g` below `c` where `Q` has passed or holds
-//! claims. If `Q` turns at `c` or above, `Q` has passed `c` (the tree has one way to `g`): (a). If `Q` turns below `c`, it turns
-//! on the way to `g`, where it has passed or claims; `P`, still at `c`, has not been there. If `P` is to come there, (a) holds,
-//! else (b).
+//! **Consequences of a wait.* Let `P` wait at `c` for `Q`. Then either (a) both meet and `Q < P`; or (b) `Q` turns strictly
+//! below `c` at a switch where `P` never comes, and has been set up, or has begun to be, where it turns. Proof: a broadcast
+//! that precedes `P` at `c` meets `P` there: (a). Else the channels on a link down from `c` are held. If `Q` holds one, `Q` has
+//! passed `c`: (a). If a packet to one node does, a chain of such packets leads to a switch `g` below `c` where `Q` has passed
+//! or holds claims. If `Q` turns at `c` or above, `Q` has passed `c` (the tree has one way to `g`): (a). If `Q` turns below
+//! `c`, it turns on the way to `g`, where it has passed or claims; `P`, still at `c`, has not been there. If `P` is to come
+//! there, (a) holds, else (b).
 //!
-//! *No cycle.* In a shortest cycle of pairs of (a) and (b), let `V` be a broadcast with the lowest turn, `v`, between `P` before
-//! it and `N` behind it. `V` and `N` are no case of (b), since the turn of `N` would then be lower. So `N < V`, and `N` comes
-//! through `v` first. If `V < P`, then `P` comes through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are a case
-//! of (b), `V` has begun to be set up at `v`, so that `N` has passed `v`, and all switches above it on its way. `P` is above
-//! `v`, at `c`: as before, `P` and `N` are a case of (a) or of (b). Either way the cycle is shorter without `V`: at last a
-//! broadcast is paired with itself, which neither (a) nor (b) allows.
+//! **No cycle.* In a shortest cycle with pairs from (a) and (b), let `V` be a broadcast with the lowest turn, `v`, between `P`
+//! before it and `N` behind it. `V` and `N` are not in case (b), since `N` would then turn lower. So `N < V`, and `N` comes
+//! through `v` first. If `V < P`, then `P` comes through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are in case
+//! (b), `V` has begun to be set up at `v`, so that `N` has passed `v`, and all switches above it on its way. `P` is above `v`,
+//! at `c`: as before, `P` and `N` are in case (a) or (b). Either way the cycle is shorter without `V`: at last a broadcast is
+//! paired with itself, which (a) and (b) exclude.
 //!
-//! The rule of order is needed: if two broadcasts pass a switch and its children set them up in different orders, each may hold
-//! the links of one child and wait at the other. One tree is needed, too: with different roots nothing orders two broadcasts
-//! that meet at the last switches. [`crate::Fabric::deadlock`] then tells which packet waits for which.
+//! The order rule is needed: if two broadcasts pass a switch and its children set them up in different orders, each may hold
+//! one child's links and wait at the other. One tree is needed, too: with different roots two broadcasts that meet at the last
+//! switches are unordered. [`crate::Fabric::deadlock`] then reports which packet waits for which.
 
 mod ending;
 mod failure;
@@ -76,13 +75,13 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A broadcast under way, in the region of its source.
 struct Whole {
-    /// The number of destinations that the last flit has not reached.
+    /// Destinations that the last flit has not reached.
     undelivered: u32,
-    /// The cycle of the last delivery so far.
+    /// The last delivery's cycle so far.
     delivered: Cycle,
-    /// The number of destinations that have not answered.
+    /// Destinations that have not answered.
     unanswered: u32,
-    /// The worst of the answers so far, and the cycle in which the last of them is back.
+    /// The worst answer so far, and the cycle in which the last answer so far is back.
     answer: Ack,
     back: Cycle,
     /// Whether the packet does not reach some destination.
@@ -91,33 +90,33 @@ struct Whole {
     damaged: BTreeSet<LinkId>,
 }
 
-/// What is kept of a part besides its flight.
+/// A part's state besides its flight.
 struct Part {
-    /// The root, in the region of the source.
+    /// The root, in the source's region.
     root: PacketId,
     /// Whether this is the root, or its flight in another region.
     is_root: bool,
-    /// The part from which this part branches off; none for the root, and for a part that has come from another region.
+    /// The part from which this part branches off; `None` for the root, and for a part that has come from another region.
     parent: Option<PacketId>,
     /// The parts that branch off in this region.
     branches: Vec<PacketId>,
-    /// Links of the ascent: the answers combine in as many switches.
+    /// Links in the ascent: the answers combine in as many switches.
     ascent: u32,
-    /// The place on the path of the first channel that concerns this region: an inbound one, or else the first of all.
+    /// The path position where this region's channels begin: at an inbound channel, or else at the very first.
     first: usize,
-    /// Sum of the header delays of the links between the source and the part's own links.
+    /// Sum of the header delays between the source and the part's own links.
     before: Cycle,
-    /// The number of branches of this part that have not sent the tail, and the cycle in which the last of the others sent it.
+    /// Branches that have not sent the tail, and the cycle in which the last other branch sent it.
     tails: usize,
     last_tail: Cycle,
-    /// Since when the part's channels have been open; none while its channel is only claimed.
+    /// Since when the part's channels have been open; `None` while its channel is only claimed.
     opened: Option<Cycle>,
-    /// The number of destinations that have no answer until the part, which is sunk, is drained; all below it if none is said.
+    /// Destinations without an answer until the part, which is sunk, is drained; all below it if `None`.
     pending: Option<u32>,
 }
 
 impl Part {
-    /// A part of which no channel has been opened.
+    /// A part without an opened channel.
     fn begin(root: PacketId, ascent: u32, before: Cycle) -> Self {
         Part {
             root,
@@ -135,7 +134,7 @@ impl Part {
     }
 }
 
-/// What goes with a part to another region.
+/// The data that goes with a part to another region.
 pub(super) struct Note {
     is_root: bool,
     ascent: u32,
@@ -146,7 +145,7 @@ pub(super) struct Note {
 /// A switch where broadcasts descend.
 #[derive(Default)]
 struct Junction {
-    /// Parts whose headers have arrived.
+    /// Parts with arrived headers.
     arrived: Vec<PacketId>,
     setting_up: Option<SetUp>,
     flagged: bool,
@@ -162,7 +161,7 @@ struct SetUp {
     missing: usize,
 }
 
-/// All that is kept of broadcasts.
+/// All broadcast state.
 #[derive(Default)]
 pub(super) struct Broadcasts {
     /// The broadcasts under way, by root.
@@ -215,7 +214,7 @@ impl Broadcasts {
         self.parts.insert(id, part);
     }
 
-    /// What another region must know of a part that goes there, with so many channels.
+    /// The note to another region about a part that goes there with this many channels.
     pub(super) fn note(&self, id: PacketId, channels: usize) -> Note {
         let part = self.part(id);
         Note {
@@ -234,7 +233,7 @@ impl Broadcasts {
         self.parts.get_mut(&id).expect("it is under way")
     }
 
-    /// The root of the broadcast that a flight is a part of; the flight itself, if it is no broadcast.
+    /// The root of the broadcast that a flight belongs to; the flight itself, if it is not a broadcast.
     pub fn root(&self, id: PacketId) -> PacketId {
         self.parts.get(&id).map_or(id, |part| part.root)
     }
@@ -245,7 +244,7 @@ impl Broadcasts {
             .expect("the broadcast is under way")
     }
 
-    /// The broadcasts under way, by root, each with the number of destinations that its last flit has not reached.
+    /// The broadcasts under way, by root, each with the count of destinations that its last flit has not reached.
     pub fn undelivered(&self) -> impl Iterator<Item = (PacketId, u32)> {
         self.wholes
             .iter()
@@ -258,7 +257,7 @@ impl Broadcasts {
         !self.parts.is_empty()
     }
 
-    /// The parts of a broadcast in a network of one region, the root first.
+    /// A broadcast's parts in a one-region network, the root first.
     pub fn parts_of(&self, root: PacketId) -> Vec<PacketId> {
         let mut parts = vec![root];
         let mut place = 0;
@@ -275,12 +274,12 @@ impl Broadcasts {
         self.parts.keys().copied()
     }
 
-    /// The place on the path of a part of the first channel that concerns this region.
+    /// The position in a part's path where this region's channels begin.
     pub(super) fn first_channel(&self, id: PacketId) -> usize {
         self.part(id).first
     }
 
-    /// A broadcast has been opened on a link to a switch of this region.
+    /// A broadcast has been opened on a link to a switch in this region.
     pub(super) fn opened(&mut self, link: LinkId, broadcast: Key) {
         self.order.entry(link).or_default().push_back(broadcast);
     }
@@ -308,13 +307,13 @@ impl Broadcasts {
 }
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// The trees of broadcasts.
+    /// The broadcast trees.
     pub(super) fn trees(&self) -> &dyn Trees {
         let trees = self.routing.trees();
         trees.expect("broadcasts are refused where there is no tree")
     }
 
-    /// A header of a broadcast reaches a switch.
+    /// A broadcast header reaches a switch.
     #[cold]
     pub(super) fn broadcast_header(&mut self, channel: ChannelId, part: PacketId) {
         let link = self.channels.link(channel);
@@ -333,7 +332,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         junction.expect("just flagged").arrived.push(part);
     }
 
-    /// Begins to set up the next broadcast at a switch, if none is being set up and a waiting one may be.
+    /// Begins to set up the next broadcast at a switch, if the switch is not setting one up and a waiting one is eligible.
     #[cold]
     pub(super) fn begin_set_up(&mut self, switch: SwitchId) {
         let junction = self.broadcasts.junctions.get_mut(&switch);
@@ -388,7 +387,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         });
     }
 
-    /// A branch has won a channel of its link. If it is the last branch to win one, the switch opens all branches.
+    /// A branch has won a channel on its link. If it is the last branch to win one, the switch opens all branches.
     #[cold]
     pub(super) fn claim(&mut self, motion: &mut M, branch: PacketId, link: LinkId) {
         self.take(branch, link);
@@ -404,7 +403,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Every branch of the broadcast that a switch sets up has a channel, or is refused: the switch opens the channels.
+    /// Every branch in the broadcast that a switch sets up has a channel, or is refused: the switch opens the channels.
     fn end_set_up(&mut self, motion: &mut M, switch: SwitchId) {
         let junction = self.broadcasts.junctions.get_mut(&switch);
         let junction = junction.expect("a broadcast is set up there");

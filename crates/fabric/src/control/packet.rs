@@ -1,4 +1,4 @@
-//! Packets: what an adapter hands in, what the control plane keeps while a packet is under way, what remains as a record.
+//! Packets: an adapter's order, the control plane's state for a packet under way, and the final record.
 
 use crate::Cycle;
 use crate::id::PacketId;
@@ -8,7 +8,7 @@ use crate::{ChannelId, LinkId, Place, SwitchId};
 use std::mem::offset_of;
 use std::ops::{Deref, DerefMut};
 
-/// Priority level of a packet; the Elite has two (petrini2003 s2.2).
+/// A packet's priority level; the Elite has two (petrini2003 s2.2).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Priority {
     /// User traffic.
@@ -18,9 +18,9 @@ pub enum Priority {
     High,
 }
 
-/// The answer that the destination sends back along the circuit (petrini2003 s2.2.1; public Elan3 headers), or what the source
-/// learns instead where something has failed (`control::faults`). Of the answers to a broadcast the greatest counts; the order of
-/// the answers other than `Accepted` is not published.
+/// The answer that the destination sends back along the circuit (petrini2003 s2.2.1; public Elan3 headers), or the source's
+/// substitute after a fault (`control::faults`). For a broadcast the greatest answer counts; the order among answers other than
+/// `Accepted` is not published.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Ack {
     /// All transactions were executed.
@@ -31,7 +31,7 @@ pub enum Ack {
     TestFailed,
     /// A transaction cannot be executed: there is no use in trying again.
     Error,
-    /// A CRC is wrong: a switch has discarded the packet, or the destination has received it and has stored nothing.
+    /// A CRC is wrong: a switch has discarded the packet, or the destination has received it without storing it.
     Corrupted,
     /// No living link leads on: a switch, or the adapter itself, has refused the packet.
     Unreachable,
@@ -50,9 +50,11 @@ pub struct PacketSpec {
     pub flits: u32,
     /// Priority level.
     pub priority: Priority,
-    /// The traffic class, whose channels the packet takes: below [`Config::traffic_classes`](crate::Config::traffic_classes).
+    /// The traffic class, which determines the packet's channels: below
+    /// [`Config::traffic_classes`](crate::Config::traffic_classes).
     pub traffic_class: u8,
-    /// Whether the destinations are told of the EOP ([`Notice::Ended`]), which commits or aborts what the packet asked for.
+    /// Whether the destinations are notified when the EOP arrives ([`Notice::Ended`]), which commits or aborts the packet's
+    /// request.
     pub awaits_end: bool,
     /// The adapter's own name for the packet, handed back in every [`Notice`].
     pub token: u64,
@@ -65,18 +67,17 @@ pub enum Notice {
     Injected(PacketSpec),
     /// The last flit has reached this destination, which must answer with [`crate::Network::acknowledge`].
     Delivered(PacketId, Place, PacketSpec),
-    /// The last flit has reached this destination, and the CRC of a transaction is wrong. The destination must store nothing, and
-    /// must answer [`Ack::Corrupted`] with [`crate::Network::acknowledge`].
+    /// The last flit has reached this destination, and a transaction's CRC is wrong. The destination must not store the packet,
+    /// and must answer [`Ack::Corrupted`] with [`crate::Network::acknowledge`].
     Damaged(PacketId, Place, PacketSpec),
-    /// The acknowledgement (combined, of a broadcast) has reached the source; the packet is done.
+    /// The acknowledgement (combined, for a broadcast) has reached the source; the packet is done.
     Acknowledged(PacketRecord, PacketSpec),
-    /// The EOP has reached a destination, if the packet asked that it be told: one cycle and the header delays of the path after
-    /// the acknowledgement has reached the source.
+    /// The EOP has reached a destination, if the packet asked for this notice: one cycle and the path's header delays after the
+    /// acknowledgement has reached the source.
     Ended {
         /// The destination.
         node: Place,
-        /// Whether the (combined) answer was [`Ack::Accepted`]: the adapter commits what the packet asked for, or else aborts
-        /// it.
+        /// Whether the (combined) answer was [`Ack::Accepted`]: the adapter commits the packet's request, or else aborts it.
         good: bool,
         /// How many packets the source had injected before.
         sequence: u32,
@@ -86,8 +87,8 @@ pub enum Notice {
 }
 
 impl Notice {
-    /// Order of the notices of a cycle: by adapter concerned, then kind, then packet; independent of the order of events.
-    /// Packets that an adapter injects in the same cycle keep their order; a node has one delivery in a cycle.
+    /// Order among a cycle's notices: by adapter concerned, then kind, then packet; independent of event order. Packets that an
+    /// adapter injects in the same cycle keep their order; a node has one delivery in a cycle.
     fn rank(&self) -> u128 {
         let (adapter, kind, source, sequence) = match *self {
             Notice::Delivered(_, node, _) | Notice::Damaged(_, node, _) => (node, 0, None, 0),
@@ -111,7 +112,7 @@ impl Notice {
 /// More notices than this are sorted by ranks that are found once, and each notice is moved once.
 const MANY: usize = 8;
 
-/// Puts the notices of a cycle in their order.
+/// Sorts a cycle's notices.
 pub(crate) fn sort(notices: &mut [Notice]) {
     if notices.len() > MANY {
         notices.sort_by_cached_key(Notice::rank);
@@ -120,13 +121,13 @@ pub(crate) fn sort(notices: &mut [Notice]) {
     }
 }
 
-/// The life of a packet, complete once it is acknowledged. All times in cycles.
+/// A packet's life, complete once it is acknowledged. All times in cycles.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketRecord {
     /// How many packets the source had injected before.
     pub sequence: u32,
-    /// Links of the packet's path; of each of its paths, if it is a broadcast. Of a packet that was refused on its way: the links
-    /// up to there.
+    /// Links on the packet's path; on each path, if it is a broadcast. If the packet was refused on its way: the links up to
+    /// there.
     pub links: u32,
     /// The cycle in which the packet was handed to the fabric.
     pub offered: Cycle,
@@ -137,12 +138,12 @@ pub struct PacketRecord {
     pub delivered: Cycle,
     /// The cycle in which the acknowledgement reached the source, or the source gave up waiting for it.
     pub acknowledged: Cycle,
-    /// The answer of the destination; the worst of all answers, if the packet is a broadcast.
+    /// The destination's answer; the worst answer, if the packet is a broadcast.
     pub ack: Ack,
 }
 
-/// What the control plane keeps of a packet under way, or of a part of a broadcast ([`super::broadcast`]): its state, and the
-/// channels that it has taken. The path comes last: mostly its begin is all that is used of it ([`Flights::fetch`]).
+/// The control plane's record for a packet under way, or for a part of a broadcast ([`super::broadcast`]): its state, and the
+/// channels that it has taken. The path comes last: mostly only its begin is used ([`Flights::fetch`]).
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(super) struct Flight<P> {
@@ -151,29 +152,29 @@ pub(super) struct Flight<P> {
     path: P,
 }
 
-/// The state of a packet under way.
+/// A packet's state under way.
 #[derive(Clone, Debug)]
 pub(super) struct State {
     pub spec: PacketSpec,
     pub injected: Cycle,
     /// Since when the header has waited to enter its next link.
     pub ready: Cycle,
-    /// Since when the header would have waited if it had waited nowhere since its injection: what the packet has waited before
-    /// comes to `ready - undelayed`, but for the first link, whose wait begins with the offer.
+    /// Since when the header would have waited without any wait since its injection: the packet's earlier waits sum to `ready -
+    /// undelayed`, except for the first link, where the wait begins with the offer.
     pub undelayed: Cycle,
     /// When the packet was handed to the fabric.
     pub offered: Cycle,
     /// When the last flit reached the destination; 0 until then.
     pub delivered: Cycle,
     pub sequence: u32,
-    /// What [`Routing::plan`](crate::topology::Routing::plan) said: in a tree the level of the switch where the path turns; 0
-    /// for a part of a broadcast that has turned.
+    /// The result of [`Routing::plan`](crate::topology::Routing::plan): in a tree the level of the switch where the path turns;
+    /// 0 for a part of a broadcast that has turned.
     pub plan: u32,
     /// While the header waits at a switch: the next header that waits in the same group.
     pub next: Option<PacketId>,
-    /// While the header waits at a switch: the link that it must take, or [`ANY_LINK`] of the group.
+    /// While the header waits at a switch: the link that it must take, or [`ANY_LINK`] in the group.
     pub only: LinkId,
-    /// While the header waits at a switch: the channels of a link that it may take, as bits.
+    /// While the header waits at a switch: the channels on a link that it may take, as bits.
     pub lanes: u32,
     /// While the header waits at a switch: number of the input channel, among all input channels of the switch.
     pub input: u16,
@@ -181,27 +182,27 @@ pub(super) struct State {
     taken: u8,
     /// Whether the packet is under way, and the record not unused.
     lives: bool,
-    /// The place on the path of the first channel over which the packet was lost.
+    /// The position in the path where the packet was lost: the first such channel.
     pub broken: u8,
     /// The acknowledgement, once it has left the destination.
     pub ack: Option<Ack>,
-    /// What has become of the packet, or of this part of a broadcast, where something has failed.
+    /// The fate of the packet, or of this part of a broadcast, after faults.
     pub fate: Fate,
 }
 
-/// What has become of a packet where something has failed; see [`super::faults`].
+/// A packet's fate after faults; see [`super::faults`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Fate {
-    /// Nothing has failed, but perhaps the answer.
+    /// No fault, except perhaps in the answer.
     Well,
     /// A switch, or the adapter, has refused the packet, and answers.
     Refused(Ack),
-    /// A cable died under the packet: nobody is told of its end, or no more.
+    /// A cable died under the packet: its end is not reported, or no longer.
     Lost,
 }
 
 impl State {
-    /// Of a packet that is injected now, and may take some channels of the links at first.
+    /// The flight of a packet that is injected now, with the channels that it may take at first.
     pub fn new(
         spec: PacketSpec,
         plan: u32,
@@ -231,7 +232,7 @@ impl State {
         }
     }
 
-    /// Of the part of the broadcast that leaves the switch at the end of this part by `link`, which is still to be claimed.
+    /// The flight of the broadcast part that leaves the switch at this part's end by `link`, which is still to be claimed.
     pub fn branch(&self, link: LinkId) -> Self {
         State {
             plan: 0,
@@ -244,13 +245,13 @@ impl State {
         }
     }
 
-    /// Rank among the worms of a link: the smaller goes first. The rank is the earlier injection, then the smaller source, then
-    /// the earlier packet of one source.
+    /// Rank among a link's worms: the smaller goes first. The rank is the earlier injection, then the smaller source, then the
+    /// earlier packet from one source.
     pub fn rank(&self) -> (Cycle, Place, u32) {
         (self.injected, self.spec.source, self.sequence)
     }
 
-    /// What the routing may know of the header that has come over a link to a switch, if the packet goes to one node.
+    /// The routing's view of the header that has come over a link to a switch, if the packet goes to one node.
     #[inline]
     pub fn header(&self, destination: Place, input: LinkId, at: SwitchId) -> Header {
         Header {
@@ -276,7 +277,7 @@ impl State {
         self.taken.into()
     }
 
-    /// The answer of the destination has come, and the state of the packet there.
+    /// The destination's answer has come, and the packet's state there.
     fn answered(&mut self, there: &State) {
         self.taken = there.taken;
         self.undelayed = there.undelayed;
@@ -296,7 +297,7 @@ impl<P: Path> Flight<P> {
         &self.path.as_ref()[..self.taken()]
     }
 
-    /// The answer of the destination has come from another region, and with it the whole path.
+    /// The destination's answer has come from another region, and with it the whole path.
     pub fn come_back(&mut self, there: &Self) {
         self.state.answered(&there.state);
         self.path = there.path.clone();
@@ -325,8 +326,8 @@ impl<P> DerefMut for Flight<P> {
 /// No link in particular.
 pub(super) const ANY_LINK: LinkId = LinkId::new(u32::MAX);
 
-/// Storage of flights with re-used numbers. A new packet takes the record of an old one, whose path stays in memory as it is:
-/// there is room for many links, and to write it would take longer than all the rest.
+/// Flight storage with re-used numbers. A new packet takes an old one's record, and the old path stays in memory as it is:
+/// there is room for many links, and writing it would take longer than all the rest.
 pub(super) struct Flights<P> {
     flights: Vec<Flight<P>>,
     unused: Vec<PacketId>,
@@ -387,8 +388,8 @@ impl<P: Path> Flights<P> {
         flight.lives.then_some(flight)
     }
 
-    /// Has the processor fetch the record of a packet, with as much of the path as the longest path of a tree takes: there is room
-    /// for longer ones, which are rare.
+    /// Prefetches a packet's record, with as much of the path as the longest path in a tree takes: there is room for longer
+    /// ones, which are rare.
     #[inline]
     pub fn fetch(&self, packet: PacketId) {
         let path = size_of::<<Climb as Compiled>::Path>();

@@ -1,16 +1,16 @@
 //! # The flit mover: the oracle
 //!
-//! This mover visits every link that has a flit to send or owes a token, in every cycle, and applies the rule of the parent
-//! module to the letter. It is slow and obvious; every other mover must agree with it in every cycle.
+//! This mover visits every link that has a flit to send or owes a token, in every cycle, and applies the parent module's rule
+//! to the letter. It is slow and obvious; every other mover must agree with it in every cycle.
 //!
-//! A cycle has three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the
-//! state at the start of the cycle; the decisions are applied ([`Motion::step`]). Between the passes nothing is half-done, so
-//! the order of links is free.
+//! A cycle has three passes: flits that were sent a link delay ago arrive ([`Motion::arrive`]); every link decides on the state
+//! at the start of the cycle; the decisions are applied ([`Motion::step`]). Each pass completes before the next, so the order
+//! among links is free.
 //!
-//! A link that is slow decides only in its slots ([`pace`](crate::pace)), one of which is a cycle on all others.
+//! A link that is slow decides only in its slots ([`pace`](crate::pace)), which are single cycles on all others.
 //!
-//! A flit that leaves a buffer sends a credit back, which counts for the sender of the channel a credit delay later. The
-//! channel keeps the credits that are on their way, by the cycle from which they count.
+//! A flit that leaves a buffer sends a credit back, which counts for the channel's sender a credit delay later. The channel
+//! keeps the credits in flight, by the cycle from which they count.
 
 use super::{Carried, Event, FlitCensus, Motion, Moved, Passed, Shared, Wiring, Witness, Worm};
 use crate::config::MAX_HOP_DELAY;
@@ -20,10 +20,10 @@ use crate::{ChannelId, Config, Cycle, LinkId, Multiplexing};
 use std::collections::VecDeque;
 use typed_index_collections::{TiVec, ti_vec};
 
-/// One virtual channel of one link and its present worm.
+/// A virtual channel and its present worm.
 #[derive(Clone, Default)]
 struct Channel {
-    /// The worm; none if the channel is free.
+    /// The worm; `None` if the channel is free.
     worm: Option<Worm>,
     /// `S`: flits sent over the link.
     sent: u32,
@@ -35,8 +35,8 @@ struct Channel {
     credits: u32,
     /// The credits on their way, each by the cycle from which the sender has it.
     returning: VecDeque<Cycle>,
-    /// If what arrives is discarded, or all has passed on, so that the buffer stays empty: the cycle from which no buffer limits
-    /// the channel.
+    /// If arriving flits are discarded, or all have passed on, so that the buffer stays empty: the cycle from which no buffer
+    /// limits the channel.
     sunk: Option<Cycle>,
 }
 
@@ -67,30 +67,30 @@ impl Channel {
 /// One directed link.
 #[derive(Clone, Copy, Default)]
 struct Link {
-    /// Channels whose worm has flits to send.
+    /// Channels with flits to send.
     unsent: u32,
     /// Tokens that wait for a slot.
     owed: u32,
-    /// The next slot of the link.
+    /// The link's next slot.
     slots: Slots,
     /// The channel that moved last, and the cycle in which the link was ready again.
     last: Option<(ChannelId, Cycle)>,
-    /// Whether the link is on the list of busy links.
+    /// Whether the link is on the busy list.
     listed: bool,
     carried: Carried,
 }
 
-/// What a link does in a cycle, if anything.
+/// A link's action in a cycle, if any.
 #[derive(Clone, Copy)]
 enum Decision {
     Token(LinkId),
     Move(ChannelId),
 }
 
-/// Flits on the wires, by the cycle of their arrival modulo the size of this ring.
+/// Flits on the wires, by arrival cycle modulo this ring's size.
 const ARRIVALS: usize = MAX_HOP_DELAY as usize + 1;
 
-/// See the essay of the module.
+/// See the module essay.
 pub(crate) struct FlitMover {
     wiring: Wiring,
     channels: TiVec<ChannelId, Channel>,
@@ -135,7 +135,7 @@ impl FlitMover {
         self.wiring.lanes.link(channel)
     }
 
-    /// Puts a link on the list of those that are visited.
+    /// Puts a link on the visiting list.
     fn list(&mut self, link: LinkId) {
         self.active = true;
         if !std::mem::replace(&mut self.links[link].listed, true) {
@@ -197,7 +197,7 @@ impl FlitMover {
         }
     }
 
-    /// Second pass: what a link does, on the state at the start of the cycle.
+    /// Second pass: a link's decision, on the state at the start of the cycle.
     fn decide(
         &mut self,
         link: LinkId,
@@ -262,7 +262,7 @@ impl FlitMover {
         self.on_wires += 1;
     }
 
-    /// Whether the next flit of a channel stays in the buffer from which it is sent, for another branch.
+    /// Whether a channel's next flit stays in the buffer from which it is sent, for another branch.
     fn copies(&self, channel: ChannelId) -> bool {
         let this = &self.channels[channel];
         let upstream = this.worm.and_then(|worm| worm.upstream);
@@ -274,7 +274,7 @@ impl FlitMover {
         })
     }
 
-    /// The flits of this cycle have moved: the channel before a decision's channel gets its credits.
+    /// This cycle's flits have moved: the channel before a decision's channel gets its credits.
     fn send_credits(&mut self, decision: Decision, now: Cycle) {
         let Decision::Move(number) = decision else {
             return;
@@ -295,7 +295,7 @@ impl FlitMover {
             && channels.any(|channel| self.channels[channel].awaits_credits(now))
     }
 
-    /// Takes those links off the list that have neither a flit to send nor a debt.
+    /// Removes from the list the links without flits to send and without debt.
     fn forget_idle(&mut self) {
         let links = &mut self.links;
         self.busy.retain(|&link| {
@@ -377,7 +377,7 @@ impl Motion for FlitMover {
             let before = state.downstream.len();
             state.downstream.retain(|&branch| branch != number);
             if state.downstream.len() < before && state.downstream.is_empty() {
-                // All has passed on: only the last credits of the channel are on their way.
+                // All flits have passed on: only the channel's last credits are on their way.
                 state.sunk = Some(0);
             }
         }

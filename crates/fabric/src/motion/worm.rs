@@ -1,9 +1,9 @@
 //! # The worm mover: the same motion from events
 //!
 //! A worm flows at one flit a cycle or stands still, and between two such changes every count is a straight line in time. This
-//! mover keeps the lines and computes when the next change can come; it visits a link only then. It makes the motion of the flit
-//! mover (the rule of the parent module), the same flit over the same link in every cycle, at the cost of some twenty events a
-//! packet on 64 nodes.
+//! mover keeps the lines and computes when the next change can come; it visits a link only then. It reproduces the flit mover's
+//! motion (the parent module's rule), the same flit over the same link in every cycle, for some twenty events a packet on 64
+//! nodes.
 //!
 //! ## Why that is possible
 //!
@@ -12,78 +12,79 @@
 //! served in turns, rates are fractions: left to the flit mover.)
 //!
 //! *No cycle without delay.* A flit takes at least a cycle from link to link, and a place in a buffer is seen free at least one
-//! cycle after its flit has left. What a link does in cycle `t` depends only on counts up to `t - 1`, so that the links may be
+//! cycle after its flit has left. A link's action in cycle `t` depends only on counts up to `t - 1`, so that the links may be
 //! evaluated in any order.
 //!
 //! *Reads do not see the cycle's own changes.* A line that starts or stops in cycle `t` has the same value in `t` before and
-//! after the change. Evaluations that are late, early or double are therefore harmless as long as none is *missing*.
+//! after the change. Late, early or double evaluations are therefore harmless; only a *missing* one does harm.
 //!
-//! ## What is kept
+//! ## State
 //!
-//! For each channel this mover keeps the lines `S` (sent before a cycle) and `R` (arrived by a cycle), the length of the worm
-//! and the neighbours; where credits take longer than a cycle also the line of the credits that are back (module `credits`, which
-//! has the proof for them; the following is for credits of one cycle). The ends of a path are special channels that always have flits, always have room, or never have room. For
-//! each link it keeps the link's mover, the cycle of its one valid prediction, its debt of tokens, and what it has carried.
+//! For each channel this mover keeps the lines `S` (sent before a cycle) and `R` (arrived by a cycle), the worm's length and
+//! the neighbours; where credits take longer than a cycle also the line of returned credits (module `credits`, which has their
+//! proof; the following is for one-cycle credits). A path's ends are special channels that always have flits, always have room,
+//! or never have room. For each link it keeps the link's mover, the cycle of its one valid prediction, its token debt, and its
+//! traffic.
 //!
 //! A channel that can move and does not (it is younger, paused, or waits for tokens) stays able: `R` and the room only grow
-//! while the channel stands. So the choice of a link changes only if its mover ceases to be able, if another channel becomes
-//! able, or if a debt is paid or a pause begins or ends. Each of these changes has its event:
+//! while the channel stands. So a link's choice changes only if its mover ceases to be able, if another channel becomes able,
+//! or if a debt is paid or a pause begins or ends. Each of these changes has its event:
 //!
 //! | event | entered | in its cycle |
 //! |---|---|---|
-//! | `Starts(v)` | when `v` starts, for `D` later | `R` grows. The first flit is the header's arrival. If the channel behind had nothing to send, its link is looked at |
-//! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: the prediction of its link is lowered to the end of these cycles; if no flit is there, the link is looked at, or stops at once where there is no other choice |
+//! | `Starts(v)` | when `v` starts, for `D` later | `R` grows. The first flit is the header's arrival. If the channel behind had run dry, its link is looked at |
+//! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: its link's prediction is lowered to the end of these cycles; if no flit is there, the link is looked at, or stops immediately where there is no other choice |
 //! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
-//! | `Room(v)`, late credits | when the channel behind `v` starts or stops, for `C` later; when `v` is sunk, for `C - 1` later | credits begin or cease to come: the link of `v` is looked at, or its prediction is lowered |
+//! | `Room(v)`, late credits | when the channel behind `v` starts or stops, for `C` later; when `v` is sunk, for `C - 1` later | credits begin or cease to come: `v`'s link is looked at, or its prediction is lowered |
 //! | `Due(l)` | with each prediction | void if the prediction has changed. Else one of these holds: the worm has ended ([`Moved::Tail`](super::Moved::Tail)); the mover can go on and is predicted anew; the mover cannot go on and the link is looked at; or a debt is paid and the link is looked at |
-//! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next begin or end of a pause | the link whose pause begins or ends is looked at |
+//! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next time a pause begins or ends | the link whose pause begins or ends is looked at |
 //!
-//! A link is also looked at in the cycle in which one of its channels is granted. To *look at* a link is to mark it in phase
-//! 0 and to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A mover
-//! is predicted to stop after the least of three numbers of flits: the rest of the worm; the flits that are there, if none
-//! arrives; and the room that is left, if no flit leaves. When the channel behind the mover stops, the prediction is lowered.
-//! A prediction is a lower bound: if its cycle comes too early, the mover is predicted anew. So a prediction that is entered
-//! may be made earlier, and is, if it lies beyond the horizon of events: a deep buffer feeds its link for longer.
+//! A link is also looked at in the cycle in which a channel on it is granted. To *look at* a link is to mark it in phase 0 and
+//! to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A mover is
+//! predicted to stop after the least of three flit counts: the rest of the worm; the flits that are there, if no more arrive;
+//! and the room that is left, if no flit leaves. When the channel behind the mover stops, the prediction is lowered. A
+//! prediction is a lower bound: if its cycle comes too early, the mover is predicted anew. So a prediction that is entered may
+//! be made earlier, and is, if it lies beyond the event horizon: a deep buffer feeds its link for longer.
 //!
-//! The branches of a broadcast's worm at the end of `v` form a chain: the first is `v`'s neighbour, each knows its next
-//! *sibling*. The room of `v` is the least that any branch leaves, in predictions too. When flits begin or cease to arrive at
-//! the end of `v`, each branch is told. Each branch tells `v` when the branch stops, and when it starts while it has left `v`'s
-//! buffer full. That is enough: a branch leaves room again, after a cycle in which it left none, only because it started in that
-//! cycle (had it gone on, `v` could not have filled the buffer). So the last branch that held `v` up enters `Room(v)` one cycle
-//! before `v` is able.
+//! The branches of a broadcast's worm at `v`'s end form a chain: the first is `v`'s neighbour, each links to its next
+//! *sibling*. `v`'s room is the least that any branch leaves, in predictions too. When flits begin or cease to arrive at `v`'s
+//! end, each branch is notified. Each branch notifies `v` when the branch stops, and when it starts while it has left `v`'s
+//! buffer full. That is enough: a branch leaves room again, after a cycle without, only because it started in that cycle (had
+//! it gone on, `v` could not have filled the buffer). So the last branch that held `v` up enters `Room(v)` one cycle before `v`
+//! is able.
 //!
-//! Two kinds of predictions, which would be most of all predictions, are not entered:
+//! Two kinds of predictions, which would be the majority, are not entered:
 //!
-//! * *Ends that concern nobody.* Where a link serves only one channel and neither the control plane nor a partner waits, the
-//!   end of the worm has no consequence until the link is looked at, the channel is closed or a token is charged; the end is
-//!   then found by arithmetic (`WormMover::look_for_the_end`). The grant of a second channel meanwhile enters the prediction.
-//! * *Room ahead of a header.* For `D` cycles, till the header is at the next switch, a buffer of more than `D` flits cannot
+//! * **Ends without waiters.* Where a link serves only one channel and has no waiters (the control plane or a partner), the end
+//!   of the worm has no consequence until the link is looked at, the channel is closed or a token is charged; the end is then
+//!   found by arithmetic (`WormMover::look_for_the_end`). The grant of a second channel meanwhile enters the prediction.
+//! * *Room ahead of a header.* For `D` cycles, till the header is at the next switch, a buffer deeper than `D` flits cannot
 //!   fill. Whether it will fill is seen when the header arrives, after the links have been evaluated (`WormMover::limit`).
 //!
 //! ## Why it is exact
 //!
-//! By induction over cycles: let all lines be right before cycle `t`. The decision of a link in `t` follows from the abilities
-//! of its channels, its debt, the pause, and what moved in `t - 1`. If the link is looked at, the rule itself is applied. If
-//! not, none of these has changed the decision since `t - 1`. Its mover is still able: the prediction is later than `t`, and
-//! only the stop of a neighbour could make the prediction wrong. Such a stop lowers the prediction in time: the stop of the
-//! channel upstream `D` cycles ahead, the stop of the channel downstream while there is room for one more flit. A channel that
-//! was not able is not able now, or is younger than the mover (see the events). Debts and pauses change at events. So the link
-//! goes on as it did, and so do the lines. The differential test compares both movers in every cycle.
+//! By induction over cycles: let all lines be right before cycle `t`. A link's decision in `t` follows from its channels'
+//! abilities, its debt, the pause, and the channel that moved in `t - 1`. If the link is looked at, the rule itself is applied.
+//! If not, no change among these has affected the decision since `t - 1`. Its mover is still able: the prediction is later than
+//! `t`, and only a neighbour's stop could make the prediction wrong. Such a stop lowers the prediction in time: an upstream
+//! stop `D` cycles ahead, a downstream stop while there is room for one more flit. A channel that was not able is not able now,
+//! or is younger than the mover (see the events). Debts and pauses change at events. So the link goes on as it did, and so do
+//! the lines. The differential test compares both movers in every cycle.
 //!
 //! ## Tokens and sharing
 //!
-//! A link that rests pays one token a cycle: only the cycle in which the link will have paid is kept. A link whose mover goes on
-//! pays nothing. A link with a debt of `n` that turns to another channel rests, and is due `n` cycles later; the candidate of
-//! that cycle then starts. A link of an adapter stands in its pause if its partner has a candidate in that cycle. Whether the
-//! partner has a candidate can change only when the partner is looked at, and a look at one link in the pause of the other has
-//! the other looked at too.
+//! A link that rests pays one token a cycle: only the cycle in which the link will have paid is kept. A link does not pay while
+//! its mover continues. A link with debt `n` that turns to another channel rests, and is due `n` cycles later; that cycle's
+//! candidate then starts. An adapter's link stands in its pause if its partner has a candidate in that cycle. Whether the
+//! partner has a candidate can change only when the partner is looked at, and a look at one link in the other's pause has the
+//! other looked at too.
 //!
-//! Slow links move flits one by one, in slots of their own (module `slow`); [`Event::Arrives`] brings each of them to its end.
+//! Slow links move flits one by one, in their own slots (module `slow`); [`Event::Arrives`] brings each of them to its end.
 //!
 //! ## Counting
 //!
-//! The flits that a link has carried are a line. Arithmetic gives all counts of any moment between cycles. For links into
-//! nodes the last stretches of motion are noted, to know which flits are on the wire (module `account`).
+//! A link's flit count is a line. Arithmetic gives all counts at any moment between cycles. For links into nodes the last
+//! stretches of motion are noted, to find the flits on the wire (module `account`).
 
 mod account;
 mod credits;
@@ -108,28 +109,28 @@ use state::{Adapter, Link, NONE, RESTS, Specials};
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
-/// The records of links and channels, with the state of this mover.
+/// The link and channel records, with this mover's state.
 type Records = records::Records<WormMover>;
 
 /// Cycles between two sweeps: with the longest worm, far fewer than a line may grow.
 const SWEEP: Cycle = 1 << 30;
 
-/// How far ahead of the link that is looked at the first stage of fetching is.
+/// The first prefetch stage's distance, in links, ahead of the evaluation.
 const AHEAD: usize = 3 * STAGE;
 
-/// See the essay of the module.
+/// See the module essay.
 pub(crate) struct WormMover {
     adapters: TiVec<Place, Adapter>,
     /// When the link into each place has moved flits lately.
     runs: TiVec<Place, Runs>,
     first_ejection: LinkId,
-    /// The next channel with the same channel upstream, of those that have one.
+    /// The next channel with the same channel upstream, if there is one.
     siblings: BTreeMap<ChannelId, ChannelId>,
-    /// The credits of channels to which they return late.
+    /// The credits for channels to which they return late.
     returns: Returns,
     specials: Specials,
     lanes: Lanes,
-    /// Flits of buffer behind each channel.
+    /// Buffer behind each channel, in flits.
     buffer: u32,
     share_period: u64,
     share_burst: u64,
@@ -137,21 +138,21 @@ pub(crate) struct WormMover {
     is_far: bool,
     /// Links to look at in this cycle.
     marked: Vec<LinkId>,
-    /// Channels whose first flit has arrived in this cycle.
+    /// Channels at the ends of which a first flit has arrived in this cycle.
     headers: Vec<ChannelId>,
     slow: SlowLinks,
     /// The first cycle in which no link that rests has debts.
     settled: Cycle,
-    /// The last cycle that was begun, and the cycle of the last sweep.
+    /// The last cycle that was begun, and the last sweep's cycle.
     last: Cycle,
     swept: Cycle,
-    /// What leaves the region, if the network is cut into several.
+    /// The traffic that leaves the region, if the network is cut into several.
     mirrors: Mirrors,
     /// Whether the control plane waits for tails: a channel may be closed before all its siblings are.
     unlinks: bool,
     /// Flits that branches beyond the first have sent or will send.
     copies: u64,
-    /// Channels whose worm is sunk, each with the cycle from which its sender has the credits; and the flits of such worms that
+    /// Channels with sunk worms, each with the cycle from which its sender has the credits; and the flits from such worms that
     /// have passed.
     sunk: Vec<(ChannelId, Cycle)>,
     discarded: u64,
@@ -165,8 +166,7 @@ impl WormMover {
         Self::of_region(config, &Wiring::new(config), None)
     }
 
-    /// A mover for an empty region, with a number of outbound links; for an empty fabric, if there
-    /// is no number.
+    /// A mover for an empty region with this many outbound links; for an empty fabric, if there is no number.
     pub fn of_region(config: &Config, wiring: &Wiring, outbound: Option<usize>) -> Self {
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
@@ -229,7 +229,7 @@ impl WormMover {
         }
     }
 
-    /// The mover of a link, or [`NONE`].
+    /// A link's mover, or [`NONE`].
     #[inline]
     fn mover(&self, link: &Link, number: LinkId) -> ChannelId {
         if link.mover == RESTS {
@@ -242,7 +242,7 @@ impl WormMover {
         self.lanes.link(channel)
     }
 
-    /// Looks for the end of a channel's worm, if its link serves the channel.
+    /// Looks for a worm's end on a channel, if its link serves the channel.
     #[inline]
     fn look_at_mover(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>) {
         let number = self.link_of(channel);
@@ -271,8 +271,8 @@ impl WormMover {
         }
     }
 
-    /// Has the processor fetch the records that the marked links need when they are looked at, in stages: that of the link at
-    /// `place`, and for links before it what the records of the stage before name.
+    /// Prefetches the records that the marked links need when they are looked at, in stages: the record of the link at `place`,
+    /// and for links before it the records named by those in the stage before.
     #[inline(never)]
     fn look_at_link(&self, place: usize, witness: &impl Witness<Self>) {
         let records = witness.records();
@@ -310,7 +310,7 @@ impl WormMover {
         }
     }
 
-    /// A pause of an adapter begins or ends: each link whose pause does so is looked at.
+    /// An adapter's pause begins or ends: each affected link is looked at.
     fn turn(&mut self, number: Place, now: Cycle, witness: &mut impl Witness<Self>) {
         let adapter = &mut self.adapters[number];
         if adapter.turn != now {
@@ -475,7 +475,7 @@ impl Motion for WormMover {
             }
         }
         if moves && end > now {
-            // From here on the granted channel waits for the end of the mover's worm.
+            // From here on the granted channel waits for the mover's worm to end.
             Self::foresee(number, end, now, witness);
         }
         self.consider(channel, now, witness);
@@ -489,7 +489,7 @@ impl Motion for WormMover {
             .expect(flits, self.specials);
     }
 
-    /// The sink is what a channel into a node has behind it. The link reports ends of worms from here on, for good: that does no
+    /// A channel into a node has the sink behind it, too. The link reports worm ends from here on, permanently: that does no
     /// harm, and sinks are rare.
     #[cold]
     fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>) {
@@ -539,7 +539,7 @@ impl Motion for WormMover {
             self.marked.reverse();
             self.headers.reverse();
         }
-        // A look at one link of an adapter may add the other.
+        // A look at one adapter link may add the other.
         let mut place = 0;
         if self.is_far {
             (0..AHEAD).for_each(|place| self.look_at_link(place, witness));

@@ -6,16 +6,16 @@ use crate::records::Count;
 use crate::{ChannelId, Cycle, LinkId};
 use std::collections::VecDeque;
 
-/// Stretches of cycles, from and up to, in which a link has moved flits, as far back as these are still on the wire.
+/// Cycle ranges, from and up to, in which a link has moved flits, as far back as these are still on the wire.
 #[derive(Clone, Default)]
 pub(super) struct Runs {
     last: (Cycle, Cycle),
-    /// Those before the last one. Mostly there are none, and the list takes no memory of its own.
+    /// The ranges before the last one. Mostly the list is empty and takes no memory.
     earlier: VecDeque<(Cycle, Cycle)>,
 }
 
 impl Runs {
-    /// Notes one more stretch, which ends now, of a link with such a delay.
+    /// Adds a range, which ends now, for a link with this delay.
     pub fn note(&mut self, run: (Cycle, Cycle), delay: u64) {
         let is_over = |&(_, end): &(Cycle, Cycle)| end + delay < run.1;
         while self.earlier.front().is_some_and(is_over) {
@@ -28,7 +28,7 @@ impl Runs {
     }
 }
 
-/// What links have carried and where flits are, from the lines of the mover.
+/// Link traffic and flit positions, from the mover's lines.
 pub(super) struct Account<'a>(pub &'a WormMover, pub &'a Records);
 
 impl Account<'_> {
@@ -59,7 +59,7 @@ impl Account<'_> {
         }
     }
 
-    /// Flits of a link into a node that are on the wire after cycle `now - 1`.
+    /// Flits on the wire into a node after cycle `now - 1`.
     fn on_wire(&self, link: LinkId, now: Cycle) -> u64 {
         let from = now.saturating_sub(self.1.links[link].hop.delay());
         let state = &self.1.links[link].motion;
@@ -112,8 +112,7 @@ impl Account<'_> {
         census
     }
 
-    /// Flits that have arrived at the end of a channel before cycle `now`.
-    /// What has become of the flits of a channel's worm behind the channel.
+    /// Flits that have arrived at a channel's end before cycle `now`. The fate of a worm's flits behind a channel.
     pub fn passed(&self, channel: ChannelId, now: Cycle) -> Passed {
         let this = &self.1.channels[channel].motion;
         if this.flits() == 0 {
@@ -137,7 +136,7 @@ impl Account<'_> {
         arrived.min(this.flits().into())
     }
 
-    /// Flits of a channel's worm that have been sent over its link before cycle `now`.
+    /// Flits that a channel's worm has sent over its link before cycle `now`.
     fn sent(&self, channel: ChannelId, now: Cycle) -> u32 {
         let this = &self.1.channels[channel].motion;
         let end = (channel < self.0.specials.source)
@@ -147,8 +146,7 @@ impl Account<'_> {
         end.map_or(this.sent.at(now), |_| this.flits())
     }
 
-    /// Flits on the wire and in the buffer of a channel that does not end in a node; some have left
-    /// it.
+    /// Flits on the wire and in the buffer, for a channel that does not end in a node; `taken` flits have left it.
     fn held(&self, channel: ChannelId, taken: u32, now: Cycle) -> u64 {
         let this = &self.1.channels[channel].motion;
         if this.flits() == 0 {
@@ -164,8 +162,8 @@ impl Account<'_> {
         held.into()
     }
 
-    /// Of the branches of a channel: the least number of flits that any branch has sent, the sum over all branches, and the
-    /// number of branches. Without branches nothing has been sent.
+    /// Over a channel's branches: the smallest sent-flit count, the sum over all branches, and the branch count. Without
+    /// branches the counts are 0.
     fn taken(&self, channel: ChannelId, now: Cycle) -> (u32, u64, u64) {
         let this = &self.1.channels[channel].motion;
         let branches = self.0.branches(this.down);
@@ -179,8 +177,8 @@ impl Account<'_> {
         }
     }
 
-    /// Copies of the flits of a channel's worm that are still to be made by its branches: each branch that sends a flit makes
-    /// a copy, but for the last branch to send it.
+    /// Flit copies that a channel's branches are still to make: each branch that sends a flit makes a copy, except for the last
+    /// branch to send it.
     fn uncopied(&self, channel: ChannelId, now: Cycle) -> u64 {
         let this = &self.1.channels[channel].motion;
         let (least, all, branches) = self.taken(channel, now);

@@ -1,20 +1,20 @@
 //! Credits that return late: the room behind a channel, as its sender sees it.
 //!
-//! With a credit delay of one cycle the sender of channel `v` sees line `S` of the channel downstream itself. With a delay of `C`
-//! cycles it sees the line as it was `C - 1` cycles earlier: a line `Q(w)` of its own for each channel `w` downstream. Line `Q(w)`
-//! turns, that is starts or stops, in the same order as `S(w)` and `C - 1` cycles later, as `R` follows `S` of the channel
-//! upstream. So whenever `w` starts or stops in a cycle `t`, an event [`Event::Room`] of `v` is entered for `t + C`, the first cycle
-//! in which the sender sees a difference, and `v` is looked at then: it may be able, or its prediction is lowered.
+//! With a one-cycle credit delay channel `v`'s sender sees the downstream channel's line `S` itself. With a delay of `C` cycles
+//! it sees the line as it was `C - 1` cycles earlier: a separate line `Q(w)` for each channel `w` downstream. Line `Q(w)`
+//! turns, that is starts or stops, in the same order as `S(w)` and `C - 1` cycles later, as `R` follows the upstream channel's
+//! `S`. So whenever `w` starts or stops in a cycle `t`, an event [`Event::Room`] for `v` is entered for `t + C`, the first
+//! cycle in which the sender sees a difference, and `v` is looked at then: it may be able, or its prediction is lowered.
 //!
 //! *Exact.* Line `Q(w)` is never ahead of `S(w)`, so that a buffer that is full for its sender is the only reason to stand; the
-//! proof of the parent module holds with `Q` for `S` downstream. Two of its steps change. A channel that the branches hold up is
-//! able again only in a cycle in which the least `Q` of them grows, after a cycle in which it did not; so one of these lines
-//! started, and entered `Room` for this cycle. And the stop of a channel downstream is known `C` cycles before its line `Q` stops,
-//! so that the prediction is lowered in time, or the link is looked at in the cycle itself if no room is left.
+//! parent module's proof holds with `Q` for `S` downstream. Two steps change. A channel that the branches hold up is able again
+//! only in a cycle in which their least `Q` grows, after a cycle in which it did not; so one such line started, and entered
+//! `Room` for this cycle. And a downstream channel's stop is known `C` cycles before its line `Q` stops, so that the prediction
+//! is lowered in time, or the link is looked at in the cycle itself if no room is left.
 //!
-//! *Whose line.* A channel that is granted anew begins with all credits, and its line at zero: turns of the worm before are
-//! forgotten, though their events may come. A worm that fits into the buffer never waits for credits, and has no such line.
-//! Therefore cut-through costs nothing here.
+//! **A line's worm.* A channel that is granted again begins with all credits, and its line at zero: the previous worm's turns
+//! are forgotten, though their events may come. A worm that fits into the buffer never waits for credits, and has no such line.
+//! Therefore cut-through has no overhead here.
 
 use super::line::Line;
 use super::{Records, WormMover};
@@ -24,16 +24,16 @@ use crate::{ChannelId, Circuit, Config, Cycle, LinkId};
 use std::collections::VecDeque;
 use typed_index_collections::{TiVec, ti_vec};
 
-/// The flits that a channel has sent, as the sender of the channel upstream sees them.
+/// The flits that a channel has sent, as the upstream channel's sender sees them.
 #[derive(Clone)]
 pub(super) struct Credits {
     /// `Q`: credits that the sender has back by a cycle.
     pub line: Line,
     /// The cycles in which the line will turn, as far as known.
     turns: VecDeque<Cycle>,
-    /// Credit delay of the link of the channel upstream; 1 if its worm needs no such line.
+    /// The upstream link's credit delay; 1 if its worm needs no such line.
     delay: u32,
-    /// Length of the worm.
+    /// The worm's length.
     flits: u32,
 }
 
@@ -63,17 +63,17 @@ impl Credits {
     }
 }
 
-/// The lines of all channels.
+/// All channels' lines.
 pub(super) struct Returns {
     /// Empty if all credits are back after a cycle, or never matter.
     lines: TiVec<ChannelId, Credits>,
-    /// Whether a channel may be closed before the channel upstream, where channels fall free behind the tail: the credit of the
-    /// tail takes longer than the way of the tail over the next link and the credit there.
+    /// Whether a channel may be closed before the channel upstream, where channels fall free behind the tail: the tail's credit
+    /// takes longer than the tail's way over the next link and the credit there.
     pub overtake: bool,
 }
 
 impl Returns {
-    /// The lines of so many channels at rest.
+    /// Lines at rest, for this many channels.
     pub fn new(config: &Config, channels: usize) -> Self {
         let none = Credits {
             line: Line::standing(0),
@@ -96,12 +96,12 @@ impl Returns {
         !self.lines.is_empty()
     }
 
-    /// The line of a channel, if the channel upstream has its credits late.
+    /// A channel's line, if the channel upstream has its credits late.
     pub fn of(&self, channel: ChannelId) -> Option<&Credits> {
         self.lines.get(channel).filter(|credits| credits.delay > 1)
     }
 
-    /// Credit delay of a link, as far as it matters.
+    /// A link's credit delay, as far as it matters.
     pub fn delay(&self, records: &Records, link: LinkId) -> Cycle {
         if self.are_late() {
             records.credit_delay(link)
@@ -110,7 +110,7 @@ impl Returns {
         }
     }
 
-    /// Ends lines of worms that have passed: see [`WormMover::sweep`].
+    /// Ends the lines for passed worms: see [`WormMover::sweep`].
     pub fn sweep(&mut self, last: Cycle, idle: Cycle) {
         for credits in &mut self.lines {
             if credits.line.after(last, idle) >= u64::from(credits.flits) {
@@ -122,7 +122,7 @@ impl Returns {
 }
 
 impl WormMover {
-    /// A channel is granted to a worm of so many flits: its line begins.
+    /// A channel is granted to a worm with this many flits: its line begins.
     #[cold]
     pub(super) fn open_late(
         &mut self,
@@ -170,7 +170,7 @@ impl WormMover {
         true
     }
 
-    /// A channel of a slow link moves one flit in this cycle: its line turns later, twice. Returns whether it has such a line.
+    /// A slow link's channel moves one flit in this cycle: its line turns later, twice. Returns whether it has such a line.
     pub(super) fn step_credits(
         &mut self,
         channel: ChannelId,
@@ -192,8 +192,7 @@ impl WormMover {
         true
     }
 
-    /// A channel is granted: it may be of an outbound link, or its worm may have come over an
-    /// inbound one.
+    /// A channel is granted: it may lie on an outbound link, or its worm may have come over an inbound one.
     #[cold]
     pub(super) fn open_at_border(
         &mut self,
@@ -216,8 +215,8 @@ impl WormMover {
         }
     }
 
-    /// A channel starts or stops in this cycle: if its worm has come over an inbound link, the
-    /// region where the link begins is told. Returns whether it has.
+    /// A channel starts or stops in this cycle: if its worm has come over an inbound link, notifies the region where the link
+    /// begins. Returns whether it has.
     fn turn_elsewhere(
         &mut self,
         channel: ChannelId,
@@ -246,7 +245,7 @@ impl WormMover {
         true
     }
 
-    /// The mirror of an outbound channel, if credits that come in this cycle are of its worm.
+    /// An outbound channel's mirror, if credits that come in this cycle belong to its worm.
     fn mirror(&self, records: &Records, channel: ChannelId, now: Cycle) -> Option<ChannelId> {
         if records.channels[channel].motion.flits() == 0 {
             return None;
@@ -257,7 +256,7 @@ impl WormMover {
         self.mirrors.of(records, self.specials, place, left)
     }
 
-    /// The credits of an outbound channel begin to come back: if the buffer was full there is room.
+    /// An outbound channel's credits begin to come back: if the buffer was full there is room.
     #[cold]
     pub(super) fn leaves(
         &mut self,
@@ -322,7 +321,7 @@ impl WormMover {
         let mut branch = *down;
         while branch < self.specials.source {
             let line = &mut self.returns.lines[branch];
-            // Other events of this cycle find the line turned: they must not multiply in the next one.
+            // Other events in this cycle find the line turned: they must not multiply in the next one.
             let turns = line.turn(now) && line.turns.front() == Some(&(now + 1));
             if turns && self.slow.has(self.link_of(branch)) {
                 witness.foresee(now + 1, Event::Room(channel));
@@ -348,8 +347,8 @@ impl WormMover {
         }
     }
 
-    /// Tells the senders of inbound channels whose worms branch, if the slowest branch starts or stops in
-    /// this cycle. All branches have started or stopped, if they do so.
+    /// Notifies the senders of inbound channels with branching worms, if the slowest branch starts or stops in this cycle. All
+    /// branches have started or stopped, if they do so.
     #[cold]
     pub(super) fn look_at_branches(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
         for channel in std::mem::take(&mut self.mirrors.turned) {

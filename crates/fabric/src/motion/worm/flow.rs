@@ -1,4 +1,4 @@
-//! Evaluation of links: which channel moves, and which links a change concerns.
+//! Link evaluation: the channel that moves, and the links that a change concerns.
 
 use super::Records;
 use super::WormMover;
@@ -33,7 +33,7 @@ impl WormMover {
         })
     }
 
-    /// Channel `first` and the channels behind it in the chain of siblings; none, if `first` is the sink or nowhere.
+    /// Channel `first` and the channels behind it in the sibling chain; empty, if `first` is the sink or nowhere.
     pub(super) fn branches(&self, first: ChannelId) -> impl Iterator<Item = ChannelId> {
         let mut next = first;
         std::iter::from_fn(move || {
@@ -49,7 +49,7 @@ impl WormMover {
         self.siblings.get(&channel).copied().unwrap_or(NONE)
     }
 
-    /// Takes a closed branch out of the chain of its siblings, which may still have flits to send.
+    /// Removes a closed branch from its sibling chain; the siblings may still have flits to send.
     #[cold]
     pub(super) fn unlink(&mut self, records: &mut Records, channel: ChannelId, up: ChannelId) {
         let first = records.channels[up].motion.down;
@@ -89,7 +89,7 @@ impl WormMover {
         if can { channel } else { NONE }
     }
 
-    /// [`Self::candidate`] where several channels have flits to send, of which the first has been looked at.
+    /// [`Self::candidate`] where several channels have flits to send, and the first has been looked at.
     #[inline(never)]
     fn best(
         &self,
@@ -126,7 +126,8 @@ impl WormMover {
         false
     }
 
-    /// Has the link of a channel that may have become able looked at, unless the link goes on with one that precedes it.
+    /// Has a channel's link looked at after the channel may have become able, unless the link continues with one that precedes
+    /// it.
     pub(super) fn consider(
         &mut self,
         channel: ChannelId,
@@ -143,7 +144,7 @@ impl WormMover {
         }
     }
 
-    /// Has a marked link do what the state at the start of the cycle demands. A second evaluation changes nothing.
+    /// Has a marked link act on the state at the start of the cycle. A second evaluation changes nothing.
     pub(super) fn evaluate(&mut self, link: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         self.look_for_the_end(link, now, witness);
         let mut candidate = self.candidate(link, now, witness);
@@ -156,7 +157,7 @@ impl WormMover {
         self.serve(link, candidate, now, witness);
     }
 
-    /// The candidate of an adapter's link after sharing: none while the link pauses, if its partner wants to move too. If the
+    /// An adapter link's candidate after sharing: `None` while the link pauses, if its partner wants to move too. If the
     /// partner pauses, this look may concern the partner, which is then looked at too.
     fn share(
         &mut self,
@@ -196,7 +197,7 @@ impl WormMover {
         candidate
     }
 
-    /// Serves a channel, or none, from this cycle on.
+    /// Serves a channel, or rests, from this cycle on.
     fn serve(
         &mut self,
         number: LinkId,
@@ -301,13 +302,13 @@ impl WormMover {
         }
     }
 
-    /// Notes that a link into a node, of some delay, has moved in the cycles from the first to before the second.
+    /// Notes that a link into a node, with this delay, has moved in the cycles from the first to before the second.
     pub(super) fn note_run(&mut self, link: LinkId, run: (Cycle, Cycle), delay: Cycle) {
         let place = self.place_of(link);
         self.runs[place].note(run, delay);
     }
 
-    /// The place at which a link into a node ends: these links are numbered in the order of the places.
+    /// The place at which a link into a node ends: these links are numbered in place order.
     pub(super) fn place_of(&self, ejection: LinkId) -> Place {
         Place::new(ejection.get() - self.first_ejection.get())
     }
@@ -435,9 +436,9 @@ impl WormMover {
         }
     }
 
-    /// No flit is left for the mover of a link, and none arrives. If the mover is the only channel with flits to send, and
-    /// the link shares no port, there is nothing to choose, and the mover stops at once: a channel that is granted in this
-    /// cycle finds the link at rest, as if the link had been evaluated.
+    /// A link's mover has no flit left, and no flit arrives. If the mover is the only channel with flits to send, and the link
+    /// shares no port, there is no choice, and the mover stops immediately: a channel that is granted in this cycle finds the
+    /// link at rest, as if the link had been evaluated.
     fn dry(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         let link = &witness.records().links[number].motion;
         if !link.shares() && link.unsent.is_power_of_two() {

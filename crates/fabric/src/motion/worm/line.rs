@@ -3,13 +3,13 @@
 use crate::Cycle;
 use bytemuck::Zeroable;
 
-/// The number of flits that have passed a place by a certain cycle, as a straight line.
+/// The count of flits that have passed a place by a certain cycle, as a straight line.
 ///
-/// In the cycle in which a line starts or stops its value is the same before and after the change: in that cycle the order of
-/// reads and changes does not matter.
+/// In the cycle in which a line starts or stops its value is the same before and after the change: in that cycle reads and
+/// changes may come in any order.
 ///
-/// Counts are below 2^32; the arithmetic is modulo 2^32, whatever the cycle. A line that is read may have grown for less
-/// than 2^32 cycles: see [`WormMover::sweep`](super::WormMover::sweep).
+/// Counts are below 2^32; the arithmetic is modulo 2^32 in every cycle. A line that is read may have grown for less than 2^32
+/// cycles: see [`WormMover::sweep`](super::WormMover::sweep).
 #[derive(Clone, Copy, Debug, Zeroable)]
 pub(super) struct Line {
     /// The count while it stands; the count at cycle 0 while it grows.
@@ -66,7 +66,7 @@ mod tests {
 
     #[test]
     fn a_change_does_not_show_in_its_cycle() {
-        // The second start is just before a cycle count of 2^32.
+        // The second start is just before cycle 2^32.
         for begin in [10, (1 << 32) - 2] {
             let mut line = Line::standing(3);
             line.start(begin);

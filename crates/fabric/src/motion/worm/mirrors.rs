@@ -1,24 +1,20 @@
 //! Mirrors: the room behind channels that leave a region ([`crate::regions`]), as their senders see
 //! it.
 //!
-//! A channel of an outbound link has a *mirror* downstream, a record behind the special channels.
-//! The mirror has one line, `Q`, the credits that are back by a cycle: line `S` of the channel
-//! behind the border as it was `C - 1` cycles earlier, `C` being the credit delay. When that
-//! channel starts or stops in cycle `t`, [`Event::Leaves`](crate::motion::Event::Leaves) or
-//! [`Event::Stays`](crate::motion::Event::Stays) comes for `t + C`, the first cycle in which the
-//! sender can see a difference. A line that starts or stops at `t + C - 1` has the same value in
-//! that cycle before and after, so that the event is in time. A prediction that was made without
-//! such a stop is lowered before links are evaluated. A worm that fits into the buffer needs no
-//! credits, nor does a worm whose flits have all come over the border.
+//! An outbound link's channel has a *mirror* downstream, a record behind the special channels. The mirror has one line, `Q`,
+//! the credits that are back by a cycle: the line `S` that the channel behind the border had `C - 1` cycles earlier, `C` being
+//! the credit delay. When that channel starts or stops in cycle `t`, [`Event::Leaves`](crate::motion::Event::Leaves) or
+//! [`Event::Stays`](crate::motion::Event::Stays) comes for `t + C`, the first cycle in which the sender can see a difference. A
+//! line that starts or stops at `t + C - 1` has the same value in that cycle before and after, so that the event is in time. A
+//! prediction that was made without such a stop is lowered before links are evaluated. A worm that fits into the buffer needs
+//! no credits, nor does a worm that has come over the border entirely.
 //!
-//! Events of the worm before may come after a grant. All flits of that worm had left the buffer
-//! before the grant, and no flit of the new worm leaves the buffer until after the grant: so the
-//! moments differ.
+//! The previous worm's events may come after a grant. All its flits had left the buffer before the grant, and no flit from the
+//! new worm leaves the buffer until after the grant: so the moments differ.
 //!
-//! *Branches.* If the worm branches behind the border, line `S` of the slowest branch counts, the least of
-//! all. It turns when a branch starts or stops, and when it comes up to a branch that stands. The mover of
-//! the region behind the border finds its turns behind the changes of a cycle
-//! (`credits`), and the sender sees one line.
+//! *Branches.* If the worm branches behind the border, the slowest branch's line `S` counts, the least one. It turns when a
+//! branch starts or stops, and when it comes up to a branch that stands. The mover behind the border finds its turns behind a
+//! cycle's changes (`credits`), and the sender sees one line.
 
 use super::Records;
 use super::line::Line;
@@ -26,21 +22,20 @@ use super::state::Specials;
 use crate::{ChannelId, Config, Cycle, LinkId};
 use std::collections::BTreeMap;
 
-/// See the essay of the module.
+/// See the module essay.
 pub(super) struct Mirrors {
-    /// For each channel of an outbound link, the cycle in which it was granted last.
+    /// For each channel on an outbound link, the cycle in which it was granted last.
     granted: Vec<Cycle>,
     /// Whether there is a border.
     is_region: bool,
-    /// Inbound channels whose worm branches, each with the last news for its sender: whether the slowest
-    /// branch moves.
+    /// Inbound channels with branching worms, each with the last news for its sender: whether the slowest branch moves.
     pub branched: BTreeMap<ChannelId, bool>,
-    /// Those of them that are to be looked at in this cycle.
+    /// The subset that is to be looked at in this cycle.
     pub turned: Vec<ChannelId>,
 }
 
 impl Mirrors {
-    /// The mirrors of a region with a number of outbound links, or of a whole network.
+    /// The mirrors for a region with this many outbound links, or for a whole network.
     pub fn new(config: &Config, outbound: Option<usize>) -> Self {
         Mirrors {
             granted: vec![0; outbound.unwrap_or(0) * config.channels as usize],
@@ -50,7 +45,7 @@ impl Mirrors {
         }
     }
 
-    /// The worm of an inbound channel branches.
+    /// An inbound channel's worm branches.
     pub fn branches(&mut self, channel: ChannelId) {
         self.branched.insert(channel, false);
     }
@@ -82,13 +77,13 @@ impl Mirrors {
         self.granted.len()
     }
 
-    /// Whether the mover moves a region of a network, and other movers the other regions.
+    /// Whether the mover serves one region, and other movers the others.
     #[inline]
     pub fn is_region(&self) -> bool {
         self.is_region
     }
 
-    /// The mirror of channel `lane` of an outbound link begins with a worm: all credits are back.
+    /// The mirror for channel `lane` on an outbound link begins with a worm: all credits are back.
     pub fn begin(
         &mut self,
         records: &mut Records,
@@ -103,8 +98,7 @@ impl Mirrors {
         mirror
     }
 
-    /// The mirror of channel `lane` of an outbound link, if it has the worm some flit of which left
-    /// the buffer in a cycle.
+    /// The mirror for channel `lane` on an outbound link, if a flit that left the buffer in this cycle belongs to its worm.
     pub fn of(
         &self,
         records: &Records,

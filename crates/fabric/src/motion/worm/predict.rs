@@ -1,4 +1,4 @@
-//! Predictions: how long a link can go on as it does, and the ends of worms.
+//! Predictions: how long a link can continue, and the ends of worms.
 
 use super::Records;
 use super::WormMover;
@@ -10,8 +10,8 @@ use crate::{ChannelId, Cycle, LinkId};
 
 impl WormMover {
     /// Makes cycle `at`, or the horizon if that is nearer, the link's prediction, and enters the event that has the prediction
-    /// checked then. Whatever is foreseen may lie beyond the horizon: the end of a long worm, and with a deep buffer also the
-    /// last of the flits that are there, and the last place that is free.
+    /// checked then. Every foreseen cycle may lie beyond the horizon: the end of a long worm, and with a deep buffer also the
+    /// last flit that is there, and the last free place.
     pub(super) fn foresee(number: LinkId, at: Cycle, now: Cycle, witness: &mut impl Witness<Self>) {
         let at = at.min(now + HORIZON);
         let link = &mut witness.records_mut().links[number].motion;
@@ -22,7 +22,7 @@ impl WormMover {
         }
     }
 
-    /// Foresees the earliest cycle in which the moving channel cannot go on, if nothing happens till then.
+    /// Foresees the earliest cycle in which the moving channel cannot go on, if its neighbours do not change till then.
     pub(super) fn predict(
         &mut self,
         number: LinkId,
@@ -44,7 +44,7 @@ impl WormMover {
         let link = &mut link.motion;
         let blocked = there.min(if ahead { u32::MAX } else { room });
         if (rest <= blocked) & link.quiet & link.unsent.is_power_of_two() {
-            // The end of the worm concerns nobody.
+            // The worm's end has no waiters.
             link.next = Moment::new(now + u64::from(rest));
             return;
         }
@@ -61,7 +61,7 @@ impl WormMover {
         down.sent.lead(count, now)
     }
 
-    /// [`Self::room`] of branch `first`, and of the branches behind it in the chain.
+    /// [`Self::room`] for branch `first` and the branches behind it in the chain.
     #[cold]
     fn room_of_all(&self, records: &Records, first: ChannelId, count: u32, now: Cycle) -> u32 {
         let all = self.branches(first);
@@ -72,7 +72,7 @@ impl WormMover {
         room.min().unwrap_or(u32::MAX)
     }
 
-    /// The header of a channel's worm has arrived in this cycle: if the header has found no way on, the buffer fills.
+    /// The header of a channel's worm has arrived in this cycle: if the header has no way on, the buffer fills.
     pub(super) fn limit(
         &mut self,
         channel: ChannelId,
@@ -84,7 +84,7 @@ impl WormMover {
         let behind = this.sent.at(now).wrapping_sub(self.buffer);
         let room = self.room(records, this.down, behind, now);
         if room == u32::MAX {
-            // All branches move. The record of the link need not be fetched.
+            // All branches move. The link's record need not be fetched.
             return;
         }
         let number = self.link_of(channel);
@@ -94,7 +94,7 @@ impl WormMover {
         }
     }
 
-    /// The cycle of a prediction has come: the worm has ended, or the mover goes on, or the link is looked at.
+    /// A predicted cycle has come: the worm has ended, or the mover goes on, or the link is looked at.
     pub(super) fn due(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         let mover = self.mover(&witness.records().links[number].motion, number);
         if mover == NONE {
@@ -109,7 +109,7 @@ impl WormMover {
         }
     }
 
-    /// A worm has left a link: another channel of the link may go on, or the partner that stood in its pause.
+    /// A worm has left a link: another channel on the link may go on, or the partner that stood in its pause.
     fn left(&mut self, number: LinkId, now: Cycle, witness: &mut impl Witness<Self>) {
         let link = &witness.records().links[number].motion;
         if link.unsent != 0 {
@@ -123,11 +123,11 @@ impl WormMover {
         }
     }
 
-    /// The cycle from which on the worm of a link's mover has ended, if it has by cycle `now`, which may be later than the last
-    /// cycle that was executed.
+    /// The cycle from which on the mover's worm has ended, if it has by cycle `now`, which may be later than the last cycle
+    /// that was executed.
     pub(super) fn ended(&self, records: &Records, number: LinkId, now: Cycle) -> Option<Cycle> {
         let link = &records.links[number].motion;
-        // If nobody has looked since the prediction, the predicted cycle is the end, however long ago.
+        // Without a look since the prediction, the predicted cycle is the end, however long ago.
         let at = link.next.by(self.last);
         if link.rests() || at > now {
             return None;
@@ -137,7 +137,7 @@ impl WormMover {
         Some(at - u64::from(beyond))
     }
 
-    /// Has a link rest from the end of its mover's worm on, if the end has come. Returns whether the end has come.
+    /// Has a link rest after its mover's worm, if the worm's end has come. Returns whether the end has come.
     #[expect(
         clippy::inline_always,
         reason = "mostly there is nothing to do, at once"
@@ -184,10 +184,9 @@ impl WormMover {
     /// Keeps lines and moments from coming round: no line grows to 2^32, and each moment stays less
     /// than 2^31 cycles away from the last executed cycle.
     ///
-    /// A channel may be held for any time after its last flit has arrived, while the line `R` grows
-    /// on: here it ends. Worms whose end concerned no one end here, too. Moments in the past move
-    /// to the present. Those of a moving link and those ahead lie within the longest worm, or the
-    /// debt that its length allows, of the sweep: at most 2^30 cycles. The next sweep is 2^30
+    /// A channel may be held for any time after its last flit has arrived, while the line `R` grows on: here it ends. Worms
+    /// without waiters end here, too. Moments in the past move to the present. A moving link's moments and those ahead lie
+    /// within the longest worm, or the debt that its length allows, from the sweep: at most 2^30 cycles. The next sweep is 2^30
     /// cycles later.
     #[cold]
     pub(super) fn sweep(&mut self, now: Cycle, witness: &mut impl Witness<Self>) {
@@ -199,7 +198,7 @@ impl WormMover {
             let link = &mut witness.records_mut().links[number].motion;
             link.settle(self.last, now);
         }
-        // Nothing has happened since the last cycle, but for the events of this cycle.
+        // Since the last cycle only this cycle's events have happened.
         let idle = now - 1 - self.last;
         let last = self.last;
         for channel in &mut witness.records_mut().channels[..self.specials.source] {

@@ -1,20 +1,20 @@
 //! Slow links: one flit at a time.
 //!
-//! The counts of a link at full pace are straight lines, those of a slow link ([`pace`](crate::pace)) are stairs. So a slow link has
-//! no mover: it decides in its slots, as the flit mover does, and moves one flit by each decision. Line `S` of its channels stands
-//! but for a step behind the evaluations of a cycle, when no one reads counts of this cycle any more; and line `R` but for a step in
-//! the cycle of [`Event::Arrives`], in which a line that starts would grow, too.
+//! At full pace a link's counts are straight lines, on a slow link ([`pace`](crate::pace)) they are stairs. So a slow link has
+//! no mover: it decides in its slots, as the flit mover does, and moves one flit by each decision. Its channels' line `S`
+//! stands but for a step behind a cycle's evaluations, after the last read in this cycle; and line `R` but for a step in the
+//! cycle of [`Event::Arrives`], in which a line that starts would grow, too.
 //!
 //! *Exact.* Links that read a line which stands predict no more than they see: their predictions are lower bounds, as all
-//! predictions are, and when one comes too early the mover is predicted anew. A step of `R` has the link behind looked at if this
-//! link had nothing to send, and a step of `S` the link before if the buffer between the two was full, as the start of a line has. The link
-//! itself is looked at when one of its channels may have become able, and, while any has flits to send, when it is ready again.
+//! predictions are, and when one comes too early the mover is predicted anew. A step in `R` has the link behind looked at if
+//! this link was dry, and a step in `S` the link before if the buffer between the two was full, as the start of a line has. The
+//! link itself is looked at when one channel may have become able, and, while any has flits to send, when it is ready again.
 //!
-//! *Tokens* of a link that has nothing to send are paid one a slot; by arithmetic, when the link is looked at next.
+//! **Tokens* on a dry link are paid one a slot; by arithmetic, when the link is looked at next.
 //!
-//! This costs two events for each flit of a slow link, and as many for each flit that a fast link has from a slow one or sends to a
-//! full buffer before one: a multiple of the cost at full pace, which is some events for each packet. Links at full pace whose worms meet no
-//! slow link cost as much as ever.
+//! This costs two events per flit on a slow link, and the same per flit that a fast link has from a slow one or sends to a full
+//! buffer before one: a multiple of the cost at full pace, which is some events per packet. Full-pace links with worms that
+//! meet no slow link keep their cost.
 
 use super::line::Line;
 use super::state::NONE;
@@ -43,20 +43,20 @@ impl Slow {
         self.slots.take(self.pace, now);
     }
 
-    /// Pays the tokens of slots before a cycle, up to which the link has not moved a flit.
+    /// Pays the tokens for the slots before a cycle, up to which the link has not moved a flit.
     fn catch_up(&mut self, now: Cycle) {
         while self.owed > 0 && self.slots.ready < now {
             self.pay(self.slots.ready);
         }
     }
 
-    /// Tokens that will wait at the start of a cycle, if the link has nothing to send till then.
+    /// Tokens that will wait at the start of a cycle, if the link sends no flit till then.
     pub fn owes(mut self, now: Cycle) -> u32 {
         self.catch_up(now);
         self.owed
     }
 
-    /// The first cycle in which the link will owe nothing, if it has nothing to send; in the past if it owes nothing now.
+    /// The first cycle without debt, if the link sends no flit till then; in the past if the link is without debt now.
     fn clear(mut self) -> Cycle {
         while self.owed > 1 {
             self.pay(self.slots.ready);
@@ -69,11 +69,11 @@ impl Slow {
     }
 }
 
-/// The slow links of a machine.
+/// A machine's slow links.
 pub(super) struct SlowLinks {
-    /// All links, if any of them is slow.
+    /// All links, if any is slow.
     links: TiVec<LinkId, Slow>,
-    /// Channels of slow links that have sent a flit in this cycle.
+    /// Channels on slow links that have sent a flit in this cycle.
     steps: Vec<ChannelId>,
 }
 
@@ -113,8 +113,8 @@ impl SlowLinks {
     }
 }
 
-/// Has a slow link do what the state at the start of the cycle demands; `candidate` is what it would serve, before tokens. A second
-/// evaluation changes nothing.
+/// Has a slow link act on the state at the start of the cycle; `candidate` is its choice before tokens. A second evaluation
+/// changes nothing.
 #[cold]
 pub(super) fn evaluate(
     mover: &mut WormMover,
@@ -140,7 +140,7 @@ pub(super) fn evaluate(
     send_one(mover, (number, candidate), now, witness);
 }
 
-/// A slow link moves a flit of a channel.
+/// A slow link moves a flit on a channel.
 fn send_one(
     mover: &mut WormMover,
     (number, channel): (LinkId, ChannelId),
@@ -178,7 +178,7 @@ fn send_one(
     mover.slow.steps.push(channel);
 }
 
-/// The links have been evaluated: the channels of slow links that have sent a flit count it.
+/// The links have been evaluated: channels on slow links that have sent a flit count it.
 #[inline]
 pub(super) fn count(mover: &mut WormMover, now: Cycle, witness: &mut impl Witness<WormMover>) {
     if !mover.slow.steps.is_empty() {
@@ -208,7 +208,7 @@ fn count_steps(mover: &mut WormMover, now: Cycle, witness: &mut impl Witness<Wor
     }
 }
 
-/// A flit arrives behind a channel of a slow link.
+/// A flit arrives behind a slow link's channel.
 #[cold]
 pub(super) fn arrival(
     mover: &mut WormMover,

@@ -1,4 +1,4 @@
-//! What the mover keeps for channels, links and adapters.
+//! The mover's state for channels, links and adapters.
 
 use super::WormMover;
 use super::line::Line;
@@ -30,27 +30,27 @@ impl State for WormMover {
 /// No channel.
 pub(super) const NONE: ChannelId = ChannelId::new(u32::MAX);
 
-/// Instead of the place of a channel: the link rests.
+/// In place of a channel's number: the link rests.
 pub(super) const RESTS: u8 = u8::MAX;
 
 /// A count that no worm reaches and no buffer holds.
 const BOUNDLESS: u32 = 1 << 31;
 
-/// Channels of no link, which stand for the ends of paths: code that asks a neighbour needs no case for an end.
+/// Channels without a link, which stand for the ends of paths: code that reads a neighbour needs no case for an end.
 #[derive(Clone, Copy)]
 pub(super) struct Specials {
-    /// Upstream of an adapter's channel: all flits have arrived.
+    /// Upstream from an adapter's channel: all flits have arrived.
     pub source: ChannelId,
-    /// Downstream of a channel into a node: takes everything.
+    /// Downstream from a channel into a node: takes every flit.
     pub sink: ChannelId,
-    /// Downstream of a header that waits: takes nothing.
+    /// Downstream from a header that waits: takes no flit.
     pub nowhere: ChannelId,
-    /// Downstream of a worm that is sunk, until its sender gets the credits: takes nothing.
+    /// Downstream from a sunk worm, until its sender gets the credits: takes no flit.
     pub drain: ChannelId,
 }
 
 impl Specials {
-    /// The special channels, numbered after the channels of the links.
+    /// The special channels, numbered after the links' channels.
     pub fn after(count: u32) -> Self {
         Specials {
             source: ChannelId::new(count),
@@ -71,8 +71,7 @@ impl Specials {
     }
 }
 
-/// One virtual channel of one link and its present worm. The rank of the worm is kept elsewhere: only two worms that compete
-/// need it.
+/// A virtual channel and its present worm. The worm's rank is kept elsewhere: only two worms that compete need it.
 #[derive(Clone, Copy, Zeroable)]
 pub(crate) struct Channel {
     /// `S`: flits sent over the link before a cycle. It may grow beyond the worm's length until the end is looked for. No
@@ -81,22 +80,22 @@ pub(crate) struct Channel {
     /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and not
     /// stopped after a tail, since no one asks for later counts.
     pub(super) arrived: Line,
-    /// Length of the worm, 0 if the channel is free; with [`COMPLEX`].
+    /// The worm's length, 0 if the channel is free; with [`COMPLEX`].
     length: u32,
     /// The channel by which the worm arrives, or the source.
     pub(super) up: ChannelId,
-    /// The channel by which the worm leaves (the first of them if it branches), or the sink, or nowhere.
+    /// The channel by which the worm leaves (the first one if it branches), or the sink, or nowhere.
     pub(super) down: ChannelId,
 }
 
-/// The bit of a length: the room behind the channel upstream follows not from line `sent` alone. There is another channel with
-/// the same one upstream, or credits return late.
+/// A bit in a length: the room behind the channel upstream does not follow from line `sent` alone. There is another channel
+/// with the same one upstream, or credits return late.
 const COMPLEX: u32 = 1 << 31;
 
 const _: () = assert!(MAX_FLITS < COMPLEX, "a length leaves the bit free");
 
 impl Channel {
-    /// Length of the worm in flits; 0 if the channel is free.
+    /// The worm's length in flits; 0 if the channel is free.
     #[inline]
     pub(super) fn flits(&self) -> u32 {
         self.length & !COMPLEX
@@ -151,8 +150,7 @@ impl Channel {
         };
     }
 
-    /// A channel of another region: its worm comes. What becomes of the worm before is not known
-    /// here.
+    /// Another region's channel: its worm comes. The worm's fate before the border is not known here.
     pub(super) fn expect(&mut self, flits: u32, specials: Specials) {
         self.arrived = Line::standing(0);
         self.length = flits;
@@ -170,25 +168,25 @@ impl Channel {
 /// One directed link, as far as it moves.
 #[derive(Clone, Copy, Zeroable)]
 pub(crate) struct Link {
-    /// While the link moves flits: the first cycle in which it moved them. While the link rests: the first cycle in which it
-    /// owes nothing; till then it pays one slot a cycle.
+    /// While the link moves flits: the first cycle in which it moved them. While the link rests: the first cycle without debt;
+    /// till then it pays one slot a cycle.
     pub(super) since: Moment,
     /// The prediction: the earliest cycle in which the mover cannot go on; in the past if there is none.
     pub(super) next: Moment,
-    /// The cycle of the [`Event::Due`](crate::motion::Event::Due) that was entered last.
+    /// The cycle of the last entered [`Event::Due`](crate::motion::Event::Due).
     pub(super) entered: Moment,
     /// While the link moves flits: the slots that it owes to tokens.
     pub(super) owed: u32,
-    /// Channels whose worm has flits to send, as bits.
+    /// Channels with flits to send, as bits.
     pub(super) unsent: u32,
-    /// The place of the channel whose flits the link sends, its *mover*, or [`RESTS`]. The mover's worm
-    /// may have ended in cycle `next` without a look at the link since.
+    /// The place of the channel that the link serves, its *mover*, or [`RESTS`]. The mover's worm may have ended in cycle
+    /// `next` without a look at the link since.
     pub(super) mover: u8,
     /// Whether the link is to be looked at in this cycle.
     pub(super) marked: bool,
-    /// Whether the end of a worm concerns only other worms of the same link.
+    /// Whether a worm's end concerns only other worms on the same link.
     pub(super) quiet: bool,
-    /// What is special of the link, as bits [`SHARES`] and [`SLOW`]. Never changes.
+    /// The link's special features, as bits [`SHARES`] and [`SLOW`]. Never changes.
     pub(super) special: u8,
 }
 
@@ -199,7 +197,7 @@ const _: () = assert!(
 
 const _: () = assert!(MAX_CHANNELS < RESTS as u32, "a channel's place fits");
 
-/// The link shares the memory port of its adapter.
+/// The link shares its adapter's memory port.
 const SHARES: u8 = 1;
 
 /// The link is slow.
@@ -221,7 +219,7 @@ impl Link {
         }
     }
 
-    /// Whether the link shares the memory port of its adapter.
+    /// Whether the link shares its adapter's memory port.
     #[inline]
     pub(super) fn shares(&self) -> bool {
         self.special & SHARES != 0
@@ -239,7 +237,7 @@ impl Link {
         self.mover == RESTS
     }
 
-    /// Whether the link has a mover whose prediction is in the past or in this cycle, so that its worm may have ended.
+    /// Whether the link's mover has a prediction in the past or in this cycle, so that its worm may have ended.
     #[inline]
     pub(super) fn may_have_ended(&self, now: Cycle) -> bool {
         // Either is hard to foresee, both together less.
@@ -261,7 +259,7 @@ impl Link {
 
     /// Has the link owe one more token from cycle `now` on.
     pub(super) fn charge(&mut self, now: Cycle) {
-        // No branch, since nobody could foresee it.
+        // No branch, since it would be unpredictable.
         let rests = self.rests();
         self.owed += u32::from(!rests);
         self.since = if rests {
@@ -287,11 +285,11 @@ impl Link {
     }
 }
 
-/// The two links of an adapter that share a memory port: injection, ejection.
+/// An adapter's two links that share a memory port: injection, ejection.
 #[derive(Clone)]
 pub(super) struct Adapter {
     pub links: [LinkId; 2],
-    /// The cycle in which a period of each link began, modulo 2^64.
+    /// The cycle in which each link's period began, modulo 2^64.
     begins: [Cycle; 2],
     /// Whether each link is in a pause, if both want to move; valid before cycle `turn`.
     pub pauses: [bool; 2],
@@ -300,7 +298,7 @@ pub(super) struct Adapter {
 }
 
 impl Adapter {
-    /// An adapter in cycle 0: each link is as far in its period as its phase says.
+    /// An adapter in cycle 0: each link is at its phase within its period.
     pub fn new(links: [LinkId; 2], phases: [u64; 2]) -> Self {
         Adapter {
             links,
