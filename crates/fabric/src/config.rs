@@ -1,4 +1,4 @@
-//! The parameters of a fabric, in its own units (cycles and flits).
+//! A fabric's parameters, in its own units (cycles and flits).
 //!
 //! The machine file speaks of nanoseconds and bytes; the `machine` crate converts and validates them. The values that arrive
 //! here satisfy the bounds stated at each field, and [`crate::Fabric::new`] asserts these bounds.
@@ -11,87 +11,86 @@ pub use crate::mechanism::{
     Arbitration, Ascent, Broadcast, Circuit, Engine, Misrouting, Multiplexing, Ways,
 };
 
-/// Longest header delay of one link, in cycles: a mover foresees no event further ahead.
+/// Longest header delay on one link, in cycles: a mover foresees no event further ahead.
 pub const MAX_HOP_DELAY: u32 = 1023;
 
-/// Longest credit delay of one link, in cycles, for the same reason.
+/// Longest credit delay on one link, in cycles, for the same reason.
 pub const MAX_CREDIT_DELAY: u32 = MAX_HOP_DELAY;
 
-/// Most virtual channels of each direction of a link.
+/// Most virtual channels per link direction.
 pub const MAX_CHANNELS: u32 = 32;
 
-/// Most bits of an age.
+/// Most bits in an age.
 pub const MAX_AGE_BITS: u32 = 32;
 
-/// Most regions of a network: there is a box of messages for each pair.
+/// Most regions in a network: there is a message box for each pair.
 pub const MAX_REGIONS: u32 = 256;
 
 /// Longest packet, in flits; a larger buffer makes no difference.
 pub const MAX_FLITS: u32 = 1 << 30;
 
-/// Everything that the fabric needs to know of a machine.
+/// All machine parameters that the fabric needs.
 #[derive(Clone, Debug)]
 pub struct Config {
-    /// The wiring and the number of attached nodes.
+    /// The wiring and the attached nodes.
     pub topology: Topology,
-    /// Header delay of a link in cycles, by level: entry 0 joins nodes and switches. Each `1..=1023`.
+    /// A link's header delay in cycles, by level: entry 0 joins nodes and switches. Each `1..=1023`.
     pub hop_delay: Vec<u32>,
-    /// Credit delay of a link in cycles, by level: a place in the buffer that a flit leaves in cycle `T` is free for the sender of
-    /// the link from cycle `T + credit_delay` on. Each `1..=1023`; an empty list stands for one cycle on all levels.
+    /// A link's credit delay in cycles, by level: a buffer place that a flit leaves in cycle `T` is free for the link's sender
+    /// from cycle `T + credit_delay` on. Each `1..=1023`; an empty list stands for one cycle on all levels.
     pub credit_delay: Vec<u32>,
-    /// Pace of a link, by level; an empty list stands for the full pace on all levels. The header delay of a link is longer by the
-    /// serialisation of its pace, and no more than [`MAX_HOP_DELAY`] with it.
+    /// A link's pace, by level; an empty list stands for the full pace on all levels. The link's header delay is longer by its
+    /// pace's serialisation, and no more than [`MAX_HOP_DELAY`] with it.
     pub pace: Vec<Pace>,
-    /// Links that differ from those of their level.
+    /// Links that differ from those on their level.
     pub differing: BTreeMap<LinkId, Differing>,
-    /// Virtual channels of each direction of a link, `1..=32`.
+    /// Virtual channels per link direction, `1..=32`.
     pub channels: u32,
-    /// Traffic classes, each with channels of its own: at least 1, and no more than there are channels for the classes of the
-    /// routing in each of them. See the essay of `control::classes`.
+    /// Traffic classes, each with separate channels: at least 1, and no more than leave each one channels for all routing
+    /// classes. See the essay of `control::classes`.
     pub traffic_classes: u32,
-    /// Flits of buffer behind each channel, at least 1; flits on the wire occupy it too. With [`Circuit::CutThrough`] no packet
+    /// Buffer behind each channel in flits, at least 1; flits on the wire occupy it too. With [`Circuit::CutThrough`] no packet
     /// may be longer.
     pub buffer: u32,
-    /// Number of unacknowledged packets that an adapter may have, in each traffic class, at least 1.
+    /// Unacknowledged packets that an adapter may have, in each traffic class, at least 1.
     pub packets_in_flight: u32,
-    /// The life of a circuit.
+    /// A circuit's life.
     pub circuit: Circuit,
-    /// Routing of the ascending phase of a tree.
+    /// Routing in a tree's ascending phase.
     pub ascent: Ascent,
-    /// Routing of broadcasts.
+    /// Broadcast routing.
     pub broadcast: Broadcast,
-    /// Cycles that each switch of a broadcast's descent takes to combine the answers.
+    /// Cycles that each switch in a broadcast's descent takes to combine the answers.
     pub combine: u64,
     /// Arbitration for channels.
     pub arbitration: Arbitration,
-    /// Service of a link's channels.
+    /// Service order among a link's channels.
     pub multiplexing: Multiplexing,
-    /// Bits of the age that a packet carries, `1..=32`: a step of the age is `age_cap` over the greatest age, at least a cycle.
+    /// Bits in the age that a packet carries, `1..=32`: an age step is `age_cap` over the greatest age, at least a cycle.
     pub age_bits: u32,
     /// The time after the injection at which a packet's age stops growing, in cycles.
     pub age_cap: u64,
-    /// Whether packets of high priority go before all others, in arbitration, multiplexing and injection.
+    /// Whether high-priority packets precede all others, in arbitration, multiplexing and injection.
     pub priorities: bool,
-    /// Whether each acknowledgement and each EOP takes a flit slot of every link that it crosses.
+    /// Whether each acknowledgement and each EOP takes a flit slot on every link that it crosses.
     pub tokens: bool,
-    /// Period, in cycles, of the adapter's memory port, shared by what it sends and what it receives. At least 1.
+    /// Period, in cycles, of the adapter's memory port, shared by sending and receiving. At least 1.
     pub share_period: u64,
-    /// Cycles of each period in which sending pauses while both links want to move; receiving pauses for as many other cycles.
+    /// Cycles in each period in which sending pauses while both links want to move; receiving pauses for as many other cycles.
     /// At most half a period; 0 switches the sharing off.
     pub share_burst: u64,
     /// The mover. No result depends on the choice; [`Engine::serves`] must hold for the multiplexing.
     pub engine: Engine,
-    /// Regions into which the network is cut, `1..=256`; no result depends on the number. A small
-    /// network has fewer, and a machine with faults or slow links has one
-    /// ([`Network::regions`](crate::Network::regions)). See the essay of `regions`.
+    /// Regions into which the network is cut, `1..=256`; no result depends on the number. A small network has fewer, and a
+    /// machine with faults or slow links has one ([`Network::regions`](crate::Network::regions)). See the `regions` essay.
     pub regions: u32,
     /// Threads that work on the regions, at least 1; no result depends on the number.
     pub threads: u32,
-    /// What may fail; none in a machine whose parts never fail.
+    /// The possible faults; `None` in a machine without faults.
     pub faults: Option<Faults>,
 }
 
-/// A link that differs from those of its level.
+/// A link that differs from those on its level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Differing {
     /// As [`Config::hop_delay`], without the serialisation.
@@ -102,7 +101,7 @@ pub struct Differing {
     pub pace: Pace,
 }
 
-/// What a machine must know of faults; see the essay of `control::faults`. Which cables are dead is told later
+/// The fault parameters; see the essay of `control::faults`. Dead cables are named later
 /// ([`Network::cut`](crate::Network::cut)).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Faults {
@@ -110,23 +109,23 @@ pub struct Faults {
     pub timeout: Cycle,
     /// Bits at the begin of a packet that the switches check: the route and its CRC.
     pub header_bits: u32,
-    /// Bits of a flit.
+    /// Bits per flit.
     pub flit_bits: u32,
-    /// Bits of an acknowledgement on a link.
+    /// Bits in an acknowledgement on a link.
     pub token_bits: u32,
-    /// The probability that a bit arrives wrong, of the links on which bits may do so; each from 0 to [`MAX_BIT_ERROR_RATE`].
-    /// A link that is not listed makes no errors. The two links of a cable are listed one by one.
+    /// The probability that a bit arrives wrong, for each link with bit errors; each from 0 to [`MAX_BIT_ERROR_RATE`]. A link
+    /// that is not listed makes no errors. A cable's two links are listed one by one.
     pub bit_error_rates: Vec<(LinkId, f64)>,
-    /// The seed of the draws of bit errors.
+    /// The seed for the bit error draws.
     pub seed: u64,
 }
 
-/// The greatest bit error rate of a link: more than one wrong bit in a thousand is no link.
+/// A link's greatest bit error rate: more than one wrong bit in a thousand is no link.
 pub const MAX_BIT_ERROR_RATE: f64 = 1e-3;
 
 impl Config {
-    /// A fabric with the mechanisms of the network but round parameters: hops and credits of a cycle, two channels, two packets
-    /// in flight, buffers that never fill, no tokens, no sharing, no priorities.
+    /// A fabric with the network's mechanisms but round parameters: one-cycle hops and credits, two channels, two packets in
+    /// flight, buffers that never fill, no tokens, no sharing, no priorities.
     pub fn new(topology: impl Into<Topology>) -> Self {
         let topology = topology.into();
         Config {
@@ -158,13 +157,14 @@ impl Config {
         }
     }
 
-    /// Whether the network has hardware broadcasts, as the Quadrics networks have: a tree whose switches hold the circuit of a packet
-    /// until its end, and so can combine the answers of all destinations (petrini2001). The movers serve broadcasts in any tree.
+    /// Whether the network has hardware broadcasts, as the Quadrics networks have: a tree with switches that hold a packet's
+    /// circuit until its end, and so can combine all destinations' answers (petrini2001). The movers serve broadcasts in any
+    /// tree.
     pub fn has_broadcasts(&self) -> bool {
         self.topology.as_tree().is_some() && !self.circuit.ends_with_the_tail()
     }
 
-    /// Credit delay of a link of a level, in cycles.
+    /// A link's credit delay on a level, in cycles.
     pub fn credit_delay(&self, level: usize) -> u32 {
         if self.credit_delay.is_empty() {
             1
@@ -173,7 +173,7 @@ impl Config {
         }
     }
 
-    /// Pace of a link of a level.
+    /// A link's pace on a level.
     pub fn pace(&self, level: usize) -> Pace {
         self.pace.get(level).copied().unwrap_or(Pace::FULL)
     }
@@ -191,23 +191,23 @@ impl Config {
         self.differing.get(&link).copied().unwrap_or_else(of_level)
     }
 
-    /// Pace of a link.
+    /// A link's pace.
     pub fn pace_of(&self, link: LinkId) -> Pace {
         self.link(link).pace
     }
 
-    /// Cycles from a flit on a link to its arrival, the serialisation at the pace of the link included.
+    /// Cycles from a flit on a link to its arrival, the serialisation at the link's pace included.
     pub fn delay_of(&self, link: LinkId) -> u32 {
         let link = self.link(link);
         link.hop_delay + link.pace.serialisation()
     }
 
-    /// Credit delay of a link, in cycles.
+    /// A link's credit delay, in cycles.
     pub fn credit_delay_of(&self, link: LinkId) -> u32 {
         self.link(link).credit_delay
     }
 
-    /// Credit delays of levels and of links that differ, in cycles.
+    /// Credit delays by level and on links that differ, in cycles.
     pub(crate) fn credit_delays(&self) -> impl Iterator<Item = u32> {
         let differing = self.differing.values().map(|link| link.credit_delay);
         let levels = 0..self.topology.levels();
@@ -216,14 +216,14 @@ impl Config {
             .chain(differing)
     }
 
-    /// Least header delay of levels and of links that differ, in cycles.
+    /// Least header delay by level and on links that differ, in cycles.
     pub(crate) fn least_hop_delay(&self) -> u32 {
         let differing = self.differing.values().map(|link| link.hop_delay);
         let delays = self.hop_delay.iter().copied().chain(differing);
         delays.min().unwrap_or(0)
     }
 
-    /// Whether the credits of any link take longer than a cycle.
+    /// Whether any link's credits take longer than a cycle.
     pub(crate) fn has_late_credits(&self) -> bool {
         self.credit_delays().any(|delay| delay > 1)
     }
@@ -240,7 +240,7 @@ impl Config {
         paces.any(|pace| pace != Pace::FULL)
     }
 
-    /// Length of the longest packet that the fabric takes, in flits.
+    /// The longest packet that the fabric takes, in flits.
     pub(crate) fn longest_packet(&self) -> u32 {
         if self.circuit == Circuit::CutThrough {
             self.buffer.min(MAX_FLITS)
@@ -249,7 +249,7 @@ impl Config {
         }
     }
 
-    /// The bounds stated at the fields, as assertions: the caller has validated what a user wrote.
+    /// The bounds stated at the fields, as assertions: the caller has validated the user's values.
     pub(crate) fn assert_valid(&self) {
         let levels = self.topology.levels();
         let (hops, credits) = (&self.hop_delay, &self.credit_delay);

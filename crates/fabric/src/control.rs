@@ -4,7 +4,7 @@
 //! acknowledgements travel. It drives a mover (trait [`Motion`]) through the data phase and reacts to the moments that the
 //! mover reports: when a worm's first flit enters a link and leaves it, and when its last flit enters the link.
 //!
-//! ## The life of a packet
+//! ## A packet's life
 //!
 //! 1. [`Network::offer`](crate::Network::offer): the packet waits at its adapter, high priority before low, until fewer than
 //!    `packets_in_flight` packets are unacknowledged and the injection link has a free channel. Its *age* starts there.
@@ -14,7 +14,7 @@
 //!    ([`Notice::Delivered`]), and the destination sends its acknowledgement when it pleases.
 //! 4. The acknowledgement returns along the circuit, one header delay per link, on a separate path: it never waits for a
 //!    channel. At the source, cycle `t`, the packet is done ([`Notice::Acknowledged`]) and the EOP starts: the channel on each
-//!    link along the path is free from cycle `t + 1` on, plus the delays of the links before it.
+//!    link along the path is free from cycle `t + 1` on, plus the delays on the links before it.
 //!
 //! A packet may ask that its destination be notified when the EOP arrives ([`Notice::Ended`]), and whether the EOP commits or
 //! aborts the packet's request: the network conditional in the hardware barrier (public Elan3 headers). Packets may go to a

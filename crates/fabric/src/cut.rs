@@ -1,17 +1,16 @@
-//! The cut: the region of each adapter, switch and link.
+//! The cut: each adapter's, switch's and link's region.
 
 use crate::topology::{End, Wiring};
 use crate::{Circuit, Config, Cycle, LinkId, Place, SwitchId, table};
 use typed_index_collections::TiVec;
 
-/// The window of regions that no cable joins.
+/// The window for regions that no cable joins.
 const LONGEST: Cycle = 1 << 20;
 
 /// No region yet.
 const NONE: u16 = u16::MAX;
 
-/// The region of each adapter and switch, and of both ends of each link. See the essay of
-/// [`regions`](crate::regions).
+/// The region of each adapter and switch, and of both link ends. See the essay of [`regions`](crate::regions).
 pub(crate) struct Cut {
     regions: usize,
     places: TiVec<Place, u16>,
@@ -22,10 +21,9 @@ pub(crate) struct Cut {
 impl Cut {
     /// Cuts a network into at most so many regions. An adapter and its switch are in one region.
     ///
-    /// Adapters near each other have numbers near each other: the switches that have adapters are
-    /// taken in the order of these numbers, and cut into stretches with equally many adapters. Any
-    /// other switch belongs to the region with which it has the most cables, among equals to the
-    /// one with the fewest ports so far.
+    /// Adapters near each other have numbers near each other: the switches that have adapters are taken in this order, and cut
+    /// into ranges with equally many adapters. Any other switch belongs to the region with which it has the most cables, among
+    /// equals to the one with the fewest ports so far.
     pub fn new(wiring: &dyn Wiring, regions: u32) -> Self {
         let mut switches: TiVec<SwitchId, u16> = table::equal(NONE, wiring.switches() as usize);
         let leaf_of = |place| match wiring.ends(wiring.injection(place)).1 {
@@ -42,7 +40,7 @@ impl Cut {
             adapters[leaf] += 1;
         }
         let (total, mut before) = (u64::from(wiring.places()), 0);
-        // The weight of each region so far.
+        // Each region's weight so far.
         let mut weights: Vec<u64> = Vec::new();
         let mut last = None;
         for leaf in leaves {
@@ -122,12 +120,12 @@ impl Cut {
         }
     }
 
-    /// The number of regions.
+    /// The region count.
     pub fn regions(&self) -> usize {
         self.regions
     }
 
-    /// The region of an adapter.
+    /// An adapter's region.
     #[inline]
     pub fn of_place(&self, place: Place) -> usize {
         self.places[place].into()
@@ -146,9 +144,8 @@ impl Cut {
         self.window
     }
 
-    /// Finds the longest window: the least header delay and credit delay of the links between
-    /// regions, and no more than the EOP takes to the first of these. Where all channels of a path
-    /// fall free a cycle after the delivery, it is a cycle.
+    /// Finds the longest window: the least header delay and credit delay on the links between regions, and no more than the EOP
+    /// takes to the first such link. Where all channels on a path fall free a cycle after the delivery, it is a cycle.
     pub fn open(mut self, config: &Config) -> Self {
         let links = LinkId::all(config.topology.links());
         let border = links.filter(|&link| self.ends[link][0] != self.ends[link][1]);

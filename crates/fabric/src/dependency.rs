@@ -1,15 +1,15 @@
 //! # Whether a routing can deadlock
 //!
-//! A packet that holds a channel waits for the next channel of its path. The *channel dependency graph* has a vertex for each
-//! class of channels of each link. An edge leads from a class to each class that a packet which holds the first may wait for.
-//! Without a cycle no packet can wait for ever (Dally and Seitz, 1987). With a cycle packets may, whether the routing leaves a
-//! choice or not. Where the routing leaves a choice, a cycle is not always fatal, and is refused all the same.
+//! A packet that holds a channel waits for the next channel on its path. The *channel dependency graph* has a vertex for each
+//! channel class on each link. An edge leads from a class to each class that a packet which holds the first may wait for.
+//! Without a cycle no packet can wait for ever (Dally and Seitz, 1987). With a cycle packets may, with or without a choice in
+//! the routing. Where the routing leaves a choice, a cycle is not always fatal, and is refused all the same.
 //!
-//! All packets of all pairs of nodes are followed; where cables may die, those that go round dead cables, too. (In a tree these
-//! climb and descend like all others, and need no look of their own.) Traffic classes have equal graphs without an edge between them
-//! (`control::classes`), so that one of them is followed. A machine of more than [`MOST`] positions is judged by a small machine of
-//! its kind ([`Routing::model`]). A graph has no smaller model; its routing lists all dependencies from its tables
-//! ([`Routing::dependencies`]). Broadcasts have a proof of their own (`control::broadcast`).
+//! All packets between all node pairs are followed; where cables may die, those that go round dead cables, too. (In a tree
+//! these climb and descend like all others, and need no separate check.) Traffic classes have equal graphs without an edge
+//! between them (`control::classes`), so that only one is followed. A machine with more than [`MOST`] positions is judged by a
+//! small machine of its kind ([`Routing::model`]). A graph has no smaller model; its routing lists all dependencies from its
+//! tables ([`Routing::dependencies`]). Broadcasts have a separate proof (`control::broadcast`).
 
 use crate::topology::{ChannelClass, End, Header, Routing, Wiring, with_routing};
 use crate::{Config, LinkId, Place, SwitchId};
@@ -18,23 +18,23 @@ use petgraph::csr::Csr;
 use std::fmt::{self, Display, Formatter};
 use std::sync::Arc;
 
-/// Positions of the largest machine whose own pairs of nodes are followed.
+/// Positions in the largest machine for which all node pairs are followed.
 const MOST: u32 = 32;
 
-/// The vertex of a class of channels: so the classes of all links are numbered.
+/// A channel class's vertex: its number among all links' classes.
 type Vertex = u32;
 
-/// An edge, from what is held to what is waited for.
+/// An edge, from a held class to an awaited one.
 type Edge = (Vertex, Vertex);
 
-/// A cycle of channels: a packet may hold each of them and wait for the next, and hold the last and wait for the first.
+/// A cycle of channels: a packet may hold each one and wait for the next, and hold the last and wait for the first.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DependencyCycle {
     /// The channels.
     pub channels: Vec<ChannelClass>,
-    /// The ends of their links, for people.
+    /// Their links' ends, for messages.
     names: Vec<(String, String)>,
-    /// Whether the channels are those of the small machine that stands for a large one.
+    /// Whether the channels belong to the small machine that stands for a large one.
     of_model: bool,
 }
 
@@ -56,7 +56,7 @@ impl Display for DependencyCycle {
     }
 }
 
-/// A cycle of the channel dependency graph of a machine and its routing, if there is one.
+/// A cycle in the channel dependency graph for a machine and its routing, if there is one.
 pub fn find_cycle(config: &Config) -> Option<DependencyCycle> {
     let routing: Arc<dyn Routing> = with_routing!(config, routing => routing);
     if let Some(edges) = routing.dependencies() {
@@ -127,13 +127,13 @@ fn shortest_cycle(mut edges: Vec<Edge>, wiring: &dyn Wiring) -> Option<Dependenc
     })
 }
 
-/// Follows packets, and notes what they hold and wait for. Its lists are used again for each packet: millions are followed.
+/// Follows packets, and notes their holds and waits. Its lists are used again for each packet: millions are followed.
 struct Follower<'a> {
     routing: &'a dyn Routing,
     wiring: &'a dyn Wiring,
     /// By channel: those that a packet which holds it may wait for.
     behind: Vec<Vec<Vertex>>,
-    /// The links over which a packet may have come, and the channels of which it may hold one.
+    /// The links over which a packet may have come; it may hold a channel on each.
     links: Vec<LinkId>,
     held: Vec<Vertex>,
     /// The links and channels that it may take next.
@@ -155,13 +155,13 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// What has been noted.
+    /// The edges so far.
     fn edges(&self) -> impl Iterator<Item = Edge> {
         let behind = (0..).zip(&self.behind);
         behind.flat_map(|(held, next)| next.iter().map(move |&next| (held, next)))
     }
 
-    /// Notes what the packets from a source to a destination may hold and wait for.
+    /// Notes the possible holds and waits for packets from a source to a destination.
     fn follow(&mut self, source: Place, destination: Place, plan: u32) {
         self.held.clear();
         self.links.clear();
@@ -198,8 +198,8 @@ impl<'a> Follower<'a> {
         }
     }
 
-    /// Finds the links that packets may take from the switches to which they have come, none at their nodes. Returns the class of
-    /// the channels.
+    /// Finds the links that packets may take from the switches to which they have come; at their nodes there are none. Returns
+    /// the channels' class.
     fn find_next(&mut self, header: impl Fn(SwitchId, LinkId) -> Header) -> Option<u32> {
         self.next.clear();
         let mut class = None;

@@ -1,4 +1,4 @@
-//! The front of the crate: [`Fabric`].
+//! The crate's front: [`Fabric`].
 
 use crate::control::Control;
 use crate::cut::Cut;
@@ -12,8 +12,8 @@ use crate::{Config, Engine};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
 
-/// A network of switches and links in motion: a control plane and a mover, made for the topology and the engine of a
-/// configuration. Its methods are those of [`Network`].
+/// A network of switches and links in motion: a control plane and a mover, made for a configuration's topology and engine. Its
+/// methods are those of [`Network`].
 pub struct Fabric {
     network: Box<dyn Network>,
 }
@@ -27,15 +27,14 @@ impl Fabric {
         }
     }
 
-    /// An empty fabric at cycle 0 whose network is that of a routing from outside, in place of the
-    /// topology of the configuration.
+    /// An empty fabric at cycle 0 with the network of an external routing, in place of the configuration's topology.
     pub fn with_routing(routing: impl Routing + 'static, config: Config) -> Self {
         let topology = Custom::new(routing).into();
         Fabric::new(Config { topology, ..config })
     }
 }
 
-/// The network of a configuration, compiled for its routing and its mover.
+/// A configuration's network, compiled for its routing and its mover.
 fn start<R: Compiled + ?Sized + 'static>(routing: Arc<R>, config: Config) -> Box<dyn Network> {
     match config.engine {
         Engine::Flit => run(FlitMover::new(&config), routing, config),

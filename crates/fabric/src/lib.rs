@@ -1,87 +1,86 @@
 //! # The fabric: Elite switches and the links between them
 //!
 //! A packet enters at an adapter, climbs a fat tree adaptively to a nearest common ancestor, descends deterministically to its
-//! destination and is acknowledged; the virtual channels of its path stay taken, a *circuit*, until the end-of-packet token
+//! destination and is acknowledged; the virtual channels on its path stay taken, a *circuit*, until the end-of-packet token
 //! (EOP) that follows the acknowledgement has passed (petrini2003 s2.2). This rule distinguishes the Quadrics networks from
-//! plain wormhole routing, and most of the published figures follow from it.
+//! plain wormhole routing, and most published figures follow from it.
 //!
-//! The rooms that matter most are [`topology`], networks and their routes; [`control`], the
-//! *control plane*, which decides; and [`motion`], the *movers*, which move flits over the
-//! channels that the control plane has granted. [`motion::flit`] visits every link with something
-//! to send in every cycle; it is written to be read, and is the definition of the motion.
-//! [`motion::worm`] makes the same motion from events, and fast. Nothing outside this room can
-//! tell the two movers apart.
+//! The main modules are [`topology`], networks and their routes; [`control`], the *control plane*, which decides; and
+//! [`motion`], the *movers*, which move flits over the channels that the control plane has granted. [`motion::flit`] visits
+//! every link with flits to send in every cycle; it is written to be read, and defines the motion. [`motion::worm`] makes the
+//! same motion from events, and fast. Outside this module the two movers are indistinguishable.
 //!
 //! ## The cycle
 //!
-//! The fabric counts time in integer cycles, each of one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns); links may be slower
-//! ([`pace`]). A flit that is sent over a link in cycle `s` is at the other end in `s + D`, `D` being the *delay* of the link, at least 1 (`QsNET`: 11
-//! cycles, wire and switch). A place of the buffer behind the link that a flit leaves in `s` is free for the sender of the link in
-//! `s + C`, `C` being the *credit delay* of the link, at least 1 (`QsNET`: 1). The following happens in cycle `T`, whichever mover runs.
+//! The fabric counts time in integer cycles, each for one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns); links may be
+//! slower ([`pace`]). A flit that is sent over a link in cycle `s` is at the other end in `s + D`, `D` being the link's
+//! *delay*, at least 1 (`QsNET`: 11 cycles, wire and switch). A place in the buffer behind the link that a flit leaves in `s`
+//! is free for the link's sender in `s + C`, `C` being the link's *credit delay*, at least 1 (`QsNET`: 1). The following
+//! happens in cycle `T`, with both movers.
 //!
 //! *Phase 0, control.* First all events that are due in `T` happen, in any order:
 //!
-//! | what | when | consequence |
+//! | event | when | consequence |
 //! |---|---|---|
 //! | a header arrives at a switch | `D` cycles after its flit was sent | the header waits in the output group that its tag names |
-//! | a packet is delivered | `D` cycles after its last flit was sent on the last link | the adapter hears of the packet, and answers when it pleases |
-//! | an acknowledgement is back | answer + the delays of all links of the path | the packet is done; the EOP starts, and frees the channel of each link at `T + 1` + the delays of the links before it |
-//! | an EOP is at a node that is to be told of it | the delays of all links of the path, and one cycle, after it started | the adapter commits what the packet asked for, or drops it |
-//! | a channel falls free | as the row of the acknowledgement says; without circuits see below | the group, or the adapter, that sends over the link has news; the link and the opposite link each owe a slot for the token that has passed |
+//! | a packet is delivered | `D` cycles after its last flit was sent on the last link | the adapter receives the packet, and answers at any time |
+//! | an acknowledgement is back | answer + the delays on all links of the path | the packet is done; the EOP starts, and frees the channel on each link at `T + 1` + the delays on the links before it |
+//! | an EOP is at a node that awaits it | the delays on all links of the path, and one cycle, after it started | the adapter commits the packet's request, or drops it |
+//! | a channel falls free | as in the acknowledgement's row; without circuits see below | the group, or the adapter, that sends over the link has news; the link and the opposite link each owe a slot for the token that has passed |
 //!
-//! Without circuits, channels are free earlier: all channels of a path one cycle after the delivery (`UntilDelivered`), or
-//! each channel `C + 1` cycles after the next link has sent the tail, or the node has received it (`Wormhole`): one cycle after the
+//! Without circuits, channels are free earlier: all channels on a path one cycle after the delivery (`UntilDelivered`), or each
+//! channel `C + 1` cycles after the next link has sent the tail, or the node has received it (`Wormhole`): one cycle after the
 //! last credit.
 //!
-//! Then each switch with news of broadcasts begins to set up the next broadcast, if it is setting up none
+//! Then each switch with broadcast news begins to set up the next broadcast, if it is not setting one up
 //! (`control::broadcast`). Then each output group with news arbitrates once: while a header waits and a channel is free, the
 //! winner ([`control`]) gets the channel. Then each adapter with news injects: while it has fewer unacknowledged packets than
 //! it may have, its link has a free channel and a packet waits, the packet is stamped and takes the channel.
 //!
 //! *Phase 1, data.* Each link moves at most one flit. Among the channels with a flit and room behind the link, the first in
-//! rank moves (priority, then age; in turns if the machine says so). Counts before the cycle decide: in cycle `t` the count of the
-//! channel itself and of the arrivals before it as they are, the count of the channel behind as it was `C - 1` cycles earlier.
-//! Flits on the wire, and credits on the wire, occupy the buffer; a place that a flit leaves in `T` is free in `T + C`. A link that owes slots to tokens pays before it turns to
-//! another channel, and when it has nothing to move. A link of an adapter stands still in its pause if both directions want
-//! to move ([`motion`]).
+//! rank moves (priority, then age; in turns if the machine says so). Counts before the cycle decide: in cycle `t` the channel's
+//! own count and the arrivals before it as they are, the count of the channel behind as it was `C - 1` cycles earlier. Flits on
+//! the wire, and credits on the wire, occupy the buffer; a place that a flit leaves in `T` is free in `T + C`. A link that owes
+//! slots to tokens pays before it turns to another channel, and when it has no flit to move. An adapter's link stands still in
+//! its pause if both directions want to move ([`motion`]).
 //!
 //! ## Why the order within a cycle is free, and events suffice
 //!
-//! With header delays and credit delays of at least one cycle, what happens in `T` depends only on counts up to `T - 1`;
-//! so phase 1 may visit the links in any order, or visit only those links for which something has changed. As a link serves the
-//! oldest channel that can move, and each channel moves 0 or 1 flits, all counts are straight lines between changes of a link's
-//! choice. The choice can change only when a channel is granted, when flits begin or cease to arrive, when a buffer fills or a
-//! full one gets room, when a worm ends, when a debt is paid, or when a pause begins or ends. Each of these moments is known
-//! ahead, or follows another by at least one cycle. This is the whole idea of [`motion::worm`]; its essay has the proof by
-//! induction over cycles. `tests/differential.rs` compares both movers in every cycle on random machines.
+//! With header delays and credit delays of at least one cycle, cycle `T` depends only on counts up to `T - 1`; so phase 1 may
+//! visit the links in any order, or visit only those with changes. As a link serves the oldest channel that can move, and each
+//! channel moves 0 or 1 flits, all counts are straight lines between changes of a link's choice. The choice can change only
+//! when a channel is granted, when flits begin or cease to arrive, when a buffer fills or a full one gets room, when a worm
+//! ends, when a debt is paid, or when a pause begins or ends. Each such moment is known ahead, or follows another by at least
+//! one cycle. This is the whole idea behind [`motion::worm`]; its essay has the proof by induction over cycles.
+//! `tests/differential.rs` compares both movers in every cycle on random machines.
 //!
-//! Cables may die and be repaired, and bits may arrive wrong ([`Faults`], [`Network::cut`]): the essay of `control::faults` says
-//! what then becomes of packets, answers and channels.
+//! Cables may die and be repaired, and bits may arrive wrong ([`Faults`], [`Network::cut`]): the essay of `control::faults`
+//! describes the consequences for packets, answers and channels.
 //!
-//! The fabric knows nothing of nodes' memory, of messages or of picoseconds: adapters (crate `elan`) offer packets,
-//! receive their outcomes as [`Notice`]s, and answer deliveries with [`Network::acknowledge`].
+//! The fabric has no notion of node memory, messages or picoseconds: adapters (crate `elan`) offer packets, receive their
+//! outcomes as [`Notice`]s, and answer deliveries with [`Network::acknowledge`].
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
-//! | `fabric`, `network` | the front of the crate, and the network behind it |
+//! | `fabric`, `network` | the crate's front, and the network behind it |
 //! | [`topology`], [`dependency`] | wiring and routes; proof that a routing cannot deadlock |
 //! | [`control`] | injection, arbitration, circuits, acknowledgements, releases |
-//! | `credits` | the share of a link that flow control sustains |
+//! | `credits` | the link rate that flow control sustains |
 //! | `regions`, `cut` | the network in regions, for several threads; where it is cut |
-//! | [`motion`] | the movers of flits |
-//! | `records` | what both planes keep of links and channels |
-//! | `config`, `mechanism`, [`pace`] | parameters, mechanisms by name, rates of links |
-//! | `id`, `table`, `hash`, `prefetch` | identifiers, tables of records, hash, prefetching |
+//! | [`motion`] | the flit movers |
+//! | `records` | both planes' link and channel records |
+//! | `config`, `mechanism`, [`pace`] | parameters, mechanisms by name, link rates |
+//! | `id`, `table`, `hash`, `prefetch` | identifiers, record tables, hash, prefetching |
 //!
 //! ## The main path
 //!
 //! A packet, from its offer to its acknowledgement:
 //!
-//! 1. `network.rs`: [`Network::offer`] takes the packet of an adapter.
+//! 1. `network.rs`: [`Network::offer`] takes an adapter's packet.
 //! 2. `control/queue.rs`: the packet waits at its adapter.
-//! 3. `control/grant.rs`: injection, and the channel of each link after arbitration.
+//! 3. `control/grant.rs`: injection, and the channel on each link after arbitration.
 //! 4. `topology/fat_tree/route.rs` (or the route of another topology): the links that may
 //!    follow.
 //! 5. `control/arbitration.rs`: the header that wins a channel.
@@ -124,5 +123,5 @@ pub use topology::{
     Torus, Wiring,
 };
 
-/// A point in the fabric's own time: a number of flit cycles since the start of the run.
+/// A point in the fabric's own time: flit cycles since the start of the run.
 pub type Cycle = u64;

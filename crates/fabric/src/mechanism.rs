@@ -1,4 +1,4 @@
-//! The mechanisms of a fabric that can be exchanged, by the names that machine files give them.
+//! A fabric's exchangeable mechanisms, by their names in machine files.
 
 use derive::choice;
 
@@ -11,27 +11,26 @@ pub enum Circuit {
     UntilDelivered,
     /// Each channel as soon as the tail has left the channel's buffer: textbook wormhole routing, no circuit.
     Wormhole,
-    /// As `Wormhole`, where the buffer of each channel holds the longest packet: virtual cut-through (Kermani and Kleinrock,
-    /// 1979). A packet that has got a channel never stands on its link, and the channels of a link are its credits of whole
-    /// packets.
+    /// As `Wormhole`, where each channel's buffer holds the longest packet: virtual cut-through (Kermani and Kleinrock, 1979).
+    /// A packet that has got a channel never stands on its link, and a link's channels are its credits for whole packets.
     CutThrough,
 }
 
-/// How the ascending phase picks among the up-links of a switch.
+/// How the ascending phase picks among a switch's up-links.
 #[choice]
 pub enum Ascent {
-    /// The up-link with the fewest busy channels at the moment of the grant (petrini2003 s2.2.1: "the least loaded link").
+    /// The up-link with the fewest busy channels at the time of the grant (petrini2003 s2.2.1: "the least loaded link").
     Adaptive,
-    /// The up-link whose number is the destination modulo the number of up-links: the fixed route of the Elan3 tables.
+    /// The up-link with the number destination modulo up-link count: the fixed route in the Elan3 tables.
     Deterministic,
-    /// The up-link with the number of the child that the packet came from, modulo the number of up-links: in a tree with
-    /// as many links up as down every node climbs on links of its own, and packets meet on the way down only.
+    /// The up-link with the number of the child that the packet came from, modulo the up-link count: in a tree with as many
+    /// links up as down every node climbs on its own links, and packets meet on the way down only.
     SourceFixed,
-    /// The static tables of today's fat trees, destination modulo (D-mod-k: Zahavi, 2010): on each level another digit of the
-    /// destination's position, so that the packets to a node come down from one top switch, and the top switches share out
-    /// the nodes.
+    /// The static tables in today's fat trees, destination modulo (D-mod-k: Zahavi, 2010): on each level another digit of the
+    /// destination's position, so that the packets to a node come down from one top switch, and the top switches share out the
+    /// nodes.
     DestinationModulo,
-    /// A hash of source, destination and level: all packets of a flow climb by the same links, and flows are spread at random
+    /// A hash over source, destination and level: all packets in a flow climb by the same links, and flows are spread at random
     /// (equal-cost multi-path, ECMP).
     FlowHash,
 }
@@ -64,31 +63,31 @@ pub enum Ways {
     UgalLocal,
 }
 
-/// By which up-links broadcasts climb; see the essay of the routes in `topology::fat_tree::broadcast`.
+/// The up-links by which broadcasts climb; see the route essay in `topology::fat_tree::broadcast`.
 #[choice]
 pub enum Broadcast {
-    /// All broadcasts climb by up-link 0 of each switch, through one tree with one root: no deadlock (petrini2001,
+    /// All broadcasts climb by each switch's up-link 0, through one tree with one root: no deadlock (petrini2001,
     /// "Serialization through the root switch to avoid deadlocks").
     Serialised,
-    /// A broadcast climbs by the up-link whose number is the source modulo the number of up-links. Broadcasts of different
-    /// sources may deadlock.
+    /// A broadcast climbs by the up-link with the number source modulo up-link count. Broadcasts from different sources may
+    /// deadlock.
     BySource,
 }
 
-/// Who wins a free channel of an output when several headers wait for it.
+/// Which header wins a free output channel when several wait for it.
 #[choice]
 pub enum Arbitration {
-    /// The packet of the greatest age; of equal ages, the packet that has had this age at the switch for the longest time.
+    /// The packet with the greatest age; among equal ages, the packet that has had this age at the switch for the longest time.
     Age,
-    /// Rotation over the inputs of the switch.
+    /// Rotation over the switch's inputs.
     RoundRobin,
 }
 
-/// Which of its channels a link serves when several have a flit to move.
+/// Which channel a link serves when several have a flit to move.
 #[choice]
 pub enum Multiplexing {
-    /// The packet that was injected first goes first, whatever its traffic class, preemptive and work-conserving: here ages
-    /// count every cycle.
+    /// The packet that was injected first goes first, in any traffic class, preemptive and work-conserving: here ages count
+    /// every cycle.
     OldestFirst,
     /// The channels in turn, flit by flit.
     RoundRobin,
@@ -112,14 +111,14 @@ impl Circuit {
 }
 
 impl Engine {
-    /// Whether the engine can serve the channels of a link by this multiplexing.
+    /// Whether the engine can serve a link's channels by this multiplexing.
     pub fn serves(self, multiplexing: Multiplexing) -> bool {
         self == Engine::Flit || multiplexing == Multiplexing::OldestFirst
     }
 }
 
 impl Ways {
-    /// The rule of networks that know minimal ways and those by way of a random place; none for other ways.
+    /// The rule in networks with minimal ways and ways through a random place; `None` for other ways.
     pub fn misrouting(self) -> Option<Misrouting> {
         match self {
             Ways::UpDown => None,

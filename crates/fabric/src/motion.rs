@@ -155,8 +155,8 @@ pub(crate) trait Motion: State + Sized {
     /// Prefetches an adapter's record before its pause begins or ends.
     fn fetch_adapter(&self, _adapter: Place) {}
 
-    /// Prefetches the records named by those of an event that will be read soon. Returns whether the event is a header's
-    /// arrival.
+    /// Prefetches the records that an event's records name, for an event that will be read soon. Returns whether the event is a
+    /// header's arrival.
     fn fetch_neighbours(&self, _records: &Records<Self>, _event: Event) -> bool {
         false
     }

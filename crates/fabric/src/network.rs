@@ -1,5 +1,5 @@
 //! The network behind [`Fabric`](crate::Fabric): its trait, and a control plane with a mover that implements it, compiled for
-//! each pair of a routing and a mover.
+//! each pair of routing and mover.
 
 use crate::control::{
     self, Ack, Control, Deadlock, Group, Hold, LinkCounters, NoWay, Notice, PacketCensus,
@@ -10,7 +10,7 @@ use crate::topology::Compiled;
 use crate::{Config, Cycle, LinkId, PacketId, Place, Topology};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A network of switches and links in motion. See the essays of the crate and of `control`.
+/// A network of switches and links in motion. See the essays of the crate and `control`.
 pub trait Network {
     /// The parameters.
     fn config(&self) -> &Config;
@@ -20,29 +20,29 @@ pub trait Network {
         &self.config().topology
     }
 
-    /// From here on the events, groups, adapters and flits of a cycle are taken in the opposite order: the notices to the
-    /// adapters must not change. For tests.
+    /// From here on a cycle's events, groups, adapters and flits are taken in the opposite order: the notices to the adapters
+    /// must not change. For tests.
     #[doc(hidden)]
     fn reverse_order_in_cycles(&mut self);
 
-    /// From here on keeps the moments that the mover reports, for comparisons of movers. Returns those kept since the last call.
+    /// From here on keeps the moments that the mover reports, for mover comparisons. Returns those kept since the last call.
     #[doc(hidden)]
     fn watch(&mut self) -> Vec<(Cycle, Moved)>;
 
-    /// From here on keeps the holds of channels, for a picture of the time from cycle `from` on. To be called at the start of
-    /// the run: earlier holds are not known.
+    /// From here on keeps the channel holds, for a picture from cycle `from` on. To be called at the start of the run: earlier
+    /// holds are lost.
     fn record(&mut self, from: Cycle);
 
-    /// Ends the recording that [`record`](Self::record) began, and returns the holds that lasted beyond its cycle `from`, in the
-    /// order of sources, packets and channels on their ways. Headers that wait at switches for a channel are among the holds; packets
-    /// that wait at their adapters are not. Empty if there was no recording.
+    /// Ends the recording that [`record`](Self::record) began, and returns the holds that lasted beyond its cycle `from`,
+    /// sorted by source, packet and channel on the way. Headers that wait at switches for a channel are among the holds;
+    /// packets that wait at their adapters are not. Empty if there was no recording.
     fn recorded(&mut self) -> Vec<Hold>;
 
-    /// From here on counts what each link carries apart for groups of packets; `group` is a function of their tokens. An earlier
-    /// tally is forgotten.
+    /// From here on counts each link's traffic by packet group; `group` maps packet tokens to groups. An earlier tally is
+    /// forgotten.
     fn tally(&mut self, group: Group);
 
-    /// The counts of the tally so far, by links and groups that have carried a packet. Empty if there is no tally.
+    /// The tally's counts so far, by links and groups that have carried a packet. Empty if there is no tally.
     fn tallied(&self) -> Vec<Share>;
 
     /// Hands a packet to its adapter's queue, in cycle `at`: after all cycles before it have been executed.
@@ -51,26 +51,26 @@ pub trait Network {
     /// Packets that wait at an adapter for an injection channel.
     fn queued(&self, node: Place) -> usize;
 
-    /// Channels of the last link to a node that packets hold: the node receives these packets now, or will at once.
+    /// Channels on the last link to a node that packets hold: the node receives these packets now, or will immediately.
     fn arriving(&self, node: Place) -> u32;
 
     /// The destination's one answer to [`Notice::Delivered`]. The answer leaves the destination in cycle `at`: the cycle of the
     /// delivery, or later.
     fn acknowledge(&mut self, at: Cycle, packet: PacketId, ack: Ack);
 
-    /// The cable of a link is dead from cycle `at` on, in both directions; all cycles before must have been executed, and none
-    /// from `at` on. Cuts of one cable are counted: the cable lives again after as many repairs. The machine must have
+    /// A link's cable is dead from cycle `at` on, in both directions; all cycles before, and no cycle from `at` on, must have
+    /// been executed. Cuts are counted per cable: the cable lives again after as many repairs. The machine must have
     /// [`Faults`](crate::Faults).
     fn cut(&mut self, at: Cycle, link: LinkId);
 
-    /// Takes back one [`cut`](Self::cut) of a cable, from cycle `at` on.
+    /// Takes back one [`cut`](Self::cut) on a cable, from cycle `at` on.
     fn repair(&mut self, at: Cycle, link: LinkId);
 
-    /// From cycle `at` on the routing tables of all sources know which cables are dead in this cycle: no more and no fewer, until
-    /// they learn again.
+    /// From cycle `at` on all sources' routing tables list exactly the cables that are dead in this cycle, until they learn
+    /// again.
     fn learn(&mut self, at: Cycle);
 
-    /// Whether the cable of a link is dead.
+    /// Whether a link's cable is dead.
     fn is_cut(&self, link: LinkId) -> bool;
 
     /// Whether the routing tables know a way for a packet to one node.
@@ -86,54 +86,53 @@ pub trait Network {
     /// news in `notices` (which must be empty), in an order that depends only on their content.
     fn advance(&mut self, until: Cycle, notices: &mut Vec<Notice>) -> Option<Cycle>;
 
-    /// The number of regions that the network has.
+    /// The network's region count.
     fn regions(&self) -> usize {
         1
     }
 
-    /// The region of an adapter.
+    /// An adapter's region.
     fn region_of(&self, _adapter: Place) -> usize {
         0
     }
 
-    /// Executes cycles up to and including `until`, with the nodes of each region on the thread
-    /// that works on the region. Nodes offer packets from their own adapters only, and answer
-    /// deliveries to these.
+    /// Executes cycles up to and including `until`, with each region's nodes on the thread that works on the region. Nodes
+    /// offer packets from their own adapters only, and answer deliveries to these.
     fn run(&mut self, until: Cycle, nodes: &[SharedNodes]);
 
-    /// Passes over cycles in which nothing happens: from then on the counters are those before cycle `cycle`. All earlier cycles
-    /// that have something to do must have been executed.
+    /// Passes over cycles without events: from then on the counters are those before cycle `cycle`. All earlier cycles with
+    /// events must have been executed.
     fn skip_to(&mut self, cycle: Cycle);
 
-    /// The packets that wait for each other and can never go on, if there are such: a defect of the routing, or broadcasts that
-    /// are not serialised. The search looks at every packet; ask when nothing is left to happen and packets are under way.
+    /// The packets that wait for each other and can never go on, if there are such: a defect in the routing, or broadcasts that
+    /// are not serialised. The search looks at every packet; call it when no events are left and packets are under way.
     fn deadlock(&self) -> Option<Deadlock>;
 
-    /// The counters of a link over the cycles that have been executed.
+    /// A link's counters over the executed cycles.
     fn counters(&self, link: LinkId) -> LinkCounters;
 
-    /// Events of the control plane so far.
+    /// Control-plane events so far.
     fn events(&self) -> u64;
 
-    /// Events of the mover so far: a measure of its work. Engines differ only in this number, in their memory and in how far
-    /// ahead [`next_cycle`](Self::next_cycle) sees; they do not differ in any result.
+    /// Mover events so far: a measure of its work. Engines differ only in this number, in their memory and in how far ahead
+    /// [`next_cycle`](Self::next_cycle) sees; they do not differ in any result.
     fn motion_events(&self) -> u64;
 
     /// Packets by state.
     fn packet_census(&self) -> PacketCensus;
 
-    /// Flits by state, found by inspection of all buffers.
+    /// Flits by state, found by inspecting all buffers.
     fn flit_census(&self) -> FlitCensus;
 
-    /// Virtual channels of all links that packets hold, or tokens that are on their way to free them.
+    /// Virtual channels on all links that packets hold, or that tokens are on their way to free.
     fn channels_taken(&self) -> u64;
 
-    /// Sum of the lengths of the packets under way that have not been delivered, in flits. A broadcast counts once for each
-    /// destination that it has not reached. The sum bounds the number of flits in flight.
+    /// Total length of the packets under way that have not been delivered, in flits. A broadcast counts once for each
+    /// destination that it has not reached. The sum bounds the flits in flight.
     fn flits_under_way(&self) -> u64;
 }
 
-/// What stands at the adapters of a region, and runs on the thread that works on the region.
+/// The nodes at a region's adapters; they run on the thread that works on the region.
 pub trait Nodes: Send {
     /// The next cycle in which a node has a packet to offer.
     fn next(&self) -> Option<Cycle>;
@@ -141,11 +140,11 @@ pub trait Nodes: Send {
     /// Offers packets in that cycle.
     fn offer(&mut self, now: Cycle, region: &mut dyn Network);
 
-    /// Takes the news of cycle `now`, and answers deliveries with [`Network::acknowledge`].
+    /// Takes the notices in cycle `now`, and answers deliveries with [`Network::acknowledge`].
     fn hear(&mut self, now: Cycle, notices: &mut Vec<Notice>, region: &mut dyn Network);
 }
 
-/// The nodes of a region, which belong to the program between two runs.
+/// A region's nodes, which belong to the program between two runs.
 pub type SharedNodes = Arc<Mutex<dyn Nodes>>;
 
 /// A control plane and a mover, made for one kind of topology.

@@ -1,25 +1,25 @@
 //! # Pace: links that are slower than a flit a cycle
 //!
-//! The cycle of the fabric is a flit at the rate of the fastest link. A link of [`Pace`] `p / q` moves `p` flits in `q` cycles: it
-//! is busy with each flit for `q / p` cycles, in which it moves no other flit and pays no token.
+//! The fabric's cycle is a flit at the fastest link's rate. A link with [`Pace`] `p / q` moves `p` flits in `q` cycles: it is
+//! busy with each flit for `q / p` cycles, in which it moves no other flit and pays no token.
 //!
-//! * *Spacing.* After a flit or a token of cycle `t` the link is *ready* again in `t + n`, with `n` one of the two whole numbers
-//!   next to `q / p`. The rest of the division is carried to the next flit, so that a link that is never idle moves exactly `p` flits
-//!   in each `q` cycles. A link that has stood ready for a cycle or more carries nothing: the first flit after a rest goes at once,
-//!   as over any link. With `p = 1` each flit takes `q` cycles.
+//! * *Spacing.* After a flit or a token in cycle `t` the link is *ready* again in `t + n`, with `n` one of the two whole
+//!   numbers next to `q / p`. The division's rest is carried to the next flit, so that a link that is never idle moves exactly
+//!   `p` flits in each `q` cycles. A link that has stood ready for a cycle or more has no carry: the first flit after a rest
+//!   goes immediately, as over any link. With `p = 1` each flit takes `q` cycles.
 //! * *Delay.* The far end has a flit when its last bit is there, [`Pace::serialisation`] cycles later than over a link with the
-//!   same cable at full pace: the header delay of the link is that much longer. So a flit that leaves a slow link for a fast one has
-//!   arrived before it goes on, and no part of a worm overtakes another one. On the fast link the worm has *bubbles*, cycles in which
-//!   the next flit is not there yet, and other channels of the link use them. From a fast link to a slow one, flits wait in the buffer
-//!   between the two, and the fast link stands when the buffer is full.
-//! * *Credits* go back in the other direction of the cable, and take their credit delay, whatever the pace: they are short.
-//! * *Tokens*, the acknowledgements and EOPs, take a slot of the link as a flit does.
+//!   same cable at full pace: the link's header delay is that much longer. So a flit that leaves a slow link for a fast one has
+//!   arrived before it goes on, and no part of a worm overtakes another one. On the fast link the worm has *bubbles*, cycles in
+//!   which the next flit is not there yet, and the link's other channels use them. From a fast link to a slow one, flits wait
+//!   in the buffer between the two, and the fast link stands when the buffer is full.
+//! * **Credits* go back in the cable's other direction, and take their credit delay at any pace: they are short.
+//! * *Tokens*, the acknowledgements and EOPs, take a slot on the link as a flit does.
 //! * *Choice.* A link chooses when it is ready, by the rule of `motion`, among the channels that can move then. A channel that is
 //!   chosen as soon as the link is ready goes on, before tokens are paid. A link that is not ready wants to move nevertheless, for
 //!   the partner that shares its adapter's memory port.
 //!
-//! A packet alone of `F` flits over links of whole paces 1 / n and header delays D so takes the sum of `D + n - 1` over the links, and
-//! `(F - 1) max(n)` cycles for the flits behind the first one (`tests/paces.rs`).
+//! So a packet alone with `F` flits over links with whole paces 1 / n and header delays D takes the sum of `D + n - 1` over the
+//! links, and `(F - 1) max(n)` cycles for the flits behind the first one (`tests/paces.rs`).
 
 use crate::Cycle;
 use std::cmp::Ordering;
@@ -30,7 +30,7 @@ pub const MAX_CYCLES_PER_FLIT: u32 = 512;
 /// The most cycles in which a pace counts its flits.
 pub const MAX_PACE_CYCLES: u32 = 4096;
 
-/// How many flits a link moves in how many cycles; see the essay of the module. No more flits than cycles, and no common divisor.
+/// A number of flits in a number of cycles; see the module essay. No more flits than cycles, and no common divisor.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Pace {
     flits: u32,
@@ -44,13 +44,14 @@ impl Pace {
         cycles: 1,
     };
 
-    /// The pace nearest to a part of the full rate; `None` if the part is above 1, or below 1 / [`MAX_CYCLES_PER_FLIT`]. Exact if
-    /// the reduced denominator is at most [`MAX_PACE_CYCLES`]; else the error is at most one part in [`MAX_PACE_CYCLES`].
+    /// The pace nearest to a fraction of the full rate; `None` if the part is above 1, or below 1 / [`MAX_CYCLES_PER_FLIT`].
+    /// Exact if the reduced denominator is at most [`MAX_PACE_CYCLES`]; else the error is at most one part in
+    /// [`MAX_PACE_CYCLES`].
     pub fn nearest(part: u64, whole: u64) -> Option<Pace> {
         if part > whole || u128::from(part) * u128::from(MAX_CYCLES_PER_FLIT) < u128::from(whole) {
             return None;
         }
-        // The continued fraction: each step has a convergent of a larger denominator, nearer to the fraction.
+        // The continued fraction: each step has a convergent with a larger denominator, nearer to the fraction.
         let (mut dividend, mut divisor) = (part, whole);
         let [mut before, mut last] = [(0, 1), (1, 0)];
         while divisor != 0 {
@@ -60,7 +61,7 @@ impl Pace {
                 .unwrap_or(u64::MAX);
             let next = |term: u64| (term * last.0 + before.0, term * last.1 + before.1);
             if term > most {
-                // Between two convergents lie fractions of smaller denominators, of which the last one may be nearer.
+                // Between two convergents lie fractions with smaller denominators, and the last one may be nearer.
                 let between = next(most);
                 last = nearer(part, whole, last, between);
                 break;
@@ -84,7 +85,7 @@ impl Pace {
         self.cycles
     }
 
-    /// The part of a flit that the link moves in a cycle, from 0 to 1.
+    /// The flit fraction that the link moves in a cycle, from 0 to 1.
     pub fn per_cycle(self) -> f64 {
         f64::from(self.flits) / f64::from(self.cycles)
     }
@@ -95,13 +96,13 @@ impl Pace {
         cycles as u64
     }
 
-    /// Cycles from the first bit of a flit on the link to its last one, beyond those of a link at full pace.
+    /// Cycles from a flit's first bit on the link to its last one, beyond those on a link at full pace.
     pub fn serialisation(self) -> u32 {
         self.cycles.div_ceil(self.flits) - 1
     }
 }
 
-/// Of two fractions, the one that is nearer to `part / whole`; of equals the first.
+/// The fraction nearer to `part / whole`; the first if both are equally near.
 fn nearer(part: u64, whole: u64, one: (u64, u64), other: (u64, u64)) -> (u64, u64) {
     // |part / whole - a / b| by cross-multiplication, with the common factor 1 / whole left out.
     let off = |(a, b): (u64, u64)| {
@@ -117,12 +118,12 @@ fn nearer(part: u64, whole: u64, one: (u64, u64), other: (u64, u64)) -> (u64, u6
     }
 }
 
-/// The slots of a link: when it may move a flit or pay a token next.
+/// A link's slots: when it may move a flit or pay a token next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Slots {
     /// The first cycle in which the link is ready.
     pub ready: Cycle,
-    /// What the division of cycles by flits has left over, if the link goes on without a rest.
+    /// The remainder from the division of cycles by flits, if the link goes on without a rest.
     carry: u32,
 }
 
@@ -135,7 +136,7 @@ impl Slots {
         self.carry = cycles % pace.flits;
     }
 
-    /// The link has done nothing before a cycle.
+    /// The link has been idle before a cycle.
     pub fn rest_until(&mut self, now: Cycle) {
         if self.ready < now {
             self.ready = now;
@@ -193,7 +194,7 @@ mod tests {
             })
             .collect();
         assert_eq!(sent, [0, 2, 5, 7, 10]);
-        // After a rest nothing is carried.
+        // After a rest there is no carry.
         slots.take(pace, 13);
         assert_eq!(slots.ready, 15);
     }

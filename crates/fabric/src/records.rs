@@ -1,29 +1,27 @@
-//! # Records of links: one line of the cache for each
+//! # Link records: one cache line each
 //!
-//! A run of a large network waits for memory. A packet crosses some ten links; both planes look at
-//! each of them several times, and meanwhile the nearest memory of the processor has forgotten it.
-//! So one record of 64 bytes, a line of the cache, holds everything that the control plane and the
-//! mover need of a link for each packet, and a record of half a line holds the same of a channel.
+//! A large network's run waits for memory. A packet crosses some ten links; both planes look at each link several times, and
+//! meanwhile the processor's nearest memory has evicted it. So one record of 64 bytes, a cache line, holds all link data that
+//! the control plane and the mover need for each packet, and a half-line record holds the same for a channel.
 //!
 //! *Small numbers.* Cycles have 32 bits ([`Moment`]): they are less than 2^31 cycles away from the
 //! last executed cycle, as the mover makes sure. Counts have 32 bits, and a count that would run
 //! over continues in a table for such links ([`Records::count`]). Data for some topologies or for
 //! broadcasts alone is kept elsewhere.
 //!
-//! *Owner.* A record belongs to the sending end of the link, a switch or an adapter. Grants,
-//! releases and the choice of the moving channel happen there. The receiving end
+//! *Owner.* A record belongs to the link's sending end, a switch or an adapter. Grants, releases and the choice of the moving
+//! channel happen there. The receiving end
 //!
 //! * reads `hop` and `holder` when a header arrives, and `arrived` and `sent` for the next link;
 //! * writes `arrived` when flits begin or cease to arrive, and `down` when the header is granted a
 //!   channel;
-//! * lowers the prediction of the link if the buffer fills, and charges tokens to the opposite link.
+//! * lowers the link's prediction if the buffer fills, and charges tokens to the opposite link.
 //!
-//! The sending end reads one value of the next record, `sent` of the channel downstream. Reads of
-//! `sent` and `arrived` do not depend on changes in the same cycle. The changes by the receiving end
-//! are due at least a cycle later, or are known one delay of the link ahead. So a network that is
-//! cut into parts can keep each record in the part of its sending end, and send these changes as
-//! messages. Where credits take longer than a cycle, the sending end reads a line of the credits that are
-//! back instead, which belongs to it; each change is known the credit delay ahead.
+//! The sending end reads one value in the next record, the downstream channel's `sent`. Reads of `sent` and `arrived` do not
+//! depend on changes in the same cycle. The changes by the receiving end are due at least a cycle later, or are known one link
+//! delay ahead. So a network that is cut into parts can keep each record with its sending end, and send these changes as
+//! messages. Where credits take longer than a cycle, the sending end reads a line of returned credits instead, which belongs to
+//! it; each change is known the credit delay ahead.
 
 mod hop;
 mod lanes;
@@ -43,7 +41,7 @@ use typed_index_collections::TiVec;
 pub(crate) struct Moment(u32);
 
 impl Moment {
-    /// The record of a cycle.
+    /// A cycle's record.
     #[inline]
     pub fn new(cycle: Cycle) -> Self {
         Moment(cycle as u32)
@@ -74,10 +72,10 @@ impl Moment {
     }
 }
 
-/// What a link counts.
+/// A link's counts.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Count {
-    /// Packets whose first flit the link has sent.
+    /// Packets of which the link has sent the first flit.
     Packets,
     /// Cycles that these packets waited to enter the link.
     Waited,
@@ -113,12 +111,12 @@ pub(crate) struct Channel<C> {
     pub holder: Option<PacketId>,
 }
 
-/// The state of a mover, as the records hold it.
+/// A mover's state, as the records hold it.
 pub(crate) trait State {
-    /// The state of a link, in the link's record.
+    /// A link's state, in the link's record.
     type Link: Copy + Send + Sync + Zeroable;
 
-    /// The state of a channel, in the channel's record.
+    /// A channel's state, in the channel's record.
     type Channel: Copy + Send + Sync + Zeroable;
 
     /// A link at rest.
@@ -127,24 +125,24 @@ pub(crate) trait State {
     /// A channel that is free.
     fn closed(&self) -> Self::Channel;
 
-    /// Records behind those of the links' channels, for the mover's own use.
+    /// Records behind those for the links' channels, for the mover's own use.
     fn ends(&self) -> Vec<Self::Channel> {
         Vec::new()
     }
 }
 
-/// All links and channels of a network, with the state of a mover. See the essay of the module.
+/// All links and channels in a network, with a mover's state. See the module essay.
 pub(crate) struct Records<M: State> {
     pub links: TiVec<LinkId, Link<M::Link>>,
     pub channels: TiVec<ChannelId, Channel<M::Channel>>,
-    /// What has run over in the counts of a link.
+    /// The carries from a link's counts.
     over: BTreeMap<LinkId, [u64; COUNTS]>,
-    /// Credit delay of each link in cycles; empty if all are one cycle.
+    /// Each link's credit delay in cycles; empty if all are one cycle.
     credit_delays: TiVec<LinkId, u16>,
 }
 
 impl<M: State> Records<M> {
-    /// Records of some links of a whole network, for a region, and blank ones of all others: see [`Hop::is_blank`].
+    /// Records for some links in a whole network, for a region, and blank ones for all others: see [`Hop::is_blank`].
     pub fn of_some(
         &self,
         motion: &M,
@@ -178,8 +176,7 @@ impl<M: State> Records<M> {
         records
     }
 
-    /// Links at rest, all of whose channels are free. No list of credit delays stands for delays of
-    /// one cycle.
+    /// Links at rest, with all channels free. No credit delay list stands for one-cycle delays.
     pub fn new(
         motion: &M,
         lanes: Lanes,
@@ -212,13 +209,13 @@ impl<M: State> Records<M> {
         }
     }
 
-    /// Credit delay of a link, in cycles.
+    /// A link's credit delay, in cycles.
     #[inline]
     pub fn credit_delay(&self, link: LinkId) -> Cycle {
         self.credit_delays.get(link).copied().map_or(1, Cycle::from)
     }
 
-    /// Counts a packet whose first flit the link has sent, and how long it waited.
+    /// Counts a packet as the link sends its first flit, and its wait.
     #[inline]
     pub fn count_packet(&mut self, link: LinkId, waited: Cycle, delay: Cycle) {
         let [packets, all_waited, all_delay, ..] = &mut self.links[link].counts;
@@ -236,7 +233,7 @@ impl<M: State> Records<M> {
         *all_delay = sums[2] as u32;
     }
 
-    /// Adds to a count of a link.
+    /// Adds to a link's count.
     #[inline]
     pub fn count(&mut self, link: LinkId, count: Count, more: u64) {
         let total = &mut self.links[link].counts[count as usize];
@@ -249,7 +246,7 @@ impl<M: State> Records<M> {
         *total = sum as u32;
     }
 
-    /// Adds to the first counts of a link, of which one would run over.
+    /// Adds to a link's first counts, one of which would run over.
     #[cold]
     fn run_over(&mut self, link: LinkId, more: &[u64]) {
         let over = self.over.entry(link).or_default();
@@ -259,19 +256,19 @@ impl<M: State> Records<M> {
         }
     }
 
-    /// A count of a link.
+    /// A link's count.
     pub fn counted(&self, link: LinkId, count: Count) -> u64 {
         let over = self.over.get(&link).map_or(0, |over| over[count as usize]);
         over + u64::from(self.links[link].counts[count as usize])
     }
 
-    /// Has the processor fetch the record of a link.
+    /// Prefetches a link's record.
     #[inline]
     pub fn fetch_link(&self, link: LinkId) {
         prefetch(self.links.get(link));
     }
 
-    /// Has the processor fetch the record of a channel.
+    /// Prefetches a channel's record.
     #[inline]
     pub fn fetch_channel(&self, channel: ChannelId) {
         prefetch(self.channels.get(channel));

@@ -1,8 +1,8 @@
-//! Tables of records: one for each link, channel, switch or adapter of the network, at places that an identifier names.
+//! Record tables: a record for each link, channel, switch or adapter in the network, at places that an identifier names.
 //!
-//! The tables of a large network fill many thousands of pages, in no order that the processor could foresee, so that the
-//! processor waits for the addresses of pages, too. Large pages of 2 MB spare this. Linux gives large pages to whoever asks for
-//! them before the memory is written for the first time.
+//! A large network's tables fill many thousands of pages, in an order that is unpredictable for the processor, so that it waits
+//! for page addresses, too. Large pages of 2 MB spare this. Linux gives large pages on request before the memory is written for
+//! the first time.
 
 use bytemuck::{Zeroable, zeroed_vec};
 use typed_index_collections::TiVec;
@@ -14,26 +14,26 @@ pub(crate) fn with_room<K, V>(count: usize) -> TiVec<K, V> {
     table.into()
 }
 
-/// A table of the records that an iterator gives.
+/// A table with the records from an iterator.
 pub(crate) fn table<K, V>(records: impl ExactSizeIterator<Item = V>) -> TiVec<K, V> {
     let mut table = with_room(records.len());
     table.extend(records);
     table
 }
 
-/// A table of `count` equal records.
+/// A table with `count` equal records.
 pub(crate) fn equal<K, V: Clone>(record: V, count: usize) -> TiVec<K, V> {
     table(std::iter::repeat_n(record, count))
 }
 
-/// A table of `count` records of zeros, for a region of a network, which has records of few links. Pages that are never written
-/// to take no room where the allocator leaves fresh memory alone; that of the standard library writes to tables of records
-/// that are aligned to more than 16 bytes. So there are no large pages.
+/// A table with `count` zeroed records, for a region in a network, which has records for few links. Pages that are never
+/// written to take no room where the allocator leaves fresh memory alone; the standard library's allocator writes to tables
+/// with records aligned to more than 16 bytes. So there are no large pages.
 pub(crate) fn blank<K, V: Zeroable>(count: usize) -> TiVec<K, V> {
     zeroed_vec(count).into()
 }
 
-/// Bytes of a large page, on all processors with pages of 4 KB.
+/// Bytes in a large page, on all processors with 4 KB pages.
 #[cfg(target_os = "linux")]
 const LARGE: usize = 2 << 20;
 
@@ -52,7 +52,7 @@ fn ask_for_large_pages<V>(list: &mut Vec<V>) {
                 unsafe_code,
                 reason = "the standard library has no safe name for the advice"
             )]
-            // SAFETY: The whole pages from `start` on are memory of this list. The advice changes no content of the memory.
+            // SAFETY: The whole pages from `start` on are this list's memory. The advice changes no memory content.
             let given = unsafe { madvise(start, pages * LARGE, Advice::LinuxHugepage) };
             // Without large pages everything is as before, but slower.
             let _ = given;

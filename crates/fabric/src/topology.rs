@@ -1,31 +1,32 @@
-//! # Topologies: how nodes and switches are joined, and the ways of packets
+//! # Topologies: how nodes and switches are joined, and how packets travel
 //!
-//! A kind of topology has two parts. Its [`Wiring`] has nodes, switches, links and their levels. For a [`FatTree`] and a [`Torus`]
-//! it is arithmetic, and stores only a few products; other kinds list their cables ([`Cabling`]). Its [`Routing`] says, from the state of a packet at a switch, which outputs the packet may take there,
-//! and which channels of these outputs. Each kind is a file: [`FatTree`],
-//! [`Torus`], [`Mesh`], [`Dragonfly`], [`HyperX`], and [`Graph`], any network from a list of its cables.
+//! A topology kind has two parts. Its [`Wiring`] has nodes, switches, links and their levels. For a [`FatTree`] and a [`Torus`]
+//! it is arithmetic, and stores only a few products; other kinds list their cables ([`Cabling`]). Its [`Routing`] determines,
+//! from a packet's state at a switch, which outputs the packet may take there, and which channels on these outputs. Each kind
+//! is a file: [`FatTree`], [`Torus`], [`Mesh`], [`Dragonfly`], [`HyperX`], and [`Graph`], any network from a cable list.
 //!
 //! The engine is compiled once for every kind (`with_routing`), so that it never asks which kind it runs, and once for all
-//! routings from outside ([`Custom`]). All other code asks the [`Topology`] of a machine, which is of any kind, for its wiring.
+//! routings from outside ([`Custom`]). All other code reads the wiring from the machine's [`Topology`], which covers every
+//! kind.
 //!
 //! ## Rails
 //!
-//! A node may have several adapters, each on a network of its own: *rails* (coll2003). Rails are equal networks, and no link
+//! A node may have several adapters, each on a separate network: *rails* (coll2003). Rails are equal networks, and no link
 //! leads from one to another. An adapter is at a [`Place`]: number `rail * positions + node`.
 //!
-//! ## Numbers of links
+//! ## Link numbers
 //!
 //! Links are directed and come in pairs, one for each direction. In every kind the first [`Wiring::places`] links lead from the
-//! places into the network, in the order of the places; as many links, the next ones, lead from the network to the places.
+//! places into the network, in place order; as many links, the next ones, lead from the network to the places.
 //!
 //! ## To add a kind
 //!
-//! A program of your own needs one file: implement [`Routing`] there, and make a [`Custom`] of it (`examples/slim-fly`). A kind
-//! of this crate is faster, since the engine is compiled for it.
+//! Your own program needs one file: implement [`Routing`] there, and make it a [`Custom`] (`examples/slim-fly`). A kind in this
+//! crate is faster, since the engine is compiled for it.
 //!
-//! Write a file beside `mesh.rs` that lists the cables and implements [`Routing`], name the kind in [`Topology`] and `with_routing`
-//! here, and give machine files its keys (`machine::topology`). [`find_cycle`](crate::find_cycle) searches its routing for deadlocks;
-//! the random machines of `tests/common/random.rs` compare the movers on it.
+//! Write a file beside `mesh.rs` that lists the cables and implements [`Routing`], name the kind in [`Topology`] and
+//! `with_routing` here, and give machine files its keys (`machine::topology`). [`find_cycle`](crate::find_cycle) searches its
+//! routing for deadlocks; the random machines in `tests/common/random.rs` compare the movers on it.
 
 pub mod cabling;
 mod coordinates;
@@ -59,7 +60,7 @@ pub use wiring::{End, Wiring};
 
 use std::ops::Deref;
 
-/// The topology of a machine: any kind. It answers all questions of a [`Wiring`].
+/// A machine's topology: any kind. It implements all of [`Wiring`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Topology {
     /// A fat tree.
@@ -78,7 +79,7 @@ pub enum Topology {
     Custom(Custom),
 }
 
-/// Evaluates an expression with the shared routing of a configuration, made for its kind of topology.
+/// Evaluates an expression with a configuration's shared routing, made for its topology kind.
 macro_rules! with_routing {
     ($config:expr, $routing:ident => $value:expr) => {
         match &$config.topology {

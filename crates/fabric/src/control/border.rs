@@ -1,21 +1,18 @@
-//! # The border of a region: messages to and from other regions
+//! # A region's border: messages to and from other regions
 //!
-//! A control plane and its mover may have only one *region* of the network ([`crate::regions`]).
-//! This module has the messages between regions, and the packets of other regions that visit this
-//! one.
+//! A control plane and its mover may have only one *region* in the network ([`crate::regions`]). This module has the messages
+//! between regions, and other regions' packets that visit this one.
 //!
-//! *Visitors.* The flight of a packet travels with its header. The region where the header comes
-//! in keeps the flight as a *visitor*, which holds the channels there, until the EOP comes in;
-//! where there are no circuits, until all these channels are free. At the destination it is kept
-//! also until the adapter has answered, and the EOP that the adapter awaits has come. The answer
-//! takes the flight, with the whole path, back to the region of the source, where the packet has
-//! its record.
+//! **Visitors.* A packet's flight travels with its header. The region where the header comes in keeps the flight as a
+//! *visitor*, which holds the channels there, until the EOP comes in; where there are no circuits, until all these channels are
+//! free. At the destination it is kept also until the adapter has answered, and the EOP that the adapter awaits has come. The
+//! answer takes the flight, with the whole path, back to the source's region, where the packet has its record.
 //!
-//! *EOPs.* The region of the source frees the channels of its part of the path. The first link
-//! that leaves the region passes the EOP on ([`Event::Enters`]), with a delay of the link to spare.
+//! **EOPs.* The source's region frees the channels on its part of the path. The first link that leaves the region passes the
+//! EOP on ([`Event::Enters`]), with a link delay to spare.
 //!
-//! *Tokens.* The two directions of a cable on the border have two owners. Each is charged by an event
-//! of its own, which is known a cycle ahead as the release is.
+//! **Tokens.* A border cable's two directions have two owners. Each is charged by its own event, which is known a cycle ahead
+//! as the release is.
 
 use super::packet::Flight;
 mod broadcast;
@@ -31,7 +28,7 @@ use crate::{ChannelId, Circuit, Cycle, LinkId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// The messages of some cycles from one region to another.
+/// Messages from one region to another over some cycles.
 pub(crate) struct Post<P> {
     /// Events, each with its cycle, which is at least a window after the cycle that sent it.
     events: Vec<(Cycle, Event)>,
@@ -40,13 +37,13 @@ pub(crate) struct Post<P> {
     broadcasts: Vec<Tiding>,
 }
 
-/// A packet whose first flit is sent over a channel.
+/// A packet that sends its first flit over a channel.
 struct Header<P> {
     channel: ChannelId,
-    /// The packet in the region of its source.
+    /// The packet in its source's region.
     home: PacketId,
     flight: Flight<P>,
-    /// Of a broadcast: what goes with the part.
+    /// For a broadcast: the part's data.
     part: Option<Note>,
 }
 
@@ -54,22 +51,22 @@ struct Header<P> {
 enum Tiding {
     /// A broadcast has been opened on a link, which is inbound.
     Opened(LinkId, Key),
-    /// A broadcast, with this root and so many destinations, has reached one of them in a cycle.
+    /// A broadcast, with this root and destination count, has reached a destination in a cycle.
     Delivered {
         root: PacketId,
         broadcast: Key,
         destinations: u32,
         at: Cycle,
     },
-    /// The answer of a destination to the broadcast with this root will be back in a cycle.
+    /// A destination's answer to the broadcast with this root will be back in a cycle.
     Answer(PacketId, Cycle, Ack),
     /// The EOP, which bears the combined answer, enters a channel in a cycle.
     End(Key, ChannelId, Cycle, Option<Ack>),
 }
 
-/// An answer on its way to the source of a packet.
+/// An answer on its way to a packet's source.
 struct Answer<P> {
-    /// The packet in the region of its source.
+    /// The packet in its source's region.
     home: PacketId,
     /// The cycle in which the answer is back.
     back: Cycle,
@@ -95,7 +92,7 @@ impl<P> Post<P> {
         packets && self.events.is_empty() && self.broadcasts.is_empty()
     }
 
-    /// Moves all messages of another post here.
+    /// Moves all messages from another post here.
     pub fn append(&mut self, other: &mut Self) {
         if self.is_empty() {
             return std::mem::swap(self, other);
@@ -115,17 +112,17 @@ impl<P> Post<P> {
     }
 }
 
-/// What is kept of a visitor besides its flight.
+/// A visitor's state besides its flight.
 #[derive(Clone, Copy)]
 struct Visit {
-    /// The packet in the region of its source.
+    /// The packet in its source's region.
     home: PacketId,
-    /// Reasons to keep the flight: the EOP has not come in, or else each channel of this region
-    /// that the packet holds; and the destination needs it.
+    /// Reasons to keep the flight: the EOP has not come in, or else each channel in this region that the packet holds; and the
+    /// destination needs it.
     reasons: u16,
 }
 
-/// See the essay of the module.
+/// See the module essay.
 pub(super) struct Border<P> {
     region: usize,
     cut: Arc<Cut>,
@@ -133,16 +130,16 @@ pub(super) struct Border<P> {
     posts: Vec<Post<P>>,
     /// The first cycle for which there is a message.
     earliest: Cycle,
-    /// By place of the flight.
+    /// By the flight's place.
     visits: Vec<Option<Visit>>,
-    /// Packets that are done but for the EOP that a visitor of another region awaits.
+    /// Packets that are done except for the EOP that another region's visitor awaits.
     awaited: BTreeMap<PacketId, PacketId>,
-    /// Visitors that are parts of broadcasts, by broadcast and the channel by which they have come.
+    /// Visiting broadcast parts, by broadcast and the channel by which they have come.
     parts: BTreeMap<(Key, ChannelId), PacketId>,
 }
 
 impl<P: Path> Border<P> {
-    /// The border of a region.
+    /// A region's border.
     pub fn new(cut: Arc<Cut>, region: usize) -> Self {
         Border {
             posts: (0..cut.regions()).map(|_| Post::new()).collect(),
@@ -179,8 +176,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         border.expect("only a region has a border")
     }
 
-    /// Has the messages taken to each region for which there are any. Returns the first cycle for
-    /// which there is a message, or the end of time.
+    /// Hands out the messages, region by region. Returns the first cycle for which there is a message, or `Cycle::MAX`.
     pub fn send_all(&mut self, mut take: impl FnMut(usize, &mut Post<R::Path>)) -> Cycle {
         let border = self.border();
         if border.earliest < Cycle::MAX {
@@ -193,7 +189,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         std::mem::replace(&mut border.earliest, Cycle::MAX)
     }
 
-    /// Enters an event of another region. Credits concern only a channel that is still held, as all events that the mover
+    /// Enters another region's event. Credits concern only a channel that is still held, as do all events that the mover
     /// foresees.
     fn enter(&mut self, at: Cycle, event: Event) {
         if let Event::Leaves(_) | Event::Stays(_) = event {
@@ -203,7 +199,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Takes note of the messages of another region, between two windows.
+    /// Receives another region's messages, between two windows.
     pub fn receive(&mut self, motion: &mut M, post: &mut Post<R::Path>) {
         for tiding in post.broadcasts.drain(..) {
             self.hear_of_broadcast(&tiding);
@@ -263,7 +259,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.send(region, at, event);
     }
 
-    /// Enters an event in the region where the inbound link begins whose channel the event names.
+    /// Enters an event in the region where the inbound link begins; the event names a channel on the link.
     #[cold]
     pub(super) fn send_behind(&mut self, at: Cycle, event: Event) {
         let (Event::Leaves(channel) | Event::Stays(channel)) = event else {
@@ -274,7 +270,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.send(region, at, event);
     }
 
-    /// A channel of any region falls free in a cycle after this one.
+    /// A channel in any region falls free in a cycle after this one.
     #[inline(never)]
     pub(super) fn free_anywhere(&mut self, at: Cycle, channel: ChannelId) {
         let link = self.channels.link(channel);
@@ -287,15 +283,13 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Whether the link of a channel, an end of which is in this region, has its other end in
-    /// another one.
+    /// Whether a channel's link, with one end in this region, has its other end in another one.
     pub(super) fn is_on_border(&self, channel: ChannelId) -> bool {
         let hop = self.channels.hop(self.channels.link(channel));
         hop.is_outbound() || hop.is_inbound()
     }
 
-    /// The first flit of a packet is sent over a channel: if the link is outbound, the flight goes
-    /// with the header.
+    /// A packet's first flit is sent over a channel: if the link is outbound, the flight goes with the header.
     #[inline(never)]
     pub(super) fn send_header(&mut self, channel: ChannelId, packet: PacketId) {
         let link = self.channels.link(channel);
@@ -322,7 +316,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         });
     }
 
-    /// A packet takes a channel of this region.
+    /// A packet takes a channel in this region.
     #[inline(never)]
     pub(super) fn visit_goes_on(&mut self, packet: PacketId, ejects: bool) {
         let holds = self.config.circuit != Circuit::UntilAcknowledged;
@@ -342,7 +336,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             return;
         }
         let packet = self.channels.holder(channel);
-        // The number of a packet of this region may be that of another one by now.
+        // The packet number may belong to another packet in this region by now.
         if self.flights.holds(packet, channel)
             && !self.flights.get(packet).spec.destination.is_broadcast()
         {
@@ -363,8 +357,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Sends the answer to a delivery, back in some cycle, to the region of the packet's source, if
-    /// that is another one. Returns whether it is.
+    /// Sends the answer to a delivery, back in some cycle, to the region of the packet's source, if that is another one.
+    /// Returns whether it is.
     #[inline(never)]
     pub(super) fn answer_elsewhere(&mut self, packet: PacketId, back: Cycle) -> bool {
         let flight = self.flights.get(packet);
@@ -393,8 +387,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         true
     }
 
-    /// Has the destination of a packet told of the EOP in a cycle, if the destination has the
-    /// packet as a visitor. Returns whether it has.
+    /// Notifies a packet's destination about the EOP in a cycle, if the packet is a visitor there. Returns whether it is.
     #[inline(never)]
     pub(super) fn tell_elsewhere(&mut self, packet: PacketId, arrives: Cycle) -> bool {
         let destination = self.flights.get(packet).spec.destination.first();
@@ -408,7 +401,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         true
     }
 
-    /// A destination has been told of the EOP: the flight there is over.
+    /// A destination has been notified about the EOP: the flight there is over.
     #[inline(never)]
     pub(super) fn remove_told(&mut self, packet: PacketId) {
         if self
@@ -439,8 +432,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.clock.let_go();
     }
 
-    /// The EOP passes the channels of a packet in this region, from a place of its path on, the
-    /// first in some cycle; and then leaves the region, or is at its end.
+    /// The EOP passes a packet's channels in this region, from a path position on, the first in some cycle; and then leaves the
+    /// region, or is at its end.
     pub(super) fn end_in_region(&mut self, packet: PacketId, place: usize, mut passes: Cycle) {
         for place in place..self.flights.get(packet).taken() {
             let channel = self.flights.get(packet).path()[place];
@@ -468,7 +461,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.visit_ends(packet);
     }
 
-    /// Flits of visitors that have been delivered, while the region of the source does not know it.
+    /// Visitors' delivered flits, before the source's region is notified.
     pub fn delivered_visitors(&self) -> u64 {
         let Some(border) = &self.border else {
             return 0;

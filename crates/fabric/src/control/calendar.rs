@@ -10,18 +10,17 @@ const SLOTS: Cycle = ring::SLOTS as Cycle;
 
 const _: () = assert!(HORIZON < SLOTS, "what is foreseen has room in the ring");
 
-/// Future events. The events of one cycle come out together, in no promised order: phase 0 must not depend on the order.
+/// Future events. A cycle's events come out together, in no promised order: phase 0 must not depend on the order.
 ///
-/// An event that is *foreseen* need not happen: the mover enters the cycle in which a link may have to be looked at. A foreseen
-/// event is void once nothing is *live*, that is, nothing is scheduled and no channel is held; so the fabric comes to rest
-/// whatever was foreseen.
+/// An event that is *foreseen* need not happen: the mover enters the cycle in which a link may have to be looked at. Scheduled
+/// events and held channels are *live*. Foreseen events are void once there are no live ones, so that the fabric comes to rest
+/// regardless.
 pub(super) struct Calendar<E> {
-    /// Every event of the ring is due in `from .. from + SLOTS`. Nearly all delays (hops, turnaround, circuits) are
-    /// shorter.
+    /// Every event in the ring is due in `from .. from + SLOTS`. Nearly all delays (hops, turnaround, circuits) are shorter.
     from: Cycle,
     ring: Ring<E>,
     later: BTreeMap<Cycle, Vec<E>>,
-    /// The first cycle of `later`, or a cycle that never comes.
+    /// The first cycle in `later`, or a cycle that never comes.
     first_later: Cycle,
     /// Events that are scheduled, and channels that are held.
     live: usize,
@@ -55,7 +54,7 @@ impl<E: Copy> Calendar<E> {
         self.later.entry(at).or_default().push(event);
     }
 
-    /// Adds an event that may turn out void, for a cycle less than [`SLOTS`] ahead of the present one.
+    /// Adds an event that may turn out void, for a cycle less than [`SLOTS`] after the present one.
     pub fn foresee(&mut self, at: Cycle, event: E) {
         debug_assert!(
             (self.from..self.from + SLOTS).contains(&at),
@@ -64,17 +63,18 @@ impl<E: Copy> Calendar<E> {
         self.ring.post(at, event);
     }
 
-    /// Cycle `now` is the next one: foreseen events of earlier cycles, if there are any, are void.
+    /// Cycle `now` is the next one: foreseen events in earlier cycles, if there are any, are void.
     pub fn pass(&mut self, now: Cycle) {
         if self.live == 0 {
             self.wake(now);
         }
     }
 
-    /// Adds an event that may turn out void, between two cycles: cycle `now` is the next one. If nothing is live, it is void.
+    /// Adds an event that may turn out void, between two cycles: cycle `now` is the next one. The event is void in a fabric at
+    /// rest.
     pub fn foresee_between(&mut self, at: Cycle, event: E, now: Cycle) {
         if self.live > 0 {
-            // All events of earlier cycles have come out.
+            // All events in earlier cycles have come out.
             self.from = now;
             self.foresee(at, event);
         }
@@ -117,14 +117,14 @@ impl<E: Copy> Calendar<E> {
         }
     }
 
-    /// Exchanges the events of cycle `now` for an empty list, if there are any. Events may be entered for this cycle meanwhile:
+    /// Exchanges the events in cycle `now` for an empty list, if there are any. Events may be entered for this cycle meanwhile:
     /// ask again.
     #[inline]
     pub fn take(&mut self, now: Cycle, list: &mut Vec<E>) -> bool {
         self.ring.take(now, list)
     }
 
-    /// Takes back a list of events that have happened.
+    /// Takes back a list after its events have happened.
     #[inline]
     pub fn give_back(&mut self, list: &mut Vec<E>) {
         self.ring.give_back(list);

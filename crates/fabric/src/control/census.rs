@@ -1,4 +1,4 @@
-//! Counters of links and of packets.
+//! Link and packet counters.
 
 use super::Control;
 use super::packet::Flight;
@@ -7,12 +7,12 @@ use crate::topology::Compiled;
 use crate::{ChannelId, LinkId, Place};
 use std::ops::AddAssign;
 
-/// What a link has done since the start of the run.
+/// A link's counters since the start of the run.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LinkCounters {
-    /// Packets whose first flit the link has sent.
+    /// Packets of which the link has sent the first flit.
     pub packets: u64,
-    /// Flits of packets.
+    /// Packet flits.
     pub flits: u64,
     /// Acknowledgements and EOPs.
     pub tokens: u64,
@@ -22,12 +22,12 @@ pub struct LinkCounters {
     /// the packet's first flit on the link.
     pub waiting: u64,
     /// Cycles that these packets have waited since their injection, at the adapter and at all switches on their way, when their
-    /// headers come in at the end of the link: the waits for this link and for the links before it, but not the time before a
-    /// packet took its injection channel, which is the backlog of the adapter.
+    /// headers come in at the link's end: the waits for this link and for the links before it, but not the time before a packet
+    /// took its injection channel, which is the adapter's backlog.
     pub delay: u64,
-    /// Packets, headers of packets and acknowledgements that bit errors have damaged on the link.
+    /// Packets, packet headers and acknowledgements that bit errors have damaged on the link.
     pub errors: u64,
-    /// Cycles in which the cable of the link was dead.
+    /// Cycles in which the link's cable was dead.
     pub down: u64,
 }
 
@@ -88,12 +88,12 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         motion.census(&self.channels.records, self.clock.now(), behind)
     }
 
-    /// What has become of the flits that have come over an inbound channel.
+    /// The fate of the flits that have come over an inbound channel.
     pub fn passed(&self, motion: &M, channel: ChannelId) -> Passed {
         motion.passed(&self.channels.records, channel, self.clock.now())
     }
 
-    /// The link of a channel.
+    /// A channel's link.
     pub fn link(&self, channel: ChannelId) -> LinkId {
         self.channels.link(channel)
     }
@@ -106,7 +106,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.queues.census()
     }
 
-    /// Channels of all links that are not free, nor will be free with the repair of their cable.
+    /// Channels on all links that are not free, nor will be free after their cable's repair.
     pub fn taken(&self) -> u64 {
         let kept = |link| self.faults.as_ref().map_or(0, |faults| faults.kept(link));
         let links = self.channels.all_free();

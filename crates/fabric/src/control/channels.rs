@@ -1,4 +1,4 @@
-//! The channels of all links: which are free, which packet holds each, and how long packets waited for them.
+//! All links' channels: which are free, which packet holds each, and how long packets waited for them.
 
 use super::classes::Classes;
 use crate::PacketId;
@@ -10,13 +10,13 @@ use crate::{ChannelId, Config, Cycle, LinkId, SwitchId};
 use std::sync::Arc;
 use typed_index_collections::TiVec;
 
-/// See the essay of the module.
+/// See the module essay.
 pub(super) struct Channels<M: Motion> {
     lanes: Lanes,
     classes: Classes,
-    /// All channels of a link, as bits.
+    /// All channels on a link, as bits.
     all: u32,
-    /// The records of links and channels, which the mover shares.
+    /// The link and channel records, shared with the mover.
     pub records: Records<M>,
     /// The switch where each link ends, or 0 if the link ends in a node: some routings ask for it.
     switches: Arc<TiVec<LinkId, SwitchId>>,
@@ -47,7 +47,7 @@ impl<M: Motion> Channels<M> {
         }
     }
 
-    /// The channels of some links, for a region.
+    /// Some links' channels, for a region.
     pub fn of_some(&self, motion: &M, links: impl Iterator<Item = LinkId> + Clone) -> Self {
         Channels {
             lanes: self.lanes,
@@ -58,30 +58,30 @@ impl<M: Motion> Channels<M> {
         }
     }
 
-    /// The link of a channel.
+    /// A channel's link.
     #[inline]
     pub fn link(&self, channel: ChannelId) -> LinkId {
         self.lanes.link(channel)
     }
 
-    /// The place of a channel on its link.
+    /// A channel's place on its link.
     #[inline]
     pub fn lane(&self, channel: ChannelId) -> u32 {
         self.lanes.lane(channel)
     }
 
-    /// The channel of a link at a place.
+    /// A link's channel at a place.
     #[inline]
     pub fn channel(&self, link: LinkId, lane: u32) -> ChannelId {
         self.lanes.channel(link, lane)
     }
 
-    /// All channels of a link.
+    /// All channels on a link.
     pub fn of(&self, link: LinkId) -> impl Iterator<Item = ChannelId> + Clone + use<M> {
         self.lanes.of(link)
     }
 
-    /// The number of channels of a link.
+    /// The channel count per link.
     pub fn per_link(&self) -> u32 {
         self.lanes.count
     }
@@ -98,26 +98,26 @@ impl<M: Motion> Channels<M> {
         self.switches.get(link).copied().unwrap_or_default()
     }
 
-    /// The free channels of a link, as bits.
+    /// A link's free channels, as bits.
     #[inline]
     pub fn free(&self, link: LinkId) -> u32 {
         self.records.links[link].free
     }
 
-    /// The free channels of all links that begin here.
+    /// The free channels on all links that begin here.
     pub fn all_free(&self) -> impl Iterator<Item = (LinkId, u32)> {
         let links = self.records.links.iter_enumerated();
         let own = links.filter(|(_, link)| !link.hop.is_inbound() && !link.hop.is_blank());
         own.map(|(number, link)| (number, link.free))
     }
 
-    /// All channels of a link, as bits.
+    /// All channels on a link, as bits.
     #[inline]
     pub fn all(&self) -> u32 {
         self.all
     }
 
-    /// The channels of a traffic class, as bits; those of a class of the routing, if the routing names one.
+    /// A traffic class's channels, as bits; those in a routing class, if the routing names one.
     #[inline]
     pub fn of_class(&self, traffic_class: u8, class: Option<u32>) -> u32 {
         self.classes.lanes(traffic_class, class)
@@ -130,7 +130,7 @@ impl<M: Motion> Channels<M> {
         holder.unwrap_or(PacketId::FIRST)
     }
 
-    /// Takes the lowest free channel of a link among some channels.
+    /// Takes a link's lowest free channel among some channels.
     #[inline]
     pub fn take(&mut self, packet: PacketId, link: LinkId, lanes: u32) -> ChannelId {
         let free = &mut self.records.links[link].free;
@@ -147,17 +147,17 @@ impl<M: Motion> Channels<M> {
         self.records.links[self.lanes.link(channel)].free |= 1 << self.lanes.lane(channel);
     }
 
-    /// Bars all channels of a link. Returns those that were free.
+    /// Bars all channels on a link. Returns those that were free.
     pub fn bar(&mut self, link: LinkId) -> u32 {
         std::mem::take(&mut self.records.links[link].free)
     }
 
-    /// Some channels of a link that was barred are free again, and no others.
+    /// On a barred link these channels are free again, and no others.
     pub fn reopen(&mut self, link: LinkId, free: u32) {
         self.records.links[link].free = free;
     }
 
-    /// Counts a packet whose first flit is sent over a channel, and how long it waited.
+    /// Counts a packet as its first flit is sent over a channel, and its wait.
     #[inline]
     pub fn count(&mut self, channel: ChannelId, waited: Cycle, delay: Cycle) {
         let link = self.lanes.link(channel);
@@ -170,7 +170,7 @@ impl<M: Motion> Channels<M> {
         counts.map(|count| self.records.counted(link, count))
     }
 
-    /// Sum of the header delays of the channels' links, in cycles.
+    /// Sum of the links' header delays for these channels, in cycles.
     pub fn delay(&self, channels: &[ChannelId]) -> Cycle {
         let delay = |&channel: &ChannelId| self.hop(self.link(channel)).delay();
         channels.iter().map(delay).sum()

@@ -1,4 +1,4 @@
-//! The consequences of the motion: deliveries, acknowledgements, releases.
+//! Consequences of motion: deliveries, acknowledgements, releases.
 
 use super::packet::Fate;
 use super::{Control, Event, Notice, PacketRecord};
@@ -9,7 +9,7 @@ use crate::topology::{Compiled, Destination};
 use crate::{ChannelId, Circuit, Cycle};
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// The last flit of a packet is at its destination.
+    /// A packet's last flit is at its destination.
     pub(super) fn deliver(&mut self, packet: PacketId) -> Notice {
         let now = self.clock.now();
         let flight = self.flights.get_mut(packet);
@@ -39,8 +39,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A tail has left the buffer of a channel, or is in at the end of its link, in cycle `left`: the channel falls free one cycle
-    /// after the sender has the last credit, where there are no circuits.
+    /// A tail has left a channel's buffer, or is in at its link's end, in cycle `left`: the channel falls free one cycle after
+    /// the sender has the last credit, where there are no circuits.
     pub(super) fn free_behind_the_tail(&mut self, channel: ChannelId, left: Cycle) {
         if self.config.circuit.ends_with_the_tail() {
             let link = self.channels.link(channel);
@@ -91,7 +91,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         Notice::Acknowledged(record, spec)
     }
 
-    /// The EOP passes the channels of a packet, the first in some cycle.
+    /// The EOP passes a packet's channels, the first in some cycle.
     #[inline]
     pub(super) fn end_from(&mut self, packet: PacketId, mut passes: Cycle) {
         if self.border.is_some() {
@@ -112,12 +112,12 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.clock.schedule(at, Event::Free(channel));
     }
 
-    /// Schedules the news of the EOP for the destination of a packet that asks for it.
+    /// Schedules the EOP notice for the destination, if the packet asks for it.
     #[cold]
     fn tell_of_the_end(&mut self, packet: PacketId) {
         let passes = self.clock.now() + 1;
         if self.border.is_some() {
-            // All headers of the way have arrived, but for the one at the node.
+            // All headers on the way have arrived, except for the one at the node.
             let flight = self.flights.get(packet);
             let last = self.wiring().ejection(flight.spec.destination.first());
             let last = Cycle::from(self.config.delay_of(last));
@@ -168,7 +168,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The first flit of a packet is sent over a channel: the packet's wait for the link is over.
+    /// A packet's first flit is sent over a channel: the packet's wait for the link is over.
     pub(super) fn head_sent(&mut self, channel: ChannelId) {
         let packet = self.channels.holder(channel);
         let flight = self.flights.get(packet);
@@ -180,7 +180,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The last flit of a packet was sent over a channel in cycle `sent`: the present cycle or the one before. The packet has come
+    /// A packet's last flit was sent over a channel in cycle `sent`: the present cycle or the one before. The packet has come
     /// over a channel upstream, if it has not come from an adapter; if the link ends in a node, the flit arrives there in cycle
     /// `arrival`.
     pub(super) fn tail_sent(
@@ -206,8 +206,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Sum of the header delays of the path of a packet to one node that has arrived, in cycles: those of all links but the last
-    /// are known already.
+    /// Sum of the header delays along an arrived packet's path to one node, in cycles: those for all links but the last are
+    /// known already.
     pub(super) fn travel_back(&self, packet: PacketId) -> u64 {
         let flight = self.flights.get(packet);
         let last = flight.path().last().copied();

@@ -1,40 +1,40 @@
-//! # Traffic classes: channels of their own
+//! # Traffic classes: separate channels
 //!
-//! The channels of every link are parted into *traffic classes* ([`Config::traffic_classes`](crate::Config::traffic_classes)):
-//! all equally large, or the first ones larger by one. Each traffic class is parted by the same rule into the classes that the
-//! routing needs ([`Wiring::classes`](crate::topology::Wiring::classes)). A packet takes channels of its traffic class from the
-//! adapter to the node, and so never waits for a channel that a packet of another traffic class holds: virtual networks, or the
-//! virtual lanes of `InfiniBand` where each service level has lanes of its own.
+//! Every link's channels are divided into *traffic classes* ([`Config::traffic_classes`](crate::Config::traffic_classes)): all
+//! equally large, or the first ones larger by one. Each traffic class is divided by the same rule into the classes that the
+//! routing needs ([`Wiring::classes`](crate::topology::Wiring::classes)). A packet takes channels in its traffic class from the
+//! adapter to the node, and so never waits for a channel that another traffic class's packet holds: virtual networks, or
+//! `InfiniBand`'s virtual lanes where each service level has separate lanes.
 //!
-//! *A traffic class has for itself*: its channels with their buffers; at each adapter, the queue of packets that wait for an
-//! injection channel, and a window of `packets_in_flight`.
+//! *A traffic class has for itself*: its channels with their buffers; at each adapter, the queue for an injection channel, and
+//! a window of `packets_in_flight`.
 //!
-//! *Traffic classes share*: the cycles of the links. A link serves the flits of all classes by one rule
+//! **Traffic classes share*: the links' cycles. A link serves all classes' flits by one rule
 //! ([`Multiplexing`](crate::Multiplexing)), which looks at priorities and ages, or takes turns, and never looks at classes.
-//! Strict precedence of a class is therefore the high priority of its packets. Acknowledgements travel as ever. A switch sets up
-//! broadcasts of all classes one after the other (`control::broadcast`).
+//! Strict precedence for a class therefore means high priority for its packets. Acknowledgements are unaffected. A switch sets
+//! up broadcasts in all classes one after the other (`control::broadcast`).
 //!
-//! *Adaptive choices.* Where a step leaves several links, a packet takes the one with the fewest busy channels of its own class.
-//! The load of a way that UGAL-L compares counts the packets of all classes, since these share the link.
+//! *Adaptive choices.* Where a step leaves several links, a packet takes the one with the fewest busy channels in its own
+//! class. The load that UGAL-L compares counts all classes' packets, since these share the link.
 //!
-//! *No deadlock.* Packets wait for channels of their own traffic class only, and these are parted for the routing as if there
-//! were no others. So the channel dependency graph is the graph of one traffic class, as many times as there are traffic
-//! classes, without an edge between two of them: the check of one ([`find_cycle`](crate::find_cycle)) is the check of
-//! all. The proof for broadcasts follows links and not channels, and holds unchanged.
+//! *No deadlock.* Packets wait for channels in their own traffic class only, and these are divided for the routing as if there
+//! were no others. So the channel dependency graph is one traffic class's graph, as many times as there are traffic classes,
+//! without an edge between two copies: checking one ([`find_cycle`](crate::find_cycle)) checks all. The proof for broadcasts
+//! follows links and not channels, and holds unchanged.
 
 use std::ops::Range;
 
 /// The channels that packets may take, by their traffic class and the class that the routing names.
 #[derive(Clone)]
 pub(super) struct Classes {
-    /// Bits: for each traffic class all its channels, then those of each class of the routing.
+    /// Bits: for each traffic class all its channels, then those in each routing class.
     lanes: Vec<u32>,
     /// Entries for each traffic class.
     stride: usize,
 }
 
 impl Classes {
-    /// Parts `channels` channels into traffic classes, and each of these into classes of the routing.
+    /// Divides `channels` channels into traffic classes, and each traffic class into routing classes.
     pub fn new(channels: u32, traffic_classes: u32, classes: u32) -> Self {
         let mut lanes = Vec::new();
         for number in 0..traffic_classes {
@@ -56,7 +56,7 @@ impl Classes {
     }
 }
 
-/// A part of a range that is cut into some parts, the first ones of which may be longer by one.
+/// One part of a divided range; the first parts may be longer by one.
 fn part(range: &Range<u32>, number: u32, parts: u32) -> Range<u32> {
     let length = range.end - range.start;
     let (each, longer) = (length / parts, length % parts);
@@ -64,7 +64,7 @@ fn part(range: &Range<u32>, number: u32, parts: u32) -> Range<u32> {
     bound(number)..bound(number + 1)
 }
 
-/// The numbers of a range, as bits.
+/// A range's numbers, as bits.
 fn bits(range: &Range<u32>) -> u32 {
     ((1_u64 << range.end) - (1_u64 << range.start)) as u32
 }
@@ -74,8 +74,8 @@ mod tests {
     use super::Classes;
     use crate::config::MAX_CHANNELS;
 
-    /// Each channel belongs to one traffic class and, within it, to one class of the routing; of the parts of the same whole the
-    /// first ones may have one channel more, and none is empty.
+    /// Each channel belongs to one traffic class and, within it, to one routing class; the first parts of a whole may have one
+    /// channel more, and no part is empty.
     #[test]
     fn classes_part_the_channels() {
         let is_fair = |parts: &[u32], whole: u32| {

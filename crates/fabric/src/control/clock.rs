@@ -1,22 +1,22 @@
-//! The clock of the control plane: the cycle to execute next, and the events that wait for theirs.
+//! The control plane's clock: the cycle to execute next, and the events that wait for theirs.
 
 use super::calendar::Calendar;
 use super::event::Event;
 use crate::Cycle;
 
-/// See the essay of the module.
+/// See the module essay.
 pub(super) struct Clock {
     /// The next cycle to execute; within a cycle, the cycle itself.
     now: Cycle,
     calendar: Calendar<Event>,
     /// Events that have happened.
     events: u64,
-    /// Room for the events of a cycle, and for the same events in the order of their kinds.
+    /// Room for a cycle's events, and for the same events in the order of their kinds.
     batches: [Vec<Event>; 2],
 }
 
 impl Clock {
-    /// The clock of a network at rest, at cycle 0.
+    /// The clock for a network at rest, at cycle 0.
     pub fn new() -> Self {
         Clock {
             now: 0,
@@ -60,7 +60,7 @@ impl Clock {
         self.calendar.foresee(at, event);
     }
 
-    /// Forgets events of cycles before the next one that turned out void.
+    /// Forgets void events in cycles before the next one.
     pub fn forget_void(&mut self) {
         self.calendar.pass(self.now);
     }
@@ -101,26 +101,26 @@ impl Clock {
         self.calendar.begin(cycle);
     }
 
-    /// Room for the events of a cycle.
+    /// Room for a cycle's events.
     #[expect(clippy::inline_always, reason = "as of `begin`")]
     #[inline(always)]
     pub fn room(&mut self) -> [Vec<Event>; 2] {
         std::mem::take(&mut self.batches)
     }
 
-    /// Exchanges the events of the cycle for an empty list, if there are any; ask again, since events may be entered meanwhile.
+    /// Exchanges the cycle's events for an empty list, if there are any; ask again, since events may be entered meanwhile.
     #[inline]
     pub fn take(&mut self, list: &mut Vec<Event>) -> bool {
         self.calendar.take(self.now, list)
     }
 
-    /// Takes back a list of events that have happened.
+    /// Takes back a list after its events have happened.
     #[inline]
     pub fn give_back(&mut self, list: &mut Vec<Event>) {
         self.calendar.give_back(list);
     }
 
-    /// All events of the cycle have happened.
+    /// All events in the cycle have happened.
     #[inline]
     pub fn keep(&mut self, batches: [Vec<Event>; 2]) {
         self.batches = batches;

@@ -1,11 +1,10 @@
-//! # Deadlock: who waits for whom
+//! # Deadlock: cycles of waits
 //!
-//! A packet under way *waits* where its header waits (each of its headers, if it is a broadcast): for a channel of one link, or
-//! of any of several links; or for its turn, if a switch sets up another broadcast first. A packet can go on if all of its waits
-//! can end. A wait can end if it is for a free channel, or if one of the packets that hold such a channel, or go first, can go
-//! on. A packet without a wait can go on: its flits move, or its destination will answer. The packets that are left can never go
-//! on, whatever comes. Each of their waits that cannot end is for others of these packets, so that there is a cycle. A shortest
-//! cycle is reported.
+//! A packet under way *waits* where its header waits (each of its headers, if it is a broadcast): for a channel on one link, or
+//! on any among several links; or for its turn, if a switch sets up another broadcast first. A packet can go on if all its
+//! waits can end. A wait can end if it is for a free channel, or if a packet that holds such a channel, or goes first, can go
+//! on. A packet without a wait can go on: its flits move, or its destination will answer. The remaining packets can never go
+//! on. Each wait that cannot end is for others among these packets, so that there is a cycle. A shortest cycle is reported.
 
 use super::Control;
 use super::packet::ANY_LINK;
@@ -17,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-/// The name of a packet, for people.
+/// A packet's printed name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PacketName {
     /// The adapter that sends the packet.
@@ -39,19 +38,19 @@ impl Display for PacketName {
     }
 }
 
-/// A channel of a link, counted from 0.
+/// A link's channel, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Held {
     /// The link.
     pub link: LinkId,
-    /// The place of the channel on the link.
+    /// The channel's place on the link.
     pub channel: u32,
 }
 
-/// What a packet waits for.
+/// The resource that a packet waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wanted {
-    /// A channel of any of these links.
+    /// A channel on any of these links.
     Channel(Vec<LinkId>),
     /// Its turn: the switch sets up another broadcast first.
     Turn,
@@ -64,7 +63,7 @@ pub struct Stuck {
     pub packet: PacketName,
     /// The channels that the packet holds, in the order of their numbers.
     pub holds: Vec<Held>,
-    /// The switches where the packet waits for ever, and what it waits for there.
+    /// The switches where the packet waits for ever, each with the resource.
     pub waits: Vec<(SwitchId, Wanted)>,
 }
 
@@ -75,7 +74,7 @@ pub struct Wait {
     pub packet: PacketName,
     /// The switch where its header waits.
     pub switch: SwitchId,
-    /// The channel that the packet waits for, among others or alone; none if the packet waits for its turn.
+    /// The channel that the packet waits for, among others or alone; `None` if the packet waits for its turn.
     pub channel: Option<Held>,
     /// The packet that holds the channel or goes before it.
     pub holder: PacketName,
@@ -121,21 +120,20 @@ impl Display for Deadlock {
 
 impl Error for Deadlock {}
 
-/// The key of a packet under way: source and sequence.
+/// A packet's key while it is under way: source and sequence.
 pub(super) type Key = (Place, u32);
 
 /// The packet that waits, where, for which channel, and the packet that holds the channel.
 type Step = (Key, SwitchId, Option<Held>, Key);
 
-/// A wait, and the packets that it is for, each with the channel that it holds; one of them must go on for the wait to end.
+/// A wait, and the packets that it is for, each with the channel that it holds; one must go on for the wait to end.
 struct Edge {
     switch: SwitchId,
     wanted: Wanted,
     holders: Vec<(Option<Held>, Key)>,
 }
 
-/// The packets that can never go on, if there are any, in a network whose regions have these
-/// control planes.
+/// The packets that can never go on, if there are any, in a network with these control planes for its regions.
 pub(crate) fn deadlock<R: Compiled + ?Sized, M: Motion>(
     regions: &[&Control<R, M>],
 ) -> Option<Deadlock> {
@@ -195,7 +193,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         (flight.spec.source, flight.sequence)
     }
 
-    /// The flights, each with the name of its packet and the channels that it holds.
+    /// The flights, each with its packet's name and the channels that it holds.
     fn held(&self) -> impl Iterator<Item = (PacketName, Vec<Held>)> {
         self.flights.iter().map(|(id, flight)| {
             let name = PacketName {
@@ -223,7 +221,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The waits of each packet. A wait for something that is free is left out.
+    /// Each packet's waits. A wait for a free resource is left out.
     fn waits(&self) -> BTreeMap<Key, Vec<Edge>> {
         let mut waits: BTreeMap<Key, Vec<Edge>> = BTreeMap::new();
         for (number, group) in self.crossbar.groups.iter_enumerated() {
@@ -270,8 +268,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         waits
     }
 
-    /// The packets that hold some channels of links; none if one channel is free or waits only for an EOP. `lanes` are the
-    /// channels of each link that the packet may take, as bits.
+    /// The packets that hold some channels on links; empty if one channel is free or waits only for an EOP. `lanes` are the
+    /// channels on each link that the packet may take, as bits.
     fn holders_of(&self, links: &[LinkId], lanes: u32) -> Vec<(Option<Held>, Key)> {
         let mut holders = Vec::new();
         let channels = links.iter().flat_map(|&link| self.channels.of(link));

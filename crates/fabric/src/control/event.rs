@@ -1,22 +1,22 @@
-//! The events of a cycle.
+//! A cycle's events.
 
 use crate::PacketId;
 use crate::motion;
 use crate::{ChannelId, LinkId, Place, SwitchId};
 
-/// An event of the control plane, or an event that the mover has foreseen. All are in one enumeration, since to choose first
-/// between the two kinds and then among the mover's events takes 3% longer.
+/// A control-plane event, or an event that the mover has foreseen. All are in one enumeration, since to choose first between
+/// the two kinds and then among the mover's events takes 3% longer.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Event {
-    /// The last flit of the packet reaches its destination.
+    /// The packet's last flit reaches its destination.
     Delivered(PacketId),
     /// The acknowledgement reaches the source.
     Acknowledged(PacketId),
     /// The channel is free from this cycle on.
     Free(ChannelId),
-    /// The EOP reaches a destination that is to be told of it.
+    /// The EOP reaches a destination that awaits it.
     Ended(PacketId),
-    /// The last flit of a packet that is sunk is in.
+    /// A sunk packet's last flit is in.
     Sunk(PacketId),
     /// The switch may begin to set up another broadcast.
     SetUp(SwitchId),
@@ -32,9 +32,9 @@ pub(super) enum Event {
     Due(LinkId),
     /// [`motion::Event::Turn`]
     Turn(Place),
-    /// [`motion::Event::Starts`] of an inbound channel.
+    /// [`motion::Event::Starts`] for an inbound channel.
     ArrivalStarts(ChannelId),
-    /// [`motion::Event::Stops`] of an inbound channel.
+    /// [`motion::Event::Stops`] for an inbound channel.
     ArrivalStops(ChannelId),
     /// [`motion::Event::Leaves`]
     Leaves(ChannelId),
@@ -45,17 +45,17 @@ pub(super) enum Event {
     Charge(LinkId),
     /// The EOP frees an inbound channel, and goes on behind it.
     Enters(ChannelId),
-    /// The same of a part of a broadcast that has come from another region.
+    /// The same for a broadcast part that has come from another region.
     Descends(PacketId),
 }
 
 const _: () = assert!(size_of::<Event>() == 8, "one word");
 
-/// The number of kinds of events.
+/// The count of event kinds.
 pub(super) const KINDS: usize = 19;
 
 impl Event {
-    /// The number of the event's kind.
+    /// The event's kind, as a number.
     pub fn kind(self) -> usize {
         match self {
             Event::Delivered(_) => 0,

@@ -16,7 +16,7 @@ use crate::{ChannelId, LinkId, Place, SwitchId};
 pub(super) struct Arrivals {
     /// Headers, and the groups that they will join, if the groups must be fetched first.
     arrived: Vec<(GroupId, PacketId)>,
-    /// Channels whose headers have come to their first switch, where the routing chooses their ways there.
+    /// Channels with headers at their first switch, where the routing chooses their ways there.
     unsettled: Vec<ChannelId>,
     /// The groups among which they choose, if these must be fetched first.
     pub choices: Vec<GroupId>,
@@ -37,7 +37,7 @@ impl Arrivals {
 }
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// A header reaches a switch and joins the group of its next step.
+    /// A header reaches a switch and joins its next step's group.
     pub(super) fn header(&mut self, channel: ChannelId) {
         self.clock.count();
         let packet = self.channels.holder(channel);
@@ -56,7 +56,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             return self.broadcast_header(channel, packet);
         };
         if R::CHOOSES && flight.path().len() == 1 && self.routing.settles() {
-            // The loads count once all events of the cycle have happened; the groups are fetched meanwhile.
+            // The loads count once all events in the cycle have happened; the groups are fetched meanwhile.
             if self.is_far {
                 self.look_at_choices(channel);
             }
@@ -65,7 +65,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.route(packet, destination, link);
     }
 
-    /// A header that has come over a link joins the group of its next step.
+    /// A header that has come over a link joins its next step's group.
     #[inline]
     fn route(&mut self, packet: PacketId, destination: Place, link: LinkId) {
         let hop = self.channels.hop(link);
@@ -88,7 +88,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Settles the ways of the headers that have come to their first switch in this cycle. They join their groups.
+    /// Settles the ways for headers that have come to their first switch in this cycle. They join their groups.
     pub(super) fn settle_all(&mut self) {
         if self.is_far {
             self.look_at_loads();
@@ -114,7 +114,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.arrivals.unsettled = unsettled;
     }
 
-    /// The headers whose groups have been fetched join them.
+    /// Headers with fetched groups join them.
     pub(super) fn join_all(&mut self) {
         for place in 0..self.arrivals.arrived.len() {
             let (group, packet) = self.arrivals.arrived[place];
@@ -136,8 +136,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         (flight.header(destination, link, switch), hop)
     }
 
-    /// Packets that hold a channel of a group, or have waited for one since before this cycle: what happens within the cycle, in
-    /// any order, makes no difference.
+    /// Packets that hold a channel in a group, or have waited for one since before this cycle: events within the cycle, in any
+    /// order, make no difference.
     fn load(&self, number: GroupId) -> u32 {
         let (outputs, ..) = self.crossbar.outputs(number);
         let busy = |&link: &LinkId| self.config.channels - self.channels.free(link).count_ones();
@@ -185,15 +185,15 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         )
     }
 
-    /// A header that waits, unless no channel of its class, or of the link that it must take, is free; and the next header of
-    /// the group.
+    /// A waiting header, unless no channel in its class, or on the link that it must take, is free; and the group's next
+    /// header.
     #[inline]
     fn header_of(&self, number: GroupId, packet: PacketId) -> (Option<Waiting>, Option<PacketId>) {
         let flight = self.flights.get(packet);
         let free = |link: LinkId| self.channels.free(link) & flight.lanes != 0;
         let able = if flight.only == ANY_LINK {
             let any = |links: &[LinkId]| links.iter().any(|&link| free(link));
-            // Who may take any channel finds out when it has won.
+            // A header that may take any channel finds out when it has won.
             !R::CLASSED
                 || flight.lanes == self.channels.all()
                 || any(self.crossbar.outputs(number).0)
@@ -210,7 +210,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         (able.then_some(header), flight.next)
     }
 
-    /// Grants free channels of a group to waiting headers.
+    /// Grants a group's free channels to waiting headers.
     pub(super) fn arbitrate(&mut self, motion: &mut M, number: GroupId) {
         self.crossbar.groups[number].flagged = false;
         if self.is_cut_somewhere() {
@@ -239,7 +239,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The link that a header takes if it may go now: the least loaded one of its group that it may take.
+    /// The link that a header takes if it may go now: the least loaded permitted one in its group.
     #[inline]
     pub(super) fn choice(&self, number: GroupId, flight: &Flight<R::Path>) -> Option<LinkId> {
         if flight.only != ANY_LINK {
@@ -252,7 +252,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         arbitration::least_loaded(outputs, spread, free)
     }
 
-    /// Takes a header out of the list of its group.
+    /// Removes a header from its group's list.
     pub(super) fn leave(&mut self, number: GroupId, packet: PacketId) {
         let next = self.flights.get(packet).next;
         let group = &mut self.crossbar.groups[number];
@@ -272,7 +272,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         unreachable!("the header waits in the group");
     }
 
-    /// Gives the lowest free channel of a link to a packet.
+    /// Gives a link's lowest free channel to a packet.
     fn grant(&mut self, motion: &mut M, packet: PacketId, link: LinkId) {
         let flight = self.flights.get(packet);
         let worm = Worm {
@@ -283,7 +283,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         motion.open(channel, worm, self.clock.now(), self);
     }
 
-    /// Takes the lowest free channel of a link for a packet.
+    /// Takes a link's lowest free channel for a packet.
     #[expect(
         clippy::inline_always,
         reason = "a call otherwise, for each link of a packet"
@@ -308,13 +308,13 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         channel
     }
 
-    /// What decides on the plan of a packet, where the routing chooses.
+    /// The hash that decides a packet's plan, where the routing chooses.
     #[inline]
     pub(super) fn draw(source: Place, sequence: u32) -> u64 {
         if !R::CHOOSES {
             return 0;
         }
-        // The number of no switch: the ties at switches are resolved by other numbers.
+        // Not a switch number: the ties at switches are resolved by other numbers.
         arbitration::spread(source, sequence, SwitchId::new(u32::MAX))
     }
 
@@ -326,7 +326,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Injects the packets of a traffic class that an adapter may inject now.
+    /// Injects a traffic class's packets that an adapter may inject now.
     #[inline]
     fn inject_of(&mut self, motion: &mut M, node: Place, class: u8, notices: &mut Vec<Notice>) {
         let link = self.wiring().injection(node);

@@ -159,8 +159,8 @@ pub(super) struct State {
     pub injected: Cycle,
     /// Since when the header has waited to enter its next link.
     pub ready: Cycle,
-    /// Since when the header would have waited without any wait since its injection: the packet's earlier waits sum to `ready -
-    /// undelayed`, except for the first link, where the wait begins with the offer.
+    /// Since when the header would have waited without any wait since its injection: the packet's earlier waits sum to
+    /// `ready - undelayed`, except for the first link, where the wait begins with the offer.
     pub undelayed: Cycle,
     /// When the packet was handed to the fabric.
     pub offered: Cycle,

@@ -1,8 +1,8 @@
 //! # Packets that wait at their adapters
 //!
-//! The packets of all adapters are in one store, and a queue is a list in it, first in, first out. A place of the store that has
-//! fallen free is taken by the next packet that comes: at any time the store is as large as the packets that waited together at most,
-//! and where few wait it stays near the processor, however many adapters there are.
+//! All adapters' packets are in one store, and a queue is a list in it, first in, first out. The next packet takes a free
+//! place: at any time the store is as large as the maximum that waited together, and where few wait it stays near the
+//! processor, regardless of the adapter count.
 
 use super::census::PacketCensus;
 use super::packet::PacketSpec;
@@ -12,31 +12,31 @@ use crate::{Cycle, Place, table};
 use slab::Slab;
 use typed_index_collections::TiVec;
 
-/// A packet that waits, since the cycle of its offer.
+/// A waiting packet, since the cycle of its offer.
 #[derive(Clone, Copy)]
 pub(super) struct Offer {
     pub spec: PacketSpec,
     pub at: Cycle,
 }
 
-/// The packets that wait at all adapters, each with the place of the packet behind it in its list. The place of a last packet is
-/// not valid.
+/// The packets that wait at all adapters, each with the place of the packet behind it in its list. A last packet's place is not
+/// valid.
 #[derive(Default)]
 struct Offers(Slab<(Offer, u32)>);
 
-/// The sending side of an adapter, as the fabric sees it.
+/// An adapter's sending side, as the fabric sees it.
 #[derive(Default)]
 struct Port {
     /// Packets injected so far.
     sequence: u32,
-    /// Whether the adapter is on the list of this cycle.
+    /// Whether the adapter is on this cycle's list.
     flagged: bool,
 }
 
-/// The packets of all adapters from their offer to their end, as numbers, and those that wait.
+/// All adapters' packets from their offer to their end, as numbers, and those that wait.
 pub(super) struct Queues {
     ports: TiVec<Place, Port>,
-    /// Adapter by adapter, the queues of the traffic classes.
+    /// Adapter by adapter, the traffic classes' queues.
     classes: TiVec<QueueId, Queue>,
     /// The packets in these queues.
     offers: Offers,
@@ -47,7 +47,7 @@ pub(super) struct Queues {
 }
 
 impl Queues {
-    /// Empty queues, one for each traffic class of an adapter.
+    /// Empty queues, one for each traffic class at an adapter.
     pub fn new(places: u32, traffic_classes: u32) -> Self {
         Queues {
             ports: table::table(Place::all(places).map(|_| Port::default())),
@@ -66,12 +66,12 @@ impl Queues {
         self.classes[queue].push(&mut self.offers, is_high, offer);
     }
 
-    /// The next packet of a queue.
+    /// A queue's next packet.
     pub fn first(&self, queue: QueueId) -> Option<Offer> {
         self.classes[queue].first(&self.offers)
     }
 
-    /// The next packet of a queue leaves it, and is under way as one of its adapter's. Returns it with its number there.
+    /// A queue's next packet leaves it, and is under way for its adapter. Returns it with its number there.
     #[inline]
     pub fn begin(&mut self, queue: QueueId, node: Place) -> Option<(Offer, u32)> {
         let queue = &mut self.classes[queue];
@@ -83,14 +83,14 @@ impl Queues {
         Some((offer, sequence))
     }
 
-    /// A packet of a queue is acknowledged.
+    /// A queue's packet is acknowledged.
     #[inline]
     pub fn end(&mut self, queue: QueueId) {
         self.acknowledged += 1;
         self.classes[queue].outstanding -= 1;
     }
 
-    /// Packets of a queue that are injected and not yet acknowledged.
+    /// A queue's packets that are injected and not yet acknowledged.
     #[inline]
     pub fn outstanding(&self, queue: QueueId) -> u32 {
         self.classes[queue].outstanding
@@ -134,7 +134,7 @@ impl Queues {
         self.flagged.reverse();
     }
 
-    /// All adapters of the list have had their turn.
+    /// All adapters on the list have had their turn.
     #[inline]
     pub fn clear(&mut self) {
         self.flagged.clear();
@@ -153,26 +153,26 @@ impl Queues {
         }
     }
 
-    /// Has the processor fetch the record of a queue.
+    /// Prefetches a queue's record.
     #[inline]
     pub fn fetch(&self, queue: QueueId) {
         prefetch(self.classes.get(queue));
     }
 
-    /// Has the processor fetch the record of an adapter.
+    /// Prefetches an adapter's record.
     #[inline]
     pub fn fetch_port(&self, node: Place) {
         prefetch(self.ports.get(node));
     }
 
-    /// Has the processor fetch the next packet of a queue.
+    /// Prefetches a queue's next packet.
     #[inline]
     pub fn fetch_first(&self, queue: QueueId) {
         self.classes[queue].fetch_first(&self.offers);
     }
 }
 
-/// Packets that wait for the same, in the order of their offers.
+/// Packets that wait for the same, in offer order.
 #[derive(Clone, Copy, Default)]
 struct List {
     /// Places in the store, valid unless the list is empty.
@@ -181,7 +181,7 @@ struct List {
     length: u32,
 }
 
-/// The packets of a traffic class at an adapter.
+/// A traffic class's packets at an adapter.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 struct Queue {
@@ -194,7 +194,7 @@ struct Queue {
 const _: () = assert!(size_of::<Queue>() == 32, "half a cache line");
 
 impl Queue {
-    /// Puts a packet behind those of its priority.
+    /// Puts a packet behind those with its priority.
     fn push(&mut self, offers: &mut Offers, is_high: bool, offer: Offer) {
         let place = offers.0.insert((offer, 0)) as u32;
         let list = &mut self.lists[usize::from(!is_high)];
@@ -207,13 +207,13 @@ impl Queue {
         list.length += 1;
     }
 
-    /// The next packet: the first one of high priority, or else of low priority.
+    /// The next packet: the first high-priority one, or else the first low-priority one.
     fn first(&self, offers: &Offers) -> Option<Offer> {
         let list = self.lists.iter().find(|list| list.length > 0)?;
         Some(offers.0[list.first as usize].0)
     }
 
-    /// Takes the next packet out of the queue.
+    /// Removes the next packet from the queue.
     fn pop(&mut self, offers: &mut Offers) -> Option<Offer> {
         let list = self.lists.iter_mut().find(|list| list.length > 0)?;
         let (offer, behind) = offers.0.remove(list.first as usize);
@@ -230,7 +230,7 @@ impl Queue {
         self.lists.iter().all(|list| list.length == 0)
     }
 
-    /// Has the processor fetch the record of the next packet.
+    /// Prefetches the next packet's record.
     #[inline]
     fn fetch_first(&self, offers: &Offers) {
         if let Some(list) = self.lists.iter().find(|list| list.length > 0) {

@@ -1,12 +1,12 @@
-//! A recording: who held which channel when, and what waited for a channel.
+//! A recording: channel holds and waits over time.
 //!
-//! The counters of a link say how long packets waited; a recording shows the packets themselves, for pictures of a few
-//! microseconds of a small network. A recording is kept only if somebody asks for it, and changes nothing of what happens.
+//! A link's counters give total waits; a recording shows the packets themselves, for pictures of a few microseconds in a small
+//! network. A recording is kept only on request, and does not change the simulation.
 //!
-//! A [`Hold`] begins when a header starts to wait for a link (at an adapter: when the packet is offered), and ends when the channel is
-//! free again. With circuits, the time from the last flit to the end of the hold is what the circuit costs: the channel carries nothing,
-//! and no other packet may have it. Holds that end before the recording begins are dropped, so that a recording may be asked for
-//! at the start of a run and show a moment long after it, with all circuits that were open then.
+//! A [`Hold`] begins when a header starts to wait for a link (at an adapter: when the packet is offered), and ends when the
+//! channel is free again. With circuits, the time from the last flit to the hold's end is the circuit's cost: the channel is
+//! idle, and no other packet may have it. Holds that end before the recording begins are dropped, so that a recording may be
+//! requested at the start of a run and show a moment long after it, with all circuits that were open then.
 
 use super::Control;
 use super::packet::Flight;
@@ -25,43 +25,43 @@ pub struct Hold {
     pub sequence: u32,
     /// Where the packet goes.
     pub destination: Destination,
-    /// Length of the packet in flits.
+    /// The packet's length in flits.
     pub flits: u32,
-    /// The place of the channel on the packet's way, from 0 at the adapter; of a part of a broadcast, on the way of this part.
+    /// The channel's place on the packet's way, from 0 at the adapter; for a broadcast part, on this part's way.
     pub hop: u32,
-    /// The link. While the header waits for any of several links, this is the first of them.
+    /// The link. While the header waits for any of several links, this is the first one.
     pub link: LinkId,
     /// The channel's place on its link, once the packet has it.
     pub channel: Option<u32>,
-    /// Since when the header has waited at the start of the link.
+    /// Since when the header has waited at the link's start.
     pub waits: Cycle,
     /// When the packet got the channel.
     pub opened: Option<Cycle>,
     /// When the first flit was sent over the channel.
     pub head: Option<Cycle>,
-    /// When the last flit was sent over the channel. The worm mover works this out for the last link of a way only, unless the circuit
-    /// needs it; the flit mover knows it of all.
+    /// When the last flit was sent over the channel. The worm mover computes it only for a way's last link, unless the circuit
+    /// needs it; the flit mover has it for all links.
     pub tail: Option<Cycle>,
     /// From when on the channel was free again.
     pub closed: Option<Cycle>,
-    /// When the last flit had reached the destination, if the packet got so far; of a broadcast, the last destination that it has
-    /// reached.
+    /// When the last flit had reached the destination, if the packet got so far; for a broadcast, the last destination that it
+    /// has reached.
     pub delivered: Option<Cycle>,
     /// When the acknowledgement had reached the source, if it did.
     pub acknowledged: Option<Cycle>,
 }
 
-/// The times of a packet that are known only after its channels were taken: delivered, acknowledged.
+/// A packet's times that are known only after its channels were taken: delivered, acknowledged.
 type End = (Option<Cycle>, Option<Cycle>);
 
-/// A recording that has ended, of a network or a region.
+/// A finished recording, for a network or a region.
 pub(crate) struct Recorded {
     holds: Vec<Hold>,
-    /// The ends of packets, by source and sequence.
+    /// Packet ends, by source and sequence.
     ends: BTreeMap<(Place, u32), End>,
 }
 
-/// The holds of all regions, in their order, each with the end of its packet.
+/// All regions' holds, in their order, each with its packet's end.
 pub(crate) fn united(regions: impl Iterator<Item = Option<Recorded>>) -> Vec<Hold> {
     let mut holds = Vec::new();
     let mut ends: BTreeMap<(Place, u32), End> = BTreeMap::new();
@@ -85,10 +85,10 @@ pub(crate) fn united(regions: impl Iterator<Item = Option<Recorded>>) -> Vec<Hol
 pub(super) struct Recording {
     /// Holds that end before are dropped.
     from: Cycle,
-    /// What is held now, by channel.
+    /// The present holds, by channel.
     held: BTreeMap<ChannelId, Hold>,
     ended: Vec<Hold>,
-    /// The ends of packets, by source and sequence.
+    /// Packet ends, by source and sequence.
     ends: BTreeMap<(Place, u32), End>,
     /// The moments that the mover has reported, each with its cycle, if they are to be kept.
     pub moments: Option<Vec<(Cycle, Moved)>>,
@@ -179,7 +179,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         ended.extend(self.waiting());
         for (_, flight) in self.flights.iter() {
             let packet = (flight.spec.source, flight.sequence);
-            // A broadcast has a flight for each of its parts.
+            // A broadcast has a flight for each part.
             let (end, acknowledged) = ends.entry(packet).or_default();
             if acknowledged.is_none() {
                 *end = delivered(flight).max(*end);
@@ -208,7 +208,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         found
     }
 
-    /// What is known of a hold when the packet gets the channel.
+    /// A hold as far as it is known when the packet gets the channel.
     #[cold]
     pub(super) fn note_opened(&mut self, packet: PacketId, channel: ChannelId) {
         let flight = self.flights.get(packet);
@@ -223,7 +223,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     }
 }
 
-/// The hold of the next channel of a packet, for which its header waits.
+/// The hold on a packet's next channel, for which its header waits.
 fn hold<P: Path>(flight: &Flight<P>, link: LinkId) -> Hold {
     Hold {
         source: flight.spec.source,

@@ -1,7 +1,7 @@
 //! Events by cycle, for the near future: a ring of lists.
 //!
-//! In a large network, a list that was worked off is used again for the next cycle that needs a long list: the memory in use is
-//! at any time in proportion to the number of events that wait, and stays near the processor.
+//! In a large network, a finished list is used again for the next cycle that needs a long list: the memory in use is at any
+//! time proportional to the waiting events, and stays near the processor.
 
 use crate::Cycle;
 
@@ -13,7 +13,7 @@ const WORDS: usize = SLOTS / 64;
 /// A list with room for more events than this is kept for the next cycle that needs a long list.
 const SHORT: usize = 16;
 
-/// Future events. The events of one cycle come out in the order of their entry; phase 0 must not depend on this order.
+/// Future events. A cycle's events come out in their entry order; phase 0 must not depend on this order.
 pub(super) struct Ring<E> {
     slots: Box<[Vec<E>; SLOTS]>,
     /// Long lists that were worked off.
@@ -32,7 +32,7 @@ impl<E: Copy> Ring<E> {
         }
     }
 
-    /// Enters an event for cycle `at`, less than [`SLOTS`] ahead of the earliest event that is left.
+    /// Enters an event for cycle `at`, less than [`SLOTS`] after the earliest event that is left.
     #[inline]
     pub fn post(&mut self, at: Cycle, event: E) {
         let number = at as usize % SLOTS;
@@ -44,7 +44,7 @@ impl<E: Copy> Ring<E> {
         self.taken[number / 64] |= 1 << (number % 64);
     }
 
-    /// Exchanges the events of cycle `now` for an empty list, if there are any.
+    /// Exchanges the events in cycle `now` for an empty list, if there are any.
     #[inline]
     pub fn take(&mut self, now: Cycle, list: &mut Vec<E>) -> bool {
         debug_assert!(list.is_empty());
@@ -58,7 +58,7 @@ impl<E: Copy> Ring<E> {
         is_taken
     }
 
-    /// Takes back a list of events that have happened.
+    /// Takes back a list after its events have happened.
     #[inline]
     pub fn give_back(&mut self, list: &mut Vec<E>) {
         list.clear();
@@ -67,7 +67,7 @@ impl<E: Copy> Ring<E> {
         }
     }
 
-    /// The earliest cycle with an event, if none is before `from`.
+    /// The earliest cycle with an event, if there is no event before `from`.
     #[inline]
     pub fn next(&self, from: Cycle) -> Option<Cycle> {
         let start = from as usize % SLOTS;
@@ -78,14 +78,14 @@ impl<E: Copy> Ring<E> {
         self.next_beyond(from, start)
     }
 
-    /// [`Self::next`] among the slots behind the word of slot `start`.
+    /// [`Self::next`] among the slots behind slot `start`'s word.
     fn next_beyond(&self, from: Cycle, start: usize) -> Option<Cycle> {
         let (word, bit) = (start / 64, start % 64);
         let mut passed = 64 - bit;
         for step in 1..=WORDS {
             let bits = self.taken[(word + step) % WORDS];
             if bits != 0 {
-                // The last step sees the first word again: the lower bits of the word, a lap later.
+                // The last step sees the first word again: its lower bits, a lap later.
                 return Some(from + passed as u64 + u64::from(bits.trailing_zeros()));
             }
             passed += 64;

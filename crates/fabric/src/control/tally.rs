@@ -1,10 +1,10 @@
-//! A tally: what each link carries, apart for groups of packets.
+//! A tally: link traffic by packet group.
 //!
-//! Counters of a link add up all packets. A tally parts them by a number from the packet's token, which the adapters choose: the
-//! jobs that share a link, for example. It is kept only if somebody asks for it, and changes nothing of what happens.
+//! A link's counters add up all packets. A tally divides them by a number from the packet's token, which the adapters choose:
+//! the jobs that share a link, for example. It is kept only on request, and does not change the simulation.
 //!
-//! A packet counts, with all of its flits, on each link of which it gets a channel. So the sums over the groups are the packets and
-//! flits of the link's counters once all packets have passed.
+//! A packet counts, with all its flits, on each link where it gets a channel. So the sums over the groups equal the packets and
+//! flits in the link's counters once all packets have passed.
 
 use super::Control;
 use crate::motion::Motion;
@@ -12,7 +12,7 @@ use crate::topology::Compiled;
 use crate::{LinkId, PacketId};
 use typed_index_collections::{TiVec, ti_vec};
 
-/// What a link has carried of one group of packets.
+/// A link's traffic from one packet group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Share {
     /// The link.
@@ -21,20 +21,20 @@ pub struct Share {
     pub group: u8,
     /// Packets.
     pub packets: u64,
-    /// Flits of these packets.
+    /// These packets' flits.
     pub flits: u64,
 }
 
-/// The group of a packet, by its token.
+/// A packet's group, by its token.
 pub type Group = fn(u64) -> u8;
 
-/// Packets and flits of a group.
+/// A group's packets and flits.
 type Count = [u64; 2];
 
 /// A tally under way.
 pub(super) struct Tally {
     group: Group,
-    /// By link and group; the groups of a link end with the last one that it has carried.
+    /// By link and group; a link's groups end with the last one that it has carried.
     counts: TiVec<LinkId, Vec<Count>>,
 }
 
@@ -61,7 +61,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         shares.filter(|share| share.packets > 0).collect()
     }
 
-    /// A packet has got a channel of a link.
+    /// A packet has got a channel on a link.
     #[cold]
     pub(super) fn note_taken(&mut self, packet: PacketId, link: LinkId) {
         let spec = self.flights.get(packet).spec;

@@ -13,7 +13,7 @@ fn crossing(wiring: &dyn Wiring, cut: &Cut) -> usize {
         .count()
 }
 
-/// Machines of every kind that is cut by closed forms.
+/// Machines in every kind that is cut by closed forms.
 fn machines() -> Vec<Topology> {
     let arities = Arities {
         terminals: 2,
@@ -36,8 +36,8 @@ fn machines() -> Vec<Topology> {
     ]
 }
 
-/// An adapter and its switch are in one region, every region has adapters, and both directions of a
-/// cable lie between the same regions. No region has more than twice the links of the mean.
+/// An adapter and its switch are in one region, every region has adapters, and both directions of a cable lie between the same
+/// regions. No region has more than twice the mean link count.
 #[test]
 fn regions_are_whole_and_balanced() {
     for topology in machines() {
@@ -66,7 +66,7 @@ fn regions_are_whole_and_balanced() {
     }
 }
 
-/// The links between regions are as few as the shape of the network allows.
+/// The links between regions are as few as the network's shape allows.
 #[test]
 fn cuts_follow_the_shape() {
     let count = |topology: Topology, regions| {
@@ -74,15 +74,15 @@ fn cuts_follow_the_shape() {
         assert_eq!(cut.regions(), regions as usize);
         crossing(&*topology, &cut)
     };
-    // Each of the 16 top switches is in the region of one of its four children: three cables cross.
+    // Each of the 16 top switches is in one child's region among four: three cables cross.
     let tree = FatTree::quaternary(3).expect("64 nodes");
     assert_eq!(count(tree.into(), 4), 2 * 16 * 3);
-    // Slabs of two rings each: the cables of four columns cross four times.
+    // Slabs with two rings each: four columns' cables cross four times.
     let torus = Torus::new(&[4, 8], 32, true).expect("32 nodes");
     assert_eq!(count(torus.into(), 4), 2 * 4 * 4);
     let mesh = Mesh::new(&[4, 8], 32).expect("32 nodes");
     assert_eq!(count(mesh.into(), 4), 2 * 4 * 3);
-    // A cable joins each pair of nine groups; three regions of three groups each.
+    // A cable joins each pair among nine groups; three regions have three groups each.
     let arities = Arities {
         terminals: 2,
         group: 4,

@@ -1,4 +1,4 @@
-//! The classes of dragonflies and HyperX networks are needed: without them, the same ways have cycles.
+//! The classes in dragonflies and HyperX networks are needed: without them, the same ways have cycles.
 
 use super::{
     ChannelClass, Edge, Follower, Header, Place, Routing, SwitchId, cycle_of, shortest_cycle,
@@ -8,7 +8,7 @@ use crate::topology::{Arities, Destination, Dragonfly, Forwarding, Graph, HyperX
 use crate::{Ascent, Config, LinkId, Misrouting, Ways};
 use std::collections::BTreeSet;
 
-/// A routing whose packets take any channel.
+/// A routing that lets packets take any channel.
 #[derive(Debug)]
 struct Classless<'a>(&'a dyn Routing);
 
@@ -73,8 +73,8 @@ fn classes_break_the_cycles() {
     }
 }
 
-/// What a graph lists is what its packets hold and wait for: all of it and, over all graphs, little else. A ring closes no cycle,
-/// as no packet goes round the switch that is farthest from the root.
+/// A graph lists its packets' holds and waits: all of them and, over all graphs, little else. A ring closes no cycle, as no
+/// packet goes round the switch that is farthest from the root.
 #[test]
 fn graphs_list_their_dependencies() {
     let (mut listed, mut met) = (0, 0);
@@ -92,8 +92,8 @@ fn graphs_list_their_dependencies() {
     assert!(met * 10 > listed * 9, "{met} of {listed}");
 }
 
-/// Given tables list exactly what their packets hold and wait for. Round a ring in one direction packets wait in a circle, unless
-/// each link between switches has a class of its own.
+/// Given tables list exactly their packets' holds and waits. Round a ring in one direction packets wait in a circle, unless
+/// each link between switches has its own class.
 #[test]
 fn given_tables_list_their_dependencies() {
     for (switches, classes, by_node) in [(5, 1, false), (5, 3, false), (5, 4, true), (9, 8, true)] {
@@ -125,7 +125,7 @@ fn given_tables_list_their_dependencies() {
     }
 }
 
-/// Shortest ways list what their packets hold and wait for. Unlisted waits of packets at their random leaf lead to higher classes.
+/// Shortest ways list their packets' holds and waits. Unlisted waits at a packet's random leaf lead to higher classes.
 #[test]
 fn shortest_ways_list_their_dependencies() {
     let shapes = [(4, 0), (7, 0), (10, 0), (9, 3), (12, 8)];
@@ -173,7 +173,7 @@ fn ring(switches: u32, chords: u32) -> Plan {
     }
 }
 
-/// The dependencies between switches of a graph: those that its routing lists, and those that its packets meet.
+/// The dependencies between a graph's switches: those that its routing lists, and those that its packets meet.
 fn dependencies(graph: &Graph) -> (BTreeSet<Edge>, BTreeSet<Edge>) {
     let routing = Forwarding::new(graph, Ascent::Adaptive);
     let wiring = routing.wiring();

@@ -4,12 +4,12 @@ use crate::id::GroupId;
 use crate::{Cycle, LinkId, Place};
 use bytemuck::Zeroable;
 
-/// The competitors for the channels of a link.
+/// The competitors for a link's channels.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Sender {
-    /// The packets of an adapter, for its link into the network.
+    /// An adapter's packets, for its link into the network.
     Adapter(Place),
-    /// The headers of an output group of a switch.
+    /// The headers in a switch's output group.
     Group(GroupId),
 }
 
@@ -17,29 +17,28 @@ pub(crate) enum Sender {
 #[derive(Clone, Copy, Debug, Zeroable)]
 #[cfg_attr(test, derive(Default))]
 pub(crate) struct Hop {
-    /// The other link of the pair.
+    /// The pair's other link.
     pub reverse: LinkId,
-    /// The adapter that sends over the link, with [`ADAPTER`], or the group; with [`OUTBOUND`] or
-    /// [`INBOUND`] if the ends of the link are in different regions.
+    /// The adapter that sends over the link, with [`ADAPTER`], or the group; with [`OUTBOUND`] or [`INBOUND`] if the link's
+    /// ends are in different regions.
     sender: u32,
-    /// First group of the switch where the link ends; the number of the first mirror, if that
-    /// switch is in another region.
+    /// First group at the switch where the link ends; the first mirror's number, if that switch is in another region.
     first_group: GroupId,
-    /// Number of the link's first channel among the inputs of that switch, or [`EJECTS`].
+    /// The link's first channel's number among that switch's inputs, or [`EJECTS`].
     first_input: u16,
     /// Header delay, in cycles.
     delay: u16,
 }
 
-/// The bit of a sender that is an adapter.
+/// The bit for a sender that is an adapter.
 const ADAPTER: u32 = 1 << 31;
 
-/// The bits of a link that ends in another region, and of a link that begins in another
-/// region. There are fewer groups, and the two ends of an adapter's link are in one region.
+/// The bits for a link that ends in another region, and for a link that begins in another region. There are fewer groups, and
+/// an adapter's link has both ends in one region.
 const OUTBOUND: u32 = 1 << 30;
 const INBOUND: u32 = 1 << 29;
 
-/// Instead of the number of an input: the link ends in a node. (A flag of its own would make the record larger.)
+/// In place of an input number: the link ends in a node. (A separate flag would make the record larger.)
 pub(crate) const EJECTS: u16 = u16::MAX;
 
 impl Hop {
@@ -54,25 +53,24 @@ impl Hop {
         }
     }
 
-    /// Says that a group of a switch sends over the link.
+    /// Sets a switch's group as the link's sender.
     pub fn leave(&mut self, group: GroupId) {
         self.sender = group.get();
     }
 
-    /// Says that the link ends in a switch, with its first group, and the number of the link's first channel among the inputs.
+    /// Sets the switch where the link ends: its first group, and the link's first channel's number among the inputs.
     pub fn enter(&mut self, first_group: GroupId, first_input: u16) {
         self.first_group = first_group;
         self.first_input = first_input;
     }
 
-    /// Marks a link that ends in another region, with the number of its first channel among those
-    /// of all such links.
+    /// Marks a link that ends in another region, with its first channel's number among those on all such links.
     pub fn end_elsewhere(&mut self, first_mirror: u32) {
         self.sender |= OUTBOUND;
         self.first_group = GroupId::new(first_mirror);
     }
 
-    /// Number of a channel of an outbound link among those of all outbound links.
+    /// A channel's number on an outbound link among the channels on all outbound links.
     pub fn mirror(&self, lane: u32) -> u32 {
         self.first_group.get() + lane
     }
@@ -94,7 +92,7 @@ impl Hop {
         self.sender & INBOUND != 0
     }
 
-    /// Whether neither end of the link is in this region.
+    /// Whether both link ends are outside this region.
     #[inline]
     pub fn is_blank(&self) -> bool {
         self.delay == 0
@@ -127,17 +125,17 @@ impl Hop {
         self.first_input == EJECTS
     }
 
-    /// Number of a channel of the link among the inputs of the switch where it ends.
+    /// A channel's number among the inputs at the switch where the link ends.
     pub fn input(&self, lane: u32) -> u32 {
         u32::from(self.first_input) + lane
     }
 
-    /// A group of the switch where the link ends.
+    /// A group at the switch where the link ends.
     pub fn next_group(&self, number: u32) -> GroupId {
         GroupId::new(self.first_group.get() + number)
     }
 
-    /// The group of a switch that competes for the link.
+    /// The switch group that competes for the link.
     pub fn group(&self) -> GroupId {
         match self.sender() {
             Sender::Group(group) => group,

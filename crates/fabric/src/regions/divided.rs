@@ -13,7 +13,7 @@ use crate::{Config, Cycle, LinkId, PacketId, Place};
 use std::ops::AddAssign;
 use std::sync::Arc;
 
-/// See the essay of the module.
+/// See the module essay.
 pub(crate) struct Divided<R: Compiled + ?Sized, M: Motion> {
     config: Config,
     cut: Arc<Cut>,
@@ -21,8 +21,7 @@ pub(crate) struct Divided<R: Compiled + ?Sized, M: Motion> {
 }
 
 impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Divided<R, M> {
-    /// The engines of all regions of a cut of a network; `mover` makes a mover for a number of
-    /// outbound links.
+    /// The engines for all regions in a network's cut; `mover` makes a mover for a number of outbound links.
     pub fn new(whole: &Control<R, M>, cut: Cut, mover: impl Fn(usize) -> M + Sync) -> Self {
         let (config, cut) = (whole.config().clone(), Arc::new(cut));
         let make = |region| {
@@ -38,7 +37,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Divided<R, M> {
         }
     }
 
-    /// Does something with the region of an adapter.
+    /// Calls `act` with an adapter's region.
     fn at<T>(&self, place: Place, act: impl FnOnce(&mut Running<R, M>) -> T) -> T {
         self.team.with(self.cut.of_place(place), act)
     }
@@ -88,7 +87,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Network for Div
     }
 
     fn tallied(&self) -> Vec<Share> {
-        // Each link begins in one region, which counts what it carries.
+        // Each link begins in one region, which counts its traffic.
         let mut shares = Vec::new();
         self.each(|region| shares.append(&mut region.tallied()));
         shares.sort_by_key(|share| (share.link, share.group));

@@ -1,4 +1,4 @@
-//! The pace of threads: each counts the steps that it has done, and waits for the counts of others.
+//! The threads' pace: each counts the steps that it has done, and waits for the others' counts.
 //!
 //! A step mostly takes microseconds, so that a thread that waits looks again and again for a while.
 //! If there are fewer processors than threads, or the program does something else for long, the
@@ -11,11 +11,11 @@ use std::sync::PoisonError;
 const LOOKS: u32 = 2000;
 const YIELDS: u32 = 20;
 
-/// The count of a thread, alone in its line of the cache.
+/// A thread's count, alone in its cache line.
 #[repr(align(128))]
 struct Count(AtomicU64);
 
-/// The counts of steps of some threads.
+/// The step counts for some threads.
 pub(super) struct Pace {
     counts: Vec<Count>,
     /// Threads that sleep, or are about to.
@@ -35,7 +35,7 @@ impl Pace {
         }
     }
 
-    /// A thread has done a number of steps.
+    /// Sets a thread's step count.
     pub fn set(&self, thread: usize, steps: u64) {
         self.counts[thread].0.store(steps, Ordering::SeqCst);
         if self.sleepers.load(Ordering::SeqCst) > 0 {
@@ -50,7 +50,7 @@ impl Pace {
         counts.all(|count| count.0.load(Ordering::SeqCst) >= steps)
     }
 
-    /// Waits until every thread has done a number of steps.
+    /// Waits until every thread has done this many steps.
     pub fn wait(&self, steps: u64) {
         for _ in 0..LOOKS {
             if self.have_done(steps) {
@@ -67,8 +67,8 @@ impl Pace {
         self.sleep(steps);
     }
 
-    /// Sleeps until every thread has done a number of steps. Whoever sets a count after the last
-    /// look here sees the sleeper.
+    /// Sleeps until every thread has done this many steps. A thread that sets a count after the last look here sees the
+    /// sleeper.
     pub fn sleep(&self, steps: u64) {
         let mut lock = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
         self.sleepers.fetch_add(1, Ordering::SeqCst);

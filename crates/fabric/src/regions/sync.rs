@@ -1,4 +1,4 @@
-//! The words of `pace` that threads share. A test takes others in their place.
+//! The words in `pace` that threads share. A test takes others in their place.
 
 pub(super) use std::hint::spin_loop;
 pub(super) use std::sync::atomic::{AtomicU64, Ordering};

@@ -1,11 +1,9 @@
-//! The regions of a network, and the threads that execute them.
+//! A network's regions, and the threads that execute them.
 //!
-//! The thread of the program takes part. In a *step* each thread reads the messages for its
-//! regions, executes a *window* of cycles in them, and leaves their messages and their next cycles
-//! on the *boards* of the regions. Then all threads meet. From the boards each thread finds the
-//! same window for the next step: it begins with the earliest cycle in which any region has
-//! something to do, or for which there is a message. So one meeting a step suffices: there are two
-//! sets of boxes and boards, which even and odd steps use.
+//! The program's thread takes part. In a *step* each thread reads the messages for its regions, executes a *window* of cycles
+//! in them, and leaves their messages and their next cycles on the regions' *boards*. Then all threads meet. From the boards
+//! each thread finds the same window for the next step: it begins with the earliest cycle with an event in any region, or with
+//! a message. So one meeting a step suffices: even and odd steps use separate boxes and boards.
 //!
 //! A region and a box are each used by one thread at a time, and so their locks are always free.
 
@@ -22,21 +20,21 @@ use std::thread::{JoinHandle, ScopedJoinHandle, panicking, scope, spawn};
 /// A cycle that never comes.
 const NEVER: Cycle = Cycle::MAX;
 
-/// Bits of a word.
+/// Bits in a word.
 const WORD: usize = u64::BITS as usize;
 
-/// Something alone in its lines of the cache.
+/// A value alone in its cache lines.
 #[repr(align(128))]
 struct Alone<T>(T);
 
-/// A region, its nodes in a run, and its news of the cycle otherwise.
+/// A region, its nodes in a run, and its cycle's notices otherwise.
 pub(super) struct Region<R: Compiled + ?Sized, M: Motion> {
     pub running: Running<R, M>,
     nodes: Option<SharedNodes>,
     news: Vec<Notice>,
 }
 
-/// The notes of a region for all threads after a step.
+/// A region's notes for all threads after a step.
 struct Board {
     /// The next cycle in which the region has something to do.
     next: AtomicU64,
@@ -62,7 +60,7 @@ impl Board {
         self.to[region / WORD].load(Ordering::Relaxed) >> (region % WORD) & 1 == 1
     }
 
-    /// Says that a region has messages from this one. No other thread writes here.
+    /// Marks a region as having messages from this one. No other thread writes here.
     fn tell(&self, region: usize) {
         let word = &self.to[region / WORD];
         let bits = word.load(Ordering::Relaxed) | 1 << (region % WORD);
@@ -78,8 +76,7 @@ impl Board {
     }
 }
 
-/// What even steps use, or odd ones: the boards of all regions, and boxes of messages from each
-/// region to each.
+/// The boards and message boxes for even steps, or for odd ones: a board per region, a box from each region to each.
 struct Side<P> {
     boards: Vec<Alone<Board>>,
     boxes: Vec<Alone<Mutex<Post<P>>>>,
@@ -116,11 +113,11 @@ impl<P> Side<P> {
     }
 }
 
-/// What the threads share.
+/// The threads' shared state.
 struct Shared<R: Compiled + ?Sized, M: Motion> {
     regions: Vec<Alone<Mutex<Region<R, M>>>>,
     sides: [Side<R::Path>; 2],
-    /// Cycles of a window.
+    /// Cycles in a window.
     window: Cycle,
     threads: usize,
     /// Whether regions and messages are taken in the opposite order.
@@ -131,13 +128,13 @@ struct Shared<R: Compiled + ?Sized, M: Motion> {
     single: AtomicBool,
     /// Whether a thread has ended by a broken invariant.
     failed: AtomicBool,
-    /// Orders of the program, the steps of each thread, and the orders that it has carried out.
+    /// The program's orders, each thread's steps, and the orders that it has carried out.
     begun: Pace,
     stepped: Pace,
     ended: Pace,
 }
 
-/// See the essay of the module.
+/// See the module essay.
 pub(super) struct Team<R: Compiled + ?Sized, M: Motion> {
     shared: Arc<Shared<R, M>>,
     workers: Vec<JoinHandle<()>>,
@@ -153,7 +150,7 @@ fn open<T>(Alone(lock): &Alone<Mutex<T>>) -> MutexGuard<'_, T> {
 }
 
 impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
-    /// The regions of a thread.
+    /// A thread's regions.
     fn regions_of(&self, thread: usize) -> impl Iterator<Item = usize> {
         let count = self.regions.len();
         let reversed = self.reversed.load(Ordering::Relaxed);
@@ -167,12 +164,12 @@ impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
         })
     }
 
-    /// What a step with so many before it reads.
+    /// The side that step number `steps` reads.
     fn side(&self, steps: u64) -> &Side<R::Path> {
         &self.sides[(steps % 2) as usize]
     }
 
-    /// A step of a thread: a window of cycles in its regions.
+    /// A thread's step: a window of cycles in its regions.
     fn step(&self, thread: usize, steps: u64, from: Cycle, until: Cycle) {
         let end = until.min(from + (self.window - 1));
         for number in self.regions_of(thread) {
@@ -202,7 +199,7 @@ impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
         running.skip_to(end.saturating_add(1));
     }
 
-    /// Has the messages of a region sent, and notes its next cycle.
+    /// Sends a region's messages, and notes its next cycle.
     fn post(&self, side: &Side<R::Path>, number: usize, region: &mut Region<R, M>) {
         let board = &side.boards[number].0;
         let first = region.running.control.send_all(|to, post| {
@@ -214,7 +211,7 @@ impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
         Self::look(side, number, region);
     }
 
-    /// Notes the next cycle of a region.
+    /// Notes a region's next cycle.
     fn look(side: &Side<R::Path>, number: usize, region: &Region<R, M>) {
         let next = region.running.next_cycle().unwrap_or(NEVER);
         let offers = region.nodes.as_ref().and_then(|nodes| {
@@ -242,7 +239,7 @@ impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
         }
     }
 
-    /// Carries out an order of the program.
+    /// Carries out an order from the program.
     fn carry_out(&self, thread: usize, steps: &mut u64) {
         let until = self.until.load(Ordering::Relaxed);
         let single = self.single.load(Ordering::Relaxed);
@@ -261,7 +258,7 @@ impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
         }
     }
 
-    /// What a thread does from its begin to its end.
+    /// A thread's work from its begin to its end.
     fn work(&self, thread: usize) {
         let mut steps = 0;
         for order in 1.. {
@@ -352,12 +349,12 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
         }
     }
 
-    /// The number of regions.
+    /// The region count.
     pub fn count(&self) -> usize {
         self.shared.regions.len()
     }
 
-    /// What the next step reads.
+    /// The side that the next step reads.
     fn side(&self) -> &Side<R::Path> {
         self.shared.side(self.steps)
     }
@@ -398,14 +395,14 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
     /// The next cycle in which a region has something to do.
     pub fn next_cycle(&self) -> Option<Cycle> {
         if self.side().waits_for_messages() {
-            // These may be of no consequence.
+            // These may be inconsequential.
             drop(self.all());
         }
         let next = self.side().next();
         (next != NEVER).then_some(next)
     }
 
-    /// Passes over cycles in which nothing happens.
+    /// Passes over cycles without events.
     pub fn skip_to(&mut self, cycle: Cycle) {
         self.now = self.now.max(cycle);
     }
@@ -427,8 +424,8 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
         self.now = self.now.max(until.saturating_add(1));
     }
 
-    /// Executes the next cycle, which is the named one, and returns the news of all regions, with
-    /// the packets' numbers for adapters.
+    /// Executes the next cycle, which is the named one, and returns all regions' notices, with the packets' numbers for
+    /// adapters.
     pub fn execute(&mut self, cycle: Cycle, notices: &mut Vec<Notice>) {
         self.order(cycle, true);
         let count = self.count();
@@ -445,7 +442,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
         }
     }
 
-    /// Executes cycles up to `until`, with the nodes of each region.
+    /// Executes cycles up to `until`, with each region's nodes.
     pub fn run(&mut self, until: Cycle, nodes: &[SharedNodes]) {
         for (number, nodes) in nodes.iter().enumerate() {
             let region = &mut *open(&self.shared.regions[number]);
@@ -472,7 +469,7 @@ impl<R: Compiled + ?Sized, M: Motion> Drop for Team<R, M> {
         self.shared.begun.set(0, u64::MAX);
         self.shared.leave(0);
         for worker in self.workers.drain(..) {
-            // A thread that has failed has said why.
+            // A thread that has failed has printed its reason.
             let _ = worker.join();
         }
     }

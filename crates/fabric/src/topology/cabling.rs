@@ -1,18 +1,18 @@
-//! # Networks by their lists of cables
+//! # Networks by their cable lists
 //!
-//! The wiring of all kinds of networks that are more easily listed than calculated: each switch has its nodes at its first
-//! ports, and a cable to a switch at each port behind them. The lists are read while a machine is set up and where people ask;
-//! what moves packets does not read them. Routings calculate, or have tables of their own.
+//! The wiring for all network kinds that are more easily listed than calculated: each switch has its nodes at its first ports,
+//! and a cable to a switch at each port behind them. The lists are read at set-up and for messages; packet movement does not
+//! read them. Routings calculate, or have their own tables.
 //!
-//! Of the two links of a cable the one from the switch of the lower number is called up. Switches of several rails are numbered
-//! rail by rail, and so are cables.
+//! On each cable the link from the switch with the lower number is called up. With several rails switches are numbered rail by
+//! rail, and so are cables.
 
 use super::error::{MAX_ARITY, MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
 use super::wiring::{End, Wiring};
 use crate::id::{LinkId, Place, Rail, SwitchId};
 use std::collections::{BTreeMap, VecDeque};
 
-/// A cable between two switches of a rail: the switch of the lower number first.
+/// A cable between two switches on a rail: the switch with the lower number first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Cable {
     /// Switch and port.
@@ -20,66 +20,66 @@ struct Cable {
     level: u32,
 }
 
-/// Where a cable leads from a port of a switch.
+/// Where a cable leads from a switch port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Peer {
     /// The switch at the other end.
     pub switch: u32,
-    /// The level of both links, from 1.
+    /// Both links' level, from 1.
     pub level: u32,
 }
 
 /// How switches are named.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Names {
-    /// By their coordinates, the first of which grows fastest: "switch 3,0,2".
+    /// By their coordinates, the first growing fastest: "switch 3,0,2".
     Coordinates(Vec<u32>),
-    /// By group, of so many switches each, and number within it: "switch 7.2".
+    /// By group, each with this many switches, and number within it: "switch 7.2".
     Groups(u32),
-    /// By names of their own: "switch leaf-3".
+    /// By their own names: "switch leaf-3".
     Given(Vec<String>),
 }
 
-/// What is listed; see the essay of the module. Cheap to share, not to clone.
+/// The lists; see the module essay. Cheap to share, not to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cabling {
     nodes: u32,
     rails: u32,
-    /// By position of a rail: its switch, and the port there.
+    /// By position on a rail: its switch, and the port there.
     seats: Vec<(u32, u32)>,
-    /// The cables of a rail.
+    /// A rail's cables.
     cables: Vec<Cable>,
-    /// By switch of a rail: its first entry of `ports`; one entry more.
+    /// By switch on a rail: its first entry in `ports`; one entry more.
     first_port: Vec<u32>,
-    /// By port: the link of a rail as if there were one rail.
+    /// By port: the link, as if there were one rail.
     ports: Vec<u32>,
-    /// By level: the ways of the links up and down, for people.
+    /// By level: the printed ways of the links up and down.
     ways: Vec<[String; 2]>,
     classes: u32,
     names: Names,
 }
 
-/// What a [`Cabling`] is made of.
+/// The parts of a [`Cabling`].
 pub struct Parts<'a> {
-    /// The noun of the kind, for messages.
+    /// The kind's noun, for messages.
     pub noun: &'a str,
-    /// By position: the number of its switch.
+    /// By position: its switch's number.
     pub seats: Vec<u32>,
-    /// By switch: where the ports behind those of its nodes lead. The first of several cables between two switches is the first
+    /// By switch: where the ports behind its nodes' ports lead. The first of several cables between two switches is the first
     /// at both ends, and so on.
     pub peers: Vec<Vec<Peer>>,
     /// Attached nodes.
     pub nodes: u32,
-    /// By level, from 1: the ways of the links up and down, for people.
+    /// By level, from 1: the printed ways of the links up and down.
     pub ways: Vec<[String; 2]>,
-    /// Classes of channels that the routing needs.
+    /// Channel classes that the routing needs.
     pub classes: u32,
-    /// The names of the switches.
+    /// The switches' names.
     pub names: Names,
 }
 
 impl Cabling {
-    /// One rail of a network.
+    /// A network's rail.
     ///
     /// # Errors
     /// If there are too many nodes for the positions.
@@ -177,7 +177,7 @@ impl Cabling {
         })
     }
 
-    /// Checks the number of nodes, and of links, that a kind would have: before anything is listed.
+    /// Checks the node and link counts that a kind would have, before listing them.
     ///
     /// # Errors
     /// If there are too many.
@@ -201,20 +201,20 @@ impl Cabling {
         Ok(())
     }
 
-    /// The links of a cable between switches, both directions on all rails. The cables of a rail are numbered by the lower of their
-    /// switches, then by the higher.
+    /// The links on a cable between switches, both directions on all rails. A rail's cables are numbered by their lower switch,
+    /// then by the higher one.
     pub fn links_of(&self, cable: u32) -> impl Iterator<Item = LinkId> {
         let (first, inner) = (2 * self.places(), self.inner());
         let rails = (0..self.rails).map(move |rail| first + rail * inner + 2 * cable);
         rails.flat_map(|up| [up, up + 1]).map(LinkId::new)
     }
 
-    /// Switches of a rail.
+    /// Switches on a rail.
     pub(super) fn switches_of_a_rail(&self) -> u32 {
         self.first_port.len() as u32 - 1
     }
 
-    /// The links of a rail between switches.
+    /// A rail's links between switches.
     fn inner(&self) -> u32 {
         2 * self.cables.len() as u32
     }
@@ -266,7 +266,7 @@ impl Wiring for Cabling {
     }
 
     fn is_up(&self, link: LinkId) -> bool {
-        // Each rail has an even number of inner links.
+        // Each rail has an even inner link count.
         match link.get().checked_sub(2 * self.places()) {
             Some(inner) => inner.is_multiple_of(2),
             None => link.get() < self.places(),

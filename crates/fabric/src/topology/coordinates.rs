@@ -1,26 +1,26 @@
-//! Coordinates of the switches of tori, meshes and HyperX networks.
+//! Switch coordinates in tori, meshes and HyperX networks.
 //!
-//! Number `n` of a rail is at `n mod k_0`, `n / k_0 mod k_1` and so on. Each header asks for coordinates, and divisions by numbers
-//! that are not known beforehand are slow: so the coordinates of each number are listed, packed into one word.
+//! On a rail, number `n` is at `n mod k_0`, `n / k_0 mod k_1` and so on. Each header needs coordinates, and divisions by
+//! numbers that are not known beforehand are slow: so each number's coordinates are listed, packed into one word.
 
 use std::sync::Arc;
 
-/// The packed coordinates of some number, one behind the other, each with as many bits as its dimension needs.
+/// A number's packed coordinates, one behind the other, each with as many bits as its dimension needs.
 pub(super) type Packed = u32;
 
-/// The list of all coordinates; see the essay of the module. Cheap to clone.
+/// The list of all coordinates; see the module essay. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Coordinates {
-    /// By number, of one rail.
+    /// By number, for one rail.
     packed: Arc<[Packed]>,
-    /// By dimension: its size, and the first of its bits.
+    /// By dimension: its size, and its first bit.
     dimensions: Vec<(u32, u32)>,
     /// By bit: its dimension.
     of_bit: [u8; Packed::BITS as usize],
 }
 
 impl Coordinates {
-    /// The coordinates in dimensions of some sizes, each at least 2, whose product is at most [`MAX_NODES`](super::MAX_NODES).
+    /// The coordinates for dimension sizes, each at least 2, with a product of at most [`MAX_NODES`](super::MAX_NODES).
     pub fn new(sizes: &[u32]) -> Self {
         let mut dimensions = Vec::new();
         let mut of_bit = [0; Packed::BITS as usize];
@@ -46,13 +46,13 @@ impl Coordinates {
         }
     }
 
-    /// The coordinates of a number on any rail.
+    /// A number's coordinates on any rail.
     #[inline]
     pub fn of(&self, number: u32) -> Packed {
         self.packed[within(number, self.packed.len())]
     }
 
-    /// One of the coordinates.
+    /// A single coordinate.
     #[inline]
     pub fn along(&self, dimension: usize, packed: Packed) -> u32 {
         let (size, first) = self.dimensions[dimension];
@@ -66,7 +66,7 @@ impl Coordinates {
         (differ != 0).then(|| self.of_bit[differ.trailing_zeros() as usize].into())
     }
 
-    /// The number of dimensions in which two coordinates differ.
+    /// The count of dimensions in which two coordinates differ.
     #[inline]
     pub fn differences(&self, a: Packed, b: Packed) -> u32 {
         let dimensions = 0..self.dimensions.len();

@@ -1,17 +1,17 @@
-//! Networks from outside: a routing that is not of this crate.
+//! External networks: a routing from another crate.
 
 use super::error::TopologyError;
 use super::routing::Routing;
 use super::wiring::Wiring;
 use std::sync::Arc;
 
-/// A network whose wiring and routing are of another crate. Cheap to clone; a clone is equal to its
-/// original, and to no other network.
+/// A network with wiring and routing from another crate. Cheap to clone; a clone is equal to its original, and to no other
+/// network.
 #[derive(Clone, Debug)]
 pub struct Custom(Arc<dyn Routing>);
 
 impl Custom {
-    /// The network of a routing.
+    /// A routing's network.
     pub fn new(routing: impl Routing + 'static) -> Self {
         Custom(Arc::new(routing))
     }

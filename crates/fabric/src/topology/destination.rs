@@ -8,11 +8,11 @@ use std::fmt::{self, Display, Formatter};
 pub enum Destination {
     /// One node.
     Node(Place),
-    /// A broadcast to all nodes of a contiguous range, which may hold only one node.
+    /// A broadcast to all nodes in a contiguous range, which may hold only one node.
     Range {
-        /// The first node of the range.
+        /// The range's first node.
         first: Place,
-        /// The last node of the range.
+        /// The range's last node.
         last: Place,
     },
 }
@@ -43,7 +43,7 @@ impl Destination {
         (self.first().get()..=self.last().get()).map(Place::new)
     }
 
-    /// The number of destinations.
+    /// The destination count.
     pub fn count(self) -> u32 {
         self.last().get() - self.first().get() + 1
     }

@@ -1,9 +1,9 @@
-//! # Dragonflies of any arities
+//! # Dragonflies with any arities
 //!
-//! A switch has `terminals` nodes (`p` in Kim, Dally, Scott and Abts, ISCA 2008), a group has `group` switches (`a`), each joined to
-//! each other one, and a switch has `global` links to other groups (`h`). There are `groups` groups (`g`); between every two
-//! there is the same number of links, `a h / (g - 1)`, which must be a whole number. With `g = a h + 1` it is one: the largest
-//! dragonfly of its switches.
+//! A switch has `terminals` nodes (`p` in Kim, Dally, Scott and Abts, ISCA 2008), a group has `group` switches (`a`), each
+//! joined to each other one, and a switch has `global` links to other groups (`h`). There are `groups` groups (`g`); between
+//! every two there are equally many links, `a h / (g - 1)`, which must be a whole number. With `g = a h + 1` it is one: the
+//! largest dragonfly from its switches.
 //!
 //! ## Names and numbers
 //!
@@ -14,16 +14,16 @@
 //!
 //! ## Routing
 //!
-//! *Minimal*: at most one hop within the group to the switch of a link to the destination's group, this link, and at most one hop
-//! within that group. Of several links between the groups each packet takes one at random. *Valiant*: minimally to a random
-//! other group first, and minimally on from the switch where the packet comes in; within a group all packets go minimally.
-//! *UGAL-L*: see [`Misrouting::UgalLocal`](crate::Misrouting::UgalLocal).
+//! *Minimal*: at most one hop within the group to a switch with a link to the destination's group, this link, and at most one
+//! hop within that group. Among several links between the groups each packet takes one at random. *Valiant*: minimally to a
+//! random other group first, and minimally on from the switch where the packet comes in; within a group all packets go
+//! minimally. *UGAL-L*: see [`Misrouting::UgalLocal`](crate::Misrouting::UgalLocal).
 //!
-//! *No deadlock.* The class of a channel is the number of global links that the packet has crossed: two classes for minimal ways,
+//! *No deadlock.* A channel's class is the count of global links that the packet has crossed: two classes for minimal ways,
 //! three for others. Within a class packets go from local to global links; each crossing leads to the next class, and in the
 //! last one packets only go to their switch.
 //!
-//! *Faults.* A packet whose way is dead takes, of the plans that its routing has anyway, the next one that lives.
+//! **Faults.* A packet with a dead way takes the next living plan among those that its routing has anyway.
 
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::destination::Destination;
@@ -35,23 +35,23 @@ use crate::id::{ChannelId, Place, SwitchId};
 use crate::mechanism::Misrouting;
 use std::sync::Arc;
 
-/// Links of the longest path: three within groups, two between groups, and those of both nodes.
+/// Links on the longest path: three within groups, two between groups, and both nodes' links.
 const MAX_PATH: usize = 7;
 
-/// The arities of a dragonfly; see the essay of the module.
+/// A dragonfly's arities; see the module essay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arities {
-    /// Nodes of a switch.
+    /// Nodes per switch.
     pub terminals: u32,
-    /// Switches of a group.
+    /// Switches per group.
     pub group: u32,
-    /// Links of a switch to other groups.
+    /// Links per switch to other groups.
     pub global: u32,
     /// Groups.
     pub groups: u32,
 }
 
-/// A dragonfly; see the essay of the module. Cheap to clone.
+/// A dragonfly; see the module essay. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Dragonfly {
     arities: Arities,
@@ -122,7 +122,7 @@ impl Dragonfly {
     /// A dragonfly with nodes `0..nodes` attached.
     ///
     /// # Errors
-    /// What is out of bounds.
+    /// If a parameter is out of bounds.
     pub fn new(arities: Arities, nodes: u32, rule: Misrouting) -> Result<Self, TopologyError> {
         let links = arities.check()?;
         let Arities {
@@ -204,19 +204,19 @@ impl Dragonfly {
         self.links
     }
 
-    /// Links of a rail in one direction that must be cut to part the lower half of the groups from the upper half, rounded
+    /// A rail's links in one direction that must be cut to separate the lower half of the groups from the upper half, rounded
     /// down.
     pub fn bisection(&self) -> u32 {
         let lower = self.arities.groups / 2;
         lower * (self.arities.groups - lower) * self.links
     }
 
-    /// The group of a switch, on its rail.
+    /// A switch's group, on its rail.
     fn group_of(&self, switch: u32) -> u32 {
         switch / self.arities.group % self.arities.groups
     }
 
-    /// The group by way of which a plan leads, if it does, and the number of the links that it takes between groups.
+    /// The intermediate group in a plan, if there is one, and the number of the links that it takes between groups.
     fn read(&self, plan: u32) -> (Option<u32>, u32) {
         ((plan / self.links).checked_sub(1), plan % self.links)
     }
@@ -225,7 +225,7 @@ impl Dragonfly {
         via.map_or(0, |via| via + 1) * self.links + link
     }
 
-    /// Links between switches on the way of a plan between two switches of different groups.
+    /// Links between switches on a plan's way between two switches in different groups.
     fn hops(&self, from: u32, to: u32, plan: u32) -> u32 {
         let (via, link) = self.read(plan);
         let group = self.arities.group;
@@ -250,8 +250,8 @@ impl Routing for Dragonfly {
         &*self.cabling
     }
 
-    /// Two switches of a group have all the dependencies of more, two links between groups those of one or more, and five groups
-    /// those of more.
+    /// Two switches per group have all the dependencies that more have, two links between groups stand for any number, and five
+    /// groups for more.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let (group, groups) = (self.arities.group.min(2), self.arities.groups.min(5));
         let arities = Arities {
@@ -268,7 +268,7 @@ impl Routing for Dragonfly {
         true
     }
 
-    /// A minimal plan is the number of the link between the groups, others have the number of a group beside.
+    /// A minimal plan is the link's number between the groups, others also have a group's number.
     fn plan(&self, source: Place, destination: Destination, draw: u64) -> u32 {
         let Arities {
             terminals, groups, ..

@@ -1,42 +1,41 @@
-//! # Fat trees of any arities
+//! # Fat trees with any arities
 //!
-//! A tree has `n` levels of switches, numbered from 1 at the nodes to `n` at the top. A switch of level `l` has
-//! `down[l-1]` links downwards and, below the top, `up[l-1]` links upwards. With all arities `k` this is the k-ary
-//! n-tree of Petrini and Vanneschi: `k^n` nodes and `n k^(n-1)` switches; `k = 4` is `QsNET` (petrini2003 s2.2, figure 2). Fewer
-//! up-links than down-links make a reduced tree.
+//! A tree has `n` switch levels, numbered from 1 at the nodes to `n` at the top. A switch on level `l` has `down[l-1]` links
+//! downwards and, below the top, `up[l-1]` links upwards. With all arities `k` this is Petrini and Vanneschi's k-ary n-tree:
+//! `k^n` nodes and `n k^(n-1)` switches; `k = 4` is `QsNET` (petrini2003 s2.2, figure 2). Fewer up-links than down-links make a
+//! reduced tree.
 //!
-//! Of the up-links of a switch, each `parallel[l-1]` lead to the same parent: *parallel links*. The switch then has
+//! Each `parallel[l-1]` of a switch's up-links lead to the same parent: *parallel links*. The switch then has
 //! `up[l-1] / parallel[l-1]` parents, and a parent has `parallel[l-1]` links down to each of its `down[l]` children. So a top
-//! level whose switches would leave half of their links unused, as in `QsNET`, needs half the switches for as many links. In the
-//! literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel links, extended generalised fat
-//! trees of Öhring et al.) in which every node has one link.
+//! level with switches that would leave half their links unused, as in `QsNET`, needs half the switches for as many links. In
+//! the literature's terms these are parallel-port generalised fat trees (Zahavi; without parallel links, Öhring et al.'s
+//! extended generalised fat trees) in which every node has one link.
 //!
 //! ## Names
 //!
 //! A switch is named by (level, group, member). Its *group* is the subtree it covers: the nodes `p` with
-//! `p / (down[0] ... down[l-1]) = group`. Its *member* number tells it from the switches that cover the same nodes, and records
-//! the up-ports that lead to it: up-port `p` of member `m` reaches member `(m up + p) / parallel` of the parent group, so that
-//! parallel links have neighbouring ports at both ends. The whole wiring is therefore arithmetic; only a few products per level
-//! are stored.
+//! `p / (down[0] ... down[l-1]) = group`. Its *member* number distinguishes it from the switches that cover the same nodes, and
+//! records the up-ports that lead to it: member `m`'s up-port `p` reaches member `(m up + p) / parallel` in the parent group,
+//! so that parallel links have neighbouring ports at both ends. The whole wiring is therefore arithmetic; only a few products
+//! per level are stored.
 //!
-//! Links come in pairs, one up and one down between the same ends. A link's *level* is that of its lower end: level 0 joins
-//! nodes and first-level switches. Links are numbered level by level, all up-links of a level before its down-links.
+//! Links come in pairs, one up and one down between the same ends. A link's *level* is its lower end's level: level 0 joins
+//! nodes and first-level switches. Links are numbered level by level, all up-links on a level before its down-links.
 //!
-//! Trees of several rails are a forest: the highest level has one group for each rail.
+//! Trees with several rails are a forest: the highest level has one group for each rail.
 //!
-//! A tree may be partly populated: nodes `0..nodes()` are attached, the rest of the positions are empty, and the
-//! switches stay (petrini2003 s5.3: 16 and 32 nodes of the 64-node network).
+//! A tree may be partly populated: nodes `0..nodes()` are attached, the other positions are empty, and the switches stay
+//! (petrini2003 s5.3: 16 and 32 nodes in the 64-node network).
 //!
 //! ## Rail-optimised trees
 //!
-//! In a cluster of hosts with `a` adapters each, adapter `k` of every host of a *pod* may be at the same leaf, and `a` leaves
-//! make a pod: *rail-optimised*. The leaves are joined by the switches above, as in any tree; where nothing joins them, the
-//! leaves are the separate networks of a multirail machine (`rails`). Only the numbers of the nodes differ from those of the
-//! plain tree: the nodes `a h` to `a h + a - 1` are the adapters of host `h`, each with a process of its own, and
-//! [`Wiring::place`] and [`Wiring::rail_and_node`] convert between nodes and positions. All else counts positions, so that both
-//! trees have equal switches, links and routes, and one job runs on both. Whole pods are attached. Messages between the
-//! adapters of a host cross the network; what joins the processors within a host is not modelled. Nodes in a row are no
-//! positions in a row, and so there are no hardware broadcasts.
+//! In a cluster with `a` adapters per host, adapter `k` on every host in a *pod* may be at the same leaf, and `a` leaves make a
+//! pod: *rail-optimised*. The leaves are joined by the switches above, as in any tree; unjoined leaves are a multirail
+//! machine's separate networks (`rails`). Only the node numbers differ from the plain tree: the nodes `a h` to `a h + a - 1`
+//! are host `h`'s adapters, each with its own process, and [`Wiring::place`] and [`Wiring::rail_and_node`] convert between
+//! nodes and positions. All else counts positions, so that both trees have equal switches, links and routes, and one job runs
+//! on both. Whole pods are attached. Messages between a host's adapters cross the network; the links between processors within
+//! a host are not modelled. Consecutive nodes are not consecutive positions, and so there are no hardware broadcasts.
 
 mod broadcast;
 mod detour;
@@ -49,42 +48,42 @@ use super::wiring::{End, Wiring};
 use crate::id::{LinkId, NodeId, Place, Rail, SwitchId};
 use std::ops::RangeInclusive;
 
-/// A fat tree; see the essay of the module. Cheap to clone.
+/// A fat tree; see the module essay. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FatTree {
     down: Vec<u32>,
     up: Vec<u32>,
-    /// `parallel[l]`: links of link level `l` between the same two ends; `parallel[0] = 1`.
+    /// `parallel[l]`: links on link level `l` between the same two ends; `parallel[0] = 1`.
     parallel: Vec<u32>,
     nodes: u32,
     rails: u32,
-    /// Adapters of a host, each at a leaf of its own; 1 in a plain tree.
+    /// Adapters per host, each at its own leaf; 1 in a plain tree.
     adapters: u32,
-    /// `span[l]`: nodes below a switch of level `l`; `span[0] = 1`, a node itself.
+    /// `span[l]`: nodes below a switch on level `l`; `span[0] = 1`, a node itself.
     span: Vec<u32>,
-    /// `members[l]`: switches of level `l` that cover the same nodes; entry 0 unused.
+    /// `members[l]`: switches on level `l` that cover the same nodes; entry 0 unused.
     members: Vec<u32>,
-    /// `first_switch[l]`: number of the first switch of level `l`; the last entry is the number of switches.
+    /// `first_switch[l]`: the first switch number on level `l`; the last entry is the switch count.
     first_switch: Vec<u32>,
-    /// `first_link[l]`: number of the first up-link of link level `l`; the last entry is the number of links.
+    /// `first_link[l]`: the first up-link's number on link level `l`; the last entry is the link count.
     first_link: Vec<u32>,
 }
 
 impl FatTree {
-    /// A tree whose switches of level `l` (from 1) have `down[l-1]` links down and `up[l-1]` links up, each to a different
+    /// A tree with switches on level `l` (from 1) that have `down[l-1]` links down and `up[l-1]` links up, each to a different
     /// switch, with nodes `0..nodes` attached.
     ///
     /// # Errors
-    /// What is out of bounds; see [`TopologyError`].
+    /// If a parameter is out of bounds; see [`TopologyError`].
     pub fn new(down: &[u32], up: &[u32], nodes: u32) -> Result<Self, TopologyError> {
         FatTree::with_parallel_links(down, up, &vec![1; up.len()], nodes)
     }
 
-    /// A tree whose switches of level `l` (from 1) have `down[l-1]` children and `up[l-1]` links up, of which each
-    /// `parallel[l-1]` lead to the same parent, with nodes `0..nodes` attached.
+    /// A tree with switches on level `l` (from 1) that have `down[l-1]` children and `up[l-1]` links up, each `parallel[l-1]`
+    /// to the same parent, with nodes `0..nodes` attached.
     ///
     /// # Errors
-    /// What is out of bounds; see [`TopologyError`].
+    /// If a parameter is out of bounds; see [`TopologyError`].
     pub fn with_parallel_links(
         down: &[u32],
         up: &[u32],
@@ -112,7 +111,7 @@ impl FatTree {
         })
     }
 
-    /// This tree with the adapters of each host at a leaf of their own each: rail-optimised; see the essay of the module.
+    /// This tree with each host's adapters at separate leaves: rail-optimised; see the module essay.
     ///
     /// # Errors
     /// If the leaves or the nodes make no whole pods.
@@ -146,13 +145,13 @@ impl FatTree {
         })
     }
 
-    /// Adapters of a host, each at a leaf of its own; 1 in a plain tree.
+    /// Adapters per host, each at its own leaf; 1 in a plain tree.
     pub fn adapters(&self) -> u32 {
         self.adapters
     }
 
-    /// The number in its pod that a position has where the number of a node in its pod is given, or the other way round:
-    /// a pod is read by rows of `row` instead of by columns.
+    /// A position's number in its pod for a node's number in its pod, or the other way round: a pod is read by rows of `row`
+    /// instead of by columns.
     fn transposed(&self, number: u32, row: u32) -> u32 {
         let pod = self.adapters * self.down[0];
         let own = number % pod;
@@ -234,7 +233,7 @@ impl FatTree {
         Ok(tree)
     }
 
-    /// The quaternary n-tree of `QsNET`, fully populated: `4^levels` nodes (petrini2003 s2.2).
+    /// `QsNET`'s quaternary n-tree, fully populated: `4^levels` nodes (petrini2003 s2.2).
     ///
     /// # Errors
     /// As [`FatTree::new`].
@@ -252,53 +251,53 @@ impl FatTree {
         FatTree::new(&down, &down[..levels.saturating_sub(1)], nodes)
     }
 
-    /// Switches of a level (counted from 1) of all rails.
+    /// Switches on a level (counted from 1), over all rails.
     pub fn switches_of_level(&self, level: usize) -> u32 {
         self.first_switch[level + 1] - self.first_switch[level]
     }
 
-    /// Children of a switch of a level (counted from 1): nodes, or switches of the level below.
+    /// Children per switch on a level (counted from 1): nodes, or switches on the level below.
     pub fn children(&self, level: usize) -> u32 {
         self.down[level - 1]
     }
 
-    /// Links of a level (counted from 0) between the same two ends.
+    /// Links on a level (counted from 0) between the same two ends.
     pub fn parallel_links(&self, level: usize) -> u32 {
         self.parallel[level]
     }
 
-    /// Links down from a switch of a level (counted from 1).
+    /// Links down from a switch on a level (counted from 1).
     pub fn down_links(&self, level: usize) -> u32 {
         self.down[level - 1] * self.parallel[level - 1]
     }
 
-    /// Links up from a switch of a level (counted from 1); none at the top.
+    /// Links up from a switch on a level (counted from 1); 0 at the top.
     pub fn up_links(&self, level: usize) -> u32 {
         self.up.get(level - 1).copied().unwrap_or(0)
     }
 
-    /// Links of a rail in one direction that must be cut to part the lower half of the positions from the upper half: half the
-    /// links of the thinnest level, which is the top unless some switches have more links up than down. Rounded down; exact for
-    /// an even number of children at the top, and for k-ary n-trees.
+    /// A rail's links in one direction that must be cut to separate the lower half of the positions from the upper half: half
+    /// the links on the thinnest level, which is the top unless some switches have more links up than down. Rounded down; exact
+    /// for an even child count at the top, and for k-ary n-trees.
     pub fn bisection(&self) -> u32 {
         let thinnest = (0..self.levels()).map(|level| self.pairs(level)).min();
         thinnest.expect("a tree has a level") / self.rails / 2
     }
 
-    /// Links of the shortest path between two nodes of a rail: twice the level of their nearest common ancestor.
+    /// Links on the shortest path between two nodes on a rail: twice their nearest common ancestor's level.
     pub fn distance(&self, a: impl Into<Place>, b: impl Into<Place>) -> u32 {
         2 * self.common_level(a.into(), b.into()) as u32
     }
 
-    /// Level of the nearest common ancestors of two nodes: 1 if they share a first-level switch. A packet from a node to itself
-    /// turns in the first-level switch too.
+    /// Level of two nodes' nearest common ancestors: 1 if they share a first-level switch. A packet from a node to itself turns
+    /// in the first-level switch too.
     pub fn common_level(&self, a: Place, b: Place) -> usize {
         (1..=self.levels())
             .find(|&level| a.get() / self.span[level] == b.get() / self.span[level])
             .expect("the top covers all nodes")
     }
 
-    /// The child, counted from 0, by which a switch of `level` above `node` leads towards the node.
+    /// The child, counted from 0, by which a switch on `level` above `node` leads towards the node.
     pub fn child(&self, level: usize, node: Place) -> u32 {
         node.get() / self.span[level - 1] % self.down[level - 1]
     }
@@ -316,7 +315,7 @@ impl FatTree {
         Place::new(first)..=Place::new(next - 1)
     }
 
-    /// Level, direction and number within its level and direction of a link.
+    /// A link's level, direction and number within both.
     fn locate(&self, link: LinkId) -> (usize, bool, u32) {
         let level = (0..self.levels())
             .find(|&level| link.get() < self.first_link[level + 1])
@@ -330,7 +329,7 @@ impl FatTree {
         }
     }
 
-    /// Pairs of links of a level.
+    /// Link pairs on a level.
     fn pairs(&self, level: usize) -> u32 {
         if level == 0 {
             self.positions_below()
@@ -339,7 +338,7 @@ impl FatTree {
         }
     }
 
-    /// Node positions of all rails, from the arities: `span` is still growing while a tree is built.
+    /// Node positions on all rails, from the arities: `span` is still growing while a tree is built.
     fn positions_below(&self) -> u32 {
         self.down.iter().product::<u32>() * self.rails
     }
@@ -401,7 +400,7 @@ impl Wiring for FatTree {
     fn ends(&self, link: LinkId) -> (End, End) {
         let (level, upward, pair) = self.locate(link);
         let (upper, parallel) = (level + 1, self.parallel[level]);
-        // The group of the lower end, the member of the upper end, and which of the parallel links it is.
+        // The lower end's group, the upper end's member, and the number among the parallel links.
         let (lower_end, group, member, which) = if level == 0 {
             (End::Node(Place::new(pair)), pair, 0, 0)
         } else {
@@ -467,7 +466,7 @@ impl Wiring for FatTree {
         self.down_links(level) + self.up_links(level)
     }
 
-    /// The level of the switch and its number in that level, as in "switch 2.13".
+    /// The switch's level and its number in that level, as in "switch 2.13".
     fn name_on_rail(&self, switch: SwitchId) -> String {
         let level = self.switch_level(switch);
         let number = switch.get() - self.first_switch[level];
@@ -500,14 +499,14 @@ impl Wiring for FatTree {
     }
 }
 
-/// Product of arities, saturating.
+/// The arities' product, saturating.
 fn product(arities: &[u32]) -> u64 {
     arities.iter().fold(1_u64, |product, &arity| {
         product.saturating_mul(arity.into())
     })
 }
 
-/// Checks that the lists of arities are as long as they must be, and that their entries are within bounds.
+/// Checks that the arity lists are as long as they must be, and that their entries are within bounds.
 fn check_arities(down: &[u32], up: &[u32], parallel: &[u32]) -> Result<(), TopologyError> {
     let wrong = |key: &str, message, allowed| Err(TopologyError::new(key, message, allowed));
     let levels = down.len();

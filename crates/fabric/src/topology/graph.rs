@@ -1,21 +1,21 @@
 //! # Any graph, with up*/down* routing or on shortest ways
 //!
-//! A [`Graph`] is a list of switches, of the switch of each node and of the cables between switches; several cables may join the
-//! same two switches. The switches of the ports are in the order of their numbers, and the ports of a switch follow them: first its
-//! nodes, then its cables.
+//! A [`Graph`] lists switches, each node's switch and the cables between switches; several cables may join the same two
+//! switches. A switch's ports are first its nodes, then its cables, in the order of the switches at their other ends.
 //!
 //! ## Up and down
 //!
-//! Some switches are *roots*. A search in breadth, from all roots at once, gives each switch a level: its distance from the nearest
-//! root. Each cable leads *up* to the end of the lower level; of equal levels, to the end that is listed first. A legal way goes
-//! up by any number of links, then down by any number of links, and never up again (Schroeder et al., Autonet, 1991). As no link
-//! up is waited for by a packet that holds a link down, and as neither the links up nor those down form a cycle by themselves,
-//! packets cannot wait for each other for ever, whatever the graph; all channels are equal. Switches are numbered from the
-//! farthest to the roots, so that up is to a higher number. The root is the switch whose greatest distance from any other one is
-//! least, of equals the first listed, unless the caller names others: in a tree all switches of the top are roots.
+//! Some switches are *roots*. A breadth-first search, from all roots together, gives each switch a level: its distance from the
+//! nearest root. Each cable leads *up* to the end with the lower level; on equal levels, to the end that is listed first. A
+//! legal way goes up by any number of links, then down by any number, and never up again (Schroeder et al., Autonet, 1991). As
+//! no link up is waited for by a packet that holds a link down, and as the links up and the links down each form no cycle by
+//! themselves, packets cannot wait for each other for ever, in any graph; all channels are equal. Switches are numbered from
+//! the farthest to the roots, so that up is to a higher number. The root is the most central switch, the one with the smallest
+//! eccentricity (greatest distance from any other one), among equals the first listed, unless the caller names others: in a
+//! tree all top switches are roots.
 //!
-//! With one root there is a legal way between all switches of a connected graph. With several roots there may be none, which is
-//! an error here. [`Forwarding`] chooses among the legal ways.
+//! With one root there is a legal way between all switches in a connected graph. With several roots a pair may have no legal
+//! way, which is an error here. [`Forwarding`] chooses among the legal ways.
 //!
 //! ## Shortest ways
 //!
@@ -49,33 +49,33 @@ use routes::Columns;
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
-/// Most switches: a table of the ways has an entry for each pair of them.
+/// Most switches: a way table has an entry for each pair.
 pub const MAX_SWITCHES: usize = 4096;
 
-/// A graph; see the essay of the module. Cheap to clone.
+/// A graph; see the module essay. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Graph {
     cabling: Arc<Cabling>,
-    /// By position of a rail: its switch, and its port there.
+    /// By position on a rail: its switch, and its port there.
     seats: Arc<[(u32, u32)]>,
-    /// By switch of a rail: the switches behind the ports that follow those of its nodes, in ascending order.
+    /// By switch on a rail: the switches behind the ports that follow its nodes' ports, in ascending order.
     neighbours: Arc<[Vec<u32>]>,
     /// The listed cables by their numbers in the wiring.
     cables: Arc<[u32]>,
     routes: Option<Arc<Routes>>,
     ways: Ways,
-    /// The layers of shortest ways.
+    /// The shortest ways' layers.
     layers: Arc<Layers>,
 }
 
-/// What a graph is made of: numbers of switches count them in the order of their names.
+/// A graph's parts: switch numbers follow the order of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The names of the switches, which differ.
+    /// The switches' names, which differ.
     pub switches: Vec<String>,
-    /// By position of a node: its switch.
+    /// By node position: its switch.
     pub seats: Vec<u32>,
-    /// The two switches of each cable.
+    /// Each cable's two switches.
     pub cables: Vec<(u32, u32)>,
     /// The roots; the most central switch if there are none.
     pub roots: Vec<u32>,
@@ -93,7 +93,7 @@ impl Graph {
     /// forwarding tables do not fit the graph or are not complete.
     ///
     /// # Panics
-    /// If a number of a switch is out of range, or a cable joins a switch to itself.
+    /// If a switch number is out of range, or a cable joins a switch to itself.
     pub fn new(plan: &Plan, nodes: u32) -> Result<Self, TopologyError> {
         let switches = plan.switches.len();
         check_sizes(plan)?;
@@ -111,7 +111,7 @@ impl Graph {
             roots => roots.to_vec(),
         };
         let levels = self::distances(&listed, &roots);
-        // From the farthest switch to the roots; of equal levels the first listed is the highest.
+        // From the farthest switch to the roots; on equal levels the first listed is the highest.
         let mut order: Vec<u32> = (0..switches as u32).collect();
         order.sort_by_key(|&switch| std::cmp::Reverse((levels[switch as usize], switch)));
         let mut numbers = vec![0; switches];
@@ -202,7 +202,7 @@ impl Graph {
         &self.cabling
     }
 
-    /// The links of a listed cable, both directions on all rails.
+    /// A listed cable's links, both directions on all rails.
     ///
     /// # Panics
     /// If fewer cables were listed.
@@ -220,12 +220,12 @@ impl Graph {
         self.ways
     }
 
-    /// The layers of shortest ways; one if packets take other ways.
+    /// The shortest ways' layers; one if packets take other ways.
     pub fn layers(&self) -> &Layers {
         &self.layers
     }
 
-    /// The class of a packet on a shortest way between two nodes behind so many links between switches.
+    /// A packet's class on a shortest way between two nodes behind this many links between switches.
     pub fn layer(&self, from: NodeId, to: NodeId, links: u32) -> u32 {
         let leaves = shortest::leaves(&self.seats);
         let leaf = |node: NodeId| {
@@ -240,13 +240,13 @@ impl Graph {
         Columns::new(self, routes).expect("the tables have been checked")
     }
 
-    /// Nodes of a switch of a rail.
+    /// Nodes at a switch on a rail.
     fn terminals(&self, switch: u32) -> u32 {
         self.cabling.ports(switch.into()) - self.neighbours[switch as usize].len() as u32
     }
 }
 
-/// Checks that ways of so many links between switches can be.
+/// Checks that ways with this many links between switches are possible.
 fn check_length(links: u32) -> Result<(), TopologyError> {
     let most = MAX_PATH as u32 - 2;
     if links <= most {
@@ -257,7 +257,7 @@ fn check_length(links: u32) -> Result<(), TopologyError> {
     Err(error.hint("set topology.routing to up-down, or give the graph shorter ways"))
 }
 
-/// Checks the numbers of switches, nodes, links and ports.
+/// Checks the counts: switches, nodes, links and ports.
 fn check_sizes(plan: &Plan) -> Result<(), TopologyError> {
     let switches = plan.switches.len();
     let wrong = |message, allowed| Err(TopologyError::new("cables", message, allowed));
@@ -282,8 +282,7 @@ fn check_sizes(plan: &Plan) -> Result<(), TopologyError> {
     Cabling::check_size("graph", "cables", positions, ends)
 }
 
-/// By listed cable: its number in the order of its ends, which is that of the wiring; those between the same two switches in the
-/// order in which they are listed.
+/// By listed cable: its number in end order, as in the wiring; cables between the same two switches in list order.
 fn ranks(cables: &[(u32, u32)]) -> Vec<u32> {
     let mut order: Vec<usize> = (0..cables.len()).collect();
     order.sort_by_key(|&cable| {
@@ -297,7 +296,7 @@ fn ranks(cables: &[(u32, u32)]) -> Vec<u32> {
     ranks
 }
 
-/// By switch: the other ends of its cables, in ascending order.
+/// By switch: its cables' other ends, in ascending order.
 fn joined(switches: usize, cables: &[(u32, u32)]) -> Vec<Vec<u32>> {
     let mut neighbours = vec![Vec::new(); switches];
     for &(a, b) in cables {
@@ -310,7 +309,7 @@ fn joined(switches: usize, cables: &[(u32, u32)]) -> Vec<Vec<u32>> {
     neighbours
 }
 
-/// By switch: its distance from the nearest of some switches; `u32::MAX` if no way leads there.
+/// By switch: its distance from the nearest start switch; `u32::MAX` if no way leads there.
 fn distances(neighbours: &[Vec<u32>], from: &[u32]) -> Vec<u32> {
     let mut distances = vec![u32::MAX; neighbours.len()];
     let mut queue: VecDeque<u32> = VecDeque::new();
@@ -331,15 +330,15 @@ fn distances(neighbours: &[Vec<u32>], from: &[u32]) -> Vec<u32> {
     distances
 }
 
-/// The switch whose greatest distance from another one is least, the first of equals.
+/// The switch with the smallest eccentricity, the first among equals.
 fn centre(neighbours: &[Vec<u32>]) -> u32 {
     let reach = |&switch: &u32| distances(neighbours, &[switch]).into_iter().max();
     let switches = 0..neighbours.len() as u32;
     switches.min_by_key(reach).expect("there is a switch")
 }
 
-/// Checks that a legal way of bearable length leads between all switches with nodes: by a summit, a switch from which no link
-/// leads up.
+/// Checks that a legal way within the length limit leads between all switches with nodes: by a summit, a switch from which no
+/// link leads up.
 fn check_ways(
     neighbours: &[Vec<u32>],
     seats: &[u32],

@@ -1,19 +1,19 @@
 //! # HyperX networks: rows in which each switch is joined to each other one
 //!
-//! Switches have coordinates in dimensions of `l_0, l_1, ...` switches, and in each dimension a switch is joined to all switches
-//! whose other coordinates are equal (Ahn, Binkert, Davis, McLaren and Schreiber, SC 2009; with as many nodes of a switch as a row has
-//! switches it is a flattened butterfly). A switch has `terminals` nodes at its first ports; then come, dimension by dimension, the
-//! other switches of its rows in their order. Links of level `d + 1` are those of dimension `d`.
+//! Switches have coordinates in dimensions with `l_0, l_1, ...` switches, and in each dimension a switch is joined to all
+//! switches with equal other coordinates (Ahn, Binkert, Davis, McLaren and Schreiber, SC 2009; with as many nodes per switch as
+//! a row has switches it is a flattened butterfly). A switch has `terminals` nodes at its first ports; then come, dimension by
+//! dimension, the other switches in its rows in their order. Links on level `d + 1` are those in dimension `d`.
 //!
 //! ## Routing
 //!
-//! *Minimal*: one hop in each dimension in which the coordinate is not right yet, in the order of the dimensions. No cycle of
-//! channels is possible, and all channels are equal. *Valiant*: minimally to a random switch first, minimally on from there;
-//! packets between nodes of one switch stay there. *UGAL-L*: see [`Misrouting::UgalLocal`](crate::Misrouting::UgalLocal). Both
-//! have two classes of channels: packets take the first until they are at the random switch, and the second from there on.
+//! *Minimal*: one hop in each dimension in which the coordinate is not right yet, in dimension order. No channel cycle is
+//! possible, and all channels are equal. *Valiant*: minimally to a random switch first, minimally on from there; packets
+//! between nodes at one switch stay there. *UGAL-L*: see [`Misrouting::UgalLocal`](crate::Misrouting::UgalLocal). Both have two
+//! channel classes: packets take the first until they are at the random switch, and the second from there on.
 //!
-//! *Faults.* A packet whose way is dead takes, of the plans that its routing has anyway, the next one that lives; with minimal
-//! routing there is only one.
+//! *Faults.* A packet with a dead way takes the next living plan among those that its routing has anyway; with minimal routing
+//! there is only one.
 
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::coordinates::Coordinates;
@@ -29,31 +29,31 @@ use std::sync::Arc;
 /// Most dimensions.
 const MAX_DIMENSIONS: usize = 6;
 
-/// Links of the longest path: twice a hop in each dimension, and those of both nodes.
+/// Links on the longest path: twice a hop in each dimension, and both nodes' links.
 const MAX_PATH: usize = 2 * MAX_DIMENSIONS + 2;
 
-/// Bits of a plan that hold the hops to the random switch; the others are its number.
+/// Bits in a plan that hold the hops to the random switch; the others are its number.
 const HOPS: u32 = 3;
 const _: () = assert!(MAX_DIMENSIONS < 1 << HOPS, "the hops have room");
 
-/// A HyperX network; see the essay of the module. Cheap to clone.
+/// A HyperX network; see the module essay. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HyperX {
     sizes: Vec<u32>,
     terminals: u32,
     rule: Misrouting,
     coordinates: Coordinates,
-    /// By dimension: the first port of a switch that leads along it.
+    /// By dimension: a switch's first port that leads along it.
     first_ports: Vec<u32>,
     cabling: Arc<Cabling>,
 }
 
 impl HyperX {
-    /// A network with `sizes[d]` switches in a row of dimension `d` and `terminals` positions at each switch, with nodes
+    /// A network with `sizes[d]` switches in a row along dimension `d` and `terminals` positions at each switch, with nodes
     /// `0..nodes` attached.
     ///
     /// # Errors
-    /// What is out of bounds.
+    /// If a parameter is out of bounds.
     pub fn new(
         sizes: &[u32],
         terminals: u32,
@@ -151,12 +151,12 @@ impl HyperX {
         &self.cabling
     }
 
-    /// Switches of a row of each dimension.
+    /// Switches in a row, for each dimension.
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
-    /// Positions for nodes of a switch.
+    /// Node positions per switch.
     pub fn terminals(&self) -> u32 {
         self.terminals
     }
@@ -166,13 +166,13 @@ impl HyperX {
         self.rule
     }
 
-    /// Links of a rail in one direction that must be cut to halve the network across its shortest rows, which must be even.
+    /// A rail's links in one direction that must be cut to halve the network across its shortest rows, which must be even.
     pub fn bisection(&self) -> u32 {
         let shortest = self.sizes.iter().min().expect("there is a dimension");
         self.cabling.switches_of_a_rail() * shortest / 4
     }
 
-    /// Dimensions in which the coordinates of two switches of a rail differ: the hops between them.
+    /// Dimensions in which two switches' coordinates on a rail differ: the hops between them.
     fn distance(&self, a: u32, b: u32) -> u32 {
         let [a, b] = [a, b].map(|switch| self.coordinates.of(switch));
         self.coordinates.differences(a, b)
@@ -185,12 +185,12 @@ impl HyperX {
         }
     }
 
-    /// The random switch of a plan, and the hops to it.
+    /// A plan's random switch, and the hops to it.
     fn read(plan: u32) -> (u32, u32) {
         (plan >> HOPS, plan & ((1 << HOPS) - 1))
     }
 
-    /// The switches of the rail of a switch.
+    /// The switches on a switch's rail.
     fn of_rail(&self, switch: u32) -> std::ops::Range<u32> {
         let own = self.cabling.switches_of_a_rail();
         let first = switch / own * own;
@@ -209,7 +209,7 @@ impl Routing for HyperX {
         &*self.cabling
     }
 
-    /// Rows of three switches have all the dependencies of longer ones, and three dimensions those of more.
+    /// Rows with three switches have all the dependencies that longer ones have, and three dimensions stand for more.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let sizes = self.sizes.iter().take(3).map(|&size| size.min(3));
         let sizes: Vec<u32> = sizes.collect();

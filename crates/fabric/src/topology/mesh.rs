@@ -1,12 +1,12 @@
 //! # Meshes: tori without wrap-around links
 //!
-//! A mesh of dimensions `k_0, k_1, ...` has a switch for each node, with coordinates as in a [torus](super::torus). In each
-//! dimension a switch is joined to the next higher coordinate and to the next lower one, if there are such switches: switches at
-//! the border have fewer ports. Port 0 of a switch is its node's; then come, dimension by dimension, the link to the higher
-//! coordinate and that to the lower one.
+//! A mesh with dimensions `k_0, k_1, ...` has a switch for each node, with coordinates as in a [torus](super::torus). In each
+//! dimension a switch is joined to the next higher coordinate and to the next lower one, if there are such switches: switches
+//! at the border have fewer ports. A switch's port 0 is its node's; then come, dimension by dimension, the link to the higher
+//! coordinate and the link to the lower one.
 //!
-//! Packets go in dimension order, as in a torus. There is no cycle of channels in a mesh (Dally and Seitz, 1987), so that all
-//! channels are equal. A packet has one way; where a cable of it is dead the packet is refused.
+//! Packets go in dimension order, as in a torus. There is no channel cycle in a mesh (Dally and Seitz, 1987), so that all
+//! channels are equal. A packet has one way; if a cable on it is dead the packet is refused.
 
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::coordinates::Coordinates;
@@ -18,7 +18,7 @@ use super::wiring::Wiring;
 use crate::id::{ChannelId, Place, SwitchId};
 use std::sync::Arc;
 
-/// A mesh; see the essay of the module. Cheap to clone.
+/// A mesh; see the module essay. Cheap to clone.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mesh {
     sizes: Vec<u32>,
@@ -27,10 +27,10 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// A mesh with `sizes[d]` switches in a row of dimension `d`, with nodes `0..nodes` attached.
+    /// A mesh with `sizes[d]` switches in a row along dimension `d`, with nodes `0..nodes` attached.
     ///
     /// # Errors
-    /// What is out of bounds.
+    /// If a parameter is out of bounds.
     pub fn new(sizes: &[u32], nodes: u32) -> Result<Self, TopologyError> {
         let wrong = |message, allowed| Err(TopologyError::new("dimensions", message, allowed));
         let dimensions = sizes.len();
@@ -100,12 +100,12 @@ impl Mesh {
         &self.cabling
     }
 
-    /// Switches of a row of each dimension.
+    /// Switches in a row, for each dimension.
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
-    /// Links of the path between two places of a rail, the links of both nodes included.
+    /// Links on the path between two places on a rail, both nodes' links included.
     pub fn distance(&self, a: Place, b: Place) -> u32 {
         let (mut a, mut b) = (a.get(), b.get());
         let mut distance = 2;
@@ -116,7 +116,7 @@ impl Mesh {
         distance
     }
 
-    /// Links of a rail in one direction that must be cut to halve the mesh across its longest rows, which must be even: one of
+    /// A rail's links in one direction that must be cut to halve the mesh across its longest rows, which must be even: one in
     /// each.
     pub fn bisection(&self) -> u32 {
         self.cabling.positions() / self.sizes.iter().max().expect("there is a dimension")
@@ -132,7 +132,7 @@ impl Routing for Mesh {
         &*self.cabling
     }
 
-    /// Rows of three switches have all the dependencies that longer rows have, and three dimensions those of more.
+    /// Rows with three switches have all the dependencies that longer rows have, and three dimensions stand for more.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let sizes = self.sizes.iter().take(3).map(|&size| size.min(3));
         let sizes: Vec<u32> = sizes.collect();

@@ -1,28 +1,28 @@
-//! # Tori of any dimensions
+//! # Tori with any dimensions
 //!
-//! A torus of dimensions `k_0, k_1, ...` has a switch for each node. A switch has coordinates, one in each dimension: node `p`
-//! is at `p mod k_0`, `p / k_0 mod k_1` and so on. In each dimension the switches whose other coordinates are equal are a
+//! A torus with dimensions `k_0, k_1, ...` has a switch for each node. A switch has coordinates, one in each dimension: node
+//! `p` is at `p mod k_0`, `p / k_0 mod k_1` and so on. In each dimension the switches with equal other coordinates are a
 //! *ring*: each switch is joined to the next higher coordinate and to the next lower one, and the last switch to the first by
-//! the *wrap-around* links. A ring of two switches has two pairs of links.
+//! the *wrap-around* links. A ring with two switches has two link pairs.
 //!
 //! ## Names and numbers
 //!
-//! A switch has the number of its place, and its coordinates as its name. Port 0 of a switch is its node's; dimension `d` has
-//! the ports `1 + 2 d` (to higher coordinates) and `2 + 2 d` (to lower ones). Links of level 0 join nodes and switches, links of
-//! level `d + 1` form the rings of dimension `d`. A torus may be partly populated, like a tree.
+//! A switch has its place's number, and its coordinates as its name. A switch's port 0 is its node's; dimension `d` has the
+//! ports `1 + 2 d` (to higher coordinates) and `2 + 2 d` (to lower ones). Links on level 0 join nodes and switches, links on
+//! level `d + 1` form the rings in dimension `d`. A torus may be partly populated, like a tree.
 //!
 //! ## Dimension-order routing
 //!
-//! A packet goes the shorter way round the ring of the first dimension until that coordinate is right, then in the second
-//! dimension, and so on (Dally and Seitz, 1987). If both ways are equally long, packets from even coordinates go to higher ones
-//! and those from odd coordinates to lower ones.
+//! A packet goes the shorter way round the first dimension's ring until that coordinate is right, then in the second dimension,
+//! and so on (Dally and Seitz, 1987). If both ways are equally long, packets from even coordinates go to higher ones and those
+//! from odd coordinates to lower ones.
 //!
 //! ## Datelines
 //!
-//! In a ring of five or more switches, packets that each hold a link and wait for the next link may wait for each other round
-//! the ring. So the channels of a link form two classes. A packet takes channels of class 0 until it has crossed the wrap-around
-//! link of a dimension, the *dateline*, and channels of class 1 from there on. As no packet crosses a dateline twice, no cycle
-//! is left. Without datelines all channels are equal, and the network deadlocks.
+//! In a ring with five or more switches, packets that each hold a link and wait for the next link may wait for each other round
+//! the ring. So a link's channels form two classes. A packet takes class 0 channels until it has crossed a dimension's
+//! wrap-around link, the *dateline*, and class 1 channels from there on. As no packet crosses a dateline twice, no cycle is
+//! left. Without datelines all channels are equal, and the network deadlocks.
 
 use super::coordinates::{Coordinates, Packed};
 use super::destination::Destination;
@@ -35,10 +35,10 @@ use std::ops::RangeInclusive;
 /// Most dimensions.
 pub const MAX_DIMENSIONS: usize = 8;
 
-/// Most links of a path: half of each ring, and the links of both nodes.
+/// Most links on a path: half of each ring, and both nodes' links.
 pub const MAX_PATH: usize = 64;
 
-/// A torus; see the essay of the module.
+/// A torus; see the module essay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Torus {
     sizes: Vec<u32>,
@@ -49,10 +49,10 @@ pub struct Torus {
 }
 
 impl Torus {
-    /// A torus whose rings have `sizes[d]` switches in dimension `d`, with nodes `0..nodes` attached.
+    /// A torus with `sizes[d]` switches per ring in dimension `d`, with nodes `0..nodes` attached.
     ///
     /// # Errors
-    /// What is out of bounds.
+    /// If a parameter is out of bounds.
     pub fn new(sizes: &[u32], nodes: u32, datelines: bool) -> Result<Self, TopologyError> {
         let wrong = |message, allowed| Err(TopologyError::new("dimensions", message, allowed));
         let dimensions = sizes.len();
@@ -121,29 +121,29 @@ impl Torus {
         Ok(torus)
     }
 
-    /// Switches of a ring of each dimension.
+    /// Switches in a ring, for each dimension.
     pub fn sizes(&self) -> &[u32] {
         &self.sizes
     }
 
-    /// Links of the shortest path between two places of a rail, the links of both nodes included.
+    /// Links on the shortest path between two places on a rail, both nodes' links included.
     pub fn distance(&self, a: Place, b: Place) -> u32 {
         2 + self.ways(a, b, 0).map(|way| way.length).sum::<u32>()
     }
 
-    /// Links of a rail in one direction that must be cut to halve the torus across its longest rings, which must be even: two of
+    /// A rail's links in one direction that must be cut to halve the torus across its longest rings, which must be even: two in
     /// each.
     pub fn bisection(&self) -> u32 {
         2 * self.positions() / self.sizes.iter().max().expect("there is a dimension")
     }
 
-    /// The way round the ring of each dimension: the longer way if the bit of `longer` for the dimension is set.
+    /// The way round each dimension's ring: the longer way if the dimension's bit in `longer` is set.
     fn ways(&self, source: Place, destination: Place, longer: u32) -> impl Iterator<Item = Way> {
         let [from, to] = [source, destination].map(|place| self.coordinates.of(place.get()));
         (0..self.sizes.len()).map(move |dimension| self.way(dimension, from, to, longer))
     }
 
-    /// The way round the ring of one dimension.
+    /// The way round one dimension's ring.
     #[inline]
     fn way(&self, dimension: usize, from: Packed, to: Packed, longer: u32) -> Way {
         let [from, to] = [from, to].map(|packed| self.coordinates.along(dimension, packed));
@@ -155,7 +155,7 @@ impl Torus {
         )
     }
 
-    /// The links of a path: to the network, round each ring, to the node.
+    /// A path's links: to the network, round each ring, to the node.
     fn links_of(&self, source: Place, node: Place, longer: u32) -> Vec<LinkId> {
         let mut links = vec![self.injection(source)];
         let mut switch = source.get();
@@ -170,12 +170,12 @@ impl Torus {
         links
     }
 
-    /// The difference between the numbers of a switch and of its next higher neighbour in a dimension.
+    /// The difference between a switch's number and its next higher neighbour's in a dimension.
     fn stride(&self, dimension: usize) -> u32 {
         self.sizes[..dimension].iter().product()
     }
 
-    /// The neighbour of a switch in a dimension, upwards or downwards.
+    /// A switch's neighbour in a dimension, upwards or downwards.
     fn neighbour(&self, switch: u32, dimension: usize, up: bool) -> u32 {
         let (size, stride) = (self.sizes[dimension], self.stride(dimension));
         let at = switch / stride % size;
@@ -187,7 +187,7 @@ impl Torus {
         switch - at * stride + next * stride
     }
 
-    /// The level of a link, its direction, and the place or switch at its start.
+    /// A link's level, its direction, and the place or switch at its start.
     fn locate(&self, link: LinkId) -> (usize, bool, u32) {
         let (kind, number) = (link.get() / self.places(), link.get() % self.places());
         (kind as usize / 2, kind.is_multiple_of(2), number)
@@ -222,7 +222,7 @@ impl Way {
         };
         let up = up != longer;
         let length = if up { upwards } else { size - upwards };
-        // The coordinate is right: the packet takes neither way.
+        // The coordinate is right: the packet does not move in this dimension.
         let length = if upwards == 0 { 0 } else { length };
         Way {
             from,
@@ -314,7 +314,7 @@ impl Wiring for Torus {
             return if up { (node, switch) } else { (switch, node) };
         };
         let port = |up: bool| 1 + 2 * dimension as u32 + u32::from(!up);
-        // It arrives at the port of the link back.
+        // It arrives at the back link's port.
         (
             end(number, port(up)),
             end(self.neighbour(number, dimension, up), port(!up)),
@@ -337,7 +337,7 @@ impl Wiring for Torus {
         LinkId::new((1 + port) * self.places() + switch.get())
     }
 
-    /// The coordinates of the switch, as in "switch 3,0,2".
+    /// The switch's coordinates, as in "switch 3,0,2".
     fn name_on_rail(&self, switch: SwitchId) -> String {
         let mut rest = switch.get();
         let coordinate = |size: &u32| {
@@ -363,7 +363,7 @@ impl Routing for Torus {
         self
     }
 
-    /// Rings of five and six switches have all the dependencies that longer rings have.
+    /// Rings with five and six switches have all the dependencies that longer rings have.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let sizes: Vec<u32> = self
             .sizes
@@ -389,14 +389,13 @@ impl Routing for Torus {
     }
 
     fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {
-        // Each dimension has two ways, whatever the others.
+        // Each dimension has two ways, independent of the others.
         [0, u32::MAX]
             .iter()
             .any(|&longer| self.links_of(source, node, longer).contains(&link))
     }
 
-    /// The first plan that is alive, in the order of their numbers: dimensions are independent, so that each goes the shorter way
-    /// if it can.
+    /// The first plan that is alive, in number order: dimensions are independent, so that each goes the shorter way if it can.
     fn plan_around(
         &self,
         source: Place,

@@ -1,13 +1,13 @@
-//! The wiring: nodes, switches and links of any kind of topology.
+//! The wiring: nodes, switches and links in any topology kind.
 
 use crate::id::{LinkId, NodeId, Place, Rail, SwitchId};
 
-/// One end of a link.
+/// A link's end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// The adapter of a node.
+    /// A node's adapter.
     Node(Place),
-    /// A port of a switch.
+    /// A switch's port.
     Switch {
         /// The switch.
         switch: SwitchId,
@@ -24,52 +24,52 @@ pub trait Wiring {
     /// Rails: equal networks side by side.
     fn rails(&self) -> u32;
 
-    /// Positions for nodes on a rail; the first [`Wiring::nodes`] of them are taken.
+    /// Positions for nodes on a rail; the first [`Wiring::nodes`] are taken.
     fn positions(&self) -> u32;
 
-    /// Switches of all rails.
+    /// Switches on all rails.
     fn switches(&self) -> u32;
 
-    /// Directed links of all rails, those of empty positions included.
+    /// Directed links on all rails, those at empty positions included.
     fn links(&self) -> u32;
 
-    /// Levels of links, which may differ in their delays. Level 0 joins nodes and switches.
+    /// Link levels, which may differ in their delays. Level 0 joins nodes and switches.
     fn levels(&self) -> usize;
 
-    /// Classes into which the routing parts the channels of a link, within each traffic class; a traffic class has at least as many
-    /// channels.
+    /// Classes into which the routing divides a link's channels, within each traffic class; a traffic class has at least as
+    /// many channels.
     fn classes(&self) -> u32 {
         1
     }
 
-    /// The level of a link.
+    /// A link's level.
     fn link_level(&self, link: LinkId) -> usize;
 
-    /// The level of a switch, from 1.
+    /// A switch's level, from 1.
     fn switch_level(&self, switch: SwitchId) -> usize;
 
     /// Whether a link goes up: upwards in a tree, to higher coordinates in a torus; on level 0, from a node.
     fn is_up(&self, link: LinkId) -> bool;
 
-    /// The way of a link for people, such as "up from level 1 to level 2"; links of one level and direction have the same way.
+    /// A link's printed way, such as "up from level 1 to level 2"; links with one level and direction have the same way.
     fn way(&self, link: LinkId) -> String;
 
     /// Where a link starts and where it ends.
     fn ends(&self, link: LinkId) -> (End, End);
 
-    /// The link of the same pair in the other direction.
+    /// The pair's link in the other direction.
     fn reverse(&self, link: LinkId) -> LinkId;
 
-    /// Ports of a switch.
+    /// A switch's ports.
     fn ports(&self, switch: SwitchId) -> u32;
 
     /// The link that leaves a switch at a port.
     fn output(&self, switch: SwitchId, port: u32) -> LinkId;
 
-    /// The name of a switch for people, without its rail.
+    /// A switch's printed name, without its rail.
     fn name_on_rail(&self, switch: SwitchId) -> String;
 
-    /// The rail of a switch.
+    /// A switch's rail.
     fn rail_of(&self, switch: SwitchId) -> Rail;
 
     /// Places for adapters on all rails.
@@ -77,7 +77,7 @@ pub trait Wiring {
         self.positions() * self.rails()
     }
 
-    /// The place of a node on a rail.
+    /// A node's place on a rail.
     fn place(&self, rail: Rail, node: NodeId) -> Place {
         Place::new(rail.get() * self.positions() + node.get())
     }
@@ -109,7 +109,7 @@ pub trait Wiring {
         LinkId::new(self.places() + place.get())
     }
 
-    /// The name of a switch for people, as in "switch 2.13"; where there are several rails, "switch 2.13 of rail 1".
+    /// A switch's printed name, as in "switch 2.13"; with several rails, "switch 2.13 of rail 1".
     fn switch_name(&self, switch: SwitchId) -> String {
         with_rail(
             self.name_on_rail(switch),
@@ -118,7 +118,7 @@ pub trait Wiring {
         )
     }
 
-    /// The name of a link's end for people.
+    /// The printed name for a link's end.
     fn end_name(&self, end: End) -> String {
         match end {
             End::Node(place) => {
@@ -130,7 +130,7 @@ pub trait Wiring {
     }
 }
 
-/// The name of a part, with its rail where there are several rails.
+/// A part's name, with its rail if there are several rails.
 fn with_rail(name: String, rail: Rail, rails: u32) -> String {
     if rails == 1 {
         name

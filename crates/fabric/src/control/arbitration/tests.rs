@@ -1,4 +1,4 @@
-//! The rules of the essay, against a second implementation that shares no code with the first.
+//! The essay's rules, against a second, independent implementation.
 
 use super::*;
 use crate::records::Sender;
@@ -21,8 +21,8 @@ fn header(input: u32, injected: Cycle, high: bool) -> Waiting {
 /// The rule that all ages are equal.
 const EQUAL: Ages = Ages { step: 1, full: 0 };
 
-/// The essay, step by step: the headers of the highest priority; of these the oldest; of these the headers that have been as
-/// old at the switch for the longest time; of these the first header on a walk around the inputs.
+/// The essay, step by step: the headers with the highest priority; among these the oldest; then the headers that have been as
+/// old at the switch for the longest time; then the first header on a walk around the inputs.
 fn brute_force(
     waiting: &[Waiting],
     first: u32,
@@ -44,7 +44,7 @@ fn brute_force(
         };
         let greatest = class.iter().map(|header| age(header, now)).max();
         class.retain(|header| Some(age(header, now)) == greatest);
-        // From now back to the first cycle of this age at the switch.
+        // From now back to the first cycle with this age at the switch.
         let held = |header: &Waiting| {
             let before = (header.ready..=now).rev();
             before
@@ -60,7 +60,7 @@ fn brute_force(
         .expect("somebody wins")
 }
 
-/// The winner at a switch of 12 inputs.
+/// The winner at a 12-input switch.
 fn wins(waiting: &[Waiting], rotation: u32, ages: Option<Ages>, now: Cycle) -> Waiting {
     let headers = waiting.iter().copied();
     winner(headers, rotation, 12, ages, now).expect("somebody waits")
@@ -105,8 +105,8 @@ proptest! {
         prop_assert!(full / step == most || step == 1);
     }
 
-    /// Whatever the start: the output is the first of the outputs with the most free channels, and as the start moves each of
-    /// these outputs is taken.
+    /// For every start the output is the first one with the most free channels, and as the start moves each such output is
+    /// taken.
     #[test]
     fn the_least_loaded_link_is_taken(free in prop::collection::vec(prop_oneof![0_u32..4, any::<u32>()], 1..9)) {
         let outputs: Vec<LinkId> = (100..100 + free.len()).map(LinkId::from).collect();
@@ -152,7 +152,7 @@ fn equal_headers_are_served_in_turn() {
     assert_eq!(served, [5, 7, 11, 0, 2]);
 }
 
-/// Inputs that always want the output get the same share of it, and no input waits longer than a round.
+/// Inputs that always want the output get equal shares, and no input waits longer than a round.
 #[test]
 fn rotation_is_fair() {
     let waiting: Vec<_> = [4, 0, 9].map(|input| header(input, 0, false)).into();
@@ -221,7 +221,7 @@ fn priority_comes_first() {
     assert_eq!(wins(&waiting, 0, Some(Ages::new(4, 1500)), 100).input, 3);
 }
 
-/// Ties are spread evenly, both for the packets of one source at one switch and for one packet at all switches.
+/// Ties are spread evenly, both for one source's packets at one switch and for one packet at all switches.
 #[test]
 fn the_hash_spreads_ties() {
     let outputs = [10, 11, 12, 13].map(LinkId::new);
@@ -247,7 +247,7 @@ fn the_hash_spreads_ties() {
     }
 }
 
-/// Groups and ports of a small tree, by name: two first-level switches with two links down and three up.
+/// A small tree's groups and ports, by name: two first-level switches with two links down and three up.
 #[test]
 fn groups_of_a_crossbar() {
     let tree = FatTree::new(&[2, 2], &[3], 4).expect("within bounds");
@@ -267,7 +267,7 @@ fn parallel_links_are_one_group() {
     every_step_names_its_outputs(&tree);
 }
 
-/// The crossbars of a tree with adaptive and with deterministic ascent.
+/// A tree's crossbars with adaptive and with deterministic ascent.
 fn crossbars(tree: &FatTree) -> [(Crossbar, TiVec<LinkId, Hop>); 2] {
     let routing = |ascent| Climb::new(tree, ascent, Broadcast::Serialised);
     [Ascent::Adaptive, Ascent::Deterministic]
@@ -275,7 +275,7 @@ fn crossbars(tree: &FatTree) -> [(Crossbar, TiVec<LinkId, Hop>); 2] {
         .map(|(crossbar, (hops, _))| (crossbar, hops))
 }
 
-/// Checks every step of a header, from every link into a switch.
+/// Checks every step that a header takes, from every link into a switch.
 fn every_step_names_its_outputs(tree: &FatTree) {
     let [(adaptive, hops), (fixed, fixed_hops)] = crossbars(tree);
     for link in LinkId::all(tree.links()) {

@@ -1,9 +1,8 @@
-//! Broadcasts whose parts are in several regions.
+//! Broadcasts with parts in several regions.
 //!
-//! The root of a broadcast is in the region of the source, and counts deliveries and answers there. A part that descends over
-//! an outbound link goes on behind it as a visitor, from which further parts branch off. The visitor stays until the EOP
-//! comes, in all modes of circuits. Where circuits last until the delivery, every region counts the deliveries and frees its
-//! own channels.
+//! A broadcast's root is in the source's region, and counts deliveries and answers there. A part that descends over an outbound
+//! link goes on behind it as a visitor, from which further parts branch off. The visitor stays until the EOP comes, in all
+//! circuit modes. Where circuits last until the delivery, every region counts the deliveries and frees its own channels.
 
 use super::Tiding;
 use crate::control::deadlock::Key;
@@ -29,7 +28,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.border().cut.of_place(broadcast.0)
     }
 
-    /// The first cycle of the next window, at the latest.
+    /// The next window's first cycle, at the latest.
     fn next_window(&mut self) -> Cycle {
         self.clock.now() + self.border().cut.window()
     }
@@ -67,7 +66,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A broadcast has been opened on an outbound link, at the end of which it keeps its place among others.
+    /// A broadcast has been opened on an outbound link; at the link's end it keeps its place among others.
     #[cold]
     pub(in crate::control) fn opened_elsewhere(&mut self, link: LinkId, broadcast: Key) {
         let [_, region] = self.border().cut.ends(link);
@@ -75,7 +74,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.tell_region(region, before, Tiding::Opened(link, broadcast));
     }
 
-    /// The last flit of a broadcast is at one of its destinations, with this part.
+    /// A broadcast's last flit is at a destination, with this part.
     #[cold]
     pub(in crate::control) fn delivered_in_region(&mut self, part: PacketId, root: PacketId) {
         let (broadcast, at) = (self.key(part), self.clock.now());
@@ -96,7 +95,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Counts a destination of a broadcast; behind the last one, the channels of this region fall free.
+    /// Counts a broadcast's destination; behind the last one, the channels in this region fall free.
     fn count_reached(&mut self, broadcast: Key, destinations: u32, at: Cycle) {
         let reached = self.broadcasts.reached.entry(broadcast).or_default();
         *reached += 1;
@@ -112,8 +111,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The channels of a part fall free in a cycle, as far as they are in this region. The tokens of those that come in are
-    /// charged.
+    /// A part's channels fall free in a cycle, as far as they are in this region. Inbound channels are charged for their
+    /// tokens.
     fn free_part(&mut self, part: PacketId, at: Cycle) {
         let first = self.broadcasts.first_channel(part);
         let channels = self.flights.get(part).path()[first..].to_vec();
@@ -146,7 +145,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         elsewhere
     }
 
-    /// The EOP of a broadcast passes a channel of an outbound link in a cycle, and goes on behind it.
+    /// A broadcast's EOP passes an outbound link's channel in a cycle, and goes on behind it.
     #[cold]
     pub(in crate::control) fn end_goes_on(
         &mut self,
@@ -165,7 +164,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.tell_region(region, passes, tiding);
     }
 
-    /// The EOP of a broadcast passes the channel by which a part has come in a cycle, and goes on behind it.
+    /// A broadcast's EOP passes the channel by which a part has come in a cycle, and goes on behind it.
     pub(super) fn end_behind(&mut self, part: PacketId, at: Cycle) {
         let first = self.broadcasts.first_channel(part);
         let channel = self.flights.get(part).path()[first];

@@ -7,7 +7,7 @@ use crate::topology::{Compiled, End};
 use crate::{ChannelId, Circuit, Cycle, Place};
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// The node at the end of a flight's last link.
+    /// The node behind a flight's last link.
     pub(in crate::control) fn destination(&self, flight: PacketId) -> Place {
         match self.wiring().ends(self.last_link(flight)).1 {
             End::Node(place) => place,
@@ -15,7 +15,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The last flit of a broadcast is at one of its destinations.
+    /// A broadcast's last flit is at a destination.
     #[cold]
     pub(in crate::control) fn broadcast_delivered(&mut self, part: PacketId) {
         let root = self.broadcasts.root(part);
@@ -36,7 +36,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The packet has passed `count` more of the destinations of a broadcast, or will not reach them.
+    /// The packet has passed `count` more broadcast destinations, or will not reach them.
     pub(super) fn broadcast_passed(&mut self, root: PacketId, count: u32) {
         let whole = self.broadcasts.whole(root);
         whole.undelivered -= count;
@@ -57,7 +57,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.broadcast_answers(part, at, ack, 1);
     }
 
-    /// An answer for `count` destinations leaves the end of a part in cycle `at`.
+    /// An answer for `count` destinations leaves a part's end in cycle `at`.
     pub(super) fn broadcast_answers(&mut self, part: PacketId, at: Cycle, ack: Ack, count: u32) {
         let (root, switches) = {
             let part = self.broadcasts.part(part);
@@ -93,7 +93,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Header delays between the source and the end of a part.
+    /// Header delays between the source and a part's end.
     pub(super) fn travel(&self, part: PacketId) -> Cycle {
         let (flight, part) = (self.flights.get(part), self.broadcasts.part(part));
         if part.is_root && self.border.is_some() {
@@ -110,8 +110,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.end_part(root, 0, self.clock.now() + 1);
     }
 
-    /// The EOP, which bears the combined answer, passes the channels of a part from a place of its path on, the first in some
-    /// cycle, and then the branches in this region.
+    /// The EOP, which bears the combined answer, passes a part's channels from a path position on, the first in some cycle, and
+    /// then the branches in this region.
     pub(in crate::control) fn end_part(&mut self, id: PacketId, place: usize, mut passes: Cycle) {
         let part = self.broadcasts.parts.remove(&id).expect("it was under way");
         for place in place..self.flights.get(id).taken() {
@@ -139,7 +139,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The EOP is at a destination that is to be told of it.
+    /// The EOP is at a destination that awaits it.
     #[cold]
     pub(in crate::control) fn ended(&mut self, id: PacketId) -> Notice {
         let node = self.destination(id);
@@ -154,7 +154,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         ended
     }
 
-    /// Whether a channel is the first of a part of a broadcast, so that the channel upstream is one of another part.
+    /// Whether a channel is a broadcast part's first, so that the channel upstream belongs to another part.
     #[cold]
     pub(in crate::control) fn begins_a_part(&self, channel: ChannelId) -> bool {
         let flight = self.flights.get(self.channels.holder(channel));

@@ -1,4 +1,4 @@
-//! Broadcasts where something has failed; the rules are in the essay of [`crate::control::faults`].
+//! Broadcasts under faults; the essay of [`crate::control::faults`] has the rules.
 
 use super::{Control, Part};
 use crate::control::faults::Draw;
@@ -9,7 +9,7 @@ use crate::topology::{Compiled, Destination, End};
 use crate::{ChannelId, LinkId};
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// Whether no channel of a part has been opened: then nothing of the packet can be lost there.
+    /// Whether a part has no opened channel: then no flit can be lost there.
     pub(in crate::control) fn is_only_claimed(&self, part: PacketId) -> bool {
         let part = self.broadcasts.parts.get(&part);
         part.is_some_and(|part| part.opened.is_none())
@@ -20,13 +20,13 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         std::iter::successors(Some(part), |id| self.broadcasts.parts.get(id)?.parent)
     }
 
-    /// Whether what comes to the end of a flight is no packet any more, since a cable has died under it.
+    /// Whether a flight ends in garbage, since a cable has died under it.
     pub(in crate::control) fn is_garbage(&self, flight: PacketId) -> bool {
         self.way_to(flight)
             .any(|part| self.flights.get(part).fate == Fate::Lost)
     }
 
-    /// All channels between the source and the end of a flight, in no order.
+    /// All channels between the source and a flight's end, in no order.
     pub(in crate::control) fn channels_to(&self, flight: PacketId) -> Vec<ChannelId> {
         let paths = self.way_to(flight);
         paths
@@ -50,7 +50,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The cable of a branch that waits for a channel is dead: the switch goes on without the branch, and answers for the
+    /// A branch waits for a channel, and its cable is dead: the switch goes on without the branch, and answers for the
     /// destinations below. If no branch is left, the broadcast is sunk at the switch.
     #[cold]
     pub(in crate::control) fn refuse_branch(&mut self, motion: &mut M, branch: PacketId) {
@@ -110,7 +110,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The tail of a part that was sunk is in: the switch answers for the destinations below.
+    /// A sunk part's tail is in: the switch answers for the destinations below.
     #[cold]
     pub(in crate::control) fn part_drained(&mut self, part: PacketId) {
         let flight = self.flights.get(part);
@@ -129,7 +129,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.answer_for(part, pending.unwrap_or(below), ack);
     }
 
-    /// Garbage has come to a destination, which is not told.
+    /// Garbage has come to a destination, which is not notified.
     #[cold]
     pub(in crate::control) fn garbage_arrives(&mut self, part: PacketId) {
         let root = self.broadcasts.root(part);
@@ -137,13 +137,13 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.answer_for(part, 1, Ack::TimedOut);
     }
 
-    /// An answer for destinations that the packet does not reach leaves the end of a part now.
+    /// An answer for destinations that the packet does not reach leaves a part's end now.
     fn answer_for(&mut self, part: PacketId, count: u32, ack: Ack) {
         self.broadcast_passed(self.broadcasts.root(part), count);
         self.broadcast_answers(part, self.clock.now(), ack, count);
     }
 
-    /// The number of destinations below a link down.
+    /// The destination count below a link down.
     fn destinations_below(&self, link: LinkId, destination: Destination) -> u32 {
         let End::Switch { switch, .. } = self.wiring().ends(link).1 else {
             return 1;
@@ -154,8 +154,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         last.get() + 1 - first.get()
     }
 
-    /// Whether the combined answer does not reach the source: a cable of the broadcast has died since the packet took a channel
-    /// of it, or the answer has come wrong over some link.
+    /// Whether the combined answer does not reach the source: a cable has died since the broadcast took a channel on it, or the
+    /// answer has come wrong over some link.
     #[cold]
     pub(in crate::control) fn combined_answer_fails(&mut self, root: PacketId) -> bool {
         let faults = self.faults.as_ref().expect("something may fail");

@@ -1,4 +1,4 @@
-//! Cables: when they die, what is lost on them, when they live again.
+//! Cables: deaths, losses, repairs.
 
 use super::{Control, Faults, NEVER};
 use crate::control::PacketId;
@@ -17,7 +17,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         [link, self.channels.hop(link).reverse]
     }
 
-    /// The cable of a link is dead from the cycle on that is executed next.
+    /// A link's cable is dead from the cycle on that is executed next.
     pub fn cut(&mut self, motion: &mut M, link: LinkId) {
         let now = self.clock.now();
         for link in self.both_ways(link) {
@@ -83,7 +83,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The cable of a channel that is taken dies before this cycle: the packet there is lost, unless it has crossed.
+    /// A taken channel's cable dies before this cycle: the packet there is lost, unless it has crossed.
     fn lose_what_crosses(&mut self, motion: &mut M, channel: ChannelId) {
         let packet = self.channels.holder(channel);
         // A channel that waits only for the EOP has no packet.
@@ -101,7 +101,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A packet is lost on one of its channels.
+    /// A packet is lost on a channel.
     pub(in crate::control) fn lose_over(&mut self, packet: PacketId, channel: ChannelId) {
         let flight = self.flights.get_mut(packet);
         flight.fate = Fate::Lost;

@@ -8,7 +8,7 @@ use crate::topology::Compiled;
 use crate::{ChannelId, Circuit, Cycle};
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// The last flit of a packet, or what has become of it, is at its destination. Returns what the destination hears.
+    /// A packet's last flit, or garbage in its place, is at its destination. Returns the destination's notice.
     #[cold]
     pub(in crate::control) fn arrive_at_last(
         &mut self,
@@ -35,7 +35,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Whether the body of a packet is wrong at its destination.
+    /// Whether a packet's body is wrong at its destination.
     fn is_damaged(&mut self, packet: PacketId) -> bool {
         let flight = self.flights.get(packet);
         let (spec, sequence) = (flight.spec, flight.sequence);
@@ -57,7 +57,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         damaged
     }
 
-    /// A packet to one node has ended, and nobody answers: the source gives up at its timeout.
+    /// A packet to one node has ended without an answer: the source gives up at its timeout.
     pub(super) fn lose(&mut self, motion: &mut M, packet: PacketId) {
         let broken = self.flights.get(packet).broken;
         self.break_off(motion, packet, broken.into());
@@ -66,8 +66,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             .schedule(self.clock.now(), Event::Acknowledged(packet));
     }
 
-    /// The circuit of a packet that has ended is broken at a channel: the channels beyond fall free, and the destination hears of
-    /// a bad EOP if it has heard of the packet and waits.
+    /// An ended packet's circuit is broken at a channel: the channels beyond fall free, and the destination receives a bad EOP
+    /// if it has been notified of the packet and waits.
     fn break_off(&mut self, motion: &mut M, packet: PacketId, place: usize) {
         let flight = self.flights.get_mut(packet);
         flight.fate = Fate::Lost;

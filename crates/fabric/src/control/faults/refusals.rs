@@ -9,7 +9,7 @@ use crate::topology::Compiled;
 use crate::{ChannelId, Cycle};
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// A header comes to the end of a link. Returns whether it is to be routed in the usual way.
+    /// A header comes to a link's end. Returns whether it is to be routed in the usual way.
     #[cold]
     pub(in crate::control) fn header_passes(
         &mut self,
@@ -29,7 +29,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             }
             return false;
         }
-        // What was fixed for the switch before is over.
+        // The choice fixed for the previous switch is over.
         self.flights.get_mut(packet).only = ANY_LINK;
         self.failing().known.is_empty() || self.takes_no_detour(channel, packet)
     }
@@ -42,7 +42,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Sinks the worms whose headers have come in this cycle and go nowhere.
+    /// Sinks the worms after their headers have come in this cycle without a way on.
     #[cold]
     pub(in crate::control) fn sink_headers(&mut self, motion: &mut M) {
         let mut sinking = std::mem::take(&mut self.failing().sinking);
@@ -52,7 +52,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.failing().sinking = sinking;
     }
 
-    /// Refuses the headers of a group that have only dead links to go on by.
+    /// Refuses a group's headers that have only dead links to go on by.
     #[cold]
     pub(in crate::control) fn refuse_headers(&mut self, motion: &mut M, number: GroupId) {
         let (outputs, ..) = self.crossbar.outputs(number);
@@ -90,7 +90,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Sinks a worm, behind the events of the cycle.
+    /// Sinks a worm, behind the cycle's events.
     pub(in crate::control) fn sink(&mut self, motion: &mut M, channel: ChannelId) {
         let now = self.clock.now();
         let packet = self.channels.holder(channel);
@@ -115,8 +115,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// The tail of a worm that is sunk was sent in a cycle: the worm is drained when the tail is in, and after the cycle in which
-    /// it was sunk. Both movers report a tail in time for that, but not in the same cycle.
+    /// A sunk worm's tail was sent in a cycle: the worm is drained when the tail is in, and after the cycle in which it was
+    /// sunk. Both movers report a tail in time for that, but not in the same cycle.
     #[cold]
     fn sunk_whole(&mut self, channel: ChannelId, sent: Cycle) {
         let packet = self.channels.holder(channel);
@@ -126,7 +126,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.free_behind_the_tail(channel, drained);
     }
 
-    /// The tail of a packet that is sunk is in.
+    /// A sunk packet's tail is in.
     #[cold]
     pub(in crate::control) fn drained(&mut self, motion: &mut M, packet: PacketId) {
         let flight = self.flights.get(packet);

@@ -1,18 +1,17 @@
-//! The routing tables of the sources, where they know of dead cables.
+//! The sources' routing tables with dead cables.
 //!
-//! If all ways of a pair of nodes are alive by the tables, its packets are routed as always. Else the source fixes the way: in
-//! a tree, at each switch of the ascent it names one of the up-links from which, by the tables, a living way leads down to the
-//! destination; which one, a hash of source, number of the packet and switch says, as in arbitration. In a torus the packet
-//! goes the other way round a ring if the shorter way is dead. Among parallel links down the switch chooses, as always. A
-//! packet without a way is refused by its adapter, as over a dead cable of its own, and so is a broadcast whose tree is not
-//! alive.
+//! If all ways between two nodes are alive by the tables, their packets are routed as always. Else the source fixes the way: in
+//! a tree, at each switch in the ascent it names an up-link from which, by the tables, a living way leads down to the
+//! destination; a hash over source, packet number and switch selects it, as in arbitration. In a torus the packet goes the
+//! other way round a ring if the shorter way is dead. Among parallel links down the switch chooses, as always. A packet without
+//! a way is refused by its adapter, as over its own dead cable, and so is a broadcast with a dead cable in its tree.
 //!
 //! *Simplified:* a header reads the tables where it is; if they change while it is under way, it goes on by the new ones, and
 //! may find that no way leads on from there.
 //!
 //! *No deadlock.* In a tree the fixed ways are ways up, then down, like all others; so the argument for adaptive ascents holds.
-//! In a torus the order of dimensions stays, and a packet that goes round a ring the longer way crosses the dateline at most
-//! once, too.
+//! In a torus the dimension order stays, and a packet that goes round a ring the longer way crosses the dateline at most once,
+//! too.
 
 use super::{Control, Faults};
 use crate::control::arbitration;
@@ -30,7 +29,7 @@ use std::fmt::{self, Display, Formatter};
 /// Why no packet can go from one place to another: the cables that the tables know to be dead leave no way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoWay {
-    /// The dead cables on the ways between the two places, each by one of its links, in the order of their numbers.
+    /// The dead cables on the ways between the two places, each by one link, in the order of their numbers.
     pub cut: Vec<LinkId>,
     message: String,
 }
@@ -43,7 +42,7 @@ impl Display for NoWay {
 
 impl Error for NoWay {}
 
-/// Cables that a message names; of others it gives the number.
+/// Cables that a message names; it counts the others.
 const NAMED: usize = 4;
 
 impl Faults {
@@ -71,10 +70,10 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         // A packet that was refused may have a way now, but it asks for it by itself.
     }
 
-    /// Whether the tables know a way.
+    /// Whether the tables have a way.
     ///
     /// # Errors
-    /// Which cables leave none.
+    /// If there is no way, with the dead cables.
     pub fn way(&self, from: Place, to: Place) -> Result<(), NoWay> {
         let Some(faults) = &self.faults else {
             return Ok(());
@@ -111,7 +110,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         Err(NoWay { cut, message })
     }
 
-    /// The plan of a packet by the tables; none if they know no way.
+    /// A packet's plan by the tables; `None` without a way.
     #[cold]
     pub(in crate::control) fn known_plan(&self, spec: &PacketSpec, sequence: u32) -> Option<u32> {
         let faults = self.faults.as_ref().expect("something may fail");
@@ -151,7 +150,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Whether a packet may get another plan at its first switch: whether no cable of that way is known to be dead.
+    /// Whether a packet may get another plan at its first switch: whether the tables list no dead cable on that way.
     pub(in crate::control) fn may_settle(&self, header: &Header, plan: u32) -> bool {
         let Some(faults) = self.faults.as_ref().filter(|faults| faults.cuts()) else {
             return true;
@@ -167,7 +166,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.routing.may_cross_any(source, node, &faults.known)
     }
 
-    /// Answers the next packet of a queue at once if it has no way. Returns whether it does.
+    /// Answers a queue's next packet immediately if it has no way. Returns whether it does.
     #[cold]
     pub(in crate::control) fn refuses_next(
         &mut self,
@@ -194,8 +193,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         true
     }
 
-    /// A header of a packet whose way the source fixes joins the group of the link that is fixed. Returns whether the header is
-    /// to be routed in the usual way instead.
+    /// If the source fixes the packet's way, its header joins the group of the fixed link. Returns whether the header is to be
+    /// routed in the usual way instead.
     #[cold]
     pub(super) fn takes_no_detour(&mut self, channel: ChannelId, packet: PacketId) -> bool {
         let flight = self.flights.get(packet);

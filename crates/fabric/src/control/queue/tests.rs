@@ -1,4 +1,4 @@
-//! Queues that share a store, against lists of their own.
+//! Queues that share a store, against separate lists.
 
 use super::{Offer, Offers, Queue};
 use crate::topology::Destination;
@@ -22,8 +22,8 @@ fn offer(token: u64) -> Offer {
 }
 
 proptest! {
-    /// Packets leave in the order in which they came, those of high priority before all others, whatever other queues do with
-    /// the same store.
+    /// Packets leave in the order in which they came, high priority before all others, independently of other queues in the
+    /// same store.
     #[test]
     fn packets_leave_in_their_order(
         steps in prop::collection::vec((0_usize..3, prop::option::of(any::<bool>())), 1..200),

@@ -1,13 +1,13 @@
-//! # Broadcast routes: a fixed tree to a contiguous range of nodes
+//! # Broadcast routes: a fixed tree to a contiguous node range
 //!
 //! A broadcast packet climbs a fixed path, never an adaptive one, to the lowest switch that covers its range and its source.
-//! There it turns, and from there on each switch sends it on to all of its children that have nodes of the range: a contiguous
-//! range of its down-links (petrini2001, "Broadcast tree for a 16-node network"; public Elan3 headers). Of parallel links the
-//! broadcast takes the first. The source may lie in the range; it then receives its own packet.
+//! There it turns, and from there on each switch sends it on to all its children that have nodes in the range: a contiguous
+//! range of its down-links (petrini2001, "Broadcast tree for a 16-node network"; public Elan3 headers). Among parallel links
+//! the broadcast takes the first. The source may lie in the range; it then receives its own packet.
 //!
-//! With [`Broadcast::Serialised`] the up-link is number 0 of every switch, so that all broadcasts use the switches with
-//! member number 0: one tree with one root. With [`Broadcast::BySource`] different sources climb to different roots, and
-//! the trees of two broadcasts meet again at the nodes: they may deadlock (`control::broadcast`).
+//! With [`Broadcast::Serialised`] the up-link is number 0 at every switch, so that all broadcasts use the switches with member
+//! number 0: one tree with one root. With [`Broadcast::BySource`] different sources climb to different roots, and two
+//! broadcasts' trees meet again at the nodes: they may deadlock (`control::broadcast`).
 
 use super::FatTree;
 use crate::id::{LinkId, Place, SwitchId};
@@ -16,7 +16,7 @@ use crate::topology::destination::Destination;
 use crate::topology::wiring::{End, Wiring};
 
 impl FatTree {
-    /// The level of the switch where a packet turns: the lowest that covers the source and all destinations.
+    /// The level where a packet turns: the lowest that covers the source and all destinations.
     pub fn turn_level(&self, source: Place, destination: Destination) -> usize {
         // All nodes between two nodes are below every switch that is above both.
         let (first, last) = (destination.first(), destination.last());
@@ -33,7 +33,7 @@ impl FatTree {
         self.output(switch, self.down_links(level) + number)
     }
 
-    /// The down-links by which a broadcast leaves a switch that covers some of its destinations, in their order.
+    /// The down-links by which a broadcast leaves a switch that covers some destinations, in their order.
     pub fn broadcast_descent(
         &self,
         switch: SwitchId,
@@ -48,7 +48,7 @@ impl FatTree {
             .map(move |child| self.output(switch, child * parallel))
     }
 
-    /// All links of a broadcast: the ascent, then the descent level by level.
+    /// All links in a broadcast: the ascent, then the descent level by level.
     pub fn broadcast_route(
         &self,
         source: Place,

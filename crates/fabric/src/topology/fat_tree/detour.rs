@@ -6,7 +6,7 @@ use crate::topology::wiring::{End, Wiring};
 use std::ops::RangeInclusive;
 
 impl FatTree {
-    /// The up-links of a switch.
+    /// A switch's up-links.
     pub(super) fn ascents(&self, switch: SwitchId) -> impl Iterator<Item = LinkId> {
         let down = self.down_links(self.switch_level(switch));
         (down..self.ports(switch)).map(move |port| self.output(switch, port))
@@ -29,11 +29,11 @@ impl FatTree {
         }
     }
 
-    /// For each place the level of the lowest of some dead cables on the ways up from it; `u8::MAX` if there is none. A packet may
+    /// For each place the level of the lowest dead cable on the ways up from it; `u8::MAX` without a dead cable. A packet may
     /// cross a cable above its source or above its destination if the cable's level is below that where the packet turns.
     pub(super) fn lowest(&self, dead: &[LinkId]) -> Vec<u8> {
         let mut lowest = vec![u8::MAX; self.places() as usize];
-        // The two links of a cable have the same lower end.
+        // A cable's two links have the same lower end.
         let ups = dead.iter().filter(|&&link| self.is_up(link));
         let mut below: Vec<(usize, RangeInclusive<Place>)> = ups
             .map(|&link| match self.ends(link).0 {

@@ -14,18 +14,18 @@ use std::ops::RangeInclusive;
 /// Switches on the longest path.
 pub(super) const MAX_TAGS: usize = 2 * MAX_LEVELS - 1;
 
-/// What one switch is told to do with a packet.
+/// A routing instruction for one switch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// Take any up-link: the switch chooses the least loaded.
     Adaptive,
     /// Take this up-link, counted from 0.
     Up(u16),
-    /// Go down to this child, counted from 0: over the least loaded of the links to it, if there are several.
+    /// Go down to this child, counted from 0: over the least loaded link to it, if there are several.
     Down(u16),
 }
 
-/// The tags of a path, in the order in which the switches consume them.
+/// A path's tags, in the order in which the switches consume them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Route {
     tags: [Tag; MAX_TAGS],
@@ -38,7 +38,7 @@ impl Route {
         &self.tags[..usize::from(self.len)]
     }
 
-    /// Links of the path: one more than its switches.
+    /// Links on the path: one more than its switches.
     pub fn links(&self) -> usize {
         usize::from(self.len) + 1
     }
@@ -47,10 +47,10 @@ impl Route {
 impl FatTree {
     /// The minimal route from `source` to `destination`: up to a nearest common ancestor, then down.
     ///
-    /// The switches of the descent are determined by the destination. The ascent leaves the choice to the switches, or fixes the
-    /// up-link of each switch: to the destination modulo the number of up-links, as the Elan3 route tables do where they are not
-    /// adaptive, or to the child above the source modulo the number of up-links, or as [`Ascent`] says of the tables of today.
-    /// Among parallel links down the switch chooses in all cases; this is assumed, since the paper's trees have no parallel links.
+    /// The descent's switches are determined by the destination. The ascent leaves the choice to the switches, or fixes each
+    /// switch's up-link: to the destination modulo the up-link count, as the Elan3 route tables do where they are not adaptive,
+    /// or to the child above the source modulo the up-link count, or as [`Ascent`] describes for today's tables. Among parallel
+    /// links down the switch chooses in all cases; this is assumed, since the paper's trees have no parallel links.
     pub fn route(&self, source: Place, destination: Place, ascent: Ascent) -> Route {
         let turn = self.common_level(source, destination);
         let mut route = Route {
@@ -63,7 +63,7 @@ impl FatTree {
         route
     }
 
-    /// Tag number `place` of the route from a source to a destination, if the route turns in level `turn`.
+    /// Tag number `place` on the route from a source to a destination, if the route turns in level `turn`.
     #[inline]
     fn tag(
         &self,
@@ -98,8 +98,8 @@ impl FatTree {
         }
     }
 
-    /// An up-link of a switch of a level by a number that is spread evenly: over the parents first, then over the parallel links
-    /// to each (Zahavi's numbering of parallel ports).
+    /// An up-link on a level by a number that is spread evenly: over the parents first, then over the parallel links to each
+    /// (Zahavi's parallel port numbering).
     fn spread(&self, level: usize, number: u32) -> u16 {
         let (up, parallel) = (self.up_links(level), self.parallel_links(level));
         let parents = up / parallel;
@@ -108,8 +108,8 @@ impl FatTree {
     }
 }
 
-/// The routing of a tree: up to a nearest common ancestor, then down. The plan is the level where the packet turns. The channels
-/// of a link are all alike, and nobody asks which of them a packet may take, unless they are `PARTED` into traffic classes.
+/// A tree's routing: up to a nearest common ancestor, then down. The plan is the level where the packet turns. A link's
+/// channels are all alike, and a packet may take any, unless they are `PARTED` into traffic classes.
 #[derive(Clone, Debug)]
 pub struct Climb<const PARTED: bool = false> {
     tree: FatTree,
@@ -118,7 +118,7 @@ pub struct Climb<const PARTED: bool = false> {
 }
 
 impl Climb {
-    /// The routing of a tree by two rules: for ascents and for broadcasts.
+    /// A tree's routing by two rules: for ascents and for broadcasts.
     pub fn new(tree: &FatTree, ascent: Ascent, broadcast: Broadcast) -> Self {
         Climb {
             tree: tree.clone(),
@@ -127,7 +127,7 @@ impl Climb {
         }
     }
 
-    /// The same routing where the channels of a link are parted into traffic classes.
+    /// The same routing with a link's channels divided into traffic classes.
     pub fn parted(self) -> Climb<true> {
         let Climb {
             tree,
@@ -153,7 +153,7 @@ impl<const PARTED: bool> Routing for Climb<PARTED> {
         &self.tree
     }
 
-    /// Two children and two up-links of each switch have all the dependencies of more, and four levels those of more levels.
+    /// Two children and two up-links per switch have all the dependencies that more have, and four levels stand for more.
     fn model(&self) -> Option<Box<dyn Routing>> {
         let tree = &self.tree;
         let levels = tree.levels().min(4);
@@ -165,8 +165,8 @@ impl<const PARTED: bool> Routing for Climb<PARTED> {
         }))
     }
 
-    /// Each child has one group of all links to it (one link, unless there are parallel links). The ports above have either one
-    /// group for all up-links (adaptive ascent) or one group for each up-link.
+    /// Each child has one group with all links to it (one link, unless there are parallel links). The ports above have either
+    /// one group for all up-links (adaptive ascent) or one group for each up-link.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool {
         let level = self.tree.switch_level(switch);
         let down = self.tree.down_links(level);

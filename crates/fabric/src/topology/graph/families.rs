@@ -1,36 +1,36 @@
-//! # Families of graphs: networks that a few numbers describe
+//! # Graph families: networks that a few numbers describe
 //!
-//! | family | switches | links of a switch | diameter |
+//! | family | switches | links per switch | diameter |
 //! |---|---|---|---|
-//! | *Slim Fly* of a prime q = 4w + δ, δ = ±1 (Besta and Hoefler, SC 2014): the graphs of `McKay`, Miller and Siran | 2 q² | (3 q - δ) / 2 | 2 |
-//! | *`PolarFly`* of a prime q (Lakhotia et al., SC 2022): the polarity graphs of Erdős and Rényi | q² + q + 1 | q + 1, of q + 1 switches q | 2 |
+//! | *Slim Fly* for a prime q = 4w + δ, δ = ±1 (Besta and Hoefler, SC 2014): the graphs by `McKay`, Miller and Siran | 2 q² | (3 q - δ) / 2 | 2 |
+//! | *`PolarFly`* for a prime q (Lakhotia et al., SC 2022): the polarity graphs by Erdős and Rényi | q² + q + 1 | q + 1, at q + 1 switches q | 2 |
 //! | *Jellyfish* (Singla et al., NSDI 2012): a random graph with equal degrees | any | the degree | by the draw |
 //! | *Xpander* (Valadarsky et al., `CoNEXT` 2016): d + 1 groups, a random matching between each two | a multiple of d + 1 | d | by the draw |
-//! | *Megafly* (Flajslik et al., ISC 2018), also Dragonfly+: groups of leaves below spines, the spines joined to other groups | 2 a g | a at a leaf, a + h at a spine | 3 between leaves |
+//! | *Megafly* (Flajslik et al., ISC 2018), also Dragonfly+: groups with leaves below spines, the spines joined to other groups | 2 a g | a at a leaf, a + h at a spine | 3 between leaves |
 //!
-//! *Slim Fly.* Switches are (0, x, y) and (1, m, c) with coordinates modulo q. With a primitive root ξ and two sets X and X' of its
-//! powers, (0, x, y) and (0, x, y') are joined if y - y' is in X, (1, m, c) and (1, m, c') if c - c' is in X', and (0, x, y) and
-//! (1, m, c) if y = m x + c. *`PolarFly`.* Switches are the points of the projective plane over q; two are joined if the product of
-//! their coordinates is 0. Powers of primes are left out.
+//! *Slim Fly.* Switches are (0, x, y) and (1, m, c) with coordinates modulo q. With a primitive root ξ and two sets X and X'
+//! with its powers, (0, x, y) and (0, x, y') are joined if y - y' is in X, (1, m, c) and (1, m, c') if c - c' is in X', and (0,
+//! x, y) and (1, m, c) if y = m x + c. *`PolarFly`.* Switches are the points in the projective plane over q; two are joined if
+//! their coordinates' product is 0. Prime powers are left out.
 //!
-//! *Jellyfish.* Ends of cables are paired at random; pairs that join a switch to itself, or two switches a second time, are crossed with
-//! other cables at random. Draws that are in several parts are drawn again. The draws are those of `SplitMix64`, by a seed, and are
-//! part of the model. *Megafly.* The links of a group to other groups are shared out evenly, as in a dragonfly.
+//! **Jellyfish.* Cable ends are paired at random; pairs that join a switch to itself, or two switches a second time, are
+//! crossed with other cables at random. Draws that are in several parts are drawn again. The draws come from `SplitMix64`, by a
+//! seed, and belong to the model. *Megafly.* A group's links to other groups are shared out evenly, as in a dragonfly.
 
 use super::super::error::TopologyError;
 use super::{MAX_SWITCHES, Plan, distances, joined};
 use crate::hash::mixed;
 use std::collections::BTreeSet;
 
-/// A family, and the numbers of a member; see the essay of the module.
+/// A family, and a member's numbers; see the module essay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Family {
-    /// Of a prime of at least 3.
+    /// For a prime of at least 3.
     SlimFly {
         /// The prime.
         order: u32,
     },
-    /// Of a prime.
+    /// For a prime.
     PolarFly {
         /// The prime.
         order: u32,
@@ -39,39 +39,39 @@ pub enum Family {
     Jellyfish {
         /// Switches.
         switches: u32,
-        /// Links of each switch to others.
+        /// Links per switch to others.
         degree: u32,
-        /// The seed of the draws.
+        /// The seed for the draws.
         seed: u64,
     },
     /// Random matchings.
     Xpander {
-        /// Switches, a multiple of the degree and 1.
+        /// Switches, a multiple of the degree plus 1.
         switches: u32,
-        /// Links of each switch to others.
+        /// Links per switch to others.
         degree: u32,
-        /// The seed of the draws.
+        /// The seed for the draws.
         seed: u64,
     },
-    /// Groups of leaves and spines.
+    /// Groups with leaves and spines.
     Megafly {
-        /// Leaves of a group, and spines.
+        /// Leaves per group, and spines.
         group: u32,
-        /// Links of a spine to other groups.
+        /// Links per spine to other groups.
         global: u32,
         /// Groups.
         groups: u32,
     },
 }
 
-/// Most draws of a random graph until one is connected.
+/// Most random graph draws until one is connected.
 const MOST_DRAWS: u64 = 1000;
 
 impl Family {
     /// The graph with so many nodes at each switch, in a Megafly at each leaf.
     ///
     /// # Errors
-    /// If there is no such member, with the key of the number.
+    /// If there is no such member, with the number's key.
     pub fn plan(self, terminals: u32) -> Result<Plan, TopologyError> {
         let (switches, cables) = match self {
             Family::SlimFly { order } => slim_fly(order)?,
@@ -128,14 +128,14 @@ impl Family {
     }
 }
 
-/// Names of switches, and cables.
+/// Switch names, and cables.
 type Made = (Vec<String>, Vec<(u32, u32)>);
 
 fn wrong<T>(key: &str, message: String, allowed: impl Into<String>) -> Result<T, TopologyError> {
     Err(TopologyError::new(key, message, allowed))
 }
 
-/// Checks that a number is a prime of at least 3, and so small that a graph of `switches` is no larger than graphs may be.
+/// Checks that a number is a prime of at least 3, and so small that a graph with `switches` is within the graph limits.
 fn check_prime(noun: &str, q: u32, switches: impl Fn(u32) -> u32) -> Result<(), TopologyError> {
     let is_prime = |q: u32| q > 2 && (2..q).all(|divisor| !q.is_multiple_of(divisor));
     let fits = |q: u32| q < 64 && switches(q) as usize <= MAX_SWITCHES && is_prime(q);
@@ -162,7 +162,7 @@ fn slim_fly(q: u32) -> Result<Made, TopologyError> {
     };
     let is_primitive = |&root: &u32| powers(root).iter().filter(|&&power| power == 1).count() == 1;
     let root = (2..q).find(is_primitive).expect("a prime has one");
-    // The even powers; for q = 4w - 1 odd ones from the middle on, so that the set has the negative of each member.
+    // The even powers; for q = 4w - 1 odd ones from the middle on, so that the set has each member's negative.
     let is_in = |exponent: &usize| {
         let is_odd = q % 4 == 3 && *exponent >= q as usize / 2;
         exponent % 2 == usize::from(is_odd)
@@ -178,7 +178,7 @@ fn slim_fly(q: u32) -> Result<Made, TopologyError> {
             let ends = set
                 .iter()
                 .map(|step| (number(side, column, row), number(side, column, row + step)));
-            // The set has the negative of each member: each cable comes from both ends.
+            // The set has each member's negative: each cable comes from both ends.
             cables.extend(ends.filter(|(a, b)| a < b));
         }
         let across = (0..q).map(|m| (number(0, column, row), number(1, m, row + (q - m) * column)));
@@ -260,7 +260,7 @@ fn drawn(
     )
 }
 
-/// A stream of numbers: `SplitMix64`.
+/// A number stream: `SplitMix64`.
 struct Draws(u64);
 
 impl Draws {

@@ -1,29 +1,30 @@
 //! # Forwarding by tables: up*/down* routing, shortest ways, given tables
 //!
-//! *Up*/down**: packets take a shortest legal way, up and then down; where ways up and ways down are equally short, they go down. The
-//! tables (`tables.rs`) have, for each switch and each switch with nodes, a *leaf*, the links by which the shortest legal ways begin,
-//! and the links by which the shortest ways begin that only go down. The link over which a packet has come tells which of the two
-//! holds: what has gone down never goes up.
+//! *Up*/down**: packets take a shortest legal way, up and then down; where ways up and ways down are equally short, they go
+//! down. The tables (`tables.rs`) have, for each switch and each switch with nodes, a *leaf*, the links by which the shortest
+//! legal ways begin, and the links by which the shortest ways begin that only go down. The link over which a packet has come
+//! determines which list holds: a packet that has gone down never goes up.
 //!
-//! *Minimal*: packets take any of the shortest ways (`shortest.rs`). *Valiant*: a shortest way to a random leaf, and a shortest way on
-//! from there; packets between nodes of one leaf stay there. *UGAL-L*: see [`Misrouting::UgalLocal`].
+//! *Minimal*: packets take any shortest way (`shortest.rs`). *Valiant*: a shortest way to a random leaf, and a shortest way on
+//! from there; packets between nodes at one leaf stay there. *UGAL-L*: see [`Misrouting::UgalLocal`].
 //!
-//! ## Which of several links
+//! ## The choice among links
 //!
-//! A hash of the destination and the switch chooses, plus the *plan* of the packet: a number that is 0 for fixed ways. As in a
-//! tree, [`Ascent`] says what is fixed. *Adaptive*: the plan is drawn for each packet, and its first switch changes it so that the
-//! first link is the one with the lowest load, of equals the drawn one. (The engine compares loads at each switch only among links
-//! that all packets of a group may take alike, which legal ways are not; beyond the first switch the draw spreads packets.)
-//! *Source-fixed*: a hash of source and switch. *Flow hash*: a hash of source, destination and switch. *Deterministic* and
-//! *destination-modulo*: the plan is 0.
+//! A hash over destination and switch chooses, plus the packet's *plan*: a number that is 0 for fixed ways. As in a tree,
+//! [`Ascent`] determines the fixed choices. *Adaptive*: the plan is drawn for each packet, and its first switch changes it so
+//! that the first link is the one with the lowest load, among equals the drawn one. (The engine compares loads at each switch
+//! only among links that all packets in a group may take alike, which legal ways are not; beyond the first switch the draw
+//! spreads packets.) *Source-fixed*: a hash over source and switch. *Flow hash*: a hash over source, destination and switch.
+//! *Deterministic* and *destination-modulo*: the plan is 0.
 //!
-//! A plan also has the random leaf and the number of links to it, if the packet goes there.
+//! A plan also has the random leaf and the link count to it, if the packet goes there.
 //!
-//! *Faults.* A packet whose way is dead takes the next plan whose way lives, if there is one, with fixed ways, too. Plans differ
-//! by the links of the same shortest ways, and by random leaves, if there are any; levels and tables stay those of the whole graph.
+//! **Faults.* A packet with a dead way takes the next plan with a living way, if there is one, with fixed ways, too. Plans
+//! differ by the links on the same shortest ways, and by random leaves, if there are any; levels and tables stay those for the
+//! whole graph.
 //!
-//! *No deadlock.* Up*/down* ways are legal; shortest ways have [`Layers`](super::Layers), once for each of their two parts if packets
-//! go by random leaves. [`Routing::dependencies`] lists what a packet may hold and wait for.
+//! *No deadlock.* Up*/down* ways are legal; shortest ways have [`Layers`](super::Layers), once for each part if packets go by
+//! random leaves. [`Routing::dependencies`] lists a packet's possible holds and waits.
 
 use super::layers::{Shape, Wait};
 use super::shortest;
@@ -42,38 +43,38 @@ use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-/// The routing of a graph; see the essay of the module. Cheap to clone.
+/// A graph's routing; see the module essay. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Forwarding {
     graph: Graph,
     ascent: Ascent,
-    /// The rule of shortest ways; none with other ways.
+    /// The shortest ways' rule; `None` with other ways.
     rule: Option<Misrouting>,
-    /// Whether packets may go by way of a random leaf.
+    /// Whether packets may go through a random leaf.
     misroutes: bool,
     tables: Arc<Tables>,
-    /// By leaf, and then by leaf: the links between them, if packets may go by way of a random leaf.
+    /// By leaf, and then by leaf: the links between them, if packets may go through a random leaf.
     links: Arc<[u8]>,
 }
 
-/// Bits of a plan that choose among links.
+/// Bits in a plan that choose among links.
 const SPREAD: u32 = 10;
 const _: () = assert!(MAX_ARITY <= 1 << SPREAD, "the ports of a switch have room");
 
-/// Bits of a plan that hold the links to the random leaf; the others are its number.
+/// Bits in a plan that hold the links to the random leaf; the others are its number.
 const LINKS: u32 = 6;
 const _: () = assert!(MAX_PATH <= 1 << LINKS, "the links of a way have room");
 
 /// How a header may leave a switch.
 enum Choices<'a> {
-    /// By one of these ports, towards the switch of its destination.
+    /// By one of these ports, towards its destination's switch.
     Onward(&'a [u16]),
-    /// By the port of its destination.
+    /// By its destination's port.
     Home(u16),
 }
 
 impl Forwarding {
-    /// The routing of a graph by a rule for the choice among links.
+    /// A graph's routing by a rule for the choice among links.
     pub fn new(graph: &Graph, ascent: Ascent) -> Self {
         let rule = match graph.routes() {
             Some(_) => None,
@@ -121,14 +122,14 @@ impl Forwarding {
         (self.misroutes && header.hops < links as usize).then_some(via)
     }
 
-    /// The random leaf of a plan, and the links to it; no links in a plan without such a leaf.
+    /// A plan's random leaf, and the links to it; no links in a plan without such a leaf.
     #[inline]
     fn read(plan: u32) -> (u16, u32) {
         let via = plan >> SPREAD >> LINKS;
         (via as u16, plan >> SPREAD & ((1 << LINKS) - 1))
     }
 
-    /// The plan of packets from a leaf by way of another one.
+    /// The plan for packets from a leaf through another one.
     fn plan_by(&self, from: u16, via: u16, spread: u32) -> u32 {
         match self.links_between(from, via) {
             0 => spread,
@@ -136,24 +137,24 @@ impl Forwarding {
         }
     }
 
-    /// The links of the shortest ways between two leaves.
+    /// The links on the shortest ways between two leaves.
     fn links_between(&self, from: u16, to: u16) -> u32 {
         self.links[usize::from(from) * self.tables.leaves.len() + usize::from(to)].into()
     }
 
-    /// The leaves of two nodes, if packets between them may go by way of a random leaf.
+    /// Two nodes' leaves, if packets between them may go by way of a random leaf.
     fn may_misroute(&self, source: Place, node: Place) -> Option<[u16; 2]> {
         let leaves = [source, node].map(|place| self.home(place).leaf);
         (self.misroutes && leaves[0] != leaves[1]).then_some(leaves)
     }
 
-    /// The number of plans that packets between two nodes may have.
+    /// The count of plans that packets between two nodes may have.
     fn count(&self, source: Place, node: Place) -> u32 {
         let leaves = self.may_misroute(source, node);
         self.tables.widest * leaves.map_or(1, |_| self.tables.leaves.len() as u32)
     }
 
-    /// The plan of a number, below the number of plans.
+    /// The plan with a number, below the plan count.
     fn plan_of(&self, source: Place, node: Place, number: u32) -> u32 {
         let Some([from, _]) = self.may_misroute(source, node) else {
             return number;
@@ -162,7 +163,7 @@ impl Forwarding {
         self.plan_by(from, via as u16, spread)
     }
 
-    /// The number of a plan.
+    /// A plan's number.
     fn number_of(&self, source: Place, node: Place, plan: u32) -> u32 {
         let spread = plan & ((1 << SPREAD) - 1);
         let Some([from, _]) = self.may_misroute(source, node) else {
@@ -175,7 +176,7 @@ impl Forwarding {
         u32::from(via) * self.tables.widest + spread
     }
 
-    /// The row of a switch.
+    /// A switch's row.
     #[inline]
     fn row(&self, switch: SwitchId) -> Row {
         self.tables.rows[within(switch.get(), self.tables.rows.len())]
@@ -187,7 +188,7 @@ impl Forwarding {
         self.tables.homes[within(destination.get(), self.tables.homes.len())]
     }
 
-    /// Where in a list of ports the packets of a plan begin to count.
+    /// Where in a port list a plan's packets begin to count.
     #[inline]
     fn start(&self, header: &Header, plan: u32) -> u64 {
         let (source, destination) = match self.ascent {
@@ -203,7 +204,7 @@ impl Forwarding {
         (mixed(ends ^ switch) >> 1) + u64::from(spread) // does not overflow
     }
 
-    /// The class of the channel that a header takes, where there are several.
+    /// The channel class that a header takes, where there are several.
     #[inline]
     fn class(&self, header: &Header) -> Option<u32> {
         let tables = &self.tables;
@@ -238,7 +239,7 @@ impl Forwarding {
         })
     }
 
-    /// The plan that begins with the least loaded of the links which a header may take, of equals the first one from the header's own
+    /// The plan that begins with the least loaded link that a header may take, among equals the first one from the header's own
     /// plan on; and the load.
     fn least(&self, header: &Header, load: &mut dyn FnMut(u32) -> u32) -> (u32, u32) {
         let (choices, plan) = match self.choices(header) {
@@ -257,7 +258,7 @@ impl Forwarding {
                 least = (load, more);
             }
             if load == 0 {
-                break; // of equals the first one
+                break; // among equals the first one
             }
         }
         let spread = plan & ((1 << SPREAD) - 1);
@@ -269,7 +270,7 @@ impl Forwarding {
         (chosen, least.0)
     }
 
-    /// By [`Misrouting::UgalLocal`]: whether a packet goes by way of its random leaf.
+    /// By [`Misrouting::UgalLocal`]: whether a packet goes through its random leaf.
     fn ugal(&self, header: &Header, load: &mut dyn FnMut(u32) -> u32) -> u32 {
         let minimal = header.plan & ((1 << SPREAD) - 1);
         let mut best = |plan| {
@@ -300,7 +301,7 @@ impl Forwarding {
         choices[self.first(header, plan, choices.len())].into()
     }
 
-    /// Which of some links the packets of a plan take.
+    /// The link that a plan's packets take, among some links.
     #[inline]
     fn first(&self, header: &Header, plan: u32, count: usize) -> usize {
         let (start, count) = (self.start(header, plan), count as u64);
@@ -338,7 +339,7 @@ impl Routing for Forwarding {
         let mut edges = Vec::new();
         for (switch, neighbours) in (0..).zip(&*self.graph.neighbours) {
             let first = self.graph.terminals(switch);
-            // By number of a neighbour: the lists that packets meet there. Leaves beside each other mostly share it.
+            // By neighbour number: the lists that packets meet there. Leaves beside each other mostly share it.
             let mut behind: BTreeSet<(u32, List)> = BTreeSet::new();
             let mut last: Vec<Option<List>> = vec![None; neighbours.len()];
             for (leaf, &home) in (0..).zip(&tables.leaves) {
@@ -471,7 +472,7 @@ impl Routing for Forwarding {
 }
 
 impl Forwarding {
-    /// What packets on shortest ways may hold and wait for.
+    /// Possible holds and waits for packets on shortest ways.
     fn waits(&self) -> Vec<(ChannelClass, ChannelClass)> {
         let graph = &self.graph;
         let shape = Shape {

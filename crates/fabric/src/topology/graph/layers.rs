@@ -1,19 +1,19 @@
 //! # Layers: shortest ways without deadlock
 //!
-//! Packets on shortest ways may wait for each other in a circle, as on a ring of five switches. *Layers* end the circles: the
-//! channels of each link are parted into classes, and the waits within a class form no cycle. The graph gets the fewest layers of
+//! Packets on shortest ways may wait for each other in a circle, as on a five-switch ring. *Layers* end the circles: each
+//! link's channels are divided into classes, and the waits within a class form no cycle. The graph gets the fewest layers among
 //! three kinds:
 //!
 //! * *One*, if all shortest ways together have no cycle: trees and fat trees, complete graphs.
-//! * *Layers of links*: a packet takes another class on each link between switches (Günther 1981; Merlin and Schweitzer 1980). They are as
-//!   many as the longest of the shortest ways between leaves has links: 2 in a Slim Fly or a `PolarFly`.
-//! * *Layers of pairs* (LASH: Skeie, Lysne and Theiss, IPDPS 2002): all packets between a pair of leaves stay in one class. Pair by
-//!   pair, the ways are put into the first class that stays without a cycle. Here all shortest ways of a pair go together, where
-//!   the paper has one way. If possible, the pairs are shared out among the classes: they are dealt once more, each to the class
-//!   with the fewest pairs that stays without a cycle.
+//! * *Layers of links*: a packet takes another class on each link between switches (Günther 1981; Merlin and Schweitzer 1980).
+//!   Their count is the link count on the longest shortest way between leaves: 2 in a Slim Fly or a `PolarFly`.
+//! * *Layers of pairs* (LASH: Skeie, Lysne and Theiss, IPDPS 2002): all packets between a leaf pair stay in one class. Pair by
+//!   pair, the ways are put into the first class that stays without a cycle. Here all shortest ways for a pair go together,
+//!   where the paper has one way. If possible, the pairs are shared out among the classes: they are dealt once more, each to
+//!   the class with the fewest pairs that stays without a cycle.
 //!
-//! The search for layers of pairs ends when it would need as many as there are layers of links, and after [`MOST_STEPS`] steps: a large
-//! graph has layers of links then.
+//! The search for pair layers ends when it would need as many as there are link layers, and after [`MOST_STEPS`] steps: a large
+//! graph then has link layers.
 
 use super::shortest::{Onward, Toward, leaves};
 use petgraph::Graph as Digraph;
@@ -22,34 +22,34 @@ use petgraph::algo::is_cyclic_directed;
 use petgraph::graph::{EdgeIndex, NodeIndex};
 use std::collections::HashSet;
 
-/// Most dependencies that the search for layers of pairs looks at.
+/// Most dependencies that the search for pair layers looks at.
 const MOST_STEPS: usize = 1 << 22;
 
-/// How shortest ways are parted into classes of channels; see the essay of the module.
+/// How shortest ways are divided into channel classes; see the module essay.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Layers {
     /// One class for all.
     One,
     /// So many classes: one for each link between switches.
     Links(u32),
-    /// So many classes: by leaf of the source, and then by leaf of the destination.
+    /// The class count, and the classes: by source leaf, and then by destination leaf.
     Pairs(u32, Vec<u8>),
 }
 
-/// A link of a class, and a link of a class that packets on the first may wait for. Links are numbered switch by switch.
+/// A link with a class, and a link with a class that packets on the first may wait for. Links are numbered switch by switch.
 pub(super) type Wait = ([u32; 2], [u32; 2]);
 
 /// A graph without its nodes' ports.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<'a> {
-    /// By switch: the other ends of its cables.
+    /// By switch: its cables' other ends.
     pub neighbours: &'a [Vec<u32>],
     /// By position: switch and port.
     pub seats: &'a [(u32, u32)],
 }
 
 impl Layers {
-    /// The layers of a graph.
+    /// A graph's layers.
     pub(super) fn of(shape: Shape) -> Self {
         let longest = shape.longest();
         if longest < 2 || !shape.has_cycle() {
@@ -64,7 +64,7 @@ impl Layers {
         found.unwrap_or(Layers::Links(longest))
     }
 
-    /// The number of classes.
+    /// The class count.
     pub fn count(&self) -> u32 {
         match self {
             Layers::One => 1,
@@ -72,7 +72,7 @@ impl Layers {
         }
     }
 
-    /// The class of a packet between two of `count` leaves, by their numbers, behind so many links between switches.
+    /// A packet's class between two leaves among `count`, by their numbers, behind this many links between switches.
     #[inline]
     pub(super) fn class(&self, count: usize, from: u16, to: u16, links: u32) -> u32 {
         match self {
@@ -82,8 +82,8 @@ impl Layers {
         }
     }
 
-    /// What packets on shortest ways hold and wait for between switches. In `parts` of two, packets go on from a leaf by a second
-    /// way, with classes of its own. The waits between the two parts are left out: none leads back.
+    /// Holds and waits for packets on shortest ways between switches. With two `parts`, packets go on from a leaf by a second
+    /// way, with separate classes. The waits between the two parts are left out: no wait leads back.
     pub(super) fn waits(&self, shape: Shape, parts: u32) -> Vec<Wait> {
         let count = self.count();
         let mut waits = match self {
@@ -110,7 +110,7 @@ impl Shape<'_> {
         leaves(self.seats)
     }
 
-    /// By switch: the number of its first link; one entry more.
+    /// By switch: its first link's number; one entry more.
     pub fn first_links(&self) -> Vec<u32> {
         let mut links = 0;
         let mut first = vec![0];
@@ -121,7 +121,7 @@ impl Shape<'_> {
         first
     }
 
-    /// Links of the longest of the shortest ways between leaves.
+    /// Links on the longest shortest way between leaves.
     pub fn longest(&self) -> u32 {
         let leaves = self.leaves();
         let mut toward = Toward::default();
@@ -133,7 +133,7 @@ impl Shape<'_> {
         far.max().expect("there is a leaf")
     }
 
-    /// Whether packets of one class may wait for each other in a circle.
+    /// Whether packets in one class may wait for each other in a circle.
     fn has_cycle(&self) -> bool {
         let mut waits = Digraph::<(), ()>::new();
         let links: u32 = self.neighbours.iter().map(|all| all.len() as u32).sum();
@@ -150,11 +150,11 @@ impl Shape<'_> {
         is_cyclic_directed(&waits)
     }
 
-    /// The waits where the class is the number of links between switches, at most `last`; the bits of `start` are the numbers with
+    /// The waits where the class is the link count between switches, at most `last`; the bits in `start` are the counts with
     /// which packets begin.
     fn waits_of_links(&self, last: u32, start: u64) -> Vec<Wait> {
         let (leaves, first) = (self.leaves(), self.first_links());
-        // By link, and by number of the neighbour at its end: the links behind packets that wait there, as bits.
+        // By link, and by the neighbour's number at its end: the links behind packets that wait there, as bits.
         let mut begins = vec![0];
         for &end in self.neighbours.iter().flatten() {
             begins.push(begins[begins.len() - 1] + self.neighbours[end as usize].len());
@@ -197,7 +197,7 @@ impl Shape<'_> {
         waits
     }
 
-    /// The waits where each pair of leaves has a class.
+    /// The waits where each leaf pair has a class.
     fn waits_of_pairs(&self, of: &[u8]) -> Vec<Wait> {
         let mut waits = Vec::new();
         self.each_pair(|pair, edges| {
@@ -214,7 +214,7 @@ impl Shape<'_> {
         waits
     }
 
-    /// Calls for each pair of leaves, by its place in a table, with the links that its packets hold and wait for, as long as the
+    /// Calls for each leaf pair, by its place in a table, with the links that its packets hold and wait for, as long as the
     /// call returns true.
     fn each_pair(&self, mut call: impl FnMut(usize, &[[u32; 2]]) -> bool) -> bool {
         let (leaves, first) = (self.leaves(), self.first_links());
@@ -250,7 +250,7 @@ impl Shape<'_> {
     }
 }
 
-/// The waits of a layer, without a cycle at any time.
+/// A layer's waits, without a cycle at any time.
 struct Layer {
     waits: Acyclic<Digraph<(), ()>>,
     known: HashSet<[u32; 2]>,
@@ -270,7 +270,7 @@ impl Layer {
         }
     }
 
-    /// Takes the waits of a pair, unless a cycle would come about: then the layer stays as it is.
+    /// Takes a pair's waits, unless a cycle would come about: then the layer stays as it is.
     fn take(&mut self, edges: &[[u32; 2]]) -> bool {
         let mut added: Vec<(EdgeIndex, [u32; 2])> = Vec::new();
         for &edge in edges {
@@ -295,13 +295,13 @@ impl Layer {
     }
 }
 
-/// At most so many layers of pairs, and the layer of each pair; none if more would be needed, or the search takes too long.
+/// At most `most` pair layers, and each pair's layer; `None` if more would be needed, or the search takes too long.
 fn lash(shape: Shape, most: u32) -> Option<(u32, Vec<u8>)> {
     let first = deal(shape, most, false)?;
     Some(deal(shape, first.0, true).unwrap_or(first))
 }
 
-/// The layers of the pairs, dealt to the first layer that can take them, or to the one of fewest pairs.
+/// The pairs' layers, dealt to the first layer that can take them, or to the one with the fewest pairs.
 fn deal(shape: Shape, most: u32, evenly: bool) -> Option<(u32, Vec<u8>)> {
     let leaves = shape.leaves().len();
     let links: u32 = shape.neighbours.iter().map(|all| all.len() as u32).sum();

@@ -1,15 +1,15 @@
 //! # Forwarding tables from outside
 //!
-//! [`Routes`] list, for a switch and a destination, the neighbours to which packets may go on. A destination is a node, or a switch
-//! with nodes, which stands for those of its nodes that have no entry of their own. Several cables to a neighbour all lead there.
+//! [`Routes`] list, for a switch and a destination, the neighbours to which packets may go on. A destination is a node, or a
+//! switch with nodes, which stands for its nodes without their own entry. Several cables to a neighbour all lead there.
 //!
 //! A graph takes such tables only if they are complete: from every switch with nodes all ways that the entries allow lead to the
 //! destination, by cables that exist, and no way returns to a switch. Entries that no packet meets are allowed.
 //!
-//! *Deadlock.* Such ways may wait for each other in a circle; [`find_cycle`](crate::find_cycle) follows all of them.
-//! *Hop classes* end all circles: with `classes` classes of channels a packet takes class 0 on its first link between switches, class 1
-//! on the second, and the last class on all further ones. With as many classes as the longest way has such links no packet waits for a
-//! class below its own (Günther 1981; Merlin and Schweitzer 1980).
+//! *Deadlock.* Such ways may wait for each other in a circle; [`find_cycle`](crate::find_cycle) follows all of them. *Hop
+//! classes* end all circles: with `classes` channel classes a packet takes class 0 on its first link between switches, class 1
+//! on the second, and the last class on all further ones. With as many classes as the longest way has such links no packet
+//! waits for a class below its own (Günther 1981; Merlin and Schweitzer 1980).
 
 use super::Graph;
 use super::tables::{Home, Kept, List, NO_LEAF, Pair, Row, Tables};
@@ -21,20 +21,20 @@ use crate::topology::wiring::Wiring;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-/// Most entries of a full table, one for each switch and destination.
+/// Most entries in a full table, one for each switch and destination.
 const MAX_ENTRIES: u64 = 1 << 24;
 
-/// Most links of a way between switches; the links of both nodes come on top.
+/// Most links on a way between switches; both nodes' links come on top.
 const MAX_HOPS: usize = MAX_PATH - 2;
 
-/// Forwarding tables; see the essay of the module. Switches and nodes are numbers.
+/// Forwarding tables; see the module essay. Switches and nodes are numbers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Routes {
     /// The entries in any order, at most one for each switch and destination.
     pub entries: Vec<Entry>,
-    /// Classes of channels, at least 1.
+    /// Channel classes, at least 1.
     pub classes: u32,
-    /// The names of the nodes, for messages; may be empty.
+    /// The nodes' names, for messages; may be empty.
     pub nodes: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ pub struct Entry {
 /// A destination.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
-    /// All nodes of a switch that have no entry of their own.
+    /// All nodes at a switch without their own entry.
     Switch(u32),
     /// The node at a position.
     Node(u32),
@@ -87,14 +87,14 @@ pub(super) struct Columns<'a> {
     entries: Vec<u32>,
 }
 
-/// Greater than the number of any entry.
+/// Greater than any entry number.
 const NO_ENTRY: u32 = u32::MAX;
 
 impl<'a> Columns<'a> {
-    /// The tables of a graph.
+    /// A graph's tables.
     ///
     /// # Errors
-    /// If there are too many entries, or an entry does not fit the graph: the key is `routes.` and the number of the entry.
+    /// If there are too many entries, or an entry does not fit the graph: the key is `routes.` and the entry's number.
     pub fn new(graph: &'a Graph, routes: &'a Routes) -> Result<Self, TopologyError> {
         let by_node = routes
             .entries
@@ -137,7 +137,7 @@ impl<'a> Columns<'a> {
         Ok(columns)
     }
 
-    /// Gives each cell its entry: entries of nodes stand above those of their switches.
+    /// Gives each cell its entry: node entries stand above those for their switches.
     fn fill(&mut self) -> Result<(), TopologyError> {
         let mut by_switch: BTreeMap<u32, Vec<usize>> = BTreeMap::new();
         for (column, &home) in self.homes.iter().enumerate() {
@@ -203,7 +203,7 @@ impl<'a> Columns<'a> {
         Ok(())
     }
 
-    /// The links of the longest way from a switch, which packets have come to by a trail of switches.
+    /// The links on the longest way from a switch, which packets have come to by a switch trail.
     fn walk(
         &self,
         column: usize,
@@ -257,14 +257,14 @@ impl<'a> Columns<'a> {
         Ok(far)
     }
 
-    /// The entry of a switch for a column, with its number.
+    /// A switch's entry for a column, with its number.
     fn entry(&self, column: usize, switch: u32) -> Option<(usize, &Entry)> {
         let number = self.entries[column * self.graph.neighbours.len() + switch as usize];
         let entry = self.routes.entries.get(number as usize)?;
         Some((number as usize, entry))
     }
 
-    /// The ports of an entry, in ascending order.
+    /// An entry's ports, in ascending order.
     fn ports(&self, entry: &Entry) -> Vec<u16> {
         let neighbours = &self.graph.neighbours[entry.at as usize];
         let ports = (self.graph.terminals(entry.at) as u16..).zip(neighbours);
@@ -291,7 +291,7 @@ impl<'a> Columns<'a> {
         for switch in 0..self.graph.neighbours.len() as u32 {
             let cell = |(column, &home): (usize, &u32)| match self.entry(column, switch) {
                 Some((number, _)) => of_entries[number],
-                // A column of one node: its port. All nodes of the switch have equal ways elsewhere.
+                // A one-node column: its port. All nodes at the switch have equal ways elsewhere.
                 None if home == switch && self.by_node => {
                     pair(&[self.graph.seats[column].1 as u16])
                 }
@@ -324,7 +324,7 @@ impl<'a> Columns<'a> {
         )
     }
 
-    /// What packets may hold and wait for: pairs of channels between switches.
+    /// Packets' possible holds and waits: pairs of channels between switches.
     pub fn dependencies(&self) -> Vec<(ChannelClass, ChannelClass)> {
         let last = self.routes.classes - 1;
         let channel = |switch: u32, port: u16, hops: u32| ChannelClass {
@@ -376,12 +376,12 @@ impl<'a> Columns<'a> {
         self.graph.neighbours[switch as usize][(u32::from(port) - first) as usize]
     }
 
-    /// The name of a switch for people.
+    /// A switch's printed name.
     fn name(&self, switch: u32) -> String {
         self.graph.cabling().name_on_rail(SwitchId::new(switch))
     }
 
-    /// The names of the first of some switches.
+    /// The first switches' names.
     fn names(&self, switches: &[u32]) -> String {
         const MOST: usize = 8;
         let mut all: Vec<u32> = switches.to_vec();
@@ -394,7 +394,7 @@ impl<'a> Columns<'a> {
         text
     }
 
-    /// The name of a destination for people.
+    /// A destination's printed name.
     fn target(&self, target: Target) -> String {
         match target {
             Target::Switch(switch) => self.name(switch),
@@ -405,7 +405,7 @@ impl<'a> Columns<'a> {
         }
     }
 
-    /// The name of a column for people.
+    /// A column's printed name.
     fn column(&self, column: usize) -> String {
         self.target(if self.by_node {
             Target::Node(column as u32)

@@ -1,8 +1,8 @@
-//! # Shortest ways of a graph
+//! # Shortest ways in a graph
 //!
-//! All shortest ways to a switch form a directed graph without cycles: each of its links leads to a switch one link nearer. Searches in
-//! breadth from the switches with nodes, the *leaves*, find these links, leaf by leaf ([`Toward`]). Tables hold them for all packets
-//! alike ([`Tables`]), and [`Layers`](super::Layers) follow them for dependencies.
+//! All shortest ways to a switch form a directed graph without cycles: each link leads to a switch one link nearer.
+//! Breadth-first searches from the switches with nodes, the *leaves*, find these links, leaf by leaf ([`Toward`]). Tables hold
+//! them for all packets alike ([`Tables`]), and [`Layers`](super::Layers) follow them for dependencies.
 
 use super::Graph;
 use super::tables::{Home, Kept, List, NO_LEAF, Pair, Row, Tables};
@@ -23,7 +23,7 @@ pub(super) struct Toward {
 /// A link on a shortest way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Onward {
-    /// The number of the neighbour among those of its switch.
+    /// The neighbour's number among its switch's neighbours.
     pub number: u16,
     /// The neighbour.
     pub next: u32,
@@ -62,7 +62,7 @@ impl Toward {
         self.first.push(self.steps.len() as u32);
     }
 
-    /// The first links of the shortest ways from a switch, in the order of its ports; none at the leaf.
+    /// The first links on the shortest ways from a switch, in port order; empty at the leaf.
     pub fn onward(&self, switch: u32) -> &[Onward] {
         let [first, end] = [switch, switch + 1].map(|switch| self.first[switch as usize] as usize);
         &self.steps[first..end]
@@ -88,7 +88,7 @@ pub(super) fn links(neighbours: &[Vec<u32>], leaves: &[u32]) -> Vec<u8> {
     leaves.iter().flat_map(row).collect()
 }
 
-/// The tables of all shortest ways.
+/// The tables for all shortest ways.
 pub(super) fn tables(graph: &Graph) -> Tables {
     let leaves = leaves(&graph.seats);
     let (mut lists, mut pairs, mut rows) = (Kept::default(), Kept::default(), Kept::default());

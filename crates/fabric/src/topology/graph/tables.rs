@@ -1,13 +1,13 @@
-//! # Forwarding tables of a graph
+//! # A graph's forwarding tables
 //!
-//! A switch forwards by the input port and the destination, as the switches of Autonet do (Schroeder et al., 1991): a packet that
-//! has come down goes on down, any other one takes a shortest legal way. All nodes of a switch have the same ways, so that
-//! destinations are switches with nodes, the *leaves*. The *row* of a switch has an entry for each leaf: a number of a pair of port
-//! lists, one for packets that may still go up and one for those that have come down.
+//! A switch forwards by the input port and the destination, as Autonet's switches do (Schroeder et al., 1991): a packet that
+//! has come down goes on down, any other one takes a shortest legal way. All nodes at a switch have the same ways, so that
+//! destinations are switches with nodes, the *leaves*. A switch's *row* has an entry for each leaf: the number of a port list
+//! pair, one for packets that may still go up and one for those that have come down.
 //!
-//! Lists, pairs and rows are kept once each, however many switches have them. In a fat tree all leaves forward alike, as
-//! do all switches of the top, and the switches of the middle that have the same leaves below: the tables of 2,304 switches with 16,384
-//! nodes have 66 rows of 4 KB. In a graph without any order each switch has a row of its own.
+//! Lists, pairs and rows are stored once each and shared between switches. In a fat tree all leaves forward alike, as do all
+//! top switches, and the middle switches with the same leaves below: the tables for 2,304 switches with 16,384 nodes have 66
+//! rows of 4 KB. In a graph without any order each switch has its own row.
 
 use super::{Graph, MAX_SWITCHES};
 use crate::prefetch::prefetch;
@@ -17,22 +17,22 @@ use std::hash::Hash;
 /// Further than any way.
 const FAR: u8 = u8::MAX;
 
-/// The tables of a graph; see the essay of the module.
+/// A graph's tables; see the module essay.
 #[derive(Debug)]
 pub(super) struct Tables {
-    /// By position of a rail.
+    /// By position on a rail.
     pub homes: Vec<Home>,
     /// By leaf: its switch.
     pub leaves: Vec<u32>,
     /// By switch.
     pub rows: Vec<Row>,
-    /// Row by row and leaf by leaf: the number of a pair.
+    /// Row by row and leaf by leaf: a pair's number.
     entries: Vec<u32>,
     pairs: Vec<Pair>,
     ports: Vec<u16>,
-    /// The most ports of a list, at least 1.
+    /// The most ports in a list, at least 1.
     pub widest: u32,
-    /// Classes of channels, at least 1; see [`Routes`](super::Routes).
+    /// Channel classes, at least 1; see [`Routes`](super::Routes).
     pub classes: u32,
 }
 
@@ -40,11 +40,11 @@ pub(super) struct Tables {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Home {
     pub leaf: u16,
-    /// The port of the leaf.
+    /// The leaf's port.
     pub port: u16,
 }
 
-/// What is kept of a switch.
+/// A switch's record.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Row {
     /// Where its row begins in `entries`.
@@ -53,7 +53,7 @@ pub(super) struct Row {
     pub leaf: u16,
 }
 
-/// More than the number of any leaf.
+/// More than any leaf number.
 pub(super) const NO_LEAF: u16 = u16::MAX;
 const _: () = assert!(MAX_SWITCHES < NO_LEAF as usize, "leaves have short numbers");
 
@@ -62,11 +62,11 @@ const _: () = assert!(MAX_SWITCHES < NO_LEAF as usize, "leaves have short number
 pub(super) struct Pair {
     /// The legal ways: by links down if there are such ways, by links up else.
     legal: List,
-    /// The ways that only go down; none if there are no such ways.
+    /// The ways that only go down; empty if there are no such ways.
     down: List,
 }
 
-/// A list of ports: a stretch of the ports of all lists.
+/// A port list: a range in all lists' ports.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct List {
     pub first: u32,
@@ -97,7 +97,7 @@ impl Tables {
         let homes = graph.seats.iter().map(home).collect();
         let distances = Distances::new(&graph.neighbours, &leaves);
         let (mut lists, mut pairs, mut rows) = (Kept::default(), Kept::default(), Kept::default());
-        // By leaf: the ports of the ways that begin with a link down, and with a link up.
+        // By leaf: the ports for ways that begin with a link down, and with a link up.
         let mut falls: Vec<Vec<u16>> = vec![Vec::new(); leaves.len()];
         let mut climbs = falls.clone();
         let row_of = |switch: u32| {
@@ -130,7 +130,7 @@ impl Tables {
                 };
                 row.push(pairs.place(&[Pair { legal, down }]).0);
             }
-            // Nobody asks for the way to the switch itself: with the entry beside, more rows are equal.
+            // The way to the switch itself is never read: with the neighbouring entry in its place, more rows are equal.
             let own = leaves.binary_search(&switch);
             if let Ok(own) = own
                 && let Some(&beside) = row.get(own.abs_diff(1))
@@ -146,7 +146,7 @@ impl Tables {
         Tables::of(homes, leaves, begins, (rows, pairs, lists), 1)
     }
 
-    /// Tables of rows, pairs and lists that are kept once each, and of classes of channels.
+    /// Tables from rows, pairs and lists that are stored once each, and channel classes.
     pub fn of(
         homes: Vec<Home>,
         leaves: Vec<u32>,
@@ -170,8 +170,8 @@ impl Tables {
         }
     }
 
-    /// The list of the ports by which packets to a leaf leave a switch, another one: those that may still go up, or those that
-    /// have come down.
+    /// The port list by which packets to a leaf leave a switch, another one: those that may still go up, or those that have
+    /// come down.
     #[inline]
     pub fn list(&self, row: Row, leaf: u16, may_climb: bool) -> List {
         let entry = row.first + u32::from(leaf);
@@ -179,14 +179,14 @@ impl Tables {
         if may_climb { pair.legal } else { pair.down }
     }
 
-    /// Has the processor fetch the entry of a row for a leaf.
+    /// Prefetches a row's entry for a leaf.
     #[inline]
     pub fn fetch(&self, row: Row, leaf: u16) {
         let entry = row.first + u32::from(leaf);
         prefetch(self.entries.get(entry as usize));
     }
 
-    /// The ports of a list, in ascending order.
+    /// A list's ports, in ascending order.
     #[inline]
     pub fn ports(&self, list: List) -> &[u16] {
         &self.ports[list.first as usize..(list.first + list.count) as usize]
@@ -221,12 +221,12 @@ impl<T: Copy + Eq + Hash> Kept<T> {
     }
 }
 
-/// The links of the shortest ways from all switches to all leaves.
+/// The links on the shortest ways from all switches to all leaves.
 struct Distances {
     leaves: usize,
-    /// By switch, and then by leaf: of the ways that only go down.
+    /// By switch, and then by leaf: on the ways that only go down.
     down: Vec<u8>,
-    /// Of all legal ways.
+    /// On all legal ways.
     legal: Vec<u8>,
 }
 
@@ -265,14 +265,15 @@ impl Distances {
         }
     }
 
-    /// The links from a switch to each leaf: of the ways that only go down, and of all legal ways.
+    /// The links from a switch to each leaf: on the ways that only go down, and on all legal ways.
     fn of(&self, switch: u32) -> (&[u8], &[u8]) {
         let row = switch as usize * self.leaves..(switch as usize + 1) * self.leaves;
         (&self.down[row.clone()], &self.legal[row])
     }
 }
 
-/// Whether a shortest way of so many links, if there is one, begins with the link to a neighbour with a way of so many links.
+/// Whether a shortest way with `links` links, if there is one, begins with the link to a neighbour with a way of `further`
+/// links.
 fn leads(links: u8, further: u8) -> bool {
     links != FAR && links == further.saturating_add(1)
 }

@@ -1,18 +1,18 @@
-//! # Uniform traffic on a graph: lengths of ways and loads of links
+//! # Uniform traffic on a graph: way lengths and link loads
 //!
-//! Each node sends at the same rate to every other node. The load of a link, in units of the rate of one node, bounds the rate that
-//! the network accepts: no link carries more than its own rate, so that nodes send at most at `1 / busiest` of a link's rate. The
-//! loads follow from the ways alone. Packets with a choice among several links take each of them equally often, which favours the
+//! Each node sends at the same rate to every other node. A link's load, in units of one node's rate, bounds the rate that the
+//! network accepts: no link carries more than its own rate, so that nodes send at most at `1 / busiest` of a link's rate. The
+//! loads follow from the ways alone. Packets with a choice among several links take each one equally often, which favours the
 //! routing: fixed ways by a hash load some link more.
 //!
-//! For each switch with nodes, the *leaf*, the packets to all of its nodes are followed at once. The legal ways of up*/down* routing
-//! lead up, then down, and up is to a higher number of a switch: one pass over the switches in ascending order moves all that may
-//! still go up, and one in descending order moves all that goes down. The same traffic on shortest ways, legal or not, moves from
-//! the farthest switches to the leaf. Lengths of ways come from the neighbours and not from the tables of
+//! For each switch with nodes, the *leaf*, the packets to all its nodes are followed together. The legal ways in up*/down*
+//! routing lead up, then down, and up is to a higher switch number: one pass over the switches in ascending order moves all
+//! packets that may still go up, and one in descending order moves all that go down. The same traffic on shortest ways, legal
+//! or not, moves from the farthest switches to the leaf. Way lengths come from the neighbours and not from the tables of
 //! [`Forwarding`](super::Forwarding), so that tests compare the two.
 //!
-//! *Samples.* The cost is a few steps for each leaf and link. In large graphs an even sample of the leaves stands for all. A link
-//! near a sampled leaf would then seem busy; so each half of the sample has loads of its own, and the lower one counts.
+//! *Samples.* The cost is a few steps for each leaf and link. In large graphs an even leaf sample stands for all. A link near a
+//! sampled leaf would then seem busy; so each half of the sample has its own loads, and the lower one counts.
 
 use super::{Graph, distances};
 use crate::topology::wiring::Wiring;
@@ -20,43 +20,43 @@ use crate::topology::wiring::Wiring;
 /// Steps, one for each leaf and link, beyond which leaves are sampled.
 const MOST_STEPS: usize = 1 << 25;
 
-/// Least leaves of a sample.
+/// Fewest leaves in a sample.
 const LEAST_LEAVES: usize = 32;
 
 /// Further than any way.
 const FAR: u32 = u32::MAX;
 
-/// The loads of uniform traffic on the links between switches.
+/// Uniform traffic's loads on the links between switches.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Uniform {
-    /// The mean number of links between switches on the ways of packets that leave their first switch.
+    /// The mean link count between switches for packets that leave their first switch.
     pub links: f64,
-    /// The load of the busiest link between switches, in units of the rate at which one node sends.
+    /// The busiest link's load between switches, in units of the rate at which one node sends.
     pub busiest: f64,
 }
 
 impl Uniform {
-    /// The rate at which nodes send at most, as a share of the rate of a link, from 0 to 1.
+    /// The greatest rate at which nodes send, as a share of a link's rate, from 0 to 1.
     pub fn accepted(&self) -> f64 {
         self.busiest.recip().min(1.0)
     }
 }
 
-/// The detours of a routing: uniform traffic on its ways, and on shortest ones.
+/// A routing's detours: uniform traffic on its ways, and on shortest ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detours {
-    /// On the ways of up*/down* routing.
+    /// On up*/down* routing's ways.
     pub used: Uniform,
     /// On shortest ways.
     pub shortest: Uniform,
-    /// The number of switches with nodes that stand for all of them, if they are a sample.
+    /// The count of switches with nodes that stand for all, if they are a sample.
     pub sample: Option<u32>,
 }
 
-/// Loads of links, for each half of the leaves.
+/// Link loads, for each half of the leaves.
 struct Loads<'a> {
     graph: &'a Graph,
-    /// By half, switch and number of a neighbour.
+    /// By half, switch and neighbour number.
     links: [Vec<Vec<f64>>; 2],
     /// By switch: its nodes.
     nodes: Vec<f64>,
@@ -79,7 +79,7 @@ impl<'a> Loads<'a> {
         }
     }
 
-    /// By switch: the packets to the nodes of a leaf that begin there, if each node sends one.
+    /// By switch: the packets to a leaf's nodes that begin there, if each node sends one.
     fn begin(&mut self, leaf: u32) -> Vec<f64> {
         let others = f64::from(self.graph.cabling.nodes()) - 1.0;
         let share = self.nodes[leaf as usize] / others.max(1.0);
@@ -89,7 +89,7 @@ impl<'a> Loads<'a> {
         begun
     }
 
-    /// Packets of a half leave a switch in equal parts by the links to those neighbours that `leads` names; `arrive` takes each
+    /// A half's packets leave a switch in equal parts by the links to those neighbours that `leads` names; `arrive` takes each
     /// part.
     fn split(
         &mut self,
@@ -111,7 +111,7 @@ impl<'a> Loads<'a> {
         }
     }
 
-    /// The result, where the leaves are a sample or all of them.
+    /// The result, where the leaves are a sample or all leaves.
     fn finish(&self, sampled: bool, all: usize, leaves: usize) -> Uniform {
         let [one, other] = self.links.each_ref().map(|half| half.iter().flatten());
         let both = one.zip(other);
@@ -135,12 +135,12 @@ impl<'a> Loads<'a> {
 }
 
 impl Graph {
-    /// Uniform traffic on the ways of up*/down* routing and on shortest ways.
+    /// Uniform traffic on up*/down* routing's ways and on shortest ways.
     pub fn detours(&self) -> Detours {
         self.detours_within(MOST_STEPS)
     }
 
-    /// The same with another bound of steps, beyond which leaves are sampled.
+    /// The same with another step bound, beyond which leaves are sampled.
     pub fn detours_within(&self, steps: usize) -> Detours {
         let mut all: Vec<u32> = self.seats.iter().map(|&(switch, _)| switch).collect();
         all.sort_unstable();
@@ -162,7 +162,7 @@ impl Graph {
         }
     }
 
-    /// Follows the packets to a leaf on the shortest legal ways; of equally short ones, packets take those that go down.
+    /// Follows the packets to a leaf on the shortest legal ways; among equally short ones, packets take those that go down.
     fn follow_legal(&self, leaf: u32, half: usize, loads: &mut Loads) {
         let switches = self.neighbours.len() as u32;
         let nearest = |links: &[u32], neighbours: &mut dyn Iterator<Item = &u32>| {
