@@ -1,8 +1,8 @@
-//! # A network as other simulators of networks have it
+//! # A network as other network simulators have it
 //!
-//! The fabric alone, without anything that only the Quadrics networks have: wormhole routing, packets of one length, unbounded
-//! queues at the sources, answers that take nothing from anybody. Prints a line of JSON. `benches/booksim.py` compares these
-//! figures with those of `BookSim2`; docs/speed.md tells what comes out.
+//! The fabric alone, without Quadrics features: wormhole routing, equally long packets, unbounded queues at the sources,
+//! answers without cost. Prints a JSON line. `benches/booksim.py` compares these figures with `BookSim2`'s; docs/speed.md has
+//! the results.
 //!
 //! ```text
 //! cargo bench -p elanite-fabric --bench network -- topology=torus shape=8,8 load=0.4
@@ -11,20 +11,20 @@
 //!
 //! | key | usually | |
 //! |---|---|---|
-//! | `measure` | `load` | `load`: what the network accepts, and latencies, at a load. `alone`: the latency of a packet alone in the network, a row for each source and a column for each destination |
+//! | `measure` | `load` | `load`: accepted load, and latencies, at a load. `alone`: a packet's latency alone in the network, a row for each source and a column for each destination |
 //! | `topology` | `torus` | `torus`, `fat-tree` or `dragonfly` |
-//! | `shape` | `8,8` | the sizes of a torus; the arities of a tree, downwards and upwards, from the nodes; of a dragonfly: nodes of a switch, switches of a group, links of a switch to other groups, groups |
+//! | `shape` | `8,8` | a torus's sizes; a tree's arities, downwards and upwards, from the nodes; for a dragonfly: nodes per switch, switches per group, links per switch to other groups, groups |
 //! | `ways` | `source-fixed` | how packets climb a tree: `adaptive`, `deterministic`, `source-fixed` |
 //! | `turns` | `false` | whether channels are granted, and links shared, in turns; by the time since the injection otherwise |
-//! | `pattern` | `uniform` | where packets go: `uniform`, to any node, the own one included; `transpose`, the halves of the node's number exchanged; `next-group`, of a dragonfly, to any node of the next group; `tornado`, of a torus, almost half round each ring |
-//! | `channels` | 2 | virtual channels of a link |
-//! | `buffer` | 16 | flits of the buffer of each channel |
-//! | `flits` | 16 | flits of a packet |
-//! | `delays` | `3,4` | cycles that a flit takes from a link to the next one, for each level of links from the nodes on; the last counts for all levels that follow |
+//! | `pattern` | `uniform` | where packets go: `uniform`, to any node, the own one included; `transpose`, the halves of the node's number exchanged; `next-group`, in a dragonfly, to any node in the next group; `tornado`, in a torus, almost half round each ring |
+//! | `channels` | 2 | virtual channels per link |
+//! | `buffer` | 16 | each channel's buffer, in flits |
+//! | `flits` | 16 | flits per packet |
+//! | `delays` | `3,4` | cycles that a flit takes from a link to the next one, for each link level from the nodes on; the last counts for all levels that follow |
 //! | `load` | 0.1 | flits that a node offers in a cycle: in each cycle a packet, with this chance over its flits |
-//! | `seed` | 1 | of the traffic |
+//! | `seed` | 1 | for the traffic |
 //! | `warm_up`, `cycles` | 10000, 50000 | cycles before those that count, and those |
-//! | `engine` | `worm` | what moves the flits: `worm`, or `flit`, which alone does so in turns |
+//! | `engine` | `worm` | the mover: `worm`, or `flit`, the only one that serves in turns |
 
 use fabric::{
     Ack, Arbitration, Ascent, Circuit, Config, Cycle, Dragonfly, Engine, Fabric, FatTree,
@@ -37,7 +37,7 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::process::ExitCode;
 use std::str::FromStr;
 
-/// The keys of this program, and what they usually are.
+/// This program's keys, with their defaults.
 const KEYS: [(&str, &str); 15] = [
     ("measure", "load"),
     ("topology", "torus"),
@@ -65,7 +65,7 @@ const ASCENTS: [(&str, Ascent); 3] = [
 const ENGINES: [(&str, Engine); 2] = [("worm", Engine::Worm), ("flit", Engine::Flit)];
 
 fn main() -> ExitCode {
-    // Cargo adds a `--bench` of its own.
+    // Cargo adds its own `--bench`.
     let words = std::env::args().skip(1);
     match row(words.filter(|word| word != "--bench")) {
         Ok(row) => println!("{row}"),
@@ -77,7 +77,7 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// What the words ask for.
+/// The result for the words.
 fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
     let keys = Keys::read(words)?;
     let traffic = Traffic::new(&keys)?;
@@ -88,7 +88,7 @@ fn row(words: impl Iterator<Item = String>) -> Result<Value, String> {
     }
 }
 
-/// The words of the command.
+/// The command's words.
 struct Keys(BTreeMap<&'static str, String>);
 
 impl Keys {
@@ -121,7 +121,7 @@ impl Keys {
         numbers.map_err(|_| format!("{key}={} is no list of numbers", self.0[key]))
     }
 
-    /// The one of several mechanisms that has this name.
+    /// The mechanism with this name.
     fn one_of<T: Copy>(&self, key: &str, named: &[(&str, T)]) -> Result<T, String> {
         let word = self.word(key);
         let found = named.iter().find(|(name, _)| *name == word);
@@ -190,9 +190,9 @@ impl Keys {
 enum Pattern {
     Uniform,
     Transpose,
-    /// To the next group of so many nodes.
+    /// To the next group, with this many nodes.
     NextGroup(u32),
-    /// In a torus of these sizes.
+    /// In a torus with these sizes.
     Tornado(Vec<u32>),
 }
 
@@ -229,7 +229,7 @@ impl Pattern {
     }
 }
 
-/// What a packet took.
+/// A packet's latencies.
 struct Record {
     offered: Cycle,
     injected: Cycle,
@@ -277,7 +277,7 @@ impl Traffic {
         }
     }
 
-    /// Executes cycles up to `end`, and tells of the packets that have ended.
+    /// Executes cycles up to `end`, and reports the packets that have ended.
     fn run_until(&mut self, end: Cycle, mut ended: impl FnMut(Record)) {
         while let Some(now) = self.fabric.advance(end, &mut self.notices) {
             for notice in self.notices.drain(..) {
@@ -318,7 +318,7 @@ impl Traffic {
         rows.collect::<Vec<_>>().into()
     }
 
-    /// The cycles until the next packet of a node: a draw in each cycle.
+    /// The cycles until a node's next packet: a draw in each cycle.
     fn gap(&mut self) -> Cycle {
         let chance = self.random.uniform_f64();
         1 + ((1.0 - chance).ln() / (1.0 - self.chance).ln()) as Cycle

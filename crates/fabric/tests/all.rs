@@ -1,4 +1,4 @@
-//! The tests of the fabric: one program, since each program takes long to compile and link. `differential` and `production` are
+//! The fabric's tests: one program, since each program takes long to compile and link. `differential` and `production` are
 //! built as a release, too, and are programs of their own.
 
 mod broadcast;

@@ -1,4 +1,4 @@
-//! Broadcasts: one alone on paper, in every mode; answers that combine; two that meet; and what destinations hear.
+//! Broadcasts: one alone on paper, in every mode; answers that combine; two that meet; and the destinations' notices.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use fabric::{
     PacketSpec, Place, Wiring,
 };
 
-/// Trees of several arities and depths, with hop delays that differ by level; one tree has parallel links.
+/// Trees with several arities and depths, with hop delays that differ by level; one tree has parallel links.
 fn machines() -> Vec<Config> {
     let trees: [[&[u32]; 4]; 5] = [
         [&[4, 4, 4], &[4, 4], &[1, 1], &[11, 11, 11]],
@@ -38,7 +38,7 @@ fn run(config: &Config, turnaround: Cycle, traffic: &[(Cycle, PacketSpec)]) -> B
 /// Nodes with the cycle in which something happens there, in order.
 type Times = Vec<(u32, Cycle)>;
 
-/// When each node is reached by a packet, and when it is told of the EOP.
+/// When each node is reached by a packet, and when it receives the EOP.
 fn reached(bench: &Bench, token: u64) -> (Times, Times) {
     let (mut delivered, mut ended) = (Vec::new(), Vec::new());
     for heard in &bench.heard {
@@ -55,9 +55,9 @@ fn reached(bench: &Bench, token: u64) -> (Times, Times) {
     (delivered, ended)
 }
 
-/// From any node to any range, in any mode, with either engine: let `A` be the sum of the delays of the way, which is as long
-/// for all destinations. A packet of `n` flits that is injected in `t` is everywhere at `t + A + n - 1`; the answers are back
-/// `A` cycles after they leave; the EOP is everywhere `A + 1` cycles later. Behind a link of delay `D`, a buffer of `B` flits
+/// From any node to any range, in any mode, with either engine: let `A` be the way's delay sum, which is equal for all
+/// destinations. A packet with `n` flits that is injected in `t` is everywhere at `t + A + n - 1`; the answers are back `A`
+/// cycles after they leave; the EOP is everywhere `A + 1` cycles later. Behind a link with delay `D`, a buffer for `B` flits
 /// that is too short for the way to the next switch and back lets `B` flits pass in `D + 1` cycles.
 #[test]
 fn a_broadcast_alone() {
@@ -103,7 +103,7 @@ fn a_broadcast_alone() {
     }
 }
 
-/// A packet comes to a link of the tree just after a broadcast, which has the only channel, and crosses the link when the
+/// A packet comes to a link in the tree just after a broadcast, which has the only channel, and crosses the link when the
 /// channel is free: one cycle and the delays before the link after the acknowledgement; one cycle after the last delivery; or
 /// two cycles after the last branch behind the link has sent the tail.
 #[test]
@@ -139,7 +139,7 @@ fn every_branch_is_free_in_its_cycle() {
     }
 }
 
-/// The worst answer counts, and the latest: each answer takes the delays of the way from its departure.
+/// The worst answer counts, and the latest: each answer takes the way's delays from its departure.
 #[test]
 fn answers_combine() {
     let answers = [Ack::Accepted, Ack::Discarded, Ack::TestFailed, Ack::Error];
@@ -180,7 +180,7 @@ fn answers_combine() {
     }
 }
 
-/// A packet to one node may ask for news of the EOP, too; without this wish its destination is not told.
+/// A packet to one node may ask for an EOP notice, too; otherwise its destination gets none.
 #[test]
 fn only_who_asks_is_told_of_the_end() {
     let spec = PacketSpec {
@@ -202,8 +202,8 @@ fn only_who_asks_is_told_of_the_end() {
     assert_eq!(bench.fabric.packet_census().acknowledged, 2);
 }
 
-/// The slowest branch sets the pace of all others once the buffers are full: one node's link is busy with an older packet of 200
-/// flits, and the other nodes get the flits that the buffer behind the link up holds.
+/// The slowest branch sets the pace for all others once the buffers are full: one node's link is busy with an older 200-flit
+/// packet, and the other nodes get the flits that the buffer behind the link up holds.
 #[test]
 fn the_slowest_branch_holds_the_others() {
     for buffer in [4, 30, 1000] {
@@ -228,8 +228,8 @@ fn the_slowest_branch_holds_the_others() {
     }
 }
 
-/// At a switch the older of two broadcasts that come in the same cycle is first. The other one begins in the next cycle; with
-/// one channel, when the first is done.
+/// At a switch the older broadcast is first when two come in the same cycle. The other one begins in the next cycle; with one
+/// channel, when the first is done.
 #[test]
 fn two_broadcasts_at_one_switch() {
     let config = |channels| Config {
@@ -249,7 +249,7 @@ fn two_broadcasts_at_one_switch() {
     assert_eq!(delivered, [(0, 16), (1, 25), (2, 25), (3, 25)]);
 }
 
-/// The handle says which delivery an answer is for; each node has a handle of its own.
+/// The handle identifies the delivery that an answer is for; each node has its own handle.
 #[test]
 #[should_panic(expected = "answers a delivery, once")]
 fn a_destination_has_one_answer() {
@@ -268,7 +268,7 @@ fn a_destination_has_one_answer() {
     }
 }
 
-/// Where the links of a route end, for [`Destination`]s of one node and of many.
+/// Where a route's links end, for [`Destination`]s with one node and with many.
 #[test]
 fn a_broadcast_to_one_node_is_a_path() {
     let tree = FatTree::quaternary(3).expect("64 nodes");

@@ -1,5 +1,4 @@
-//! Nothing is lost, nothing is doubled, nothing gets stuck: random machines under random traffic, with every mechanism
-//! in every combination.
+//! No loss, no duplicates, no stall: random machines under random traffic, with every mechanism in every combination.
 
 use crate::common;
 
@@ -35,7 +34,7 @@ fn run(case: &Case, stride: Cycle) -> Bench {
     bench
 }
 
-/// Checks what holds at any moment. Returns the counters.
+/// Checks the invariants at a moment. Returns the counters.
 fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounters> {
     let fabric = &bench.fabric;
     let packets = fabric.packet_census();
@@ -43,7 +42,7 @@ fn look(bench: &Bench, before: &[LinkCounters], cycles: Cycle) -> Vec<LinkCounte
         packets.offered,
         packets.queued + packets.under_way + packets.acknowledged
     );
-    // The number of packets, and the number of all their destinations.
+    // The packet count, and the count of all their destinations.
     let (mut injected, mut acknowledged, mut delivered) = ([0, 0], [0, 0], 0);
     for heard in &bench.heard {
         let (count, spec) = match heard {
@@ -98,7 +97,7 @@ fn check_record(case: &Case, record: &PacketRecord, spec: &PacketSpec) {
     );
 }
 
-/// Each destination hears of each packet once, and once of its EOP, if the packet asks for that, in the cycle of the EOP.
+/// Each destination is notified of each packet once, and once of its EOP, if the packet asks for that, in the EOP's cycle.
 fn check_news(case: &Case, bench: &Bench) {
     let mut delivered: Vec<_> = Vec::new();
     let mut ended: Vec<_> = Vec::new();
@@ -130,8 +129,8 @@ fn check_news(case: &Case, bench: &Bench) {
     assert_eq!(ended, all(&|spec| spec.awaits_end));
 }
 
-/// No adapter has more packets of a traffic class under way than it may have, and it injects the packets of each class and priority
-/// in order.
+/// No adapter has more packets in a traffic class under way than it may have, and it injects the packets in each class and
+/// priority in order.
 fn check_adapter(case: &Case, bench: &Bench, node: Place) {
     let mut done: Vec<_> = bench
         .done()
@@ -179,8 +178,8 @@ fn check_links(case: &Case, fabric: &Fabric) {
             "received by {node}"
         );
     }
-    // A packet of 2 l links crosses one link up and one down at each of l levels; a broadcast crosses one link down to each
-    // subtree with destinations. Each link has paid for EOP and acknowledgement by the time that nothing moves any more.
+    // A packet over 2 l links crosses one link up and one down at each of l levels; a broadcast crosses one link down to each
+    // subtree with destinations. Each link has paid for EOP and acknowledgement by the time that all motion has stopped.
     let mut below = 1;
     for level in 0..tree.levels() {
         let links = LinkId::all(tree.links()).filter(|&link| tree.link_level(link) == level);
@@ -204,7 +203,7 @@ fn check_links(case: &Case, fabric: &Fabric) {
 }
 
 /// All channels are free again: as many packets as an adapter has channels, and one packet over all levels, take the same time
-/// as in a machine that was never used. (Links that serve in turns remember whose turn it is; there one packet is sent.)
+/// as in a machine that was never used. (Links that serve in turns remember the turn; there one packet is sent.)
 fn check_rest(case: &Case, mut used: Bench, after: Cycle) {
     let config = &case.config;
     let nodes = config.topology.nodes();
@@ -226,7 +225,7 @@ fn check_rest(case: &Case, mut used: Bench, after: Cycle) {
     let before = fresh.done().count();
     let ended = used.done().chain(fresh.done());
     let last = ended.map(|(record, _)| record.acknowledged).max();
-    // Far behind the last EOP; the windows of sharing fall as they did for the fresh machine.
+    // Far behind the last EOP; the sharing windows fall as they did for the fresh machine.
     let flits = match config.circuit {
         Circuit::CutThrough => config.buffer.min(30),
         _ => 30,
@@ -301,7 +300,7 @@ fn check(case: &Case, stride: Cycle) {
     check_rest(case, bench, 0);
 }
 
-/// What each destination has heard of each packet, and what became of the packet.
+/// Each destination's notices about each packet, and the packet's fate.
 fn check_failing_news(case: &Case, bench: &Bench) {
     let timeout = case.config.faults.as_ref().expect("it may fail").timeout;
     for &(_, sent) in &case.traffic {
@@ -332,7 +331,7 @@ fn check_failing_news(case: &Case, bench: &Bench) {
             Heard::Ended(_, _, good, ..) => Some(u64::from(*good)),
             _ => None,
         });
-        // Each destination hears of the packet once at most, and then of its end, if it asks for that.
+        // Each destination is notified of the packet once at most, and then of its end, if it asks for that.
         assert_eq!(told.len(), whole.len() + damaged.len());
         assert!(
             told.windows(2).all(|pair| pair[0] != pair[1]),
@@ -407,12 +406,12 @@ proptest! {
 
     #[test]
     fn everything_arrives_once(mut case in case(), stride in prop_oneof![Just(1_u64), 2_u64..200]) {
-        // The times of acknowledgements are those of the levels.
+        // The acknowledgement times are those by level.
         case.config.differing.clear();
         check(&case, stride);
     }
 
-    /// Every packet ends, every channel falls free and no flit is left, whatever fails.
+    /// Every packet ends, every channel falls free and no flit is left, under any failures.
     #[test]
     fn what_fails_is_accounted_for(
         case in any_case().prop_flat_map(failing),
@@ -421,7 +420,7 @@ proptest! {
         check_failing(&case, stride);
     }
 
-    /// Where nothing fails in time, everything is as if nothing could fail.
+    /// Without a failure in time, results are as in a machine without faults.
     #[test]
     fn what_might_fail_changes_nothing(case in any_case().prop_flat_map(failing)) {
         let mut case = case;

@@ -1,12 +1,12 @@
-//! Which packet goes first where packets meet: for a channel, and for the next flit of a link.
+//! Which packet goes first where packets meet: for a channel, and for the next flit on a link.
 
 use crate::common;
 
 use common::{high, one_switch, packet, records, three_levels};
 use fabric::{Arbitration, Config, Multiplexing};
 
-/// The older of two waiting headers gets the channel, wherever its packet comes from, even if the header came last; of equal
-/// ages, the header that has had this age here first; without ages the rotation decides.
+/// The older of two waiting headers gets the channel, from any source, even if the header came last; among equal ages, the
+/// header that has had this age here first; without ages the rotation decides.
 #[test]
 fn the_older_packet_wins() {
     let config = |arbitration| Config {
@@ -38,7 +38,7 @@ fn the_older_packet_wins() {
     assert_eq!(done[2].delivered, 30 + 12);
 }
 
-/// Of equal ages the header goes first that came first, not the one that follows the last winner in the rotation.
+/// Among equal ages the header goes first that came first, not the one that follows the last winner in the rotation.
 #[test]
 fn equal_ages_are_served_as_they_come() {
     let traffic = [

@@ -6,7 +6,7 @@ use common::guard::guarded;
 use common::{broadcast, machine, one_switch, packet};
 use fabric::{Ack, Config, Cycle, Fabric, FatTree, Multiplexing, Notice, PacketId, Place};
 
-/// A packet of one flit from 0 to 1, delivered: the cycle and its handle.
+/// A one-flit packet from 0 to 1, delivered: the cycle and its handle.
 fn delivered(fabric: &mut Fabric) -> (Cycle, PacketId) {
     fabric.offer(0, packet(0, 1, 1));
     let mut notices = Vec::new();
@@ -45,7 +45,7 @@ fn offers_do_not_overtake_the_network() {
     fabric.offer(10, packet(0, 1, 1));
 }
 
-/// An adapter may act on news of a cycle in that cycle; the fabric hears of it in the next.
+/// An adapter may act on a cycle's notices in that cycle; the fabric learns of it in the next.
 #[test]
 fn an_answer_to_news_counts_from_the_next_cycle() {
     let mut fabric = Fabric::new(one_switch(3));
@@ -59,7 +59,7 @@ fn an_answer_to_news_counts_from_the_next_cycle() {
     assert_eq!(notices, [Notice::Injected(packet(1, 0, 1))]);
 }
 
-/// Whatever the destination says reaches the source.
+/// Every answer from the destination reaches the source.
 #[test]
 fn the_answer_is_passed_on() {
     for ack in [Ack::Accepted, Ack::TestFailed, Ack::Discarded, Ack::Error] {
@@ -75,7 +75,7 @@ fn the_answer_is_passed_on() {
     }
 }
 
-/// A packet has at least one flit, and its destination is one or more nodes of its own rail.
+/// A packet has at least one flit, and its destination is one or more nodes on its own rail.
 #[test]
 fn what_is_no_packet_is_refused() {
     let rails = FatTree::quaternary(1).and_then(|tree| tree.with_rails(2));

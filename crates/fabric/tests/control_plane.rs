@@ -1,4 +1,4 @@
-//! The control plane, audited on random machines under random traffic; see the essay of `common::referee`.
+//! The control plane, audited on random machines under random traffic; see the essay in `common::referee`.
 
 use crate::common;
 
@@ -9,7 +9,7 @@ use fabric::{Cycle, LinkCounters, PacketRecord};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Runs a case. Returns what has happened, by cycles, and what each link has done.
+/// Runs a case. Returns its events, by cycle, and each link's counters.
 fn run(case: &Case) -> (BTreeMap<Cycle, Happened>, Vec<LinkCounters>) {
     let mut bench = Bench::with_answers(case.config.clone(), case.answer());
     bench.fabric.watch();

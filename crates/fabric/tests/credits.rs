@@ -1,4 +1,4 @@
-//! The closed form of credits ([`fabric::Credits`]) against the simulator: one stream over one switch.
+//! The credits' closed form ([`fabric::Credits`]) against the simulator: one stream over one switch.
 
 use crate::common;
 
@@ -6,8 +6,8 @@ use common::{one_switch, packet, records};
 use fabric::config::MAX_HOP_DELAY;
 use fabric::{Circuit, Config, Credits, Engine};
 
-/// The share of the rate of a link that a long stream of packets has: between two deliveries with whole turns of all channels
-/// between them.
+/// The share of a link's rate that a long packet stream has: between two deliveries with whole turns on all channels between
+/// them.
 fn simulated(config: &Config, flits: u32, turnaround: u64) -> f64 {
     const TURNS: u32 = 12;
     let most = config.channels.min(config.packets_in_flight);
@@ -21,8 +21,8 @@ fn simulated(config: &Config, flits: u32, turnaround: u64) -> f64 {
     f64::from(most * TURNS * flits) / took as f64
 }
 
-/// Within 1% of the closed form; returns the predicted share. Several channels whose buffers starve them get in each other's way: the
-/// share is an upper bound there.
+/// Within 1% of the closed form; returns the predicted share. Several channels starved by their buffers get in each other's
+/// way: the share is an upper bound there.
 fn check(config: &Config, flits: u32, turnaround: u64) -> f64 {
     let credits = Credits::new(config, 0, flits, turnaround);
     let predicted = credits.share();
@@ -56,7 +56,7 @@ fn machines(circuit: Circuit, window: u32, engine: Engine) -> Vec<Config> {
     machines
 }
 
-/// How many of some shares are below 1; both kinds are there.
+/// Checks that some shares are below 1, and some are not.
 fn assert_both(shares: &[f64]) {
     let limited = shares.iter().filter(|&&share| share < 1.0).count();
     assert!(limited > 5 && limited < shares.len() - 5, "{shares:?}");
@@ -91,8 +91,8 @@ fn buffers_limit_wormholes() {
     assert_both(&shares);
 }
 
-/// A worm alone, to the cycle: `B` flits in every round trip of `D + C` cycles, so that the share of the rate is the lesser of 1
-/// and `B / (D + C)`; and the channel is free for the next worm `C + 1` cycles after the tail has left the buffer.
+/// A worm alone, to the cycle: `B` flits in every round trip of `D + C` cycles, so that the rate share is the lesser of 1 and
+/// `B / (D + C)`; and the channel is free for the next worm `C + 1` cycles after the tail has left the buffer.
 #[test]
 fn a_round_trip_sustains_a_buffer_of_flits() {
     let (mut starved, mut whole) = (0, 0);
@@ -111,7 +111,7 @@ fn a_round_trip_sustains_a_buffer_of_flits() {
             for turns in [1, 4] {
                 let flits = turns * buffer + 1;
                 let [turns, room, length] = [turns, buffer, flits].map(u64::from);
-                // The last flit is the first one of another turn.
+                // The last flit is the first one in another turn.
                 let sending = turns * trip.max(room) + 1;
                 if room < trip {
                     starved += 1;
@@ -149,7 +149,7 @@ fn a_round_trip_sustains_a_buffer_of_flits() {
     assert!(starved > 40 && whole > 40, "{starved} starved, {whole} not");
 }
 
-/// Circuits that are held are limited by the way of the packet and of its acknowledgement.
+/// Held circuits are limited by the packet's way and its acknowledgement's way.
 #[test]
 fn held_circuits_limit_streams() {
     for circuit in [Circuit::UntilDelivered, Circuit::UntilAcknowledged] {
@@ -157,7 +157,7 @@ fn held_circuits_limit_streams() {
         for window in [2, 1024] {
             for config in machines(circuit, window, Engine::Worm) {
                 for (buffer, flits, turnaround) in [(128, 65, 0), (128, 189, 50), (12, 189, 50)] {
-                    // The window of the adapter counts acknowledgements, which a channel does not wait for here.
+                    // The adapter's window counts acknowledgements, which a channel does not wait for here.
                     if circuit == Circuit::UntilDelivered && window < 1024 {
                         continue;
                     }
@@ -173,7 +173,7 @@ fn held_circuits_limit_streams() {
     }
 }
 
-/// The definition of the motion has the same shares.
+/// The motion's definition has the same shares.
 #[test]
 fn the_flit_mover_agrees() {
     for circuit in [Circuit::Wormhole, Circuit::UntilAcknowledged] {
@@ -215,7 +215,7 @@ fn a_traffic_class_has_its_own_credits() {
     }
 }
 
-/// The number of channels that is enough gives the whole rate, and one less does not.
+/// The sufficient channel count gives the whole rate, and one less does not.
 #[test]
 fn enough_channels_are_enough() {
     for delay in [60, 195, 780] {

@@ -1,5 +1,5 @@
-//! Virtual cut-through: a channel is the credit of a whole packet. What the credits of a link allow, on paper; and that a packet
-//! which has got a channel never stands on the link.
+//! Virtual cut-through: a channel is a whole packet's credit. A link's rate from its credits, on paper; and a packet which has
+//! got a channel never stands on the link.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use fabric::{Circuit, Config, Cycle, Engine, FatTree};
 
 const ENGINES: [Engine; 2] = [Engine::Worm, Engine::Flit];
 
-/// One switch, over which a stream of packets goes from one node to another.
+/// One switch, over which a packet stream goes from one node to another.
 fn stream(delay: u32, flits: u32, channels: u32, window: u32, engine: Engine) -> Config {
     Config {
         circuit: Circuit::CutThrough,
@@ -22,8 +22,8 @@ fn stream(delay: u32, flits: u32, channels: u32, window: u32, engine: Engine) ->
     }
 }
 
-/// When each of some packets of a stream is delivered, where `group` packets follow each other without a gap, and the next
-/// `group` of them start `turn` cycles later, at the earliest.
+/// The delivery cycles in a stream, where `group` packets follow each other without a gap, and the next `group` start `turn`
+/// cycles later, at the earliest.
 fn expected(group: u32, turn: u32, flits: u32, delay: u32, packets: u32) -> Vec<Cycle> {
     let turn = turn.max(group * flits);
     let start = |number: u32| number / group * turn + number % group * flits;
@@ -33,16 +33,16 @@ fn expected(group: u32, turn: u32, flits: u32, delay: u32, packets: u32) -> Vec<
         .collect()
 }
 
-/// When each of the packets is delivered, with acknowledgements that leave 100 cycles later.
+/// When each packet is delivered, with acknowledgements that leave 100 cycles later.
 fn delivered(config: &Config, flits: u32, packets: u32) -> Vec<Cycle> {
     let traffic: Vec<_> = (0..packets).map(|_| (0, packet(0, 1, flits))).collect();
     let done = records(config, 100, &traffic);
     done.iter().map(|record| record.delivered).collect()
 }
 
-/// A stream of packets of `L` flits over hops of `D` cycles. A channel whose packet starts in cycle `t` is free again in cycle
-/// `t + D + L + 1`: the tail leaves the buffer at `t + D + L - 1`, and two cycles later the place is seen free. Until then the
-/// link can send one packet by each of its `c` channels, `c L` flits. So the stream has the whole rate of the link if
+/// A stream with `L`-flit packets over hops of `D` cycles. A channel with a packet that starts in cycle `t` is free again in
+/// cycle `t + D + L + 1`: the tail leaves the buffer at `t + D + L - 1`, and two cycles later the place is seen free. Until
+/// then the link can send one packet by each of its `c` channels, `c L` flits. So the stream has the link's whole rate if
 /// `c L >= D + L + 1`.
 #[test]
 fn the_channels_of_a_link_are_its_credits() {
@@ -61,9 +61,9 @@ fn the_channels_of_a_link_are_its_credits() {
     }
 }
 
-/// The same stream over the six links of the longest way in a tree of three levels, each as long as a link can be. Every link sends
-/// what comes as it comes: the credits of one link are enough for all, and 17 channels carry the whole rate of the link over a way
-/// of 6,138 cycles.
+/// The same stream over the six links on the longest way in a three-level tree, each as long as a link can be. Every link sends
+/// flits as they come: one link's credits are enough for all, and 17 channels carry the link's whole rate over a way of 6,138
+/// cycles.
 #[test]
 fn many_credits_fill_a_long_way() {
     let (delay, flits, packets) = (MAX_HOP_DELAY, 66, 80);
@@ -106,7 +106,7 @@ fn a_window_of_packets_is_in_flight() {
     }
 }
 
-/// Packets of 1 to 30 flits from 16 nodes to 4 of them, over links of one channel, where headers wait in every switch.
+/// Packets of 1 to 30 flits from 16 nodes to 4 of them, over links with one channel, where headers wait in every switch.
 fn crowd(circuit: Circuit, buffer: u32, engine: Engine) -> Vec<Hold> {
     let tree = FatTree::quaternary(2).expect("16 nodes");
     let config = Config {

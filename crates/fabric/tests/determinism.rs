@@ -1,4 +1,4 @@
-//! The order in which packets are handed in and events worked off within a cycle is no part of the model.
+//! The order in which packets are handed in and events worked off within a cycle is not part of the model.
 
 use crate::common;
 
@@ -10,9 +10,9 @@ use proptest::prelude::*;
 /// How a case is run; the default is the plain way.
 #[derive(Clone, Debug, Default)]
 struct Manner {
-    /// The adapters act on the news of a cycle in the opposite order.
+    /// The adapters act on a cycle's notices in the opposite order.
     adapters_reversed: bool,
-    /// The fabric works off the events, groups, adapters and flits of a cycle in the opposite order.
+    /// The fabric handles a cycle's events, groups, adapters and flits in the opposite order.
     fabric_reversed: bool,
     /// The fabric is run in stretches of this many cycles; 0 means without a stop.
     stretch: Cycle,
@@ -45,7 +45,7 @@ fn run(
     (bench.heard, counters)
 }
 
-/// The packets of each cycle in another order of their sources; the order of each adapter's packets stays.
+/// Each cycle's packets in another source order; each adapter's packets stay in order.
 fn reordered(traffic: &[(Cycle, PacketSpec)], salt: u32) -> Vec<(Cycle, PacketSpec)> {
     let mut traffic = traffic.to_vec();
     traffic.sort_by_key(|&(at, spec)| {
@@ -81,7 +81,7 @@ proptest! {
         prop_assert_eq!(plain.1, other.1);
     }
 
-    /// The names of packets concern only the adapters.
+    /// Packet names concern only the adapters.
     #[test]
     fn names_do_not_count(case in perhaps_failing_case()) {
         let nameless = |spec| PacketSpec { token: 7, ..spec };

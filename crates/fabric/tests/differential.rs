@@ -25,7 +25,7 @@ use proptest::strategy::ValueTree;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use std::time::{Duration, Instant};
 
-/// The cases of every run of the tests: a few seconds on two slow cores.
+/// The cases in every test run: a few seconds on two slow cores.
 const CASES: u64 = 600;
 
 /// Cases that the worm mover serves, compared after every cycle or less often.
@@ -38,7 +38,7 @@ fn cases() -> impl Strategy<Value = (Case, Manner)> {
         case.config.multiplexing = Multiplexing::OldestFirst;
         (case.config.regions, case.config.threads) = (regions, threads);
         let patience = 1 << 24;
-        // A comparison of a large machine takes long, and so does every run over long wires with short buffers.
+        // Comparing a large machine takes long, and so does every run over long wires with short buffers.
         let large = case.config.topology.links() > 300;
         let stride = if large { stride.max(100) } else { stride };
         (
@@ -52,7 +52,7 @@ fn cases() -> impl Strategy<Value = (Case, Manner)> {
     })
 }
 
-/// A runner whose every draw follows from a seed.
+/// A runner with every draw determined by a seed.
 fn runner(seed: u64) -> TestRunner {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
@@ -99,9 +99,9 @@ fn run(seed: u64) -> Result<Tally, String> {
     ))
 }
 
-/// Node 0's packet waits for node 1's packet on the one link up, whole in a deep buffer. When it has its turn at last, a packet of
-/// high priority stops it in the adapter: more flits are in the buffer than a prediction reaches ahead. That is no end of the
-/// packet, since the flits go on to arrive soon after.
+/// Node 0's packet waits for node 1's packet on the one link up, whole in a deep buffer. When it has its turn at last, a
+/// high-priority packet stops it in the adapter: more flits are in the buffer than a prediction reaches ahead. The packet does
+/// not end there, since the flits go on to arrive soon after.
 #[test]
 fn a_buffer_holds_more_flits_than_a_prediction_reaches() {
     let tree = FatTree::new(&[2, 2], &[1], 4).expect("within all bounds");

@@ -1,4 +1,4 @@
-//! Families of graphs: switches, degrees, diameters, mean ways and cuts in closed form.
+//! Graph families: switches, degrees, diameters, mean ways and cuts in closed form.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use fabric::topology::graph::Plan;
 use fabric::{SwitchId, Ways, Wiring, find_cycle};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// By switch: the other ends of its cables, which are all different.
+/// By switch: its cables' other ends, which are all different.
 fn joined(plan: &Plan) -> Vec<BTreeSet<u32>> {
     let mut joined = vec![BTreeSet::new(); plan.switches.len()];
     for &(a, b) in &plan.cables {
@@ -24,7 +24,7 @@ fn joined(plan: &Plan) -> Vec<BTreeSet<u32>> {
     joined
 }
 
-/// By number of links: so many other switches with nodes are so far from one of them.
+/// By link count: the count of other switches with nodes at that distance from one.
 fn far(joined: &[BTreeSet<u32>], seats: &BTreeSet<u32>, from: u32) -> BTreeMap<u32, usize> {
     let mut links = BTreeMap::from([(from, 0)]);
     let mut queue = VecDeque::from([from]);
@@ -43,7 +43,7 @@ fn far(joined: &[BTreeSet<u32>], seats: &BTreeSet<u32>, from: u32) -> BTreeMap<u
     found
 }
 
-/// The distances of each switch with nodes.
+/// Distances for each switch with nodes.
 fn all_far(plan: &Plan) -> Vec<BTreeMap<u32, usize>> {
     let (joined, seats) = (
         joined(plan),
@@ -69,7 +69,7 @@ fn check_layers(plan: &Plan, layers: u32) {
     }
 }
 
-/// 2 q² switches of degree (3 q - δ) / 2: all others are one link away or two.
+/// 2 q² switches with degree (3 q - δ) / 2: all others are one link away or two.
 #[test]
 fn slim_flies() {
     for (order, degree) in [(3, 5), (5, 7), (7, 11), (11, 17), (13, 19)] {
@@ -85,7 +85,7 @@ fn slim_flies() {
     check_layers(&Family::SlimFly { order: 5 }.plan(2).expect("a prime"), 2);
 }
 
-/// q² + q + 1 switches of degree q + 1, but for the q + 1 points on the conic, which have q.
+/// q² + q + 1 switches with degree q + 1, except the q + 1 points on the conic, which have q.
 #[test]
 fn polar_flies() {
     for order in [3, 5, 7, 11] {
@@ -105,8 +105,8 @@ fn polar_flies() {
     check_layers(&Family::PolarFly { order: 7 }.plan(1).expect("a prime"), 2);
 }
 
-/// Equal degrees, a draw for each seed, and cuts above the bound of random graphs: half of the switches have at least
-/// n (d / 4 - sqrt(d ln 2) / 2) cables to the other half (Bollobás, 1988).
+/// Equal degrees, a draw for each seed, and cuts above the bound for random graphs: half of the switches have at least n (d / 4
+/// - sqrt(d ln 2) / 2) cables to the other half (Bollobás, 1988).
 #[test]
 fn jellyfish() {
     let member = |switches, degree, seed| Family::Jellyfish {
@@ -135,7 +135,7 @@ fn jellyfish() {
         [1, 1, 2].map(|seed| member(50, 7, seed).plan(4).expect("within bounds"));
     assert_eq!(one, again);
     assert_ne!(one.cables, other.cables);
-    // No graph of so many switches and this degree has shorter mean ways (Cerf et al., 1974); a random one is near.
+    // No graph with this switch count and degree has shorter mean ways (Cerf et al., 1974); a random one is near.
     let (others, near) = (49, 7);
     let least = f64::from(near + 2 * (others - near)) / f64::from(others);
     let sum: usize = all_far(&one)
@@ -173,7 +173,8 @@ fn xpanders() {
     }
 }
 
-/// Leaves of a group are two links apart, by any spine; those of two groups three, if a spine of each ends one link between them.
+/// Leaves in a group are two links apart, by any spine; leaves in two groups are three, if a spine in each ends one link
+/// between them.
 #[test]
 fn megaflies() {
     for (group, global, groups) in [(2, 2, 5), (3, 1, 4), (4, 2, 9), (4, 2, 3)] {
@@ -194,7 +195,7 @@ fn megaflies() {
         let mut all = all_far(&plan).into_iter();
         assert!(all.all(|found| found == expected), "{family:?}");
         check_layers(&plan, 1);
-        // Half of the groups have as many cables to the other half as there are pairs, times those of a pair.
+        // Half of the groups have as many cables to the other half as there are pairs, times the cables per pair.
         let graph = graph(&plan);
         let lower = |switch: SwitchId| {
             let name = graph.cabling().switch_name(switch);

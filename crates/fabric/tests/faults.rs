@@ -1,6 +1,6 @@
 //! Where something fails: each time calculated on paper, for both movers.
 //!
-//! All links have a delay of 3 cycles, and one channel, so that the next packet of an adapter shows when its channel is free.
+//! All links have a delay of 3 cycles, and one channel, so that an adapter's next packet shows when its channel is free.
 
 mod bits;
 
@@ -14,13 +14,13 @@ use fabric::{
     PacketRecord, PacketSpec, Place, Torus,
 };
 
-/// The output timeout of the machines here.
+/// The output timeout in these machines.
 const TIMEOUT: Cycle = 500;
 
-/// Enough bits that one of them is wrong.
+/// Enough bits that one is wrong.
 const MANY: u32 = 1_000_000;
 
-/// The machine whose parts may fail, with one channel on each link.
+/// The machine with faults, with one channel on each link.
 fn failing(mut config: Config) -> Config {
     config.channels = config.topology.classes();
     config.faults = Some(Faults {
@@ -57,7 +57,7 @@ fn link(config: &Config, from: &str, to: &str) -> LinkId {
     found.expect("there is such a link")
 }
 
-/// A rate at which bits of a kind are surely wrong, on one link.
+/// A rate at which bits in a kind are surely wrong, on one link.
 fn noisy(config: &Config, link: LinkId, set: impl Fn(&mut Faults)) -> Config {
     let mut config = config.clone();
     let faults = config.faults.as_mut().expect("it may fail");
@@ -87,7 +87,7 @@ fn run(config: &Config, acts: &[(Cycle, Act)], traffic: &[(Cycle, PacketSpec)]) 
     worm
 }
 
-/// When a packet was injected, when it was delivered, when its source heard what.
+/// When a packet was injected, when it was delivered, and its source's notice.
 fn times(record: &PacketRecord) -> (Cycle, Cycle, Cycle, Ack) {
     let PacketRecord {
         injected,
@@ -99,7 +99,7 @@ fn times(record: &PacketRecord) -> (Cycle, Cycle, Cycle, Ack) {
     (injected, delivered, acknowledged, ack)
 }
 
-/// The news of the destinations: cycle, node, what.
+/// The destinations' notices: cycle, node, kind.
 fn news(bench: &Bench) -> Vec<(Cycle, u32, &'static str)> {
     let news = bench.heard.iter().filter_map(|heard| match *heard {
         Heard::Delivered(at, node, _) => Some((at, node.get(), "delivered")),
@@ -119,8 +119,8 @@ fn ended(spec: PacketSpec) -> PacketSpec {
 }
 
 /// The header is at the switch in cycle 3, where the only link to node 1 is dead. The tail, sent in cycle 9, is in at 12; the
-/// switch answers. The next packet of the adapter enters when the channel is free: behind the EOP; one cycle after the end;
-/// two cycles after the end.
+/// switch answers. The adapter's next packet enters when the channel is free: behind the EOP; one cycle after the end; two
+/// cycles after the end.
 #[test]
 fn a_dead_link_is_refused_by_the_switch() {
     for (circuit, free) in CIRCUITS.into_iter().zip([16, 13, 14]) {
@@ -160,8 +160,8 @@ fn a_header_that_waits_is_refused_when_the_last_link_dies() {
     assert_eq!(times(&bench.record(0)), (0, 0, 105, Ack::TimedOut));
 }
 
-/// The tail of a packet is at its destination in cycle 15. If the cable dies in that cycle, it is lost; a cycle later it is not,
-/// but its answer is.
+/// A packet's tail is at its destination in cycle 15. If the cable dies in that cycle, it is lost; a cycle later it is not, but
+/// its answer is.
 #[test]
 fn what_comes_in_when_the_cable_dies_is_lost() {
     let traffic = [(0, packet(0, 1, 10))];
@@ -170,7 +170,7 @@ fn what_comes_in_when_the_cable_dies_is_lost() {
         let lost = (0, delivered, TIMEOUT, Ack::TimedOut);
         assert_eq!(times(&bench.record(0)), lost);
     }
-    // The timeout counts from the injection, not from the offer: packet 1 has waited for the channel of packet 0.
+    // The timeout counts from the injection, not from the offer: packet 1 has waited for packet 0's channel.
     let traffic = [(0, packet(0, 2, 10)), (0, packet(0, 1, 10))];
     let bench = run(&switch(), &[(30, Act::Cut(LinkId::new(5)))], &traffic);
     assert_eq!(
@@ -179,7 +179,7 @@ fn what_comes_in_when_the_cable_dies_is_lost() {
     );
 }
 
-/// What falls free while a cable is dead is free when it lives again, and not before.
+/// A channel that falls free while its cable is dead is free when it lives again, and not before.
 #[test]
 fn a_repaired_cable_has_its_channels() {
     let mut config = switch();
@@ -202,7 +202,7 @@ fn a_repaired_cable_has_its_channels() {
     assert_eq!(bench.fabric.counters(dies).waiting, 9 + 10);
 }
 
-/// An adapter whose cable is dead refuses its packets, which never enter; they are answered in the next cycle.
+/// An adapter with a dead cable refuses its packets, which never enter; they are answered in the next cycle.
 #[test]
 fn a_dead_cable_of_its_own_is_refused_by_the_adapter() {
     let traffic = [(10, packet(0, 1, 10)), (30, packet(0, 1, 10))];
@@ -217,9 +217,9 @@ fn a_dead_cable_of_its_own_is_refused_by_the_adapter() {
     assert_eq!(bench.fabric.flit_census().injected, 10);
 }
 
-/// The path of packet 0 to node 15: 50 flits enter the links in cycles 0, 3, 6 and 9, and the last is in at 9 + 49 + 3. The
-/// cable between the switches dies in cycle 20. The last two channels are free one cycle after the end: packet 1 has waited
-/// there. The first two are free behind the EOP: packet 2 enters when the channel of its adapter is free.
+/// Packet 0's path to node 15: 50 flits enter the links in cycles 0, 3, 6 and 9, and the last is in at 9 + 49 + 3. The cable
+/// between the switches dies in cycle 20. The last two channels are free one cycle after the end: packet 1 has waited there.
+/// The first two are free behind the EOP: packet 2 enters when its adapter's channel is free.
 #[test]
 fn a_packet_that_crosses_goes_on_as_garbage() {
     let config = tree();
@@ -260,7 +260,7 @@ fn a_header_on_the_wire_is_lost() {
     for at in [4, 6] {
         let bench = run(&config, &[(at, Act::Cut(dies))], &traffic);
         assert_eq!(times(&bench.record(0)), (0, 0, TIMEOUT, Ack::TimedOut));
-        // Nothing of the packet has come further.
+        // No flit has come further.
         assert_eq!(bench.record(1).delivered, 4 + 15);
         let census = bench.fabric.flit_census();
         assert_eq!((census.discarded, census.delivered), (50, 10));
@@ -275,8 +275,8 @@ fn a_header_on_the_wire_is_lost() {
 }
 
 /// The acknowledgement leaves node 15 in cycle 21 and passes the links in cycles 24, 27, 30 and 33. A cable that dies in the
-/// cycle of the passage or before loses it, a cycle later it does not. Beyond the third link the channel is free at 34, and
-/// the bad EOP is at the node at 34 + 3.
+/// passage's cycle or before loses it, a cycle later it does not. Beyond the third link the channel is free at 34, and the bad
+/// EOP is at the node at 34 + 3.
 #[test]
 fn an_answer_is_lost_on_a_dead_cable() {
     let config = tree();
@@ -308,8 +308,8 @@ fn an_answer_is_lost_on_a_dead_cable() {
     }
 }
 
-/// The header of a broadcast is at the switch in cycle 3. The dead branch is answered at once; the other nodes have the packet at
-/// 3 + 9 + 3, the answers are back at 15 + 6, and the EOP at the nodes at 22 + 6 aborts what the packet asked for.
+/// A broadcast's header is at the switch in cycle 3. The dead branch is answered immediately; the other nodes have the packet
+/// at 3 + 9 + 3, the answers are back at 15 + 6, and the EOP at the nodes at 22 + 6 aborts the packet's request.
 #[test]
 fn a_broadcast_without_a_branch_is_refused_by_all() {
     let acts = [(0, Act::Cut(LinkId::new(6)))];
@@ -358,8 +358,8 @@ fn a_broadcast_is_all_or_nothing() {
     assert_eq!(late.record(0).ack, Ack::Accepted);
 }
 
-/// The flits of a broadcast come to switch 1.3 in cycles 9 to 18. If the cable dies meanwhile, the four nodes below hear nothing, and
-/// the others hear of a bad EOP. In cycle 9 the header is lost, too, and the part is drained at the switch.
+/// A broadcast's flits come to switch 1.3 in cycles 9 to 18. If the cable dies meanwhile, the four nodes below get no notice,
+/// and the others receive a bad EOP. In cycle 9 the header is lost, too, and the part is drained at the switch.
 #[test]
 fn below_a_dead_cable_a_broadcast_is_garbage() {
     let config = tree();
@@ -376,8 +376,8 @@ fn below_a_dead_cable_a_broadcast_is_garbage() {
     }
 }
 
-/// A broadcast over two levels whose header goes wrong on the way to switch 1.3: the switch discards its part and answers for
-/// its four nodes.
+/// A broadcast over two levels with a header that goes wrong on the way to switch 1.3: the switch discards its part and answers
+/// for its four nodes.
 #[test]
 fn a_switch_answers_for_the_nodes_below() {
     let config = tree();
@@ -426,8 +426,8 @@ fn sources_avoid_what_they_know_to_be_dead() {
     }
 }
 
-/// The source fixes the way at switch 1.0, in cycle 3. Before the header is at the next switch, in cycle 6, the sources learn that
-/// all is alive again: there nothing is fixed.
+/// The source fixes the way at switch 1.0, in cycle 3. Before the header is at the next switch, in cycle 6, the sources learn
+/// that all is alive again: there the way is not fixed.
 #[test]
 fn a_fixed_way_ends_with_the_tables() {
     let config = tree();
@@ -489,7 +489,7 @@ fn what_has_no_way_is_refused_by_the_adapter() {
     assert!(bench.fabric.way(Place::new(0), Place::new(11)).is_ok());
 }
 
-/// Cuts of one cable are counted, in both directions alike.
+/// Cuts are counted per cable, in both directions alike.
 #[test]
 fn a_cable_lives_after_as_many_repairs_as_cuts() {
     let (to, from) = (LinkId::new(1), LinkId::new(5));
@@ -513,7 +513,7 @@ fn a_cable_lives_after_as_many_repairs_as_cuts() {
     );
 }
 
-/// In a ring of five switches the packet goes the other way round, with all its channels in order.
+/// In a five-switch ring the packet goes the other way round, with all its channels in order.
 #[test]
 fn a_torus_goes_the_other_way_round() {
     let torus = Torus::new(&[5, 3], 15, true).expect("15 nodes");
@@ -524,7 +524,7 @@ fn a_torus_goes_the_other_way_round() {
     let bench = run(&config, &acts, &traffic);
     assert_eq!(times(&bench.record(0)), (0, 27, 45, Ack::Accepted));
     assert_eq!([0, 1].map(|token| bench.record(token).links), [6, 3]);
-    // A second cut of the ring leaves no way to nodes behind it.
+    // A second cut in the ring leaves no way to nodes behind it.
     let other = link(&config, "switch 3,0", "switch 4,0");
     let acts = [acts[0], (0, Act::Cut(other)), acts[1]];
     let bench = run(&config, &acts, &traffic);
@@ -540,8 +540,8 @@ fn a_torus_goes_the_other_way_round() {
     assert_eq!(bench.fabric.arriving(Place::new(1)), 0);
 }
 
-/// With datelines, packets that go the longer way round wait for each other in no circle. Without, in a ring of four, they may,
-/// while those that go the shorter way may not.
+/// With datelines, packets that go the longer way round wait for each other in no circle. Without, in a four-switch ring, they
+/// may, while those that go the shorter way may not.
 #[test]
 fn ways_round_dead_cables_do_not_deadlock() {
     for sizes in [&[3][..], &[4], &[5], &[6], &[3, 4], &[5, 2], &[2, 3, 4]] {

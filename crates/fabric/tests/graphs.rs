@@ -1,4 +1,4 @@
-//! Graphs from lists of cables, and up*/down* routing on them: closed forms of graphs that have some, and what cannot be.
+//! Graphs from cable lists, and up*/down* routing on them: closed forms for graphs that have some, and invalid graphs.
 
 use crate::common;
 
@@ -17,7 +17,7 @@ fn hypercube(dimensions: u32) -> Plan {
     plan(switches, 1, cables.filter(|(a, b)| a < b))
 }
 
-/// The links of a fat tree with one node at each leaf and more, and its top as roots.
+/// A fat tree's links with one node at each leaf and more, and its top as roots.
 fn as_plan(tree: &FatTree) -> Plan {
     let ends = |link: LinkId| match tree.ends(link) {
         (End::Switch { switch: a, .. }, End::Switch { switch: b, .. }) => (a.get(), b.get()),
@@ -41,7 +41,7 @@ fn as_plan(tree: &FatTree) -> Plan {
     }
 }
 
-/// Links of the ways between two places, the links of both nodes included: all plans lead over equally many.
+/// Links on the ways between two places, both nodes' links included: all plans lead over equally many.
 fn distance(routing: &Forwarding, from: Place, to: Place) -> u32 {
     let plans = routing.plans(from, to).into_iter();
     let mut lengths = plans.map(|plan| routing.path_of(from, to, plan).len() as u32);
@@ -50,7 +50,7 @@ fn distance(routing: &Forwarding, from: Place, to: Place) -> u32 {
     first
 }
 
-/// The greatest and the average distance between nodes of different switches, those of the nodes' own links included.
+/// The greatest and the average distance between nodes at different switches, the nodes' own links included.
 fn reach(routing: &Forwarding) -> (u32, f64) {
     let (mut longest, mut sum, mut pairs) = (0, 0, 0);
     for from in Place::all(routing.wiring().nodes()) {
@@ -63,7 +63,7 @@ fn reach(routing: &Forwarding) -> (u32, f64) {
     (longest, f64::from(sum) / f64::from(pairs))
 }
 
-/// Wiring, ways, distances and freedom of deadlock of a graph with all rules; returns what `reach` does.
+/// A graph's wiring, ways, distances and freedom from deadlock with all rules; returns the result of `reach`.
 fn check(plan: &Plan) -> (u32, f64) {
     let graph = graph(plan);
     check_wiring(graph.cabling());
@@ -122,8 +122,8 @@ fn links_lead_up_to_the_root() {
     }
 }
 
-/// A ring is cut at the switch that is farthest from the root: no way leads through it. On a ring of even length `n` all other
-/// switches form a row of `n - 1`; its ends are `n - 2` links apart.
+/// A ring is cut at the switch that is farthest from the root: no way leads through it. On a ring with even length `n` all
+/// other switches form a row of `n - 1`; its ends are `n - 2` links apart.
 #[test]
 fn rings() {
     for n in [4, 6, 10] {
@@ -137,7 +137,7 @@ fn rings() {
     }
 }
 
-/// In a complete graph each pair is one link apart, up or down; half of it is cut off by `n^2 / 4` links.
+/// In a complete graph each pair is one link apart, up or down; half is cut off by `n^2 / 4` links.
 #[test]
 fn complete_graphs() {
     for n in [2, 5, 8] {
@@ -184,7 +184,7 @@ fn trees_have_one_way() {
     assert_eq!(check(&row).0, 8);
 }
 
-/// A fat tree whose top switches are the roots has the ways of the fat tree: the same distances, and so many different ways as
+/// A graph with a fat tree's top switches as roots has the fat tree's ways: the same distances, and as many different ways as
 /// there are nearest common ancestors. With one root all packets would go through it.
 #[test]
 fn fat_trees_as_graphs() {
@@ -239,7 +239,7 @@ fn what_has_come_down_goes_on_down() {
     assert_eq!([4, 7, 8].map(links), [4, 2, 2]);
 }
 
-/// A large graph: 16,384 nodes at 1,024 switches of a hypercube, whose dependencies are searched in a few seconds.
+/// A large graph: 16,384 nodes at 1,024 switches in a hypercube; the dependencies are searched in a few seconds.
 #[test]
 #[ignore = "takes a minute without optimisation"]
 fn large_graphs() {
@@ -248,7 +248,7 @@ fn large_graphs() {
     assert_eq!(find_cycle(&machine(graph(&plan), 1)), None);
 }
 
-/// A cable dies: packets take another of the shortest legal ways, whatever the rule, and none where there is one way only.
+/// A cable dies: packets take another shortest legal way, under any rule, and are refused where there is one way only.
 #[test]
 fn dead_cables() {
     let tree = FatTree::k_ary(4, 2).expect("within bounds");
@@ -282,7 +282,7 @@ fn graphs_that_cannot_be() {
     let apart = plan(4, 1, [(0, 1), (2, 3)]);
     let wide = plan(2, 1024, [(0, 1)]);
     let long = plan(70, 1, (1..70).map(|at| (at - 1, at)));
-    // Two leaves below roots of their own, which are joined below only.
+    // Two leaves below separate roots, which are joined below only.
     let valley = Plan {
         roots: vec![0, 2],
         ..plan(5, 1, [(0, 1), (2, 3), (1, 4), (3, 4)])
@@ -318,7 +318,7 @@ fn graphs_that_cannot_be() {
     ] {
         let error = Graph::new(plan, nodes).expect_err("no graph");
         assert_eq!(error.key, key, "{error}");
-        // Which of several pairs is named does not matter.
+        // Any pair among several may be named.
         if key == "roots" {
             let kind = message.split(" from ").next().expect("a word");
             assert!(error.to_string().starts_with(kind), "{error}");

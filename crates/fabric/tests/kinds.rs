@@ -1,4 +1,4 @@
-//! Networks that are lists of cables: their wiring, their ways, and closed forms of each kind.
+//! Networks from cable lists: their wiring, their ways, and closed forms for each kind.
 
 use crate::common;
 
@@ -124,7 +124,7 @@ fn dragonfly(numbers: [u32; 4], rule: Misrouting) -> Dragonfly {
     Dragonfly::new(arities(numbers), nodes, rule).expect("within bounds")
 }
 
-/// The largest one of its switches, one of two links between groups, switches alone in their group, two groups.
+/// The largest one from its switches, one with two links between groups, switches alone in their group, two groups.
 const DRAGONFLIES: [[u32; 4]; 5] = [
     [2, 4, 2, 9],
     [1, 4, 2, 5],
@@ -133,8 +133,8 @@ const DRAGONFLIES: [[u32; 4]; 5] = [
     [3, 2, 3, 4],
 ];
 
-/// `a (a - 1) / 2` cables of a group and `a h / 2` of its ends; `a h / (g - 1)` cables between every two groups. A minimal way has
-/// at most three links between switches, another one five; one less for each group of one switch.
+/// `a (a - 1) / 2` cables in a group and `a h / 2` between groups per group; `a h / (g - 1)` cables between every two groups. A
+/// minimal way has at most three links between switches, another one five; one less for each one-switch group.
 #[test]
 fn dragonflies() {
     for numbers in DRAGONFLIES {
@@ -274,8 +274,8 @@ fn hyperx(sizes: &[u32], terminals: u32, rule: Misrouting) -> HyperX {
     HyperX::new(sizes, terminals, terminals * positions(sizes), rule).expect("within bounds")
 }
 
-/// Each switch is joined to all others of its rows: as many hops as coordinates differ, once for a minimal way and at most twice
-/// for another one. The cut across rows of `k` switches has `k^2 / 4` links of each.
+/// Each switch is joined to all others in its rows: as many hops as coordinates differ, once for a minimal way and at most
+/// twice for another one. The cut across rows with `k` switches has `k^2 / 4` links in each.
 #[test]
 fn hyperx_networks() {
     for (sizes, terminals) in [
@@ -378,7 +378,7 @@ fn hyperx_networks_that_cannot_be() {
     }
 }
 
-/// The cycle in which the last of some packets is done.
+/// The cycle in which the last packet is done.
 fn last_done(topology: impl Into<Topology>, traffic: &[(u32, u32)]) -> u64 {
     let config = Config {
         channels: 6,
@@ -395,9 +395,9 @@ fn last_done(topology: impl Into<Topology>, traffic: &[(u32, u32)]) -> u64 {
         .expect("packets")
 }
 
-/// All nodes of a group send to the next group: minimal ways share one link, and 16 nodes' 40 packets of 20 flits take at least
-/// 40 * 16 * 20 cycles there. Ways by way of random groups share out among 16 links at each end, and UGAL-L finds out. For uniform
-/// traffic minimal ways are best, and UGAL-L is nearly as good.
+/// All nodes in a group send to the next group: minimal ways share one link, and 16 nodes' 40 packets of 20 flits take at least
+/// 40 * 16 * 20 cycles there. Ways through random groups share out among 16 links at each end, and UGAL-L detects it. For
+/// uniform traffic minimal ways are best, and UGAL-L is nearly as good.
 #[test]
 fn ugal_follows_the_better_rule() {
     let numbers = [4, 4, 4, 17];
@@ -421,7 +421,7 @@ fn ugal_follows_the_better_rule() {
         ugal < valiant && ugal < minimal * 5 / 4,
         "{ugal} of {minimal}"
     );
-    // In a row all nodes of a switch send to the next switch.
+    // In a row all nodes at a switch send to the next switch.
     let adverse: Vec<(u32, u32)> = (0..40)
         .flat_map(|_| (0..64).map(|node| (node, (node + 8) % 64)))
         .collect();
@@ -433,7 +433,7 @@ fn ugal_follows_the_better_rule() {
     );
 }
 
-/// A cable dies that the usual way needs: where the routing has other ways, packets take one; else there is none.
+/// A cable dies that the usual way needs: where the routing has other ways, packets take one; else they are refused.
 #[test]
 fn dead_cables() {
     let (from, to) = (Place::new(0), Place::new(8));

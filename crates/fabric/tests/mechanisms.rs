@@ -13,8 +13,8 @@ fn with_circuit(circuit: Circuit) -> Config {
     }
 }
 
-/// Three packets of one adapter, two channels: the first crosses the injection link in cycles 0 to 9 and the ejection
-/// link in 3 to 12, arrives at 15, is acknowledged at `15 + 5 + 6 = 26`.
+/// Three packets from one adapter, two channels: the first crosses the injection link in cycles 0 to 9 and the ejection link in
+/// 3 to 12, arrives at 15, is acknowledged at `15 + 5 + 6 = 26`.
 #[test]
 fn the_life_of_a_circuit() {
     let injected = |circuit| {
@@ -29,8 +29,8 @@ fn the_life_of_a_circuit() {
     assert_eq!(injected(Circuit::Wormhole), 12 + 2, "after the tail");
 }
 
-/// The circuit at the ejection link: packets of three nodes meet there, a cycle apart. The second packet has sent its tail over
-/// the link at 22, so the link is idle long before the third packet, which waits at the switch from cycle 5, may enter.
+/// The circuit at the ejection link: packets from three nodes meet there, a cycle apart. The second packet has sent its tail
+/// over the link at 22, so the link is idle long before the third packet, which waits at the switch from cycle 5, may enter.
 #[test]
 fn a_third_packet_waits_for_the_eop() {
     let traffic: Vec<_> = (0..3)
@@ -53,7 +53,7 @@ fn a_third_packet_waits_for_the_eop() {
     }
 }
 
-/// A destination that answers late holds the circuit: the next packet of the adapter waits that much longer.
+/// A destination that answers late holds the circuit: the adapter's next packet waits that much longer.
 #[test]
 fn a_late_acknowledgement_holds_the_circuit() {
     let next = |late: Cycle| {
@@ -76,7 +76,7 @@ fn a_late_acknowledgement_holds_the_circuit() {
     assert_eq!(next(5000), (5027, 5030 + 9 + 3), "beyond the near future");
 }
 
-/// Packets that each of the up-links of a switch has carried.
+/// Packets that each up-link at a switch has carried.
 fn climbed(config: &Config, traffic: &[(Cycle, PacketSpec)]) -> Vec<u64> {
     let bench = Bench::new(config.clone(), 5).through(traffic);
     let tree = bench.fabric.topology();
@@ -111,8 +111,8 @@ fn adaptive_ascent_takes_the_least_loaded_link() {
     );
 }
 
-/// A fixed ascent always takes the same link: the link with the last digit of the destination, or the link with the number of
-/// the source in its switch.
+/// A fixed ascent always takes the same link: the link with the destination's last digit, or the link with the source's number
+/// in its switch.
 #[test]
 fn a_fixed_ascent_always_takes_the_same_link() {
     for ascent in [Ascent::Deterministic, Ascent::SourceFixed] {
@@ -151,8 +151,8 @@ fn a_blocked_header_takes_the_first_link_that_frees() {
     assert_eq!(done[4].delivered, (98 + 4) + 3 * 3 + 9);
 }
 
-/// Sending pauses only for flits that are received, not for an open channel that has nothing to receive: the long packet from 2
-/// to 0 is interrupted at its source for a thousand cycles, in which node 0 sends undisturbed.
+/// Sending pauses only for flits that are received, not for an open channel without flits to receive: the long packet from 2 to
+/// 0 is interrupted at its source for a thousand cycles, in which node 0 sends undisturbed.
 #[test]
 fn sharing_needs_two() {
     let config = Config {

@@ -1,22 +1,20 @@
 //! Deliberate mistakes: do the tests find them?
 //!
-//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff.
-//! Folder `motion` has the mistakes of the worm mover and its helpers, and folder `regions` those
-//! at the border of regions, which the differential test must find; folder `control` those of the
-//! control plane, which both movers share, for tests that know the right result; folder `faults`
-//! those where parts fail; folder `graphs` those of the tables of a graph, its own and given ones;
-//! folder `limits` those of the closed forms of credits and of uniform traffic. The slow test makes
-//! each mistake in a copy of the workspace below the target directory, runs these tests there, and
-//! demands that they fail. Without a mistake they must pass.
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff. Folder `motion` has mistakes in
+//! the worm mover and its helpers, and folder `regions` those at region borders, which the differential test must find; folder
+//! `control` those in the control plane, which both movers share, for tests with known results; folder `faults` those under
+//! faults; folder `graphs` those in a graph's tables, its own and given ones; folder `limits` those in the closed forms for
+//! credits and uniform traffic. The slow test makes each mistake in a workspace copy below the target directory, runs these
+//! tests there, and demands that they fail. Without a mistake they must pass.
 //!
-//! `ELANITE_MISTAKE=rotation` tries only mistakes whose name contains `rotation`.
+//! `ELANITE_MISTAKE=rotation` tries only mistakes with `rotation` in their names.
 
 #[path = "common/mistake.rs"]
 mod mistake;
 
 use mistake::{Copy, Search, assert_all_fit, assert_found, mistakes};
 
-/// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that name the tests which must find them.
+/// Mistake folders, the least mistake count in each, and the `cargo test` words for the tests which must find them.
 const KINDS: [(&str, usize, &[&str]); 6] = [
     ("motion", 10, &["--test", "differential"]),
     ("regions", 4, &["--test", "differential"]),

@@ -6,8 +6,8 @@ use common::paper::{Passage, run, way};
 use common::{CIRCUITS, machine, packet, records};
 use fabric::{Ascent, Circuit, Config, Cycle, Engine, FatTree, PacketSpec};
 
-/// Trees of several arities and depths, full, reduced and widened, one as deep as trees may be, with hop delays that differ by
-/// level; one channel, and no choice of the way; with both movers.
+/// Trees with several arities and depths, full, reduced and widened, one as deep as trees may be, with hop delays that differ
+/// by level; one channel, and no choice among ways; with both movers.
 fn machines() -> Vec<Config> {
     let trees: [(&[u32], &[u32], &[u32]); 7] = [
         (&[4, 4, 4], &[4, 4], &[11, 11, 11]),
@@ -32,7 +32,7 @@ fn machines() -> Vec<Config> {
     [of(Engine::Worm), of(Engine::Flit)].concat()
 }
 
-/// All nodes of a machine; of a large machine, the first node at each distance from node 0.
+/// All nodes in a machine; in a large machine, the first node at each distance from node 0.
 fn destinations(config: &Config) -> Vec<u32> {
     let nodes = config.topology.nodes();
     let first = |&node: &u32| nodes <= 64 || node < 2 || node.is_power_of_two();
@@ -40,7 +40,7 @@ fn destinations(config: &Config) -> Vec<u32> {
 }
 
 /// To every distance, in every mode, through buffers that fill and buffers that do not: every header, head and tail, the
-/// delivery and the acknowledgement are in the cycles that the paper says.
+/// delivery and the acknowledgement are in the cycles calculated on paper.
 #[test]
 fn a_packet_alone() {
     for machine in machines() {
@@ -77,7 +77,7 @@ fn a_packet_alone() {
 }
 
 /// A second packet comes to a link a cycle after the first, and waits for its only channel: it crosses the link in the cycle in
-/// which the channel is free, or, if the tokens have to pass, in the next. This holds for every link of every way, in every
+/// which the channel is free, or, if the tokens have to pass, in the next. This holds for every link on every way, in every
 /// mode.
 #[test]
 fn every_channel_is_free_in_its_cycle() {
@@ -141,7 +141,7 @@ fn every_channel_is_free_in_its_cycle() {
     assert!(met > 2000, "only {met} links were looked at");
 }
 
-/// Destinations, lengths and mechanisms. On the way of a node to itself the tokens of one link meet the tokens of the other.
+/// Destinations, lengths and mechanisms. On a node's way to itself one link's tokens meet the other's.
 fn cases(destinations: &[u32]) -> Vec<(u32, u32, Circuit, bool)> {
     let mut cases = Vec::new();
     for &destination in destinations {
@@ -157,7 +157,7 @@ fn cases(destinations: &[u32]) -> Vec<(u32, u32, Circuit, bool)> {
     cases
 }
 
-/// A node whose way to the destination meets another way first at link `place` of that way, and the cycles to there.
+/// A node with a way to the destination that meets another way first at its link `place`, and the cycles to there.
 fn stranger(
     config: &Config,
     other: &Passage,

@@ -1,4 +1,4 @@
-//! Slow links in closed forms: times that were calculated from the essay of `fabric::pace`, met to the cycle by both movers.
+//! Slow links in closed forms: times that were calculated from the essay in `fabric::pace`, met to the cycle by both movers.
 
 use super::common::graphs::graph;
 use super::common::{Bench, broadcast, machine, named, packet};
@@ -36,7 +36,7 @@ fn delivered(config: &Config, traffic: &[(Cycle, fabric::PacketSpec)]) -> Vec<Cy
     tokens.map(|token| bench.record(token).delivered).collect()
 }
 
-/// When the flits of a packet alone leave its links, of such paces and delays, and when the last of them is delivered: each goes as
+/// When a lone packet's flits leave its links, with these paces and delays, and when the last one is delivered: each goes as
 /// soon as it is there and the link is ready.
 fn alone(links: &[(Pace, Cycle)], flits: usize) -> Cycle {
     let mut there = vec![0; flits];
@@ -56,7 +56,7 @@ fn alone(links: &[(Pace, Cycle)], flits: usize) -> Cycle {
     there[flits - 1]
 }
 
-/// Whole paces: the sum of the delays with the serialisation of each link, and the slowest link's pace for the flits behind the
+/// Whole paces: the sum of the delays with each link's serialisation, and the slowest link's pace for the flits behind the
 /// first, whether the slow link comes first, in the middle or last.
 #[test]
 fn the_slowest_link_sets_the_time_of_a_packet() {
@@ -116,7 +116,7 @@ fn a_cable_may_differ_from_those_of_its_level() {
     }
 }
 
-/// The acknowledgement takes the delays of the links, those of serialisation included.
+/// The acknowledgement takes the links' delays, serialisation included.
 #[test]
 fn acknowledgements_take_the_delays_of_slow_links() {
     for config in both(&two_leaves([pace(1, 4), Pace::FULL])) {
@@ -126,8 +126,8 @@ fn acknowledgements_take_the_delays_of_slow_links() {
     }
 }
 
-/// A fast link has bubbles behind a slow one, and another packet uses them: two slow nodes of a leaf share the link up, which is four
-/// times as fast, and both take no longer than each alone.
+/// A fast link has bubbles behind a slow one, and another packet uses them: two slow nodes at a leaf share the link up, which
+/// is four times as fast, and both take no longer than each alone.
 #[test]
 fn packets_share_the_bubbles_of_a_fast_link() {
     for config in both(&two_leaves([pace(1, 4), Pace::FULL])) {
@@ -185,7 +185,8 @@ fn a_saturated_link_keeps_its_pace() {
     }
 }
 
-/// Tokens take slots of the slow link, as flits do: an acknowledgement and an EOP hold up the next packet by two flits each way.
+/// Tokens take slots on the slow link, as flits do: an acknowledgement and an EOP hold up the next packet by two flits each
+/// way.
 #[test]
 fn tokens_take_slots_of_the_pace() {
     let tree = FatTree::new(&[2], &[], 2).expect("within all bounds");
@@ -207,8 +208,8 @@ fn tokens_take_slots_of_the_pace() {
     }
 }
 
-/// Hosts at 25 Gb/s below switches that are joined at 100 Gb/s, with cables of 0.8 us: a cycle is 64 bytes at 100 Gb/s, 5.12 ns. Two
-/// flows of 700 kB to one host share its 25 Gb/s, and end after 448 us and the time of the way.
+/// Hosts at 25 Gb/s below switches that are joined at 100 Gb/s, with cables of 0.8 us: a cycle is 64 bytes at 100 Gb/s, 5.12
+/// ns. Two flows of 700 kB to one host share its 25 Gb/s, and end after 448 us plus the way's time.
 #[test]
 fn two_flows_share_a_slow_cable() {
     let plan = Plan {
@@ -241,8 +242,8 @@ fn two_flows_share_a_slow_cable() {
     }
 }
 
-/// One of four links up from a leaf has trained to a fifth of its rate. It carries no more than the others, and is the hottest of
-/// them, since its time is that of its own rate.
+/// One of four links up from a leaf has trained to a fifth of its rate. It carries no more than the others, and is the hottest
+/// one, since its time counts at its own rate.
 #[test]
 fn a_slow_cable_is_the_hottest_of_its_group() {
     for ascent in [Ascent::Adaptive, Ascent::FlowHash] {
@@ -287,7 +288,7 @@ fn a_slow_cable_is_the_hottest_of_its_group() {
     }
 }
 
-/// Credits come back from three slow branches in a row of cycles: an event for each, and none that makes others.
+/// Credits come back from three slow branches in a row of cycles: an event for each, and no event that makes others.
 #[test]
 fn credits_of_slow_branches_do_not_multiply() {
     let tree = FatTree::new(&[4], &[], 4).expect("within all bounds");
@@ -296,7 +297,7 @@ fn credits_of_slow_branches_do_not_multiply() {
     (config.buffer, config.engine) = (20, Engine::Worm);
     let flits = 200;
     let bench = Bench::new(config, 5).through(&named(&[(0, broadcast(0, 1, 3, flits))]));
-    // The link of the source is looked at for each flit, and again where the credit comes later; then the flit arrives. Each branch
+    // The source's link is looked at for each flit, and again where the credit comes later; then the flit arrives. Each branch
     // is looked at, and its credit begins and ceases to come.
     let events = bench.fabric.motion_events();
     let most = u64::from(flits) * (3 + 3 * 3);

@@ -1,7 +1,7 @@
-//! The worm mover against the flit mover at work: `QsNET` machines of 64 to 1,024 nodes under the loads of experiments,
-//! compared after every cycle.
+//! The worm mover against the flit mover at work: `QsNET` machines with 64 to 1,024 nodes under experiment loads, compared
+//! after every cycle.
 //!
-//! `ELANITE_PRODUCTION_RUNS` is the number of runs (3), `ELANITE_FUZZ_SEED` the seed of the first (0); `make fuzz RUNS=100`.
+//! `ELANITE_PRODUCTION_RUNS` is the run count (3), `ELANITE_FUZZ_SEED` the first seed (0); `make fuzz RUNS=100`.
 
 mod common;
 
@@ -12,7 +12,7 @@ use common::{CIRCUITS, high, named, packet, variable};
 use fabric::{Ascent, Config, Cycle, FatTree};
 use std::time::Duration;
 
-/// The machine of the `QsNET` paper.
+/// The machine in the `QsNET` paper.
 fn machine(levels: usize) -> Config {
     let tree = FatTree::quaternary(levels).expect("1 to 8 levels");
     Config {
@@ -48,12 +48,12 @@ impl Random {
 #[derive(Clone, Copy, Debug)]
 enum Pattern {
     Uniform,
-    /// To the node whose address has the upper and the lower half exchanged.
+    /// To the node with the upper and the lower half of the address exchanged.
     Transpose,
     BitReversal,
     Complement,
     Neighbour,
-    /// This part of all packets to node 0, in percent.
+    /// This part of all packets goes to node 0, in percent.
     HotSpot(u64),
 }
 
@@ -71,7 +71,7 @@ impl Pattern {
     }
 }
 
-/// A machine of the paper or one near it, and its work.
+/// The paper's machine or one near it, and its work.
 struct Run {
     name: String,
     case: Case,
@@ -82,7 +82,7 @@ struct Run {
 impl Run {
     fn new(number: u64) -> Self {
         let mut random = Random(number);
-        // The number of cycles is such that all sizes take a similar time.
+        // The cycle counts are such that all sizes take a similar time.
         let sizes = [(3, 40_000), (5, 6_000), (4, 16_000), (3, 40_000)];
         let (levels, window) = sizes[number as usize % sizes.len()];
         let config = machine_like(levels, number / sizes.len() as u64, &mut random);
@@ -96,7 +96,7 @@ impl Run {
             Pattern::HotSpot(10),
             Pattern::HotSpot(100),
         ]);
-        // Flits of a packet, from and up to.
+        // Flits per packet, from and up to.
         let (least, most) = random.pick(&[(189, 189), (189, 189), (1, 400), (12, 12), (12, 189)]);
         let percent = 10 + random.below(91);
         let mean_gap = 50 * (least + most) / percent;
@@ -130,7 +130,7 @@ impl Run {
     }
 }
 
-/// In half of the runs the machine of the paper with one of the circuits; in the others something else differs.
+/// In half the runs the paper's machine with any circuit rule; in the others another parameter differs.
 fn machine_like(levels: usize, number: u64, random: &mut Random) -> Config {
     let mut config = machine(levels);
     config.circuit = CIRCUITS[number as usize % CIRCUITS.len()];
@@ -169,7 +169,7 @@ fn run(number: u64) -> Result<Tally, String> {
 fn both_movers_make_the_same_motion_at_work() {
     let first = variable("ELANITE_FUZZ_SEED").unwrap_or(0);
     let runs = variable("ELANITE_PRODUCTION_RUNS").unwrap_or(3);
-    // Flit by flit, a hot spot of 1,024 nodes takes more than a quarter of an hour: that is no hang.
+    // Flit by flit, a hot spot on 1,024 nodes takes more than a quarter of an hour: that is not a hang.
     let longest = Duration::from_secs(3600);
     search(first, runs, Duration::MAX, longest, run);
 }

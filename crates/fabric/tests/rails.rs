@@ -1,4 +1,4 @@
-//! Rails: equal trees side by side that know nothing of each other.
+//! Rails: equal, independent trees side by side.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use fabric::{
 };
 use proptest::prelude::*;
 
-/// The numbers of a tree with one rail, and with several.
+/// A tree's numbers with one rail, and with several.
 #[test]
 fn every_count_is_so_many_times_that_of_a_tree() {
     let tree = FatTree::new(&[4, 4, 2], &[4, 2], 20).expect("20 of 32 nodes");
@@ -28,8 +28,8 @@ fn every_count_is_so_many_times_that_of_a_tree() {
     assert_eq!(tree.with_rails(1).as_ref(), Ok(&tree));
 }
 
-/// The link of rail `rail` that is link `link` of a single tree: links are numbered level by level, up before down, and
-/// within these rail by rail.
+/// The link on rail `rail` that is link `link` in a single tree: links are numbered level by level, up before down, and within
+/// these rail by rail.
 fn on_rail(rails: &dyn Wiring, tree: &dyn Wiring, rail: Rail) -> Vec<LinkId> {
     let name = |end: End| match end {
         End::Node(place) => rails.rail_and_node(place).0,
@@ -87,7 +87,7 @@ fn no_rails_and_too_many_are_errors() {
     assert!(error.to_string().contains("links; the most is"), "{error}");
 }
 
-/// Traffic of a tree, moved to one rail of several.
+/// A tree's traffic, moved to one rail among several.
 fn moved(
     traffic: &[(Cycle, PacketSpec)],
     rails: &dyn Wiring,
@@ -113,7 +113,7 @@ fn moved(
     moved.collect()
 }
 
-/// All notices about some packets, and the counters of some links.
+/// All notices about some packets, and some links' counters.
 fn outcome(
     case: &Case,
     traffic: &[(Cycle, PacketSpec)],
@@ -139,8 +139,8 @@ fn outcome(
 proptest! {
     #![proptest_config(many())]
 
-    /// Whatever the other rails carry, a rail does in every cycle what it would do alone. (It does not do what a single tree
-    /// would do: among equal links, the choice goes by the numbers of packet and switch.)
+    /// Under any load on the other rails, a rail acts in every cycle as it would alone. (It does not act as a single tree:
+    /// among equal links, the choice goes by packet and switch number.)
     #[test]
     fn rails_know_nothing_of_each_other(mut case in case(), other in any::<prop::sample::Index>(), rail in (0_u32..3).prop_map(Rail::new)) {
         let tree = case.config.topology.clone();

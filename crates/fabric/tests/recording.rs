@@ -10,7 +10,7 @@ use fabric::{Ascent, Config, Cycle, Engine, FatTree, LinkId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// 16 nodes without a choice of the way, one channel a link.
+/// 16 nodes without a choice among ways, one channel a link.
 fn small(engine: Engine) -> Config {
     let tree = FatTree::quaternary(2).expect("16 nodes");
     Config {
@@ -21,7 +21,7 @@ fn small(engine: Engine) -> Config {
     }
 }
 
-/// What a run leaves in a recording from cycle `from` on, stopped after cycle `until`.
+/// A run's recording from cycle `from` on, stopped after cycle `until`.
 fn recorded(case: &Case, from: Cycle, until: Cycle) -> Vec<Hold> {
     let mut bench = Bench::with_answers(case.config.clone(), case.answer());
     bench.fabric.record(from);
@@ -34,7 +34,7 @@ fn recorded(case: &Case, from: Cycle, until: Cycle) -> Vec<Hold> {
     bench.fabric.recorded()
 }
 
-/// A packet alone: every channel is taken, used and given back in the cycles that the paper says.
+/// A packet alone: every channel is taken, used and given back in the cycles calculated on paper.
 #[test]
 fn a_packet_alone() {
     for engine in [Engine::Worm, Engine::Flit] {
@@ -71,8 +71,8 @@ fn a_packet_alone() {
     }
 }
 
-/// Two packets to one node: in the middle of the first, the second waits for the last link without a channel. What ended before
-/// the recording begins is left out.
+/// Two packets to one node: in the middle of the first, the second waits for the last link without a channel. Holds that ended
+/// before the recording begins are left out.
 #[test]
 fn a_packet_that_waits() {
     for engine in [Engine::Worm, Engine::Flit] {
@@ -90,7 +90,7 @@ fn a_packet_that_waits() {
         assert_eq!((last.source.get(), last.hop, last.waits), (1, 1, 12));
         assert_eq!((last.link, last.channel), (first.links[1], None));
         assert_eq!((last.opened, last.head, last.closed), (None, None, None));
-        // The channel is free when the end of the first packet has passed.
+        // The channel is free when the first packet's end has passed.
         let after = run(free, Cycle::MAX);
         let sources: Vec<u32> = after.iter().map(|hold| hold.source.get()).collect();
         assert_eq!(sources, [1, 1]);
@@ -101,8 +101,8 @@ fn a_packet_that_waits() {
 proptest! {
     #![proptest_config(many())]
 
-    /// On random machines, with faults and without: a channel has one holder at a time; its moments are in order; what is open at the
-    /// end is what the fabric counts; and both movers have the same recording.
+    /// On random machines, with faults and without: a channel has one holder at a time; its moments are in order; open holds at
+    /// the end equal the fabric's count; and both movers have the same recording.
     #[test]
     fn channels_have_one_holder(case in perhaps_failing_case(), until in 0_u64..3000) {
         let of = |engine| {

@@ -23,10 +23,9 @@ struct Outcome {
     counters: Vec<LinkCounters>,
     moments: Vec<(Cycle, Moved)>,
     holds: Vec<Hold>,
-    /// Events of the control plane.
+    /// Control-plane events.
     events: u64,
-    /// At some moments: the flits, channels that are taken, and flits of packets that are under
-    /// way.
+    /// At some moments: the flits, taken channels, and flits in packets under way.
     states: Vec<(FlitCensus, u64, u64)>,
 }
 
@@ -52,7 +51,7 @@ impl Nodes for Answering {
         for notice in notices.drain(..) {
             let heard = if let Notice::Delivered(packet, node, spec) = notice {
                 region.acknowledge(now + self.turnaround, packet, Ack::Accepted);
-                // The number of the packet is the region's own affair.
+                // The packet's number is the region's own affair.
                 format!("delivered at {node}: {spec:?}")
             } else {
                 format!("{notice:?}")
@@ -62,8 +61,8 @@ impl Nodes for Answering {
     }
 }
 
-/// What nodes hear that stand in their regions, by cycle; the counters of all links; events; and the
-/// packets that wait for each other, if there are any.
+/// The notices for nodes that stand in their regions, by cycle; all links' counters; events; and the packets that wait for each
+/// other, if there are any.
 type InRegions = (Vec<(Cycle, String)>, Vec<LinkCounters>, u64, Option<String>);
 
 /// See [`InRegions`].
@@ -100,8 +99,7 @@ fn heard_in_regions(config: Config, traffic: &[(Cycle, PacketSpec)]) -> InRegion
 proptest! {
     #![proptest_config(ProptestConfig { cases: many().cases / 8, ..many() })]
 
-    /// Nodes that run on the threads of their regions hear the same, though regions execute several
-    /// cycles between two meetings.
+    /// Nodes that run on their regions' threads receive the same, though regions execute several cycles between two meetings.
     #[test]
     fn windows_change_nothing(
         case in prop_oneof![5 => large_case(), 1 => rivals()],
@@ -155,7 +153,7 @@ fn outcome(config: Config, traffic: &[(Cycle, PacketSpec)]) -> Outcome {
     }
 }
 
-/// A machine of each kind.
+/// A machine for each kind.
 fn topologies() -> Vec<Topology> {
     let arities = Arities {
         terminals: 2,
@@ -221,7 +219,7 @@ fn regions_and_threads_change_nothing() {
             let done = |heard: &&Heard| matches!(heard, Heard::Acknowledged(..));
             assert_eq!(whole.heard.iter().filter(done).count(), traffic.len());
             for regions in [2, 3, 7, 16] {
-                // Threads wait for each other in every cycle: one run of each machine is enough.
+                // Threads wait for each other in every cycle: one run per machine is enough.
                 let threads = if regions == 7 && machines.is_multiple_of(4) {
                     3
                 } else {

@@ -1,4 +1,4 @@
-//! Forwarding tables from outside: ways, classes of channels and deadlocks of a Slim Fly, and tables that do not fit a graph.
+//! Forwarding tables from outside: a Slim Fly's ways, channel classes and deadlocks, and tables that do not fit a graph.
 
 use crate::common;
 
@@ -10,8 +10,8 @@ use fabric::topology::graph::{Entry, Plan, Routes, Target};
 use fabric::topology::{End, Forwarding, Header, Routing};
 use fabric::{Graph, Place, find_cycle};
 
-/// The smallest regular Slim Fly (Besta and Hoefler, 2014): q = 5, the Hoffman-Singleton graph of 50 switches with 7 links each, any
-/// two of which are at most two links apart.
+/// The smallest regular Slim Fly (Besta and Hoefler, 2014): q = 5, the Hoffman-Singleton graph with 50 switches and 7 links
+/// each; any two switches are at most two links apart.
 fn slim_fly() -> Plan {
     const Q: u32 = 5;
     let switch = |half: u32, x: u32, y: u32| half * Q * Q + x % Q * Q + y % Q;
@@ -50,7 +50,7 @@ fn minimal_ways_of_a_slim_fly() {
     for ascent in ASCENTS {
         assert_eq!(check_ways(&Forwarding::new(&slim_fly, ascent)), 4);
     }
-    // By two links of the nodes, and two of switches: all ways of a Moore graph are the only ones.
+    // Over the two nodes' links, and two between switches: all ways in a Moore graph are the only ones.
     let routing = Forwarding::new(&slim_fly, ASCENTS[0]);
     let links = |to: u32| routing.path_of(Place::new(0), Place::new(to), 0).len() as u64;
     let neighbours = (1..50).filter(|&to| links(to) == 3).count();
@@ -58,7 +58,7 @@ fn minimal_ways_of_a_slim_fly() {
     check_packet_alone(slim_fly.clone(), &[3, 5], |to| 2 * 3 + 5 * (links(to) - 2));
 }
 
-/// An entry of a node stands above that of its switch, and a switch without such an entry sends its nodes' packets alike.
+/// A node's entry stands above its switch's entry, and a switch without such an entry sends its nodes' packets alike.
 #[test]
 fn entries_of_nodes_and_switches() {
     let square = ring(4, 2); // nodes 4 and 5 are at switch 2, opposite switch 0
@@ -86,7 +86,7 @@ fn entries_of_nodes_and_switches() {
     assert_eq!(path.len(), 4);
 }
 
-/// Where a table lists several neighbours, plans lead over all of them.
+/// Where a table lists several neighbours, plans lead over all.
 #[test]
 fn plans_choose_among_neighbours() {
     let square = ring(4, 1);
@@ -105,8 +105,8 @@ fn plans_choose_among_neighbours() {
     assert_eq!(around, Some(plans[1]));
 }
 
-/// A packet takes the class of its number of links between switches, and the last class on further ones; to its node it takes any.
-/// With fewer classes than links packets may wait for each other, with as many they may not.
+/// A packet takes the class with its link count between switches, and the last class on further links; to its node it takes
+/// any. With fewer classes than links packets may wait for each other, with as many they may not.
 #[test]
 fn hop_classes() {
     for (classes, expected) in [(1, [None; 4]), (3, [0, 1, 2, 2].map(Some))] {
@@ -149,7 +149,7 @@ fn hop_classes() {
     }
 }
 
-/// The message about tables that a change has spoilt, the change, and the key of the error.
+/// The message about tables that a change has spoilt, the change, and the error's key.
 type Misfit<'a> = (&'a str, &'a dyn Fn(&mut Routes), String);
 
 #[test]
@@ -215,7 +215,7 @@ fn tables_that_do_not_fit() {
     );
 }
 
-/// A switch in the middle of a way needs an entry, too; a switch that no packet comes to needs none.
+/// A switch in the middle of a way needs an entry, too; a switch that no packet comes to does not.
 #[test]
 fn only_switches_on_a_way_need_entries() {
     let row = Plan {

@@ -1,4 +1,4 @@
-//! Shortest ways of graphs, and by way of random leaves: closed forms, layers of channels, deadlocks.
+//! Shortest ways in graphs, and ways through random leaves: closed forms, channel layers, deadlocks.
 
 use crate::common;
 
@@ -14,7 +14,7 @@ fn with(plan: Plan, ways: Ways) -> Graph {
     graph(&Plan { ways, ..plan })
 }
 
-/// Switches in rows of all dimensions, which are rings or not.
+/// Switches in rows in all dimensions, which are rings or not.
 fn grid(sizes: [u32; 2], wraps: bool) -> Plan {
     let [wide, high] = sizes;
     let mut cables = Vec::new();
@@ -26,7 +26,7 @@ fn grid(sizes: [u32; 2], wraps: bool) -> Plan {
     plan(wide * high, 1, cables)
 }
 
-/// The graph of Hoffman and Singleton.
+/// Hoffman and Singleton's graph.
 fn slim_fly(terminals: u32) -> Plan {
     let plan = Family::SlimFly { order: 5 }.plan(terminals);
     plan.expect("a prime")
@@ -58,7 +58,7 @@ fn check(plan: &Plan, layers: u32) {
     }
 }
 
-/// All pairs of places, and the links of the shortest way between them.
+/// All place pairs, and the links on the shortest way between them.
 fn pairs(wiring: &dyn Wiring) -> Vec<(Place, Place, u32)> {
     let all = || Place::all(wiring.nodes());
     let pairs = all().flat_map(|from| all().map(move |to| (from, to)));
@@ -81,8 +81,8 @@ fn graphs_of_one_layer() {
     check(&clos, 1);
 }
 
-/// A ring of more than three switches has a cycle in each direction, which a second layer ends. Packets go by either side to the
-/// switch opposite. A mesh needs a layer for each way round a square.
+/// A ring with more than three switches has a cycle in each direction, which a second layer ends. Packets go by either side to
+/// the switch opposite. A mesh needs a layer for each way round a square.
 #[test]
 fn graphs_of_two_layers() {
     for switches in [4, 5, 6, 9, 12] {
@@ -92,7 +92,7 @@ fn graphs_of_two_layers() {
     check(&slim_fly(1), 2);
 }
 
-/// Where the longest way has six links, layers of pairs may be fewer.
+/// Where the longest way has six links, pair layers may be fewer.
 #[test]
 fn layers_of_pairs_are_fewer() {
     for (plan, pairs) in [(ring(12, 1), 12 * 12), (grid([4, 4], false), 16 * 16)] {
@@ -106,7 +106,7 @@ fn layers_of_pairs_are_fewer() {
             "both are used"
         );
     }
-    // Where all six links are needed, layers of links are as few.
+    // Where all six links are needed, link layers are as few.
     let torus = with(grid([6, 6], true), Ways::Minimal);
     assert_eq!(torus.layers(), &Layers::Links(6));
 }
@@ -146,7 +146,7 @@ fn classes_of_a_way() {
             .iter()
             .all(|&class| class.is_some() && class == own[0])
     );
-    // By way of a leaf: all classes of the first part are lower.
+    // Through a leaf: all classes in the first part are lower.
     let valiant = with(common::graphs::ring(9, 1), Ways::Valiant);
     let routing = Forwarding::new(&valiant, Ascent::FlowHash);
     let plans = routing.plans(Place::new(0), Place::new(4));
@@ -161,7 +161,7 @@ fn classes_of_a_way() {
     }
 }
 
-/// A packet alone takes the delays of a shortest way.
+/// A packet alone takes a shortest way's delays.
 #[test]
 fn a_packet_alone() {
     let graph = with(slim_fly(1), Ways::Minimal);
@@ -197,11 +197,11 @@ fn ways_by_a_random_leaf() {
         list
     };
     assert_eq!(sorted(lengths), sorted(expected));
-    // Packets of one switch stay there.
+    // Packets within one switch stay there.
     assert_eq!(routing.plans(Place::new(0), Place::new(1)), [0]);
 }
 
-/// Tables of all shortest ways with a class for each link are the same routing.
+/// Tables with all shortest ways and a class for each link are the same routing.
 #[test]
 fn tables_of_shortest_ways() {
     let plan = slim_fly(2);
@@ -222,7 +222,7 @@ fn tables_of_shortest_ways() {
     }
 }
 
-/// The accepted share of uniform traffic. Channels are credits of whole packets.
+/// The accepted share under uniform traffic. Channels are whole-packet credits.
 fn accepted(graph: &Graph) -> f64 {
     let config = Config {
         circuit: Circuit::CutThrough,
@@ -235,7 +235,7 @@ fn accepted(graph: &Graph) -> f64 {
     uniform_share(config, 200, [3, 6])
 }
 
-/// Minimal ways of graphs of low diameter accept nearly all uniform traffic, up*/down* ways of the same graph a fraction.
+/// Minimal ways in low-diameter graphs accept nearly all uniform traffic, up*/down* ways in the same graph a fraction.
 #[test]
 fn accepted_uniform_traffic() {
     let jellyfish = Family::Jellyfish {
@@ -253,7 +253,7 @@ fn accepted_uniform_traffic() {
     for family in [slim_fly, Family::PolarFly { order: 7 }, jellyfish] {
         assert!(rate(family, Ways::Minimal) >= 0.85);
     }
-    // Ways by a random leaf are twice as long, and UGAL-L takes few of them.
+    // Ways by a random leaf are twice as long, and UGAL-L takes few.
     assert!(rate(slim_fly, Ways::UgalLocal) >= 0.7);
     assert!((0.3..0.6).contains(&rate(slim_fly, Ways::Valiant)));
     assert!(rate(slim_fly, Ways::UpDown) < 0.3);

@@ -1,4 +1,4 @@
-//! Tallies: the loads of a link by groups of packets add up to its whole load.
+//! Tallies: a link's loads by packet group add up to its whole load.
 
 use crate::common;
 
@@ -8,7 +8,7 @@ use fabric::{Config, Engine, FatTree, LinkCounters, LinkId};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 
-/// Three groups, by the number of a packet.
+/// Three groups, by packet number.
 fn third(token: u64) -> u8 {
     (token % 3) as u8
 }
@@ -16,7 +16,7 @@ fn third(token: u64) -> u8 {
 /// Packets and flits by link and group.
 type Shares = BTreeMap<(LinkId, u8), [u64; 2]>;
 
-/// The packets and flits of each link and group after a run to its end, and the counters of all links.
+/// The packets and flits by link and group after a run to its end, and all links' counters.
 fn tallied(case: &Case) -> (Shares, Vec<LinkCounters>) {
     let mut bench = Bench::with_answers(case.config.clone(), case.answer());
     bench.fabric.tally(third);
@@ -29,7 +29,7 @@ fn tallied(case: &Case) -> (Shares, Vec<LinkCounters>) {
     (shares.collect(), bench.counters())
 }
 
-/// A packet counts on each link of its way, to its own group and with all of its flits. Before the tally nothing counts.
+/// A packet counts on each link on its way, to its own group and with all its flits. Packets before the tally do not count.
 #[test]
 fn a_packet_counts_on_its_way() {
     let tree = FatTree::quaternary(2).expect("16 nodes");
@@ -58,7 +58,7 @@ fn a_packet_counts_on_its_way() {
 proptest! {
     #![proptest_config(many())]
 
-    /// On random machines without faults the groups add up to the counters of each link, and both movers agree.
+    /// On random machines without faults the groups add up to each link's counters, and both movers agree.
     #[test]
     fn groups_add_up_to_the_counters(case in any_case()) {
         let of = |engine| {

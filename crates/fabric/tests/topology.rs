@@ -1,4 +1,4 @@
-//! Trees in numbers: closed forms of k-ary n-trees, the golden numbers of `QsNET`, and what is refused.
+//! Trees in numbers: closed forms for k-ary n-trees, `QsNET`'s golden numbers, and invalid trees.
 
 use fabric::topology::{Climb, DeadLinks, End, MAX_ARITY, Routing};
 use fabric::{Ascent, Broadcast, FatTree, LinkId, NodeId, Place, Rail, SwitchId, Torus, Wiring};
@@ -37,7 +37,7 @@ fn closed_forms_of_k_ary_n_trees() {
     }
 }
 
-/// The network of petrini2003 s2.2 and figure 2.
+/// The network in petrini2003 s2.2 and figure 2.
 #[test]
 fn qsnet_of_64_nodes() {
     let tree = FatTree::quaternary(3).expect("within bounds");
@@ -57,8 +57,8 @@ fn qsnet_of_64_nodes() {
     );
 }
 
-/// Adapter `k` of host `h` is at leaf `k` of the pod of the host: a permutation of the positions, and all else as in the plain
-/// tree. Two links join adapters of one rail of a pod, four those of one host where a switch joins the leaves of the pod.
+/// Host `h`'s adapter `k` is at leaf `k` in the host's pod: a permutation of the positions, and all else as in the plain tree.
+/// Two links join adapters on one rail in a pod, four those in one host if a switch joins the pod's leaves.
 #[test]
 fn rail_optimised_trees() {
     for (down, up, adapters) in [
@@ -89,7 +89,7 @@ fn rail_optimised_trees() {
             assert_eq!(place.get(), positions + leaf * down[0] + host % hosts);
             let end = tree.end_name(End::Node(place));
             assert_eq!(end, format!("node {node} of rail 1"));
-            // The same adapter of the next host of the pod, and the next adapter of the same host.
+            // The same adapter in the pod's next host, and the next adapter in the same host.
             if host % hosts + 1 < hosts {
                 let next = tree.place(rail, NodeId::new(node.get() + adapters));
                 assert_eq!(tree.distance(place, next), 2);
@@ -164,7 +164,7 @@ fn reduced() {
     assert_eq!(tree.bisection(), 16);
 }
 
-/// The top level of `QsNET` with all eight links of a switch used: half the switches, all links (petrini2003 s5.4).
+/// `QsNET`'s top level with all eight links per switch used: half the switches, all links (petrini2003 s5.4).
 #[test]
 fn halved_top_level() {
     let full = FatTree::quaternary(3).expect("within bounds");
@@ -178,7 +178,7 @@ fn halved_top_level() {
     assert_eq!((tree.children(2), tree.down_links(2)), (4, 4));
     assert_eq!(tree.links(), full.links());
     assert_eq!(tree.bisection(), full.bisection());
-    // The last switch of the second level: two links to the last ports of each of the last two at the top.
+    // The last switch on the second level: two links to the last ports at each of the last two at the top.
     let switch = SwitchId::new(16 + 15);
     let ends = (4..8).map(|port| tree.ends(tree.output(switch, port)).1);
     let top = |number: u32, port| End::Switch {
@@ -193,8 +193,8 @@ fn errors_name_what_is_wrong() {
     let error = |down: &[u32], up: &[u32], nodes| {
         FatTree::new(down, up, nodes).expect_err("not a tree that is allowed")
     };
-    // One node, but 2^10 switches above each switch, three times over; and 2^16 first-level switches of one node, each with
-    // 2^10 up-links, then one up-link each.
+    // One node, but 2^10 switches above each switch, three times over; and 2^16 one-node first-level switches, each with 2^10
+    // up-links, then one up-link each.
     for (found, says) in [
         (
             error(&[], &[], 1),
@@ -285,7 +285,7 @@ fn errors_name_what_is_wrong_with_parallel_links() {
     assert!(FatTree::with_parallel_links(&down, &up, &up, 1).is_ok());
 }
 
-/// What routing tables ask for each packet is what the definition says, for any dead cables.
+/// The routing tables' check for each packet matches the definition, for any dead cables.
 #[test]
 fn dead_cables_are_found_on_the_ways_of_all_pairs() {
     let trees = [

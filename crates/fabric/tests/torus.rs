@@ -1,4 +1,4 @@
-//! Tori in numbers: closed forms, routes, what is refused; and what datelines are for.
+//! Tori in numbers: closed forms, routes, invalid tori; and the purpose of datelines.
 
 use crate::common;
 
@@ -23,7 +23,7 @@ fn torus(sizes: &[u32]) -> Torus {
     Torus::new(sizes, sizes.iter().product(), true).expect("within bounds")
 }
 
-/// The sizes multiply to the number of nodes; each has two own links and two for each dimension. In a ring of `k` the average
+/// The sizes multiply to the node count; each has two own links and two for each dimension. In a ring of `k` the average
 /// distance, 0 to itself included, is `k / 4`, or `(k^2 - 1) / 4 k` if `k` is odd; the greatest is `k / 2`, rounded down.
 #[test]
 fn closed_forms() {
@@ -51,7 +51,7 @@ fn closed_forms() {
     }
 }
 
-/// The ways of the links that leave a switch, in the order of its ports, and of the link from a node.
+/// The ways of the links that leave a switch, in port order, and the way of the link from a node.
 #[test]
 fn ways() {
     let torus = torus(&[4, 3]);
@@ -182,7 +182,7 @@ fn errors_say_what_is_wrong() {
     assert!(torus(&[4]).with_rails(0).is_err());
 }
 
-/// There is no cycle in a tree or with datelines; without datelines, each ring of five or more has one.
+/// There is no cycle in a tree or with datelines; without datelines, each ring with five or more has one.
 #[test]
 fn only_datelines_break_the_cycles() {
     let tree = FatTree::quaternary(2).expect("16 nodes");
@@ -207,7 +207,7 @@ fn only_datelines_break_the_cycles() {
     );
 }
 
-/// In a ring of eight all nodes send long packets three switches on, at once.
+/// In an eight-switch ring all nodes send long packets three switches on, at the same time.
 fn round_the_ring() -> Vec<(Cycle, PacketSpec)> {
     let packets = (0..8).flat_map(|node| vec![(0, packet(node, (node + 3) % 8, 300)); 4]);
     named(&packets.collect::<Vec<_>>())
@@ -241,7 +241,7 @@ fn a_ring_deadlocks_without_datelines() {
     }
 }
 
-/// A packet alone takes the header delays of its links, level by level, and one cycle for each further flit.
+/// A packet alone takes its links' header delays, level by level, and one cycle for each further flit.
 #[test]
 fn a_packet_alone() {
     for engine in [Engine::Flit, Engine::Worm] {

@@ -1,4 +1,4 @@
-//! Traffic classes on paper: what a class that is saturated, or stands still, leaves of the links to another class.
+//! Traffic classes on paper: the link share that a class gets beside a saturated or blocked class.
 
 use crate::common;
 
@@ -13,8 +13,8 @@ use fabric::{
 
 const ENGINES: [Engine; 2] = [Engine::Worm, Engine::Flit];
 
-/// A class whose packets wait for their acknowledgements holds all its channels and moves nothing. A packet of the other class
-/// goes as if alone over the same links, `2 D + L - 1` cycles; without classes it waits till a circuit is closed.
+/// A class with packets that wait for their acknowledgements holds all its channels and moves no flits. A packet in the other
+/// class goes as if alone over the same links, `2 D + L - 1` cycles; without classes it waits till a circuit is closed.
 #[test]
 fn held_circuits_hold_up_their_own_class_only() {
     let (delay, turnaround) = (3, 1000);
@@ -24,7 +24,7 @@ fn held_circuits_hold_up_their_own_class_only() {
             engine,
             ..one_switch(delay)
         };
-        // Two packets hold both channels of the links, or one of them, and the other waits.
+        // Two packets hold both channels on the links, or one holds one, and the other waits.
         let held = [(0, packet(0, 3, 10)), (0, packet(0, 3, 10))];
         let classes = [held[0], held[1], (100, in_class(1, packet(0, 3, 10)))];
         let done = records(&config(2), turnaround, &classes);
@@ -36,7 +36,7 @@ fn held_circuits_hold_up_their_own_class_only() {
     }
 }
 
-/// With one packet in flight for each class, the packet of the second class does not wait for the acknowledgement of the first.
+/// With one packet in flight for each class, the second class's packet does not wait for the first one's acknowledgement.
 #[test]
 fn each_class_has_a_window_of_its_own() {
     for (engine, circuit) in ENGINES
@@ -54,13 +54,13 @@ fn each_class_has_a_window_of_its_own() {
         let classes = [0, 0, 1, 1].map(|class| (0, in_class(class, packet(0, 3, 10))));
         let done = records(&config, 1000, &classes);
         let injected = done.iter().map(|record| record.injected);
-        // The packet of class 1 crosses the links behind that of class 0.
+        // Class 1's packet crosses the links behind class 0's.
         let back = 15 + 1000 + 6;
         assert_eq!(injected.collect::<Vec<_>>(), [0, back, 0, back + 10]);
     }
 }
 
-/// Networks of some dozens of nodes, with the channels that a traffic class needs at least.
+/// Networks with some dozens of nodes, with the fewest channels that a traffic class needs.
 fn networks() -> Vec<(Topology, u32)> {
     let arities = Arities {
         terminals: 2,
@@ -84,8 +84,8 @@ fn networks() -> Vec<(Topology, u32)> {
     ]
 }
 
-/// Packets of class 0 from all nodes to node 0, more than its link can take; and now and then a packet of another class, and of
-/// high priority, between two others of the nodes, every `pause` cycles.
+/// Class 0 packets from all nodes to node 0, more than its link can take; and now and then a high-priority packet in another
+/// class, between two other nodes, every `pause` cycles.
 fn crowd(nodes: u32, class: u8, pause: Cycle) -> Vec<(Cycle, PacketSpec)> {
     let crowd = (0..12 * nodes).map(|number| {
         let flits = 10 + number * 7 % 30;
@@ -99,9 +99,9 @@ fn crowd(nodes: u32, class: u8, pause: Cycle) -> Vec<(Cycle, PacketSpec)> {
     named(&crowd.chain(others).collect::<Vec<_>>())
 }
 
-/// A hot spot saturates class 0: its packets fill the trees of links that lead to node 0. Packets of class 1 and of high priority,
-/// one at a time, cross the same links in no time but that of an empty network, `D` for each link and one cycle for each further
-/// flit: whatever the network, its routing, the circuits and the buffers. Without classes they wait for channels.
+/// A hot spot saturates class 0: its packets fill the link trees that lead to node 0. High-priority packets in class 1, one at
+/// a time, cross the same links as fast as in an empty network, `D` for each link and one cycle for each further flit: in any
+/// network, with any routing, circuits and buffers. Without classes they wait for channels.
 #[test]
 fn a_saturated_class_leaves_the_other_at_its_zero_load_latency() {
     let (delay, flits) = (5, 20);
@@ -146,9 +146,9 @@ fn a_saturated_class_leaves_the_other_at_its_zero_load_latency() {
     }
 }
 
-/// Without priorities, the oldest packet goes first, whatever its class. A class with one channel of each link sends a stream of
-/// packets of 60 flits, one every `D + L + 1` cycles. A packet of the other class, whenever it is offered, waits for the rest of
-/// the one worm that was injected before, and for nothing else.
+/// Without priorities, the oldest packet goes first, in any class. A class with one channel on each link sends a stream of
+/// 60-flit packets, one every `D + L + 1` cycles. A packet in the other class, whenever it is offered, waits only for the rest
+/// of the one worm that was injected before.
 #[test]
 fn the_older_worm_of_another_class_goes_first() {
     let (delay, long, short) = (3, 60, 10);
@@ -177,8 +177,8 @@ fn the_older_worm_of_another_class_goes_first() {
     }
 }
 
-/// Channels that are served in turns share a link flit by flit, whatever their classes: beside a worm without end a packet of
-/// another class takes every second cycle, from the cycle of its offer on.
+/// Channels that are served in turns share a link flit by flit, in any classes: beside a worm without end a packet in another
+/// class takes every second cycle, from the cycle of its offer on.
 #[test]
 fn classes_take_turns_where_channels_do() {
     let (delay, flits) = (3, 10);
@@ -200,8 +200,8 @@ fn classes_take_turns_where_channels_do() {
     }
 }
 
-/// The classes of a link may have different numbers of channels, the first ones one more: three channels give a stream of the
-/// first class two credits, and a stream of the second class one.
+/// A link's classes may have different channel counts, the first ones one more: three channels give a stream in the first class
+/// two credits, and a stream in the second class one.
 #[test]
 fn the_first_classes_have_the_odd_channels() {
     let (delay, flits) = (20, 10);
@@ -225,7 +225,7 @@ fn the_first_classes_have_the_odd_channels() {
     }
 }
 
-/// Nobody else would know what to do with such a packet.
+/// No other code can handle such a packet.
 #[test]
 #[should_panic(expected = "not a packet of this fabric")]
 fn a_class_that_the_machine_lacks_is_refused() {

@@ -1,5 +1,5 @@
-//! Two packets on paper: with the same destination, the same source, an up-link that both need, or ways that only cross;
-//! with every offset of start, to the cycle. Buffers never fill, and ages count every cycle.
+//! Two packets on paper: with the same destination, the same source, an up-link that both need, or ways that only cross; with
+//! every start offset, to the cycle. Buffers never fill, and ages count every cycle.
 
 use crate::common;
 
@@ -13,8 +13,8 @@ const TURNAROUND: Cycle = 5;
 /// The cycle in which each packet is offered.
 type Pair = [(Cycle, PacketSpec); 2];
 
-/// The order of headers that come to a link in the same cycle: the older first, then the lower port of the switch. At an
-/// adapter, which has no port, the packet that was offered first.
+/// The order among headers that come to a link in the same cycle: the older first, then the lower switch port. At an adapter,
+/// which has no port, the packet that was offered first.
 fn standing(config: &Config, passage: &Passage, place: usize, start: Cycle) -> (Cycle, Cycle, u32) {
     let port = match place {
         0 => 0,
@@ -26,9 +26,9 @@ fn standing(config: &Config, passage: &Passage, place: usize, start: Cycle) -> (
     (passage.head(place), start, port)
 }
 
-/// Which of the two packets goes as if alone.
+/// The packet that goes as if alone.
 ///
-/// On a link with one channel, the packet whose header comes first. With two channels both packets get one at once, and the
+/// On a link with one channel, the packet with the first header. With two channels both packets get one immediately, and the
 /// older packet goes first: the earlier injection, then the lower source.
 fn leader(config: &Config, pair: &Pair, alone: &[Passage; 2]) -> usize {
     let [(a, first), (b, second)] = *pair;
@@ -96,8 +96,8 @@ fn check(config: &Config, pair: &Pair) {
     }
 }
 
-/// Node 1 and any other, to all destinations, lengths of 9 and 6 flits, and starts up to 40 cycles apart: whichever comes first,
-/// the other packet arrives before, while and after it passes, and while its channels are held.
+/// Node 1 and any other, to all destinations, with lengths 9 and 6 flits, and starts up to 40 cycles apart: the later packet
+/// arrives before, while and after it passes, and while its channels are held.
 fn check_all(down: &[u32], up: &[u32], delays: &[u32]) {
     let nodes: u32 = down.iter().product();
     let tree = FatTree::new(down, up, nodes).expect("within bounds");
@@ -143,7 +143,7 @@ fn two_packets_of_a_full_tree() {
     check_all(&[2, 2], &[2], &[4, 1]);
 }
 
-/// Three levels, whose middle is the slowest: a header comes to a link before the tail of the other has left it.
+/// Three levels, the middle one the slowest: a header comes to a link before the other packet's tail has left it.
 #[test]
 fn two_packets_of_three_levels() {
     check_all(&[1, 2, 2], &[2, 1], &[2, 7, 3]);

@@ -1,4 +1,4 @@
-//! Uniform traffic on graphs: lengths of ways and loads of links, against ways followed one by one, and against the simulator.
+//! Uniform traffic on graphs: way lengths and link loads, against ways followed one by one, and against the simulator.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use kernel::random::Stream;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::RangeInclusive;
 
-/// The cables of the `SlimFly` network of 50 switches and diameter 2: the graph of `McKay`, Miller and Siran for q = 5.
+/// The cables in the `SlimFly` network with 50 switches and diameter 2: the graph by `McKay`, Miller and Siran for q = 5.
 fn slim_fly_cables() -> Vec<(u32, u32)> {
     let at = |side: u32, x: u32, y: u32| side * 25 + x % 5 * 5 + y % 5;
     let mut cables = Vec::new();
@@ -29,7 +29,7 @@ fn slim_fly(terminals: u32) -> Graph {
     graph(&plan(50, terminals, slim_fly_cables()))
 }
 
-/// A tree of one root and some leaves.
+/// A tree with one root and some leaves.
 fn star(leaves: u32, terminals: u32) -> Graph {
     graph(&plan(
         leaves + 1,
@@ -38,7 +38,7 @@ fn star(leaves: u32, terminals: u32) -> Graph {
     ))
 }
 
-/// Mean links between switches, and the greatest load, from the ways of all pairs and plans.
+/// Mean links between switches, and the greatest load, from all pairs' ways and plans.
 fn followed(graph: &Graph) -> (f64, f64) {
     let routing = Forwarding::new(graph, Ascent::Adaptive);
     let wiring = graph.cabling();
@@ -76,7 +76,7 @@ fn equal(one: Uniform, other: Uniform) -> bool {
 
 #[test]
 fn closed_forms() {
-    // All ways of a complete graph have one link, with the packets of two switches.
+    // All ways in a complete graph have one link, with two switches' packets.
     let (switches, terminals) = (6, 3);
     let both = [graph(&complete(switches, terminals)), star(1, 3)];
     for (graph, nodes) in both.iter().zip([18.0, 6.0]) {
@@ -87,15 +87,15 @@ fn closed_forms() {
             "{used:?}"
         );
     }
-    // The link of a leaf carries all that its nodes send to others.
+    // A leaf's link carries all that its nodes send to others.
     let tree = star(4, 5);
     let used = tree.detours().used;
     assert!(equal(used, tree.detours().shortest));
     assert!(near(used.busiest, 5.0 * 20.0 / 24.0), "{used:?}");
-    // Of 5 x 4 pairs of switches, those of two leaves are two links apart.
+    // Among 5 x 4 switch pairs, those between two leaves are two links apart.
     assert!(near(used.links, (8.0 + 2.0 * 12.0) / 20.0), "{used:?}");
-    // A ring of four: on shortest ways two switches are 1, 1 and 2 links apart; the way between the neighbours of the root's
-    // opposite is no longer, as the opposite is below both.
+    // A four-switch ring: on shortest ways two switches are 1, 1 and 2 links apart; the way between the neighbours of the
+    // root's opposite is no longer, as the opposite is below both.
     let ring = graph(&ring(4, 1));
     assert!(near(ring.detours().shortest.links, 4.0 / 3.0));
     assert!(near(ring.detours().shortest.busiest, 2.0 / 3.0));
@@ -132,8 +132,8 @@ fn ways_followed_one_by_one_agree() {
     );
 }
 
-/// By leaf and link, the load by the packets to the leaf's nodes, if each node sends at rate 1. `ways` has the links between two
-/// switches' nodes, for each choice of the packets.
+/// By leaf and link, the load by the packets to the leaf's nodes, if each node sends at rate 1. `ways` has the links between
+/// two switches' nodes, for each packet choice.
 fn loads_by_leaf(
     leaves: u32,
     terminals: u32,
@@ -154,7 +154,7 @@ fn loads_by_leaf(
     loads
 }
 
-/// Links and load by a sample, as shares of those by all leaves: the ranges of `DRAWS` random samples.
+/// Links and load by a sample, as shares of those by all leaves: the ranges over `DRAWS` random samples.
 ///
 /// The largest of estimated loads is above the largest load more often than below, and both bounds contain this bias. The library's
 /// sample is as good as a random one, which is outside such a range with a probability of `2 / (DRAWS + 1)`, 0.2%.
@@ -194,7 +194,7 @@ fn spread(loads: &[BTreeMap<u32, f64>], sample: usize) -> [RangeInclusive<f64>; 
     ranges.map(|(low, high)| low - 1e-9..=high + 1e-9)
 }
 
-/// A sample of the leaves is as near to the whole as random samples are.
+/// A leaf sample is as near to the whole as random samples are.
 #[test]
 fn samples_are_near_the_whole() {
     let graph = slim_fly(2);
@@ -234,13 +234,13 @@ fn samples_are_near_the_whole() {
         assert!(links.contains(&ratios[0]), "{} {links:?}", ratios[0]);
         assert!(busiest.contains(&ratios[1]), "{} {busiest:?}", ratios[1]);
     }
-    // The link of a switch outside the sample carries 4 / 401 for each of the 200 others, and each half has 16 of these.
+    // A link outside the sample carries 4 / 401 for each of the 200 other switches, and each half has 16.
     let tree = star(200, 2).detours_within(0);
     assert!(equal(tree.used, tree.shortest), "{tree:?}");
     assert!(near(tree.used.busiest, 201.0 * 4.0 / 401.0), "{tree:?}");
 }
 
-/// The accepted share of uniform traffic with few packets under way.
+/// The accepted share under uniform traffic with few packets under way.
 fn simulated(graph: &Graph) -> f64 {
     let config = Config {
         circuit: Circuit::CutThrough,

@@ -1,4 +1,4 @@
-//! The wiring of any tree: links, routes, distances and bisection against searches that know nothing of its symmetry.
+//! Any tree's wiring: links, routes, distances and bisection against searches that do not use its symmetry.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use proptest::sample::select;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 
-/// Arities of `1..=5` on up to four levels, with more or fewer links up than down, all or some of them to the same parent.
+/// Arities of `1..=5` on up to four levels, with more or fewer links up than down, all or some to the same parent.
 fn any_tree() -> impl Strategy<Value = FatTree> {
     let up = (1_u32..=5).prop_flat_map(|up| {
         let divisors: Vec<u32> = (1..=up).filter(|&part| up % part == 0).collect();
@@ -41,7 +41,7 @@ fn outputs(tree: &FatTree) -> Vec<(LinkId, End)> {
     nodes.chain(switches).collect()
 }
 
-/// Every node that a route can reach from a switch, over all choices of the switches, with the links taken.
+/// Every node that a route can reach from a switch, over all switch choices, with the links taken.
 fn follow(tree: &FatTree, link: LinkId, tags: &[Tag], links: u32, reached: &mut Vec<(End, u32)>) {
     let end = tree.ends(link).1;
     let (End::Switch { switch, .. }, [tag, rest @ ..]) = (end, tags) else {
@@ -126,8 +126,8 @@ proptest! {
     }
 
     /// A broadcast climbs by one link a level to the lowest switch that covers its range and its source. From there it reaches
-    /// exactly the nodes of the range, each once, by links that begin where other links of the route end. Serialised, each
-    /// switch of the tree has one way in for all broadcasts.
+    /// exactly the nodes in the range, each once, by links that begin where other links on the route end. Serialised, each
+    /// switch in the tree has one way in for all broadcasts.
     #[test]
     fn a_broadcast_reaches_its_range(
         tree in any_tree(),
@@ -152,7 +152,7 @@ proptest! {
                 let (from, to) = <[End; 2]>::from(tree.ends(link)).map(place).into();
                 prop_assert!(at.contains(&from), "link {number} of {route:?} starts elsewhere");
                 at.insert(to);
-                // Once upwards, on the way of the source, and once downwards.
+                // Once upwards, on the source's way, and once downwards.
                 prop_assert!(by.insert((tree.is_up(link), to)), "an end is reached twice");
                 if let (true, node) = to {
                     reached.push(Place::new(node));
@@ -170,7 +170,7 @@ proptest! {
         }
     }
 
-    /// The neighbours of a switch, link by link: its children and parents, each by the right number of links.
+    /// A switch's neighbours, link by link: its children and parents, each by the right link count.
     #[test]
     fn parallel_links_join_the_same_switches(tree in any_tree()) {
         for switch in SwitchId::all(tree.switches()) {
@@ -222,7 +222,7 @@ proptest! {
         }
     }
 
-    /// The greatest flow between the halves of the positions, found without knowledge of the tree's symmetry.
+    /// The greatest flow between the halves of the positions, found without using the tree's symmetry.
     #[test]
     fn bisection_is_the_greatest_flow(tree in any_tree()) {
         prop_assume!(tree.children(tree.levels()) % 2 == 0 && tree.links() < 1500);
@@ -237,9 +237,9 @@ fn inner_links(routing: &Climb, source: Place, node: Place) -> Vec<LinkId> {
     path[1..path.len() - 1].to_vec()
 }
 
-/// Destination modulo: in a k-ary n-tree each link down carries the packets to one node, whatever their sources, and no two
-/// packets share a link if each node sends to the node that is a fixed number ahead (Zahavi, 2010). The same digit on each level,
-/// as in Elan3 tables, does neither on three levels.
+/// Destination modulo: in a k-ary n-tree each link down carries the packets to one node, from all sources, and no two packets
+/// share a link if each node sends to the node that is a fixed number ahead (Zahavi, 2010). The same digit on each level, as in
+/// Elan3 tables, has neither property on three levels.
 #[test]
 fn destination_modulo_shares_out_the_nodes() {
     for (k, n) in [(2, 2), (4, 2), (2, 3), (3, 3), (2, 4), (4, 3)] {
@@ -282,8 +282,8 @@ fn destination_modulo_spreads_over_parents_first() {
     assert_eq!([0, 1, 2, 3].map(up), [0, 2, 1, 3].map(Tag::Up));
 }
 
-/// A hash of the flow: each pair of nodes has one way; all pairs together load each up-link of a level by chance, within five
-/// standard deviations of a fair share.
+/// A flow hash: each node pair has one way; all pairs together load each up-link on a level by chance, within five standard
+/// deviations of a fair share.
 #[test]
 fn a_hash_of_the_flow_spreads_pairs() {
     let tree = FatTree::k_ary(4, 3).expect("within bounds");
@@ -302,7 +302,7 @@ fn a_hash_of_the_flow_spreads_pairs() {
         let loads: Vec<u32> = ups
             .map(|link| pairs.get(&link).copied().unwrap_or(0))
             .collect();
-        // From each node of a level-1 switch to 60 others, and of the 16 below a level-2 switch to 48 others.
+        // From each node at a level-1 switch to 60 others, and from the 16 below a level-2 switch to 48 others.
         let fair = if level == 1 { 60 } else { 48 };
         let spread = 5.0 * (f64::from(fair) * 0.75).sqrt();
         assert!(
@@ -316,7 +316,7 @@ fn a_hash_of_the_flow_spreads_pairs() {
     }
 }
 
-/// An odd tree cannot be halved; its flow is rounded down with the number of nodes.
+/// An odd tree cannot be halved; its flow is rounded down with the node count.
 #[test]
 fn bisection_of_odd_trees() {
     for (k, n) in [(3, 1), (3, 2), (3, 3), (5, 1), (5, 2)] {
@@ -325,7 +325,7 @@ fn bisection_of_odd_trees() {
     }
 }
 
-/// Edmonds and Karp: links of capacity one, from the lower half of the nodes to the upper half.
+/// Edmonds and Karp: links with capacity one, from the lower half of the nodes to the upper half.
 fn greatest_flow(tree: &FatTree) -> u32 {
     let half = tree.positions() / 2;
     let vertex = |end| match end {

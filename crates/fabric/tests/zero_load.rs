@@ -1,5 +1,5 @@
-//! Rates that can be worked out on paper: small buffers, tokens, a shared adapter. `L` is the length of a packet in flits,
-//! `D` the delay of a hop in cycles.
+//! Rates that can be worked out on paper: small buffers, tokens, a shared adapter. `L` is a packet's length in flits, `D` a
+//! hop's delay in cycles.
 
 use crate::common;
 
@@ -19,7 +19,7 @@ fn the_younger_packet_takes_the_gaps() {
     assert_eq!(done[1].delivered, 11 + 3 + 3);
 }
 
-/// When each packet of a stream enters the ejection link, from the times of delivery.
+/// When each packet in a stream enters the ejection link, from the delivery times.
 fn stream(config: &Config, turnaround: Cycle, packets: u64, pairs: &[(u32, u32)]) -> Vec<Cycle> {
     let flits = 50;
     let traffic: Vec<_> = (0..packets)
@@ -96,7 +96,7 @@ fn a_shared_adapter() {
                 [wiring.injection(first), wiring.ejection(second)]
                     .map(|link| fabric.counters(link).flits)
             };
-            // Away from the start, when the buffers have taken up the difference of the phases.
+            // Away from the start, when the buffers have taken up the phase difference.
             bench.run_until(10 * share_period);
             let before = carried(&bench);
             bench.run_until(110 * share_period);

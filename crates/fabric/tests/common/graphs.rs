@@ -4,7 +4,7 @@ use fabric::Graph;
 use fabric::topology::graph::{Entry, Plan, Routes, Target};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// A graph of switches "s0", "s1" and so on, with `terminals` nodes each.
+/// A graph with switches "s0", "s1" and so on, with `terminals` nodes each.
 pub fn plan(switches: u32, terminals: u32, cables: impl IntoIterator<Item = (u32, u32)>) -> Plan {
     Plan {
         switches: (0..switches).map(|number| format!("s{number}")).collect(),
@@ -16,7 +16,7 @@ pub fn plan(switches: u32, terminals: u32, cables: impl IntoIterator<Item = (u32
     }
 }
 
-/// Tables of shortest ways, for those of the neighbours that `takes` names, or else for the first one that is nearer: for each node
+/// Tables with shortest ways, for those neighbours that `takes` names, or else for the first one that is nearer: for each node
 /// if `by_node`, for each switch otherwise. There are as many classes as the longest way has links between switches.
 pub fn shortest(plan: &Plan, by_node: bool, takes: impl Fn(u32, u32, u32) -> bool) -> Routes {
     let switches = plan.switches.len() as u32;
@@ -84,7 +84,7 @@ pub fn complete(switches: u32, terminals: u32) -> Plan {
     plan(switches, terminals, pairs)
 }
 
-/// The graph of a plan, with a node at every seat.
+/// A plan's graph, with a node at every seat.
 ///
 /// # Panics
 /// If a bound is passed.

@@ -5,12 +5,12 @@ use std::panic::{AssertUnwindSafe, catch_unwind, set_hook, take_hook};
 use std::sync::Once;
 
 thread_local! {
-    /// Whether this thread keeps the message of a panic instead of printing it.
+    /// Whether this thread keeps a panic message instead of printing it.
     static KEEPS: Cell<bool> = const { Cell::new(false) };
     static KEPT: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The result, or the message of the panic if there was one.
+/// The result, or the panic message if there was one.
 pub fn guarded<T>(act: impl FnOnce() -> T) -> Result<T, String> {
     static PREPARED: Once = Once::new();
     PREPARED.call_once(|| {

@@ -1,11 +1,11 @@
-//! What holds of any kind of network: its wiring, its ways, and a packet alone.
+//! Checks for any network kind: its wiring, its ways, and a packet alone.
 
 use super::{Bench, machine, packet};
 use fabric::topology::{End, Routing};
 use fabric::{Engine, LinkId, Place, SwitchId, Topology, Wiring};
 use std::collections::BTreeSet;
 
-/// Each link is listed once and leads back where it comes from; the names of switches differ.
+/// Each link is listed once and leads back where it comes from; switch names differ.
 pub fn check_wiring(wiring: &dyn Wiring) {
     let mut links = BTreeSet::new();
     for place in Place::all(wiring.places()) {
@@ -36,7 +36,7 @@ pub fn check_wiring(wiring: &dyn Wiring) {
     );
 }
 
-/// Links of the shortest way between two places, counted by search.
+/// Links on the shortest way between two places, counted by search.
 pub fn hops(wiring: &dyn Wiring, from: Place, to: Place) -> u32 {
     let mut ends = BTreeSet::from([wiring.injection(from)]);
     let mut seen = BTreeSet::new();
@@ -68,7 +68,7 @@ pub fn cut(wiring: &dyn Wiring, lower: impl Fn(SwitchId) -> bool) -> u32 {
     LinkId::all(wiring.links()).filter(crosses).count() as u32
 }
 
-/// Each plan leads from each place to each other one, over no link twice. Returns the greatest number of links.
+/// Each plan leads from each place to each other one, over no link twice. Returns the greatest link count.
 pub fn check_ways(routing: &impl Routing) -> usize {
     let wiring = routing.wiring();
     let mut longest = 0;
@@ -88,7 +88,7 @@ pub fn check_ways(routing: &impl Routing) -> usize {
     longest
 }
 
-/// A packet alone takes the header delays of its links, level by level, and one cycle for each further flit, by both movers.
+/// A packet alone takes its links' header delays, level by level, and one cycle for each further flit, by both movers.
 pub fn check_packet_alone(
     topology: impl Into<Topology>,
     delays: &[u32],

@@ -1,8 +1,8 @@
 //! Two fabrics in lockstep, one with each mover, under the same traffic; and the earliest record in which they differ.
 //!
-//! Compared are, at every checkpoint: what the adapters hear, the headers, heads and tails of all channels with their cycles,
-//! what each link has carried and how long packets have waited for it, and where the flits are. With a checkpoint after every
-//! cycle, the comparison covers every change of flow of every link.
+//! At every checkpoint these are compared: the adapters' notices, all channels' headers, heads and tails with their cycles,
+//! each link's traffic and packet waits, and the flits' positions. With a checkpoint after every cycle, the comparison covers
+//! every flow change on every link.
 
 use super::guard::guarded;
 use super::random::{Case, inputs};
@@ -23,8 +23,8 @@ pub struct Manner {
     pub stride: Cycle,
     /// Whether the worm mover works off each cycle in the opposite order.
     pub reversed: bool,
-    /// The comparison ends this many cycles after the last offer, the turnarounds of all packets not counted, if the network has
-    /// not come to rest.
+    /// The comparison ends this many cycles after the last offer, all packets' turnarounds not counted, if the network has not
+    /// come to rest.
     pub patience: Cycle,
 }
 
@@ -43,7 +43,7 @@ impl Display for Manner {
     }
 }
 
-/// Sent when nothing moves any more, to see whether both movers notice. Shorter where a buffer must hold a whole packet.
+/// Sent when all flits have stopped, to see whether both movers notice. Shorter where a buffer must hold a whole packet.
 const LATE: PacketSpec = PacketSpec {
     source: Place::new(0),
     destination: Destination::Node(Place::new(0)),
@@ -54,7 +54,7 @@ const LATE: PacketSpec = PacketSpec {
     token: 0,
 };
 
-/// The earliest divergent record, and what both movers agree on before it.
+/// The earliest divergent record, and the movers' agreement before it.
 #[derive(Clone, Debug)]
 pub struct Difference {
     cycle: Cycle,
@@ -90,7 +90,7 @@ impl Display for Difference {
 /// A header, a head or a tail, and its cycle.
 type Moment = (Cycle, Moved);
 
-/// One side: a machine with one of the engines, and the part of its record that has been compared.
+/// One side: a machine with one engine, and the compared part of its record.
 struct Side {
     bench: Bench,
     heard: usize,
@@ -112,7 +112,7 @@ impl Side {
         }
     }
 
-    /// What the adapters have heard since the last call.
+    /// The adapters' notices since the last call.
     fn news(&mut self) -> Vec<Heard> {
         let from = std::mem::replace(&mut self.heard, self.bench.heard.len());
         self.bench.heard[from..].to_vec()
@@ -140,7 +140,7 @@ struct Pair {
     worm: Side,
     topology: Topology,
     lanes: Lanes,
-    /// Tails that the flit mover has reported. The worm mover may report a tail later where nothing depends on the report.
+    /// Tails that the flit mover has reported. The worm mover may report a tail later where the report has no effect.
     tails: BTreeSet<Moment>,
     /// The last moments that were compared.
     agreed: VecDeque<Moment>,
@@ -177,7 +177,7 @@ impl Pair {
         }
     }
 
-    /// Has both sides do something; a broken invariant of one side is a difference.
+    /// Has both sides act; a broken invariant on one side is a difference.
     fn both<T>(
         &mut self,
         cycle: Cycle,
@@ -195,7 +195,7 @@ impl Pair {
         }
     }
 
-    /// Goes to the end of cycle `at` and compares all that has happened.
+    /// Goes to the end of cycle `at` and compares all events.
     fn go_to(&mut self, at: Cycle) -> Result<(), Difference> {
         self.both(at, |side| side.bench.run_until(at))?;
         let [[flit, tails], [worm, worm_tails]] = self.both(at, Side::moments)?;
@@ -348,8 +348,8 @@ impl Pair {
         format!("cycle {cycle}: {link}, channel {lane}: {what}")
     }
 
-    /// Goes to the next checkpoint, `bound` at the latest. Cycles in which the flit mover has nothing to do change nothing; they
-    /// are passed over and not counted.
+    /// Goes to the next checkpoint, `bound` at the latest. Cycles without work for the flit mover change no state; they are
+    /// passed over and not counted.
     fn step(&mut self, at: Cycle, stride: Cycle, bound: Cycle) -> Result<Cycle, Difference> {
         let quiet = self.flit.bench.fabric.next_cycle().unwrap_or(Cycle::MAX);
         let next = (at + stride).max(quiet).min(bound);
@@ -358,7 +358,7 @@ impl Pair {
         Ok(next)
     }
 
-    /// Nothing moves any more: both sides must have come to rest in the same cycle, the earliest cycle for a new packet.
+    /// All flits have stopped: both sides must have come to rest in the same cycle, the earliest cycle for a new packet.
     fn rest(&mut self, at: Cycle, turnaround: Cycle) -> Result<(), Difference> {
         let [flit, worm] = self.both(at, |side| side.bench.fabric.next_cycle())?;
         self.same(at, None, "the next cycle with anything to do", &flit, &worm)?;

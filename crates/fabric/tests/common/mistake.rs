@@ -1,8 +1,8 @@
-//! The machinery of the tests of deliberate mistakes, for several crates: diffs are made in a copy of the workspace, and
-//! tests there must fail.
+//! The machinery for tests of deliberate mistakes, for several crates: diffs are applied in a workspace copy, and tests there
+//! must fail.
 //!
-//! The diffs have no line numbers. The lines of a hunk that are kept or removed must stand in the source exactly once; where
-//! they do not, because the source has changed, the diff must be made anew.
+//! The diffs have no line numbers. A hunk's kept and removed lines must occur in the source exactly once; if they do not,
+//! because the source has changed, the diff must be renewed.
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
@@ -13,7 +13,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
-/// How long tests search that look at random cases: the variable that tells them, and how much without a mistake and with one.
+/// The search length for tests that look at random cases: its variable, and its value without a mistake and with one.
 #[derive(Clone, Copy)]
 pub struct Search {
     pub variable: &'static str,
@@ -22,7 +22,7 @@ pub struct Search {
 }
 
 impl Search {
-    /// Fuzzing tests search for so many seconds without a mistake; the best hidden mistake takes thousands of cases.
+    /// Fuzzing tests search for this many seconds without a mistake; the best hidden mistake takes thousands of cases.
     #[allow(dead_code, reason = "each test file uses a part")]
     pub const fn fuzzing(without: u32) -> Self {
         Search {
@@ -36,7 +36,7 @@ impl Search {
 /// A test that takes longer than this hangs.
 const LONGEST: Duration = Duration::from_secs(900);
 
-/// Lines of a source that are replaced.
+/// Source lines that are replaced.
 struct Hunk {
     /// Relative to the crate.
     source: String,
@@ -44,7 +44,7 @@ struct Hunk {
     new: String,
 }
 
-/// The lines of a hunk that are kept, and the lines that have this sign.
+/// A hunk's kept lines, and the lines with this sign.
 fn side(hunk: &str, sign: char) -> String {
     let lines = hunk.lines().filter_map(|line| {
         let kept = line.strip_prefix([' ', sign]);
@@ -57,7 +57,7 @@ fn side(hunk: &str, sign: char) -> String {
 pub struct Mistake {
     /// Relative to the crate.
     pub file: String,
-    /// The crate whose sources the mistake changes, relative to the crate.
+    /// The crate with the sources that the mistake changes, relative to the crate.
     home: String,
     hunks: Vec<Hunk>,
 }
@@ -108,7 +108,7 @@ impl Mistake {
     }
 }
 
-/// The crate whose tests these are.
+/// The crate under test.
 pub fn package() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
@@ -119,7 +119,7 @@ pub fn mistakes(folder: &str) -> Vec<Mistake> {
     mistakes_of("", folder)
 }
 
-/// The mistakes in a folder of a crate that is named by its path from here.
+/// The mistakes in a crate's folder; the crate is named by its path from here.
 pub fn mistakes_of(home: &str, folder: &str) -> Vec<Mistake> {
     let folder = package().join(home).join("tests/mistakes").join(folder);
     let entries = fs::read_dir(folder).expect("the folder is there");
@@ -140,11 +140,10 @@ pub fn assert_fit(mistakes: &[Mistake], least: usize) {
     assert!(misfits.is_empty(), "{}", misfits.join("\n"));
 }
 
-/// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that
-/// name the tests that must find them.
+/// Mistake folders, the least mistake count in each, and the `cargo test` words for the tests that must find them.
 pub type Kinds<'a> = [(&'a str, usize, &'a [&'a str])];
 
-/// Demands that each folder has its mistakes, and that each of them fits the sources.
+/// Demands that each folder has its mistakes, and that each one fits the sources.
 #[allow(dead_code, reason = "each test file uses a part")]
 pub fn assert_all_fit(kinds: &Kinds<'_>) {
     for &(folder, least, _) in kinds {
@@ -152,7 +151,7 @@ pub fn assert_all_fit(kinds: &Kinds<'_>) {
     }
 }
 
-/// Demands that the tests of each folder find its mistakes, and prints the tests that fail.
+/// Demands that each folder's tests find its mistakes, and prints the tests that fail.
 #[allow(dead_code, reason = "each test file uses a part")]
 pub fn assert_all_found(kinds: &Kinds<'_>) {
     let copy = Copy::new(false);
@@ -162,8 +161,8 @@ pub fn assert_all_found(kinds: &Kinds<'_>) {
     }
 }
 
-/// Makes each mistake whose name contains `ELANITE_MISTAKE` in the copy, and demands that some of the tests fail there, which
-/// pass without it. `tests` are the words of `cargo test` that name the tests. Prints the lines by which they say so.
+/// Makes each mistake with `ELANITE_MISTAKE` in its name in the copy, and demands that some tests fail there, which pass
+/// without it. `tests` are the `cargo test` words for the tests. Prints the lines that report the failures.
 pub fn assert_found(
     copy: &Copy,
     mistakes: Vec<Mistake>,
@@ -204,7 +203,7 @@ fn copy(from: &Path, to: &Path) {
     }
 }
 
-/// A copy of the workspace.
+/// A workspace copy.
 pub struct Copy {
     root: PathBuf,
     /// Whether the tests run as in a release.
@@ -283,7 +282,7 @@ impl Copy {
         (success, String::from_utf8_lossy(&said).into_owned())
     }
 
-    /// Runs the tests that these words of `cargo test` name, which search so much. Returns whether they pass, and what they print.
+    /// Runs the tests that these `cargo test` words name, with this search length. Returns whether they pass, and their output.
     pub fn run(&self, tests: &[&str], variable: &str, much: u32) -> (bool, String) {
         let (built, said) = self.cargo(tests, (variable, much), &["--no-run"]);
         assert!(built, "the copy does not compile:\n{said}");

@@ -1,4 +1,4 @@
-//! What the tests of the fabric share: machines, packets, and a bench that plays the adapters.
+//! Shared by the fabric's tests: machines, packets, and a bench that plays the adapters.
 #![allow(dead_code)] // each test file uses a part
 
 pub mod graphs;
@@ -27,7 +27,7 @@ pub fn variable<T: FromStr>(name: &str) -> Option<T> {
     value
 }
 
-/// All rules of ascent.
+/// All ascent rules.
 pub const ASCENTS: [Ascent; 5] = [
     Ascent::Adaptive,
     Ascent::Deterministic,
@@ -44,7 +44,7 @@ pub const CIRCUITS: [Circuit; 3] = [
     Circuit::Wormhole,
 ];
 
-/// A machine with the mechanisms of the network but round parameters; see [`Config::new`].
+/// A machine with the network's mechanisms but round parameters; see [`Config::new`].
 pub fn machine(topology: impl Into<Topology>, hop_delay: u32) -> Config {
     let mut config = Config::new(topology);
     config.hop_delay.fill(hop_delay);
@@ -74,7 +74,7 @@ pub fn packet(source: u32, destination: u32, flits: u32) -> PacketSpec {
     }
 }
 
-/// A low-priority broadcast without a name, whose destinations are told of its end.
+/// A low-priority broadcast without a name, which notifies its destinations about its end.
 pub fn broadcast(source: u32, first: u32, last: u32, flits: u32) -> PacketSpec {
     PacketSpec {
         destination: Destination::Range {
@@ -110,7 +110,7 @@ pub fn farthest(config: &Config, spec: &PacketSpec) -> u32 {
     distances.max().expect("somewhere it goes")
 }
 
-/// Sum of the hop delays of a shortest path there, where no link differs from those of its level.
+/// Sum of the hop delays on a shortest path there, where no link differs from its level.
 pub fn travel(config: &Config, spec: &PacketSpec) -> Cycle {
     let levels = farthest(config, spec) as usize / 2;
     let delays =
@@ -118,7 +118,7 @@ pub fn travel(config: &Config, spec: &PacketSpec) -> Cycle {
     2 * delays.map(Cycle::from).sum::<Cycle>()
 }
 
-/// What the adapters heard, and when. The number of a packet under way is left out: it is a handle, not a result.
+/// The adapters' notices, with their times. A packet's number is left out: it is a handle, not a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
     Injected(Cycle, PacketSpec),
@@ -128,15 +128,15 @@ pub enum Heard {
     Ended(Cycle, Place, bool, u32, PacketSpec),
 }
 
-/// The answer of a node's adapter to a packet, and the cycles until the answer leaves.
+/// A node adapter's answer to a packet, and the cycles until the answer leaves.
 type Answer = dyn Fn(&PacketSpec, Place) -> (Cycle, Ack);
 
 /// A fabric and adapters that answer every delivery after a turnaround.
 pub struct Bench {
     pub fabric: Fabric,
-    /// Cycles from the delivery at a node to the departure of the acknowledgement, and the answer.
+    /// Cycles from the delivery at a node to the acknowledgement's departure, and the answer.
     answer: Box<Answer>,
-    /// Whether the adapters act in the opposite order of the news; no result may depend on the order.
+    /// Whether the adapters act on notices in the opposite order; no result may depend on the order.
     pub reversed: bool,
     pub heard: Vec<Heard>,
     notices: Vec<Notice>,
@@ -215,19 +215,19 @@ impl Bench {
         }
     }
 
-    /// Runs until nothing moves any more.
+    /// Runs until all motion has stopped.
     pub fn finish(&mut self) {
         self.run_until(Cycle::MAX);
     }
 
-    /// Offers packets, sorted by cycle, and runs until nothing moves any more.
+    /// Offers packets, sorted by cycle, and runs until all motion has stopped.
     pub fn through(mut self, traffic: &[(Cycle, PacketSpec)]) -> Self {
         self.offer(traffic);
         self.finish();
         self
     }
 
-    /// The packets that are done, in the order of their acknowledgements.
+    /// The packets that are done, in acknowledgement order.
     pub fn done(&self) -> impl Iterator<Item = (PacketRecord, PacketSpec)> {
         self.heard.iter().filter_map(|heard| match *heard {
             Heard::Acknowledged(record, spec) => Some((record, spec)),
@@ -235,7 +235,7 @@ impl Bench {
         })
     }
 
-    /// The record of the packet with a name.
+    /// The record of a named packet.
     pub fn record(&self, token: u64) -> PacketRecord {
         self.done()
             .find(|(_, spec)| spec.token == token)
@@ -243,7 +243,7 @@ impl Bench {
             .0
     }
 
-    /// The counters of all links.
+    /// All links' counters.
     pub fn counters(&self) -> Vec<LinkCounters> {
         LinkId::all(self.fabric.topology().links())
             .map(|link| self.fabric.counters(link))
@@ -251,7 +251,7 @@ impl Bench {
     }
 }
 
-/// The records of some packets, named 0, 1, 2... in the order given. All must be done in the end.
+/// The records for some packets, named 0, 1, 2... in the order given. All must be done in the end.
 pub fn records(
     config: &Config,
     turnaround: Cycle,
@@ -278,7 +278,7 @@ pub fn named(traffic: &[(Cycle, PacketSpec)]) -> Vec<(Cycle, PacketSpec)> {
     traffic.iter().enumerate().map(number).collect()
 }
 
-/// The census of a fabric that has done its work.
+/// The census for a fabric that has done its work.
 pub fn assert_all_done(census: &PacketCensus, packets: usize) {
     let expected = PacketCensus {
         offered: packets as u64,
@@ -291,8 +291,9 @@ pub fn assert_all_done(census: &PacketCensus, packets: usize) {
     );
 }
 
-/// The share of a link's rate at which a node sends while all do: `packets` from each node to others at random, as long as the buffer
-/// of a channel and all offered at the start. Measured between two tenths of the arrivals, when no node has run out of packets.
+/// The share of a link's rate at which a node sends while all do: `packets` from each node to others at random, as long as a
+/// channel's buffer and all offered at the start. Measured between two tenths of the arrivals, when no node has run out of
+/// packets.
 pub fn uniform_share(config: Config, packets: u32, [from, to]: [usize; 2]) -> f64 {
     let (nodes, flits) = (config.topology.nodes(), config.buffer);
     let mut stream = Stream::new(1, "uniform");

@@ -1,7 +1,7 @@
-//! Times on paper: when the flits of a packet cross its links, and when its channels are free, from the rules alone.
+//! Times on paper: when a packet's flits cross its links, and when its channels are free, from the rules alone.
 //!
-//! Link `i` of the way has the delay `D_i`; a header comes to link `i` after `A_i = D_0 + ... + D_{i-1}` cycles if nothing holds
-//! it up.
+//! Link `i` on the way has the delay `D_i`; a header comes to link `i` after `A_i = D_0 + ... + D_{i-1}` cycles if it is not
+//! held up.
 
 use super::Bench;
 use fabric::motion::{Lanes, Moved};
@@ -49,9 +49,9 @@ impl Passage {
     }
 
     /// Flit `k` crosses link `i` as soon as it is there, `D` cycles after it crossed the link before; as the flit before it is
-    /// gone; and as there is room: flit `k - B` has left the buffer of `B` flits behind the link, a cycle ago. The node takes
-    /// everything. So `s_i(k) = max(s_{i-1}(k) + D_{i-1}, s_i(k-1) + 1, s_{i+1}(k-B) + 1)`; as long as no buffer fills `s_i(k)`
-    /// is `start + A_i + k`. `others(i, k, earliest)` tells when the other packets on the link let flit `k` pass.
+    /// gone; and as there is room: flit `k - B` has left the `B`-flit buffer behind the link, a cycle ago. The node takes every
+    /// flit. So `s_i(k) = max(s_{i-1}(k) + D_{i-1}, s_i(k-1) + 1, s_{i+1}(k-B) + 1)`; as long as no buffer fills `s_i(k)` is
+    /// `start + A_i + k`. `others(i, k, earliest)` gives the cycle when the other packets on the link let flit `k` pass.
     pub fn held_up(
         config: &Config,
         start: Cycle,
@@ -86,7 +86,7 @@ impl Passage {
         }
     }
 
-    /// The number of a link on the way.
+    /// A link's number on the way.
     pub fn place(&self, link: LinkId) -> Option<usize> {
         self.links.iter().position(|&other| other == link)
     }
@@ -111,7 +111,7 @@ impl Passage {
         self.delivered() + turnaround + self.delays.iter().sum::<Cycle>()
     }
 
-    /// The cycle from which the channel of link `i` is free: when the EOP has passed, which starts one cycle after the
+    /// The cycle from which link `i`'s channel is free: when the EOP has passed, which starts one cycle after the
     /// acknowledgement; one cycle after the delivery; or two cycles after the tail has left the buffer or has come to the node.
     pub fn free(&self, circuit: Circuit, link: usize, turnaround: Cycle) -> Cycle {
         match circuit {
@@ -127,7 +127,7 @@ impl Passage {
         }
     }
 
-    /// The record of the packet, the `sequence`-th of its source.
+    /// The packet's record, the `sequence`-th from its source.
     pub fn record(
         &self,
         offered: Cycle,

@@ -17,7 +17,7 @@ use proptest::sample::select;
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Display, Formatter};
 
-/// Many cases, since few of them combine all difficulties: 1,024, or eight times `PROPTEST_CASES`.
+/// Many cases, since few combine all difficulties: 1,024, or eight times `PROPTEST_CASES`.
 pub fn many() -> ProptestConfig {
     let usual = ProptestConfig::default();
     ProptestConfig {
@@ -31,11 +31,11 @@ pub fn many() -> ProptestConfig {
 #[derive(Clone, Debug)]
 pub struct Case {
     pub config: Config,
-    /// Cycles from a delivery to the departure of its acknowledgement.
+    /// Cycles from a delivery to its acknowledgement's departure.
     pub turnaround: Cycle,
-    /// The packets sorted by cycle; the name of a packet is its place.
+    /// The packets sorted by cycle; a packet's name is its place.
     pub traffic: Vec<(Cycle, PacketSpec)>,
-    /// What fails, is repaired and is learnt, sorted by cycle.
+    /// Failures, repairs and learning, sorted by cycle.
     pub acts: Vec<(Cycle, Act)>,
 }
 
@@ -54,7 +54,7 @@ pub enum Input {
     Offer(PacketSpec),
 }
 
-/// What fails and what is offered, sorted by cycle; in a cycle the failures come first.
+/// Failures and offers, sorted by cycle; in a cycle the failures come first.
 pub fn inputs(acts: &[(Cycle, Act)], traffic: &[(Cycle, PacketSpec)]) -> Vec<(Cycle, Input)> {
     let acts = acts.iter().map(|&(at, act)| (at, Input::Act(act)));
     let offers = traffic.iter().map(|&(at, spec)| (at, Input::Offer(spec)));
@@ -99,7 +99,7 @@ impl Display for Case {
     }
 }
 
-/// A network without hardware broadcasts: one that is no tree, or whose nodes in a row are no positions in a row.
+/// A network without hardware broadcasts: one that is not a tree, or has consecutive nodes at scattered positions.
 fn treeless() -> impl Strategy<Value = Topology> {
     prop_oneof![
         3 => torus().prop_map(Topology::from),
@@ -111,7 +111,7 @@ fn treeless() -> impl Strategy<Value = Topology> {
     ]
 }
 
-/// A network without hardware broadcasts under traffic of fewer than `packets` packets, none of which is a broadcast.
+/// A network without hardware broadcasts under traffic with fewer than `packets` packets, without broadcasts.
 fn treeless_case(packets: usize) -> impl Strategy<Value = Case> {
     case_of(treeless(), packets).prop_map(|mut case| {
         let least = case.config.traffic_classes * case.config.topology.classes();
@@ -123,17 +123,17 @@ fn treeless_case(packets: usize) -> impl Strategy<Value = Case> {
     })
 }
 
-/// A small machine of any kind.
+/// A small machine with any network kind.
 pub fn any_case() -> impl Strategy<Value = Case> {
     prop_oneof![2 => case(), 1 => treeless_case(60)]
 }
 
-/// Small buffers and long wires are the difficult ones; large buffers must change nothing.
+/// Small buffers and long wires are the difficult ones; large buffers must make no difference.
 fn buffer() -> impl Strategy<Value = u32> {
     prop_oneof![12 => 1_u32..=16, 2 => 17_u32..=64, 1 => Just(128_u32)]
 }
 
-/// Cycles from end to end of a link: the levels of a machine differ, mostly a little.
+/// Cycles from end to end on a link: a machine's levels differ, mostly a little.
 fn hop_delay() -> impl Strategy<Value = u32> {
     prop_oneof![16 => 1_u32..=12, 3 => 1_u32..=63, 1 => 64..=MAX_HOP_DELAY, 4 => Just(1_u32)]
 }
@@ -166,7 +166,7 @@ fn pace() -> impl Strategy<Value = Pace> {
     ]
 }
 
-/// A link that differs from those of its level.
+/// A link that differs from those on its level.
 fn differing(links: u32) -> impl Strategy<Value = (LinkId, Differing)> {
     let credit_delay = prop_oneof![1 => Just(1_u32), 3 => 1_u32..40];
     (0..links, hop_delay(), credit_delay, pace()).prop_map(
@@ -181,10 +181,10 @@ fn differing(links: u32) -> impl Strategy<Value = (LinkId, Differing)> {
     )
 }
 
-/// The paces of all levels, or none; and links that differ.
+/// All levels' paces, or an empty list; and links that differ.
 type Unequal = (Vec<Pace>, Vec<(LinkId, Differing)>);
 
-/// Slow links: none in most machines; else whole levels, and some links that differ from those of their level.
+/// Slow links: absent in most machines; else whole levels, and some links that differ from those on their level.
 fn unequal(levels: usize, links: u32) -> impl Strategy<Value = Unequal> {
     let some = || prop::collection::vec(differing(links), 1..6);
     prop_oneof![
@@ -224,7 +224,7 @@ fn service() -> impl Strategy<Value = (Multiplexing, Engine)> {
     ])
 }
 
-/// Period and burst of the memory port: short and odd ones, that of `QsNET`, and longer ones than any prediction reaches.
+/// The memory port's period and burst: short and odd ones, `QsNET`'s, and longer ones than any prediction reaches.
 fn sharing() -> impl Strategy<Value = (u64, u64)> {
     let period = prop_oneof![6 => 1_u64..60, 3 => 60_u64..400, 1 => 400_u64..3000];
     let any = period.prop_flat_map(|period| (Just(period), 0..=period / 2));
@@ -291,10 +291,10 @@ fn config<T: Into<Topology> + Debug + 'static>(
             },
         )
         .prop_flat_map(with_unequal_links)
-        .boxed() // nested generators of this size fill the stack of a test
+        .boxed() // nested generators of this size fill a test's stack
 }
 
-/// Packets at random moments, a part of them for one destination, a part of them broadcasts, mostly to a few nodes or to all.
+/// Packets at random moments, some for one destination, some broadcasts, mostly to a few nodes or to all.
 fn traffic(
     nodes: u32,
     classes: u32,
@@ -341,7 +341,7 @@ fn traffic(
     })
 }
 
-/// Any machine with such a tree under any traffic of fewer than `packets` packets.
+/// Any machine with such a tree under any traffic with fewer than `packets` packets.
 fn case_of<T: Into<Topology> + Debug + 'static>(
     kind: impl Strategy<Value = T> + 'static,
     packets: usize,
@@ -367,7 +367,7 @@ fn case_of<T: Into<Topology> + Debug + 'static>(
         })
 }
 
-/// Bit error rates: of no link, of all links, of some.
+/// Bit error rates: on no link, on all links, on some.
 fn rates(links: u32) -> impl Strategy<Value = Vec<(LinkId, f64)>> {
     let rate = || select(&[1e-3, 2e-4, 2e-5]);
     let some = prop::collection::vec((0..links, rate()), 1..4);
@@ -431,7 +431,7 @@ fn perhaps_failing(case: Case) -> impl Strategy<Value = Case> {
     })
 }
 
-/// A small machine of any kind, whose parts fail as often as not.
+/// A small machine with any network kind, in which parts fail in half the cases.
 pub fn perhaps_failing_case() -> impl Strategy<Value = Case> {
     any_case().prop_flat_map(perhaps_failing)
 }
@@ -441,7 +441,7 @@ pub fn case() -> impl Strategy<Value = Case> {
     case_of(small_tree(), 60)
 }
 
-/// A small machine with a tree for each source under many broadcasts, half of them to all nodes: a part of the cases deadlocks.
+/// A small machine with a tree for each source under many broadcasts, half of them to all nodes: some cases deadlock.
 pub fn rivals() -> impl Strategy<Value = Case> {
     case_of(tree(2..=3, 2..=3), 60).prop_map(|mut case| {
         case.config.broadcast = Broadcast::BySource;
@@ -460,8 +460,8 @@ pub fn rivals() -> impl Strategy<Value = Case> {
     })
 }
 
-/// A small machine of any kind with buffers of more flits than any prediction reaches ahead, most of them for whole packets,
-/// under packets of which some are as long. Mostly circuits are held, so that the ends of most worms concern nobody.
+/// A small machine with any network kind and buffers for more flits than any prediction reaches ahead, mostly for whole
+/// packets, under packets that are partly as long. Mostly circuits are held, so that most worm ends have no waiters.
 fn deep_case() -> impl Strategy<Value = Case> {
     let cases = prop_oneof![2 => case_of(small_tree(), 60), 1 => treeless_case(60)];
     (cases, HORIZON as u32..4000).prop_map(|(mut case, buffer)| {
@@ -478,12 +478,12 @@ fn deep_case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The cycle in which the lower 32 bits of the count of cycles come round, and the first one that is as far in the future of a
-/// cycle, in 32 bits, as in its past.
+/// The cycle in which the cycle count's lower 32 bits come round, and the first one that is as far in a cycle's future, in 32
+/// bits, as in its past.
 const AROUND: [Cycle; 2] = [1 << 32, 1 << 31];
 
 /// A machine under twice the traffic, and now and then a large one under more. Some have run for very long, some hold their
-/// circuits for as long, or half as long: a count of cycles in 32 bits must do no harm.
+/// circuits for as long, or half as long: a 32-bit cycle count must do no harm.
 pub fn large_case() -> impl Strategy<Value = Case> {
     let cases = prop_oneof![
         14 => case_of(small_tree(), 120),

@@ -1,10 +1,10 @@
-//! The control plane, decided a second time. Both movers share it, so that comparing the movers proves nothing about it.
+//! The control plane, decided a second time. Both movers share it, so that comparing the movers does not test it.
 //!
-//! A *referee* hears what has happened in a run: offers, the moments of the motion, deliveries and acknowledgements. From these
-//! and the rules (the essays of `control` and `control::arbitration`; petrini2003 s2.2) it decides, cycle by cycle, which packet
-//! is injected, which header gets which channel, and when channels are free. The run must have done exactly that: injections,
-//! deliveries and acknowledgements in the same cycles, first flits only on the channels that the referee has granted, and the
-//! same counters. The referee shares only the wiring and the routes with the control plane; `wiring.rs` tests these.
+//! A *referee* receives a run's events: offers, motion moments, deliveries and acknowledgements. From these and the rules (the
+//! essays of `control` and `control::arbitration`; petrini2003 s2.2) it decides, cycle by cycle, which packet is injected,
+//! which header gets which channel, and when channels are free. The run must have done exactly that: injections, deliveries and
+//! acknowledgements in the same cycles, first flits only on the channels that the referee has granted, and the same counters.
+//! The referee shares only the wiring and the routes with the control plane; `wiring.rs` tests these.
 
 mod flits;
 mod ways;
@@ -21,7 +21,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::ops::Range;
 pub use ways::class_of;
 
-/// What has happened in a cycle.
+/// A cycle's events.
 #[derive(Default)]
 pub struct Happened {
     pub offered: Vec<PacketSpec>,
@@ -41,22 +41,22 @@ struct Flight {
     taken: BTreeMap<ChannelId, Taken>,
     /// Destinations that have not been reached.
     undelivered: u32,
-    /// When the last of the known answers will be back, and the worst of these answers.
+    /// When the last known answer will be back, and the worst known answer.
     back: Cycle,
     answer: Ack,
-    /// In a dragonfly or HyperX network: the group or switch by way of which the packet still goes or went, if it does not go
-    /// minimally, and which of the links between two groups it takes.
+    /// In a dragonfly or HyperX network: the group or switch through which the packet still goes or went, if it does not go
+    /// minimally, and its choice among the links between two groups.
     via: Option<u32>,
     link: usize,
 }
 
-/// A channel of a packet under way.
+/// A channel that a packet under way holds.
 #[derive(Clone, Copy)]
 struct Taken {
     /// Since when the header waited for the link.
     ready: Cycle,
     upstream: Option<ChannelId>,
-    /// Sum of the header delays of the links between the source and the channel's own link.
+    /// Sum of the header delays between the source and the channel's own link.
     before: Cycle,
 }
 
@@ -64,11 +64,11 @@ struct Taken {
 #[derive(Clone)]
 struct Header {
     packet: u64,
-    /// The channel by which the header came, and the number of this channel among the inputs of the switch.
+    /// The channel by which the header came, and this channel's number among the switch's inputs.
     from: ChannelId,
     input: u32,
     ready: Cycle,
-    /// The channels of a link that the header may take.
+    /// The channels on a link that the header may take.
     lanes: Range<u32>,
     /// The only link that the header may take, if the packet is a broadcast.
     only: Option<LinkId>,
@@ -80,7 +80,7 @@ struct Header {
 #[derive(Default)]
 struct Crossing {
     waiting: Vec<Header>,
-    /// Of the broadcast that is being set up: links without a channel yet, and the channels of the other links.
+    /// For the broadcast that is being set up: links without a channel yet, and the other links' channels.
     missing: BTreeSet<LinkId>,
     claimed: Vec<ChannelId>,
     /// The cycle after the last set-up.
@@ -108,7 +108,7 @@ struct Group {
 /// Waiting packets, and when they were offered.
 type Queue = VecDeque<(Cycle, PacketSpec)>;
 
-/// The part of the state of the network that the control plane decides.
+/// The part of the network's state that the control plane decides.
 pub struct Referee<'a> {
     case: &'a Case,
     lanes: Lanes,
@@ -123,24 +123,24 @@ pub struct Referee<'a> {
     holders: BTreeMap<ChannelId, u64>,
     /// Channels by the cycle from which they are free.
     freed: BTreeMap<Cycle, Vec<ChannelId>>,
-    /// Groups by the first of their outputs.
+    /// Groups by their first output.
     groups: BTreeMap<LinkId, Group>,
-    /// When channels were granted whose first flit has not been sent.
+    /// Grant cycles of channels with an unsent first flit.
     unstarted: BTreeMap<ChannelId, Cycle>,
-    /// Channels whose last flit has not been sent.
+    /// Channels with an unsent last flit.
     unfinished: BTreeSet<ChannelId>,
     /// When the first flit was sent over a channel.
     begun: BTreeMap<ChannelId, Cycle>,
-    /// When the last flit of a worm was sent over a link.
+    /// When a worm's last flit was sent over a link.
     left: BTreeMap<LinkId, Cycle>,
-    /// By channel: the number of channels downstream of it that have not sent the last flit.
+    /// By channel: the count of channels downstream that have not sent the last flit.
     branches: BTreeMap<ChannelId, usize>,
     crossings: BTreeMap<SwitchId, Crossing>,
     /// By link: broadcasts that have been opened on the link and not at its end, the first one in front.
     sent_on: BTreeMap<LinkId, VecDeque<u64>>,
     /// Cycles in which a switch may begin to set up another broadcast.
     set_ups: BTreeSet<Cycle>,
-    /// Names of packets by the cycle of their deliveries, of their acknowledgement and of the EOPs that are told.
+    /// Packet names by the cycle of their deliveries, their acknowledgement and their EOP notices.
     deliveries: BTreeMap<Cycle, BTreeSet<(u64, Place)>>,
     acknowledgements: BTreeMap<Cycle, BTreeSet<u64>>,
     ends: BTreeMap<Cycle, BTreeSet<(u64, Place, bool)>>,
@@ -248,8 +248,8 @@ impl<'a> Referee<'a> {
         self.case.config.delay_of(self.lanes.link(channel)).into()
     }
 
-    /// Cycles from the departure of the tail out of the buffer behind a channel, or from its arrival in a node, until the channel is
-    /// free without circuits.
+    /// Cycles from the tail's departure from the buffer behind a channel, or its arrival in a node, until the channel is free
+    /// without circuits.
     fn release(&self, channel: ChannelId) -> Cycle {
         let link = self.lanes.link(channel);
         Cycle::from(self.case.config.credit_delay_of(link)) + 1
@@ -381,8 +381,8 @@ impl<'a> Referee<'a> {
         group.waiting.push(header);
     }
 
-    /// At each switch that sets up no broadcast the best of the waiting broadcasts asks for all of its links down; but none that
-    /// came over a link after another broadcast that still waits.
+    /// At each switch that sets up no broadcast the best waiting broadcast asks for all its links down; but not one that came
+    /// over a link after another broadcast that still waits.
     fn begin_set_ups(&mut self, now: Cycle) {
         let mut crossings = std::mem::take(&mut self.crossings);
         for (&switch, crossing) in &mut crossings {
@@ -432,7 +432,7 @@ impl<'a> Referee<'a> {
         self.crossings = crossings;
     }
 
-    /// Applies the rule of arbitration while a header waits and a channel is free.
+    /// Applies the arbitration rule while a header waits and a channel is free.
     fn arbitrate(&mut self, now: Cycle) {
         let mut groups = std::mem::take(&mut self.groups);
         for group in groups.values_mut() {
@@ -452,7 +452,7 @@ impl<'a> Referee<'a> {
     }
 
     /// The highest priority, then the greatest age, then the header that has had this age here for the longest time, then the
-    /// first from the input behind the last winner; the winner gets the link with the most free channels; of equal links the
+    /// first from the input behind the last winner; the winner gets the link with the most free channels; among equal links the
     /// first from a start that a hash names.
     fn winner(&self, group: &Group, inputs: u32, now: Cycle) -> Option<(usize, LinkId)> {
         let config = &self.case.config;
@@ -514,24 +514,24 @@ impl<'a> Referee<'a> {
         !self.holders.contains_key(&channel)
     }
 
-    /// Free channels of a link.
+    /// Free channels on a link.
     fn spare(&self, link: LinkId) -> usize {
         self.spare_of(link, &(0..self.lanes.count))
     }
 
-    /// Free channels of a link at some places.
+    /// Free channels on a link at some places.
     fn spare_of(&self, link: LinkId, lanes: &Range<u32>) -> usize {
         let channels = lanes.clone().map(|lane| self.lanes.channel(link, lane));
         channels.filter(|&channel| self.is_free(channel)).count()
     }
 
-    /// The channels of a packet's traffic class.
+    /// The channels in a packet's traffic class.
     fn lanes_of(&self, spec: &PacketSpec) -> Range<u32> {
         let classes = self.case.config.traffic_classes;
         class_of(&(0..self.lanes.count), spec.traffic_class.into(), classes)
     }
 
-    /// The lowest free channel of a link.
+    /// A link's lowest free channel.
     fn grant(&mut self, header: &Header, link: LinkId) -> ChannelId {
         let flight = &self.flights[&header.packet];
         let taken = Taken {
@@ -564,7 +564,7 @@ impl<'a> Referee<'a> {
     }
 }
 
-/// The finaliser of `SplitMix64` over source, sequence and switch.
+/// `SplitMix64`'s finaliser over source, sequence and switch.
 fn hash(source: u32, sequence: u32, switch: u32) -> u64 {
     let mut z = (u64::from(source) << 32) + u64::from(sequence);
     z ^= u64::from(switch).wrapping_mul(0x9E37_79B9_7F4A_7C15);

@@ -13,7 +13,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::{ScopedJoinHandle, available_parallelism, scope, sleep};
 use std::time::{Duration, Instant};
 
-/// What has been compared.
+/// The comparison's extent.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Tally {
     pub cases: u64,
@@ -53,8 +53,8 @@ impl Display for Tally {
     }
 }
 
-/// Runs the cases with the seeds from `first` on, at most `limit`, none of which begins after `patience`, on all cores. Prints
-/// what was compared, or panics with the first report. A case that takes longer than `longest` hangs.
+/// Runs the cases with the seeds from `first` on, at most `limit`, on all cores; no case begins after `patience`. Prints the
+/// comparison's extent, or panics with the first report. A case that takes longer than `longest` hangs.
 pub fn search(
     first: u64,
     limit: u64,

@@ -1,4 +1,4 @@
-//! Random networks of all kinds.
+//! Random networks in all kinds.
 
 use super::super::graphs::shortest;
 use fabric::topology::Arities;
@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use proptest::sample::select;
 use std::ops::RangeInclusive;
 
-/// Arities of `1..=4` on 1 to 3 levels, more or fewer links up than down, some of them parallel, some positions empty.
+/// Arities of `1..=4` on 1 to 3 levels, more or fewer links up than down, some parallel, some positions empty.
 pub fn small_tree() -> impl Strategy<Value = FatTree> {
     tree(1..=3, 1..=4)
 }
@@ -108,7 +108,7 @@ pub fn hyperx() -> impl Strategy<Value = HyperX> {
     })
 }
 
-/// Trees whose leaves and nodes make whole pods of hosts with 2 or 3 adapters.
+/// Trees with leaves and nodes that make whole pods with 2 or 3 adapters per host.
 pub fn rail_optimised() -> impl Strategy<Value = FatTree> {
     let shape = (1_u32..=4, 1_u32..=3, 2_u32..=3, 1_u32..=4, 0.3_f64..=1.0);
     shape.prop_map(|(hosts, pods, adapters, up, populated)| {
@@ -122,8 +122,8 @@ pub fn rail_optimised() -> impl Strategy<Value = FatTree> {
 
 const WAYS: [Ways; 4] = [Ways::UpDown, Ways::Minimal, Ways::Valiant, Ways::UgalLocal];
 
-/// Up to 9 switches in a random tree with chords, some of them beside another cable, and up to 16 nodes anywhere, some of which
-/// are attached; one root or several, any rule of ways, or tables of some shortest ways by switch or by node.
+/// Up to 9 switches in a random tree with chords, some beside another cable, and up to 16 nodes anywhere, some attached; one
+/// root or several, any way rule, or tables with some shortest ways by switch or by node.
 pub fn graph() -> impl Strategy<Value = Graph> {
     let ends = || (any::<u32>(), any::<u32>());
     let shape = (

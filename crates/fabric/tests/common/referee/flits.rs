@@ -1,4 +1,4 @@
-//! What the referee does with flits: they enter, cross, and end.
+//! The referee's flit handling: flits enter, cross, and end.
 
 use super::{Flight, Header, Referee, Taken};
 use fabric::topology::End;
@@ -6,7 +6,7 @@ use fabric::{Ack, ChannelId, Circuit, Cycle, LinkCounters, PacketSpec, Place, Sw
 use std::collections::{BTreeMap, VecDeque};
 
 impl Referee<'_> {
-    /// A broadcast gets one more of the links that it needs at a switch. With the last link it goes on.
+    /// A broadcast gets one more link among those that it needs at a switch. With the last link it goes on.
     pub(super) fn claimed(
         &mut self,
         switch: SwitchId,
@@ -42,8 +42,8 @@ impl Referee<'_> {
         self.open(&channels, Some(header.from), now);
     }
 
-    /// Injects the first waiting packet of each traffic class while an adapter has few enough packets of this class under way and
-    /// its link has a free channel of the class.
+    /// Injects each traffic class's first waiting packet while an adapter has few enough packets in this class under way and
+    /// its link has a free channel in the class.
     pub(super) fn inject(&mut self, now: Cycle) -> Vec<PacketSpec> {
         let mut injected = Vec::new();
         let senders: Vec<(Place, u8)> = self.queues.keys().copied().collect();
@@ -90,7 +90,7 @@ impl Referee<'_> {
         injected
     }
 
-    /// A first flit is sent: at once, or in a gap of another worm, or when the last other worm has left the link.
+    /// A first flit is sent: immediately, or in a gap in another worm, or when the last other worm has left the link.
     pub(super) fn start(&mut self, now: Cycle, channel: ChannelId) {
         let granted = self.unstarted.remove(&channel).expect("it was granted");
         let config = &self.case.config;
@@ -151,7 +151,7 @@ impl Referee<'_> {
         }
     }
 
-    /// Checks that the network is empty, and returns the counters of each link.
+    /// Checks that the network is empty, and returns each link's counters.
     pub fn close(mut self) -> Vec<LinkCounters> {
         assert!(self.flights.is_empty() && self.holders.is_empty() && self.unstarted.is_empty());
         for (link, counters) in (0..).map(fabric::LinkId::new).zip(&mut self.counters) {

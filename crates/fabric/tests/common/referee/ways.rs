@@ -1,4 +1,4 @@
-//! Ways in networks that are no trees, found by looking at the wiring instead of by arithmetic.
+//! Ways in networks other than trees, found by looking at the wiring instead of by arithmetic.
 
 use super::{Header, Referee, hash};
 use fabric::topology::graph::{Routes, Target};
@@ -33,7 +33,7 @@ impl Referee<'_> {
         }
     }
 
-    /// Packets that hold a channel of the link at a port, or have waited for one since before this cycle.
+    /// Packets that hold a channel on the link at a port, or have waited for one since before this cycle.
     fn load(&self, now: Cycle, switch: SwitchId, port: u32) -> u32 {
         let link: LinkId = self.case.config.topology.output(switch, port);
         let waiting = self.groups.get(&link).map_or(0, |group| {
@@ -43,7 +43,7 @@ impl Referee<'_> {
         self.lanes.count + waiting as u32 - self.spare(link) as u32
     }
 
-    /// The load of the first link of a way, times the links of the way; `next` is the port that leads on, until the way ends.
+    /// The load on a way's first link, times the way's link count; `next` is the port that leads on, until the way ends.
     fn cost(
         &self,
         now: Cycle,
@@ -324,7 +324,7 @@ impl Referee<'_> {
         (port, lanes)
     }
 
-    /// The random leaf of a packet in a graph that has not been there. It may pass its destination on the way.
+    /// A packet's random leaf in a graph, if it has not been there. It may pass its destination on the way.
     fn pending(&self, graph: &Graph, header: &Header) -> Option<SwitchId> {
         let flight = &self.flights[&header.packet];
         let (wiring, via) = (graph.cabling(), SwitchId::new(flight.via?));
@@ -337,8 +337,8 @@ impl Referee<'_> {
         (hops < distance(wiring, source, via)).then_some(via)
     }
 
-    /// One of several ports of a switch in a graph: by a hash and the plan; at its first switch an adaptive packet takes the least loaded
-    /// one.
+    /// One among several ports at a switch in a graph: by a hash and the plan; at its first switch an adaptive packet takes the
+    /// least loaded one.
     fn choose(
         &mut self,
         now: Cycle,
@@ -363,7 +363,7 @@ impl Referee<'_> {
         self.by_plan(header, switch, choices)
     }
 
-    /// The plan that is drawn for a packet; 0 if the rule draws none.
+    /// The plan that is drawn for a packet; 0 if the rule does not draw.
     fn draw(&self, graph: &Graph, header: &Header) -> usize {
         let ascent = self.case.config.ascent;
         if ascent != Ascent::Adaptive {
@@ -374,7 +374,7 @@ impl Referee<'_> {
         (hash(flight.spec.source.get(), flight.sequence, u32::MAX) % plans) as usize
     }
 
-    /// Where the packets of plan 0 begin to count the ports of a switch.
+    /// Where plan 0's packets begin to count a switch's ports.
     fn begin(&self, header: &Header, switch: SwitchId) -> u64 {
         let spec = &self.flights[&header.packet].spec;
         let (source, node) = (spec.source.get(), spec.destination.first().get());
@@ -386,14 +386,14 @@ impl Referee<'_> {
         hashed >> 1
     }
 
-    /// The port of a packet by its plan.
+    /// A packet's port by its plan.
     fn by_plan(&self, header: &Header, switch: SwitchId, choices: &[u32]) -> u32 {
         let plan = self.flights[&header.packet].link as u64;
         choices[((self.begin(header, switch) + plan) % choices.len() as u64) as usize]
     }
 }
 
-/// The ports of a switch that lead nearer to another one.
+/// A switch's ports that lead nearer to another one.
 fn nearer(wiring: &dyn Wiring, switch: SwitchId, to: SwitchId) -> Vec<u32> {
     let left = |from| distance(wiring, from, to);
     let own = left(switch);
@@ -404,7 +404,7 @@ fn nearer(wiring: &dyn Wiring, switch: SwitchId, to: SwitchId) -> Vec<u32> {
     (0..wiring.ports(switch)).filter(leads).collect()
 }
 
-/// The ports of a switch to the neighbours that a table lists for a node, or else for the switch of the node.
+/// A switch's ports to the neighbours that a table lists for a node, or else for the node's switch.
 fn listed(graph: &Graph, routes: &Routes, switch: SwitchId, node: Place) -> Vec<u32> {
     let wiring = graph.cabling();
     let on_rail = |switch: SwitchId| switch.get() % (wiring.switches() / wiring.rails());
@@ -425,7 +425,7 @@ fn listed(graph: &Graph, routes: &Routes, switch: SwitchId, node: Place) -> Vec<
     (0..wiring.ports(switch)).filter(leads).collect()
 }
 
-/// Links between switches of the shortest way to a switch.
+/// Links between switches on the shortest way to a switch.
 fn distance(wiring: &dyn Wiring, from: SwitchId, to: SwitchId) -> u32 {
     let mut queue = VecDeque::from([(from, 0)]);
     let mut seen = BTreeSet::from([from]);
@@ -444,7 +444,7 @@ fn distance(wiring: &dyn Wiring, from: SwitchId, to: SwitchId) -> u32 {
     panic!("a graph is connected");
 }
 
-/// Links between switches of the shortest legal way to a switch: up, if the packet may still climb, and then down.
+/// Links between switches on the shortest legal way to a switch: up, if the packet may still climb, and then down.
 fn legal(wiring: &dyn Wiring, from: SwitchId, to: SwitchId, climbs: bool) -> Option<u32> {
     let mut queue = VecDeque::from([(from, climbs, 0)]);
     let mut seen = BTreeSet::from([(from, climbs)]);
@@ -465,7 +465,8 @@ fn legal(wiring: &dyn Wiring, from: SwitchId, to: SwitchId, climbs: bool) -> Opt
     None
 }
 
-/// The channels of a class, of those that a packet may take at all: as many as of any other, or one more if the class is low.
+/// A class's channels, among those that a packet may take at all: as many as in any other class, or one more if the class is
+/// low.
 pub fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
     // Dealt out in turn, each class gets so many.
     let dealt = |class: u32| lanes.clone().skip(class as usize).step_by(classes as usize);
@@ -474,7 +475,7 @@ pub fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
     first..first + size(class)
 }
 
-/// Dimension-order routing in a torus, from the place of the switch: the port, and the allowed channels. The dateline of a ring is
+/// Dimension-order routing in a torus, from the switch's place: the port, and the allowed channels. A ring's dateline is
 /// between the last switch and the first; packets that have crossed it take the second half of the channels.
 fn torus_step(
     torus: &Torus,
@@ -499,7 +500,7 @@ fn torus_step(
     (0, lanes)
 }
 
-/// The switch at the end of the link that leaves a switch at a port, if it is no node.
+/// The switch behind the link that leaves a switch at a port, if it does not end in a node.
 fn leads(wiring: &dyn Wiring, from: SwitchId, port: u32) -> Option<u32> {
     match wiring.ends(wiring.output(from, port)).1 {
         End::Switch { switch, .. } => Some(switch.get()),
@@ -507,7 +508,7 @@ fn leads(wiring: &dyn Wiring, from: SwitchId, port: u32) -> Option<u32> {
     }
 }
 
-/// The port of a switch of a group that leads by the `link`-th link to group `aim`, or in its own group to switch `to`.
+/// The port at a group's switch that leads by the `link`-th link to group `aim`, or in its own group to switch `to`.
 fn dragonfly_port(
     wiring: &dyn Wiring,
     group: u32,
@@ -537,8 +538,8 @@ fn dragonfly_port(
     }
 }
 
-/// The port of a switch that leads to a neighbour which is right, or one step nearer, in the first dimension that is not right yet;
-/// none at the switch itself.
+/// A switch's port that leads to a neighbour which is right, or one step nearer, in the first dimension that is not right yet;
+/// `None` at the switch itself.
 fn towards(
     wiring: &dyn Wiring,
     sizes: &[u32],
