@@ -1,9 +1,8 @@
 //! A fingerprint of results, by which runs are compared.
 //!
-//! The digest is XXH3-128 over the fields in the order in which they are given: integers and the
-//! bits of floating-point numbers as eight bytes, little-endian; a string as its length in bytes,
-//! as an integer, and its bytes. The digest does not depend on the machine. It tells results apart;
-//! it does not protect against forgery.
+//! The digest is XXH3-128 over the fields in the given order: integers and floating-point bits as eight bytes, little-endian; a
+//! string as its length in bytes, as an integer, and its bytes. The digest does not depend on the machine. It distinguishes
+//! results; it does not protect against forgery.
 
 use std::fmt;
 
@@ -16,7 +15,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// The digest of nothing.
+    /// The empty digest.
     #[must_use]
     pub fn new() -> Self {
         Self { hash: Xxh3::new() }
@@ -36,7 +35,7 @@ impl Digest {
         self
     }
 
-    /// Adds the bits of a floating-point number; 0.0 and -0.0 differ.
+    /// Adds a floating-point number's bits; 0.0 and -0.0 differ.
     pub fn f64(&mut self, value: f64) -> &mut Self {
         self.u64(value.to_bits())
     }
@@ -48,13 +47,13 @@ impl Digest {
         self
     }
 
-    /// Adds bytes as they are, as of the contents of a file.
+    /// Adds bytes as they are, such as a file's contents.
     pub fn bytes(&mut self, bytes: &[u8]) -> &mut Self {
         self.hash.update(bytes);
         self
     }
 
-    /// The digest of all that was added, in 32 hexadecimal digits.
+    /// The digest over all added fields, in 32 hexadecimal digits.
     #[must_use]
     pub fn hex(&self) -> String {
         format!("{:032x}", self.hash.digest128())

@@ -5,15 +5,15 @@
 //! | state | in the ready queue | leaves by |
 //! |---|---|---|
 //! | ready | once | being polled, in the order in which tasks became ready |
-//! | waiting | no | its waker, which puts it at the end of the ready queue |
-//! | finished | no | (its place is reused; a late waker of it has no effect) |
+//! | waiting | no | its waker, which puts it at the ready queue's end |
+//! | finished | no | (its place is reused; a late waker has no effect) |
 //!
-//! A task that is woken any number of times before it is polled is polled once. A task that is
-//! woken while it is polled goes to the end of the queue.
+//! A task that is woken any number of times before it is polled is polled once. A task that is woken while it is polled goes to
+//! the queue's end.
 //!
-//! The executor knows no time. A process sleeps by waiting for a [`Signal`](crate::Signal) that
-//! the layer above scheduled in its event queue. Wakers are those of the standard library, so the
-//! combinators of any futures library work. A task spawns others through a [`Spawner`].
+//! The executor has no notion of time. A process sleeps by waiting for a [`Signal`](crate::Signal) that the layer above
+//! scheduled in its event queue. Wakers come from the standard library, so any futures library's combinators work. A task
+//! spawns others through a [`Spawner`].
 //!
 //! A *background* task serves other tasks and may never end: it does not count as unfinished, and no task waits for its end.
 //!
@@ -32,7 +32,7 @@ use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Wake, Waker};
 use thiserror::Error;
 
-/// The bound of turns in one call of [`Executor::run_ready`]: a fixed number, and more per task.
+/// The turn bound in one [`Executor::run_ready`] call: a fixed number, and more per task.
 const TURNS: u64 = 1 << 20;
 const TURNS_OF_A_TASK: u64 = 1 << 10;
 
@@ -40,19 +40,19 @@ const TURNS_OF_A_TASK: u64 = 1 << 10;
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 #[error("{task} runs without end, and simulated time stands still")]
 pub struct Livelock {
-    /// The task, or one of several.
+    /// The task, or one among several.
     pub task: String,
 }
 
-/// Identifies a task of one executor; ids ascend in the order of spawning and are never reused.
+/// Identifies a task in one executor; ids ascend in spawn order and are never reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct TaskId(u64);
 
-/// Runs tasks; see the table of states in the source of this module.
+/// Runs tasks; see the state table in this module's source.
 #[derive(Default)]
 pub struct Executor {
     shared: Rc<Shared>,
-    /// Ready tasks that are before those of the ready queue.
+    /// Ready tasks that precede those in the ready queue.
     first: VecDeque<Arc<Ticket>>,
 }
 
@@ -85,11 +85,11 @@ struct Task {
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-/// Tickets of ready tasks, in the order in which they became ready; none once the executor is gone. Locked for a push, or to
+/// Ready tasks' tickets, in the order in which they became ready; `None` once the executor is gone. Locked for a push, or to
 /// take all tickets, and never contended: wakers must be `Sync`, although all tasks run on one thread.
 struct ReadyQueue {
     tickets: Mutex<Option<VecDeque<Arc<Ticket>>>>,
-    /// Whether there are tickets. The executor looks here after every event, and mostly there are none.
+    /// Whether there are tickets. The executor looks here after every event, and mostly the queue is empty.
     any: AtomicBool,
 }
 
@@ -134,7 +134,7 @@ impl ReadyQueue {
     }
 }
 
-/// What a waker holds of its task. Only wakers hold tickets: a task that nothing will wake has no ticket.
+/// A waker's handle on its task. Only wakers hold tickets: a task without a waker has no ticket.
 struct Ticket {
     id: TaskId,
     place: usize,
@@ -189,7 +189,7 @@ impl Shared {
         id
     }
 
-    /// Takes the future of a task out of its place, unless the task has finished since.
+    /// Takes a task's future out of its place, unless the task has finished since.
     fn take(&self, id: TaskId, place: usize) -> Option<Pin<Box<dyn Future<Output = ()>>>> {
         let mut tasks = self.tasks.borrow_mut();
         let task = tasks.places[place].as_mut();
@@ -202,13 +202,13 @@ impl Shared {
         task.expect("it has not finished").future = Some(future);
     }
 
-    /// The bound of turns in one call.
+    /// The turn bound in one call.
     fn most_turns(&self) -> u64 {
         let tasks = self.tasks.borrow().places.len() as u64;
         TURNS + TURNS_OF_A_TASK * tasks
     }
 
-    /// The livelock of an unfinished task.
+    /// The livelock for an unfinished task.
     fn livelock(&self, place: usize) -> Livelock {
         let tasks = self.tasks.borrow();
         let task = tasks.places[place].as_ref();
@@ -305,7 +305,7 @@ impl Executor {
                 }
                 (Poll::Ready(()), _) => {
                     self.shared.finish(place);
-                    // Values that the future held may wake or spawn as they drop, so nothing is borrowed here.
+                    // Values that the future held may wake or spawn as they drop, so there is no borrow here.
                     drop(future);
                 }
             }
@@ -313,7 +313,7 @@ impl Executor {
         Ok(())
     }
 
-    /// The labels of the tasks that have not finished, without background tasks, in the order of spawning.
+    /// The labels of the tasks that have not finished, without background tasks, in spawn order.
     #[must_use]
     pub fn unfinished(&self) -> Vec<String> {
         let tasks = self.shared.tasks.borrow();

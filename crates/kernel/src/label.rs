@@ -1,11 +1,11 @@
-//! Labels: the names of tasks in reports.
+//! Labels: task names in reports.
 
 use std::cell::RefCell;
 use std::fmt::{self, Display};
 use std::rc::Rc;
 
-/// The name of a task in reports. Clones are the same label: a task that keeps its label can say in it what the task does, and a
-/// report of a deadlock shows this behind the name. A label that is made of a literal takes no memory, and says nothing more.
+/// A task's name in reports. Clones are the same label: a task that keeps its label can add its current activity, and a
+/// deadlock report shows this behind the name. A label made from a literal takes no memory, and has only the name.
 #[derive(Clone)]
 pub struct Label(Name);
 
@@ -17,26 +17,26 @@ enum Name {
 
 struct Shared {
     name: String,
-    /// What the task does, and within this, and so on. It is put into words when a report asks.
+    /// The task's activity, and its inner activities. They are formatted when a report needs them.
     doing: RefCell<Vec<Box<dyn Display>>>,
 }
 
 impl Label {
-    /// A label that can say what its task does.
+    /// A label that can hold its task's activity.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         let (name, doing) = (name.into(), RefCell::default());
         Self(Name::Shared(Rc::new(Shared { name, doing })))
     }
 
-    /// The task begins something, in the course of what it does already.
+    /// The task begins an activity, within its present one.
     pub fn begin(&self, what: impl Display + 'static) {
         if let Name::Shared(shared) = &self.0 {
             shared.doing.borrow_mut().push(Box::new(what));
         }
     }
 
-    /// The task is done with what it began last.
+    /// The task ends the activity that it began last.
     pub fn end(&self) {
         if let Name::Shared(shared) = &self.0 {
             let done = shared.doing.borrow_mut().pop();
@@ -44,7 +44,7 @@ impl Label {
         }
     }
 
-    /// The name, and what the task does.
+    /// The name, and the task's activity.
     #[must_use]
     pub fn text(&self) -> String {
         match &self.0 {

@@ -1,9 +1,9 @@
-//! The discrete-event kernel, on which every part of the model runs: nothing of the network.
+//! The discrete-event kernel, on which every part of the model runs, without network code.
 //!
 //! # How a run advances
 //!
-//! The kernel has no main loop and no clock of its own. The layer above pops the next event, sets its own time to that of the
-//! event, acts on the event (which may fire signals), and then lets every process that became ready run until it waits again:
+//! The kernel has no main loop and no clock of its own. The layer above pops the next event, sets its own time to the event's
+//! time, acts on the event (which may fire signals), and then lets every process that became ready run until it waits again:
 //!
 //! ```
 //! use kernel::{EventQueue, Executor, Signal};
@@ -31,10 +31,9 @@
 //!
 //! # Determinism
 //!
-//! A run is a function of its inputs. Nothing here reads a clock, the environment, an address or
-//! an iteration order that depends on hashing; no result depends on the number of threads, since
-//! a run uses one. Two events at the same time are ordered by a key that the layer above chooses,
-//! then by the order of scheduling. Processes run in the order in which they became ready.
+//! A run is a function of its inputs. The kernel does not read a clock, the environment, an address or an iteration order that
+//! depends on hashing; no result depends on the thread count, since a run uses one. Two events at the same time are ordered by
+//! a key that the layer above chooses, then by scheduling order. Processes run in the order in which they became ready.
 //!
 //! # The rooms
 //!
@@ -42,21 +41,21 @@
 //! |---|---|
 //! | `queue` | [`EventQueue`]: future events, in a total order |
 //! | `executor`, [`turn`], `signal`, `label` | [`Executor`], [`Signal`]: processes and their conditions |
-//! | [`random`] | one stream of random numbers per component |
+//! | [`random`] | one random number stream per component |
 //! | [`statistics`] | counters, latency histograms, confidence intervals |
-//! | `limits`, [`memory`] | [`Limits`]: bounds of a run; the memory that it needs |
+//! | `limits`, [`memory`] | [`Limits`]: run bounds; the memory that a run needs |
 //! | [`digest`] | a fingerprint of results |
 //! | [`registry`] | lists to which programs add entries |
 //!
 //! # The main path
 //!
-//! An event of a layer above wakes a process:
+//! An event from a layer above wakes a process:
 //!
-//! 1. `queue.rs`: the layer pops the first event, by time, key and order of scheduling.
+//! 1. `queue.rs`: the layer pops the first event, by time, key and scheduling order.
 //! 2. `signal.rs`: the event fires a signal, which marks the tasks that wait for it.
 //! 3. `executor.rs`: every marked task runs until it waits again.
-//! 4. `limits.rs`: time, number of events and memory are compared with the bounds of the run.
-//! 5. `digest.rs`: results enter the fingerprint of the run.
+//! 4. `limits.rs`: time, event count and memory are compared with the run's bounds.
+//! 5. `digest.rs`: results enter the run's fingerprint.
 
 pub mod digest;
 mod executor;

@@ -1,21 +1,21 @@
-//! Bounds of a run.
+//! Run bounds.
 //!
-//! A run that would take too long, or too much memory, ends with an error instead: a simulation
-//! past its saturation point can otherwise grow its queues for ever. The main loop of the layer
-//! above asks [`Limits::check`] once per event, or once in a while.
+//! A run that would take too long, or too much memory, ends with an error instead: a simulation past its saturation point can
+//! otherwise grow its queues for ever. The main loop in the layer above calls [`Limits::check`] once per event, or once in a
+//! while.
 
 use std::fmt;
 
 use units::{Bytes, Time};
 
-/// Upper bounds of a run; `None` means no bound, and is the default.
+/// A run's upper bounds; `None` means no bound, and is the default.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Limits {
-    /// Bound of simulated time.
+    /// Bound for simulated time.
     pub time: Option<Time>,
-    /// Bound of the number of events.
+    /// Bound for the event count.
     pub events: Option<u64>,
-    /// Bound of the memory in use at the moment of the check.
+    /// Bound for the memory in use at the check.
     pub memory: Option<Bytes>,
 }
 
@@ -41,7 +41,7 @@ pub enum Bound {
     Memory(Bytes),
 }
 
-/// A run passed one of its bounds.
+/// A run passed a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run passed its bound of {bound}: it stopped at {at}; {}", bound.advice())]
 pub struct Exceeded {
@@ -76,7 +76,7 @@ impl Limits {
 }
 
 impl Bound {
-    /// What a user can do about it.
+    /// The user's remedy.
     const fn advice(&self) -> &'static str {
         match self {
             Self::Time(_) => "raise the bound, or look for what never ends",

@@ -1,9 +1,8 @@
 //! How much memory a run needs: an allocator that counts.
 //!
-//! [`Metered`] wraps an allocator and counts, per thread, the bytes that are allocated and not
-//! yet freed, and their peak. A run is one thread's work, so [`measure`] tells its peak whatever
-//! other threads do; the count is of requested bytes and therefore the same on every machine with
-//! the same sizes of types.
+//! [`Metered`] wraps an allocator and counts, per thread, the bytes that are allocated and not yet freed, and their peak. A run
+//! is one thread's work, so [`measure`] returns its peak regardless of other threads; the count is in requested bytes and
+//! therefore the same on every machine with the same type sizes.
 //!
 //! A program that wants the figures installs the allocator:
 //!
@@ -23,15 +22,14 @@ use std::cell::Cell;
 
 use units::Bytes;
 
-// Constant initial values and no destructors: reaching the counters never allocates, and works
-// until the very end of a thread.
+// Constant initial values and no destructors: reaching the counters never allocates, and works until a thread's very end.
 thread_local! {
-    /// One place for both counters, since to find the place is most of the work.
+    /// One place for both counters, since finding the place is most work.
     static USE: Use = const { Use { current: Cell::new(0), peak: Cell::new(0) } };
 }
 
 struct Use {
-    /// Negative where a thread frees what others allocated.
+    /// Negative where a thread frees other threads' allocations.
     current: Cell<i64>,
     peak: Cell<i64>,
 }
@@ -41,7 +39,7 @@ struct Use {
 pub struct Metered<A = System>(A);
 
 impl Metered {
-    /// Counts on top of the allocator of the operating system.
+    /// Counts on top of the operating system's allocator.
     #[must_use]
     pub const fn new() -> Self {
         Self(System)
@@ -62,8 +60,8 @@ pub fn current() -> Bytes {
     bytes(USE.with(|own| own.current.get()))
 }
 
-/// Runs `work` and returns the peak of memory that this thread used meanwhile, beyond the memory in
-/// use before. Calls may be nested.
+/// Runs `work` and returns the memory peak that this thread used meanwhile, beyond the memory in use before. Calls may be
+/// nested.
 pub fn measure<R>(work: impl FnOnce() -> R) -> (R, Bytes) {
     /// Gives an enclosing measurement its peak back, also if `work` panics.
     struct Outer(i64);
@@ -92,9 +90,9 @@ fn count(allocated: usize, freed: usize) {
     });
 }
 
-// SAFETY: every method passes its arguments to the same method of `A` and returns what that
-// returns, so that the contract of `GlobalAlloc` holds if it holds for `A`. Counting neither
-// allocates nor panics: the counters are constants at first and need no destructor.
+// SAFETY: every method passes its arguments to the same method of `A` and returns its result, so that the contract of
+// `GlobalAlloc` holds if it holds for `A`. Counting neither allocates nor panics: the counters are constants at first and need
+// no destructor.
 #[allow(unsafe_code)]
 unsafe impl<A: GlobalAlloc> GlobalAlloc for Metered<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {

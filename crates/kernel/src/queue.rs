@@ -1,17 +1,14 @@
 //! The event queue: future events, in a total order.
 //!
-//! Events are ordered by time, then by a key, then by the order of scheduling. The key belongs to
-//! the layer above: it is made of the meaning of the event (which component, which kind), so that
-//! simultaneous events happen in an order that the model defines. Only events of the same time and
-//! key follow the order of scheduling, which is itself a function of the events before.
+//! Events are ordered by time, then by a key, then by scheduling order. The key belongs to the layer above: it encodes the
+//! event's meaning (component, kind), so that simultaneous events happen in an order that the model defines. Only events with
+//! the same time and key follow the scheduling order, which is itself a function of the events before.
 //!
-//! Most events are due soon, and they lie in a *wheel*: a ring of lists, each for the events of 16 ns.
-//! A list is sorted when its time comes, and its events then leave it one by one. So an event costs
-//! a few steps, however many are to come. Events beyond the turn of the wheel, which is 2.1 us, lie
-//! in a binary heap, at O(log n).
+//! Most events are due soon, and they lie in a *wheel*: a ring of lists, each for the events in 16 ns. A list is sorted when
+//! its time comes, and its events then leave it one by one. So an event costs a few steps at any queue length. Events beyond
+//! the wheel's turn, which is 2.1 us, lie in a binary heap, at O(log n).
 //!
-//! The queue has no bound of its own; [`Limits`](crate::Limits) bounds the run. Scheduling into the
-//! past is a broken invariant and panics.
+//! The queue is unbounded; [`Limits`](crate::Limits) bounds the run. Scheduling into the past is a broken invariant and panics.
 
 use std::array;
 use std::cmp::{Ordering, Reverse};
@@ -19,32 +16,32 @@ use std::collections::BinaryHeap;
 
 use units::Time;
 
-/// The time of a slot of the wheel, as a power of two of picoseconds.
+/// A wheel slot's time, as a power of two in picoseconds.
 const SLOT: u32 = 14;
 
-/// Slots of the wheel.
+/// The wheel's slots.
 const SLOTS: usize = 128;
 
 /// Entries for which a list keeps its memory when it is empty.
 const KEPT: usize = 64;
 
-/// Bits of an entry's rank that the order of scheduling takes; the key has the others.
+/// Bits in an entry's rank for the scheduling order; the key has the others.
 const SEQUENCE: u32 = 40;
 
-/// Future events of type `E`; see the order in the crate's documentation.
+/// Future events with type `E`; see the order in the crate's documentation.
 #[derive(Clone, Debug)]
 pub struct EventQueue<E> {
-    /// The events of the slots up to `slot`, the next one last.
+    /// The events in the slots up to `slot`, the next one last.
     due: Vec<Entry<E>>,
     /// The slot up to which the wheel has been turned, counted from time zero.
     slot: u64,
-    /// The events of the slots behind `slot`, up to a turn of the wheel.
+    /// The events in the slots behind `slot`, up to a wheel turn.
     slots: Box<[Vec<Entry<E>>; SLOTS]>,
-    /// Which slots of the wheel have events.
+    /// The wheel slots that have events.
     taken: [u64; SLOTS / 64],
-    /// Events that were beyond the turn of the wheel when they were scheduled.
+    /// Events that were beyond the wheel's turn when they were scheduled.
     far: BinaryHeap<Reverse<Entry<E>>>,
-    /// The time of the next event, if there is one.
+    /// The next event's time, if there is one.
     next: Time,
     now: Time,
     scheduled: u64,
@@ -54,7 +51,7 @@ pub struct EventQueue<E> {
 #[derive(Clone, Debug)]
 struct Entry<E> {
     at: Time,
-    /// The key, then the order of scheduling.
+    /// The key, then the scheduling order.
     rank: u64,
     event: E,
 }
@@ -93,7 +90,7 @@ fn slot_of(at: Time) -> u64 {
     at.as_ps() >> SLOT
 }
 
-/// The place of a slot on the wheel.
+/// A slot's place on the wheel.
 fn place_of(slot: u64) -> usize {
     slot as usize % SLOTS
 }
@@ -115,8 +112,8 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// Lets `event` happen `at` a time that is not before the last popped event's. Of events at the
-    /// same time, the event with the smallest `key` is first.
+    /// Lets `event` happen `at` a time that is not before the last popped event's. Among events at the same time, the event
+    /// with the smallest `key` is first.
     ///
     /// # Panics
     /// If `at` is in the past, or the key is 2^24 or more, or after 2^40 events.
@@ -186,7 +183,7 @@ impl<E> EventQueue<E> {
         Some((at, event))
     }
 
-    /// The first slot of the wheel that has events, if there is one.
+    /// The wheel's first slot with events, if there is one.
     fn first_slot(&self) -> Option<u64> {
         let start = self.slot + 1;
         let [low, high] = self.taken.map(u128::from);
@@ -194,7 +191,7 @@ impl<E> EventQueue<E> {
         (taken != 0).then(|| start + u64::from(taken.trailing_zeros()))
     }
 
-    /// The time of the first event on the wheel, if there is one.
+    /// The first event's time on the wheel, if there is one.
     fn first_on_wheel(&self) -> Time {
         let Some(slot) = self.first_slot() else {
             return Time::MAX;
@@ -203,7 +200,7 @@ impl<E> EventQueue<E> {
         entries.map(|entry| entry.at).min().unwrap_or(Time::MAX)
     }
 
-    /// Turns the wheel to the slot of the next event. The event is among those that are due then, or it is a far one.
+    /// Turns the wheel to the next event's slot. The event is among those that are due then, or it is a far one.
     fn turn(&mut self) {
         let wheel = self.first_slot();
         if let Some(Reverse(far)) = self.far.peek()
@@ -228,14 +225,14 @@ impl<E> EventQueue<E> {
         }
     }
 
-    /// The time of the next event.
+    /// The next event's time.
     #[must_use]
     #[inline]
     pub fn peek_time(&self) -> Option<Time> {
         (!self.is_empty()).then_some(self.next)
     }
 
-    /// The time of the last popped event.
+    /// The last popped event's time.
     #[must_use]
     pub fn now(&self) -> Time {
         self.now

@@ -1,19 +1,16 @@
 //! Random numbers: one stream per component.
 //!
-//! A stream is a function of a seed and of the path of the component that owns it, such as
-//! `node.12/arrivals`. Streams of different seeds or paths are independent: drawing more numbers
-//! in one place changes nothing elsewhere.
+//! A stream is a function of a seed and its owning component's path, such as `node.12/arrivals`. Streams with different seeds
+//! or paths are independent: drawing more numbers in one place does not affect others.
 //!
-//! The output is fixed for good, on every machine. The generator is `ChaCha8` with counter and
-//! nonce from zero, read as little-endian 64-bit words. Its key is, in 32 bytes, the seed
-//! (little-endian), eight zero bytes, and the XXH3-128 hash of the path (little-endian). The
-//! helpers below are defined by formulas on these words rather than by a library that may improve
-//! its algorithms, and use no function of the machine's own mathematical library. A test pins the
-//! first draws.
+//! The output is fixed permanently, on every machine. The generator is `ChaCha8` with counter and nonce from zero, read as
+//! little-endian 64-bit words. Its key is, in 32 bytes, the seed (little-endian), eight zero bytes, and the path's XXH3-128
+//! hash (little-endian). The helpers below are defined by formulas on these words rather than by a library that may improve its
+//! algorithms, and use no function from the machine's own mathematical library. A test pins the first draws.
 //!
-//! A run without a draw is the same for every seed. [`watch`] reports whether a run drew any number,
-//! so that a comparison of two runs knows which differences may be noise. The report is per thread,
-//! like the memory of [`measure`](crate::memory::measure), since a run is one thread's work.
+//! A run without a draw is the same for every seed. [`watch`] reports whether a run drew any number, so that a comparison
+//! between two runs can identify differences that may be noise. The report is per thread, like the memory in
+//! [`measure`](crate::memory::measure), since a run is one thread's work.
 
 use std::cell::Cell;
 use std::ops::Range;
@@ -23,12 +20,12 @@ use chacha20::rand_core::{Rng, SeedableRng};
 use xxhash_rust::xxh3::xxh3_128;
 
 thread_local! {
-    /// Whether this thread has drawn a number that depends on the seed of a run.
+    /// Whether this thread has drawn a number that depends on a run's seed.
     static DRAWN: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Runs `work` and returns whether it drew numbers that depend on the seed of a run: from streams
-/// that it made with [`Stream::new`], or reported by [`note_draw`]. Calls may be nested.
+/// Runs `work` and returns whether it drew numbers that depend on a run's seed: from streams that it made with [`Stream::new`],
+/// or reported by [`note_draw`]. Calls may be nested.
 pub fn watch<R>(work: impl FnOnce() -> R) -> (R, bool) {
     /// Reports to an enclosing call, also if `work` panics.
     struct Outer(bool);
@@ -42,21 +39,21 @@ pub fn watch<R>(work: impl FnOnce() -> R) -> (R, bool) {
     (result, DRAWN.get())
 }
 
-/// Reports to [`watch`] a draw that uses no stream, such as a hash of the seed.
+/// Reports to [`watch`] a draw that uses no stream, such as a hash over the seed.
 pub fn note_draw() {
     DRAWN.set(true);
 }
 
-/// The random numbers of one component. Not `Clone`: two owners would draw the same numbers.
+/// One component's random numbers. Not `Clone`: two owners would draw the same numbers.
 #[derive(Debug)]
 pub struct Stream {
     generator: ChaCha8Rng,
-    /// Whether no draw of this stream is left to report: after the first one.
+    /// Whether this stream has no draw left to report: after the first one.
     reported: bool,
 }
 
 impl Stream {
-    /// The stream of the component at `path` in a run with this `seed`.
+    /// The stream for the component at `path` in a run with this `seed`.
     #[must_use]
     pub fn new(seed: u64, path: &str) -> Self {
         let mut key = [0; 32];
@@ -68,8 +65,8 @@ impl Stream {
         }
     }
 
-    /// The stream of a `number` that is part of the configuration, such as that of a permutation:
-    /// its draws are the same for every seed of a run, and [`watch`] does not report them.
+    /// The stream for a `number` that is part of the configuration, such as a permutation's: its draws are the same for every
+    /// run seed, and [`watch`] does not report them.
     #[must_use]
     pub fn fixed(number: u64, path: &str) -> Self {
         Self {
@@ -93,9 +90,8 @@ impl Stream {
         note_draw();
     }
 
-    /// A number of `range`; all are equally likely. With words w and the length n of the range, the
-    /// number is the upper half of the 128-bit product w n; a w whose lower half is less than 2^64
-    /// mod n is skipped, which makes the draw exactly uniform.
+    /// A number in `range`; all are equally likely. With words w and the range's length n, the number is the upper half of the
+    /// 128-bit product w n; a w is skipped if the lower half is less than 2^64 mod n, which makes the draw exactly uniform.
     ///
     /// # Panics
     /// If the range is empty.
@@ -117,15 +113,15 @@ impl Stream {
         }
     }
 
-    /// A number of [0, 1): the upper 53 bits of a word, over 2^53.
+    /// A number in [0, 1): a word's upper 53 bits, over 2^53.
     #[inline]
     pub fn uniform_f64(&mut self) -> f64 {
         const STEP: f64 = 1.0 / (1_u64 << 53) as f64;
         (self.next_u64() >> 11) as f64 * STEP
     }
 
-    /// A number of the exponential distribution with this mean: -mean ln(1 - u) for a
-    /// [`uniform_f64`](Self::uniform_f64) u; at most 36.74 times the mean.
+    /// A number from the exponential distribution with this mean: -mean ln(1 - u) for a [`uniform_f64`](Self::uniform_f64) u;
+    /// at most 36.74 times the mean.
     #[inline]
     pub fn exponential(&mut self, mean: f64) -> f64 {
         -mean * libm::log(1.0 - self.uniform_f64())

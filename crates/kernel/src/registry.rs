@@ -1,4 +1,4 @@
-//! Named entries that programs add to a list of this crate or of one above: rules from outside.
+//! Named entries that programs add to a list in this crate or in one above: external rules.
 
 use std::collections::BTreeMap;
 use std::sync::{PoisonError, RwLock};
@@ -23,7 +23,7 @@ impl<T: Copy> Registry<T> {
     /// The entry with a name.
     ///
     /// # Errors
-    /// All names in alphabetical order, if this is none of them.
+    /// All names in alphabetical order, if this is not among them.
     pub fn get(&self, name: &str) -> Result<T, Vec<&'static str>> {
         let entries = self.0.read().unwrap_or_else(PoisonError::into_inner);
         let found = entries.get(name).copied();

@@ -1,8 +1,8 @@
 //! Signals: the conditions that simulated processes wait for.
 //!
-//! A signal is a condition that becomes set when it was fired a given number of times (once, or as often as [`Signal::counted`]
-//! says) and stays set until it is reset. The processes that wait for a signal continue in the order of waiting; a process that
-//! waits for a signal that is set continues at once.
+//! A signal is a condition that becomes set when it was fired a given number of times (once, or as many times as given to
+//! [`Signal::counted`]) and stays set until it is reset. The processes that wait for a signal continue in waiting order; a
+//! process that waits for a signal that is set continues immediately.
 //!
 //! A process that waited when the signal became set continues even if the signal is reset before the process runs: no process
 //! that waited misses a firing. Firing a signal that is set has no effect.
@@ -32,8 +32,8 @@ struct State {
     tickets: u64,
 }
 
-/// Tickets and wakers in the order of waiting. Mostly one process waits, which needs no memory of its own; few ever wait, so
-/// that a search is short.
+/// Tickets and wakers in waiting order. Mostly one process waits, which needs no extra memory; few ever wait, so that a search
+/// is short.
 #[derive(Default)]
 struct Waiters {
     first: Option<(u64, Waker)>,
@@ -75,7 +75,7 @@ impl Signal {
         Self::counted(1)
     }
 
-    /// A signal that `count` firings set; a signal of count 0 is always set.
+    /// A signal that `count` firings set; a signal with count 0 is always set.
     #[must_use]
     pub fn counted(count: u64) -> Self {
         Self {
@@ -160,8 +160,8 @@ impl fmt::Debug for Signal {
     }
 }
 
-/// Signals that have done their work. A signal that nobody else holds any more serves again, so that no new memory is
-/// needed for what happens often, such as a sleep.
+/// Signals that have done their work. A signal without other holders is reused, so that frequent operations such as a sleep
+/// need no new memory.
 #[derive(Debug, Default)]
 pub struct Spares {
     signals: VecDeque<Signal>,
@@ -178,13 +178,13 @@ impl Spares {
         spare.unwrap_or_default()
     }
 
-    /// Keeps a signal that nobody will fire any more.
+    /// Keeps a signal that will not be fired any more.
     pub fn keep(&mut self, signal: Signal) {
         self.signals.push_back(signal);
     }
 }
 
-/// The future of [`Signal::wait`].
+/// The future from [`Signal::wait`].
 #[derive(Debug)]
 #[must_use = "nothing waits until the future is awaited"]
 pub struct Wait {

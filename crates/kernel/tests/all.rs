@@ -1,5 +1,5 @@
-//! The tests of the kernel: one program, since each program takes long to compile and link. `memory` replaces the allocator of its
-//! process and is a program of its own.
+//! The kernel's tests: one program, since each program takes long to compile and link. `memory` replaces its process's
+//! allocator and is a separate program.
 
 mod common;
 mod digest;

@@ -11,7 +11,7 @@ fn hex(fill: impl FnOnce(&mut Digest)) -> String {
 /// Stored results are compared by these values.
 #[test]
 fn values_are_fixed() {
-    // XXH3-128 of no bytes, as its specification has it.
+    // XXH3-128 over no bytes, as in its specification.
     assert_eq!(Digest::default().hex(), "99aa06d3014798d86001c324468d497f");
     let all = hex(|digest| {
         digest.u64(35).f64(2.2).str("accepted");

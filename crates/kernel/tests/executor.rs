@@ -1,4 +1,4 @@
-//! The executor: order of tasks, spawning from tasks, wakers that outlive their tasks.
+//! The executor: task order, spawning from tasks, wakers that outlive their tasks.
 
 use crate::common;
 
@@ -56,7 +56,7 @@ fn unfinished_tasks_are_named_in_the_order_of_spawning() {
         executor.spawn("first", pending()),
     ];
     executor.run_ready().unwrap();
-    // Takes the place of `short`, ahead of `first`.
+    // Takes the place of `short`, before `first`.
     let last = executor.spawn(String::from("second"), pending());
     assert_eq!(executor.unfinished(), ["first", "second"]);
     assert_eq!(executor.unfinished_count(), 2);
@@ -186,7 +186,7 @@ async fn go_round(times: u64) {
     }
 }
 
-/// A loop of waits for a set signal keeps its turn: without a bound no other task would run.
+/// A wait loop for a set signal keeps its turn: without a bound no other task would run.
 #[test]
 fn a_turn_without_end_is_a_livelock() {
     let (mut executor, log) = (Executor::new(), Log::default());
@@ -238,7 +238,7 @@ fn tasks_that_spawn_each_other_are_a_livelock() {
     assert_eq!(executor.run_ready().unwrap_err().task, "child");
 }
 
-/// Long work in many turns is no livelock, nor is the work of many tasks at one moment.
+/// Long work in many turns is not a livelock, nor is many tasks' work at one moment.
 #[test]
 fn long_work_is_no_livelock() {
     let mut executor = Executor::new();

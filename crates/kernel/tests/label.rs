@@ -3,7 +3,7 @@
 use kernel::{Executor, Label, Signal};
 use std::future::pending;
 
-/// A report shows what a task does behind the name of the task.
+/// A report shows a task's activity behind its name.
 #[test]
 fn a_label_tells_what_a_task_does() {
     let mut executor = Executor::new();
@@ -28,7 +28,7 @@ fn a_label_tells_what_a_task_does() {
     assert_eq!(format!("{label:?}"), r#"Label("first: goes on")"#);
 }
 
-/// A label that is made of a literal keeps its text.
+/// A label made from a literal keeps its text.
 #[test]
 fn a_literal_stays() {
     let label = Label::from("rank 0");
@@ -65,7 +65,7 @@ fn background_tasks_are_not_waited_for() {
         (executor.unfinished_count(), executor.unfinished().len()),
         (0, 0)
     );
-    // Places of ended tasks are used again.
+    // Ended tasks' places are used again.
     executor.spawn("next", pending());
     assert_eq!(executor.unfinished(), ["next"]);
 }

@@ -1,4 +1,4 @@
-//! Bounds of a run, and the message when a run passes one.
+//! Run bounds, and the message when a run passes one.
 
 use kernel::{Bound, Limits, Progress};
 use units::{Bytes, Time};

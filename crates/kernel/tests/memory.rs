@@ -15,7 +15,7 @@ fn kb(kb: usize) -> Vec<u8> {
 
 #[test]
 fn counts_what_is_in_use() {
-    // A thread that frees memory of its parent may begin below zero; the figure is then zero.
+    // A thread that frees its parent's memory may begin below zero; the figure is then zero.
     let _base = kb(1);
     let before = current();
     let block = kb(64);

@@ -1,20 +1,18 @@
 //! Deliberate mistakes: do the tests find them?
 //!
-//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
-//! folder `time` in the event queue, the executor, signals and bounds, folder `numbers` in random
-//! streams, statistics and digests. The slow test makes each mistake in a copy of the workspace
-//! below the target directory, runs the tests there, and demands that they fail. Tests that pin
+//! Each file of `tests/mistakes` describes a small, plausible mistake and holds it as a diff: folder `time` in the event queue,
+//! the executor, signals and bounds, folder `numbers` in random streams, statistics and digests. The slow test makes each
+//! mistake in a workspace copy below the target directory, runs the tests there, and demands that they fail. Tests that pin
 //! values are left out: a planted mistake counts when a test fails that states the right behaviour.
 //!
-//! `ELANITE_MISTAKE=twice` tries only mistakes whose name contains `twice`.
+//! `ELANITE_MISTAKE=twice` tries only mistakes with `twice` in their names.
 
 #[path = "../../fabric/tests/common/mistake.rs"]
 mod mistake;
 
 use mistake::{assert_all_fit, assert_all_found};
 
-/// Folders of mistakes, the least number of mistakes in each, and the words of `cargo test` that
-/// name the tests.
+/// Mistake folders, the least mistake count in each, and the `cargo test` words for the tests.
 const KINDS: [(&str, usize, &[&str]); 2] = [
     (
         "time",

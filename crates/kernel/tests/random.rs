@@ -3,8 +3,8 @@
 use kernel::random::{Stream, note_draw, watch};
 use proptest::prelude::*;
 
-/// A change here changes every result of the model: it needs a new model revision. The values
-/// were computed independently, from the definition in the module's documentation.
+/// A change here changes every model result: it needs a new model revision. The values were computed independently, from the
+/// definition in the module's documentation.
 #[test]
 fn the_first_draws_are_fixed() {
     let mut stream = Stream::new(1, "node.0/arrivals");
@@ -74,7 +74,7 @@ fn draws_are_watched() {
     for draw in draws {
         assert!(drawn(draw));
         assert!(!drawn(|| ()), "the next run begins without draws");
-        // An enclosing run has the draws of the inner ones, and an inner one those of its own.
+        // An enclosing run has the inner ones' draws, and an inner one its own.
         assert_eq!(
             watch(|| (watch(draw).1, watch(|| ()).1)),
             ((true, false), true)
@@ -99,7 +99,7 @@ fn uniform_integers_fill_their_range_evenly() {
     for _ in 0..60_000 {
         counts[stream.uniform_u64(0..6) as usize] += 1;
     }
-    // The standard deviation of a count is 91.
+    // A count's standard deviation is 91.
     assert!(
         counts.iter().all(|count| count.abs_diff(10_000) < 400),
         "{counts:?}"
@@ -108,9 +108,8 @@ fn uniform_integers_fill_their_range_evenly() {
 
 #[test]
 fn ranges_near_the_end_of_the_integers_are_uniform_too() {
-    // Three quarters of all words, so that one draw in four is skipped. Were it not, every multiple
-    // of 3 would come twice as often as other numbers: two of four words w have a multiple of 3 as
-    // the whole part of 3 w / 4.
+    // Three quarters of all words, so that one draw in four is skipped. Were it not, every multiple of 3 would come twice as
+    // often as other numbers: two words w in four have a multiple of 3 as the whole part of 3 w / 4.
     let length = 3 << 62;
     let mut stream = Stream::new(0, "wide");
     let (mut thirds, mut remainders) = ([0_u32; 3], [0_u32; 3]);
@@ -119,7 +118,7 @@ fn ranges_near_the_end_of_the_integers_are_uniform_too() {
         thirds[(draw / (1 << 62)) as usize] += 1;
         remainders[(draw % 3) as usize] += 1;
     }
-    // The standard deviation of a count is 45.
+    // A count's standard deviation is 45.
     for counts in [thirds, remainders] {
         let even = counts.iter().all(|count| count.abs_diff(3_000) < 200);
         assert!(even, "{counts:?}");
@@ -138,15 +137,14 @@ fn exponential_numbers_have_their_mean_and_tail() {
     let mut stream = Stream::new(0, "exponential");
     let draws: Vec<_> = (0..100_000).map(|_| stream.exponential(3.0)).collect();
     let mean = draws.iter().sum::<f64>() / 1e5;
-    // The standard deviation of the mean is 0.0095.
+    // The mean's standard deviation is 0.0095.
     assert!((mean - 3.0).abs() < 0.04, "{mean}");
     let beyond = draws.iter().filter(|&&draw| draw > 6.0).count() as f64 / 1e5;
     assert!((beyond - (-2.0_f64).exp()).abs() < 0.005, "{beyond}");
     assert!(draws.iter().all(|draw| (0.0..=3.0 * 36.74).contains(draw)));
 }
 
-/// The inverse of the distribution: an exponential number is exceeded with the probability 1 - u,
-/// and grows with u.
+/// The distribution's inverse: an exponential number is exceeded with the probability 1 - u, and grows with u.
 #[test]
 fn exponential_numbers_are_quantiles_of_uniform_ones() {
     let [mut uniform, mut exponential] = [(); 2].map(|()| Stream::new(3, "quantiles"));
@@ -168,7 +166,7 @@ proptest! {
         }
     }
 
-    /// However the draws of two streams interleave, each gives the numbers that it gives alone.
+    /// In any interleaving of two streams' draws, each gives the numbers that it gives alone.
     #[test]
     fn streams_do_not_disturb_each_other(seed in any::<u64>(), turns in prop::collection::vec(any::<bool>(), 0..100)) {
         let [mut left, mut right] = ["left", "right"].map(|path| Stream::new(seed, path));
@@ -177,7 +175,7 @@ proptest! {
             let (shared, alone) = if turn { (&mut left, &mut left_alone) } else { (&mut right, &mut right_alone) };
             prop_assert_eq!(shared.next_u64(), alone.next_u64());
         }
-        // The left stream alone, after all of the right one: still the same.
+        // The left stream alone, after the whole right one: still the same.
         prop_assert_eq!(left.next_u64(), left_alone.next_u64());
     }
 }

@@ -1,4 +1,4 @@
-//! Signals: counts, resets, and the order of waking.
+//! Signals: counts, resets, and wake order.
 
 use crate::common;
 
@@ -10,7 +10,7 @@ use common::{Log, Yield};
 use kernel::{Executor, Signal, Spares};
 use proptest::prelude::*;
 
-/// A task that waits for `signal` and says so.
+/// A task that waits for `signal` and logs it.
 fn waiter(executor: &Executor, log: &Log, name: &'static str, signal: &Signal) {
     let (log, signal, entry) = (log.clone(), signal.clone(), name.to_owned());
     executor.spawn(name, async move {
@@ -85,7 +85,7 @@ fn a_wait_that_is_given_up_leaves_nothing_behind() {
     assert_eq!(log.take(), ["gave up"]);
 }
 
-/// The first of four waiters gives up, and the others keep their order.
+/// The first waiter among four gives up, and the others keep their order.
 #[test]
 fn waiters_keep_their_order_behind_one_that_gives_up() {
     let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
@@ -189,7 +189,7 @@ fn only_a_signal_that_nobody_holds_serves_again() {
     executor.run_ready().unwrap();
     assert_eq!(log.take(), ["waiter"]);
 
-    // One firing sets a spare signal, whatever the count of its first life.
+    // One firing sets a spare signal, at any count in its first life.
     spares.keep(Signal::counted(3));
     let fourth = spares.take();
     assert_eq!(fourth.remaining(), 1);

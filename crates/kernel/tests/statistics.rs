@@ -162,7 +162,7 @@ proptest! {
         prop_assume!(!times.is_empty());
         let histogram = histogram(&times);
         let quantile = histogram.quantile(share).unwrap().as_ps();
-        // No quantile is beyond the greatest time, although the end of its bucket may be.
+        // No quantile is beyond the greatest time, although its bucket's end may be.
         prop_assert_eq!(histogram.quantile(1.0), histogram.max());
         times.sort_unstable();
         let rank = ((share * times.len() as f64).ceil() as usize).max(1);
@@ -176,7 +176,7 @@ proptest! {
         let mut second = Histogram::new();
         first.counts().for_each(|(time, count)| second.record_n(time, count));
         prop_assert!(first.counts().eq(second.counts()));
-        // The first bucket begins at the least time, or at most a thousandth of it below.
+        // The first bucket begins at the least time, or at most a thousandth below.
         let begin = first.counts().next().map(|(time, _)| time.as_ps());
         let near = |begin, least| begin <= least && least - begin <= least / 1000;
         prop_assert!(begin.zip(times.iter().min()).is_none_or(|(begin, &least)| near(begin, least)));

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use thiserror::Error;
 use units::Time;
 
-/// Bounds of the length of a measurement, of the length of one computation, and of the number of computations.
+/// Bounds for a measurement's length, one computation's length, and the computation count.
 const LENGTHS: (Time, Time) = (Time::from_ms(10), Time::from_secs(3600));
 const COMPUTES: (Time, Time) = (Time::from_us(10), Time::from_secs(1));
 const ITERATIONS: (u64, u64) = (10, 10_000_000);
@@ -20,20 +20,20 @@ const ITERATIONS: (u64, u64) = (10, 10_000_000);
 /// The time in which processors raise their frequency.
 pub(crate) const WARM_UP: Duration = Duration::from_millis(50);
 
-/// Trials of each step of the calibration; the shortest counts.
+/// Trials in each calibration step; the shortest counts.
 const TRIALS: u32 = 10;
 
-/// Steps of the calibration; the last ones change next to nothing.
+/// Calibration steps; the last ones make hardly any change.
 const STEPS: u32 = 5;
 
-/// What is measured.
+/// The measurement's parameters.
 #[derive(Clone, Copy, Debug)]
 pub struct Request {
-    /// The length of the measurement without calibration: 10 ms to an hour.
+    /// The measurement's length without calibration: 10 ms to an hour.
     pub length: Time,
-    /// The time of one iteration in the absence of noise: 10 us to 1 s.
+    /// One iteration's time without noise: 10 us to 1 s.
     pub compute: Time,
-    /// The processor; if this is none, the operating system chooses where the measurement runs.
+    /// The processor; if this is `None`, the operating system chooses where the measurement runs.
     pub cpu: Option<u32>,
 }
 
@@ -43,7 +43,7 @@ pub enum Error {
     /// A number out of range.
     #[error("{what}: {value} is out of range; allowed: {least} to {most}")]
     Range {
-        /// What the number is.
+        /// The number's name.
         what: &'static str,
         /// The number.
         value: String,
@@ -69,7 +69,7 @@ pub enum Error {
 }
 
 impl Request {
-    /// The number of iterations if there is no noise.
+    /// The iteration count without noise.
     fn iterations(self) -> u64 {
         self.length / self.compute
     }
@@ -129,7 +129,7 @@ pub fn measure(request: Request, cancel: &AtomicBool) -> Result<Measurement, Err
     Ok(Measurement::new(request.compute, elapsed.collect()))
 }
 
-/// The computation: shifts of one register, each of which waits for the shift before.
+/// The computation: register shifts, each waiting for the previous one.
 pub(crate) fn spin(rounds: u64) -> u64 {
     let mut word = black_box(0x9e37_79b9_7f4a_7c15_u64);
     for _ in 0..rounds {
@@ -140,7 +140,7 @@ pub(crate) fn spin(rounds: u64) -> u64 {
     black_box(word)
 }
 
-/// The number of rounds that take this long in the absence of noise.
+/// The round count that takes this long without noise.
 fn calibrate(compute: Time) -> u64 {
     let start = Instant::now();
     while start.elapsed() < WARM_UP {

@@ -1,4 +1,4 @@
-//! The processor of the machine at hand: the time of a step of the loop, and the rate of its memory.
+//! The present machine's processor: a loop step's time, and its memory rate.
 
 #![expect(
     clippy::disallowed_methods,
@@ -12,24 +12,24 @@ use std::thread;
 use std::time::{Duration, Instant};
 use units::{Rate, Time};
 
-/// Rounds of the loop in a trial: about a millisecond.
+/// Loop rounds in a trial: about a millisecond.
 const ROUNDS: u64 = 500_000;
 
-/// Trials of the loop; the shortest one counts, which nothing has interrupted.
+/// Loop trials; the shortest one counts, which was not interrupted.
 const TRIALS: u32 = 100;
 
 /// Bytes that a thread copies from and to: more than caches hold.
 const BLOCK: usize = 64 << 20;
 
-/// How often a thread copies a block; the fastest copy of one thread, and all copies of all threads, count.
+/// Block copies per thread; the fastest copy by one thread, and all copies by all threads, count.
 const COPIES: u32 = 6;
 
-/// The processors of a computer.
+/// A computer's processors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Processor {
-    /// The time of a round of the loop: six operations on one register, each of which waits for the one before.
+    /// A loop round's time: six operations on one register, each waiting for the previous one.
     pub step: Time,
-    /// Bytes that one processor reads and writes of main memory.
+    /// Bytes that one processor reads and writes in main memory.
     pub core_memory: Rate,
     /// Bytes that all processors read and write together.
     pub memory: Rate,

@@ -1,17 +1,17 @@
-//! The profile: a section of a machine file, made from the times of iterations.
+//! The profile: a machine file section, made from iteration times.
 //!
-//! The profile is one cause of noise: it starts a detour at every iteration that had one, and each detour takes the time that
-//! was measured. Intervals and durations are counted apart from each other:
+//! The profile is one noise source: it starts a detour at every iteration that had one, and each detour takes the measured
+//! time. Intervals and durations are counted separately:
 //!
 //! * A *detour* is counted if it is at least a thousandth of the computation; the profile leaves shorter ones out.
-//! * *Durations* and *intervals* are counted in bins, sixteen to a doubling. Each stands for the mean of its bin, which is
-//!   exact within 7% and keeps the sum.
-//! * *Intervals* lie between the beginnings of iterations that had a detour; the last interval reaches around to the first such
-//!   iteration. So there are as many intervals as detours, and their sum is the time of the measurement.
+//! * *Durations* and *intervals* are counted in bins, sixteen to a doubling. Each stands for its bin's mean, which is exact
+//!   within 7% and keeps the sum.
+//! * **Intervals* lie between the starts of iterations that had a detour; the last interval reaches around to the first such
+//!   iteration. So there are as many intervals as detours, and their sum is the measurement's time.
 //!
-//! Several detours in one iteration count as one with their sum, so a profile is right for computations of about the length
-//! that it was measured with. A simulated process that computes for the base has the same quantiles, to the widths of the bins
-//! and the threshold, as far as detours do not depend on those before them.
+//! Several detours in one iteration count as one with their sum, so a profile is right for computations with about the length
+//! that it was measured with. A simulated process that computes for the base has the same quantiles, to the bin widths and the
+//! threshold, as far as detours do not depend on those before them.
 
 use kernel::statistics::Histogram;
 use std::collections::BTreeMap;
@@ -21,7 +21,7 @@ use units::Time;
 /// The threshold: a detour counts if it is at least this part of the computation.
 pub const THRESHOLD_PARTS: u64 = 1000;
 
-/// The times of consecutive iterations.
+/// Consecutive iterations' times.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     compute: Time,
@@ -29,7 +29,7 @@ pub struct Measurement {
 }
 
 impl Measurement {
-    /// The measurement of a computation whose calibrated time is `compute`.
+    /// The measurement for a computation with the calibrated time `compute`.
     ///
     /// # Panics
     /// If there are no iterations.
@@ -38,12 +38,12 @@ impl Measurement {
         Measurement { compute, elapsed }
     }
 
-    /// The times of the iterations, in their order.
+    /// The iterations' times, in their order.
     pub fn elapsed(&self) -> &[Time] {
         &self.elapsed
     }
 
-    /// The time of an iteration in the absence of noise: the shortest one.
+    /// An iteration's time without noise: the shortest one.
     pub fn base(&self) -> Time {
         *self.elapsed.iter().min().expect("there are iterations")
     }
@@ -63,8 +63,8 @@ impl Measurement {
         self.compute / THRESHOLD_PARTS
     }
 
-    /// A section for a machine file, `[noise.measured]`, or a comment if there was no noise. `source` says where the noise was
-    /// measured.
+    /// A section for a machine file, `[noise.measured]`, or a comment if there was no noise. `source` names the measured
+    /// machine.
     pub fn profile(&self, source: &str) -> String {
         let (base, threshold) = (self.base(), self.threshold());
         let mut now = Time::ZERO;
@@ -114,11 +114,11 @@ impl Measurement {
     }
 }
 
-/// Times by bins, sixteen to a doubling: the sum and the number of each bin.
+/// Times by bins, sixteen to a doubling: each bin's sum and count.
 #[derive(Default)]
 struct Bins(BTreeMap<u64, (u128, u64)>);
 
-/// The bits of a time below its highest one that say its bin.
+/// The bits below a time's highest one that give its bin.
 const BITS: u32 = 4;
 
 impl Bins {
@@ -130,7 +130,7 @@ impl Bins {
         *count += 1;
     }
 
-    /// The mean of each bin, to the nanosecond, and its count.
+    /// Each bin's mean, to the nanosecond, and its count.
     fn toml(&self) -> String {
         let pairs = self.0.values().map(|&(sum, count)| {
             let mean = Time::from_ns((sum / u128::from(count) / 1000).max(1) as u64);

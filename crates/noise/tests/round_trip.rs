@@ -10,7 +10,7 @@ use units::Time;
 
 const MACHINE: &str = include_str!("../../machine/tests/good.toml");
 
-/// What a machine with such causes would be measured to be: iterations of 1 ms.
+/// The measurement of a machine with such sources: iterations of 1 ms.
 fn measured(sources: &[Source], iterations: usize) -> Measurement {
     let mut cpu = HostCpu::new(sources, 11, 0_u32.into(), 0);
     let compute = Time::from_ms(1);
@@ -52,8 +52,8 @@ fn source(name: &str, interval: Spread, duration: Spread) -> Source {
     }
 }
 
-/// Quantiles agree to the threshold, 1 us, and a tenth of the detour, of which 7% are for a bin, where their rank is as sure
-/// as a sample of so many iterations makes it: three standard deviations. The time that is taken agrees to 5%.
+/// Quantiles agree to the threshold, 1 us, and a tenth of the detour, including 7% for a bin, with their rank as sure as a
+/// sample with this many iterations makes it: three standard deviations. The time that is taken agrees to 5%.
 fn agree(measurement: &Measurement, iterations: u32, quantiles: &[f64]) {
     let profile = measurement.profile("a test");
     let base = measurement.base();
@@ -76,7 +76,7 @@ fn agree(measurement: &Measurement, iterations: u32, quantiles: &[f64]) {
     );
 }
 
-/// A tick in every fourth iteration, of varying length.
+/// A tick in every fourth iteration, with varying length.
 #[test]
 fn ticks() {
     let tick = source(
@@ -136,7 +136,7 @@ fn a_quiet_machine_has_a_profile_without_a_section() {
     );
 }
 
-/// What is measured is in the profile, and the quotes of its source do no harm.
+/// The measured values are in the profile, and the quotes in its source do no harm.
 #[test]
 fn a_profile_is_a_section_of_a_machine_file() {
     let elapsed = [1000, 1000, 1040, 1000, 1000, 1040, 1000, 1003].map(Time::from_us);

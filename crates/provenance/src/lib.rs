@@ -1,41 +1,41 @@
-//! # Fingerprints of the sources
+//! # Source fingerprints
 //!
-//! A result is as good as the program that computed it. The fingerprint of a crate identifies this program: it is a hash of
-//! everything that the crate is compiled from, so that two builds with the same fingerprint compute the same results. The build
-//! script of the extension module compiles the fingerprints in, and the extension module computes them again for a checkout, to
-//! see whether the compiled simulator is older than the sources.
+//! A result is as good as the program that computed it. A crate's fingerprint identifies this program: it is a hash over all
+//! inputs that the crate is compiled from, so that two builds with the same fingerprint compute the same results. The extension
+//! module's build script compiles the fingerprints in, and the extension module computes them again for a checkout, to see
+//! whether the compiled simulator is older than the sources.
 //!
-//! A fingerprint covers, for the crate and for every crate of the workspace that it depends on:
+//! A fingerprint covers, for the crate and for every workspace crate that it depends on:
 //!
-//! - all files below `src`, and `build.rs`: source text without comments, and with one space for any white space between tokens.
-//!   Literals count byte for byte. Modules of tests (`tests.rs`, `tests/`) and their `snapshots` do not count.
-//! - the parts of `Cargo.toml` that enter compilation: dependencies, features, and the kind of library;
+//! - all files below `src`, and `build.rs`: source text without comments, and with one space for any white space between
+//!   tokens. Literals count byte for byte. Test modules (`tests.rs`, `tests/`) and their `snapshots` do not count.
+//! - the parts of `Cargo.toml` that enter compilation: dependencies, features, and the library kind;
 //!
-//! and for the workspace the edition, the profiles, the requirements of the dependencies, and from `Cargo.lock` the versions and
-//! checksums of all crates that are linked.
+//! and for the workspace the edition, the profiles, the dependency requirements, and from `Cargo.lock` the versions and
+//! checksums of all linked crates.
 //!
-//! It does not depend on the path of the checkout, on time, on the profile that is built, or on line endings. An edit of a
-//! comment, a test or a document leaves it as it is; an edit of a constant changes it. The compiler and the flags of `RUSTFLAGS`
-//! are not covered: arithmetic in Rust does not depend on them.
+//! It does not depend on the checkout's path, on time, on the built profile, or on line endings. Editing a comment, a test or a
+//! document leaves it as it is; editing a constant changes it. The compiler and `RUSTFLAGS` are not covered: arithmetic in Rust
+//! does not depend on them.
 //!
-//! The hash is XXH3-128, which tells honest builds apart. It does not protect against forgery.
+//! The hash is XXH3-128, which distinguishes honest builds. It does not protect against forgery.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
-//! | `manifest` | dependencies and compiled parts of manifests |
+//! | `manifest` | dependencies and compiled manifest parts |
 //! | `tokens` | sources without comments and superfluous white space |
 //! | `lock` | versions and checksums of linked crates |
 //!
 //! ## The main path
 //!
-//! The fingerprint of a crate:
+//! A crate's fingerprint:
 //!
 //! 1. `lib.rs`: [`Fingerprint::of`] visits the crate and all that it depends on.
-//! 2. `manifest.rs`: the dependencies of each manifest, and the parts that enter compilation.
-//! 3. `tokens.rs`: the significant text of each source.
-//! 4. `lock.rs`: versions and checksums of the crates that are linked.
+//! 2. `manifest.rs`: each manifest's dependencies, and the parts that enter compilation.
+//! 3. `tokens.rs`: each source's significant text.
+//! 4. `lock.rs`: the linked crates' versions and checksums.
 
 mod lock;
 mod manifest;
@@ -48,10 +48,10 @@ use std::path::{Path, PathBuf};
 
 use xxhash_rust::xxh3::Xxh3;
 
-/// The crate that computes the results of points.
+/// The crate that computes point results.
 pub const ENGINE: &[&str] = &["crates/experiment"];
 
-/// The crates that users run: the extension module, and the library that ranks of real programs load.
+/// The crates that users run: the extension module, and the library that real programs' ranks load.
 pub const PROGRAM: &[&str] = &["crates/py", "crates/preload"];
 
 /// Sources that have no fingerprint.
@@ -60,26 +60,26 @@ pub enum Error {
     /// A file that cannot be read.
     #[error("{0}: {1}")]
     Io(PathBuf, io::Error),
-    /// A manifest that names a crate of the workspace by a path that is missing in the workspace.
+    /// A manifest that names a workspace crate by a path that is missing in the workspace.
     #[error("{0}: {1}")]
     Manifest(PathBuf, String),
 }
 
-/// What crates are compiled from.
+/// The inputs that crates are compiled from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fingerprint {
     /// The hash, 32 hexadecimal digits.
     pub hash: String,
-    /// The files that it covers, below the root and sorted. A new file enters by a module declaration in one of these.
+    /// The files that it covers, below the root and sorted. A new file enters by a module declaration in an existing one.
     pub files: Vec<PathBuf>,
-    /// The folders of the crates of the workspace, sorted.
+    /// The workspace crates' folders, sorted.
     pub crates: Vec<String>,
-    /// Name, version and checksum of the other crates, sorted.
+    /// The other crates' names, versions and checksums, sorted.
     pub locked: Vec<String>,
 }
 
 impl Fingerprint {
-    /// The fingerprint of crates, given by their folders, in the workspace at `root`.
+    /// The fingerprint for crates, given by their folders, in the workspace at `root`.
     ///
     /// # Errors
     /// If a file cannot be read, or a manifest is not understood.

@@ -1,4 +1,4 @@
-//! The lock file: versions and checksums of the crates that are linked.
+//! The lock file: the linked crates' versions and checksums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,10 +10,10 @@ struct Package<'a> {
     dependencies: Vec<&'a str>,
 }
 
-/// Name, version and checksum of some crates and of all that they depend on, sorted; all versions of a crate that has several.
+/// Name, version and checksum for some crates and all their dependencies, sorted; all versions if a crate has several.
 ///
 /// # Errors
-/// The name of a crate that is missing.
+/// A missing crate's name.
 pub fn linked<'a>(lock: &'a str, crates: &'a BTreeSet<String>) -> Result<Vec<String>, &'a str> {
     let packages = packages(lock);
     let mut found = BTreeSet::new();

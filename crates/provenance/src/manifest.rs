@@ -1,13 +1,13 @@
-//! The manifests of the workspace and of its crates: dependencies, and what enters compilation.
+//! The manifests in the workspace and its crates: dependencies, and the parts that enter compilation.
 //!
-//! The manifests are read line by line, since the build would otherwise compile a reader of TOML once more. Tables are written
-//! as `[section]` with a key per line; a value may go on over lines that begin with none of a key's characters.
+//! The manifests are read line by line, since the build would otherwise compile a TOML reader once more. Tables are written as
+//! `[section]` with a key per line; a value may go on over lines that do not begin with a key character.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The manifest of the workspace.
+/// The workspace manifest.
 pub struct Workspace {
-    /// Folders of the crates of the workspace, by the keys of dependencies.
+    /// The workspace crates' folders, by dependency key.
     members: BTreeMap<String, String>,
     sections: Vec<(String, Vec<String>)>,
 }
@@ -26,12 +26,12 @@ impl Workspace {
         Workspace { members, sections }
     }
 
-    /// The folder of a dependency that is a crate of the workspace.
+    /// The folder of a dependency that is a workspace crate.
     pub fn member(&self, key: &str) -> Option<&str> {
         self.members.get(key).map(String::as_str)
     }
 
-    /// The edition, the profiles, and the requirements of dependencies.
+    /// The edition, the profiles, and the dependency requirements.
     pub fn compiled(&self, dependencies: &BTreeSet<String>) -> String {
         let mut all = Vec::new();
         for (name, lines) in &self.sections {
@@ -52,7 +52,7 @@ impl Workspace {
     }
 }
 
-/// The keys of the dependencies that a crate is compiled with, those of its tests excepted.
+/// The keys of the dependencies that a crate is compiled with, except for its tests.
 pub fn dependencies(text: &str) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (name, lines) in sections(text) {
@@ -124,7 +124,7 @@ fn key(line: &str) -> Option<String> {
     (end > 0 && line[end..].trim_start().starts_with(['=', '.'])).then(|| line[..end].to_owned())
 }
 
-/// The text of a key of an inline table.
+/// A key's text in an inline table.
 fn text_of(line: &str, key: &str) -> Option<String> {
     let (_, rest) = line.split_once(&format!("{key} = \""))?;
     rest.split_once('"').map(|(value, _)| value.to_owned())

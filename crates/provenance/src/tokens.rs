@@ -1,4 +1,4 @@
-//! The tokens of a source text: comments are dropped, and white space between tokens is one space.
+//! A source text's tokens: comments are dropped, and white space between tokens is one space.
 
 /// The text without comments, and with one space for any white space and comments between tokens.
 ///
@@ -24,7 +24,7 @@ pub fn significant(text: &[u8]) -> Vec<u8> {
     kept
 }
 
-/// The length of the first token, comment or white space of a text that is not empty.
+/// The length of the first token, comment or white space in a text that is not empty.
 fn length(text: &[u8]) -> usize {
     match text[0] {
         b'/' if text.starts_with(b"//") => position(text, |byte| *byte == b'\n'),
@@ -45,12 +45,12 @@ fn length(text: &[u8]) -> usize {
     }
 }
 
-/// The position of the first byte of a kind, else the length of the text.
+/// The position of the first wanted byte, else the text's length.
 fn position(text: &[u8], wanted: impl Fn(&u8) -> bool) -> usize {
     text.iter().position(wanted).unwrap_or(text.len())
 }
 
-/// The length of a comment in `/*` and `*/`, which may hold others.
+/// A comment's length in `/*` and `*/`, which may hold others.
 fn block(text: &[u8]) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < text.len() {
@@ -68,7 +68,7 @@ fn block(text: &[u8]) -> usize {
     text.len()
 }
 
-/// The length of a literal that ends with a quote, in which a backslash escapes the next byte.
+/// A literal's length; it ends with a quote, and a backslash escapes the next byte.
 fn quoted(text: &[u8], begin: usize, quote: u8) -> usize {
     let mut at = begin;
     while at < text.len() {
@@ -81,12 +81,12 @@ fn quoted(text: &[u8], begin: usize, quote: u8) -> usize {
     text.len()
 }
 
-/// The length of a character, or 1 for the quote of a lifetime.
+/// A character's length, or 1 for a lifetime's quote.
 fn character(text: &[u8]) -> usize {
     if text.get(1) == Some(&b'\\') {
         return quoted(text, 1, b'\'');
     }
-    // The bytes of one character: the first, and those that continue it.
+    // One character's bytes: the first, and those that continue it.
     let end = 2 + position(text.get(2..).unwrap_or_default(), |byte| {
         byte & 0xC0 != 0x80
     });

@@ -1,4 +1,4 @@
-//! Tests of the fingerprints.
+//! Fingerprint tests.
 
 mod edits;
 mod workspace;

@@ -1,4 +1,4 @@
-//! Edits of a small workspace: which of them change the fingerprint of its crate `upper`.
+//! Edits in a small workspace: which ones change the fingerprint of its crate `upper`.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -277,7 +277,7 @@ fn new_and_renamed_files_count() {
 
 #[test]
 fn a_comment_ends_where_rust_says() {
-    // Between two texts that differ after what only looks like a comment or a literal.
+    // Between two texts that differ after text that only looks like a comment or a literal.
     for before in [
         "const A: &str = \"\\\\\"; ",
         "const A: char = '\\\\'; ",

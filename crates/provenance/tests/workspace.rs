@@ -1,4 +1,4 @@
-//! The fingerprints of this workspace cover all that cargo compiles.
+//! This workspace's fingerprints cover all that cargo compiles.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -77,7 +77,7 @@ fn the_engine_has_none_of_the_crates_that_leave_results_alone() {
     }
 }
 
-/// All texts of Rust below a folder.
+/// All Rust texts below a folder.
 fn rust(folder: &Path) -> Vec<PathBuf> {
     let entries = fs::read_dir(folder)
         .expect("a folder")
@@ -94,7 +94,7 @@ fn rust(folder: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The fingerprint leaves out files by their names. A module of that name must be one that only tests compile.
+/// The fingerprint leaves out files by their names. A module with such a name must be one that only tests compile.
 #[test]
 fn modules_named_tests_are_compiled_for_tests_only() {
     let found = Fingerprint::of(&root(), PROGRAM).expect("the workspace has all files");
@@ -124,7 +124,7 @@ fn modules_named_tests_are_compiled_for_tests_only() {
     assert!(seen > 10);
 }
 
-/// What a source includes must lie below `src`, where it is covered. Documentation may lie elsewhere.
+/// A source's included files must lie below `src`, where they are covered. Documentation may lie elsewhere.
 #[test]
 fn no_source_includes_a_file_from_elsewhere() {
     let found = Fingerprint::of(&root(), PROGRAM).expect("the workspace has all files");

@@ -1,6 +1,6 @@
 //! The arithmetic that all countable quantities share.
 
-/// Sums, differences, multiples and quotients of a newtype over an unsigned integer.
+/// Sums, differences, multiples and quotients for a newtype over an unsigned integer.
 macro_rules! arithmetic {
     ($name:ident, $int:ty) => {
         impl $name {
@@ -60,7 +60,7 @@ macro_rules! arithmetic {
                 self.0.div_ceil(part.0)
             }
 
-            /// Whether this quantity is a whole number of `part`.
+            /// Whether this quantity is a multiple of `part`.
             #[must_use]
             pub const fn is_multiple_of(self, part: Self) -> bool {
                 self.0.is_multiple_of(part.0)

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// The kinds of quantities.
+/// Quantity kinds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Quantity {
     /// A [`Time`](crate::Time).
@@ -11,12 +11,12 @@ pub enum Quantity {
     Size,
     /// A [`Rate`](crate::Rate).
     Rate,
-    /// A number of [`Flits`](crate::Flits).
+    /// A count of [`Flits`](crate::Flits).
     Flits,
 }
 
 impl Quantity {
-    /// A valid text of this quantity, for messages.
+    /// A valid text for this quantity, for messages.
     #[must_use]
     pub const fn example(self) -> &'static str {
         match self {
@@ -39,8 +39,7 @@ impl fmt::Display for Quantity {
     }
 }
 
-/// The error of a text that is not the quantity that is needed. The message quotes the text and
-/// says what is allowed.
+/// The error for a text that is not the needed quantity. The message quotes the text and lists the allowed forms.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum UnitError {
@@ -50,7 +49,7 @@ pub enum UnitError {
         needed.example()
     )]
     Bare {
-        /// What is needed.
+        /// The needed quantity.
         needed: Quantity,
     },
     /// The text does not begin with a plain decimal number.
@@ -61,7 +60,7 @@ pub enum UnitError {
     NotANumber {
         /// The text.
         text: String,
-        /// What is needed.
+        /// The needed quantity.
         needed: Quantity,
     },
     /// A number below zero.
@@ -69,7 +68,7 @@ pub enum UnitError {
     Negative {
         /// The text.
         text: String,
-        /// What is needed.
+        /// The needed quantity.
         needed: Quantity,
     },
     /// A unit that no quantity has.
@@ -82,21 +81,21 @@ pub enum UnitError {
         text: String,
         /// The unit as written.
         unit: String,
-        /// What is needed.
+        /// The needed quantity.
         needed: Quantity,
         /// The unit that was probably meant.
         nearest: Option<&'static str>,
-        /// The units of the quantity, in ascending order.
+        /// The quantity's units, in ascending order.
         allowed: String,
     },
-    /// A well-formed text of another quantity.
+    /// A well-formed text for another quantity.
     #[error("`{text}` is {found}; {needed} is needed, such as {:?}", needed.example())]
     OtherQuantity {
         /// The text.
         text: String,
-        /// What the text is.
+        /// The text's quantity.
         found: Quantity,
-        /// What is needed.
+        /// The needed quantity.
         needed: Quantity,
     },
     /// Finer than the smallest unit.
@@ -112,9 +111,9 @@ pub enum UnitError {
     TooLarge {
         /// The text.
         text: String,
-        /// What is needed.
+        /// The needed quantity.
         needed: Quantity,
-        /// The largest value, rounded down to a whole number of the largest unit.
+        /// The largest value, rounded down to a multiple of the largest unit.
         limit: &'static str,
     },
 }

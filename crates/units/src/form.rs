@@ -1,10 +1,10 @@
-//! How serde reads the text form, whose traits [`derive::Quantity`] implements.
+//! How serde reads the text form; [`derive::Quantity`] implements its traits.
 
 use std::fmt;
 
 use crate::error::{Quantity, UnitError};
 
-/// Reads a quantity from a string, and says of a bare number that it lacks a unit.
+/// Reads a quantity from a string, and reports a bare number as lacking a unit.
 pub(crate) struct Text<T>(pub Quantity, pub std::marker::PhantomData<T>);
 
 impl<T: std::str::FromStr<Err = UnitError>> serde::de::Visitor<'_> for Text<T> {

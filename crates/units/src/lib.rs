@@ -1,8 +1,8 @@
-//! The quantities of the model: [`Time`], [`Bytes`], [`Rate`] and [`Flits`].
+//! The model's quantities: [`Time`], [`Bytes`], [`Rate`] and [`Flits`].
 //!
-//! Each is a newtype over an unsigned integer of its smallest unit (picosecond, byte, byte per
-//! second, flit). No value is rounded unless a function says so. Arithmetic that leaves the range
-//! of the integer panics in every build profile: this is a broken invariant of the model.
+//! Each is a newtype over an unsigned integer in its smallest unit (picosecond, byte, byte per second, flit). No value is
+//! rounded unless a function documents it. Arithmetic that leaves the integer's range panics in every build profile: this is a
+//! broken invariant of the model.
 //!
 //! # Text
 //!
@@ -15,13 +15,11 @@
 //! | [`Rate`] | B/s, KB/s, MB/s, GB/s; read, too: Mb/s, Gb/s | `400 MB/s`, `1.32 GB/s`, `400 Gb/s` |
 //! | [`Flits`] | flits (or flit) | `128 flits` |
 //!
-//! As in the papers, the KB of a size is 1024 bytes and the MB of a rate is 10^6 bytes: a message
-//! of "1 MB" at "1 MB/s" takes 1.048576 s.
+//! As in the papers, a size's KB is 1024 bytes and a rate's MB is 10^6 bytes: a message of "1 MB" at "1 MB/s" takes 1.048576 s.
 //!
-//! Parsing is exact. A decimal fraction that is no whole number of the smallest unit is an error,
-//! as are a negative number, a number out of range, a missing unit, and the unit of another
-//! quantity; see [`UnitError`]. Printing uses the largest unit in which the number needs at most
-//! three decimals, and the printed text parses to the same value.
+//! Parsing is exact. A decimal fraction that is not a multiple of the smallest unit is an error, as are a negative number, a
+//! number out of range, a missing unit, and another quantity's unit; see [`UnitError`]. Printing uses the largest unit in which
+//! the number needs at most three decimals, and the printed text parses to the same value.
 //!
 //! ```
 //! use units::{Bytes, Rate, Time};
@@ -44,17 +42,17 @@
 //! | room | contents |
 //! |---|---|
 //! | `time`, `size`, `rate` | the quantities |
-//! | `arithmetic` | sums, differences, products and quotients of all quantities |
-//! | `scale`, `text`, `form` | units, one parser and one printer, the traits of the text form |
+//! | `arithmetic` | sums, differences, products and quotients for all quantities |
+//! | `scale`, `text`, `form` | units, one parser and one printer, the text form's traits |
 //! | `error` | the reasons against a text |
 //!
 //! # The main path
 //!
-//! A value of a machine file becomes a number of picoseconds:
+//! A machine file value becomes a picosecond count:
 //!
 //! 1. `form.rs`: serde hands the text to the quantity that the key needs.
 //! 2. `text.rs`: the parser splits number and unit, and multiplies without rounding.
-//! 3. `scale.rs`: the units of the quantity, and the size of each.
+//! 3. `scale.rs`: the quantity's units, and each unit's size.
 //! 4. `time.rs`: the quantity, from now on an integer; `arithmetic.rs` has its operators.
 
 mod arithmetic;

@@ -1,4 +1,4 @@
-//! The units of each quantity.
+//! Each quantity's units.
 
 use crate::error::Quantity;
 
@@ -12,7 +12,7 @@ pub(crate) struct Unit {
     pub hints: &'static [&'static str],
 }
 
-/// The units of a quantity.
+/// A quantity's units.
 pub(crate) struct Scale {
     pub quantity: Quantity,
     /// The units in ascending order; the first has size 1.
@@ -84,7 +84,7 @@ pub(crate) const RATE: Scale = Scale {
         unit("MB/s", 1_000_000, &[], &["MBps", "MiB/s"]),
         unit("GB/s", 1_000_000_000, &[], &["GBps", "GiB/s"]),
     ],
-    // Links of today are named by their bits per second.
+    // Today's links are named by their bits per second.
     read: &[
         unit("Mb/s", 1_000_000 / 8, &[], &["Mbps", "Mbit/s"]),
         unit("Gb/s", 1_000_000_000 / 8, &[], &["Gbps", "Gbit/s"]),
@@ -116,8 +116,7 @@ impl Scale {
             .find(|unit| unit.symbol == symbol || unit.also.contains(&symbol))
     }
 
-    /// The unit that `word` probably means: its symbol but for case or a single slip of the
-    /// keyboard, or its name spelled out.
+    /// The unit that `word` probably means: its symbol except for case or a single typing slip, or its name spelled out.
     pub fn nearest(&self, word: &str) -> Option<&'static str> {
         let singular = word.strip_suffix('s').unwrap_or(word);
         let known = |unit: &&Unit| {
@@ -127,7 +126,7 @@ impl Scale {
                 || unit.also.iter().any(|name| same(name))
                 || unit.hints.iter().any(|name| hint(name))
         };
-        // With a slip in a unit of one letter any word of two letters would match.
+        // With a slip in a one-letter unit any two-letter word would match.
         let slip = |unit: &&Unit| {
             unit.symbol.len() > 1 && strsim::damerau_levenshtein(unit.symbol, word) == 1
         };
@@ -157,7 +156,7 @@ impl Scale {
         format!(r"^\s*[0-9]+(\.[0-9]+)?\s*({})\s*$", symbols.join("|"))
     }
 
-    /// What a valid text is, in words.
+    /// A description of a valid text.
     pub fn description(&self) -> String {
         format!(
             "{} in {}, such as {:?}; a whole number of {}",

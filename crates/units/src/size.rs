@@ -1,4 +1,4 @@
-//! Sizes: of messages and packets in bytes, of buffers and link occupation in flits.
+//! Sizes: messages and packets in bytes, buffers and link occupation in flits.
 
 use crate::arithmetic::arithmetic;
 use derive::Quantity;
@@ -36,9 +36,8 @@ impl Bytes {
 
 arithmetic!(Bytes, u64);
 
-/// A number of flits, the units of flow control: the capacity of a buffer, the length of a packet,
-/// or the time for which a link is occupied in its cycles. The number of bytes of a flit is a
-/// property of the link.
+/// A flit count; flits are the units of flow control: a buffer's capacity, a packet's length, or a link's occupied time in its
+/// cycles. A flit's size in bytes is a link property.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Quantity)]
 #[scale(FLITS)]
 pub struct Flits(u32);
@@ -50,7 +49,7 @@ impl Flits {
         Self(flits)
     }
 
-    /// The number of flits as an integer.
+    /// The flit count as an integer.
     #[must_use]
     pub const fn as_u32(self) -> u32 {
         self.0

@@ -1,4 +1,4 @@
-//! The tests of the units: one program, since each program takes long to compile and link.
+//! The unit crate's tests: one program, since each program takes long to compile and link.
 
 mod arithmetic;
 mod serde;

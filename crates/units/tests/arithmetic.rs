@@ -1,4 +1,4 @@
-//! Arithmetic: exact, and loud at the end of the range.
+//! Arithmetic: exact, and loud at the range's end.
 
 use proptest::prelude::*;
 use units::{Bytes, Flits, Rate, Time};

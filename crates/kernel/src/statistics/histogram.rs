@@ -35,7 +35,7 @@ impl Histogram {
         self.record_n(time, 1);
     }
 
-    /// Adds `count` observations of the same time.
+    /// Adds `count` observations with the same time.
     #[inline]
     pub fn record_n(&mut self, time: Time, count: u64) {
         self.counts
@@ -44,7 +44,7 @@ impl Histogram {
         self.summary.record_n(time.as_ps(), count);
     }
 
-    /// Adds all observations of another histogram.
+    /// Adds all observations from another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.counts
             .add(&other.counts)
@@ -71,28 +71,28 @@ impl Histogram {
         Some(Time::from_ps(mean as u64))
     }
 
-    /// The least, `None` of nothing.
+    /// The least, `None` if empty.
     #[must_use]
     pub fn min(&self) -> Option<Time> {
         self.summary.min().map(Time::from_ps)
     }
 
-    /// The greatest, `None` of nothing.
+    /// The greatest, `None` if empty.
     #[must_use]
     pub fn max(&self) -> Option<Time> {
         self.summary.max().map(Time::from_ps)
     }
 
-    /// The least time that is not exceeded by the share `quantile` of [0, 1] of the observations
-    /// (0.5 is the median), rounded up to the end of its bucket; `None` of nothing.
+    /// The least time that is not exceeded by the share `quantile` in [0, 1] of the observations (0.5 is the median), rounded
+    /// up to its bucket's end; `None` if empty.
     #[must_use]
     pub fn quantile(&self, quantile: f64) -> Option<Time> {
         let value = Time::from_ps(self.counts.value_at_quantile(quantile));
         Some(value.clamp(self.min()?, self.max()?))
     }
 
-    /// The buckets that are not empty, in ascending order: the least time of the bucket and how
-    /// many observations fell into it. Recording these gives the same buckets again.
+    /// The buckets that are not empty, in ascending order: the bucket's least time and its observation count. Recording these
+    /// gives the same buckets again.
     pub fn counts(&self) -> impl Iterator<Item = (Time, u64)> {
         self.counts.iter_recorded().map(|bucket| {
             let least = self.counts.lowest_equivalent(bucket.value_iterated_to());

@@ -1,23 +1,21 @@
-//! Confidence intervals: how well the mean of a few independent results is known.
+//! Confidence intervals: how well the mean over a few independent results is known.
 
-/// A mean and its 95% confidence interval: two-sided, by Student's t distribution, for
-/// independent and roughly normal values such as the means of batches or seeds.
+/// A mean and its 95% confidence interval: two-sided, by Student's t distribution, for independent and roughly normal values
+/// such as batch or seed means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The mean of the values.
+    /// The values' mean.
     pub mean: f64,
     /// The lower end.
     pub low: f64,
     /// The upper end.
     pub high: f64,
-    /// How many values there were. With one value, `low` and `high` equal the mean. With none, all
-    /// three are NaN.
+    /// The value count. With one value, `low` and `high` equal the mean. Without values, all three are NaN.
     pub n: u32,
 }
 
 impl Interval {
-    /// The interval of `values`. The sums are taken in the given order, so that equal slices give
-    /// equal bits.
+    /// The interval for `values`. The sums are taken in the given order, so that equal slices give equal bits.
     #[must_use]
     pub fn of(values: &[f64]) -> Self {
         let n = values.len() as f64;
@@ -39,7 +37,7 @@ impl Interval {
         }
     }
 
-    /// Half the width of the interval.
+    /// Half the interval's width.
     #[must_use]
     pub fn half(&self) -> f64 {
         (self.high - self.low) / 2.0
@@ -58,8 +56,8 @@ impl Interval {
 
 /// The 97.5% quantile of Student's t distribution with `freedom` degrees of freedom, to 10^-5.
 ///
-/// Up to 10 degrees from the table; beyond by the expansion of Abramowitz and Stegun 26.7.5
-/// around the quantile z of the normal distribution, to the fourth power of 1 / freedom.
+/// Up to 10 degrees from the table; beyond by the expansion in Abramowitz and Stegun 26.7.5 around the normal distribution's
+/// quantile z, to the fourth power of 1 / freedom.
 fn student_t_975(freedom: usize) -> f64 {
     const TABLE: [f64; 10] = [
         12.706_205, 4.302_653, 3.182_446, 2.776_445, 2.570_582, 2.446_912, 2.364_624, 2.306_004,

@@ -1,6 +1,6 @@
-//! Counters of integers: exact, of constant size, merged by adding.
+//! Integer counters: exact, with constant size, merged by adding.
 
-/// Count, total, least and greatest of a set of integers (times in ps, lengths of queues, ...).
+/// Count, total, least and greatest over a set of integers (times in ps, queue lengths, ...).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Summary {
     count: u64,
@@ -12,7 +12,7 @@ pub struct Summary {
 }
 
 impl Summary {
-    /// A summary of nothing.
+    /// An empty summary.
     #[must_use]
     pub const fn new() -> Self {
         Self {
@@ -28,7 +28,7 @@ impl Summary {
         self.record_n(value, 1);
     }
 
-    /// Adds `count` observations of the same value.
+    /// Adds `count` observations with the same value.
     pub fn record_n(&mut self, value: u64, count: u64) {
         if count > 0 {
             self.count += count;
@@ -38,7 +38,7 @@ impl Summary {
         }
     }
 
-    /// Adds all observations of another summary.
+    /// Adds all observations from another summary.
     pub fn merge(&mut self, other: &Self) {
         self.count += other.count;
         self.total += other.total;
@@ -52,7 +52,7 @@ impl Summary {
         self.count
     }
 
-    /// The sum of the observations.
+    /// The observations' sum.
     #[must_use]
     pub const fn total(&self) -> u128 {
         self.total
@@ -64,13 +64,13 @@ impl Summary {
         (self.count > 0).then(|| self.total as f64 / self.count as f64)
     }
 
-    /// The least, `None` of nothing.
+    /// The least, `None` if empty.
     #[must_use]
     pub fn min(&self) -> Option<u64> {
         (self.count > 0).then_some(self.least)
     }
 
-    /// The greatest, `None` of nothing.
+    /// The greatest, `None` if empty.
     #[must_use]
     pub fn max(&self) -> Option<u64> {
         (self.count > 0).then_some(self.greatest)

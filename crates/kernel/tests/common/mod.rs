@@ -1,11 +1,11 @@
-//! Helpers that the tests of processes share.
+//! Helpers that the process tests share.
 
 use std::cell::RefCell;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// A record of what happened, in order.
+/// A record of events, in order.
 #[derive(Clone, Default)]
 pub struct Log(Rc<RefCell<Vec<String>>>);
 

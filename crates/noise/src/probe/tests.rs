@@ -1,4 +1,4 @@
-//! The loop on whatever machine runs the tests: what is always so, and nothing about its noise.
+//! The loop on the machine that runs the tests: its invariants, not its noise.
 
 use super::*;
 
