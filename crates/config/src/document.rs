@@ -26,7 +26,7 @@ impl Document {
     /// Parses a file's text; `file` is its name for people.
     ///
     /// # Errors
-    /// Where the text is no TOML.
+    /// Where the text is not TOML.
     pub fn parse(file: &str, text: &str) -> Result<Self, Problems> {
         if text.trim().is_empty() {
             return Err(Problem::new(file, text, 0..0, "", "the file is empty").into());

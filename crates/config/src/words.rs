@@ -66,7 +66,7 @@ pub(crate) fn of_type_error(message: &str, on_key: bool) -> Words {
     of_quantity(message)
 }
 
-/// Turns the parser's message about `excerpt`, which is no TOML, into plain words.
+/// Turns the parser's message about `excerpt`, which is not TOML, into plain words.
 pub(crate) fn of_syntax_error(message: &str, excerpt: &str) -> Words {
     let message = message.lines().collect::<Vec<_>>().join("; ");
     if message.starts_with("duplicate key") {

@@ -317,7 +317,7 @@ impl Case {
         })
     }
 
-    /// The point that runs so many cycles from the start.
+    /// The point that runs a number of cycles from the start.
     fn point(&self, cycles: Cycle) -> Result<Point, Problems> {
         let machine = self.machine_as_changed()?;
         let config = machine.cluster_config();

@@ -38,7 +38,7 @@ pub struct FaultGrid {
     pub rate: Option<Sweep<Rate>>,
     /// The part is down from this moment on.
     pub at: Option<Sweep<Time>>,
-    /// How long the part is down; for ever if not given.
+    /// How long the part is down; permanently if not given.
     #[serde(rename = "for")]
     pub lasts: Option<Sweep<Time>>,
     /// The part fails at random: mean time from its repair to its next failure, exponentially distributed.

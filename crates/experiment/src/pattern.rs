@@ -1,6 +1,6 @@
 //! Patterns as people write them: a name, `shift K` and `random K` with a number, the name of a CSV file with node
-//! pairs, or a table with a name and the pairs themselves, as programs write them: `{ name = "ring", pairs = [[0, 1],
-//! [1, 0]] }`.
+//! pairs, or a table with a name and the pairs themselves, as programs write them:
+//! `{ name = "ring", pairs = [[0, 1], [1, 0]] }`.
 //!
 //! A pair file has two columns, named in its first line:
 //!
@@ -140,7 +140,7 @@ impl Pairs {
             .map_err(|error| format!("{} cannot be read: {error}", path.display()))?;
         self.source = Source {
             path: path.display().to_string(),
-            // Like the file up to the first byte that is no text.
+            // Like the file up to the first byte that is not text.
             text: String::from_utf8_lossy(&bytes).into_owned(),
             spans: Vec::new(),
         };

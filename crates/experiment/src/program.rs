@@ -2,8 +2,8 @@
 //!
 //! `elanite` simulates with the kinds of topologies, sources and policies that it was compiled with. A program that
 //! links Elanite's crates registers more kinds, and its `main` ends in [`main`]. With `ELANITE_SIMULATOR=PROGRAM`,
-//! `elanite` sends those [`calls`] that read machine files or simulate to this program instead; all else, from `run`,
-//! `sweep` and `check` to stores and figures, stays as it is.
+//! `elanite` sends those [`calls`] that read machine files or simulate to this program instead; everything else, from
+//! `run`, `sweep` and `check` to stores and figures, stays as it is.
 //!
 //! A call is a process: `PROGRAM CALL` reads a JSON argument list from standard input and writes `{"ok": RESULT}`,
 //! `{"config": [TEXT, DIAGNOSTICS]}` or `{"run": [MESSAGE, EXIT CODE]}` to standard output. To end a simulation early,

@@ -103,7 +103,7 @@ impl Run {
         }
     }
 
-    /// How well loads are to be known, where this decides how long a run is.
+    /// The required precision of loads, where this decides the run length.
     pub(crate) fn precision(&self) -> Option<Precision> {
         (self.precision > 0.0).then_some(Precision {
             enough: self.precision,

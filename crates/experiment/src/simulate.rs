@@ -19,7 +19,7 @@ pub enum RunError {
     /// The run exceeded a bound.
     #[error("{0}; {remedy}", remedy = remedy(.0))]
     Exceeded(#[from] Exceeded),
-    /// The simulated programs wait for ever, or run for ever at one moment.
+    /// The simulated programs wait forever, or run forever at one moment.
     #[error("{0}")]
     Deadlock(Stop),
     /// The machine has no room for the processes, or their memory.
@@ -76,7 +76,8 @@ pub fn simulate(point: &Point, cancel: Option<Arc<AtomicBool>>) -> Result<Record
     simulate_observed(point, cancel, None)
 }
 
-/// As [`simulate`], and calls `observer` on the way. The progress begins anew in a benchmark that runs several clusters.
+/// As [`simulate`], and calls `observer` on the way. The progress begins again in a benchmark that runs several
+/// clusters.
 ///
 /// # Errors
 /// See [`RunError`].

@@ -60,7 +60,7 @@ fn keys_depend_on_every_field() {
     }
 }
 
-/// A point is all there is to know: it survives its text, and its results do.
+/// A point is complete: it survives its text, and its results do.
 #[test]
 fn points_run_from_their_text() {
     for series in ["barrier", "broadcast", "ping"] {

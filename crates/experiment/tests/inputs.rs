@@ -39,7 +39,7 @@ static ALLOCATOR: Metered = Metered::new();
 /// The case count in every test run: a few seconds on two slow cores.
 const CASES: u64 = 400;
 
-/// A case that takes longer than this hangs, also on a host that runs much else.
+/// A case that takes longer than this hangs, also on a busy host.
 const LONGEST: Duration = Duration::from_secs(300);
 
 /// Memory for reading and planning: an experiment may have a hundred thousand points, each with its machine.

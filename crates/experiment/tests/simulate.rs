@@ -32,7 +32,7 @@ fn point(series: &str, overrides: &[&str]) -> Point {
         .unwrap()
 }
 
-/// A point that passes its bounds soon, and would go on for minutes without any.
+/// A point that exceeds its bounds soon, and would run for minutes without bounds.
 fn endless(overrides: &[&str]) -> Point {
     point("load", &[&["run.window=1000 s"], overrides].concat())
 }

@@ -73,8 +73,8 @@ fn a_stream_has_the_rate_of_the_link() {
     }
 }
 
-/// Between main memories at 800 Gb/s the bus is slower than the link, 64 ns for each packet against 41.6 ns. It moves both
-/// directions at once; if it did not, both would take twice the time at the least.
+/// Between main memories at 800 Gb/s the bus is slower than the link, 64 ns for each packet against 41.6 ns. It moves
+/// both directions at the same time; otherwise both would take at least twice the time.
 #[test]
 fn a_stream_has_the_rate_of_the_bus() {
     let takes = Time::from_ns(64) * 256;

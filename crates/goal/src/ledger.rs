@@ -21,7 +21,7 @@ impl Ledger {
         self.count(way, 1);
     }
 
-    /// A message has been received; its send may not be known yet.
+    /// A message has been received, perhaps before its send is counted.
     pub fn received(&mut self, way: Way) {
         self.count(way, -1);
     }

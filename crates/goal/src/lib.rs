@@ -47,7 +47,7 @@
 //! | `binary`, `pages`, `nameless` | the binary form, and a bounded cache over its file, which has no name |
 //! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
 //! | `progress` | operations that may start |
-//! | `standstill` | operations that wait for ever: without a partner, or in a circle |
+//! | `standstill` | operations that wait forever: without a partner, or in a circle |
 //! | `ledger`, `pairs` | messages without a receive; sends and receives that belong together |
 //! | [`replay`] | the replay, on a simulated machine or on an ideal network |
 //! | `problem` | errors: place, cause, remedy |

@@ -66,7 +66,7 @@ impl Group {
         self.first + self.stride * (place % self.count)
     }
 
-    /// The place so many steps before this one.
+    /// The place a number of steps before this one.
     fn before(self, steps: u32) -> u32 {
         (self.me + self.count - steps) % self.count
     }

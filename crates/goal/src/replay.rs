@@ -9,8 +9,8 @@
 //!
 //! | operation | starts | ends |
 //! |---|---|---|
-//! | send | when its call is made | when the buffer is free again, as the machine has it: small messages at once, long ones when they are there |
-//! | recv | when its call is made | when the message is in its buffer and the process knows |
+//! | send | when its call is made | when the buffer is free again, as the machine has it: small messages immediately, long ones on arrival |
+//! | recv | when its call is made | when the message is in its buffer and the process has been notified |
 //! | probe | when its call is made | when the process has found a message: it looks for one and, if there is no message, waits for one by a second call, as MPI libraries do |
 //! | poll | when its call is made | when the process has found a message: it looks for one by call after call |
 //! | calc | when the processor begins it | when the processor is done with it, the machine's noise included |
@@ -314,7 +314,7 @@ impl Record {
         }
     }
 
-    /// Operations that wait for ever, and messages without a receive.
+    /// Operations that wait forever, and messages without a receive.
     fn partners(&mut self, at: Time, failed: &[String]) -> Result<Vec<Problem>, Problem> {
         let mut problems = Vec::new();
         let still = Standstill::of(&mut self.trace, &self.progress)?;

@@ -1,4 +1,5 @@
-//! Why a replay stands still: an operation that waits for ever has no partner, or its partner waits behind another operation.
+//! Why a replay stands still: an operation that waits forever has no partner, or its partner waits behind another
+//! operation.
 //!
 //! A receive waits for a send, and a long send for its receive. The partner may be in the trace and yet never start: an
 //! operation in front of it waits, too. From each waiting operation leads one step to the operation that keeps its

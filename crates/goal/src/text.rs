@@ -139,7 +139,7 @@ impl<R: Read> Reader<R> {
             .wrong(format!("`{name}` is missing before {found}"))
     }
 
-    /// Reads a statement; returns whether the block goes on.
+    /// Reads a statement; returns whether the block continues.
     fn statement(&mut self, block: &mut Block) -> Result<bool, Wrong> {
         let word = skip_ends(&mut self.words)?;
         let line = self.words.begun();

@@ -1,4 +1,4 @@
-//! Traces are read as they were written, and everything else is refused with its place.
+//! Traces are read as they were written, and any other input is refused with its place.
 
 use goal::{ANY, Operation, Place, Problem, Schedule, Trace};
 use proptest::prelude::*;

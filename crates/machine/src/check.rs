@@ -28,7 +28,7 @@ impl<'a> Check<'a> {
         problems.any(|problem| problem.key.starts_with(key))
     }
 
-    /// Reports a problem with a section, or with a key that is no parameter.
+    /// Reports a problem with a section, or with a key that is not a parameter.
     pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Found<'_> {
         self.0.problem(path, message)
     }

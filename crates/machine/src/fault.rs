@@ -46,7 +46,7 @@ pub struct Fault {
     pub rate: Option<Rate>,
     /// The part is down from this moment on.
     pub at: Option<Time>,
-    /// How long the part is down; for ever if not given.
+    /// How long the part is down; permanently if not given.
     #[serde(rename = "for")]
     pub lasts: Option<Time>,
     /// The part fails at random: mean time from its repair to its next failure, exponentially distributed.

@@ -6,7 +6,8 @@
 //!   its full rate.
 //! * *Detours*: up*/down* routing in a graph leads most packets through the root ([`fabric::topology::Uniform`]).
 //!
-//! A warning changes no result and no exit code. It names the parameter to change and gives the rate that remains.
+//! A warning does not affect results or the exit code. It names the parameter to change and gives the rate that
+//! remains.
 
 use crate::file::Machine;
 use fabric::config::MAX_CHANNELS;

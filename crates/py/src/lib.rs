@@ -1,8 +1,8 @@
 //! `elanite._core`: the simulator's interface to Python.
 //!
-//! Texts go in, JSON and columns come out: Python plans, stores and draws, but never computes. Every function here is a
-//! few lines around another crate; errors and panics cross by one bridge (the module `bridge`). Points are simulated
-//! without the interpreter's lock, so that Python's threads run them in parallel.
+//! Arguments are texts, results are JSON and columns: Python plans, stores and draws, but never computes. Every
+//! function here is a few lines around another crate; errors and panics cross by one bridge (the module `bridge`).
+//! Points are simulated without the interpreter's lock, so that Python's threads run them in parallel.
 //!
 //! ## The rooms
 //!

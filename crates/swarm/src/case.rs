@@ -35,7 +35,7 @@ impl Case {
     /// Reads a case that was printed.
     ///
     /// # Errors
-    /// Where the text is no case, and why.
+    /// Where the text is not a case, and why.
     pub fn parse(text: &str) -> Result<Case, String> {
         serde_json::from_str(text).map_err(|error| format!("not a case: {error}"))
     }

@@ -21,7 +21,7 @@ pub enum Wrong {
     Case,
     /// An assertion in the simulator.
     Panic,
-    /// A run makes no progress: it passes its bounds, or processes run without end at one moment.
+    /// A run makes no progress: it exceeds its bounds, or processes run without end at one moment.
     Endless,
     /// The program's notes are impossible.
     Program,
@@ -59,7 +59,7 @@ pub struct Report {
     pub done: u64,
     /// Errors that were reported.
     pub errors: u64,
-    /// Whether processes wait for ever.
+    /// Whether processes wait forever.
     pub waits: bool,
 }
 
@@ -145,7 +145,7 @@ fn difference(worm: &Played, flit: &Played) -> String {
 /// Runs a case on a mover. Also returns the remainder in the machine.
 ///
 /// # Errors
-/// If the run makes no progress, or the machine does not work afterwards as it should.
+/// If the run makes no progress, or the machine is faulty afterwards.
 fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
     let fails = |wrong| move |what| Failure { wrong, what };
     let mut config = case.machine.config(engine).map_err(fails(Wrong::Case))?;

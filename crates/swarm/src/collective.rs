@@ -239,7 +239,7 @@ impl Collective {
         [bytes(seed, first), bytes(seed + 64, second)]
     }
 
-    /// How many bytes a member gives to be collected.
+    /// The bytes that a member contributes to a collection.
     fn part(longest: u64, equal: bool, rank: u32) -> u64 {
         if equal {
             longest

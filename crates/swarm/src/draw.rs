@@ -186,8 +186,8 @@ impl Drawing {
             if blocking && from == to {
                 continue;
             }
-            // A process that waits for one message at a time must name the sender, or may take the wrong message and wait for
-            // ever.
+            // A process that waits for one message at a time must name the sender, or may take the wrong message and
+            // wait forever.
             let classes: &[u32] = if blocking { &[0, 3] } else { &[0, 1, 2, 3] };
             let class = self.draw.one_of(classes);
             let tag = self.draw.below(4) as u32;

@@ -37,7 +37,8 @@ use units::Time;
 pub const NODES: u32 = 64;
 const PES: u32 = 3;
 
-/// After so long without a message the rest is lost. A node waits 18 ms for an answer that was lost, many times at most.
+/// After this time without a message the remaining messages are lost. A node waits 18 ms for a lost answer, many times
+/// at most.
 const SILENCE: Time = Time::from_secs(3);
 
 /// How long the machine rests before it is looked at: longer than a packet may wait to go again.
@@ -77,7 +78,7 @@ pub struct Tally {
     pub messages: u64,
     /// Packets, each time that they were answered or given up.
     pub packets: u64,
-    /// Packets, headers and answers that were found to be damaged, on all links.
+    /// Packets, headers and answers found damaged, over all links.
     pub damaged: u64,
     /// The adapters' recovery.
     pub recovered: Recoveries,

@@ -74,7 +74,7 @@ pub enum Part {
 pub enum When {
     /// The probability that a bit is wrong.
     BitErrors(f64),
-    /// From a moment on, for ever.
+    /// From a moment on, permanently.
     From(Time),
     /// From a moment on, for a time.
     During(Time, Time),
@@ -214,7 +214,7 @@ impl Faults {
         })
     }
 
-    /// Whether parts go on to fail and to be repaired for ever.
+    /// Whether parts continue to fail and to be repaired forever.
     pub fn are_restless(&self) -> bool {
         let mut list = self.list.iter();
         list.any(|fault| matches!(fault.when, When::Random(..)))

@@ -138,7 +138,7 @@ pub enum Waits {
     Poll,
     /// They block.
     Block,
-    /// They look so many times, and then block.
+    /// They look this many times, and then block.
     Spin(u32),
 }
 
@@ -174,7 +174,7 @@ impl Base {
 }
 
 impl Shape {
-    /// The wiring on so many rails.
+    /// The wiring on a number of rails.
     ///
     /// # Errors
     /// The value that is out of bounds.
@@ -218,7 +218,7 @@ impl Shape {
 }
 
 impl Machine {
-    /// A plain machine for so many nodes.
+    /// A plain machine for a node count.
     pub fn plain(nodes: u32) -> Machine {
         Machine {
             base: Base::Es40Qsnet,
@@ -311,7 +311,7 @@ impl Machine {
         Ok(config)
     }
 
-    /// A random machine with room for so many processes; a small one has few nodes besides theirs.
+    /// A random machine with room for a number of processes; a small one has few nodes besides theirs.
     pub fn draw(draw: &mut Draw, processes: u32, small: bool) -> Machine {
         let mut machine = Machine::plain(1);
         if draw.chance(40) {

@@ -21,7 +21,7 @@ pub struct Allowed {
     pub silent: bool,
     /// Processes that stop in the middle.
     pub stopped: BTreeSet<usize>,
-    /// Whether parts go on to fail and to be repaired until the end.
+    /// Whether parts continue to fail and to be repaired until the end.
     pub restless: bool,
 }
 
@@ -230,7 +230,7 @@ impl<'a> Oracle<'a> {
         Err(format!("in {call:?}, and nobody else is missing"))
     }
 
-    /// Every process comes to its end, and every step to its own, without an error; and gives back the memory that it took.
+    /// Every process and every step ends without an error, and releases the memory that it took.
     fn complete(&self) -> Result<(), String> {
         for (&(place, process), note) in &self.found {
             if let Found::Failed(why, _) = &note.found {
@@ -323,7 +323,7 @@ impl<'a> Oracle<'a> {
         Ok(())
     }
 
-    /// No receive waits for ever while a message for it has been sent with success.
+    /// No receive waits forever while a message for it has been sent successfully.
     fn left_over(
         &self,
         phase: usize,

@@ -82,8 +82,7 @@ pub enum End {
     Finished,
     /// Some wait, and no events are left, or the time is over.
     Waits(String),
-    /// The run makes no progress: it passes its bounds, or processes run without end at one
-    /// moment.
+    /// The run makes no progress: it exceeds its bounds, or processes run without end at one moment.
     Endless(String),
 }
 
@@ -155,7 +154,7 @@ pub fn play(
         Ok(_) => End::Waits(stage.waiting(cluster)),
     };
     let at = cluster.now();
-    // A run that has passed its bounds goes on no more.
+    // A run that has exceeded its bounds does not continue.
     let _ = cluster.run_until(at + times.rest);
     cluster.check_conservation();
     let players = stage.players.borrow();

@@ -226,7 +226,7 @@ pub enum Act {
     },
     /// Makes a collective call with others.
     Collective(Collective),
-    /// Computes for so many nanoseconds.
+    /// Computes for a time in nanoseconds.
     Compute(u64),
 }
 

@@ -22,7 +22,7 @@ pub struct Shrunk {
     pub runs: u32,
 }
 
-/// Shrinks a case that fails, with at most so many runs.
+/// Shrinks a case that fails, with at most `most` runs.
 pub fn shrink(case: Case, failure: Failure, most: u32) -> Shrunk {
     let mut best = Shrunk {
         case,

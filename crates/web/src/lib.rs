@@ -1,7 +1,8 @@
 //! The engine as a WebAssembly module, for a page in a browser.
 //!
-//! Texts go in, JSON comes out: the module answers the calls of [`experiment::program`], and some for pages. `make web` compiles
-//! it for `wasm32-unknown-unknown`. `web/engine` has the worker that runs the module, and the calls with their types.
+//! The module takes texts and returns JSON: it answers the calls of [`experiment::program`], and some for pages.
+//! `make web` compiles it for `wasm32-unknown-unknown`. `web/engine` has the worker that runs the module, and the calls
+//! with their types.
 //!
 //! A point has the same digest as in the native engine: a run is independent of pointer size, threads and the host's
 //! arithmetic. A page has no files, so an experiment that names pair, flow or trace files is an error. The module has

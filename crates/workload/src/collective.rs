@@ -20,7 +20,7 @@
 //!
 //! *Groups.* Several jobs on the same nodes may make such calls at the same time, each with its own root: the first
 //! node, the second, and so on. If broadcasts are not serialised ([`fabric::Broadcast`]) their trees may block each
-//! other for ever. A run that is meant to show such a deadlock ends there, with a row for it and the table of waits.
+//! other forever. A run that is meant to show such a deadlock ends there, with a row for it and the table of waits.
 
 use crate::job::Running;
 use crate::records::{Baseline, Records, Tables};
@@ -170,7 +170,7 @@ impl Collective {
     /// batch count are used.
     ///
     /// # Errors
-    /// See [`Failure`]. A deadlock of packets is no error if it may happen.
+    /// See [`Failure`]. A packet deadlock is not an error where it is permitted.
     ///
     /// # Panics
     /// If the cluster lacks a job's nodes; and as [`traffic::Traffic::run`].

@@ -17,9 +17,9 @@
 //!
 //! A received refusal costs the time to the refusing end and back, and `retry_delay`. A lost answer costs the output
 //! timeout and the backoff in either case: an accepted packet is sent again, too, and the destination recognises the
-//! duplicate. Attempts are independent, and end with probability `p = a * prod (1 - r_i)^t`. So there are on average `1
-//! / p` attempts. If each failure mode has the probability `q_j` and the cost `c_j`, a message takes `T + sum(q_j *
-//! c_j) / p`.
+//! duplicate. Attempts are independent, and end with probability `p = a * prod (1 - r_i)^t`. So there are on average
+//! `1 / p` attempts. If each failure mode has the probability `q_j` and the cost `c_j`, a message takes
+//! `T + sum(q_j * c_j) / p`.
 //!
 //! The form holds as long as no packet is given up and there is no other traffic. All links at a level have one rate;
 //! switches may pick any of them.
@@ -46,7 +46,7 @@ pub struct Goodput {
     pub message: Bytes,
 }
 
-/// The probability that so many bits arrive right over a link: products are equal to the bit on all computers.
+/// The probability that a number of bits arrive right over a link: products are equal to the bit on all computers.
 fn good(rate: f64, bits: u32) -> f64 {
     let (mut square, mut all) = (1.0 - rate, 1.0);
     for digit in 0..32 {
@@ -107,7 +107,7 @@ impl Goodput {
     /// See [`Failure`].
     ///
     /// # Panics
-    /// If the network is no tree.
+    /// If the network is not a tree.
     pub fn run(&self, cluster: &Cluster) -> Result<Records, Failure> {
         let alone = self.alone(cluster.config())?;
         let message = alone.as_us_f64() + self.stream(&cluster.config()).added();

@@ -170,7 +170,7 @@ impl<'a> Running<'a> {
                 process: rails.map(|rails| rails.process(node, process)),
                 progress: Rc::clone(&progress),
             };
-            // No run waits for the program's end: it has none.
+            // No run waits for the program's end: the program runs forever.
             program.node.clone().serve(name, program.run());
         }
         Ok(Running {

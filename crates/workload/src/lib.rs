@@ -170,7 +170,7 @@ pub struct Window {
     pub slices: u32,
     /// The time after the warm-up for which circuits are kept; 0 for no circuits.
     pub watch: Time,
-    /// How well loads are to be known. Without a precision the length is as given.
+    /// The required precision of loads. Without a precision the length is as given.
     pub precision: Option<Precision>,
 }
 

@@ -223,7 +223,7 @@ impl Mix {
             Err(stop @ Stop::Deadlock { packets: None, .. }) => Some(stop),
             Err(stop) => return Err(stop.into()),
         };
-        // A program that waits for ever reports the deadlock itself.
+        // A program that waits forever reports the deadlock itself.
         let mut times = Vec::new();
         for (started, trace) in traces.into_iter().zip(&self.traces) {
             let replayed = started.finish(&cluster, Ok(()), Vec::new())?;

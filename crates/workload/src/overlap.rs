@@ -104,7 +104,7 @@ impl Overlap {
             let begin = pe.now();
             let send = mpi.isend(other, 0, from, size);
             let receive = mpi.irecv(other, 0, to, size);
-            // The calls return at once, and their instructions come before all that the processor does next.
+            // The calls return immediately, and their instructions precede the processor's next work.
             pe.compute(Time::ZERO).await;
             let called = pe.now();
             if worker {

@@ -12,7 +12,7 @@
 //! run looks, the more often it ends by chance (Law and Carson, "A sequential procedure for determining the length of a
 //! steady-state simulation", Operations Research 27, 1979).
 //!
-//! A job that is not saturated is known at once: its accepted load is its offered load.
+//! A job that is not saturated is known immediately: its accepted load is its offered load.
 
 use crate::Window;
 use kernel::statistics::Interval;

@@ -78,7 +78,7 @@ pub trait Cell {
     /// The column's type.
     const TYPE: Type;
 
-    /// The unit, for types that imply one; else empty.
+    /// The unit, for types that imply one; otherwise empty.
     const UNIT: &'static str = "";
 
     /// The value.

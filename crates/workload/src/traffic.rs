@@ -73,7 +73,7 @@ pub struct Traffic {
     pub failure: Option<RailFailure>,
 }
 
-/// A rail that fails while jobs run, for ever.
+/// A rail that fails permanently while jobs run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RailFailure {

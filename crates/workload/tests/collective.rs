@@ -175,7 +175,7 @@ fn all_calls_count() {
         assert!(bins.is_sorted_by(|one, other| one.lower < other.lower));
         assert_eq!(bins.iter().map(|bin| bin.count).sum::<u64>(), 16 * 20);
         assert_eq!(records.values("latency").len(), 4);
-        // Every quantile lies in the first bin up to which there are so many.
+        // Every quantile lies in the first bin with enough observations up to it.
         for (metric, share) in [
             ("latency_p50", 0.5),
             ("latency_p93", 0.93),
@@ -208,8 +208,8 @@ fn nodes_with_gaps_are_served_by_software() {
     assert_eq!(gaps(Operation::Hgsync), gaps(Operation::Gsync));
 }
 
-/// petrini2001: background traffic slows the software barrier down far more than the hardware barrier. The traffic goes on
-/// until the last call has ended, and its load is recorded.
+/// petrini2001: background traffic slows the software barrier down far more than the hardware barrier. The traffic
+/// continues until the last call has ended, and its load is recorded.
 #[test]
 fn background_traffic_slows_software_down() {
     let slowdown = |operation| {

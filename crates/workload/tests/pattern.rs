@@ -286,7 +286,7 @@ fn a_hot_spot() {
     assert!(destinations[1..].iter().all(|there| *there == one(0)));
 }
 
-/// The destinations that a node draws, and how often each, in so many messages.
+/// The destinations that a node draws, and how often each, in a number of messages.
 fn drawn(destinations: &Destinations, messages: u32) -> Vec<u32> {
     let mut stream = Stream::new(1, "test");
     let mut counts = vec![0; 64];

@@ -8,7 +8,7 @@ use units::{Bytes, Time};
 use workload::ping::{Directions, Library, Ping};
 use workload::{Overlap, Records};
 
-/// The machine without its noise, which has tests of its own: times are sums then.
+/// The machine without its noise, which has separate tests: times are sums then.
 fn opteron() -> Config {
     let file = include_str!("../../../machines/opteron-qsnet2.toml");
     let machine = Machine::parse("opteron-qsnet2.toml", file, &[]).expect("it is shipped");

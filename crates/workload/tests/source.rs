@@ -188,7 +188,7 @@ fn a_source_from_outside_makes_the_messages() {
     assert_eq!(taken, [0, 1, 5, 6].map(|gaps| gap * gaps));
 }
 
-/// All messages arrive at once.
+/// All messages arrive together.
 struct Heap;
 
 impl TrafficSource for Heap {

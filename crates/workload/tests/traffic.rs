@@ -478,7 +478,7 @@ fn a_window_that_doubles_is_the_window_from_the_start() {
     assert_eq!(lengths.last(), Some(&Time::from_ms(2)));
 }
 
-/// The window doubles for the job that is known least.
+/// The window doubles for the least precise job.
 #[test]
 fn every_job_has_to_be_known() {
     let half = |name: &str, nodes: std::ops::Range<u32>, load| Job {

@@ -1,4 +1,4 @@
-//! A barrier, a broadcast or a reduction, again and again (petrini2001), alone or beside jobs; see [`workload::collective`].
+//! Repeated barriers, broadcasts or reductions (petrini2001), alone or beside jobs; see [`workload::collective`].
 
 use super::job::{Job, JobGrid};
 use super::jobs;

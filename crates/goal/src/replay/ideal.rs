@@ -28,7 +28,7 @@ const INTERVAL: u64 = 1 << 12;
 enum Event {
     /// The operation starts, and others wait for that.
     Starts(u32),
-    /// The operation ends, if it does not wait for a message; else its call is over.
+    /// The operation ends, if it does not wait for a message; otherwise its call is over.
     Over(u32, Operation, Time),
     /// A probe's second call is over, which waits.
     Waits(Posted),
@@ -91,7 +91,7 @@ impl Inbox {
         self.probes.extract_if(.., found).collect()
     }
 
-    /// The receive that takes a message, if there is one; else the message stays.
+    /// The receive that takes a message, if there is one; otherwise the message stays.
     fn arrive(&mut self, message: Message) -> Option<Posted> {
         let Message { from, tag, .. } = message;
         let keys = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)].into_iter();
@@ -108,7 +108,7 @@ impl Inbox {
         take(&mut self.posted, key)
     }
 
-    /// The message that a receive takes, if there is one; else the receive waits.
+    /// The message that a receive takes, if there is one; otherwise the receive waits.
     fn post(&mut self, peer: u32, tag: u32, posted: Posted) -> Option<Message> {
         let key = if peer == ANY || tag == ANY {
             let fits = |&(&(from, of), _): &(&(u32, u32), &VecDeque<(u64, Message)>)| {

@@ -201,7 +201,7 @@ pub(super) fn check_text(block: &Block) -> Result<(), Wrong> {
     found.map_or(Ok(()), |number| wrong(number as usize, CIRCLE))
 }
 
-/// Whether all dependencies are on operations before, so that there is no circle.
+/// Whether all dependencies are on earlier operations, so that there is no circle.
 fn forwards(schedule: &Schedule) -> bool {
     let mut dependencies = schedule.dependencies.iter();
     dependencies.all(|&(later, earlier, _)| later > earlier)

@@ -6,7 +6,7 @@ use goal::{Kind, Operation, Schedule};
 use proptest::prelude::*;
 use units::Time;
 
-/// Schedules that end: every message is added at both ends at once, behind operations that are there.
+/// Schedules that end: every message is added at both ends together, behind existing operations.
 fn schedules() -> impl Strategy<Value = Vec<Schedule>> {
     let step = (
         (0..6_u32, 0..6_u32),

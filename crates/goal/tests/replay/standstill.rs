@@ -1,4 +1,4 @@
-//! Ranks that wait for each other: sends that need their receives, and buffers that let them go on.
+//! Ranks that wait for each other: sends that need their receives, and buffers that let them continue.
 
 use super::{cluster, es40, ideal, machine, ns, open, row, times};
 use elan::{NodeId, Placement, faults};

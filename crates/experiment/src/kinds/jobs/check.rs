@@ -25,7 +25,7 @@ pub(crate) fn check(jobs: &BTreeMap<String, JobGrid>, series: &str, check: &mut 
     }
 }
 
-/// Reports a search beside anything but one job alone.
+/// Reports a search with anything but one job alone.
 pub(crate) fn not_alone(series: &str, check: &mut Check<'_>) {
     let path = format!("{series}.saturation");
     let found = check.problem(&path, "a saturation point is that of one job alone");
