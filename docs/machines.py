@@ -17,7 +17,7 @@ def tables() -> str:
     for section, text in catalog.sections().items():
         name = "[noise.NAME]" if section == "noise" else "[[fault]]" if section == "fault" else f"[{section}]"
         rows = [one for one in parameters if one["parameter"].split(".")[0] == section]
-        lines += [f"## {name}", "", text, "", "| key | for example | what it is |", "|---|---|---|"]
+        lines += [f"## {name}", "", text, "", "| key | for example | meaning |", "|---|---|---|"]
         for one in rows:
             key = one["parameter"].rsplit(".", 1)[-1]
             example = f"`{one['value']}`" if one["value"] else ""
