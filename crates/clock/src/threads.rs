@@ -2,7 +2,7 @@
 //!
 //! *Waits that give up at a moment.* The moment belongs to a clock that the program has read, so it is in simulated
 //! time. Other threads do the awaited work in real time. So the system waits in real time for as long as the moment is
-//! away; if the wait has failed, that moment is the present, also in the simulation (see [`super::timeout`]). A
+//! away; if the wait has timed out, that moment is the present, also in the simulation (see [`super::timeout`]). A
 //! condition variable's clock is not visible from outside. The moment itself identifies it: real time and time since
 //! boot are decades apart.
 //!

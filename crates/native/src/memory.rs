@@ -3,7 +3,7 @@
 //! That is the writable memory in the program and its libraries, and the libraries' additions: heaps ([`offer`]), or
 //! all mapped memory ([`offer_all`]), as in Elanlib's ordinary mappings. An address elsewhere is the caller's error,
 //! and never touches this process. Offered memory must stay mapped. For all other memory, the kernel's mapping list is
-//! read at each access that it does not cover, and the pages are checked at each access.
+//! read again at an access that the known list does not cover, and each access checks that the pages are still there.
 
 use link::ELAN3_SPACE;
 use rank::memory::Span;

@@ -1,14 +1,15 @@
 //! Memory windows that ranks on a node share (`MPI_Win_allocate_shared`).
 //!
 //! The library would share memory between all ranks, which are on one host, or not at all. So the memory is made here:
-//! a file in memory, which a communicator's members map, if all are on one simulated node. The window is one of
+//! a file in memory, which a communicator's members map, if all are on one simulated node. The window comes from
 //! `MPI_Win_create` on a member's part, so that puts, gets and accumulates cross the node's memory as between any two
 //! ranks on it. Loads and stores are the program's computation.
 //!
 //! Open MPI's own host memory serves a node's ranks, where it knows no other one-sided communication. It would also
 //! serve `MPI_Win_allocate` between nodes, past the network; so that is an allocation and `MPI_Win_create` there.
 //!
-//! Without `alloc_shared_noncontig`, the parts lie one behind the other without gaps, as MPI promises. With it, each begins at a page.
+//! Without `alloc_shared_noncontig`, the parts lie one behind the other, without gaps, as MPI promises. With it, each
+//! begins at a page.
 
 use super::interface::Interface;
 use super::nodes::{gather, handle_at};

@@ -1,4 +1,4 @@
-"""What an interpreter does with clocks, threads and children."""
+"""An interpreter's use of clocks, threads and children."""
 
 import queue
 import subprocess
