@@ -8,7 +8,8 @@ use std::str::FromStr;
 
 /// A Tport's slots.
 pub const NSLOTS: i32 = 128;
-/// Messages up to this length go at once; the others are fetched by the receiver. The machine file decides in truth.
+/// Messages up to this length go immediately; the others are fetched by the receiver. The machine file actually
+/// decides.
 pub const SMALL_MESSAGE: usize = 64 * 1024;
 /// Longer messages are cut, as programs see here.
 pub const BIG_MESSAGE: usize = 128 * 1024;

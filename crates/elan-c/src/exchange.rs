@@ -29,8 +29,8 @@ fn finish(call: &str, tickets: Vec<Ticket>) {
     }
 }
 
-/// Exchanges blocks: for each member, the one that goes there and the one that comes from there. Process by process, each sends
-/// to the one so many places behind it.
+/// Exchanges blocks: for each member, the one that goes there and the one that comes from there. Process by process,
+/// each sends to the one this many places behind it.
 fn exchange(call: &str, members: &[u32], own: usize, out: &[Span], into: &[Span]) {
     let count = members.len();
     let mut tickets = Vec::with_capacity(2 * count);

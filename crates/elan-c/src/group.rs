@@ -254,7 +254,7 @@ pub fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
 
 #[call]
 unsafe extern "C" fn elan_group(_base: *mut Base, vps: *const c_uint, count: c_uint) -> *mut Group {
-    // SAFETY: the program has so many numbers there.
+    // SAFETY: the program has this many numbers there.
     let members = unsafe { super::slice(vps, count as usize) };
     let mut sorted = members.to_vec();
     sorted.sort_unstable();

@@ -85,7 +85,7 @@ fn hold<T>(place: &Mutex<T>) -> MutexGuard<'_, T> {
 /// The slice at a program's pointer; empty for a count of 0.
 ///
 /// # Safety
-/// There must be so many values, as long as the slice is used.
+/// There must be this many values, as long as the slice is used.
 unsafe fn slice<'a, T>(pointer: *const T, count: usize) -> &'a [T] {
     if count == 0 {
         return &[];
@@ -111,7 +111,7 @@ fn until(mut there: impl FnMut() -> bool) {
     }
 }
 
-/// Whether something is there, after so many looks; a negative number waits for it.
+/// Whether something is there, after this many looks; a negative number waits for it.
 fn within(how: c_long, mut there: impl FnMut() -> bool) -> bool {
     elan3::go_on();
     if there() {

@@ -145,7 +145,7 @@ unsafe extern "C" fn elan_put(
     size: usize,
     vp: c_uint,
 ) -> *mut Event {
-    // SAFETY: memory of so many bytes, which the program leaves alone until the event.
+    // SAFETY: memory of this many bytes, which the program leaves alone until the event.
     unsafe { put_event("elan_put", (from, to), size, vp, 0) }
 }
 
@@ -157,7 +157,7 @@ unsafe extern "C" fn elan_get(
     size: usize,
     vp: c_uint,
 ) -> *mut Event {
-    // SAFETY: memory of so many bytes, which the program leaves alone until the event.
+    // SAFETY: memory of this many bytes, which the program leaves alone until the event.
     unsafe { get_event("elan_get", (from, to), size, vp) }
 }
 
@@ -185,7 +185,7 @@ unsafe extern "C" fn elan_doput(
     vp: c_uint,
     _rail: c_int,
 ) -> *mut Event {
-    // SAFETY: memory of so many bytes, which the program leaves alone until the event.
+    // SAFETY: memory of this many bytes, which the program leaves alone until the event.
     unsafe { put_event("elan_doput", (from, to), size, vp, event) }
 }
 
@@ -198,7 +198,7 @@ unsafe extern "C" fn elan_doget(
     vp: c_uint,
     _rail: c_int,
 ) -> *mut Event {
-    // SAFETY: memory of so many bytes, which the program leaves alone until the event.
+    // SAFETY: memory of this many bytes, which the program leaves alone until the event.
     unsafe { get_event("elan_doget", (from, to), size, vp) }
 }
 

@@ -138,7 +138,7 @@ unsafe extern "C" fn elan_queueTx(
     size: usize,
     _rail: c_int,
 ) -> *mut Event {
-    // SAFETY: a side that this library has leaked, and so many bytes of the program.
+    // SAFETY: a side that this library has leaked, and this many bytes of the program.
     let ticket = unsafe { (*queue).send("elan_queueTx", vp, buffer, size) };
     Event::of("elan_queueTx", ticket)
 }
@@ -197,7 +197,7 @@ unsafe extern "C" fn elan_queueReq(
     buffer: *const c_void,
     size: usize,
 ) {
-    // SAFETY: a side that this library has leaked, and so many bytes of the program.
+    // SAFETY: a side that this library has leaked, and this many bytes of the program.
     let ticket = unsafe { (*queue).send("elan_queueReq", vp, buffer, size) };
     event::wait_for("elan_queueReq", ticket);
 }

@@ -76,7 +76,7 @@ unsafe extern "C" fn elan_tportTxStart(
     let all = port.number << PORT_SHIFT
         | u64::from(label) << LABEL_SHIFT
         | u64::from(tag.cast_unsigned());
-    // SAFETY: so many bytes of the program, which are copied before the call returns.
+    // SAFETY: this many bytes of the program, which are copied before the call returns.
     let bytes = unsafe { Span::new(buffer.cast(), size) };
     let ticket = native::send(vp, all, synchronous, &[bytes.bytes()]);
     port.add(count::SENT, 1);

@@ -1,8 +1,9 @@
 //! Completion queues and counters: the program looks there for ended operations, and simulated time passes while there
 //! is no such end.
 //!
-//! An MPI library waits by looking at an empty queue, or at a counter that has not changed while something is under way.
-//! Simulated time then goes on to the next report, or by a step; see [`Session::look`](rank::session::Session::look).
+//! An MPI library waits by looking at an empty queue, or at a counter that has not changed while something is under
+//! way. Simulated time then advances to the next report, or by a step; see
+//! [`Session::look`](rank::session::Session::look).
 
 #![allow(unsafe_code)] // the interface is one of C pointers
 

@@ -121,7 +121,7 @@ unsafe extern "C" fn av_remove(
     count: usize,
     _flags: u64,
 ) -> c_int {
-    // SAFETY: it is an address vector, and so many numbers lie there.
+    // SAFETY: it is an address vector, and this many numbers lie there.
     unsafe {
         let mut numbers = std::slice::from_raw_parts(numbers, count).iter();
         with_vector(av, |vector| {

@@ -132,7 +132,7 @@ unsafe extern "C" fn getopt(
 ) -> c_int {
     answer(call(FI_ADDR_UNSPEC).and_then(|call| {
         known(level, option)?;
-        // SAFETY: there is room for so many bytes.
+        // SAFETY: there is room for this many bytes.
         unsafe {
             if *length < size_of::<usize>() {
                 return Err(-FI_ETOOSMALL);
@@ -160,7 +160,7 @@ unsafe extern "C" fn setopt(
         let mut state = session.lock();
         let endpoint = &mut state.engine().endpoint;
         let bindings = endpoint.as_mut().ok_or(-FI_EOPBADSTATE)?;
-        // SAFETY: so many bytes lie there.
+        // SAFETY: this many bytes lie there.
         bindings.least_room = unsafe { value.cast::<usize>().read_unaligned() };
         Ok(0)
     })

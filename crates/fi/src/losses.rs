@@ -11,7 +11,7 @@
 //!
 //! | lost | the program's error |
 //! |---|---|
-//! | a send or receive with a tag, a collective call that Elanlib carries out and that does not block | `MPI_ERR_OTHER` from the call that ends the request |
+//! | a send or receive with a tag, a nonblocking collective call that Elanlib carries out | `MPI_ERR_OTHER` from the call that ends the request |
 //! | a short message from `MPI_Send`, which is injected | `MPI_ERR_OTHER` from the call: the provider's call fails |
 //! | the message that a probe waits for | `MPI_ERR_OTHER` from the call: the next look fails |
 //! | all else: one-sided operations, untagged messages | all ranks end |

@@ -82,7 +82,7 @@ pub struct ProgressEngine {
     pub completions: Completions,
     pub collected: Collected,
     pub atomics: Atomics,
-    /// Orders that follow from reports, with their numbers, which the rank gives when it goes on.
+    /// Orders that follow from reports, with their numbers, which the rank gives when it continues.
     pub next_orders: Vec<(u64, Order)>,
     pub probe: Probe,
     pub losses: Losses,
@@ -285,7 +285,7 @@ impl ProgressEngine {
         }
     }
 
-    /// The adapter has executed an atomic, or could not; returns whether the operation goes on.
+    /// The adapter has executed an atomic, or could not; returns whether the operation continues.
     fn fetched(&mut self, ended: Ended, word: u64) -> bool {
         let done = ended.status == Status::Done;
         let (next, goes_on) = if done {

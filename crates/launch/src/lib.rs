@@ -14,7 +14,7 @@
 //!
 //! ## More ranks
 //!
-//! A rank may start more ranks (`MPI_Comm_spawn`), a *world* with a key-value space of its own, if the run has room for
+//! A rank may start more ranks (`MPI_Comm_spawn`), a *world* with its own key-value space, if the run has room for
 //! them. The simulator gives them their places before: the ranks' library asks for these when it sees the request, and
 //! a request without places is refused ([`spawn`]).
 //!

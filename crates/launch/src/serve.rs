@@ -21,7 +21,7 @@ const LOOK: Timespec = Timespec {
     tv_nsec: 0,
 };
 
-/// Events that the loop takes at once.
+/// Events that the loop takes at a time.
 const BATCH: usize = 256;
 
 /// A run's exit code if its ranks could not be started.

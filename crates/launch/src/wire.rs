@@ -93,7 +93,7 @@ pub enum Request {
     Spawn(Spawn),
 }
 
-/// A line that is no request.
+/// A line that is not a request.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
 pub enum Foul {
     /// The line has no end.

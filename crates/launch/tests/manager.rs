@@ -76,7 +76,7 @@ fn a_barrier_waits_for_its_group() {
     assert_eq!(ask(&mut manager, 0, barrier("")), []);
     assert_eq!(ask(&mut manager, 2, barrier("")), []);
     assert_eq!(ask(&mut manager, 1, barrier("")), out(&[3, 0, 2, 1]));
-    // A later barrier is no start.
+    // A later barrier is not a start.
     assert_eq!(ask(&mut manager, 1, barrier("")), []);
     assert_eq!(manager.waiting_to_start().count(), 0);
 }
@@ -199,7 +199,7 @@ fn a_rank_starts_a_world_of_its_own() {
     assert!(manager.is_late(1) && manager.is_late(3) && !manager.is_late(4));
     let out = [2, 4, 3].map(|rank| (rank, Reply::BarrierOut));
     assert_eq!(ask(&mut manager, 3, barrier("")), out);
-    // Places serve once, and are no others' places.
+    // Places serve once, and are not others' places.
     assert_eq!(
         ask(&mut manager, 1, Request::Spawn(spawn())),
         reply(refused)

@@ -33,7 +33,7 @@ pub enum CallKind {
     TimesOut,
     /// The call only looks whether something has happened; programs repeat it again and again.
     Looks,
-    /// The call does something and ends at once, even where MPI looks after other things in it.
+    /// The call does something and ends immediately, even where MPI looks after other things in it.
     Other,
 }
 

@@ -39,7 +39,7 @@ pub enum Foul {
     /// The bytes are not an order: there is no such order, or no such atomic or collective call.
     #[error("it gave an order that no rank can give")]
     Record,
-    /// An order was given before the rank went on, or before the order that precedes it.
+    /// An order was given before the rank continued, or before the order that precedes it.
     #[error("it gave an order at {time} ps, and its time had come to {now} ps before")]
     Past {
         /// The order's time.

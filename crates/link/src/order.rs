@@ -22,7 +22,7 @@ pub enum Order {
         data: Option<u32>,
         /// Whether the send ends only when it is matched.
         synchronous: bool,
-        /// Whether the program sends in a call that does not block, and that makes a request.
+        /// Whether the program sends in a nonblocking call that makes a request.
         request: bool,
     },
     /// Send an untagged message, which is the payload.
@@ -38,7 +38,7 @@ pub enum Order {
         wanted: Wanted,
         /// The length of its buffer in bytes.
         room: u64,
-        /// Whether the program receives in a call that does not block, and that makes a request.
+        /// Whether the program receives in a nonblocking call that makes a request.
         request: bool,
     },
     /// Look for a message that has come.
@@ -162,7 +162,7 @@ pub struct CollectiveCall {
     pub combiner: Option<Combiner>,
     /// Whether by the hardware, where that serves the group.
     pub hardware: bool,
-    /// Whether the rank goes on at once, and the adapter carries the call out.
+    /// Whether the rank continues immediately, and the adapter carries the call out.
     pub posted: bool,
 }
 

@@ -16,7 +16,8 @@
 //! expected value. The ranks that a rank wakes are named in its slot, which it owns from its turn on, and they have got
 //! their turns before.
 //!
-//! All functions are written over a [`Word`], so that `tests/loom.rs` can explore their interleavings with words of its own.
+//! All functions are written over a [`Word`], so that `tests/loom.rs` can explore their interleavings with its own
+//! words.
 
 use std::time::Duration;
 
@@ -100,7 +101,8 @@ pub fn to_ranks<'a, W: Word + 'a>(
             word.give(ranks.get(next).copied().unwrap_or(NOBODY));
         }
     }
-    // The last rank first: a rank that is awake may go on at once, and the ranks that it wakes must have their turns by then.
+    // The last rank first: a rank that is awake may continue immediately, and the ranks that it wakes must have their
+    // turns by then.
     for &rank in ranks.iter().rev() {
         turn(rank).give(RANK);
     }

@@ -36,7 +36,7 @@ fn kinds_follow_from_names() {
             let (first, more) = start.split_at(1);
             let blocking = format!("MPI_{}{more}", first.to_uppercase());
             if blocking.starts_with("MPI_Bsend") {
-                continue; // the buffered send ends at once
+                continue; // the buffered send ends immediately
             }
             assert_eq!(
                 link::calls::kind(number(&blocking)),

@@ -125,7 +125,7 @@ impl Shared {
     }
 }
 
-/// All interleavings in which no more than so many threads are stopped while they could go on.
+/// All interleavings in which at most this many threads are stopped while they could continue.
 fn explore(ranks: u32, turns: u32, preemptions: usize) {
     let mut model = loom::model::Builder::new();
     model.preemption_bound = Some(preemptions);

@@ -8,7 +8,7 @@
 //!
 //! Around a call this module notes
 //! - which call it is, for messages and for the provider ([`rank::thread`]);
-//! - how long the program has computed since its last call ([`link::Compute`]): local time goes on by as much;
+//! - how long the program has computed since its last call ([`link::Compute`]): local time advances by as much;
 //! - when the call began and ended, if the run records calls ([`link::Order::Called`]).
 //!
 //! Only the outermost call of a thread counts: collective operations may consist of other calls, and the program's own

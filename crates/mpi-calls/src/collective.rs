@@ -91,7 +91,7 @@ fn call(comm: usize) -> Option<Call> {
     call_by(comm, comm::group)
 }
 
-/// A call that does not block, and has a place for its request.
+/// A nonblocking call with a place for its request.
 fn posted(comm: usize, request: usize) -> Option<Call> {
     if request == 0 {
         return None;

@@ -50,7 +50,8 @@ macro_rules! profiled {
                 const NAME: &std::ffi::CStr =
                     $crate::functions::name(concat!("P", stringify!($name), "\0").as_bytes());
                 let target = $crate::functions::target(&NEXT, NAME, $entry as *const () as usize);
-                // SAFETY: both are the function of this name, which takes so many arguments of a word each and returns an integer.
+                // SAFETY: both are the function of this name, which takes this many arguments of a word each and
+                // returns an integer.
                 let target = unsafe {
                     std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> std::ffi::c_int>(target)
                 };

@@ -173,7 +173,7 @@ pub struct GroupCall {
     pub kind: CollectiveKind,
     /// Whether by the hardware, if that serves the group.
     pub hardware: bool,
-    /// Whether the member goes on at once, and the network carries the call out.
+    /// Whether the member continues immediately, and the network carries the call out.
     pub posted: bool,
     /// The root, by its place in the group.
     pub root: u32,

@@ -4,7 +4,7 @@
 //! that are shorter than a page share pages, since a program may have thousands of short messages under way. Buffers
 //! are not cleared: their user writes all bytes that will be read.
 //!
-//! Buffers that puts write to have a kind of their own ([`Use::Sink`]). A put has ended for its sender when the other
+//! Buffers that puts write to are of a separate kind ([`Use::Sink`]). A put has ended for its sender when the other
 //! adapter has accepted its bytes, which may still lie in that adapter's input buffers and come to main memory later. A
 //! sink is never read and has no other use, so bytes that come late are harmless.
 

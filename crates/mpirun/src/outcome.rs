@@ -14,7 +14,7 @@ use workload::{FaultRow, LinkRow};
 pub enum End {
     /// All ranks have left MPI.
     Finished,
-    /// A rank died before it had left MPI; if the others went on, they have ended, too.
+    /// A rank died before it had left MPI; if the others continued, they have ended, too.
     Died,
     /// A rank's host stopped.
     Stopped,
@@ -34,7 +34,7 @@ pub enum End {
     Foul,
     /// A process has initialised an MPI that has no part in the run.
     Stray,
-    /// A rank ended without having attached, while others had or went on.
+    /// A rank ended without having attached, while others had attached or continued.
     Absent,
 }
 
@@ -101,7 +101,7 @@ pub struct Outcome {
     pub waiting: Vec<Waiting>,
     /// The rank that died, or that broke the link's rules.
     pub rank: Option<u32>,
-    /// Ranks that died while others went on, the first one first.
+    /// Ranks that died while others continued, the first one first.
     pub dead: Vec<Dead>,
     /// The first rank operation that was lost in failed parts of the machine, and why.
     pub lost: Option<String>,

@@ -266,7 +266,7 @@ impl Tape {
         self.time = self.time.saturating_sub(std::mem::take(&mut self.polled));
     }
 
-    /// Local time goes on to a moment, without the processor.
+    /// Local time advances to a moment, without the processor.
     fn advance(&mut self, at: Time) {
         let ns = self.round(at.saturating_sub(self.time));
         if ns > 0 {

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 /// How often the watch looks while the simulator waits for ranks.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(100);
 
-/// How often it looks while there is always a rank that goes on: a look at all processes takes a while.
+/// How often it looks while there is always a rank that continues: a look at all processes takes a while.
 const LONG: Duration = Duration::from_millis(500);
 
 /// How long the run may go on after a process has ended without having attached: if it failed, mpiexec ends the others.
@@ -42,7 +42,7 @@ pub(crate) enum Trouble {
 }
 
 pub(crate) struct Watch {
-    /// Whether a rank that ends is no trouble, since the others go on.
+    /// Whether a rank that ends is harmless, since the others go on.
     pub keep_going: bool,
     pub cancel: Arc<AtomicBool>,
     pub launcher: u32,

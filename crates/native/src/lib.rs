@@ -341,7 +341,7 @@ pub fn look() {
     session.step(&mut state);
 }
 
-/// The simulated processor works for so many picoseconds.
+/// The simulated processor works for this many picoseconds.
 pub fn work(time: u64) {
     let session = session();
     session.sleep_until(session.now().saturating_add(time));

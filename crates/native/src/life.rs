@@ -30,7 +30,7 @@ fn begin() -> &'static Session {
     if session::is_kept() {
         // The program's handlers that run when it exits, after ours.
         eprintln!("elanite: the rank has left the simulation, since its process exits");
-        // SAFETY: it ends the process at once.
+        // SAFETY: it ends the process immediately.
         unsafe { libc::_exit(1) };
     }
     if std::env::var_os(link::PATH_VARIABLE).is_none() {
@@ -143,7 +143,7 @@ fn end(code: c_int) -> ! {
     vanish(code)
 }
 
-/// The process is gone at once, and the rank does not leave the simulation in order.
+/// The process is gone immediately, and the rank does not leave the simulation in order.
 pub fn vanish(code: c_int) -> ! {
     loop {
         // SAFETY: it ends the process.

@@ -51,7 +51,7 @@ unsafe extern "C-unwind" fn gethostname(name: *mut c_char, room: size_t) -> c_in
     let Some(node) = own() else {
         return next!(GETHOSTNAME, fn(name => *mut c_char, room => size_t) -> c_int, -1);
     };
-    // SAFETY: the caller has room for so many characters.
+    // SAFETY: the caller has room for this many characters.
     if unsafe { write(&node.name(), name, room) } {
         return 0;
     }

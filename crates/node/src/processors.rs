@@ -89,7 +89,7 @@ unsafe fn read(node: &Node, thread: pthread_t, size: usize, mask: *mut u8) -> c_
     if size < length(node) || !size.is_multiple_of(WORD) {
         return libc::EINVAL;
     }
-    // SAFETY: the caller has room for so many bytes.
+    // SAFETY: the caller has room for this many bytes.
     let room = unsafe { std::slice::from_raw_parts_mut(mask, size) };
     room.fill(0);
     for (to, from) in room.iter_mut().zip(mask_of(node, thread)) {
@@ -100,7 +100,7 @@ unsafe fn read(node: &Node, thread: pthread_t, size: usize, mask: *mut u8) -> c_
 
 /// Keeps a thread's mask; the error number.
 unsafe fn keep(node: &Node, thread: pthread_t, size: usize, mask: *const u8) -> c_int {
-    // SAFETY: the caller has so many bytes.
+    // SAFETY: the caller has this many bytes.
     let Some(part) = within(node, unsafe { std::slice::from_raw_parts(mask, size) }) else {
         return libc::EINVAL;
     };
@@ -150,7 +150,7 @@ extern "C-unwind" fn get_nprocs_conf() -> c_int {
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sched_getaffinity(pid: pid_t, size: size_t, mask: *mut u8) -> c_int {
     match own() {
-        // SAFETY: the caller's mask has so many bytes.
+        // SAFETY: the caller's mask has this many bytes.
         Some(node) if is_own(pid) => result(unsafe { read(node, own_thread(), size, mask) }),
         _ => next!(GET, fn(pid => pid_t, size => size_t, mask => *mut u8) -> c_int, -1),
     }
@@ -159,7 +159,7 @@ unsafe extern "C-unwind" fn sched_getaffinity(pid: pid_t, size: size_t, mask: *m
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sched_setaffinity(pid: pid_t, size: size_t, mask: *const u8) -> c_int {
     match own() {
-        // SAFETY: the caller's mask has so many bytes.
+        // SAFETY: the caller's mask has this many bytes.
         Some(node) if is_own(pid) => result(unsafe { keep(node, own_thread(), size, mask) }),
         _ => next!(SET, fn(pid => pid_t, size => size_t, mask => *const u8) -> c_int, -1),
     }
@@ -172,7 +172,7 @@ unsafe extern "C-unwind" fn pthread_getaffinity_np(
     mask: *mut u8,
 ) -> c_int {
     match own() {
-        // SAFETY: the caller's mask has so many bytes.
+        // SAFETY: the caller's mask has this many bytes.
         Some(node) => unsafe { read(node, thread, size, mask) },
         None => next!(GET_THREAD, fn(thread => pthread_t, size => size_t, mask => *mut u8)),
     }
@@ -185,7 +185,7 @@ unsafe extern "C-unwind" fn pthread_setaffinity_np(
     mask: *const u8,
 ) -> c_int {
     match own() {
-        // SAFETY: the caller's mask has so many bytes.
+        // SAFETY: the caller's mask has this many bytes.
         Some(node) => unsafe { keep(node, thread, size, mask) },
         None => next!(SET_THREAD, fn(thread => pthread_t, size => size_t, mask => *const u8)),
     }
@@ -200,7 +200,7 @@ unsafe extern "C-unwind" fn pthread_attr_setaffinity_np(
 ) -> c_int {
     match own() {
         Some(_) if mask.is_null() || size == 0 => 0,
-        // SAFETY: the caller has so many bytes.
+        // SAFETY: the caller has this many bytes.
         Some(node) => match within(node, unsafe { std::slice::from_raw_parts(mask, size) }) {
             Some(_) => 0,
             None => libc::EINVAL,

@@ -1,4 +1,4 @@
-//! Whether the program repeats itself, so that it makes the same calls for ever unless somebody else acts.
+//! Whether the program repeats itself, so that it makes the same calls for ever unless others act.
 //!
 //! The simulator asks this only while no rank has had a pending message for some time ([`link::Simulator::observe`]),
 //! so that the program has no cost otherwise. At each MPI call the program's *state* is then taken: the registers that

@@ -69,7 +69,7 @@ use std::ffi::{c_int, c_void};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Puts up to this length return at once: Elanlib copies them into the adapter (`LIBELAN_PUTGET_SMALLPUTSIZE`).
+/// Puts up to this length return immediately: Elanlib copies them into the adapter (`LIBELAN_PUTGET_SMALLPUTSIZE`).
 const SMALL: usize = 64;
 
 /// How far the program has come.

@@ -53,7 +53,7 @@ pub fn begin() {
 }
 
 impl Event {
-    /// Primes the event; whether it occurs at once, since it has been set often enough before.
+    /// Primes the event; whether it occurs immediately, since it has been set often enough before.
     fn prime(&mut self, count: i64) -> bool {
         self.count += count;
         self.occurred = self.count <= 0;
@@ -197,7 +197,7 @@ unsafe extern "C" fn elan3_waitevent_blk(
     until(|| unsafe { words::is_set(block.add(DONE).cast()) });
 }
 
-/// An event that has occurred starts the DMA at once.
+/// An event that has occurred starts the DMA immediately.
 #[call]
 extern "C" fn elan3_waitdmaevent(_ctx: *mut Context, descriptor: c_ulong, at: c_ulong) {
     with(at, |event| {

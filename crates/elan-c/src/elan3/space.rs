@@ -42,7 +42,7 @@ static SPACE: Mutex<Space> = Mutex::new(Space {
 });
 
 impl Space {
-    /// Where the context's address is in the process, if so many bytes are mapped there in one piece.
+    /// Where the context's address is in the process, if this many bytes are mapped there in one piece.
     fn find(&self, elan: u64, size: u64) -> Option<(usize, c_int)> {
         let holds = |one: &&Mapping| one.elan <= elan && elan + size <= one.elan + one.size;
         let found = self.mappings.iter().find(holds)?;
@@ -249,7 +249,7 @@ unsafe extern "C" fn elan3_read32_sdram(_sdram: *mut c_void, from: c_ulong) -> u
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn elan3_zero_byte_sdram(_sdram: *mut c_void, to: c_ulong, size: c_uint) {
-    // SAFETY: adapter memory, which is memory of the process, with room for so many bytes.
+    // SAFETY: adapter memory, which is memory of the process, with room for this many bytes.
     unsafe { pointer(to).write_bytes(0, size as usize) };
 }
 

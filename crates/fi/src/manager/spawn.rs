@@ -38,7 +38,7 @@ fn count(request: &[u8]) -> Option<u32> {
         .filter(|&count| count > 0)
 }
 
-/// Has the simulator start so many ranks; returns the first one.
+/// Has the simulator start this many ranks; returns the first one.
 fn order(session: &Session, count: u32) -> Option<u32> {
     let mut first = [0; 4];
     // SAFETY: the order has ended when this function returns.

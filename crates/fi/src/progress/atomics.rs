@@ -195,7 +195,8 @@ impl Atomics {
         Some(request.begin())
     }
 
-    /// The adapter has found a word. Returns the next order, and whether the operation goes on; else it ends with this word.
+    /// The adapter has found a word. Returns the next order, and whether the operation continues; else it ends with
+    /// this word.
     pub fn found(&mut self, id: u64, word: u64) -> (Option<Step>, bool) {
         let Some(&(place, compared)) = self.under_way.get(&id) else {
             return (None, false);

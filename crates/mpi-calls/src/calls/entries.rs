@@ -23,7 +23,8 @@ macro_rules! pass {
             Err(_) => panic!("a name"),
         };
         let next = find(&NEXT, NAME);
-        // SAFETY: it is the function of this name, which takes so many arguments of a word each and returns an integer.
+        // SAFETY: it is the function of this name, which takes this many arguments of a word each and returns an
+        // integer.
         let next = unsafe { std::mem::transmute::<usize, extern "C" fn($($word: usize),*) -> c_int>(next) };
         around(NUMBER, || {
             let done: Option<c_int> = $done;

@@ -23,8 +23,8 @@ pub extern "C" fn MPI_Comm_set_errhandler(comm: usize, handler: usize) -> c_int 
     result
 }
 
-/// Posts a receive, by which the provider learns where requests have their errors. The receive ends at once, and takes no
-/// simulated time.
+/// Posts a receive, by which the provider learns where requests have their errors. The receive ends immediately, and
+/// takes no simulated time.
 fn learn(comm: usize) {
     let Some(session) = session::get() else {
         return;

@@ -111,7 +111,7 @@ impl Abi {
         }
     }
 
-    /// Whether a handle is no communicator, or `MPI_COMM_NULL`.
+    /// Whether a handle is not a communicator, or is `MPI_COMM_NULL`.
     pub fn is_no_comm(self, comm: usize) -> bool {
         match self {
             // Two bits have the kind of handle, four the kind of object.
@@ -120,7 +120,7 @@ impl Abi {
         }
     }
 
-    /// Whether a handle is no type, or `MPI_DATATYPE_NULL`.
+    /// Whether a handle is not a type, or is `MPI_DATATYPE_NULL`.
     pub fn is_no_type(self, datatype: usize) -> bool {
         match self {
             Abi::Mpich => datatype & 0x3c00_0000 != 0x0c00_0000 || datatype >> 30 == 0,

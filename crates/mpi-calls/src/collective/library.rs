@@ -144,7 +144,7 @@ pub fn pack(
     comm: usize,
 ) -> Result<(), c_int> {
     let mut place = 0;
-    // SAFETY: the buffer of a call that has so many elements, and the room of the other.
+    // SAFETY: the buffer of a call that has this many elements, and the room of the other.
     let error = unsafe {
         pack_c(
             from,

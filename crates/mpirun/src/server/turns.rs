@@ -35,7 +35,7 @@ pub(super) struct Turns {
     pub wrong: RefCell<Option<Wrong>>,
     /// The rank that has broken the rules, and how, if [`Trouble::Foul`] is the trouble.
     pub foul: RefCell<Option<(u32, Foul)>>,
-    /// The moment from which each rank went on last.
+    /// The moment from which each rank continued last.
     since: RefCell<Vec<Time>>,
     /// Ranks that the simulation must not leave behind, each with a moment.
     out: RefCell<BTreeMap<(Time, u32), Out>>,
@@ -46,14 +46,15 @@ pub(super) struct Turns {
 
 /// Why simulated time may not pass a rank's moment.
 enum Out {
-    /// The rank goes on from it. Holds the rank's turn, if that has been taken before its time.
+    /// The rank continues from it. Holds the rank's turn, if that has been taken before its time.
     Runs(Option<Turn>),
     /// The rank has left MPI a while before, and may come back at this moment.
     Away,
 }
 
-/// The least time that a rank is away from MPI, whenever it comes back: the process manager needs it to let the rank in. If it
-/// were too long, only ranks that come back at once would wait; if it were short, ranks would exit one after the other.
+/// The least time that a rank is away from MPI, whenever it comes back: the process manager needs it to let the rank
+/// in. If it were too long, only ranks that come back immediately would wait; if it were short, ranks would exit one
+/// after the other.
 const AWAY: Time = Time::from_ms(1);
 
 /// The watch looks after which a rank that does not give its turn away is examined more closely, and the consecutive
@@ -124,7 +125,8 @@ impl Turns {
         self.gate().is_some()
     }
 
-    /// Waits until the first rank that may come back has come back, or its process exits. A rank that comes back goes on.
+    /// Waits until the first rank that may come back has come back, or its process exits. A rank that comes back
+    /// continues.
     pub fn open_gate(&self) -> Result<Option<u32>, Trouble> {
         let Some((moment, rank)) = self.gate() else {
             return Ok(None);
@@ -348,7 +350,7 @@ impl Turns {
         Ok(())
     }
 
-    /// Gives a rank a report. The part that does not fit travels in turns of its own. Dead ranks get no reports.
+    /// Gives a rank a report. The part that does not fit travels in separate turns. Dead ranks get no reports.
     fn tell(&self, rank: u32, report: &Delivery, bytes: &[u8]) -> Result<(), Trouble> {
         let bytes = [bytes];
         let mut payload = Payload::new(&bytes);

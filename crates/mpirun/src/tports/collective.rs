@@ -6,8 +6,7 @@
 //! | broadcast | `elan_hbcast` | `elan_bcast` |
 //! | reduction | `elan_reduce` | `elan_reduce` |
 //!
-//! Barriers and broadcasts that do not block are posted ([`libelan::elan::posted`]), where each member has its own
-//! node.
+//! Nonblocking barriers and broadcasts are posted ([`libelan::elan::posted`]), where each member has its own node.
 //!
 //! Broadcasts want a buffer at the same address in all members, as in programs for Elanlib. All processes in the run
 //! have a memory *window* at one address, which is mapped with the first group. A call takes a part of the window that

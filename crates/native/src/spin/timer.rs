@@ -41,7 +41,7 @@ pub fn begin() {
     }
 }
 
-/// The slow timer rings after so much processor time, again and again.
+/// The slow timer rings after this much processor time, repeatedly.
 fn every(period: u64) {
     PERIOD.store(period, Ordering::Relaxed);
     SLOW.arm(period, period);

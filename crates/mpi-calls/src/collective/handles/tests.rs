@@ -36,11 +36,11 @@ fn reductions_are_those_that_mpi_defines() {
         });
         let right = [
             [true, true, true, true, false],
-            // Addresses are no truth values.
+            // Addresses are not truth values.
             [true, true, false, true, false],
             [true, true, false, false, false],
             [false, false, false, true, false],
-            // Characters are no numbers.
+            // Characters are not numbers.
             [false; 5],
         ];
         assert_eq!(defined, right, "{abi:?}");

@@ -39,7 +39,7 @@ impl Process {
         self.result_of(id)
     }
 
-    /// Begins a call that does not block.
+    /// Begins a nonblocking call.
     fn post(&mut self, call: Call, bytes: &[u8]) -> u64 {
         self.start(call, true, bytes)
     }
@@ -298,7 +298,7 @@ fn bytes_come_right_in_groups_of_all_kinds() {
     }
 }
 
-/// Calls that do not block, several at a time and among others, in all ways; computation goes on meanwhile.
+/// Nonblocking calls, several at a time and among others, in all ways; computation continues meanwhile.
 #[test]
 fn calls_that_do_not_block_end_while_the_rank_computes() {
     for (network, memory) in [

@@ -36,7 +36,7 @@ pub struct Process {
     pub queues: BTreeMap<u64, VecDeque<Vec<u8>>>,
 }
 
-/// The wait for a report, with all that the rank goes on for.
+/// The wait for a report, with all reports for which the rank continues.
 pub const FOR_WRITES: Wait = Wait::Report(Patience {
     writes: true,
     ..Patience::until(NEVER)
