@@ -28,9 +28,9 @@ pub struct FaultGrid {
     pub node: Option<Sweep<u32>>,
     /// A rail: all its adapters and switches. Beside another part: that part's rail.
     pub rail: Option<Sweep<u32>>,
-    /// How many `links` fail; all if not given.
+    /// How many of `links` fail; all if not given.
     pub count: Option<Sweep<u32>>,
-    /// Which `links` fail, if `count` limits them; random if not given.
+    /// Which of `links` fail, if `count` is given; random if not given.
     pub pick: Option<Sweep<Pick>>,
     /// The probability that a bit arrives wrong over a link, 0 to 1e-3.
     pub bit_error_rate: Option<Sweep<f64>>,

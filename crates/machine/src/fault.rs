@@ -36,9 +36,9 @@ pub struct Fault {
     pub node: Option<u32>,
     /// A rail: all its adapters and switches. Beside another part: that part's rail.
     pub rail: Option<u32>,
-    /// How many `links` fail; all if not given.
+    /// How many of `links` fail; all if not given.
     pub count: Option<u32>,
-    /// Which `links` fail, if `count` limits them; random if not given.
+    /// Which of `links` fail, if `count` is given; random if not given.
     pub pick: Option<Pick>,
     /// The probability that a bit arrives wrong over a link, 0 to 1e-3.
     pub bit_error_rate: Option<f64>,

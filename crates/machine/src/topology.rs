@@ -45,7 +45,7 @@ pub struct Topology {
     /// two ends; without nodes, `terminals` gives the nodes per switch.
     pub cables: Option<Param<String>>,
     /// For a graph: the switches from which all links lead down, which a packet never leaves upwards again; in a tree,
-    /// the top switches. If not given, the switch with the least greatest distance to another one.
+    /// the top switches. If not given, the switch that minimises the greatest distance to another one.
     pub roots: Option<Param<Vec<String>>>,
     /// For a graph: the file with its forwarding tables, relative to the machine file. The tables are read with the
     /// machine file, and become `routes`.
@@ -73,7 +73,7 @@ pub struct Topology {
     /// For a dragonfly: number of links from each switch to other groups. For a Megafly: from each spine.
     pub global: Option<Param<u32>>,
     /// For a dragonfly or a Megafly: number of groups. A group's links to others, `group` times `global`, must be a
-    /// multiple of `groups` - 1, the multiplier being the number of links between every two groups.
+    /// multiple of `groups` - 1: the quotient is the number of links between every two groups.
     pub groups: Option<Param<u32>>,
     /// For a Slim Fly or a Polar Fly: the prime from which the graph is made.
     pub order: Option<Param<u32>>,
