@@ -39,8 +39,8 @@ pub struct Config {
     /// A link's credit delay in cycles, by level: a buffer place that a flit leaves in cycle `T` is free for the link's sender
     /// from cycle `T + credit_delay` on. Each `1..=1023`; an empty list stands for one cycle on all levels.
     pub credit_delay: Vec<u32>,
-    /// A link's pace, by level; an empty list stands for the full pace on all levels. The link's header delay is longer by its
-    /// pace's serialisation, and no more than [`MAX_HOP_DELAY`] with it.
+    /// A link's pace, by level; an empty list stands for the full pace on all levels. The link's header delay is longer by the
+    /// serialisation of its pace, and no more than [`MAX_HOP_DELAY`] with it.
     pub pace: Vec<Pace>,
     /// Links that differ from those on their level.
     pub differing: BTreeMap<LinkId, Differing>,
@@ -114,7 +114,7 @@ pub struct Faults {
     /// Bits in an acknowledgement on a link.
     pub token_bits: u32,
     /// The probability that a bit arrives wrong, for each link with bit errors; each from 0 to [`MAX_BIT_ERROR_RATE`]. A link
-    /// that is not listed makes no errors. A cable's two links are listed one by one.
+    /// that is not listed makes no errors. The two links of a cable are listed one by one.
     pub bit_error_rates: Vec<(LinkId, f64)>,
     /// The seed for the bit error draws.
     pub seed: u64,
@@ -158,13 +158,13 @@ impl Config {
     }
 
     /// Whether the network has hardware broadcasts, as the Quadrics networks have: a tree with switches that hold a packet's
-    /// circuit until its end, and so can combine all destinations' answers (petrini2001). The movers serve broadcasts in any
-    /// tree.
+    /// circuit until its end, and so can combine the answers of all destinations (petrini2001). The movers serve broadcasts in
+    /// any tree.
     pub fn has_broadcasts(&self) -> bool {
         self.topology.as_tree().is_some() && !self.circuit.ends_with_the_tail()
     }
 
-    /// A link's credit delay on a level, in cycles.
+    /// The credit delay of a link on a level, in cycles.
     pub fn credit_delay(&self, level: usize) -> u32 {
         if self.credit_delay.is_empty() {
             1
@@ -173,7 +173,7 @@ impl Config {
         }
     }
 
-    /// A link's pace on a level.
+    /// The pace of a link on a level.
     pub fn pace(&self, level: usize) -> Pace {
         self.pace.get(level).copied().unwrap_or(Pace::FULL)
     }

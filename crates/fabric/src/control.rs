@@ -18,7 +18,7 @@
 //!
 //! A packet may ask that its destination be notified when the EOP arrives ([`Notice::Ended`]), and whether the EOP commits or
 //! aborts the packet's request: the network conditional in the hardware barrier (public Elan3 headers). Packets may go to a
-//! node range (`control::broadcast`). The links' channels may be divided into traffic classes (`control::classes`).
+//! node range (`control::broadcast`). Link channels may be divided into traffic classes (`control::classes`).
 //!
 //! With [`Circuit::UntilDelivered`] all channels are free one cycle after delivery, with [`Circuit::Wormhole`] and
 //! [`Circuit::CutThrough`] each channel one cycle more than its link's credit delay after the next link (or the node) has taken
@@ -224,7 +224,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.queue(spec.source, spec.traffic_class)
     }
 
-    /// A traffic class's packets at an adapter.
+    /// The packets of a traffic class at an adapter.
     #[inline]
     fn queue(&self, node: Place, traffic_class: u8) -> QueueId {
         if !R::CLASSED {

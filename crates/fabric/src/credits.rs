@@ -22,7 +22,7 @@
 
 use crate::{Circuit, Config, Cycle};
 
-/// The links' flow control on one level, for a stream with one packet length.
+/// The flow control on the links of one level, for a stream with one packet length.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Credits {
     /// Channels that the stream may hold at a time: those in its traffic class, and no more than an adapter has packets in

@@ -1,4 +1,4 @@
-//! The cut: each adapter's, switch's and link's region.
+//! The cut: the region of each adapter, switch and link.
 
 use crate::topology::{End, Wiring};
 use crate::{Circuit, Config, Cycle, LinkId, Place, SwitchId, table};

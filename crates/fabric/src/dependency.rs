@@ -21,7 +21,7 @@ use std::sync::Arc;
 /// Positions in the largest machine for which all node pairs are followed.
 const MOST: u32 = 32;
 
-/// A channel class's vertex: its number among all links' classes.
+/// The vertex of a channel class: its number among the classes of all links.
 type Vertex = u32;
 
 /// An edge, from a held class to an awaited one.
@@ -32,7 +32,7 @@ type Edge = (Vertex, Vertex);
 pub struct DependencyCycle {
     /// The channels.
     pub channels: Vec<ChannelClass>,
-    /// Their links' ends, for messages.
+    /// The ends of their links, for messages.
     names: Vec<(String, String)>,
     /// Whether the channels belong to the small machine that stands for a large one.
     of_model: bool,
@@ -199,7 +199,7 @@ impl<'a> Follower<'a> {
     }
 
     /// Finds the links that packets may take from the switches to which they have come; at their nodes there are none. Returns
-    /// the channels' class.
+    /// the class of the channels.
     fn find_next(&mut self, header: impl Fn(SwitchId, LinkId) -> Header) -> Option<u32> {
         self.next.clear();
         let mut class = None;

@@ -48,7 +48,7 @@ pub struct ChannelId(u32);
 )]
 pub struct GroupId(u32);
 
-/// A traffic class's packets at an adapter.
+/// The packets of a traffic class at an adapter.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
 pub struct QueueId(u32);
 

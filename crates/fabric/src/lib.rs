@@ -15,8 +15,8 @@
 //! The fabric counts time in integer cycles, each for one flit on a link (`QsNET`: 2 bytes at 400 MB/s, 5 ns); links may be
 //! slower ([`pace`]). A flit that is sent over a link in cycle `s` is at the other end in `s + D`, `D` being the link's
 //! *delay*, at least 1 (`QsNET`: 11 cycles, wire and switch). A place in the buffer behind the link that a flit leaves in `s`
-//! is free for the link's sender in `s + C`, `C` being the link's *credit delay*, at least 1 (`QsNET`: 1). The following
-//! happens in cycle `T`, with both movers.
+//! is free for the sender in `s + C`, `C` being the link's *credit delay*, at least 1 (`QsNET`: 1). The following happens in
+//! cycle `T`, with both movers.
 //!
 //! *Phase 0, control.* First all events that are due in `T` happen, in any order:
 //!
@@ -70,7 +70,7 @@
 //! | `credits` | the link rate that flow control sustains |
 //! | `regions`, `cut` | the network in regions, for several threads; where it is cut |
 //! | [`motion`] | the flit movers |
-//! | `records` | both planes' link and channel records |
+//! | `records` | the link and channel records of both planes |
 //! | `config`, `mechanism`, [`pace`] | parameters, mechanisms by name, link rates |
 //! | `id`, `table`, `hash`, `prefetch` | identifiers, record tables, hash, prefetching |
 //!

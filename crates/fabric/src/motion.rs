@@ -270,8 +270,8 @@ pub(crate) struct Wiring {
     pub share_burst: u64,
 }
 
-/// Successive nodes' sharing phases differ by this many cycles, so that nodes do not pause in step. The number is prime: for up
-/// to as many nodes as the period has cycles all phases differ, unless the period is a multiple of this prime.
+/// The sharing phases of successive nodes differ by this many cycles, so that nodes do not pause in step. The number is prime:
+/// for up to as many nodes as the period has cycles all phases differ, unless the period is a multiple of this prime.
 const PHASE_STEP: u64 = 7919;
 
 impl Wiring {
@@ -323,7 +323,7 @@ mod tests {
     use super::PHASE_STEP;
     use std::collections::BTreeSet;
 
-    /// The published period, 185 cycles, has room for 64 nodes' phases, and no two nodes have the same phase.
+    /// The published period, 185 cycles, has room for the phases of 64 nodes, and no two nodes have the same phase.
     #[test]
     fn no_two_nodes_of_a_machine_pause_in_step() {
         let phases: BTreeSet<u64> = (0..64).map(|node| PHASE_STEP * node % 185).collect();

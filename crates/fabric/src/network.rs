@@ -66,8 +66,8 @@ pub trait Network {
     /// Takes back one [`cut`](Self::cut) on a cable, from cycle `at` on.
     fn repair(&mut self, at: Cycle, link: LinkId);
 
-    /// From cycle `at` on all sources' routing tables list exactly the cables that are dead in this cycle, until they learn
-    /// again.
+    /// From cycle `at` on the routing tables of all sources list exactly the cables that are dead in this cycle, until they
+    /// learn again.
     fn learn(&mut self, at: Cycle);
 
     /// Whether a link's cable is dead.

@@ -1,7 +1,7 @@
 //! # Pace: links that are slower than a flit a cycle
 //!
-//! The fabric's cycle is a flit at the fastest link's rate. A link with [`Pace`] `p / q` moves `p` flits in `q` cycles: it is
-//! busy with each flit for `q / p` cycles, in which it moves no other flit and pays no token.
+//! The fabric's cycle is a flit at the rate of the fastest link. A link with [`Pace`] `p / q` moves `p` flits in `q` cycles: it
+//! is busy with each flit for `q / p` cycles, in which it moves no other flit and pays no token.
 //!
 //! * *Spacing.* After a flit or a token in cycle `t` the link is *ready* again in `t + n`, with `n` one of the two whole
 //!   numbers next to `q / p`. The division's rest is carried to the next flit, so that a link that is never idle moves exactly

@@ -1,8 +1,8 @@
 //! A hint to the processor: the records that will be needed soon.
 //!
-//! A large network's records do not fit into the processor's nearest memory, and a run spends most time waiting for them. A
-//! cycle's events are known as a list, so that the next events' records can be requested while the present one is handled. A
-//! hint changes no result.
+//! The records of a large network do not fit into the processor's nearest memory, and a run spends most time waiting for them.
+//! The events of a cycle are known as a list, so that the records of the next events can be requested while the present one is
+//! handled. A hint changes no result.
 
 /// From this link count on a network's records do not fit into a second-level cache of 2 MB; with 1,024 nodes they do.
 pub(crate) const FAR: usize = 1 << 15;

@@ -1,6 +1,6 @@
 //! # Link records: one cache line each
 //!
-//! A large network's run waits for memory. A packet crosses some ten links; both planes look at each link several times, and
+//! A run of a large network waits for memory. A packet crosses some ten links; both planes look at each link several times, and
 //! meanwhile the processor's nearest memory has evicted it. So one record of 64 bytes, a cache line, holds all link data that
 //! the control plane and the mover need for each packet, and a half-line record holds the same for a channel.
 //!
@@ -113,10 +113,10 @@ pub(crate) struct Channel<C> {
 
 /// A mover's state, as the records hold it.
 pub(crate) trait State {
-    /// A link's state, in the link's record.
+    /// The state of a link, in its record.
     type Link: Copy + Send + Sync + Zeroable;
 
-    /// A channel's state, in the channel's record.
+    /// The state of a channel, in its record.
     type Channel: Copy + Send + Sync + Zeroable;
 
     /// A link at rest.
@@ -125,7 +125,7 @@ pub(crate) trait State {
     /// A channel that is free.
     fn closed(&self) -> Self::Channel;
 
-    /// Records behind those for the links' channels, for the mover's own use.
+    /// Records behind those of the link channels, for the mover's own use.
     fn ends(&self) -> Vec<Self::Channel> {
         Vec::new()
     }

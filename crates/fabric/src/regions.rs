@@ -15,8 +15,8 @@
 //!
 //! *Windows.* No message is due earlier than the least header delay or credit delay on the links between regions, and the EOP
 //! takes as long to the first such link. Regions execute this many cycles, a *window*, between two meetings, unless stopped
-//! earlier: where the nodes run on their regions' threads ([`Network::run`](crate::Network::run)). Nodes elsewhere need notices
-//! immediately, so that [`Network::advance`](crate::Network::advance) stops after each cycle.
+//! earlier: where the nodes run on the threads of their regions ([`Network::run`](crate::Network::run)). Nodes elsewhere need
+//! notices immediately, so that [`Network::advance`](crate::Network::advance) stops after each cycle.
 //!
 //! An adapter and its switch are in one region. So injection, delivery, the shared memory port, arbitration and all switch
 //! choices look at one region.

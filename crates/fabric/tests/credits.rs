@@ -1,4 +1,4 @@
-//! The credits' closed form ([`fabric::Credits`]) against the simulator: one stream over one switch.
+//! The closed form of credits ([`fabric::Credits`]) against the simulator: one stream over one switch.
 
 use crate::common;
 
@@ -149,7 +149,7 @@ fn a_round_trip_sustains_a_buffer_of_flits() {
     assert!(starved > 40 && whole > 40, "{starved} starved, {whole} not");
 }
 
-/// Held circuits are limited by the packet's way and its acknowledgement's way.
+/// Held circuits are limited by the way of the packet and of its acknowledgement.
 #[test]
 fn held_circuits_limit_streams() {
     for circuit in [Circuit::UntilDelivered, Circuit::UntilAcknowledged] {

@@ -10,7 +10,7 @@ use fabric::topology::graph::Plan;
 use fabric::{SwitchId, Ways, Wiring, find_cycle};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-/// By switch: its cables' other ends, which are all different.
+/// By switch: the other ends of its cables, which are all different.
 fn joined(plan: &Plan) -> Vec<BTreeSet<u32>> {
     let mut joined = vec![BTreeSet::new(); plan.switches.len()];
     for &(a, b) in &plan.cables {

@@ -99,7 +99,7 @@ fn times(record: &PacketRecord) -> (Cycle, Cycle, Cycle, Ack) {
     (injected, delivered, acknowledged, ack)
 }
 
-/// The destinations' notices: cycle, node, kind.
+/// The notices to the destinations: cycle, node, kind.
 fn news(bench: &Bench) -> Vec<(Cycle, u32, &'static str)> {
     let news = bench.heard.iter().filter_map(|heard| match *heard {
         Heard::Delivered(at, node, _) => Some((at, node.get(), "delivered")),

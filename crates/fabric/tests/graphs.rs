@@ -41,7 +41,7 @@ fn as_plan(tree: &FatTree) -> Plan {
     }
 }
 
-/// Links on the ways between two places, both nodes' links included: all plans lead over equally many.
+/// Links on the ways between two places, the links of both nodes included: all plans lead over equally many.
 fn distance(routing: &Forwarding, from: Place, to: Place) -> u32 {
     let plans = routing.plans(from, to).into_iter();
     let mut lengths = plans.map(|plan| routing.path_of(from, to, plan).len() as u32);
@@ -50,7 +50,7 @@ fn distance(routing: &Forwarding, from: Place, to: Place) -> u32 {
     first
 }
 
-/// The greatest and the average distance between nodes at different switches, the nodes' own links included.
+/// The greatest and the average distance between nodes at different switches, their own links included.
 fn reach(routing: &Forwarding) -> (u32, f64) {
     let (mut longest, mut sum, mut pairs) = (0, 0, 0);
     for from in Place::all(routing.wiring().nodes()) {
@@ -184,8 +184,8 @@ fn trees_have_one_way() {
     assert_eq!(check(&row).0, 8);
 }
 
-/// A graph with a fat tree's top switches as roots has the fat tree's ways: the same distances, and as many different ways as
-/// there are nearest common ancestors. With one root all packets would go through it.
+/// A fat tree as a graph, with the top switches as roots, has the ways of the fat tree: the same distances, and as many
+/// different ways as there are nearest common ancestors. With one root all packets would go through it.
 #[test]
 fn fat_trees_as_graphs() {
     for tree in [

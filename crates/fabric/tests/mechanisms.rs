@@ -111,8 +111,8 @@ fn adaptive_ascent_takes_the_least_loaded_link() {
     );
 }
 
-/// A fixed ascent always takes the same link: the link with the destination's last digit, or the link with the source's number
-/// in its switch.
+/// A fixed ascent always takes the same link: the link with the last digit of the destination, or the link with the number of
+/// the source in its switch.
 #[test]
 fn a_fixed_ascent_always_takes_the_same_link() {
     for ascent in [Ascent::Deterministic, Ascent::SourceFixed] {

@@ -116,7 +116,7 @@ fn a_cable_may_differ_from_those_of_its_level() {
     }
 }
 
-/// The acknowledgement takes the links' delays, serialisation included.
+/// The acknowledgement takes the link delays, serialisation included.
 #[test]
 fn acknowledgements_take_the_delays_of_slow_links() {
     for config in both(&two_leaves([pace(1, 4), Pace::FULL])) {

@@ -113,7 +113,7 @@ fn moved(
     moved.collect()
 }
 
-/// All notices about some packets, and some links' counters.
+/// All notices about some packets, and the counters of some links.
 fn outcome(
     case: &Case,
     traffic: &[(Cycle, PacketSpec)],

@@ -50,7 +50,7 @@ fn minimal_ways_of_a_slim_fly() {
     for ascent in ASCENTS {
         assert_eq!(check_ways(&Forwarding::new(&slim_fly, ascent)), 4);
     }
-    // Over the two nodes' links, and two between switches: all ways in a Moore graph are the only ones.
+    // Over the links of both nodes, and two between switches: all ways in a Moore graph are the only ones.
     let routing = Forwarding::new(&slim_fly, ASCENTS[0]);
     let links = |to: u32| routing.path_of(Place::new(0), Place::new(to), 0).len() as u64;
     let neighbours = (1..50).filter(|&to| links(to) == 3).count();
@@ -58,7 +58,8 @@ fn minimal_ways_of_a_slim_fly() {
     check_packet_alone(slim_fly.clone(), &[3, 5], |to| 2 * 3 + 5 * (links(to) - 2));
 }
 
-/// A node's entry stands above its switch's entry, and a switch without such an entry sends its nodes' packets alike.
+/// A node's entry stands above the entry of its switch, and a switch without such an entry sends the packets of its nodes
+/// alike.
 #[test]
 fn entries_of_nodes_and_switches() {
     let square = ring(4, 2); // nodes 4 and 5 are at switch 2, opposite switch 0

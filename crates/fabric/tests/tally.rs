@@ -16,7 +16,7 @@ fn third(token: u64) -> u8 {
 /// Packets and flits by link and group.
 type Shares = BTreeMap<(LinkId, u8), [u64; 2]>;
 
-/// The packets and flits by link and group after a run to its end, and all links' counters.
+/// The packets and flits by link and group after a run to its end, and the counters of all links.
 fn tallied(case: &Case) -> (Shares, Vec<LinkCounters>) {
     let mut bench = Bench::with_answers(case.config.clone(), case.answer());
     bench.fabric.tally(third);

@@ -285,7 +285,7 @@ fn errors_name_what_is_wrong_with_parallel_links() {
     assert!(FatTree::with_parallel_links(&down, &up, &up, 1).is_ok());
 }
 
-/// The routing tables' check for each packet matches the definition, for any dead cables.
+/// The check in the routing tables for each packet matches the definition, for any dead cables.
 #[test]
 fn dead_cables_are_found_on_the_ways_of_all_pairs() {
     let trees = [

@@ -241,7 +241,7 @@ fn a_ring_deadlocks_without_datelines() {
     }
 }
 
-/// A packet alone takes its links' header delays, level by level, and one cycle for each further flit.
+/// A packet alone takes the header delays of its links, level by level, and one cycle for each further flit.
 #[test]
 fn a_packet_alone() {
     for engine in [Engine::Flit, Engine::Worm] {

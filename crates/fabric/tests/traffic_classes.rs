@@ -36,7 +36,7 @@ fn held_circuits_hold_up_their_own_class_only() {
     }
 }
 
-/// With one packet in flight for each class, the second class's packet does not wait for the first one's acknowledgement.
+/// With one packet in flight for each class, the packet in the second class does not wait for the acknowledgement in the first.
 #[test]
 fn each_class_has_a_window_of_its_own() {
     for (engine, circuit) in ENGINES
@@ -54,7 +54,7 @@ fn each_class_has_a_window_of_its_own() {
         let classes = [0, 0, 1, 1].map(|class| (0, in_class(class, packet(0, 3, 10))));
         let done = records(&config, 1000, &classes);
         let injected = done.iter().map(|record| record.injected);
-        // Class 1's packet crosses the links behind class 0's.
+        // The packet in class 1 crosses the links behind the one in class 0.
         let back = 15 + 1000 + 6;
         assert_eq!(injected.collect::<Vec<_>>(), [0, back, 0, back + 10]);
     }

@@ -38,7 +38,7 @@ fn star(leaves: u32, terminals: u32) -> Graph {
     ))
 }
 
-/// Mean links between switches, and the greatest load, from all pairs' ways and plans.
+/// Mean links between switches, and the greatest load, from the ways of all pairs and plans.
 fn followed(graph: &Graph) -> (f64, f64) {
     let routing = Forwarding::new(graph, Ascent::Adaptive);
     let wiring = graph.cabling();
@@ -76,7 +76,7 @@ fn equal(one: Uniform, other: Uniform) -> bool {
 
 #[test]
 fn closed_forms() {
-    // All ways in a complete graph have one link, with two switches' packets.
+    // All ways in a complete graph have one link, with the packets of two switches.
     let (switches, terminals) = (6, 3);
     let both = [graph(&complete(switches, terminals)), star(1, 3)];
     for (graph, nodes) in both.iter().zip([18.0, 6.0]) {
@@ -133,7 +133,7 @@ fn ways_followed_one_by_one_agree() {
 }
 
 /// By leaf and link, the load by the packets to the leaf's nodes, if each node sends at rate 1. `ways` has the links between
-/// two switches' nodes, for each packet choice.
+/// the nodes of two switches, for each packet choice.
 fn loads_by_leaf(
     leaves: u32,
     terminals: u32,

@@ -85,7 +85,7 @@ struct Task {
     future: Option<Pin<Box<dyn Future<Output = ()>>>>,
 }
 
-/// Ready tasks' tickets, in the order in which they became ready; `None` once the executor is gone. Locked for a push, or to
+/// Tickets of ready tasks, in the order in which they became ready; `None` once the executor is gone. Locked for a push, or to
 /// take all tickets, and never contended: wakers must be `Sync`, although all tasks run on one thread.
 struct ReadyQueue {
     tickets: Mutex<Option<VecDeque<Arc<Ticket>>>>,

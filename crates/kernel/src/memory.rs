@@ -29,7 +29,7 @@ thread_local! {
 }
 
 struct Use {
-    /// Negative where a thread frees other threads' allocations.
+    /// Negative where a thread frees the allocations of others.
     current: Cell<i64>,
     peak: Cell<i64>,
 }

@@ -90,7 +90,7 @@ fn slot_of(at: Time) -> u64 {
     at.as_ps() >> SLOT
 }
 
-/// A slot's place on the wheel.
+/// The place of a slot on the wheel.
 fn place_of(slot: u64) -> usize {
     slot as usize % SLOTS
 }
@@ -191,7 +191,7 @@ impl<E> EventQueue<E> {
         (taken != 0).then(|| start + u64::from(taken.trailing_zeros()))
     }
 
-    /// The first event's time on the wheel, if there is one.
+    /// The time of the first event on the wheel, if there is one.
     fn first_on_wheel(&self) -> Time {
         let Some(slot) = self.first_slot() else {
             return Time::MAX;

@@ -238,7 +238,7 @@ fn tasks_that_spawn_each_other_are_a_livelock() {
     assert_eq!(executor.run_ready().unwrap_err().task, "child");
 }
 
-/// Long work in many turns is not a livelock, nor is many tasks' work at one moment.
+/// Long work in many turns is not a livelock, nor is the work of many tasks at one moment.
 #[test]
 fn long_work_is_no_livelock() {
     let mut executor = Executor::new();

@@ -65,7 +65,7 @@ fn background_tasks_are_not_waited_for() {
         (executor.unfinished_count(), executor.unfinished().len()),
         (0, 0)
     );
-    // Ended tasks' places are used again.
+    // The places of ended tasks are used again.
     executor.spawn("next", pending());
     assert_eq!(executor.unfinished(), ["next"]);
 }

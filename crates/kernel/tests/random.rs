@@ -74,7 +74,7 @@ fn draws_are_watched() {
     for draw in draws {
         assert!(drawn(draw));
         assert!(!drawn(|| ()), "the next run begins without draws");
-        // An enclosing run has the inner ones' draws, and an inner one its own.
+        // An enclosing run has the draws of the inner ones, and an inner one its own.
         assert_eq!(
             watch(|| (watch(draw).1, watch(|| ()).1)),
             ((true, false), true)
@@ -166,7 +166,7 @@ proptest! {
         }
     }
 
-    /// In any interleaving of two streams' draws, each gives the numbers that it gives alone.
+    /// In any interleaving of the draws of two streams, each gives the numbers that it gives alone.
     #[test]
     fn streams_do_not_disturb_each_other(seed in any::<u64>(), turns in prop::collection::vec(any::<bool>(), 0..100)) {
         let [mut left, mut right] = ["left", "right"].map(|path| Stream::new(seed, path));

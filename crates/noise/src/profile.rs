@@ -21,7 +21,7 @@ use units::Time;
 /// The threshold: a detour counts if it is at least this part of the computation.
 pub const THRESHOLD_PARTS: u64 = 1000;
 
-/// Consecutive iterations' times.
+/// The times of consecutive iterations.
 #[derive(Clone, Debug)]
 pub struct Measurement {
     compute: Time,
@@ -38,7 +38,7 @@ impl Measurement {
         Measurement { compute, elapsed }
     }
 
-    /// The iterations' times, in their order.
+    /// The iteration times, in order.
     pub fn elapsed(&self) -> &[Time] {
         &self.elapsed
     }

@@ -35,7 +35,7 @@
 //! 1. `lib.rs`: [`Fingerprint::of`] visits the crate and all that it depends on.
 //! 2. `manifest.rs`: each manifest's dependencies, and the parts that enter compilation.
 //! 3. `tokens.rs`: each source's significant text.
-//! 4. `lock.rs`: the linked crates' versions and checksums.
+//! 4. `lock.rs`: versions and checksums of the linked crates.
 
 mod lock;
 mod manifest;
@@ -51,7 +51,7 @@ use xxhash_rust::xxh3::Xxh3;
 /// The crate that computes point results.
 pub const ENGINE: &[&str] = &["crates/experiment"];
 
-/// The crates that users run: the extension module, and the library that real programs' ranks load.
+/// The crates that users run: the extension module, and the library that the ranks of real programs load.
 pub const PROGRAM: &[&str] = &["crates/py", "crates/preload"];
 
 /// Sources that have no fingerprint.
@@ -72,9 +72,9 @@ pub struct Fingerprint {
     pub hash: String,
     /// The files that it covers, below the root and sorted. A new file enters by a module declaration in an existing one.
     pub files: Vec<PathBuf>,
-    /// The workspace crates' folders, sorted.
+    /// The folders of the workspace crates, sorted.
     pub crates: Vec<String>,
-    /// The other crates' names, versions and checksums, sorted.
+    /// Names, versions and checksums of the other crates, sorted.
     pub locked: Vec<String>,
 }
 

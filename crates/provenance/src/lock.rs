@@ -1,4 +1,4 @@
-//! The lock file: the linked crates' versions and checksums.
+//! The lock file: versions and checksums of the linked crates.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ struct Package<'a> {
 /// Name, version and checksum for some crates and all their dependencies, sorted; all versions if a crate has several.
 ///
 /// # Errors
-/// A missing crate's name.
+/// The name of the missing crate.
 pub fn linked<'a>(lock: &'a str, crates: &'a BTreeSet<String>) -> Result<Vec<String>, &'a str> {
     let packages = packages(lock);
     let mut found = BTreeSet::new();

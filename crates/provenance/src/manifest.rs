@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 /// The workspace manifest.
 pub struct Workspace {
-    /// The workspace crates' folders, by dependency key.
+    /// The folders of the workspace crates, by dependency key.
     members: BTreeMap<String, String>,
     sections: Vec<(String, Vec<String>)>,
 }
@@ -124,7 +124,7 @@ fn key(line: &str) -> Option<String> {
     (end > 0 && line[end..].trim_start().starts_with(['=', '.'])).then(|| line[..end].to_owned())
 }
 
-/// A key's text in an inline table.
+/// The text of a key in an inline table.
 fn text_of(line: &str, key: &str) -> Option<String> {
     let (_, rest) = line.split_once(&format!("{key} = \""))?;
     rest.split_once('"').map(|(value, _)| value.to_owned())

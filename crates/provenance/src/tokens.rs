@@ -50,7 +50,7 @@ fn position(text: &[u8], wanted: impl Fn(&u8) -> bool) -> usize {
     text.iter().position(wanted).unwrap_or(text.len())
 }
 
-/// A comment's length in `/*` and `*/`, which may hold others.
+/// The length of a comment in `/*` and `*/`, which may hold others.
 fn block(text: &[u8]) -> usize {
     let (mut depth, mut at) = (0, 0);
     while at < text.len() {
@@ -68,7 +68,7 @@ fn block(text: &[u8]) -> usize {
     text.len()
 }
 
-/// A literal's length; it ends with a quote, and a backslash escapes the next byte.
+/// The length of a literal that ends with a quote, in which a backslash escapes the next byte.
 fn quoted(text: &[u8], begin: usize, quote: u8) -> usize {
     let mut at = begin;
     while at < text.len() {
@@ -81,7 +81,7 @@ fn quoted(text: &[u8], begin: usize, quote: u8) -> usize {
     text.len()
 }
 
-/// A character's length, or 1 for a lifetime's quote.
+/// The length of a character, or 1 for the quote of a lifetime.
 fn character(text: &[u8]) -> usize {
     if text.get(1) == Some(&b'\\') {
         return quoted(text, 1, b'\'');

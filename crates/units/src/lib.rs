@@ -15,7 +15,8 @@
 //! | [`Rate`] | B/s, KB/s, MB/s, GB/s; read, too: Mb/s, Gb/s | `400 MB/s`, `1.32 GB/s`, `400 Gb/s` |
 //! | [`Flits`] | flits (or flit) | `128 flits` |
 //!
-//! As in the papers, a size's KB is 1024 bytes and a rate's MB is 10^6 bytes: a message of "1 MB" at "1 MB/s" takes 1.048576 s.
+//! As in the papers, the KB of a size is 1024 bytes and the MB of a rate is 10^6 bytes: a message of "1 MB" at "1 MB/s" takes
+//! 1.048576 s.
 //!
 //! Parsing is exact. A decimal fraction that is not a multiple of the smallest unit is an error, as are a negative number, a
 //! number out of range, a missing unit, and another quantity's unit; see [`UnitError`]. Printing uses the largest unit in which

@@ -1,4 +1,4 @@
-//! All quantities' text form: one parser and one printer.
+//! The text form of all quantities: one parser and one printer.
 //!
 //! Both directions use integers only. `17.05 us` is 17 us and, digit by digit from the last,
 //! 5/100 us and 0/10 us, where each division must leave no remainder.

@@ -199,7 +199,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.arrivals.choices = groups;
     }
 
-    /// Asks for the records that hold these groups' loads.
+    /// Asks for the records that hold the loads of these groups.
     #[inline(never)]
     pub(super) fn look_at_loads(&mut self) {
         for &number in &self.arrivals.choices {

@@ -67,7 +67,7 @@ const _: () = assert!(
     "the outputs of a group are counted in a short number"
 );
 
-/// All switches' output groups.
+/// The output groups of all switches.
 pub(super) struct Crossbar {
     pub groups: TiVec<GroupId, Group>,
     outputs: Arc<Vec<LinkId>>,
@@ -78,7 +78,7 @@ pub(super) struct Crossbar {
 }
 
 impl Crossbar {
-    /// All switches' groups, and for each link the [`Hop`] and the switch where the link ends, or 0 for a node.
+    /// The groups of all switches, and for each link the [`Hop`] and the switch where the link ends, or 0 for a node.
     #[expect(clippy::type_complexity, reason = "two tables of links")]
     pub fn new(
         config: &Config,
@@ -117,7 +117,7 @@ impl Crossbar {
         (crossbar, (hops, switches))
     }
 
-    /// Some links' groups, for a region.
+    /// The groups of some links, for a region.
     pub fn of_some(&self, groups: impl Iterator<Item = GroupId>) -> Self {
         let mut crossbar = Crossbar {
             groups: table::blank(self.groups.len()),
@@ -284,8 +284,8 @@ pub(super) fn winner(
     waiting.max_by_key(rank)
 }
 
-/// The group's output with a free channel and the fewest busy ones; `free` gives a link's free channels as bits. Ties go to the
-/// first output at or after number `spread`, counted around; `spread` is computed only if there is a choice.
+/// The group's output with a free channel and the fewest busy ones; `free` gives the free channels of a link as bits. Ties go
+/// to the first output at or after number `spread`, counted around; `spread` is computed only if there is a choice.
 pub(super) fn least_loaded(
     outputs: &[LinkId],
     spread: impl Fn() -> u64,

@@ -1,7 +1,7 @@
 //! # A region's border: messages to and from other regions
 //!
 //! A control plane and its mover may have only one *region* in the network ([`crate::regions`]). This module has the messages
-//! between regions, and other regions' packets that visit this one.
+//! between regions, and the packets of other regions that visit this one.
 //!
 //! **Visitors.* A packet's flight travels with its header. The region where the header comes in keeps the flight as a
 //! *visitor*, which holds the channels there, until the EOP comes in; where there are no circuits, until all these channels are
@@ -40,7 +40,7 @@ pub(crate) struct Post<P> {
 /// A packet that sends its first flit over a channel.
 struct Header<P> {
     channel: ChannelId,
-    /// The packet in its source's region.
+    /// The packet in the region of its source.
     home: PacketId,
     flight: Flight<P>,
     /// For a broadcast: the part's data.
@@ -66,7 +66,7 @@ enum Tiding {
 
 /// An answer on its way to a packet's source.
 struct Answer<P> {
-    /// The packet in its source's region.
+    /// The packet in the region of its source.
     home: PacketId,
     /// The cycle in which the answer is back.
     back: Cycle,
@@ -115,7 +115,7 @@ impl<P> Post<P> {
 /// A visitor's state besides its flight.
 #[derive(Clone, Copy)]
 struct Visit {
-    /// The packet in its source's region.
+    /// The packet in the region of its source.
     home: PacketId,
     /// Reasons to keep the flight: the EOP has not come in, or else each channel in this region that the packet holds; and the
     /// destination needs it.
@@ -461,7 +461,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.visit_ends(packet);
     }
 
-    /// Visitors' delivered flits, before the source's region is notified.
+    /// Delivered flits of visitors, before the source's region is notified.
     pub fn delivered_visitors(&self) -> u64 {
         let Some(border) = &self.border else {
             return 0;

@@ -33,8 +33,8 @@
 //! Suppose that some packets wait for ever. Each waits for others among them that hold, or have claimed, all channels on a link
 //! that it needs, or (broadcasts) that precede it at a switch. A packet that waits for an up-link waits for packets that hold
 //! an up-link on a higher level or have turned. So some packets wait in their descent; these wait only for packets in their
-//! descent. Look at the packets in their descent alone. All their waits are in the broadcasts' tree or lead into it: a packet
-//! to one node waits for a single down-link, and the holder waits, if it has one destination too, strictly below. So follow
+//! descent. Look at the packets in their descent alone. All their waits are in the broadcast tree or lead into it: a packet to
+//! one node waits for a single down-link, and the holder waits, if it has one destination too, strictly below. So follow
 //! packets to one node down to the first broadcast: *P waits for Q* shall mean that broadcast `P` waits for broadcast `Q`
 //! directly, or through packets to one node.
 //!
@@ -257,7 +257,7 @@ impl Broadcasts {
         !self.parts.is_empty()
     }
 
-    /// A broadcast's parts in a one-region network, the root first.
+    /// The parts of a broadcast in a one-region network, the root first.
     pub fn parts_of(&self, root: PacketId) -> Vec<PacketId> {
         let mut parts = vec![root];
         let mut place = 0;

@@ -1,4 +1,4 @@
-//! All links' channels: which are free, which packet holds each, and how long packets waited for them.
+//! The channels of all links: which are free, which packet holds each, and how long packets waited for them.
 
 use super::classes::Classes;
 use crate::PacketId;
@@ -47,7 +47,7 @@ impl<M: Motion> Channels<M> {
         }
     }
 
-    /// Some links' channels, for a region.
+    /// The channels of some links, for a region.
     pub fn of_some(&self, motion: &M, links: impl Iterator<Item = LinkId> + Clone) -> Self {
         Channels {
             lanes: self.lanes,
@@ -64,13 +64,13 @@ impl<M: Motion> Channels<M> {
         self.lanes.link(channel)
     }
 
-    /// A channel's place on its link.
+    /// The place of a channel on its link.
     #[inline]
     pub fn lane(&self, channel: ChannelId) -> u32 {
         self.lanes.lane(channel)
     }
 
-    /// A link's channel at a place.
+    /// The channel at a place on a link.
     #[inline]
     pub fn channel(&self, link: LinkId, lane: u32) -> ChannelId {
         self.lanes.channel(link, lane)
@@ -117,7 +117,7 @@ impl<M: Motion> Channels<M> {
         self.all
     }
 
-    /// A traffic class's channels, as bits; those in a routing class, if the routing names one.
+    /// The channels of a traffic class, as bits; those in a routing class, if the routing names one.
     #[inline]
     pub fn of_class(&self, traffic_class: u8, class: Option<u32>) -> u32 {
         self.classes.lanes(traffic_class, class)
@@ -170,7 +170,7 @@ impl<M: Motion> Channels<M> {
         counts.map(|count| self.records.counted(link, count))
     }
 
-    /// Sum of the links' header delays for these channels, in cycles.
+    /// Sum of the header delays on the links of these channels, in cycles.
     pub fn delay(&self, channels: &[ChannelId]) -> Cycle {
         let delay = |&channel: &ChannelId| self.hop(self.link(channel)).delay();
         channels.iter().map(delay).sum()

@@ -39,8 +39,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// A tail has left a channel's buffer, or is in at its link's end, in cycle `left`: the channel falls free one cycle after
-    /// the sender has the last credit, where there are no circuits.
+    /// A tail has left a channel's buffer, or is in at the end of the link, in cycle `left`: the channel falls free one cycle
+    /// after the sender has the last credit, where there are no circuits.
     pub(super) fn free_behind_the_tail(&mut self, channel: ChannelId, left: Cycle) {
         if self.config.circuit.ends_with_the_tail() {
             let link = self.channels.link(channel);

@@ -9,18 +9,18 @@
 //! *A traffic class has for itself*: its channels with their buffers; at each adapter, the queue for an injection channel, and
 //! a window of `packets_in_flight`.
 //!
-//! **Traffic classes share*: the links' cycles. A link serves all classes' flits by one rule
+//! ***Traffic classes share*: the link cycles. A link serves the flits of all classes by one rule
 //! ([`Multiplexing`](crate::Multiplexing)), which looks at priorities and ages, or takes turns, and never looks at classes.
 //! Strict precedence for a class therefore means high priority for its packets. Acknowledgements are unaffected. A switch sets
 //! up broadcasts in all classes one after the other (`control::broadcast`).
 //!
 //! *Adaptive choices.* Where a step leaves several links, a packet takes the one with the fewest busy channels in its own
-//! class. The load that UGAL-L compares counts all classes' packets, since these share the link.
+//! class. The load that UGAL-L compares counts the packets of all classes, since these share the link.
 //!
 //! *No deadlock.* Packets wait for channels in their own traffic class only, and these are divided for the routing as if there
-//! were no others. So the channel dependency graph is one traffic class's graph, as many times as there are traffic classes,
-//! without an edge between two copies: checking one ([`find_cycle`](crate::find_cycle)) checks all. The proof for broadcasts
-//! follows links and not channels, and holds unchanged.
+//! were no others. So the channel dependency graph is the graph of one traffic class, as many times as there are traffic
+//! classes, without an edge between two copies: checking one ([`find_cycle`](crate::find_cycle)) checks all. The proof for
+//! broadcasts follows links and not channels, and holds unchanged.
 
 use std::ops::Range;
 

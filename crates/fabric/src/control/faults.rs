@@ -58,8 +58,8 @@
 //!
 //! ## Known tables
 //!
-//! The sources' routing tables list the cables that were dead at the last [`Network::learn`](crate::Network::learn). A packet
-//! is routed as always if, by these tables, all its ways are alive. For others see `tables`.
+//! The routing tables of the sources list the cables that were dead at the last [`Network::learn`](crate::Network::learn). A
+//! packet is routed as always if, by these tables, all its ways are alive. For others see `tables`.
 
 mod cables;
 mod endings;
@@ -236,7 +236,8 @@ impl Faults {
         // 53 bits: as many as a double holds.
         let drawn = (mixed(mixed(self.mixed_seed ^ place) ^ packet) >> 11) as f64;
         let certain = (1_u64 << 53) as f64;
-        // Nearly all draws are above the sum of all bits' probabilities. The margin is far above the sum's rounding error.
+        // Nearly all draws are above the sum of the probabilities of all bits. The margin is far above the sum's rounding
+        // error.
         let most = rate * bits as f64 * (1.0 + 1e-9);
         drawn < most * certain && drawn < wrong(rate, bits) * certain
     }

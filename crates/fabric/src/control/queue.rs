@@ -1,6 +1,6 @@
 //! # Packets that wait at their adapters
 //!
-//! All adapters' packets are in one store, and a queue is a list in it, first in, first out. The next packet takes a free
+//! The packets of all adapters are in one store, and a queue is a list in it, first in, first out. The next packet takes a free
 //! place: at any time the store is as large as the maximum that waited together, and where few wait it stays near the
 //! processor, regardless of the adapter count.
 
@@ -33,10 +33,10 @@ struct Port {
     flagged: bool,
 }
 
-/// All adapters' packets from their offer to their end, as numbers, and those that wait.
+/// The packets of all adapters from their offer to their end, as numbers, and those that wait.
 pub(super) struct Queues {
     ports: TiVec<Place, Port>,
-    /// Adapter by adapter, the traffic classes' queues.
+    /// Adapter by adapter, one queue per traffic class.
     classes: TiVec<QueueId, Queue>,
     /// The packets in these queues.
     offers: Offers,
@@ -181,7 +181,7 @@ struct List {
     length: u32,
 }
 
-/// A traffic class's packets at an adapter.
+/// The packets of a traffic class at an adapter.
 #[derive(Clone, Copy, Default)]
 #[repr(align(32))]
 struct Queue {

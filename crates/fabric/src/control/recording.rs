@@ -4,8 +4,8 @@
 //! network. A recording is kept only on request, and does not change the simulation.
 //!
 //! A [`Hold`] begins when a header starts to wait for a link (at an adapter: when the packet is offered), and ends when the
-//! channel is free again. With circuits, the time from the last flit to the hold's end is the circuit's cost: the channel is
-//! idle, and no other packet may have it. Holds that end before the recording begins are dropped, so that a recording may be
+//! channel is free again. With circuits, the time from the last flit to the end of the hold is the circuit's cost: the channel
+//! is idle, and no other packet may have it. Holds that end before the recording begins are dropped, so that a recording may be
 //! requested at the start of a run and show a moment long after it, with all circuits that were open then.
 
 use super::Control;
@@ -27,7 +27,7 @@ pub struct Hold {
     pub destination: Destination,
     /// The packet's length in flits.
     pub flits: u32,
-    /// The channel's place on the packet's way, from 0 at the adapter; for a broadcast part, on this part's way.
+    /// The place of the channel on the packet's way, from 0 at the adapter; for a broadcast part, on this part's way.
     pub hop: u32,
     /// The link. While the header waits for any of several links, this is the first one.
     pub link: LinkId,
@@ -61,7 +61,7 @@ pub(crate) struct Recorded {
     ends: BTreeMap<(Place, u32), End>,
 }
 
-/// All regions' holds, in their order, each with its packet's end.
+/// The holds of all regions, in their order, each with the end of its packet.
 pub(crate) fn united(regions: impl Iterator<Item = Option<Recorded>>) -> Vec<Hold> {
     let mut holds = Vec::new();
     let mut ends: BTreeMap<(Place, u32), End> = BTreeMap::new();

@@ -21,7 +21,7 @@ pub struct Share {
     pub group: u8,
     /// Packets.
     pub packets: u64,
-    /// These packets' flits.
+    /// Flits of these packets.
     pub flits: u64,
 }
 

@@ -74,10 +74,10 @@ fn cuts_follow_the_shape() {
         assert_eq!(cut.regions(), regions as usize);
         crossing(&*topology, &cut)
     };
-    // Each of the 16 top switches is in one child's region among four: three cables cross.
+    // Each of the 16 top switches is in the region of one of its four children: three cables cross.
     let tree = FatTree::quaternary(3).expect("64 nodes");
     assert_eq!(count(tree.into(), 4), 2 * 16 * 3);
-    // Slabs with two rings each: four columns' cables cross four times.
+    // Slabs with two rings each: the cables of four columns cross four times.
     let torus = Torus::new(&[4, 8], 32, true).expect("32 nodes");
     assert_eq!(count(torus.into(), 4), 2 * 4 * 4);
     let mesh = Mesh::new(&[4, 8], 32).expect("32 nodes");

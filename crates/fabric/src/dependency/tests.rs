@@ -73,8 +73,8 @@ fn classes_break_the_cycles() {
     }
 }
 
-/// A graph lists its packets' holds and waits: all of them and, over all graphs, little else. A ring closes no cycle, as no
-/// packet goes round the switch that is farthest from the root.
+/// A graph lists the holds and waits of its packets: all of them and, over all graphs, little else. A ring closes no cycle, as
+/// no packet goes round the switch that is farthest from the root.
 #[test]
 fn graphs_list_their_dependencies() {
     let (mut listed, mut met) = (0, 0);
@@ -92,8 +92,8 @@ fn graphs_list_their_dependencies() {
     assert!(met * 10 > listed * 9, "{met} of {listed}");
 }
 
-/// Given tables list exactly their packets' holds and waits. Round a ring in one direction packets wait in a circle, unless
-/// each link between switches has its own class.
+/// Given tables list exactly the holds and waits of their packets. Round a ring in one direction packets wait in a circle,
+/// unless each link between switches has its own class.
 #[test]
 fn given_tables_list_their_dependencies() {
     for (switches, classes, by_node) in [(5, 1, false), (5, 3, false), (5, 4, true), (9, 8, true)] {
@@ -125,7 +125,7 @@ fn given_tables_list_their_dependencies() {
     }
 }
 
-/// Shortest ways list their packets' holds and waits. Unlisted waits at a packet's random leaf lead to higher classes.
+/// Shortest ways list the holds and waits of their packets. Unlisted waits at a packet's random leaf lead to higher classes.
 #[test]
 fn shortest_ways_list_their_dependencies() {
     let shapes = [(4, 0), (7, 0), (10, 0), (9, 3), (12, 8)];

@@ -63,13 +63,13 @@
 //!
 //! ## Why it is exact
 //!
-//! By induction over cycles: let all lines be right before cycle `t`. A link's decision in `t` follows from its channels'
-//! abilities, its debt, the pause, and the channel that moved in `t - 1`. If the link is looked at, the rule itself is applied.
-//! If not, no change among these has affected the decision since `t - 1`. Its mover is still able: the prediction is later than
-//! `t`, and only a neighbour's stop could make the prediction wrong. Such a stop lowers the prediction in time: an upstream
-//! stop `D` cycles ahead, a downstream stop while there is room for one more flit. A channel that was not able is not able now,
-//! or is younger than the mover (see the events). Debts and pauses change at events. So the link goes on as it did, and so do
-//! the lines. The differential test compares both movers in every cycle.
+//! By induction over cycles: let all lines be right before cycle `t`. A link's decision in `t` follows from the abilities of
+//! its channels, its debt, the pause, and the channel that moved in `t - 1`. If the link is looked at, the rule itself is
+//! applied. If not, no change among these has affected the decision since `t - 1`. Its mover is still able: the prediction is
+//! later than `t`, and only a neighbour's stop could make the prediction wrong. Such a stop lowers the prediction in time: an
+//! upstream stop `D` cycles ahead, a downstream stop while there is room for one more flit. A channel that was not able is not
+//! able now, or is younger than the mover (see the events). Debts and pauses change at events. So the link goes on as it did,
+//! and so do the lines. The differential test compares both movers in every cycle.
 //!
 //! ## Tokens and sharing
 //!

@@ -24,7 +24,7 @@ pub(crate) struct Hop {
     sender: u32,
     /// First group at the switch where the link ends; the first mirror's number, if that switch is in another region.
     first_group: GroupId,
-    /// The link's first channel's number among that switch's inputs, or [`EJECTS`].
+    /// Number of the link's first channel among the inputs of that switch, or [`EJECTS`].
     first_input: u16,
     /// Header delay, in cycles.
     delay: u16,
@@ -58,19 +58,19 @@ impl Hop {
         self.sender = group.get();
     }
 
-    /// Sets the switch where the link ends: its first group, and the link's first channel's number among the inputs.
+    /// Sets the switch where the link ends: its first group, and the number of the link's first channel among the inputs.
     pub fn enter(&mut self, first_group: GroupId, first_input: u16) {
         self.first_group = first_group;
         self.first_input = first_input;
     }
 
-    /// Marks a link that ends in another region, with its first channel's number among those on all such links.
+    /// Marks a link that ends in another region, with the number of its first channel among those of all such links.
     pub fn end_elsewhere(&mut self, first_mirror: u32) {
         self.sender |= OUTBOUND;
         self.first_group = GroupId::new(first_mirror);
     }
 
-    /// A channel's number on an outbound link among the channels on all outbound links.
+    /// The number of a channel on an outbound link among the channels of all outbound links.
     pub fn mirror(&self, lane: u32) -> u32 {
         self.first_group.get() + lane
     }

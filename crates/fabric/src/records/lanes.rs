@@ -28,12 +28,12 @@ impl Lanes {
         LinkId::new(channel.get().wrapping_shr(self.bits))
     }
 
-    /// A channel's place on its link.
+    /// The place of a channel on its link.
     pub fn lane(self, channel: ChannelId) -> u32 {
         channel.get() & self.mask
     }
 
-    /// A link's channel at a place.
+    /// The channel at a place on a link.
     pub fn channel(self, link: LinkId, lane: u32) -> ChannelId {
         ChannelId::new(link.get().wrapping_shl(self.bits) | lane)
     }

@@ -1,4 +1,4 @@
-//! The threads' pace: each counts the steps that it has done, and waits for the others' counts.
+//! The pace of threads: each counts the steps that it has done, and waits for the counts of the others.
 //!
 //! A step mostly takes microseconds, so that a thread that waits looks again and again for a while.
 //! If there are fewer processors than threads, or the program does something else for long, the

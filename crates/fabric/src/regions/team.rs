@@ -1,9 +1,9 @@
 //! A network's regions, and the threads that execute them.
 //!
 //! The program's thread takes part. In a *step* each thread reads the messages for its regions, executes a *window* of cycles
-//! in them, and leaves their messages and their next cycles on the regions' *boards*. Then all threads meet. From the boards
-//! each thread finds the same window for the next step: it begins with the earliest cycle with an event in any region, or with
-//! a message. So one meeting a step suffices: even and odd steps use separate boxes and boards.
+//! in them, and leaves their messages and their next cycles on the *boards* of the regions. Then all threads meet. From the
+//! boards each thread finds the same window for the next step: it begins with the earliest cycle with an event in any region,
+//! or with a message. So one meeting a step suffices: even and odd steps use separate boxes and boards.
 //!
 //! A region and a box are each used by one thread at a time, and so their locks are always free.
 
@@ -113,7 +113,7 @@ impl<P> Side<P> {
     }
 }
 
-/// The threads' shared state.
+/// State shared by the threads.
 struct Shared<R: Compiled + ?Sized, M: Motion> {
     regions: Vec<Alone<Mutex<Region<R, M>>>>,
     sides: [Side<R::Path>; 2],
@@ -424,7 +424,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
         self.now = self.now.max(until.saturating_add(1));
     }
 
-    /// Executes the next cycle, which is the named one, and returns all regions' notices, with the packets' numbers for
+    /// Executes the next cycle, which is the named one, and returns the notices of all regions, with the packet numbers for
     /// adapters.
     pub fn execute(&mut self, cycle: Cycle, notices: &mut Vec<Notice>) {
         self.order(cycle, true);

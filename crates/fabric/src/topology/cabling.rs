@@ -25,7 +25,7 @@ struct Cable {
 pub struct Peer {
     /// The switch at the other end.
     pub switch: u32,
-    /// Both links' level, from 1.
+    /// The level of both links, from 1.
     pub level: u32,
 }
 
@@ -65,8 +65,8 @@ pub struct Parts<'a> {
     pub noun: &'a str,
     /// By position: its switch's number.
     pub seats: Vec<u32>,
-    /// By switch: where the ports behind its nodes' ports lead. The first of several cables between two switches is the first
-    /// at both ends, and so on.
+    /// By switch: where the ports behind the node ports lead. The first of several cables between two switches is the first at
+    /// both ends, and so on.
     pub peers: Vec<Vec<Peer>>,
     /// Attached nodes.
     pub nodes: u32,
@@ -74,7 +74,7 @@ pub struct Parts<'a> {
     pub ways: Vec<[String; 2]>,
     /// Channel classes that the routing needs.
     pub classes: u32,
-    /// The switches' names.
+    /// Switch names.
     pub names: Names,
 }
 
@@ -214,7 +214,7 @@ impl Cabling {
         self.first_port.len() as u32 - 1
     }
 
-    /// A rail's links between switches.
+    /// The links between switches on a rail.
     fn inner(&self) -> u32 {
         2 * self.cables.len() as u32
     }

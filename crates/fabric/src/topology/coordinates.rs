@@ -46,7 +46,7 @@ impl Coordinates {
         }
     }
 
-    /// A number's coordinates on any rail.
+    /// The coordinates of a number on any rail.
     #[inline]
     pub fn of(&self, number: u32) -> Packed {
         self.packed[within(number, self.packed.len())]

@@ -35,7 +35,7 @@ use crate::id::{ChannelId, Place, SwitchId};
 use crate::mechanism::Misrouting;
 use std::sync::Arc;
 
-/// Links on the longest path: three within groups, two between groups, and both nodes' links.
+/// Links on the longest path: three within groups, two between groups, and the links of both nodes.
 const MAX_PATH: usize = 7;
 
 /// A dragonfly's arities; see the module essay.
@@ -204,7 +204,7 @@ impl Dragonfly {
         self.links
     }
 
-    /// A rail's links in one direction that must be cut to separate the lower half of the groups from the upper half, rounded
+    /// Links of a rail in one direction that must be cut to separate the lower half of the groups from the upper half, rounded
     /// down.
     pub fn bisection(&self) -> u32 {
         let lower = self.arities.groups / 2;
@@ -268,7 +268,7 @@ impl Routing for Dragonfly {
         true
     }
 
-    /// A minimal plan is the link's number between the groups, others also have a group's number.
+    /// A minimal plan is the number of the link between the groups, others also have a group number.
     fn plan(&self, source: Place, destination: Destination, draw: u64) -> u32 {
         let Arities {
             terminals, groups, ..

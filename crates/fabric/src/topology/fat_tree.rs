@@ -19,8 +19,8 @@
 //! so that parallel links have neighbouring ports at both ends. The whole wiring is therefore arithmetic; only a few products
 //! per level are stored.
 //!
-//! Links come in pairs, one up and one down between the same ends. A link's *level* is its lower end's level: level 0 joins
-//! nodes and first-level switches. Links are numbered level by level, all up-links on a level before its down-links.
+//! Links come in pairs, one up and one down between the same ends. A link's *level* is the level of its lower end: level 0
+//! joins nodes and first-level switches. Links are numbered level by level, all up-links on a level before its down-links.
 //!
 //! Trees with several rails are a forest: the highest level has one group for each rail.
 //!
@@ -150,8 +150,8 @@ impl FatTree {
         self.adapters
     }
 
-    /// A position's number in its pod for a node's number in its pod, or the other way round: a pod is read by rows of `row`
-    /// instead of by columns.
+    /// The number of a position in its pod for the number of a node in its pod, or the other way round: a pod is read by rows
+    /// of `row` instead of by columns.
     fn transposed(&self, number: u32, row: u32) -> u32 {
         let pod = self.adapters * self.down[0];
         let own = number % pod;
@@ -276,7 +276,7 @@ impl FatTree {
         self.up.get(level - 1).copied().unwrap_or(0)
     }
 
-    /// A rail's links in one direction that must be cut to separate the lower half of the positions from the upper half: half
+    /// Links of a rail in one direction that must be cut to separate the lower half of the positions from the upper half: half
     /// the links on the thinnest level, which is the top unless some switches have more links up than down. Rounded down; exact
     /// for an even child count at the top, and for k-ary n-trees.
     pub fn bisection(&self) -> u32 {
@@ -284,13 +284,13 @@ impl FatTree {
         thinnest.expect("a tree has a level") / self.rails / 2
     }
 
-    /// Links on the shortest path between two nodes on a rail: twice their nearest common ancestor's level.
+    /// Links on the shortest path between two nodes on a rail: twice the level of their nearest common ancestor.
     pub fn distance(&self, a: impl Into<Place>, b: impl Into<Place>) -> u32 {
         2 * self.common_level(a.into(), b.into()) as u32
     }
 
-    /// Level of two nodes' nearest common ancestors: 1 if they share a first-level switch. A packet from a node to itself turns
-    /// in the first-level switch too.
+    /// Level of the nearest common ancestors of two nodes: 1 if they share a first-level switch. A packet from a node to itself
+    /// turns in the first-level switch too.
     pub fn common_level(&self, a: Place, b: Place) -> usize {
         (1..=self.levels())
             .find(|&level| a.get() / self.span[level] == b.get() / self.span[level])
@@ -499,7 +499,7 @@ impl Wiring for FatTree {
     }
 }
 
-/// The arities' product, saturating.
+/// Product of arities, saturating.
 fn product(arities: &[u32]) -> u64 {
     arities.iter().fold(1_u64, |product, &arity| {
         product.saturating_mul(arity.into())

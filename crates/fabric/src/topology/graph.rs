@@ -58,20 +58,20 @@ pub struct Graph {
     cabling: Arc<Cabling>,
     /// By position on a rail: its switch, and its port there.
     seats: Arc<[(u32, u32)]>,
-    /// By switch on a rail: the switches behind the ports that follow its nodes' ports, in ascending order.
+    /// By switch on a rail: the switches behind the ports that follow the node ports, in ascending order.
     neighbours: Arc<[Vec<u32>]>,
     /// The listed cables by their numbers in the wiring.
     cables: Arc<[u32]>,
     routes: Option<Arc<Routes>>,
     ways: Ways,
-    /// The shortest ways' layers.
+    /// The layers of shortest ways.
     layers: Arc<Layers>,
 }
 
 /// A graph's parts: switch numbers follow the order of their names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Plan {
-    /// The switches' names, which differ.
+    /// Switch names, which differ.
     pub switches: Vec<String>,
     /// By node position: its switch.
     pub seats: Vec<u32>,
@@ -220,12 +220,12 @@ impl Graph {
         self.ways
     }
 
-    /// The shortest ways' layers; one if packets take other ways.
+    /// The layers of shortest ways; one if packets take other ways.
     pub fn layers(&self) -> &Layers {
         &self.layers
     }
 
-    /// A packet's class on a shortest way between two nodes behind this many links between switches.
+    /// The class of a packet on a shortest way between two nodes, behind this many links between switches.
     pub fn layer(&self, from: NodeId, to: NodeId, links: u32) -> u32 {
         let leaves = shortest::leaves(&self.seats);
         let leaf = |node: NodeId| {
@@ -296,7 +296,7 @@ fn ranks(cables: &[(u32, u32)]) -> Vec<u32> {
     ranks
 }
 
-/// By switch: its cables' other ends, in ascending order.
+/// By switch: the other ends of its cables, in ascending order.
 fn joined(switches: usize, cables: &[(u32, u32)]) -> Vec<Vec<u32>> {
     let mut neighbours = vec![Vec::new(); switches];
     for &(a, b) in cables {

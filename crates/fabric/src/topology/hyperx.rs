@@ -29,7 +29,7 @@ use std::sync::Arc;
 /// Most dimensions.
 const MAX_DIMENSIONS: usize = 6;
 
-/// Links on the longest path: twice a hop in each dimension, and both nodes' links.
+/// Links on the longest path: twice a hop in each dimension, and the links of both nodes.
 const MAX_PATH: usize = 2 * MAX_DIMENSIONS + 2;
 
 /// Bits in a plan that hold the hops to the random switch; the others are its number.
@@ -166,13 +166,13 @@ impl HyperX {
         self.rule
     }
 
-    /// A rail's links in one direction that must be cut to halve the network across its shortest rows, which must be even.
+    /// Links of a rail in one direction that must be cut to halve the network across its shortest rows, which must be even.
     pub fn bisection(&self) -> u32 {
         let shortest = self.sizes.iter().min().expect("there is a dimension");
         self.cabling.switches_of_a_rail() * shortest / 4
     }
 
-    /// Dimensions in which two switches' coordinates on a rail differ: the hops between them.
+    /// Dimensions in which the coordinates of two switches on a rail differ: the hops between them.
     fn distance(&self, a: u32, b: u32) -> u32 {
         let [a, b] = [a, b].map(|switch| self.coordinates.of(switch));
         self.coordinates.differences(a, b)
@@ -190,7 +190,7 @@ impl HyperX {
         (plan >> HOPS, plan & ((1 << HOPS) - 1))
     }
 
-    /// The switches on a switch's rail.
+    /// The switches on the rail of a switch.
     fn of_rail(&self, switch: u32) -> std::ops::Range<u32> {
         let own = self.cabling.switches_of_a_rail();
         let first = switch / own * own;

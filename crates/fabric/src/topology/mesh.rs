@@ -2,7 +2,7 @@
 //!
 //! A mesh with dimensions `k_0, k_1, ...` has a switch for each node, with coordinates as in a [torus](super::torus). In each
 //! dimension a switch is joined to the next higher coordinate and to the next lower one, if there are such switches: switches
-//! at the border have fewer ports. A switch's port 0 is its node's; then come, dimension by dimension, the link to the higher
+//! at the border have fewer ports. Port 0 of a switch is its node's; then come, dimension by dimension, the link to the higher
 //! coordinate and the link to the lower one.
 //!
 //! Packets go in dimension order, as in a torus. There is no channel cycle in a mesh (Dally and Seitz, 1987), so that all
@@ -105,7 +105,7 @@ impl Mesh {
         &self.sizes
     }
 
-    /// Links on the path between two places on a rail, both nodes' links included.
+    /// Links on the path between two places on a rail, the links of both nodes included.
     pub fn distance(&self, a: Place, b: Place) -> u32 {
         let (mut a, mut b) = (a.get(), b.get());
         let mut distance = 2;
@@ -116,7 +116,7 @@ impl Mesh {
         distance
     }
 
-    /// A rail's links in one direction that must be cut to halve the mesh across its longest rows, which must be even: one in
+    /// Links of a rail in one direction that must be cut to halve the mesh across its longest rows, which must be even: one in
     /// each.
     pub fn bisection(&self) -> u32 {
         self.cabling.positions() / self.sizes.iter().max().expect("there is a dimension")

@@ -61,7 +61,7 @@ impl DeadLinks {
 
 /// Packet ways. A routing needs [`wiring`](Routing::wiring), [`begins_group`](Routing::begins_group), [`plan`](Routing::plan)
 /// and [`step`](Routing::step); the other methods have defaults for a routing with one way for each node pair. A way has at
-/// most [`MAX_PATH`] links, the nodes' links included.
+/// most [`MAX_PATH`] links, the links of the nodes included.
 pub trait Routing: Debug + Send + Sync {
     /// The wiring that packets are routed on.
     fn wiring(&self) -> &(dyn Wiring + 'static);
@@ -81,7 +81,7 @@ pub trait Routing: Debug + Send + Sync {
         None
     }
 
-    /// Packets' possible holds and waits between switches, if the routing lists them: pairs of channel classes. A routing
+    /// The possible holds and waits of packets between switches, if the routing lists them: pairs of channel classes. A routing
     /// without a small model lists them.
     fn dependencies(&self) -> Option<Vec<(ChannelClass, ChannelClass)>> {
         None
@@ -89,7 +89,7 @@ pub trait Routing: Debug + Send + Sync {
 
     /// Whether a switch's port begins an output group: whether the port before it belongs to another group. Ports are those of
     /// [`Wiring::output`]; in a [`Cabling`](super::Cabling) the switch's nodes are at the first ports. Where each port begins a
-    /// group, groups have their ports' numbers.
+    /// group, groups have the numbers of their ports.
     fn begins_group(&self, switch: SwitchId, port: u32) -> bool;
 
     /// The part of the route that the header carries besides source and destination: any number, which [`Routing::step`] reads.

@@ -7,9 +7,9 @@
 //!
 //! ## Names and numbers
 //!
-//! A switch has its place's number, and its coordinates as its name. A switch's port 0 is its node's; dimension `d` has the
-//! ports `1 + 2 d` (to higher coordinates) and `2 + 2 d` (to lower ones). Links on level 0 join nodes and switches, links on
-//! level `d + 1` form the rings in dimension `d`. A torus may be partly populated, like a tree.
+//! A switch has the number of its place, and its coordinates as its name. Port 0 of a switch is its node's; dimension `d` has
+//! the ports `1 + 2 d` (to higher coordinates) and `2 + 2 d` (to lower ones). Links on level 0 join nodes and switches, links
+//! on level `d + 1` form the rings in dimension `d`. A torus may be partly populated, like a tree.
 //!
 //! ## Dimension-order routing
 //!
@@ -35,7 +35,7 @@ use std::ops::RangeInclusive;
 /// Most dimensions.
 pub const MAX_DIMENSIONS: usize = 8;
 
-/// Most links on a path: half of each ring, and both nodes' links.
+/// Most links on a path: half of each ring, and the links of both nodes.
 pub const MAX_PATH: usize = 64;
 
 /// A torus; see the module essay.
@@ -126,13 +126,13 @@ impl Torus {
         &self.sizes
     }
 
-    /// Links on the shortest path between two places on a rail, both nodes' links included.
+    /// Links on the shortest path between two places on a rail, the links of both nodes included.
     pub fn distance(&self, a: Place, b: Place) -> u32 {
         2 + self.ways(a, b, 0).map(|way| way.length).sum::<u32>()
     }
 
-    /// A rail's links in one direction that must be cut to halve the torus across its longest rings, which must be even: two in
-    /// each.
+    /// Links of a rail in one direction that must be cut to halve the torus across its longest rings, which must be even: two
+    /// in each.
     pub fn bisection(&self) -> u32 {
         2 * self.positions() / self.sizes.iter().max().expect("there is a dimension")
     }
@@ -170,12 +170,12 @@ impl Torus {
         links
     }
 
-    /// The difference between a switch's number and its next higher neighbour's in a dimension.
+    /// The difference between the numbers of a switch and its next higher neighbour in a dimension.
     fn stride(&self, dimension: usize) -> u32 {
         self.sizes[..dimension].iter().product()
     }
 
-    /// A switch's neighbour in a dimension, upwards or downwards.
+    /// The neighbour of a switch in a dimension, upwards or downwards.
     fn neighbour(&self, switch: u32, dimension: usize, up: bool) -> u32 {
         let (size, stride) = (self.sizes[dimension], self.stride(dimension));
         let at = switch / stride % size;

@@ -57,7 +57,7 @@ pub trait Wiring {
     /// Where a link starts and where it ends.
     fn ends(&self, link: LinkId) -> (End, End);
 
-    /// The pair's link in the other direction.
+    /// The link of the same pair in the other direction.
     fn reverse(&self, link: LinkId) -> LinkId;
 
     /// A switch's ports.
@@ -77,7 +77,7 @@ pub trait Wiring {
         self.positions() * self.rails()
     }
 
-    /// A node's place on a rail.
+    /// The place of a node on a rail.
     fn place(&self, rail: Rail, node: NodeId) -> Place {
         Place::new(rail.get() * self.positions() + node.get())
     }

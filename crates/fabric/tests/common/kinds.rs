@@ -88,7 +88,7 @@ pub fn check_ways(routing: &impl Routing) -> usize {
     longest
 }
 
-/// A packet alone takes its links' header delays, level by level, and one cycle for each further flit, by both movers.
+/// A packet alone takes the header delays of its links, level by level, and one cycle for each further flit, by both movers.
 pub fn check_packet_alone(
     topology: impl Into<Topology>,
     delays: &[u32],

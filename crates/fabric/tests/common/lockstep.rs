@@ -1,8 +1,8 @@
 //! Two fabrics in lockstep, one with each mover, under the same traffic; and the earliest record in which they differ.
 //!
-//! At every checkpoint these are compared: the adapters' notices, all channels' headers, heads and tails with their cycles,
-//! each link's traffic and packet waits, and the flits' positions. With a checkpoint after every cycle, the comparison covers
-//! every flow change on every link.
+//! At every checkpoint these are compared: the notices to the adapters, the headers, heads and tails of all channels with their
+//! cycles, the traffic and packet waits of each link, and the positions of all flits. With a checkpoint after every cycle, the
+//! comparison covers every flow change on every link.
 
 use super::guard::guarded;
 use super::random::{Case, inputs};
@@ -23,8 +23,8 @@ pub struct Manner {
     pub stride: Cycle,
     /// Whether the worm mover works off each cycle in the opposite order.
     pub reversed: bool,
-    /// The comparison ends this many cycles after the last offer, all packets' turnarounds not counted, if the network has not
-    /// come to rest.
+    /// The comparison ends this many cycles after the last offer, the turnarounds of all packets not counted, if the network
+    /// has not come to rest.
     pub patience: Cycle,
 }
 
@@ -54,7 +54,7 @@ const LATE: PacketSpec = PacketSpec {
     token: 0,
 };
 
-/// The earliest divergent record, and the movers' agreement before it.
+/// The earliest divergent record, and the common records before it.
 #[derive(Clone, Debug)]
 pub struct Difference {
     cycle: Cycle,
@@ -112,7 +112,7 @@ impl Side {
         }
     }
 
-    /// The adapters' notices since the last call.
+    /// The notices to the adapters since the last call.
     fn news(&mut self) -> Vec<Heard> {
         let from = std::mem::replace(&mut self.heard, self.bench.heard.len());
         self.bench.heard[from..].to_vec()

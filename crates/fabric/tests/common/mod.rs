@@ -118,7 +118,7 @@ pub fn travel(config: &Config, spec: &PacketSpec) -> Cycle {
     2 * delays.map(Cycle::from).sum::<Cycle>()
 }
 
-/// The adapters' notices, with their times. A packet's number is left out: it is a handle, not a result.
+/// The notices to the adapters, with their times. A packet's number is left out: it is a handle, not a result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Heard {
     Injected(Cycle, PacketSpec),
@@ -243,7 +243,7 @@ impl Bench {
             .0
     }
 
-    /// All links' counters.
+    /// The counters of all links.
     pub fn counters(&self) -> Vec<LinkCounters> {
         LinkId::all(self.fabric.topology().links())
             .map(|link| self.fabric.counters(link))

@@ -181,7 +181,7 @@ fn differing(links: u32) -> impl Strategy<Value = (LinkId, Differing)> {
     )
 }
 
-/// All levels' paces, or an empty list; and links that differ.
+/// The paces of all levels, or an empty list; and links that differ.
 type Unequal = (Vec<Pace>, Vec<(LinkId, Differing)>);
 
 /// Slow links: absent in most machines; else whole levels, and some links that differ from those on their level.
@@ -478,8 +478,8 @@ fn deep_case() -> impl Strategy<Value = Case> {
     })
 }
 
-/// The cycle in which the cycle count's lower 32 bits come round, and the first one that is as far in a cycle's future, in 32
-/// bits, as in its past.
+/// The cycle in which the lower 32 bits of the cycle count come round, and the first one that is as far in the future of a
+/// cycle, in 32 bits, as in its past.
 const AROUND: [Cycle; 2] = [1 << 32, 1 << 31];
 
 /// A machine under twice the traffic, and now and then a large one under more. Some have run for very long, some hold their

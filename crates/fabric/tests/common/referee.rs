@@ -80,7 +80,7 @@ struct Header {
 #[derive(Default)]
 struct Crossing {
     waiting: Vec<Header>,
-    /// For the broadcast that is being set up: links without a channel yet, and the other links' channels.
+    /// For the broadcast that is being set up: links without a channel yet, and the channels of the other links.
     missing: BTreeSet<LinkId>,
     claimed: Vec<ChannelId>,
     /// The cycle after the last set-up.

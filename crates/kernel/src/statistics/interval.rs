@@ -4,7 +4,7 @@
 /// such as batch or seed means.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
-    /// The values' mean.
+    /// The mean of the values.
     pub mean: f64,
     /// The lower end.
     pub low: f64,

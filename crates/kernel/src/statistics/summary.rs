@@ -52,7 +52,7 @@ impl Summary {
         self.count
     }
 
-    /// The observations' sum.
+    /// The sum of the observations.
     #[must_use]
     pub const fn total(&self) -> u128 {
         self.total

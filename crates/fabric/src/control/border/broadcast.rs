@@ -1,8 +1,8 @@
 //! Broadcasts with parts in several regions.
 //!
-//! A broadcast's root is in the source's region, and counts deliveries and answers there. A part that descends over an outbound
-//! link goes on behind it as a visitor, from which further parts branch off. The visitor stays until the EOP comes, in all
-//! circuit modes. Where circuits last until the delivery, every region counts the deliveries and frees its own channels.
+//! The root of a broadcast is in the source's region, and counts deliveries and answers there. A part that descends over an
+//! outbound link goes on behind it as a visitor, from which further parts branch off. The visitor stays until the EOP comes, in
+//! all circuit modes. Where circuits last until the delivery, every region counts the deliveries and frees its own channels.
 
 use super::Tiding;
 use crate::control::deadlock::Key;
@@ -145,7 +145,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         elsewhere
     }
 
-    /// A broadcast's EOP passes an outbound link's channel in a cycle, and goes on behind it.
+    /// The EOP of a broadcast passes a channel on an outbound link in a cycle, and goes on behind it.
     #[cold]
     pub(in crate::control) fn end_goes_on(
         &mut self,
@@ -164,7 +164,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.tell_region(region, passes, tiding);
     }
 
-    /// A broadcast's EOP passes the channel by which a part has come in a cycle, and goes on behind it.
+    /// The EOP of a broadcast passes the channel by which a part has come in a cycle, and goes on behind it.
     pub(super) fn end_behind(&mut self, part: PacketId, at: Cycle) {
         let first = self.broadcasts.first_channel(part);
         let channel = self.flights.get(part).path()[first];

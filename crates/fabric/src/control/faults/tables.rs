@@ -1,4 +1,4 @@
-//! The sources' routing tables with dead cables.
+//! The routing tables of the sources, with dead cables.
 //!
 //! If all ways between two nodes are alive by the tables, their packets are routed as always. Else the source fixes the way: in
 //! a tree, at each switch in the ascent it names an up-link from which, by the tables, a living way leads down to the

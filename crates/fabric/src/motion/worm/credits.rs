@@ -63,12 +63,12 @@ impl Credits {
     }
 }
 
-/// All channels' lines.
+/// The lines of all channels.
 pub(super) struct Returns {
     /// Empty if all credits are back after a cycle, or never matter.
     lines: TiVec<ChannelId, Credits>,
     /// Whether a channel may be closed before the channel upstream, where channels fall free behind the tail: the tail's credit
-    /// takes longer than the tail's way over the next link and the credit there.
+    /// takes longer than the way of the tail over the next link and the credit there.
     pub overtake: bool,
 }
 

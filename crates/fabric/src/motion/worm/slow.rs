@@ -1,9 +1,9 @@
 //! Slow links: one flit at a time.
 //!
 //! At full pace a link's counts are straight lines, on a slow link ([`pace`](crate::pace)) they are stairs. So a slow link has
-//! no mover: it decides in its slots, as the flit mover does, and moves one flit by each decision. Its channels' line `S`
-//! stands but for a step behind a cycle's evaluations, after the last read in this cycle; and line `R` but for a step in the
-//! cycle of [`Event::Arrives`], in which a line that starts would grow, too.
+//! no mover: it decides in its slots, as the flit mover does, and moves one flit by each decision. Line `S` of its channels
+//! stands but for a step behind the evaluations, after the last read in this cycle; and line `R` but for a step in the cycle of
+//! [`Event::Arrives`], in which a line that starts would grow, too.
 //!
 //! *Exact.* Links that read a line which stands predict no more than they see: their predictions are lower bounds, as all
 //! predictions are, and when one comes too early the mover is predicted anew. A step in `R` has the link behind looked at if

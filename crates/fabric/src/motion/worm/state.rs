@@ -50,7 +50,7 @@ pub(super) struct Specials {
 }
 
 impl Specials {
-    /// The special channels, numbered after the links' channels.
+    /// The special channels, numbered after the channels of the links.
     pub fn after(count: u32) -> Self {
         Specials {
             source: ChannelId::new(count),

@@ -6,8 +6,8 @@
 //! the broadcast takes the first. The source may lie in the range; it then receives its own packet.
 //!
 //! With [`Broadcast::Serialised`] the up-link is number 0 at every switch, so that all broadcasts use the switches with member
-//! number 0: one tree with one root. With [`Broadcast::BySource`] different sources climb to different roots, and two
-//! broadcasts' trees meet again at the nodes: they may deadlock (`control::broadcast`).
+//! number 0: one tree with one root. With [`Broadcast::BySource`] different sources climb to different roots, and the trees of
+//! two broadcasts meet again at the nodes: they may deadlock (`control::broadcast`).
 
 use super::FatTree;
 use crate::id::{LinkId, Place, SwitchId};

@@ -11,7 +11,7 @@
 //! *Slim Fly.* Switches are (0, x, y) and (1, m, c) with coordinates modulo q. With a primitive root ξ and two sets X and X'
 //! with its powers, (0, x, y) and (0, x, y') are joined if y - y' is in X, (1, m, c) and (1, m, c') if c - c' is in X', and (0,
 //! x, y) and (1, m, c) if y = m x + c. *`PolarFly`.* Switches are the points in the projective plane over q; two are joined if
-//! their coordinates' product is 0. Prime powers are left out.
+//! the product of their coordinates is 0. Prime powers are left out.
 //!
 //! **Jellyfish.* Cable ends are paired at random; pairs that join a switch to itself, or two switches a second time, are
 //! crossed with other cables at random. Draws that are in several parts are drawn again. The draws come from `SplitMix64`, by a

@@ -48,7 +48,7 @@ use std::sync::Arc;
 pub struct Forwarding {
     graph: Graph,
     ascent: Ascent,
-    /// The shortest ways' rule; `None` with other ways.
+    /// The rule for shortest ways; `None` with other ways.
     rule: Option<Misrouting>,
     /// Whether packets may go through a random leaf.
     misroutes: bool,
@@ -142,7 +142,7 @@ impl Forwarding {
         self.links[usize::from(from) * self.tables.leaves.len() + usize::from(to)].into()
     }
 
-    /// Two nodes' leaves, if packets between them may go by way of a random leaf.
+    /// The leaves of two nodes, if packets between them may go through a random leaf.
     fn may_misroute(&self, source: Place, node: Place) -> Option<[u16; 2]> {
         let leaves = [source, node].map(|place| self.home(place).leaf);
         (self.misroutes && leaves[0] != leaves[1]).then_some(leaves)
@@ -188,7 +188,7 @@ impl Forwarding {
         self.tables.homes[within(destination.get(), self.tables.homes.len())]
     }
 
-    /// Where in a port list a plan's packets begin to count.
+    /// Where in a port list the packets of a plan begin to count.
     #[inline]
     fn start(&self, header: &Header, plan: u32) -> u64 {
         let (source, destination) = match self.ascent {

@@ -42,7 +42,7 @@ pub(super) type Wait = ([u32; 2], [u32; 2]);
 /// A graph without its nodes' ports.
 #[derive(Clone, Copy)]
 pub(super) struct Shape<'a> {
-    /// By switch: its cables' other ends.
+    /// By switch: the other ends of its cables.
     pub neighbours: &'a [Vec<u32>],
     /// By position: switch and port.
     pub seats: &'a [(u32, u32)],
@@ -72,7 +72,7 @@ impl Layers {
         }
     }
 
-    /// A packet's class between two leaves among `count`, by their numbers, behind this many links between switches.
+    /// The class of a packet between two of `count` leaves, by their numbers, behind this many links between switches.
     #[inline]
     pub(super) fn class(&self, count: usize, from: u16, to: u16, links: u32) -> u32 {
         match self {
@@ -301,7 +301,7 @@ fn lash(shape: Shape, most: u32) -> Option<(u32, Vec<u8>)> {
     Some(deal(shape, first.0, true).unwrap_or(first))
 }
 
-/// The pairs' layers, dealt to the first layer that can take them, or to the one with the fewest pairs.
+/// The layers of the pairs, dealt to the first layer that can take them, or to the one with the fewest pairs.
 fn deal(shape: Shape, most: u32, evenly: bool) -> Option<(u32, Vec<u8>)> {
     let leaves = shape.leaves().len();
     let links: u32 = shape.neighbours.iter().map(|all| all.len() as u32).sum();

@@ -24,7 +24,7 @@ use std::fmt::Write;
 /// Most entries in a full table, one for each switch and destination.
 const MAX_ENTRIES: u64 = 1 << 24;
 
-/// Most links on a way between switches; both nodes' links come on top.
+/// Most links on a way between switches; the links of both nodes come on top.
 const MAX_HOPS: usize = MAX_PATH - 2;
 
 /// Forwarding tables; see the module essay. Switches and nodes are numbers.
@@ -34,7 +34,7 @@ pub struct Routes {
     pub entries: Vec<Entry>,
     /// Channel classes, at least 1.
     pub classes: u32,
-    /// The nodes' names, for messages; may be empty.
+    /// Node names, for messages; may be empty.
     pub nodes: Vec<String>,
 }
 
@@ -257,7 +257,7 @@ impl<'a> Columns<'a> {
         Ok(far)
     }
 
-    /// A switch's entry for a column, with its number.
+    /// The entry of a switch for a column, with its number.
     fn entry(&self, column: usize, switch: u32) -> Option<(usize, &Entry)> {
         let number = self.entries[column * self.graph.neighbours.len() + switch as usize];
         let entry = self.routes.entries.get(number as usize)?;
@@ -324,7 +324,7 @@ impl<'a> Columns<'a> {
         )
     }
 
-    /// Packets' possible holds and waits: pairs of channels between switches.
+    /// The possible holds and waits of packets: pairs of channels between switches.
     pub fn dependencies(&self) -> Vec<(ChannelClass, ChannelClass)> {
         let last = self.routes.classes - 1;
         let channel = |switch: u32, port: u16, hops: u32| ChannelClass {
@@ -381,7 +381,7 @@ impl<'a> Columns<'a> {
         self.graph.cabling().name_on_rail(SwitchId::new(switch))
     }
 
-    /// The first switches' names.
+    /// The names of the first switches.
     fn names(&self, switches: &[u32]) -> String {
         const MOST: usize = 8;
         let mut all: Vec<u32> = switches.to_vec();

@@ -23,7 +23,7 @@ pub(super) struct Toward {
 /// A link on a shortest way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Onward {
-    /// The neighbour's number among its switch's neighbours.
+    /// The neighbour's number among the neighbours of its switch.
     pub number: u16,
     /// The neighbour.
     pub next: u32,

@@ -66,7 +66,7 @@ pub(super) struct Pair {
     down: List,
 }
 
-/// A port list: a range in all lists' ports.
+/// A port list: a range in the ports of all lists.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct List {
     pub first: u32,

@@ -1,9 +1,9 @@
 //! # Uniform traffic on a graph: way lengths and link loads
 //!
-//! Each node sends at the same rate to every other node. A link's load, in units of one node's rate, bounds the rate that the
-//! network accepts: no link carries more than its own rate, so that nodes send at most at `1 / busiest` of a link's rate. The
-//! loads follow from the ways alone. Packets with a choice among several links take each one equally often, which favours the
-//! routing: fixed ways by a hash load some link more.
+//! Each node sends at the same rate to every other node. The load of a link, in units of one node's rate, bounds the rate that
+//! the network accepts: no link carries more than its own rate, so that nodes send at most at `1 / busiest` of a link's rate.
+//! The loads follow from the ways alone. Packets with a choice among several links take each one equally often, which favours
+//! the routing: fixed ways by a hash load some link more.
 //!
 //! For each switch with nodes, the *leaf*, the packets to all its nodes are followed together. The legal ways in up*/down*
 //! routing lead up, then down, and up is to a higher switch number: one pass over the switches in ascending order moves all
@@ -31,7 +31,7 @@ const FAR: u32 = u32::MAX;
 pub struct Uniform {
     /// The mean link count between switches for packets that leave their first switch.
     pub links: f64,
-    /// The busiest link's load between switches, in units of the rate at which one node sends.
+    /// The load of the busiest link between switches, in units of the rate at which one node sends.
     pub busiest: f64,
 }
 
@@ -45,7 +45,7 @@ impl Uniform {
 /// A routing's detours: uniform traffic on its ways, and on shortest ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Detours {
-    /// On up*/down* routing's ways.
+    /// On the ways of up*/down* routing.
     pub used: Uniform,
     /// On shortest ways.
     pub shortest: Uniform,
@@ -135,7 +135,7 @@ impl<'a> Loads<'a> {
 }
 
 impl Graph {
-    /// Uniform traffic on up*/down* routing's ways and on shortest ways.
+    /// Uniform traffic on the ways of up*/down* routing and on shortest ways.
     pub fn detours(&self) -> Detours {
         self.detours_within(MOST_STEPS)
     }

@@ -43,7 +43,7 @@ impl Referee<'_> {
         self.lanes.count + waiting as u32 - self.spare(link) as u32
     }
 
-    /// The load on a way's first link, times the way's link count; `next` is the port that leads on, until the way ends.
+    /// The load on the first link of a way, times its link count; `next` is the port that leads on, until the way ends.
     fn cost(
         &self,
         now: Cycle,
@@ -374,7 +374,7 @@ impl Referee<'_> {
         (hash(flight.spec.source.get(), flight.sequence, u32::MAX) % plans) as usize
     }
 
-    /// Where plan 0's packets begin to count a switch's ports.
+    /// Where the packets of plan 0 begin to count the ports of a switch.
     fn begin(&self, header: &Header, switch: SwitchId) -> u64 {
         let spec = &self.flights[&header.packet].spec;
         let (source, node) = (spec.source.get(), spec.destination.first().get());
