@@ -1,7 +1,6 @@
 """The command line. Data goes to standard output, everything else to standard error.
 
-Heavy modules are imported inside the commands, so that ``--help`` answers at once. The exit codes are those of
-``elanite.errors.Exit``.
+Heavy modules are imported inside the commands, so that ``--help`` is quick. ``elanite.errors.Exit`` has the exit codes.
 """
 
 from __future__ import annotations
@@ -146,7 +145,7 @@ def _options(
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line and leave with its exit code."""
     # Batch systems end jobs by SIGTERM. A signal that the parent has set to be ignored stays ignored: a shell without
-    # job control does so with the SIGINT of background jobs, and Python installs no handler then.
+    # job control does so with SIGINT for background jobs, and Python installs no handler then.
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_IGN:
         signal.signal(signal.SIGTERM, signal.default_int_handler)
     told = None
@@ -190,7 +189,7 @@ def _said(error: ElaniteError) -> int:
 
 
 def _failed(error: OSError) -> int:
-    """Name the file and the words of the system. All files have names, but standard output has none."""
+    """Name the file and the system's message. All files have names except standard output."""
     if (known := host.failure(error)) is not None:
         return _said(known)
     where = error.filename or "standard output"
@@ -199,7 +198,7 @@ def _failed(error: OSError) -> int:
 
 
 def _flushed(code: int | str | None, told: int | None) -> int | str | None:
-    """Write out what is left. A reader that has left is no error; a disk that is full is one, reported once."""
+    """Write out the remainder. A reader that has left is no error; a disk that is full is one, reported once."""
     try:
         sys.stdout.flush()
     except OSError as error:

@@ -1,4 +1,4 @@
-"""The command that removes mechanisms of the model."""
+"""The command that removes model mechanisms."""
 
 from __future__ import annotations
 

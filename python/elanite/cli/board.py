@@ -25,7 +25,7 @@ STYLE = {
     "inconsistent": "dim",
     "not run": "dim",
 }
-"""How the rows of the scoreboard look."""
+"""The layout of scoreboard rows."""
 
 
 def named(verdicts: Sequence[Verdict], only: Sequence[str] | None) -> list[Verdict]:
@@ -56,7 +56,7 @@ def scoreboard(
 ) -> None:
     """Print the scoreboard; a table counts claims without results by folders, unless ``absent`` asks for them.
 
-    Markdown names the ``builds`` that computed the points; of a user's ``own`` claims it is a table.
+    Markdown names the ``builds`` that computed the points; a user's ``own`` claims become a table.
     """
     from elanite.validation import board
     from elanite.validation.claim import fitted_parameters
@@ -89,7 +89,7 @@ def scoreboard(
 
 
 def _without_results(verdicts: Sequence[Verdict]) -> str:
-    """A sentence on the claims without results: how many of each folder of experiments, and what runs these."""
+    """A sentence on the claims without results: their count per experiment folder, and the command that runs these."""
     from elanite.base.text import counted
 
     folders: dict[str, int] = {}

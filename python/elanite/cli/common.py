@@ -1,4 +1,4 @@
-"""What the commands share: options, output formats, the version."""
+"""The parts that commands share: options, output formats, the version."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ class Role(Enum):
     """The command lines in which an option appears (``elanite.cli.request``)."""
 
     RESULT = auto()
-    """It decides the results: all command lines have it. The role of options without one."""
+    """It decides the results: all command lines have it. The default role."""
     INPUT = auto()
-    """It names an input file; the command of a page names the copy within the page."""
+    """It names an input file; a page's command names the copy within the page."""
     OUTPUT = auto()
-    """It names an output file or a format; the command of a page writes beside its inputs."""
+    """It names an output file or a format; a page's command writes beside its inputs."""
     HOST = auto()
     """It decides where and how fast the command runs; pages leave it out."""
     ONCE = auto()
@@ -51,7 +51,7 @@ class Format(StrEnum):
 
 
 class TableFormat(StrEnum):
-    """How results that are no rows of a table file are printed."""
+    """Print formats of results that are not table rows."""
 
     TABLE = "table"
     JSON = "json"
@@ -83,7 +83,7 @@ Out = Annotated[
 
 
 def machine_option(text: str) -> OptionInfo:
-    """The option ``--machine`` of one machine, with what its help says."""
+    """The option ``--machine`` for one machine, with its help text."""
     found: OptionInfo = typer.Option(
         "--machine", "-m", metavar="MACHINE", autocompletion=completion.machines, help=text
     )
@@ -229,7 +229,7 @@ def console(*, error: bool = False) -> Console:
             raise BrokenPipeError
 
         def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
-            """The parts of a line, with symbols in place of control characters."""
+            """A line's parts, with symbols in place of control characters."""
             for part in super().render(renderable, options):
                 yield part if part.control else Segment(shown(part.text), part.style)
 
@@ -243,7 +243,7 @@ Padding = tuple[int, int] | tuple[int, int, int, int]
 
 
 def table(headings: Iterable[str], right: Iterable[str] = (), padding: Padding = (0, 1)) -> Table:
-    """A table without rows yet; the columns of some headings are aligned to the right."""
+    """A table without rows yet; the columns of the ``right`` headings are aligned to the right."""
     from rich.table import Table
 
     found = Table(box=None, pad_edge=False, header_style="bold", padding=padding)
@@ -253,25 +253,25 @@ def table(headings: Iterable[str], right: Iterable[str] = (), padding: Padding =
 
 
 class Speech:
-    """Whether the command says on standard error how it goes."""
+    """Whether the command prints notes on standard error."""
 
     quiet = False
 
 
 def say(text: str) -> None:
-    """A line for people, on standard error; nothing with --quiet."""
+    """Print a line for people on standard error, except with --quiet."""
     if not Speech.quiet:
         typer.echo(shown(text), err=True)
 
 
 def warn(limits: Iterable[Limit]) -> None:
-    """The limits of a plan, a line for each, on standard error; nothing with --quiet."""
+    """Print a plan's limits on standard error, a line for each, except with --quiet."""
     for limit in limits:
         say(str(limit))
 
 
 def opened(page: Path) -> None:
-    """Open a page in a browser, or say that there is none."""
+    """Open a page in a browser, or print that there is none."""
     import webbrowser
 
     if not webbrowser.open(page.resolve().as_uri()):
@@ -279,7 +279,7 @@ def opened(page: Path) -> None:
 
 
 def complain(text: str) -> None:
-    """What is wrong, on standard error, also with --quiet."""
+    """Print an error on standard error, also with --quiet."""
     typer.echo(shown(text), err=True)
 
 
@@ -304,7 +304,7 @@ def about_version(wanted: bool) -> None:
 
 
 def say_builds(store: Store) -> None:
-    """Name the builds of the points that were read from a store, unless this build has computed all of them."""
+    """Name the builds behind the points that were read from a store, unless this build has computed all of them."""
     from elanite.base import build
 
     if note := build.note(store.builds()):
@@ -312,7 +312,7 @@ def say_builds(store: Store) -> None:
 
 
 def warn_if_stale() -> None:
-    """Warn that the sources of the checkout have changed since the simulator was compiled."""
+    """Warn that the checkout's sources have changed since the simulator was compiled."""
     from elanite.base import build
 
     if build.stale():

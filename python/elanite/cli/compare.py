@@ -1,4 +1,4 @@
-"""The command compare: two folders of results side by side."""
+"""The command compare: two result folders side by side."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Compare(Request):
                 opened(page)
 
     def _write(self, found: Comparison, page: Path) -> None:
-        """Write the page, with the results of both folders inside if they are small enough."""
+        """Write the page, with both folders' results inside if they are small enough."""
         from elanite.report import pages
         from elanite.report.pages import comparison
 
@@ -177,13 +177,13 @@ def _intervals(pair: Pair) -> dict[str, dict[str, float | None]]:
 
 
 def _interval(figure: Number | None, *, bounded: bool = True) -> dict[str, float | None]:
-    """A mean and the ends of its interval, which are null without an interval."""
+    """A mean and its interval's ends, which are null without an interval."""
     ends = (figure.low, figure.high) if figure and bounded else (None, None)
     return {"mean": figure.mean if figure else None, "low": ends[0], "high": ends[1]}
 
 
 def _as_csv(lines: tuple[Line, ...]) -> str:
-    """A row for each figure: the parameters are columns, and so is each entry of the intervals, as ``a_mean``."""
+    """A row for each figure: the parameters are columns, and so is each interval entry, as ``a_mean``."""
     import polars as pl
 
     from elanite.base.text import plain
@@ -207,4 +207,4 @@ _MEASURED = [
     *("a_mean", "a_low", "a_high", "a_n", "b_mean", "b_low", "b_high", "b_n"),
     *("difference_mean", "difference_low", "difference_high", "ratio_mean", "ratio_low", "ratio_high"),
 ]
-"""The columns of csv behind the parameters."""
+"""The csv columns behind the parameters."""

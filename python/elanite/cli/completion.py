@@ -1,4 +1,4 @@
-"""Words that the shell offers: names of files, keys of options, and values.
+"""Words that the shell offers: file names, option keys, and values.
 
 A completion returns words with the incomplete word as their beginning. It reads no results. A wrong file yields no
 words; the command reports the mistake.
@@ -22,22 +22,22 @@ if TYPE_CHECKING:
 
 
 def experiments(incomplete: str) -> list[str]:
-    """Names of shipped experiments."""
+    """Shipped experiment names."""
     return _shipped("experiment", incomplete)
 
 
 def machines(incomplete: str) -> list[str]:
-    """Names of shipped machines."""
+    """Shipped machine names."""
     return _shipped("machine", incomplete)
 
 
 def files(incomplete: str) -> list[str]:
-    """Names of shipped machines and experiments."""
+    """Shipped machine and experiment names."""
     return machines(incomplete) + experiments(incomplete)
 
 
 def meanings(incomplete: str) -> list[str]:
-    """Names of parameters and claims."""
+    """Parameter and claim names."""
     from elanite.explain import catalog
 
     keys = [row["parameter"] for row in catalog.parameters()] + [row["claim"] for row in catalog.claimed()]
@@ -53,28 +53,28 @@ def keys(incomplete: str) -> list[str]:
 
 
 def claims(incomplete: str) -> list[str]:
-    """Names of claims."""
+    """Claim names."""
     from elanite.validation.claims import claims as published
 
     return _beginning((claim.id for claim in published()), incomplete)
 
 
 def metrics(incomplete: str) -> list[str]:
-    """Names of metrics."""
+    """Metric names."""
     from elanite.results.metrics import MEANINGS
 
     return _beginning(MEANINGS, incomplete)
 
 
 def links(incomplete: str) -> list[str]:
-    """Names of links of today."""
+    """Names of current links."""
     from elanite.inputs.links import LINKS
 
     return _beginning(LINKS, incomplete)
 
 
 def jobs(incomplete: str) -> list[str]:
-    """Patterns of ``--job``, once it has a number of nodes."""
+    """Patterns of ``--job``, once it has a node count."""
     from elanite.traces.patterns import NAMES
 
     nodes, colon, _ = incomplete.partition(":")
@@ -82,20 +82,20 @@ def jobs(incomplete: str) -> list[str]:
 
 
 def tables(incomplete: str) -> list[str]:
-    """The tables of points."""
+    """The point tables."""
     from elanite.store import TABLES
 
     return _beginning(TABLES, incomplete)
 
 
 def series(context: Context, incomplete: str) -> list[str]:
-    """Names of the series of the experiment that the command names."""
+    """Series names from the experiment that the command names."""
     planned = _planned(context)
     return _beginning(dict.fromkeys(each.series for each in planned.points), incomplete) if planned else []
 
 
 def where(context: Context, incomplete: str) -> list[str]:
-    """Parameters of the points of the experiment that the command names, with their values once a key is complete."""
+    """Point parameters from the experiment that the command names, with their values once a key is complete."""
     from elanite.base.text import plain
 
     planned = _planned(context)
@@ -122,7 +122,7 @@ def _planned(context: Context) -> Plan | None:
 
 
 def _keys(schema: Entry) -> Iterator[str]:
-    """The keys of all sections that are one table."""
+    """The keys in all sections that are one table."""
     from elanite.base.schema import resolved
 
     for section, entry in schema["properties"].items():

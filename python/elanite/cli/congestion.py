@@ -1,4 +1,4 @@
-"""The command ``congestion``: the congestion matrices of points and of kept runs, as text or as data."""
+"""The command ``congestion``: the congestion matrices of points and kept runs, as text or as data."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from elanite.results.congestion import Matrix
 
 MOST_SWITCHES = 32
-"""Most switches of a level that are printed; if there are more, the most loaded switches are printed."""
+"""Most printed switches per level; if there are more, the most loaded switches are printed."""
 
 MOST_FAULTS = 8
 """Most failures that are printed one by one."""
@@ -46,12 +46,12 @@ class Congestion(Request):
 
     There are two numbers for a link. The delay is what the packets that come in by the link have waited since their
     injection, as in the matrices of the QsNET paper; the wait is what packets have waited for this link. Links from
-    nodes have no wait: packets wait for them in the adapters, which is no congestion of the network. The numbers of
-    a switch are the sums of the delays over the links that enter it, and of the waits over the links that leave it. The
-    most loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and
-    parquet give one row per point and link; json gives the links, the switches and, for a run with slices, both numbers
-    over time. The command simulates nothing: use `elanite run`, and for MPI programs and traces
-    `elanite mpirun` and `elanite replay`, before.
+    nodes have no wait: packets wait for them in the adapters, which is no congestion of the network. A switch's numbers
+    are the sums of the delays over the links that enter it, and of the waits over the links that leave it. The most
+    loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and parquet
+    give one row per point and link; json gives the links, the switches and, for a run with slices, both numbers over
+    time. The command simulates nothing: use `elanite run`, and for MPI programs and traces `elanite mpirun` and
+    `elanite replay`, before.
     """
 
     verb: ClassVar[str] = "congestion"
@@ -88,7 +88,7 @@ class Congestion(Request):
 
 
 def _no_run(folder: Path) -> str:
-    """What is said of the folder of a run that is not there: which runs are, the latest first."""
+    """The message for a missing run folder: it lists the existing runs, the latest first."""
     from elanite.base.text import counted
     from elanite.inputs.sources import did_you_mean
 
@@ -106,7 +106,7 @@ def _no_run(folder: Path) -> str:
 
 
 def _of_run(folder: Path, format_: Format) -> None:
-    """Print the matrix of a run of an MPI program, or of a replay."""
+    """Print the matrix of an MPI program's run, or of a replay."""
     from elanite.cli import output
     from elanite.errors import UsageError
     from elanite.mpirun.kept import Kept
@@ -145,7 +145,7 @@ def _json(point: Point, matrix: Matrix) -> dict[str, object]:
 
 
 def _print(matrix: Matrix, heading: str, about: str) -> None:
-    """One matrix: the steps of the longest path, then the switches level by level."""
+    """One matrix: the longest path's steps, then the switches level by level."""
     import polars as pl
 
     from elanite.base.rows import rows as rows_of
@@ -193,7 +193,7 @@ def _path(matrix: Matrix) -> Table:
 
 
 def _level(matrix: Matrix, level: int) -> Table:
-    """The switches of a level: delays by the links that enter them, and waits by the links that leave them."""
+    """A level's switches: delays by the links that enter them, and waits by the links that leave them."""
     import polars as pl
 
     switches = matrix.switches.filter(pl.col("level") == level)
@@ -219,7 +219,7 @@ def _level(matrix: Matrix, level: int) -> Table:
 
 
 def _ports(links: list[dict[str, float]], column: str) -> Text:
-    """The links of a switch in one direction, in the order of its ports; those that were down have a mark."""
+    """A switch's links in one direction, in port order; those that were down have a mark."""
     from rich.text import Text
 
     values = [link[column] for link in links]
@@ -232,7 +232,7 @@ def _ports(links: list[dict[str, float]], column: str) -> Text:
 
 
 def _heat(value: float | None) -> Text:
-    """A number of three places; on terminals with colours, a hotter number is darker. None is an empty cell."""
+    """A number with three places; on terminals with colours, a hotter number is darker. `None` is an empty cell."""
     from rich.text import Text
 
     from elanite.results.congestion import HEAT

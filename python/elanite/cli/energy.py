@@ -1,4 +1,4 @@
-"""The command ``energy``: the energy of the networks of points, kept runs and kept replays."""
+"""The command ``energy``: the network energy of points, kept runs and kept replays."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Energy(Request):
 
 
 def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, object], pl.DataFrame]:
-    """The energy of a kept run or replay."""
+    """A kept run's or replay's energy."""
     import polars as pl
 
     from elanite.errors import UsageError
@@ -94,7 +94,7 @@ def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, obj
 
 
 def _print(heading: str, rows: pl.DataFrame) -> None:
-    """The table of one point or run."""
+    """One point's or run's table."""
     from elanite.base.text import number
 
     screen = console()

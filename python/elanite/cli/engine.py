@@ -1,4 +1,4 @@
-"""The options of the commands that simulate: the engine, and the part of the campaign that runs on it."""
+"""The options for commands that simulate: the engine, and the campaign part that runs on it."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ class Simulators(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class Campaign(Simulators):
-    """The simulators of the points, the part of the points that they run, and the most that it may cost."""
+    """The simulators, the part of the points that they run, and the cost limit."""
 
     shard: Shard = None
     max_cost: MaxCost = None
@@ -68,8 +68,8 @@ class Campaign(Simulators):
     ) -> Outcome:
         """Run a campaign, with its progress on standard error.
 
-        The time that experiments took is printed at the end, or by ``ended``, which is as ``campaign.run`` has it.
-        A dry run prints what is to do and its expected cost, and leaves.
+        The experiments' run times are printed at the end, or by ``ended``, as in ``campaign.run``. A dry run prints the
+        pending work and its expected cost, and leaves.
         """
         from elanite import campaign
         from elanite.cli.progress import deaths, observer, renewed, summary

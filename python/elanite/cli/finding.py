@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from elanite.explain.meanings import Moves
 
 MOST_EFFECTS = 8
-"""Most effects that are shown of a parameter or on a claim, for each machine."""
+"""Most shown effects per parameter or claim, for each machine."""
 
 
 class What(StrEnum):
-    """What is listed."""
+    """The listed topic."""
 
     MACHINES = "machines"
     EXPERIMENTS = "experiments"
@@ -125,7 +125,7 @@ class Explain(Request):
 
 
 def _effects(moves: Moves, key: str) -> None:
-    """The strongest effects of a parameter, or on a claim, as a table, with what is left out in a line."""
+    """A parameter's strongest effects, or those on a claim, as a table; a line counts the omitted ones."""
     from rich.padding import Padding
 
     from elanite.base.text import counted, percent

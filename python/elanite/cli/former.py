@@ -1,4 +1,4 @@
-"""Commands of the last release: each warns, and runs the command that has taken over."""
+"""The last release's commands: each warns, and runs the command that has taken over."""
 
 from __future__ import annotations
 

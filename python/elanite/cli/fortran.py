@@ -1,4 +1,4 @@
-"""The command ``install-mpifort``: Fortran for the MPICH of the ranks."""
+"""The command ``install-mpifort``: Fortran for the ranks' MPICH."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands ``goal``: traces of other tools, and of collective operations and of training, made on the spot."""
+"""The commands ``goal``: traces from other tools, and generated traces of collective operations and training."""
 
 from __future__ import annotations
 

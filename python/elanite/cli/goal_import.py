@@ -1,4 +1,4 @@
-"""The command ``goal import``: traces of other tools, translated into GOAL."""
+"""The command ``goal import``: other tools' traces, translated into GOAL."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ class Import(Request):
 
     OTF2 is what Score-P writes for MPI programs, and needs the package otf2. A Chakra trace is a file for each rank,
     and its binary form needs the package protobuf. The text of DUMPI, from dumpi2ascii, is a file for each rank, too.
-    Collective operations become messages. Nodes of Chakra with operations and bytes in place of a duration take the
-    time of a roofline. What a trace does not tell is refused with its place, and no file is written then.
+    Collective operations become messages. Nodes of Chakra with operations and bytes in place of a duration take a
+    roofline's time. What a trace does not tell is refused with its place, and no file is written then.
     """
 
     verb: ClassVar[str] = "goal import"
@@ -101,7 +101,7 @@ class Import(Request):
             say(f"note: {note}")
 
     def reading(self) -> Reading | None:
-        """How Chakra traces are read; None without any option. Raises ``UsageError``."""
+        """The rules for reading Chakra traces; `None` without any option. Raises ``UsageError``."""
         from elanite.errors import UsageError
         from elanite.traces.chakra_reading import Nccl, Reading
 
@@ -118,7 +118,7 @@ class Import(Request):
         return None if how == Reading() else how
 
     def _roofline(self) -> Roofline:
-        """The rates that are given, and else those of the machine's processor."""
+        """The given rates, with the machine processor's rates as defaults."""
         from elanite.errors import UsageError
         from elanite.inputs.machine import Machine
         from elanite.traces.chakra_reading import Roofline

@@ -1,4 +1,4 @@
-"""The command ``import``: machine files of networks, and lists of flows, that other tools describe."""
+"""The command ``import``: machine files and flow lists from other tools' descriptions."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ class Import(Request):
             say(f"next: elanite check {target}; elanite new experiment NAME --from {target}")
 
     def _write(self, texts: dict[str, str], target: Path) -> list[Path]:
-        """Write all files, or none if one exists; the machine last."""
+        """Write all files, unless one exists; the machine last."""
         from elanite.errors import UsageError
 
         paths = {target.with_name(f"{target.stem}{ending}"): text for ending, text in texts.items()}

@@ -115,7 +115,7 @@ class Show(Request):
 
 
 def _described(incomplete: str) -> list[str]:
-    """Kinds of files and commands that have a schema."""
+    """File kinds and commands that have a schema."""
     current = [verb for verb, request in DECLARED.items() if not request.former]
     return [one for one in ("machine", "experiment", "claim", *current) if one.startswith(incomplete)]
 
@@ -272,7 +272,7 @@ def _show_experiment(source: Source, overrides: list[str]) -> None:
                 values.setdefault(key, {})[plain(value)] = None
         width = max((len(key) for key in values), default=0)
         for key, several in values.items():
-            # Values with commas, such as the changes of a machine, have a line each.
+            # Values with commas, such as a machine's changes, have a line each.
             between = f"\n  {'':{width}}  " if any(", " in value for value in several) else ", "
             screen.print(f"  {key:{width}}  {between.join(several)}", markup=False)
         seeds = sorted({point.seed for point in points})

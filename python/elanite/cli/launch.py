@@ -1,4 +1,4 @@
-"""The options of ``mpirun``, ``prun`` and ``replay``, and the inputs of their pages."""
+"""The options of ``mpirun``, ``prun`` and ``replay``, and their pages' inputs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Network(StrEnum):
 
 
 class Memory(StrEnum):
-    """Where the buffers of messages lie."""
+    """The message buffers' location."""
 
     MAIN = "main"
     ELAN = "elan"
@@ -44,7 +44,7 @@ MOST_FAULTS = 8
 """Failures that a summary shows one by one."""
 
 MACHINE = "es40-qsnet"
-"""The machine of a run without ``--machine``."""
+"""The default machine."""
 
 MachineName = Annotated[
     str,
@@ -117,7 +117,7 @@ class Launch(Group):
     limit_time: LimitTime = None
 
     def read(self) -> tuple[Source, list[str]]:
-        """The machine, and the changes of its keys."""
+        """The machine, and its keys' changes."""
         from elanite.inputs import sources
         from elanite.mpirun.cluster import tree_of
 
@@ -125,7 +125,7 @@ class Launch(Group):
         return source, [*(self.set_ or []), *(tree_of(source, self.nodes) if self.nodes else [])]
 
     def copied(self, source: Source, files: Files) -> dict[str, str]:
-        """The names of the machine and of the placement file within a page."""
+        """The names of the machine and placement files within a page."""
         from elanite.mpirun.options import RULES
 
         own = self.placement not in RULES
@@ -134,7 +134,7 @@ class Launch(Group):
 
 
 def page_of(html: Path | None, out: Path, name: str, *, open_: bool) -> Path | None:
-    """The file of the page, if one is asked for, after a look whether it can be written. Raises ``ElaniteError``."""
+    """The page's file, if one is asked for, after a look whether it can be written. Raises ``ElaniteError``."""
     from elanite.base import whole
 
     page = html or (out / "report" / f"{name}.html" if open_ else None)
@@ -144,7 +144,7 @@ def page_of(html: Path | None, out: Path, name: str, *, open_: bool) -> Path | N
 
 
 def size(path: Path) -> int:
-    """Bytes of a file; 0 if it cannot be read."""
+    """A file's bytes; 0 if it cannot be read."""
     try:
         return path.stat().st_size
     except OSError:

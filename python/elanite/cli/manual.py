@@ -1,7 +1,7 @@
-"""The manual page of ``elanite man``, from the declarations of the commands.
+"""The manual page of ``elanite man``, from the command declarations.
 
-The page has the sections of man-pages(7): a synopsis, the examples and exit codes of the help, and a section for each
-command. It is made of the same objects that parse the words, so that it has every option.
+The page has the sections of man-pages(7): a synopsis, the help's examples and exit codes, and a section for each
+command. It is made from the same objects that parse the words, so that it has every option.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ NAME = "elanite \\- simulate the Quadrics networks and the clusters built on the
 
 
 def page(group: TyperGroup, version: str) -> str:
-    """The manual page of a group of commands, in the language of man(7)."""
+    """A command group's manual page, in the man(7) language."""
     head = f'.TH ELANITE 1 "" "Elanite {version}" "User Commands"\n.SH NAME\n{NAME}'
     synopsis = ".SH SYNOPSIS\n.B elanite\n.I COMMAND\n[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]"
     about = f".SH DESCRIPTION\n{_text(group.help or '')}"
@@ -42,7 +42,7 @@ def _commands(group: TyperGroup, path: str) -> Iterator[str]:
 
 
 def _text(help_: str | None) -> str:
-    """The paragraphs of a help text; those after a line with a backspace keep their lines."""
+    """A help text's paragraphs; those after a line with a backspace keep their lines."""
     found = []
     for paragraph in re.split(r"\n\s*\n", (help_ or "").strip()):
         kept = paragraph.removeprefix("\b\n")
@@ -52,6 +52,6 @@ def _text(help_: str | None) -> str:
 
 
 def _plain(text: str) -> str:
-    """Text without the signs of the language: backslashes, hyphens, and points at the begin of lines."""
+    """Text without the language's signs: backslashes, hyphens, and points at line starts."""
     found = text.replace("\\", "\\e").replace("-", "\\-")
     return re.sub(r"^(?=[.'])", r"\\&", found, flags=re.MULTILINE)

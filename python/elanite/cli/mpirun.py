@@ -26,14 +26,15 @@ if TYPE_CHECKING:
     from elanite.report.pages import Inputs
 
 WIDTH = 40
-"""Signs of the longest bar."""
+"""The longest bar's signs."""
 
 SAME = 0.01
-"""By which part the replay of a recorded run may differ from the run without a word about looks for messages."""
+"""The relative difference between a recorded run and its replay from which on the note about polls for messages
+appears."""
 
 
 class Collectives(StrEnum):
-    """Who carries out barriers, broadcasts and reductions."""
+    """The executor of barriers, broadcasts and reductions."""
 
     MPI = "mpi"
     ELAN = "elan"
@@ -179,7 +180,7 @@ class Mpirun(Request):
         _finish(found, (self.timeline, write_page), recording, self.out, times, None if self.quiet else self.format_)
 
     def options(self, page: Path | None) -> Options:
-        """The options of the run; a page needs the timeline."""
+        """The run's options; a page needs the timeline."""
         from elanite.mpirun import Options
 
         return Options(
@@ -201,7 +202,7 @@ class Mpirun(Request):
         )
 
     def inputs(self, source: Source, page: Path | None) -> Inputs:
-        """The inputs of the page: machine, placement, and text files that the program's words name.
+        """The page's inputs: machine, placement, and text files that the program's words name.
 
         The program itself is named with its checksum; one that the PATH finds, such as an interpreter, is named only.
         """
@@ -219,7 +220,7 @@ class Mpirun(Request):
             if path.is_file():
                 word = files.path(path) if is_text(path) else files.program(path)
             program.append(word)
-        # The words of the program are last: they end the options.
+        # The program's words are last: they end the options.
         words = self.words(Role.INPUT, Role.RESULT, program=None, **copied)
         return files.inputs(["elanite", self.verb, *words, *self.written(html=page), *program])
 
@@ -252,10 +253,10 @@ def _finish(
     times: dict[str, str],
     format_: TableFormat | None,
 ) -> None:
-    """Keep the tables of the run, print the summary, and leave with the exit code of the run.
+    """Keep the run's tables, print the summary, and leave with the run's exit code.
 
-    ``views`` are the file of the timeline for Perfetto, and the writer of the page, which a failed run has, too.
-    ``recording`` is the file of the trace, if the run is recorded, its machine, and the command that replays the trace.
+    ``views`` are the Perfetto timeline file and the page writer; a failed run has both, too. ``recording`` is the
+    trace's file, if the run is recorded, its machine, and the command that replays the trace.
     """
     from elanite import store
     from elanite.base.text import brief
@@ -294,7 +295,7 @@ def _finish(
 
 
 def _compared(found: Run, trace: Path, machine: Source) -> str:
-    """How long the replay of a recorded run takes on the machine of the run, and where a difference may come from."""
+    """The replay time of a recorded run on the run's machine, and possible reasons for a difference."""
     from elanite.base.text import number
     from elanite.traces.replay import run
 

@@ -1,4 +1,4 @@
-"""The command ``new``: machine and experiment files of one's own, valid and with comments."""
+"""The command ``new``: new machine and experiment files, valid and with comments."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 
 
 class Kind(StrEnum):
-    """What is made."""
+    """The file kind."""
 
     MACHINE = "machine"
     EXPERIMENT = "experiment"
 
 
 class Topology(StrEnum):
-    """The kinds of networks that are made for a number of nodes (``elanite.inputs.shapes``)."""
+    """The network kinds that are made for a node count (``elanite.inputs.shapes``)."""
 
     FAT_TREE = "fat-tree"
     TORUS = "torus"
@@ -126,7 +126,7 @@ class New(Request):
         say(f"change the file, then: {after}")
 
     def _wanted(self) -> Wanted | None:
-        """The machine that --link and the options beside it ask for; None without them."""
+        """The machine that --link and the options beside it ask for; `None` without them."""
         from elanite.errors import UsageError
         from elanite.inputs.designs import Wanted
         from elanite.inputs.links import named

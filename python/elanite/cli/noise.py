@@ -1,4 +1,4 @@
-"""The command ``noise``: how much processor time the operating system of this computer takes."""
+"""The command ``noise``: the processor time that this computer's operating system takes."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ if TYPE_CHECKING:
     from elanite.library.noise import Measured
 
 LINES = 24
-"""Lines of the text histogram, or fewer."""
+"""Most lines in the text histogram."""
 
 WIDTH = 60
-"""Signs of its longest bar."""
+"""Its longest bar's signs."""
 
 
 FOLDER = OUT / "noise"
-"""The folder of the figure and the profile without ``--out``."""
+"""The default folder for the figure and the profile."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,7 +95,7 @@ def _print(found: Measured) -> None:
 
 
 def bars(bins: pl.DataFrame) -> list[str]:
-    """A histogram of the delays of iterations as text, by doublings, on a logarithmic scale of counts."""
+    """An iteration delay histogram as text, by doublings, on a logarithmic scale of counts."""
     counts: dict[int, int] = {}
     for lower, count in bins.iter_rows():
         # Doublings from a nanosecond on; shorter delays count as zero.

@@ -1,4 +1,4 @@
-"""The command ``open``: the inputs of a page, written to a folder, and the command for them."""
+"""The command ``open``: a page's inputs, written to a folder, and the command for them."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from elanite.cli.common import data, say
 from elanite.cli.request import Request
 
 MOST_NAMES = 12
-"""Files that are named on the terminal; of more, the command prints their number."""
+"""Most files named on the terminal; for more, the command prints their count."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Open(Request):
-    """Unpack the inputs and the command of a page.
+    """Unpack the inputs and a page's command.
 
     \b
     Examples:

@@ -36,7 +36,7 @@ def refuse_terminal(format_: Format) -> None:
 class Chosen:
     """Which results are printed: by metric, by series, and by parameters; an empty tuple chooses all.
 
-    Several values of one parameter choose the points with any of them; several parameters, those with all of them.
+    Several values for one parameter choose the points with any value; several parameters, the points that match all.
     """
 
     metrics: tuple[str, ...] = ()
@@ -45,7 +45,7 @@ class Chosen:
 
     @classmethod
     def of(cls, metrics: Iterable[str], series: Iterable[str], where: Iterable[str]) -> Chosen:
-        """What the options of the command line choose. Raises ``UsageError`` for a ``where`` without its sign."""
+        """The choice by command-line options. Raises ``UsageError`` for a ``where`` without its sign."""
         pairs = []
         for one in where:
             name, sign, value = one.partition("=")
@@ -55,7 +55,7 @@ class Chosen:
         return cls(tuple(metrics), tuple(series), tuple(pairs))
 
     def plan(self, plan: Plan) -> Plan:
-        """The plan with only the chosen points: what is not printed need not run."""
+        """The plan with only the chosen points: other points need not run."""
         names = [name for name, _ in plan.titles]
         for one in self.series:
             if one not in names:
@@ -79,7 +79,7 @@ class Chosen:
         return replace(plan, points=tuple(points))
 
     def rows(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The rows of the chosen metrics. Raises ``UsageError`` if there is no such metric."""
+        """The chosen metrics' rows. Raises ``UsageError`` if there is no such metric."""
         there = frame["metric"].unique(maintain_order=True).to_list() if len(frame) else list(self.metrics)
         for one in self.metrics:
             if one not in there:
@@ -87,12 +87,12 @@ class Chosen:
         return _only(frame, "metric", self.metrics) if self.metrics else frame
 
     def of_point(self, frame: pl.DataFrame) -> pl.DataFrame:
-        """The chosen rows of one point, which need not have any."""
+        """One point's chosen rows, which may be empty."""
         return _only(frame, "metric", self.metrics) if self.metrics else frame
 
 
 def _only(frame: pl.DataFrame, column: str, values: Sequence[str]) -> pl.DataFrame:
-    """The rows in which a column has one of the values, as people write them."""
+    """The rows in which a column has a listed value, as people write it."""
     import polars as pl
 
     return frame.filter(pl.Series([plain(value) in values for value in frame[column].to_list()], dtype=pl.Boolean))
@@ -106,7 +106,7 @@ def _unknown(option: str, what: str, word: str, allowed: Sequence[str]) -> Usage
 
 
 def results(result: Result, format_: Format, chosen: Chosen | None = None) -> None:
-    """Print the finished points of an experiment, or those of their rows that were chosen."""
+    """Print an experiment's finished points, or their chosen rows."""
     chosen = chosen or Chosen()
     if format_ is Format.JSON:
         points = [point(result, each, chosen) for each in result.points]
@@ -127,7 +127,7 @@ def known_table(name: str) -> None:
 
 
 def of_table(frame: pl.DataFrame, format_: Format) -> None:
-    """Print a table of points other than that of measured values."""
+    """Print a point table other than the measured values."""
     from elanite.cli.tables import blocks
 
     if format_ is Format.JSON:
@@ -142,7 +142,7 @@ def of_table(frame: pl.DataFrame, format_: Format) -> None:
 
 
 def _judged(frame: pl.DataFrame) -> pl.DataFrame:
-    """Tidy rows with the states of offered loads; rows without any load stay as they are."""
+    """Tidy rows with offered-load states; rows without any load stay as they are."""
     from elanite.results.states import with_states
 
     return with_states(frame) if (frame["metric"] == "accepted").any() else frame
@@ -168,9 +168,9 @@ def rows(frame: pl.DataFrame, format_: Format) -> None:
 
 
 def costs(parts: Sequence[Part], jobs: int, later: float | None = None) -> None:
-    """Print the cost of a reproduction: points and expected processor time of each experiment, in their order.
+    """Print a reproduction's cost: each experiment's points and expected processor time, in their order.
 
-    ``later`` are the processor seconds of all looks after the first (see ``looks``).
+    ``later`` are the processor seconds for all looks after the first (see ``looks``).
     """
     from elanite.base.text import counted, duration
 
@@ -236,7 +236,7 @@ def point(result: Result, here: Point, chosen: Chosen | None = None) -> dict[str
         "seed": here.seed,
         "results": {
             f"{row['job']}.{row['metric']}" if several else row["metric"]: {
-                # Fewer values tell no interval.
+                # Fewer values give no interval.
                 key: None if key in ("low", "high") and row["n"] < FEWEST else row[key]
                 for key in ("mean", "low", "high", "n", "unit")
             }
@@ -253,7 +253,7 @@ def point(result: Result, here: Point, chosen: Chosen | None = None) -> dict[str
 
 
 def _tables(result: Result, chosen: Chosen) -> None:
-    """The series as tables: the parameters that vary, and every metric as its mean and half the width of its interval.
+    """The series as tables: the parameters that vary, and every metric as its mean and half its interval's width.
 
     With several machines, every metric has a line, with columns for each machine and for its ratio to the first one.
     """

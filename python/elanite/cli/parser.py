@@ -1,7 +1,7 @@
 """How words become values, and how wrong ones are refused.
 
-``typer`` parses the words; its messages name types of Python, and its help says the type of every argument. Here the
-messages are in the words of the user, and a word that is no command gets the similar commands, or all of them.
+``typer`` parses the words; its messages name Python types, and its help states every argument's type. Here the messages
+are in the user's words, and an unknown command gets the similar commands, or all commands.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ REFUSED = {
     "int_parsing_size": "`{}` has too many digits",
     "float_parsing": "`{}` is not a number",
 }
-"""Messages by the kind of a wrong value."""
+"""Messages for each kind of wrong value."""
 
 
 class _Argument(TyperArgument):
-    """An argument whose help has its name alone."""
+    """An argument with a help text that has its name alone."""
 
     def display_type_rich(self, ctx: Context) -> str | None:  # noqa: ARG002
         return None
@@ -46,14 +46,14 @@ class Command(TyperCommand):
         except Exception as error:
             from pydantic_core import ValidationError  # typer has imported it; help does without
 
-            # The error is of typer's own copy of click.
+            # The error class belongs to typer's own click copy.
             if isinstance(error.__cause__, ValidationError) and hasattr(error, "message"):
                 error.message = refused(error.__cause__)
             raise
 
 
 class Group(TyperGroup):
-    """A group of commands."""
+    """A command group."""
 
     command_class = Command
 
@@ -78,7 +78,7 @@ def _untyped(argument: TyperArgument) -> TyperArgument:
 
 
 def refused(error: ValidationError) -> str:
-    """Why a value is wrong, in the words of the user."""
+    """Why a value is wrong, in the user's words."""
     first = error.errors()[0]
     text = REFUSED.get(first["type"])
     return text.format(first["input"]) if text else first["msg"].removeprefix("Value error, ")

@@ -1,4 +1,4 @@
-"""The experiment behind ``place``: jobs of the command line, files in ``out/place``, points, tables and words."""
+"""The experiment behind ``place``: command-line jobs, files in ``out/place``, points, tables and words."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ if TYPE_CHECKING:
     from elanite.study.placements import Placement, Ranked, Tried
 
 MOST_STEPS = 63
-"""Most messages of a rank, if their number is not asked for."""
+"""Most messages per rank, unless the command sets their count."""
 MOST_LINKS = 5
 """Shared links that are named on the terminal."""
 MOST_TRACE = 1 << 30
-"""Most bytes of a trace of the user's own."""
+"""Most bytes in a user's trace."""
 DRAWN = ("packed", "spread")
 """Placements on the page, beside the best one."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A job of the command line."""
+    """A command-line job."""
 
     name: str
     """Its name in tables."""
@@ -45,11 +45,11 @@ class Job:
     pattern: str
     """A pattern, or empty."""
     trace: Path | None = None
-    """The trace of a job of the user's own."""
+    """The trace, if the job has one."""
 
 
 def read(texts: Sequence[str]) -> list[Job]:
-    """The jobs of ``--job``. Raises ``UsageError``."""
+    """The ``--job`` jobs. Raises ``UsageError``."""
     from elanite.errors import UsageError
     from elanite.inputs.sources import did_you_mean
     from elanite.traces import patterns
@@ -79,19 +79,19 @@ def read(texts: Sequence[str]) -> list[Job]:
 
 @dataclass(frozen=True)
 class Terms:
-    """The options of the command that decide its points."""
+    """The command options that decide its points."""
 
     message: str
     search: int
     changes: Sequence[str]
-    """Overrides of the machine."""
+    """Machine overrides."""
     seed: int
     out: Path
     engine: Campaign
 
 
 class Work:
-    """The experiment of the placements: its files, its points and their results."""
+    """The placement experiment: its files, its points and their results."""
 
     def __init__(self, request: Request, terms: Terms, machine: Source, jobs: Sequence[Job], steps: int) -> None:
         from elanite.cli.quantities import quantity
@@ -119,7 +119,7 @@ class Work:
         data(f"{counted(len(chosen), 'placement')}, and up to {more} of the search: {spent}")
 
     def seconds(self) -> float:
-        """Processor seconds of a placement, by those of replayed patterns; 0 with a trace of the user's own."""
+        """A placement's processor seconds, estimated from replayed patterns; 0 with a user's trace."""
         from elanite.campaign.cost import CostModel
         from elanite.traces.patterns import messages
 
@@ -150,7 +150,7 @@ class Work:
         return found, outcome
 
     def plan(self, chosen: Sequence[Placement]) -> Plan:
-        """The points of these placements, in their order; the file has those of all placements so far."""
+        """These placements' points, in their order; the file has the points of all placements so far."""
         from elanite.inputs import sources
         from elanite.inputs.plan import plan
 
@@ -204,7 +204,7 @@ class Work:
         return path
 
     def inputs(self, written: Sequence[str]) -> Inputs:
-        """The inputs of the page: the machine, and traces of the user's own."""
+        """The page's inputs: the machine, and the user's traces."""
         from elanite.report.pages.files import Files
 
         files = Files()
@@ -214,7 +214,7 @@ class Work:
         return files.inputs(["elanite", self.request.verb, *words, *written])
 
     def shared(self, each: Ranked, store: Store) -> pl.DataFrame:
-        """The links that jobs share in a placement, the one with the most bytes of all but its largest job first."""
+        """The links that jobs share in a placement, by the bytes of all but the largest job, the most first."""
         from elanite.report.pages.programs import shared
 
         point = self._point(each)
@@ -252,7 +252,7 @@ class Work:
         return pl.DataFrame(rows, infer_schema_length=None)
 
     def print(self, found: Sequence[Ranked], store: Store) -> None:
-        """The ranks, the links that jobs share, and the nodes of the best placement, for people."""
+        """The ranks, the links that jobs share, and the best placement's nodes, for people."""
         from elanite.base.text import number
         from elanite.cli.common import table
         from elanite.mpirun.summary import size

@@ -1,4 +1,4 @@
-"""The command ``calibrate-host``: the processor of this computer, as a section of a machine file."""
+"""The command ``calibrate-host``: this computer's processor, as a machine file section."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from elanite.cli.common import TableFormat, data, say
 from elanite.cli.request import Request
 
 FILE = Path("processor.toml")
-"""The file of the section without ``--out``."""
+"""The section's default file."""
 
 
 @dataclass(frozen=True, kw_only=True)

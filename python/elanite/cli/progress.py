@@ -1,7 +1,7 @@
-"""Progress on standard error: on a terminal a bar with an estimate of the time left, else a plain line now and then.
+"""Progress on standard error: on a terminal a bar with the estimated time left, else a plain line now and then.
 
-The time left comes from the estimate of what the points cost, corrected by what the finished points took: points of one
-campaign differ a thousandfold, so that their number says little.
+The time left is the estimated cost of the points, corrected by the finished points' cost: a campaign's points differ a
+thousandfold, so that their count means little.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ EVERY = 15.0
 
 
 def observer() -> Observer | None:
-    """The observer that fits where standard error goes; none with --quiet, which says failures at the end."""
+    """The observer that fits where standard error goes; `None` with --quiet, which prints failures at the end."""
     if quiet():
         return None
     return Bar() if sys.stderr.isatty() else Lines()
 
 
 class Spoken(Observer):
-    """The notes of a campaign, as lines on standard error."""
+    """A campaign's notes, as lines on standard error."""
 
     def note(self, line: str) -> None:
-        """Say how the campaign runs."""
+        """Print a note about the campaign."""
         say(line)
 
     def others(self, builds: Sequence[tuple[Build, int]]) -> None:
-        """Say which points are simulated again."""
+        """Name the points that are simulated again."""
         say(_others(builds))
 
 
@@ -55,7 +55,7 @@ class Lines(Spoken):
         self._last = 0.0
 
     def start(self, total: int, done: int) -> None:
-        """Say how much there is to do."""
+        """Print the number of pending points."""
         self._total, self._done = total, done
         self._last = time.monotonic()
         say(_opening(total, done))
@@ -67,7 +67,7 @@ class Lines(Spoken):
             complain(_failure(point, failure))
 
     def state(self, state: State) -> None:
-        """Print the progress if nothing was printed for a while."""
+        """Print the progress after a silent while."""
         now = time.monotonic()
         if now - self._last >= EVERY and self._done < self._total:
             self._last = now
@@ -115,9 +115,9 @@ class Bar(Spoken):
 
 
 class Counts:
-    """The progress through points of about the same cost: a bar on a terminal, else a line now and then.
+    """The progress through points with about the same cost: a bar on a terminal, else a line now and then.
 
-    A context manager. It prints nothing with --quiet, and no line if all is done before ``EVERY`` seconds are over.
+    A context manager. With --quiet it is silent, and so is work that ends within ``EVERY`` seconds.
     """
 
     def __init__(self, doing: str) -> None:
@@ -141,7 +141,7 @@ class Counts:
             self._bar.stop()
 
     def __call__(self, done: int, total: int) -> None:
-        """Show the number of points that are done."""
+        """Show the finished point count."""
         now = time.monotonic()
         left = (now - self._begun) / done * (total - done) if done else 0.0
         words = f"{self._doing}: {done:,} of {counted(total, 'point')}, about {duration(left)} left"
@@ -162,19 +162,19 @@ def progress(state: State) -> str:
 
 
 def summary(outcome: Outcome) -> None:
-    """One line for each experiment of which points were simulated: processor time, and its estimate."""
+    """One line for each experiment with simulated points: processor time, and its estimate."""
     for experiment, spent in sorted(outcome.spent.items(), key=lambda item: -item[1].seconds):
         say(f"{experiment}: {took(spent)}")
 
 
 def took(spent: Spent) -> str:
-    """What the points of an experiment took."""
+    """The processor time of an experiment's points."""
     cost = f"{duration(spent.seconds)} CPU (estimate {duration(spent.estimated)})"
     return f"{counted(spent.points, 'point')}, {cost}"
 
 
 def deaths(outcome: Outcome) -> None:
-    """Say that workers died."""
+    """Report dead workers."""
     if outcome.deaths:
         times = "once" if outcome.deaths == 1 else f"{outcome.deaths} times"
         say(f"a worker died {times}; what was left of its batch was simulated again")
@@ -186,14 +186,14 @@ def _opening(total: int, done: int) -> str:
 
 
 def _others(builds: Sequence[tuple[Build, int]]) -> str:
-    """Which points of other builds are simulated again."""
+    """Other builds' points that are simulated again."""
     names = "; ".join(str(build) for build, _ in builds)
     many = counted(sum(number for _, number in builds), "point")
     return f"simulating {many} of another build again: {names}"
 
 
 def renewed(outcome: Outcome) -> None:
-    """Say what became of the points of other builds."""
+    """Report the comparison with other builds' points."""
     if not outcome.again:
         return
     changed = sum(outcome.again.values())
@@ -208,5 +208,5 @@ def renewed(outcome: Outcome) -> None:
 
 
 def _failure(point: Point, failure: Failure) -> str:
-    """One line; the end of the command says more."""
+    """One line; the command's end prints more."""
     return f"failed: {point.experiment} {point.series} {point.id}: {brief(failure.message).splitlines()[0]}"

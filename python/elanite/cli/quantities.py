@@ -1,4 +1,4 @@
-"""Quantities of the command line: texts with units, as numbers. Errors name the option."""
+"""Command-line quantities: texts with units, as numbers. Errors name the option."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _POWERS = {"": 0, "k": 3, "M": 6, "G": 9, "T": 12, "P": 15, "E": 18}
 
 
 def quantity(option: str, text: str, unit: str, example: str) -> float:
-    """The number of a quantity in the unit ``B``, ``us`` or ``MB/s``. Raises ``UsageError``."""
+    """A quantity's number in the unit ``B``, ``us`` or ``MB/s``. Raises ``UsageError``."""
     from elanite.base.units import amount
     from elanite.errors import UsageError
 
@@ -19,17 +19,17 @@ def quantity(option: str, text: str, unit: str, example: str) -> float:
 
 
 def in_bytes(text: str) -> int:
-    """The bytes of ``--size``."""
+    """``--size`` in bytes."""
     return round(quantity("--size", text, "B", "8B, '64 KB' or '1 MB'"))
 
 
 def in_ns(text: str) -> int:
-    """The nanoseconds of ``--compute``."""
+    """``--compute`` in nanoseconds."""
     return round(quantity("--compute", text, "us", "500ns, 20us or '2 ms'") * 1000)
 
 
 def chunk_bytes(text: str | None) -> int | None:
-    """The bytes of ``--chunk``; None without the option. Raises ``UsageError``."""
+    """``--chunk`` in bytes; `None` without the option. Raises ``UsageError``."""
     from elanite.errors import UsageError
 
     size = None if text is None else round(quantity("--chunk", text, "B", "'128 KB' or '1 MB'"))
@@ -39,7 +39,7 @@ def chunk_bytes(text: str | None) -> int | None:
 
 
 def operations(text: str) -> float:
-    """The operations in a second of ``--flops``. Raises ``UsageError``."""
+    """``--flops`` in operations per second. Raises ``UsageError``."""
     from elanite.errors import UsageError
 
     found = re.fullmatch(r"(\d+(?:\.\d*)?(?:[eE]\d+)?) ?([kMGTPE]?)(?:flops?(?:/s)?|FLOPS?(?:/s)?)?", text.strip())
@@ -50,7 +50,7 @@ def operations(text: str) -> float:
 
 
 def memory_rate(text: str) -> float:
-    """The bytes in a second of ``--memory-rate``, also in TB/s. Raises ``UsageError``."""
+    """``--memory-rate`` in bytes per second, also given in TB/s. Raises ``UsageError``."""
     from elanite.errors import UsageError
 
     found = re.fullmatch(r"(\d+(?:\.\d*)?) ?TB/s", text.strip())

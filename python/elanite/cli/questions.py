@@ -1,7 +1,7 @@
-"""Questions that people ask of a network, each with the commands that answer it: the table of ``elanite ask``.
+"""Questions about a network, each with the commands that answer it: the table of ``elanite ask``.
 
-The commands of a question work one after the other in an empty folder, with the files of the reader's own that
-``files`` names. A test parses all of them and runs those that are quick.
+A question's commands run one after the other in an empty folder, with the reader's own files that ``files`` names. A
+test parses all commands and runs the quick ones.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ class Question:
     text: str
     commands: tuple[str, ...]
     quick: bool = False
-    """Whether the commands take a second or so each, and need no files of the reader's own."""
+    """Whether the commands take a second or so each, and need no files from the reader."""
     files: tuple[str, ...] = ()
-    """Files of the reader's own that the commands name."""
+    """The reader's own files that the commands name."""
 
 
 MACHINE = "elanite new machine --nodes 200 --oversubscription 2:1 --link NDR"
@@ -127,7 +127,7 @@ QUESTIONS = (
 
 
 def found(words: tuple[str, ...]) -> list[Question]:
-    """The questions with all of these words, in the question or in its commands."""
+    """The questions with all these words, in the question or in its commands."""
     return [
         each
         for each in QUESTIONS

@@ -199,7 +199,7 @@ class Replay(Request):
             raise ElaniteError(lost)
 
     def inputs(self, trace: Path, source: Source, page: Path | None) -> Inputs:
-        """The inputs of the page: trace, machine and placement. A large trace is named with its checksum."""
+        """The page's inputs: trace, machine and placement. A large trace is named with its checksum."""
         from elanite.report.pages.files import Files
 
         files = Files()
@@ -214,7 +214,7 @@ def _warnings(found: Replayed) -> None:
 
 
 def _side_by_side(result: Result, format_: TableFormat) -> None:
-    """Print the times of traces side by side and alone, and the links that they share."""
+    """Print the traces' times side by side and alone, and the links that they share."""
     from elanite.base.text import number
     from elanite.report.pages.programs import shared_links
     from elanite.results import frames

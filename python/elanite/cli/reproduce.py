@@ -126,7 +126,7 @@ class Reproduce(Request):
 
 
 class Told:
-    """Says which experiments have finished, and where the report is once there is one."""
+    """Prints finished experiments, and the report's place once there is one."""
 
     def __init__(self, total: int) -> None:
         self._total = total
@@ -153,7 +153,7 @@ class Told:
 
 
 def nothing_quick(names: Sequence[str]) -> UsageError:
-    """Nothing is left to do."""
+    """The error of an empty quick run."""
     from elanite.errors import UsageError
 
     return UsageError(f"--quick leaves out experiments that decide no claim: {', '.join(names)}; run without --quick")

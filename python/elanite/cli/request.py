@@ -1,12 +1,12 @@
-"""A command is one typed structure: a frozen dataclass whose fields are its arguments and options.
+"""A command is one typed structure: a frozen dataclass with its arguments and options as fields.
 
-All texts of the command come from the fields. ``declare`` turns them into the options that ``typer`` parses, with
-their help and their completion. ``words`` turns the values back into a command line: the one that resumes or repeats
-the command, and the one of a page, which runs in another folder. ``schema`` is the JSON schema of the values. A field
-whose type is a ``Group`` stands for the options of the group, which several commands share.
+All command texts come from the fields. ``declare`` turns them into the options that ``typer`` parses, with their help
+and their completion. ``words`` turns the values back into a command line: the one that resumes or repeats the command,
+and a page's command, which runs in another folder. ``schema`` is the JSON schema of the values. A field of type
+``Group`` stands for the group's options, which several commands share.
 
-A field says by its ``Role`` in which of these command lines it appears. Options with their default values are left
-out, but ``Stated`` ones.
+A field's ``Role`` decides in which of these command lines it appears. Options with their default values are left out,
+except ``Stated`` ones.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Stated:
-    """A mark of options that the printed command names also with their default values."""
+    """Marks options that the printed command names also with their default values."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Group:
-    """Base of the dataclasses of options that several commands share."""
+    """Base of the dataclasses with options that several commands share."""
 
 
 Made = TypeVar("Made", bound="Request | Group")
@@ -43,10 +43,10 @@ Made = TypeVar("Made", bound="Request | Group")
 
 @dataclass(frozen=True)
 class Entry:
-    """An argument or an option of a command."""
+    """A command's argument or option."""
 
     name: str
-    """The name of the field."""
+    """The field's name."""
     annotation: object
     """The type, as ``typer`` reads it."""
     default: object
@@ -62,7 +62,7 @@ class Entry:
 
     @property
     def values(self) -> object:
-        """The type of the values, without the marks of the command line."""
+        """The values' type, without the command-line marks."""
         return get_args(self.annotation)[0]
 
     @property
@@ -72,7 +72,7 @@ class Entry:
         return () if self.positional else (str(self.info.default), *(self.info.param_decls or ()))
 
     def words(self, value: object) -> list[str]:
-        """The words of a command line that give this value."""
+        """The command-line words that give this value."""
         if self.positional:
             return [_word(each) for each in (value if isinstance(value, list | tuple) else [value])]
         first = self.options[0]
@@ -85,7 +85,7 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """Base of all commands. A subclass has the help of the command as its docstring, and the options as fields."""
+    """Base of all commands. A subclass has the command's help as its docstring, and the options as fields."""
 
     verb: ClassVar[str]
     """The words that name the command, such as ``run`` or ``store verify``."""
@@ -101,9 +101,9 @@ class Request:
         raise NotImplementedError
 
     def words(self, *roles: Role, **changed: object) -> list[str]:
-        """The words of a command line behind its verb: those of some roles, by default of all but ``Role.ONCE``.
+        """The command-line words behind the verb: those with the given roles, by default all but ``Role.ONCE``.
 
-        ``changed`` are values in place of the present ones, by the names of the fields; None leaves an option out.
+        ``changed`` are values in place of the present ones, by field name; `None` leaves an option out.
         """
         present = _values(self) | changed
         arguments: list[str] = []
@@ -127,7 +127,7 @@ class Request:
                 raise UsageError(f"{entry.options[0] if entry.options else entry.name} is not for {why}")
 
     def written(self, **changed: object) -> list[str]:
-        """The words of the output options for a command in another folder: files have their last names."""
+        """The output options' words for a command in another folder: files have their last names."""
         from elanite.report.pages.files import tame
 
         present = _values(self) | changed
@@ -135,12 +135,12 @@ class Request:
         return self.words(Role.OUTPUT, **(changed | files))
 
     def again(self, **changed: object) -> list[str]:
-        """The command line that repeats the command, or resumes it; ``changed`` as of ``words``."""
+        """The command line that repeats the command, or resumes it; ``changed`` as in ``words``."""
         return ["elanite", *self.verb.split(), *self.words(**changed)]
 
 
 def entries(made: type[Request | Group]) -> tuple[Entry, ...]:
-    """The arguments and options of a command, in the order of their declaration."""
+    """A command's arguments and options, in declaration order."""
     return tuple(_entries(made))
 
 
@@ -160,7 +160,7 @@ def _entries(made: type[Request | Group]) -> Iterator[Entry]:
 
 
 def _values(of: Request | Group) -> dict[str, object]:
-    """The values of a command by the names of the fields, those of groups among them."""
+    """A command's values by field name, including group fields."""
     found: dict[str, object] = {}
     for field in dataclasses.fields(of):
         value = getattr(of, field.name)
@@ -169,7 +169,7 @@ def _values(of: Request | Group) -> dict[str, object]:
 
 
 def filled(made: type[Made], values: dict[str, object]) -> Made:
-    """The command, or the group, with these values by the names of the fields, those of groups among them."""
+    """The command, or the group, with these values by field name, including group fields."""
     hints = get_type_hints(made)
     names = [field.name for field in dataclasses.fields(made)]
     groups = {name: hints[name] for name in names if isinstance(hints[name], type) and issubclass(hints[name], Group)}
@@ -185,10 +185,10 @@ DECLARED: dict[str, type[Request]] = {}
 
 
 def declare(app: typer.Typer, *requests: type[Request]) -> None:
-    """Add commands to the command line, or to a group of it; every command has the option ``--quiet``."""
+    """Add commands to the command line, or to one of its groups; every command has the option ``--quiet``."""
     for request in requests:
         DECLARED[request.verb] = request
-        # Words behind the name of another program go to that program.
+        # Words behind another program's name go to that program.
         settings = {"allow_interspersed_args": not request.rest}
         name = request.verb.rsplit(" ", 1)[-1]
         app.command(name, cls=Command, hidden=request.former, context_settings=settings)(_function(request))
@@ -213,7 +213,7 @@ def _function(request: type[Request]) -> Callable[..., None]:
 
 
 def schema(request: type[Request]) -> dict[str, object]:
-    """The JSON schema of the values of a command, by the names of its options."""
+    """The JSON schema of a command's values, by option name."""
     from pydantic import ConfigDict, Field, create_model
 
     def field(entry: Entry) -> object:

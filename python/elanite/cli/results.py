@@ -1,4 +1,4 @@
-"""The command ``run``, and the options and last words of all commands that simulate."""
+"""The command ``run``, and the options and final lines that all simulating commands share."""
 
 from __future__ import annotations
 
@@ -89,7 +89,7 @@ class Selection(Group):
 
 @dataclass(frozen=True, kw_only=True)
 class Finished(Group):
-    """Finished points that are read, and the form of the output."""
+    """Finished points that are read, and the output form."""
 
     machine: MachineFile = None
     set_: Set = None
@@ -99,7 +99,7 @@ class Finished(Group):
     point: PointId = None
 
     def read(self, experiment: str) -> Result:
-        """The finished points of an experiment. Raises ``UsageError`` without any, with the command to run."""
+        """An experiment's finished points. Raises ``UsageError`` without any, with the command to run."""
         from elanite.errors import UsageError
         from elanite.inputs import sources
         from elanite.inputs.plan import plan
@@ -135,15 +135,15 @@ class Pictures(Group):
             host.require_drawing("--svg")
 
     def page(self, out: Path, name: str) -> Path | None:
-        """The file of the page, if there is to be one."""
+        """The page's file, if there is to be one."""
         return self.html or (out / "report" / f"{name}.html" if self.open_ else None)
 
     def draw(
         self, result: Result, command: Sequence[str], inputs: Inputs, page: Path | None, limited: Sequence[Limit]
     ) -> None:
-        """Write the figures of an experiment as a page and as a picture; ``command`` is the command line that ran.
+        """Write an experiment's figures as a page and as a picture; ``command`` is the command line that ran.
 
-        ``limited`` are the limits of the plan and its results.
+        ``limited`` are the limits that hold for the plan and its results.
         """
         from elanite.base import whole
         from elanite.figures.missing import missing
@@ -301,7 +301,7 @@ def stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
 
 
 def finish(outcome: Outcome, words: Sequence[str], out: Path, code: int = 0) -> None:
-    """Say what failed and how to repeat the command, and leave if something failed."""
+    """After failures, print them and the command that repeats the work, and leave."""
     from elanite.base.text import counted
 
     if outcome.damaged:
@@ -317,13 +317,13 @@ def finish(outcome: Outcome, words: Sequence[str], out: Path, code: int = 0) -> 
 
 
 MOST_FAILURES = 3
-"""Different failures that are told on the terminal."""
+"""Most different failures that the terminal shows."""
 
 
 def failed_points(failures: Sequence[Failure], out: Path) -> None:
-    """Tell failures in a screenful, and write them in full to a file.
+    """Print failures in a screenful, and write them in full to a file.
 
-    Points of one series that fail for the same reason are told once.
+    Points in one series that fail for the same reason are printed once.
     """
     from elanite.base import whole
     from elanite.base.text import brief, counted

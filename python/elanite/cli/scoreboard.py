@@ -105,7 +105,7 @@ class Claims(Request):
             raise typer.Exit(1)
 
     def _own(self, file: Path, store: Store) -> None:
-        """Print the claims of a file."""
+        """Print a file's claims."""
         from elanite.cli import board
         from elanite.errors import UsageError
         from elanite.study import own_claims

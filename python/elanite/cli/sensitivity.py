@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from elanite.study.refit import Refit as Refitted
 
 MOST_NAMED = 4
-"""Most parameters that a line of the table names."""
+"""Most parameters that a table line names."""
 
 MachineName = Annotated[
     str,
@@ -41,7 +41,7 @@ Claims = Annotated[
 def one_at_a_time(
     machine: str, claims: list[str] | None, out: Path, jobs: int | None, seed: int, format_: Format, again: list[str]
 ) -> None:
-    """Change one parameter of a machine at a time, and print the changes of claims; ``again`` is the command line."""
+    """Change one machine parameter at a time, and print the claim changes; ``again`` is the command line."""
     from elanite.cli import output
     from elanite.cli.progress import observer
     from elanite.store import Store
@@ -68,7 +68,7 @@ def one_at_a_time(
 def fitted_to_claims(
     machine: str, claims: list[str] | None, out: Path, jobs: int | None, seed: int, most: int | None
 ) -> None:
-    """Fit all fitted parameters of a machine together to its fitted claims, and print values and verdicts."""
+    """Fit all of a machine's fitted parameters together to its fitted claims, and print values and verdicts."""
     from elanite.store import Store
     from elanite.study.basis import study
     from elanite.study.refit import refit
@@ -79,7 +79,7 @@ def fitted_to_claims(
 
 
 def chosen_names(names: list[str] | None) -> list[str]:
-    """The names of an option that takes several of them, separated by commas."""
+    """The names in an option that takes several, separated by commas."""
     return [name.strip() for text in names or [] for name in text.split(",") if name.strip()]
 
 

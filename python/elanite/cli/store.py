@@ -64,7 +64,7 @@ def opened(name: str, *, new: bool = False) -> Store:
 
 @dataclass(frozen=True, kw_only=True)
 class List(Request):
-    """List the points of a store by experiment and model revision.
+    """List a store's points by experiment and model revision.
 
     \b
     Examples:
@@ -170,7 +170,7 @@ class Verify(Request):
 
 
 def _again(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | None) -> list[tuple[str, str]]:
-    """Simulate a sample of the sound points of a store again; returns those that differ, with the reasons."""
+    """Simulate a sample of a store's sound points again; returns those that differ, with the reasons."""
     from elanite.campaign import cores
     from elanite.cli.progress import Counts
     from elanite.store import checks
@@ -185,7 +185,7 @@ def _again(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | N
 
 
 def number(wanted: str) -> Callable[[int], int]:
-    """The number of points that ``--again`` asks for, by the number of all: a count, or a percentage, rounded up."""
+    """The point count that ``--again`` requests, from the total: a count, or a percentage, rounded up."""
     from elanite.errors import UsageError
 
     text = wanted.strip()
@@ -203,7 +203,7 @@ def number(wanted: str) -> Callable[[int], int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Gc(Request):
-    """Remove what killed campaigns have left, and points that nobody needs.
+    """Remove what killed campaigns have left, and points without users.
 
     \b
     Examples:
@@ -211,8 +211,8 @@ class Gc(Request):
       elanite store gc --outdated --dry-run
       elanite store gc --unknown --known my-experiment
 
-    Unfinished folders and claims go if their process has died, or if nobody has changed them for long (a day; claims
-    say themselves for how long they hold). What a running campaign needs stays, whichever host it runs on.
+    Unfinished folders and claims go if their process has died, or if they have not changed for long (a day; claims
+    state their own lifetime). What a running campaign needs stays, whichever host it runs on.
     """
 
     verb: ClassVar[str] = "store gc"
@@ -262,7 +262,7 @@ class Gc(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class Merge(Request):
-    """Copy the points of several stores into one.
+    """Copy several stores' points into one store.
 
     \b
     Examples:

@@ -1,8 +1,8 @@
 """Tables that fit the terminal.
 
-A table of many columns is printed as several blocks, one below the other. Each block has the columns that identify a
-row, and as many others as fit. Headings wrap at spaces, underscores and dots; figures are never cut. So no two
-columns look alike at any width, and no figure loses digits. Text that is wider than the terminal alone is folded.
+A table with many columns is printed as several blocks, one below the other. Each block has the columns that identify a
+row, and as many others as fit. Headings wrap at spaces, underscores and dots; figures are never cut. So no two columns
+look alike at any width, and no figure loses digits. Only text that is wider than the terminal is folded.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ GAP = 2
 """Spaces between two columns."""
 
 NARROW = 100
-"""Below this width, lists of texts stand one below the other, and not in columns."""
+"""Below this width, text lists stand one below the other, and not in columns."""
 
 
 def blocks(screen: Console, names: Sequence[str], others: Sequence[str], rows: Sequence[dict[str, str]]) -> None:
@@ -46,7 +46,7 @@ def blocks(screen: Console, names: Sequence[str], others: Sequence[str], rows: S
 def _blocks(
     width: int, names: Sequence[str], others: Sequence[str], rows: Sequence[dict[str, str]]
 ) -> Iterable[list[str]]:
-    """The figures of each block."""
+    """Each block's figures."""
     left = width - sum(_width(name, rows) + GAP for name in names)
     block: list[str] = []
     used = 0
@@ -96,7 +96,7 @@ def listed(screen: Console, entries: Iterable[tuple[str, Sequence[str]]], style:
 
 
 def hottest(links: Sequence[Link]) -> Table:
-    """The hottest links of a run: those of nodes, and those between switches."""
+    """A run's hottest links: at nodes, and between switches."""
     from elanite.cli.common import table
     from elanite.mpirun.summary import waits
 
