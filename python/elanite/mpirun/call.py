@@ -1,4 +1,4 @@
-"""``el.mpirun(...)``: a run as a call of Python, as ``elanite mpirun`` is one of the shell."""
+"""``el.mpirun(...)``: a run as a Python call, the counterpart of the shell's ``elanite mpirun``."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ def mpirun(
     check: bool = True,
     **options: Unpack[Chosen],
 ) -> Run:
-    """Run a program of MPI, OpenSHMEM or Elanlib on a machine: ``el.mpirun(["./ring", "10"], 8)``.
+    """Run an MPI, OpenSHMEM or Elanlib program on a machine: ``el.mpirun(["./ring", "10"], 8)``.
 
     ``program`` is a program, or a list of it and its arguments. ``options`` are the fields of
-    ``elanite.mpirun.Options`` with the meaning of the options of ``elanite mpirun``: ``ranks_per_node``,
-    ``placement``, ``compute``, ``network``, ``memory``, ``collectives``, ``seed``, ``limit_time``, ``faults``,
-    ``timeline``, ``record`` (then ``Run.record(file)`` writes the trace). Nothing is kept on the disk. Call the
-    function in the main thread.
+    ``elanite.mpirun.Options``, with the meaning of the ``elanite mpirun`` options: ``ranks_per_node``, ``placement``,
+    ``compute``, ``network``, ``memory``, ``collectives``, ``seed``, ``limit_time``, ``faults``, ``timeline``,
+    ``record`` (then ``Run.record(file)`` writes the trace). The disk stays untouched. Call the function in the main
+    thread.
 
-    Raises ``UsageError`` or ``ConfigError`` if the program cannot be started. Raises ``RunError`` with the report of
-    the run and its exit code if the run fails; without ``check``, ``ended`` of the run says so.
+    Raises ``UsageError`` or ``ConfigError`` if the program cannot be started. Raises ``RunError`` with the run's report
+    and exit code if the run fails; without ``check``, ``Run.ended`` has the failure.
     """
     from elanite.inputs.machine import Machine
 

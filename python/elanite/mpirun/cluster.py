@@ -1,6 +1,7 @@
 """The machine on which a program runs, as far as Python must know it: its nodes, and its resolved file.
 
-The simulator gives these for points. So this module makes a point of the smallest experiment, and never simulates it.
+The simulator returns these for points. So this module makes a point from the smallest experiment, and never simulates
+it.
 """
 
 from __future__ import annotations
@@ -36,13 +37,13 @@ repeats = 1
 
 
 class Value(TypedDict):
-    """A parameter of a resolved machine file."""
+    """A parameter in a resolved machine file."""
 
     value: object
 
 
 class Topology(TypedDict):
-    """The section of a resolved machine file that is read here."""
+    """The resolved machine file's section that is read here."""
 
     nodes: Value
 
@@ -66,7 +67,7 @@ class Cluster:
 
     name: str
     argument: str
-    """The name of its file on the command line."""
+    """Its file name on the command line."""
     overrides: tuple[str, ...]
     parameters: Parameters = field(repr=False)
     """The resolved machine file."""
@@ -74,7 +75,7 @@ class Cluster:
 
     @classmethod
     def of(cls, machine: Source, overrides: Sequence[str] = ()) -> Cluster:
-        """The machine of a file. Raises ``ConfigError`` if the file or an override is wrong."""
+        """A file's machine. Raises ``ConfigError`` if the file or an override is wrong."""
         # The simulator would look in the experiment for a key that no machine has.
         _core.load_machine(machine.text, machine.file, list(overrides))
         points = _core.plan(machine.text, machine.file, "mpirun", _EXPERIMENT, "mpirun", list(overrides), 1)
@@ -99,11 +100,11 @@ class Cluster:
 
 
 def tree_of(machine: Source, nodes: int) -> list[str]:
-    """The overrides that give a machine so many nodes, in the smallest fat tree of its switches.
+    """The overrides that give a machine this node count, in the smallest fat tree from its switches.
 
     The levels that the machine has stay as they are; further levels are like its lowest one, and have as many links up
-    as down, each to a parent of its own, with the delay of the highest level. Raises ``UsageError`` if the machine is
-    no fat tree.
+    as down, each to a separate parent, with the highest level's delay. Raises ``UsageError`` if the machine is not a
+    fat tree.
     """
     topology = json.loads(_core.load_machine(machine.text, machine.file, []))["parameters"]
     values = {one["key"]: one["value"] for one in topology}

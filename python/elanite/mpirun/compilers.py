@@ -1,4 +1,4 @@
-"""The commands ``oshcc`` and ``elancc``: the C compiler, with what programs for the simulated libraries need.
+"""The commands ``oshcc`` and ``elancc``: the C compiler, with the flags for programs of the simulated libraries.
 
 All libraries are one shared object, which ranks load anyway. Headers lie in ``include``. In ``lib`` are scripts by
 which the linker finds the libraries under their own names.
@@ -24,7 +24,7 @@ _NO_LINK = {"-c", "-E", "-S", "-M", "-MM", "-fsyntax-only"}
 """Options with which the compiler links nothing."""
 
 _SHOW = ("-show", "--showme", "-showme")
-"""Options that print the command instead, as the compilers of MPI libraries have them."""
+"""Options that print the command instead, as in MPI libraries' compilers."""
 
 
 def flags_to_compile() -> list[str]:
@@ -43,7 +43,7 @@ def command(names: Sequence[str], words: Sequence[str]) -> list[str]:
     """The compiler's command line, without the options that only print it."""
     compiler = shlex.split(os.environ.get("CC", "")) or ["cc"]
     given = [word for word in words if word.partition(":")[0] not in _SHOW]
-    # Without a file there is nothing to link: the compiler says what it always says.
+    # Without a file there is no link step: the compiler prints its usual message.
     links = any(not word.startswith("-") for word in given) and not _NO_LINK & set(given)
     return [*compiler, *flags_to_compile(), *given, *(flags_to_link(names) if links else [])]
 

@@ -15,7 +15,7 @@ Left = tuple[int, Literal["abort", "error", "exit"], int]
 
 
 class Traffic(TypedDict):
-    """The totals of every run and replay."""
+    """Totals for every run and replay."""
 
     time_us: float
     messages: int
@@ -26,7 +26,7 @@ class Traffic(TypedDict):
 
 
 class Totals(Traffic):
-    """The totals of a run, as the simulator counts them."""
+    """A run's totals, as the simulator counts them."""
 
     events: int
     repeatable: bool
@@ -41,11 +41,11 @@ class Stray(TypedDict):
     rank: int
     pid: int | None
     world: int | None
-    """The size of its ``MPI_COMM_WORLD``; None if it did not reach the simulated network."""
+    """The size of its ``MPI_COMM_WORLD``; `None` if it did not reach the simulated network."""
 
 
 class Waits(TypedDict):
-    """A rank at the end of a run."""
+    """A rank at a run's end."""
 
     rank: int
     pid: int | None
@@ -68,7 +68,7 @@ class Dead(TypedDict):
 
 
 class Outcome(TypedDict):
-    """The report of the simulator (``Outcome`` of the crate ``mpirun``)."""
+    """The simulator's report (``Outcome`` in the crate ``mpirun``)."""
 
     end: str
     message: str
@@ -89,15 +89,15 @@ class Evidence:
     """All that is known at the end."""
 
     outcome: Outcome
-    """What the simulator says."""
+    """The simulator's outcome."""
     reports: Reports
-    """What mpiexec says."""
+    """The reports from mpiexec."""
     left: Sequence[Left]
-    """What ranks announced before they ended, in this order."""
+    """Announcements from ranks before they ended, in this order."""
     dead: Sequence[int]
     """Ranks whose processes ended, in this order."""
     code: int | None
-    """The exit code of mpiexec, or minus the signal that killed it; None if it had to be killed."""
+    """The exit code from mpiexec, or minus the signal that killed it; `None` if it had to be killed."""
     placement: Sequence[int]
     pids: Sequence[int | None]
     program: str
@@ -106,4 +106,4 @@ class Evidence:
     native: bool = False
     """Whether the program was started as one for the simulated libraries, and need not call MPI."""
     stray: str = ""
-    """The MPI library of a process that has no part in the run, and a remedy."""
+    """The MPI library in a process outside the run, and a remedy."""

@@ -1,9 +1,8 @@
-"""The MPI library that ranks load in place of the one that their program is linked with.
+"""The MPI library that ranks load in place of their program's own.
 
-MPICH, Intel MPI, Cray's and others have one binary interface (the ABI initiative of MPICH), and different names of
-libraries. A program of one of them that cannot open the simulated network runs with the library of mpiexec: a folder of
-links, which the dynamic linker looks into first (``LD_LIBRARY_PATH``), has that library under the names that the
-program needs.
+MPICH, Intel MPI, Cray's and others have one binary interface (MPICH's ABI initiative), and different library names. A
+program with one that cannot open the simulated network runs with mpiexec's library: a folder with links, which the
+dynamic linker looks into first (``LD_LIBRARY_PATH``), has that library under the names that the program needs.
 
 | the program needs | its library | link to |
 |---|---|---|
@@ -11,9 +10,9 @@ program needs.
 | Fortran's library | is Intel's, or is not found | that of an MPICH |
 | none, as an interpreter | | C's, as ``libmpich.so.12``, for modules |
 
-Fortran's library calls that of C, so it may be of another MPICH of the same interface; PyPI's MPICH has none before
-``elanite install-mpifort``. A library
-that works stays in its place. Programs whose ``RPATH`` precedes the folder are refused (``linkage.check``).
+Fortran's library calls C's, so it may come from another MPICH with the same interface; PyPI's MPICH has none before
+``elanite install-mpifort``. A library that works stays in its place. Programs whose ``RPATH`` precedes the folder are
+refused (``linkage.check``).
 """
 
 from __future__ import annotations
@@ -40,14 +39,14 @@ PATH = "LD_LIBRARY_PATH"
 """The variable with the folders in which the dynamic linker looks first."""
 
 _FORTRAN = re.compile(r"lib(?:f|\w*(?:fort|f90))\w*\.so.*")
-"""Names of Fortran's libraries."""
+"""Fortran library names."""
 _OF_C, _STANDARD, _OF_FORTRAN = "libmpi.so.12", "libmpi_abi.so.1", ("libmpifort.so.12", "libmpichfort.so.12")
 _DEBIAN = "libmpich.so.12"
-"""The name of Debian's library, of which modules of interpreters are linked."""
+"""The name of Debian's library, with which interpreter modules are linked."""
 
 
 def choose(wanted: str | None, file: Path, environment: Mapping[str, str]) -> Mpi:
-    """The MPI of a run: the named one, the Open MPI that the program is linked with, or else ``launcher.find``'s."""
+    """A run's MPI: the named one, the Open MPI that the program is linked with, or else ``launcher.find``'s."""
     if wanted is None:
         for library in linkage.libraries(file, environment):
             if library.family == "Open MPI" and (starter := linkage.starter(library.path)):
@@ -57,9 +56,9 @@ def choose(wanted: str | None, file: Path, environment: Mapping[str, str]) -> Mp
 
 @contextmanager
 def exchanged(file: Path, called: str, mpi: Mpi, environment: Mapping[str, str]) -> Iterator[dict[str, str]]:
-    """The variables by which ranks load libraries of ``mpi``, while the context lasts; none if the program's own serve.
+    """The variables by which ranks load ``mpi`` libraries, while the context lasts; empty if the program's own serve.
 
-    Raises ``UsageError`` if the program has no part in a run of ``mpi``.
+    Raises ``UsageError`` if the program cannot take part in a run with ``mpi``.
     """
     links = _links(called, linkage.libraries(file, environment), mpi) if mpi.kind == "MPICH" else {}
     if not links:
@@ -69,7 +68,7 @@ def exchanged(file: Path, called: str, mpi: Mpi, environment: Mapping[str, str])
     with TemporaryDirectory(prefix="elanite-mpi-") as folder:
         for name, library in links.items():
             (Path(folder) / name).symlink_to(library)
-        # The linker looks for what a link's library needs beside the link.
+        # The linker looks for a link's dependencies beside the link.
         needed = [str(path) for path in (_folder(mpi), _folder(mpi) / "mpich") if path.is_dir()]
         others = [environment[PATH]] if environment.get(PATH) else []
         own = {PATH: ":".join([folder, *others, *needed])}
@@ -78,7 +77,7 @@ def exchanged(file: Path, called: str, mpi: Mpi, environment: Mapping[str, str])
 
 
 def _links(called: str, libraries: Sequence[Library], mpi: Mpi) -> dict[str, Path]:
-    """The libraries of ``mpi`` by the names of those whose places they take."""
+    """The ``mpi`` libraries by the names that they replace."""
     own = _folder(mpi)
     if not (own / _OF_C).is_file():
         return {}
@@ -103,7 +102,7 @@ def _folder(mpi: Mpi) -> Path:
 
 
 def _fortran(called: str, library: Library, own: Path) -> Path:
-    """Fortran's library of an MPICH: that of mpiexec, or one that the dynamic linker knows.
+    """An MPICH's Fortran library: mpiexec's, or one in the dynamic linker's cache.
 
     Raises ``UsageError`` if there is none.
     """
@@ -120,7 +119,7 @@ def _fortran(called: str, library: Library, own: Path) -> Path:
 
 
 def _known() -> list[Path]:
-    """Paths of ``libmpichfort.so.12`` in the cache of the dynamic linker."""
+    """Paths to ``libmpichfort.so.12`` in the dynamic linker's cache."""
     words = ["/sbin/ldconfig", "-p"]
     try:
         listed = subprocess.run(  # noqa: S603 - it lists the cache

@@ -1,15 +1,16 @@
-"""The command ``mpifort`` for the MPICH of the ranks.
+"""The command ``mpifort`` for the ranks' MPICH.
 
-The ``mpich`` package of PyPI has no Fortran. MPICH's Fortran library calls that of C by its public functions, with
-handles that are integers in both languages, so that the library of one MPICH serves another with the same binary
-interface (ABI initiative, ``libmpi.so.12``). Debian and Ubuntu package it with the modules for their gfortran.
+PyPI's ``mpich`` package has no Fortran. MPICH's Fortran library calls the C library by its public functions, with
+handles that are integers in both languages, so that one MPICH's library serves another with the same binary interface
+(ABI initiative, ``libmpi.so.12``). Debian and Ubuntu package it with the modules for their gfortran.
 
 ``install`` copies the modules, ``mpif.h`` and ``libmpichfort.so.12`` from the installed package ``libmpich-dev``, or
-downloads the package and unpacks it: neither needs root, and no other MPI appears on the PATH. Beside the copies,
-``libmpich.so.12``, which the library needs, is a link to MPICH's C library. A program is linked with that one, too.
+downloads the package and unpacks it: both ways work without root, and no other MPI appears on the PATH. Beside the
+copies, ``libmpich.so.12``, which the library needs, is a link to MPICH's C library. A program is linked with that one,
+too.
 
 The wrapper is written last, after a program with each of ``mpif.h``, ``use mpi`` and ``use mpi_f08`` was compiled and
-run. A program finds its libraries by an ``RPATH``: unlike a ``RUNPATH``, it holds for what the libraries need.
+run. A program finds its libraries by an ``RPATH``: unlike a ``RUNPATH``, it holds for the libraries' dependencies.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
 
 NAMES = ("mpifort", "mpif90", "mpif77")
 LIBRARY, FOLDER = "libmpichfort.so.12", "mpich-fortran"
-"""The Fortran library, and its folder in the ``lib`` of the MPICH."""
+"""The Fortran library, and its folder in the MPICH's ``lib``."""
 
 _NEEDED = "libmpich.so.12"
 """The C library's name on Debian, which the Fortran library needs."""
@@ -43,7 +44,7 @@ _PACKAGE = "libmpich-dev"
 _PATIENCE = 300
 """Seconds for a download, or for the compiler."""
 _LARGEST = 64_000_000
-"""Bytes of the largest file that is copied."""
+"""Bytes in the largest file that is copied."""
 
 WRAPPER = f"""\
 #!/bin/sh
@@ -84,21 +85,21 @@ end program
 
 @dataclass(frozen=True)
 class Sources:
-    """Files of a package."""
+    """A package's files."""
 
     library: Path
     modules: Path
-    """The folder of ``mpi.mod``."""
+    """The folder with ``mpi.mod``."""
     header: Path
 
 
 def folder(prefix: Path) -> Path:
-    """The folder of the Fortran library of an MPICH, whether it is installed or not."""
+    """The folder for an MPICH's Fortran library, whether it is installed or not."""
     return prefix / "lib" / FOLDER
 
 
 def install(mpi: Mpi) -> Path:
-    """Install ``mpifort`` beside the ``mpicc`` of an MPICH, and return its path.
+    """Install ``mpifort`` beside an MPICH's ``mpicc``, and return its path.
 
     Raises ``UsageError`` if it has its own already, or without a compiler, a package or a place to write.
     """
@@ -129,7 +130,7 @@ def install(mpi: Mpi) -> Path:
 
 
 def _sources(root: Path) -> Sources | None:
-    """The files of Debian's package below a folder."""
+    """The Debian package's files below a folder."""
     library = next(root.glob(f"usr/lib/*/{LIBRARY}"), None)
     header = next(root.glob("usr/include/*/mpich/mpif.h"), None)
     module = next(
@@ -139,7 +140,7 @@ def _sources(root: Path) -> Sources | None:
 
 
 def _downloaded(scratch: Path) -> Sources:
-    """The files of the package, and of the one with the library, as the system's package manager has them."""
+    """The files of the package and of the library's package, from the system's package manager."""
     if shutil.which("apt-get") is None or shutil.which("dpkg-deb") is None:
         raise UsageError(
             f"there is neither {LIBRARY} nor apt-get, which downloads it: install an MPICH with Fortran by the package"
@@ -184,7 +185,7 @@ def _try(scratch: Path, compiler: Path, text: str) -> None:
 
 
 def _run(words: Sequence[str], scratch: Path, remedy: str = "") -> str:
-    """The standard output of a command. Raises ``UsageError`` with its errors."""
+    """A command's standard output. Raises ``UsageError`` with its errors."""
     try:
         ended = subprocess.run(  # noqa: S603 - the package manager, the compiler, and the program that it has made
             words, cwd=scratch, capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False

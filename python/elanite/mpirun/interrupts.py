@@ -1,8 +1,8 @@
 """Interrupts during a run: an interrupt ends the run in order, whenever it comes.
 
 An interrupt that is raised as an exception may come between the start of a process and the line that records the
-process, or in code whose exceptions nobody sees. So a first interrupt only asks the simulator to end the run; a second
-one is raised.
+process, or in code that drops exceptions. So a first interrupt only asks the simulator to end the run; a second one is
+raised.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _NUMBERS = (signal.SIGINT, signal.SIGTERM)
 class Interrupts:
     """A context for the main thread: signals that would raise exceptions set ``cancel`` instead.
 
-    If the context ends without another exception, it raises the exception of the signal.
+    If the context ends without another exception, it raises the signal's exception.
     """
 
     def __init__(self) -> None:
@@ -35,7 +35,7 @@ class Interrupts:
         try:
             for number in _NUMBERS:
                 handler = signal.getsignal(number)
-                if callable(handler):  # neither ignored nor left to the system
+                if callable(handler):  # a handler, and not ignored or left to the system
                     self._handlers[number] = handler
                     signal.signal(number, self._note)
         except BaseException:

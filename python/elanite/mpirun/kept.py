@@ -1,7 +1,7 @@
-"""The tables of runs on the disk: ``DIR/mpirun/<id>/``, written as the store writes points.
+"""Run tables on the disk: ``DIR/mpirun/<id>/``, written as the store writes points.
 
-A run is no point: its description alone does not give its results, because a program takes part in it. So the identity
-of a run depends on its options *and* on its results. The same command, if repeatable, finds the same folder; different
+A run is not a point: its description alone does not give its results, because a program takes part in it. So a run's
+identity depends on its options *and* on its results. The same command, if repeatable, finds the same folder; different
 results are kept beside each other.
 """
 
@@ -34,7 +34,7 @@ _UNSEALED = 1
 
 
 class Asked(TypedDict):
-    """The options of a kept run, as far as they are read here."""
+    """A kept run's options, as far as they are read here."""
 
     ranks: int
     network: NotRequired[str]
@@ -96,7 +96,7 @@ class Kept:
 
     @classmethod
     def load(cls, folder: Path, *, replays: bool = False) -> Kept:
-        """The run in a folder that ``write`` has written; with ``replays`` also that of ``replay.keep``.
+        """The run in a folder that ``write`` has written; with ``replays`` also one from ``replay.keep``.
 
         Raises ``UsageError`` if the folder has no undamaged run.
         """
@@ -109,7 +109,7 @@ class Kept:
         raise UsageError(f"{folder} is no folder of a run; elanite mpirun says where it keeps one")
 
     def table(self, name: str) -> pl.DataFrame:
-        """One of the ``TABLES``; runs that were kept before machines had faults have none."""
+        """One of the ``TABLES``; runs that were kept before machines had faults lack some."""
         import polars as pl
 
         if name == "faults" and f"{name}.parquet" not in self.manifest["files"]:
@@ -126,7 +126,7 @@ class Kept:
         return congestion.of_tables(point, links, empty("slices"), window, 0, faults)
 
     def figures(self) -> list[Figure]:
-        """The congestion matrix as pictures: of the delays, and of the waits."""
+        """The congestion matrix as pictures: one for delays, one for waits."""
         from elanite.figures import matrix
 
         words = shlex.join(self.manifest.get("program", []))

@@ -1,9 +1,9 @@
-"""The MPI of the ranks, the command line that starts them, and their environment.
+"""The ranks' MPI, the command line that starts them, and their environment.
 
-Runs are repeatable with MPICH and its libfabric, which loads the simulated network. The package ``mpich`` of PyPI has
-both, and ``pip install mpich`` installs it. Elanite's own process manager starts the ranks of an MPICH
-(``elanite-mpiexec``, crate ``launch``): MPICH's hangs with more than some 270 ranks on a host. Open MPI starts its
-ranks itself; they meet at its process manager in real time, so that two runs can differ.
+Runs are repeatable with MPICH and its libfabric, which loads the simulated network. PyPI's package ``mpich`` has both,
+and ``pip install mpich`` installs it. Elanite's own process manager starts an MPICH's ranks (``elanite-mpiexec``, crate
+``launch``): MPICH's hangs with more than some 270 ranks on a host. Open MPI starts its ranks itself; they meet at its
+process manager in real time, so that two runs can differ.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 Kind = Literal["MPICH", "Open MPI"]
 
 LIBRARY = "libelanite-fi.so"
-"""The file of the simulated network that ranks load, in the folder of this package."""
+"""The simulated network's file that ranks load, in this package's folder."""
 
 MANAGER = "elanite-mpiexec"
-"""The file of the process manager, in the folder of this package."""
+"""The process manager's file, in this package's folder."""
 
 RUN = "ELANITE_RUN"
-"""A variable with the name of the run, which only the processes of the run have."""
+"""A variable with the run's name, which only the run's processes have."""
 
 _OF_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-"""Variables without which Open MPI starts nothing for root, as in containers."""
+"""Variables without which Open MPI refuses to start for root, as in containers."""
 
 _PATIENCE = 20
 """Seconds in which an mpiexec must print its version."""
@@ -42,11 +42,11 @@ _PATIENCE = 20
 
 @dataclass(frozen=True)
 class Manager:
-    """The process manager of a run."""
+    """A run's process manager."""
 
     path: Path
     space: str
-    """The name of the key-value space of the ranks, by which MPICH names its shared memory."""
+    """The name of the ranks' key-value space, by which MPICH names its shared memory."""
     reports: int
     """The descriptor for reports on the ranks."""
     room: int
@@ -71,7 +71,7 @@ class Mpi:
     ) -> list[str]:
         """The command line that starts the words on ``ranks`` ranks; only the ranks get the variables ``own``.
 
-        Without ``cleanup``, ranks go on when one of them ends. Raises ``UsageError`` if this MPI cannot do that.
+        Without ``cleanup``, ranks continue when one ends. Raises ``UsageError`` if this MPI cannot do that.
         """
         if self.kind == "MPICH":
             line = [str(manager.path), str(ranks), str(manager.room), manager.space, str(manager.reports)]
@@ -84,8 +84,8 @@ class Mpi:
             )
         line = [self.path, "--oversubscribe", "--bind-to", "none", "--host", f"localhost:{ranks}"]
         line += ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "elanite"]
-        # No component that communicates past the network: all ranks are on one host, and would share its memory. One
-        # of them, for one-sided communication, serves only ranks of one node (crate `mpi-calls`, `calls/windows.rs`).
+        # No component that communicates past the network: all ranks are on one host, and would share its memory. One,
+        # for one-sided communication, serves only ranks on one node (crate `mpi-calls`, `calls/windows.rs`).
         line += ["--mca", "osc", "^ucx,rdma", "--mca", "coll", "^sm,xhc", "--mca", "btl", "self"]
         for name, value in own.items():
             line += ["-x", f"{name}={value}"]
@@ -111,7 +111,7 @@ def find(wanted: str | None = None) -> Mpi:
 
 def _identify(path: str) -> Mpi:
     try:
-        asked = subprocess.run(  # noqa: S603 - it is what the user wants to run
+        asked = subprocess.run(  # noqa: S603 - the user's own command
             [path, "--version"], capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -142,7 +142,7 @@ def library() -> Path:
 
 
 def manager() -> Path:
-    """The program that starts the ranks of an MPICH."""
+    """The program that starts an MPICH's ranks."""
     return _part(MANAGER, "no process manager for MPI")
 
 
@@ -171,7 +171,7 @@ def environment(
         "UCX_MEM_MMAP_HOOK_MODE": "none",
         "UCX_MEM_EVENTS": "no",
         **link,
-        # What the resource manager of Quadrics told programs; ranks have more of it.
+        # The variables that Quadrics' resource manager set for programs; ranks have more of it.
         "RMS_RAILS": str(rails),
         RUN: name,
     }
@@ -181,9 +181,9 @@ def environment(
 
 
 def of_ranks(base: Mapping[str, str], network: Path) -> dict[str, str]:
-    """Variables of ranks only, not of mpiexec and its helpers: the network is preloaded before the user's libraries.
+    """Variables for ranks only, not for mpiexec and its helpers: the network is preloaded before the user's libraries.
 
-    The loader takes a blank or a colon for the end of a name in ``LD_PRELOAD``, and only a colon or a semicolon in
+    The loader ends a name in ``LD_PRELOAD`` at a blank or a colon, and only a colon or a semicolon in
     ``LD_LIBRARY_PATH``: a library in a folder with a blank is preloaded by its name. Raises ``UsageError``.
     """
     folder = str(network.parent)

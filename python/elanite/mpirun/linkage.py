@@ -1,9 +1,9 @@
 """The MPI library that a program is linked with, before anything starts, and that a process has loaded.
 
-An mpiexec of MPICH starts a program of Open MPI as well, and the other way round: each process is then a world of one
-rank, and ends well. So the family of the program's MPI must be that of mpiexec. The dynamic linker of the program lists
-the libraries that it will load, with their paths (``LD_TRACE_LOADED_OBJECTS``): transitively, by ``RUNPATH``,
-``LD_LIBRARY_PATH`` and the cache of the system. Nothing of the program runs.
+MPICH's mpiexec starts an Open MPI program as well, and the other way round: each process is then a world with one rank,
+and ends well. So the program's MPI must have mpiexec's family. The program's dynamic linker lists the libraries that it
+will load, with their paths (``LD_TRACE_LOADED_OBJECTS``): transitively, by ``RUNPATH``, ``LD_LIBRARY_PATH`` and the
+system cache. The program itself does not run.
 
 | family | names of libraries | marks in the library |
 |---|---|---|
@@ -12,7 +12,7 @@ the libraries that it will load, with their paths (``LD_TRACE_LOADED_OBJECTS``):
 | Open MPI | ``libmpi.so`` 0, 1, 20, 40 and later, also 12; ``libmpi_mpifh.so``, ... | ``ompi_mpi_comm_world`` |
 
 The marks decide, and only without a mark the name does. A library that a program opens while it runs (an interpreter's
-module, a plugin) is not in the list: the library of the ranks looks at it in ``MPI_Init``.
+module, a plugin) is not in the list: the ranks' library checks it in ``MPI_Init``.
 """
 
 from __future__ import annotations
@@ -36,14 +36,14 @@ if TYPE_CHECKING:
     from elanite.mpirun.launcher import Mpi
 
 Family = Literal["MPICH", "Intel MPI", "Open MPI", "MPI"]
-"""Families of MPI libraries; ``MPI`` is an unknown one."""
+"""MPI library families; ``MPI`` is an unknown one."""
 
 _NAME = re.compile(
     r"lib(?P<stem>f?mpich(?:fort|cxx|f90)?|p?mpi(?:_abi|fort|cxx|f90)?"
     r"|mpi(?:fort|cxx|f90)?_(?:cray|gnu|intel|amd|nvidia|aocc|pgi)\w*"
     r"|(?P<open>mpi_(?:cxx|mpifh|usempi\w*|java|f77|f90|ibm)))\.so(?:\.(?P<version>\d+))?(?:\.\d+)*"
 )
-"""Names of MPI libraries, some of them only of Open MPI."""
+"""MPI library names; some belong to Open MPI alone."""
 
 _MARKS: tuple[tuple[bytes, Family], ...] = (
     (b"ompi_mpi_comm_world", "Open MPI"),
@@ -51,15 +51,15 @@ _MARKS: tuple[tuple[bytes, Family], ...] = (
     (b"__I_MPI_", "Intel MPI"),
     (b"MPICH Version:", "MPICH"),
 )
-"""Contents of libraries, the first one first: Intel MPI is made of MPICH."""
+"""Library contents, in checking order: Intel MPI is made from MPICH."""
 
 _DEVICE = b"--with-device="
 
 _MPICH_VERSIONS = {10, 12}
-"""Versions of ``libmpi.so`` and ``libmpich.so`` that are MPICH's, unless marks say otherwise."""
+"""Versions for ``libmpi.so`` and ``libmpich.so`` that are MPICH's, unless marks say otherwise."""
 
 _PATIENCE = 10
-"""Seconds in which the dynamic linker must list the libraries of a program."""
+"""Seconds in which the dynamic linker must list a program's libraries."""
 
 
 @dataclass(frozen=True)
@@ -68,10 +68,10 @@ class Library:
 
     name: str
     path: Path | None
-    """None if the dynamic linker does not find the library."""
+    """`None` if the dynamic linker does not find the library."""
     family: Family
     device: str = ""
-    """The network device of an MPICH, such as ``ch4:ofi``; empty if it is unknown."""
+    """An MPICH's network device, such as ``ch4:ofi``; empty if it is unknown."""
 
     @property
     def words(self) -> str:
@@ -81,9 +81,9 @@ class Library:
 
 
 def check(file: Path, called: str, mpi: Mpi, environment: Mapping[str, str] | None = None) -> None:
-    """Check that a program, if it is linked with MPI, is linked with the family of ``mpi``.
+    """Check that a program, if it is linked with MPI, is linked with ``mpi``'s family.
 
-    ``called`` is the name of the program for people. Raises ``UsageError`` with a remedy.
+    ``called`` is the program's name for people. Raises ``UsageError`` with a remedy.
     """
     for library in libraries(file, os.environ if environment is None else environment):
         if problem := mismatch(library, mpi):
@@ -91,7 +91,7 @@ def check(file: Path, called: str, mpi: Mpi, environment: Mapping[str, str] | No
 
 
 def libraries(file: Path, environment: Mapping[str, str]) -> list[Library]:
-    """The MPI libraries that the dynamic linker loads into a program; empty if there is none, or no linker."""
+    """The MPI libraries that the dynamic linker loads into a program; empty without one, or without a linker."""
     found = {}
     for name, path in _linked(file, environment).items():
         if library := identify(name, path):
@@ -100,7 +100,7 @@ def libraries(file: Path, environment: Mapping[str, str]) -> list[Library]:
 
 
 def identify(name: str, path: Path | None) -> Library | None:
-    """The MPI library of a name and a path; None if it is none by its name."""
+    """The MPI library with a name and a path; `None` if the name belongs to something else."""
     named = _NAME.fullmatch(name)
     if named is None:
         return None
@@ -117,7 +117,7 @@ def identify(name: str, path: Path | None) -> Library | None:
 
 
 def mismatch(library: Library, mpi: Mpi) -> str:
-    """Why a program with this library has no part in a run of ``mpi``; empty if it has."""
+    """The reason that excludes a program with this library from a run with ``mpi``; empty if it can take part."""
     run = f"{mpi.path} is the mpiexec of {mpi.kind}"
     if library.family not in ("MPI", mpi.kind) and not (library.family == "Intel MPI" and mpi.kind == "MPICH"):
         return f"{run}, and each process would be an MPI_COMM_WORLD of one rank"
@@ -131,7 +131,7 @@ def mismatch(library: Library, mpi: Mpi) -> str:
 
 
 def remedy(library: Library, file: Path | None, mpi: Mpi) -> str:
-    """How to run a program of this library; ``file`` is the program if its libraries can be exchanged at the start."""
+    """The way to run a program with this library; ``file`` is the program if its libraries are exchangeable."""
     found = []
     if library.family == "Open MPI" and mpi.kind != "Open MPI":
         beside = starter(library.path)
@@ -156,14 +156,14 @@ def mapped(pid: int) -> list[Library]:
 
 
 def _linked(file: Path, environment: Mapping[str, str]) -> dict[str, Path | None]:
-    """The libraries of a program as its dynamic linker finds them."""
+    """A program's libraries as its dynamic linker finds them."""
     linker = program.linker(file)
     if linker is None:
         return {}
     # glibc's linker lists by the variable also if a library is missing; musl's has an option.
     words = [linker, *(["--list"] if "musl" in linker else []), str(file.absolute())]
     try:
-        listed = subprocess.run(  # noqa: S603 - the linker of the program that is about to run
+        listed = subprocess.run(  # noqa: S603 - the linker for the program that is about to run
             words,
             env={**environment, "LD_TRACE_LOADED_OBJECTS": "1"},
             capture_output=True,
@@ -184,7 +184,7 @@ def _linked(file: Path, environment: Mapping[str, str]) -> dict[str, Path | None
 
 
 def _marks(path: Path) -> tuple[Family | None, str]:
-    """The family by what the library contains, and the device of an MPICH."""
+    """The family by the library's contents, and an MPICH's device."""
     try:
         with bounded.opened(path) as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
             family = next((family for mark, family in _MARKS if content.find(mark) >= 0), None)
@@ -196,7 +196,7 @@ def _marks(path: Path) -> tuple[Family | None, str]:
 
 
 def starter(library: Path | None) -> str | None:
-    """The mpiexec of the Open MPI that a library belongs to."""
+    """The mpiexec in a library's Open MPI."""
     folders = [parent / "bin" for parent in library.resolve().parents[1:4]] if library is not None else []
     for path in [*(folder / "mpiexec" for folder in folders), Path("mpiexec.openmpi")]:
         try:
@@ -208,7 +208,7 @@ def starter(library: Path | None) -> str | None:
 
 
 def _other(library: Library, file: Path, mpi: Mpi) -> Path | None:
-    """The folder with the library of ``mpi`` under the name of another one, if the program takes it from there."""
+    """The folder with ``mpi``'s library under another one's name, if the program takes it from there."""
     folder = Path(mpi.path).resolve().parents[1] / "lib"
     if not (folder / library.name).is_file():
         return None

@@ -7,7 +7,7 @@
 | a process has another MPI than the run | after ``MPI_Init`` it has not attached, or its world has another size | 2 |
 | calls bypass the entry points of Elanite | ranks have attached, and no call was recorded | 4 |
 
-In the last case messages cross the simulated network, but the record of calls is empty, computation takes no time, and
+In the last case messages cross the simulated network, but the call record is empty, computation takes no time, and
 collective operations do not reach the hardware. The summary is printed with a warning.
 """
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 def no_mpi(evidence: Evidence) -> tuple[str, int]:
-    """The message and the exit code of a run that no rank joined."""
+    """The message and the exit code for a run that no rank joined."""
     said = "".join(f"\n  {line}" for line in evidence.reports.complaints[:4])
     if evidence.code:
         called = "one of the simulated libraries" if evidence.native else "MPI_Init"
@@ -52,7 +52,7 @@ def no_mpi(evidence: Evidence) -> tuple[str, int]:
 
 
 def absent(evidence: Evidence) -> tuple[str, int]:
-    """The message and the exit code of a run in which some ranks ended without MPI."""
+    """The message and the exit code for a run in which some ranks ended without MPI."""
     gone = evidence.outcome["absent"]
     others = [rank for rank in range(len(evidence.placement)) if rank not in gone]
     called = "a call of the simulated libraries" if evidence.native else "MPI_Init"
@@ -61,9 +61,9 @@ def absent(evidence: Evidence) -> tuple[str, int]:
 
 
 def stray(evidence: Evidence) -> tuple[str, int]:
-    """The message and the exit code of a run in which a process has an MPI that is not that of the run."""
+    """The message and the exit code for a run in which a process has a foreign MPI."""
     found = evidence.outcome["stray"]
-    assert found is not None  # noqa: S101 - the end of the run names it
+    assert found is not None  # noqa: S101 - the run's end names it
     world, size = found["world"], len(evidence.placement)
     message = (
         f"MPI_Init of rank {found['rank']} did not open the simulated network"
@@ -74,7 +74,7 @@ def stray(evidence: Evidence) -> tuple[str, int]:
 
 
 def loaded(outcome: Outcome, mpi: Mpi) -> str:
-    """The MPI library of the process that has no part in the run, and a remedy; empty if the library is unknown.
+    """The MPI library in the process outside the run, and a remedy; empty if the library is unknown.
 
     Call it while the process lives.
     """
@@ -89,12 +89,12 @@ def loaded(outcome: Outcome, mpi: Mpi) -> str:
 
 
 def ran(outcome: Outcome) -> bool:
-    """Whether ranks have run as one program, so that there are figures of the run."""
+    """Whether ranks have run as one program, so that the run has figures."""
     return bool(outcome["attached"]) and outcome["end"] not in ("stray", "absent")
 
 
 def unseen(evidence: Evidence) -> tuple[str, int]:
-    """The message and the exit code of a finished run in which no call of some ranks was seen."""
+    """The message and the exit code for a finished run in which some ranks' calls were not seen."""
     calls = "calls of the simulated libraries" if evidence.native else "calls of MPI"
     return (
         f"{calls} by {_ranks(evidence.outcome['unseen'])} bypass Elanite (Open MPI's interface for Fortran, a library"

@@ -1,4 +1,4 @@
-"""The options of a run, in the form of the command line and in the form that the simulator reads."""
+"""A run's options, in the command-line form and in the form that the simulator reads."""
 
 from __future__ import annotations
 
@@ -30,30 +30,30 @@ class Options:
     ranks: int
     ranks_per_node: int = 1
     placement: str = "block"
-    """One of the ``RULES``, or the path of a file with the node of a rank on each line."""
+    """One of the ``RULES``, or the path to a file with a rank's node on each line."""
     compute: str = "none"
-    """The time of computation between calls of MPI: none, ``2us per call``, ``measured``, ``measured:FACTOR`` or
+    """The time for computation between MPI calls: ``none``, ``2us per call``, ``measured``, ``measured:FACTOR`` or
     ``sampled:FILE``."""
     network: Network = "machine"
     """The machine's network, or an ideal one without any contention."""
     memory: Memory = "main"
-    """The memory of the buffers of messages: main memory, across the bus, or the adapter's."""
+    """The memory with the message buffers: main memory, across the bus, or the adapter's."""
     collectives: Collectives | None = None
-    """Who carries out barriers, broadcasts and reductions: the MPI library, Elanlib's software trees, or Elanlib by the
-    hardware wherever that serves a communicator. By default the hardware on a machine that has it, and else
-    the MPI library; the MPI library, too, if the run is recorded. ``Run.options`` says which of them it was."""
+    """The executor of barriers, broadcasts and reductions: the MPI library, Elanlib's software trees, or Elanlib by the
+    hardware wherever that serves a communicator. By default the hardware on a machine that has it, and else the MPI
+    library; the MPI library, too, if the run is recorded. ``Run.options`` has the choice."""
     seed: int = 1
     limit_time: str | None = None
     """Simulated time after which the run is ended."""
     faults: tuple[str, ...] = ()
-    """What fails: inline tables of TOML without their braces, such as ``link = 'node 3', at = '1 ms'``."""
+    """Faults: inline TOML tables without their braces, such as ``link = 'node 3', at = '1 ms'``."""
     timeline: bool = False
     record: bool = False
     """Whether the run is recorded as a trace in GOAL."""
     checksums: bool = True
-    """Whether the bytes that ranks store are compared with the checksum of the bytes that were sent."""
+    """Whether the bytes that ranks store are compared with the sent bytes' checksum."""
     cleanup: bool = True
-    """Whether mpiexec ends all ranks when one of them ends without leaving MPI."""
+    """Whether mpiexec ends all ranks when one ends without leaving MPI."""
     universe: int | None = None
     """How many ranks there may be in all, with those that the program starts (``MPI_Comm_spawn``): they have places
     from the beginning. By default ``ranks``."""
@@ -87,7 +87,7 @@ class Options:
 
     @property
     def table(self) -> Path | None:
-        """The file of the table of sampled computation, if computation is sampled."""
+        """The table file for sampled computation, if computation is sampled."""
         _, found, file = self.compute.strip().partition(_SAMPLED)
         return Path(file) if found else None
 
@@ -97,7 +97,7 @@ class Options:
         return self.ranks if self.universe is None else self.universe
 
     def nodes(self, available: int) -> list[int]:
-        """The node of each rank that there may be, by a rule or from a file, on a machine with this many nodes."""
+        """Each possible rank's node, by a rule or from a file, on a machine with this many nodes."""
         ranks, share, rule = self.room, self.ranks_per_node, self.placement
         if rule not in RULES:
             return _of_file(Path(rule), ranks, share, available)
@@ -106,7 +106,7 @@ class Options:
             return [rank % needed for rank in range(ranks)]
         block = [rank // share for rank in range(ranks)]
         if rule == "block" or needed > available:
-            return block  # with too few nodes, the machine's own check says so
+            return block  # the machine's own check reports too few nodes
         chosen = _shuffled(range(available), f"nodes {self.seed}")[:needed]
         return [chosen[place] for place in _shuffled(block, f"ranks {self.seed}")]
 
@@ -116,7 +116,7 @@ class Options:
             {
                 "ranks": self.ranks,
                 "ranks_per_node": self.ranks_per_node,
-                # With blocks of ranks on nodes, the simulator gives the better error if there are too few nodes.
+                # With rank blocks on nodes, the simulator gives the better error if there are too few nodes.
                 "placement": None if self.placement == "block" else placement,
                 "compute": computation(self.compute),
                 "network": self.network,
@@ -135,7 +135,7 @@ class Options:
 
 
 class Chosen(TypedDict, total=False):
-    """Fields of ``Options`` as keywords: all but the number of ranks."""
+    """Fields of ``Options`` as keywords: all but the rank count."""
 
     ranks_per_node: int
     placement: str
@@ -154,7 +154,7 @@ class Chosen(TypedDict, total=False):
 
 
 def computation(text: str) -> str:
-    """The computation as the simulator reads it: none, ``<time> per call``, ``measured x <factor>`` or ``sampled``."""
+    """The computation in the simulator's form: none, ``<time> per call``, ``measured x <factor>`` or ``sampled``."""
     text = text.strip()
     if text == "none":
         return text
@@ -175,7 +175,7 @@ def computation(text: str) -> str:
 
 
 def _shuffled(items: range | list[int], stream: str) -> list[int]:
-    """The items in an order that depends only on the name of the stream, on any host and version of Python."""
+    """The items in an order that depends only on the stream's name, on any host and Python version."""
 
     def key(index: int) -> bytes:
         return hashlib.sha256(f"elanite mpirun placement, {stream}, {index}".encode()).digest()

@@ -1,4 +1,4 @@
-"""Watches a run while it goes on, in the host's time, and says on standard error what keeps it.
+"""Watches a run in progress, in the host's time, and prints on standard error the reasons for delays.
 
 | after | what is named |
 |---|---|
@@ -39,13 +39,13 @@ SILENCE = 10.0
 """Seconds without a call after which a rank is named."""
 
 LOOKS = 4.0
-"""Seconds of nothing but looks after which the ranks are named."""
+"""Seconds with polls alone after which the ranks are named."""
 
 SLOW = 5.0
-"""Seconds after which a program that reads the clock is warned of."""
+"""Seconds after which a warning names a program that reads the clock."""
 
 SHARE = 0.05
-"""The share of this computer's time below which simulated time hardly moves."""
+"""This computer's time share below which simulated time hardly moves."""
 
 MOST = 8
 """Most ranks that are named one by one."""
@@ -63,7 +63,7 @@ class _Sight(NamedTuple):
     """A rank, as ``MpiRun.sight`` gives it."""
 
     pid: int | None
-    """None: the rank has not come to the simulation."""
+    """`None`: the rank has not joined the simulation."""
     runs: bool
     """Whether it has its turn."""
     call: str
@@ -73,7 +73,7 @@ class _Sight(NamedTuple):
     begun: int
     """Calls that it has begun."""
     frame: int
-    """The stack pointer of its latest call."""
+    """Its latest call's stack pointer."""
     readings: int
     """How often it has read a clock."""
     now: int
@@ -90,7 +90,7 @@ class _Silence:
 
 
 class Oversight:
-    """The watch over one run, from the start of the ranks to ``stop``."""
+    """The watch over one run, from the ranks' start to ``stop``."""
 
     def __init__(self, core: MpiRun, launcher: int) -> None:
         self._core = core
@@ -112,13 +112,13 @@ class Oversight:
         self._thread.start()
 
     def stop(self) -> None:
-        """Stop watching, and take the line of progress away."""
+        """Stop watching, and remove the progress line."""
         self._over.set()
         self._thread.join()
         self.hide()
 
     def hide(self) -> None:
-        """Take the line of progress away, as something else will be written."""
+        """Remove the progress line before another output."""
         if self._shown:
             with self._writes:
                 if self._shown:
@@ -169,7 +169,7 @@ class Oversight:
         return said
 
     def _only_looks(self, now: float, moves: int, found: list[_Sight]) -> None:
-        """Name all ranks if they do nothing but look."""
+        """Name all ranks if they only poll."""
         calls = sum(one.begun for one in found)
         if moves != self._moves or not moves:
             self._moves, self._moved, self._looked, self._calls = moves, now, False, calls
@@ -177,7 +177,7 @@ class Oversight:
         if self._looked or now - self._moved < LOOKS:
             return
         if calls - self._calls < 100 * (now - self._moved):
-            return  # most of the time a rank has computed
+            return  # a rank has computed most of the time
         self._looked = True
         lines = []
         for (call, last), who in _grouped(found)[:MOST]:

@@ -1,10 +1,10 @@
-"""The processes of a run: mpiexec and its descendants, none of which may outlive the run.
+"""A run's processes: mpiexec and its descendants, which must not outlive the run.
 
-mpiexec (Elanite's own, or Open MPI's) and each rank make sessions of their own, so that neither a session nor a group
-contains all of them. Three other facts identify them: all have a variable in their environment that names the run, all
-descend from mpiexec, and orphans become children of this process (``PR_SET_CHILD_SUBREAPER``). If this process is
-killed, the kernel kills mpiexec (``PR_SET_PDEATHSIG``), and with it the ranks. The ranks also notice the end of this
-process themselves, and so does a guard, which removes their files.
+mpiexec (Elanite's own, or Open MPI's) and each rank make their own sessions, so that no session or group contains all
+processes. Three other facts identify them: all have a variable in their environment that names the run, all descend
+from mpiexec, and orphans become children of this process (``PR_SET_CHILD_SUBREAPER``). If this process is killed, the
+kernel kills mpiexec (``PR_SET_PDEATHSIG``), and with it the ranks. The ranks also notice this process's end themselves,
+and so does a guard, which removes their files.
 
 The processes start without randomised addresses, so that the same variable has the same address in all ranks.
 """
@@ -58,11 +58,11 @@ class Processes:
 
         def die_with_parent() -> None:
             prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
-            personality(_ADDR_NO_RANDOMIZE)  # where it is forbidden, libraries that need it say so
+            personality(_ADDR_NO_RANDOMIZE)  # where it is forbidden, libraries that need it report it
             if os.getppid() != parent:  # this process died before the kernel watched it
                 os._exit(1)
 
-        started = subprocess.Popen(  # noqa: S603 - what the user wants to run
+        started = subprocess.Popen(  # noqa: S603 - the user's own command
             command,
             env=dict(environment),
             stdout=subprocess.PIPE,
@@ -87,12 +87,12 @@ class Processes:
 
     @property
     def pid(self) -> int:
-        """The process number of mpiexec."""
+        """The process number for mpiexec."""
         assert self._mpiexec is not None  # noqa: S101 - it was started
         return self._mpiexec.pid
 
     def wait(self, seconds: float | None = None) -> int | None:
-        """The exit code of mpiexec, or minus the signal that killed it; None if mpiexec has not ended in that time."""
+        """The exit code from mpiexec, or minus the signal that killed it; `None` if mpiexec has not ended in time."""
         assert self._mpiexec is not None  # noqa: S101 - it was started
         return self._mpiexec.returncode if self._ended.wait(seconds) else None
 
@@ -121,7 +121,7 @@ class Processes:
         return []
 
     def living(self) -> list[int]:
-        """All processes of the run, found by descent and by their environment."""
+        """The run's processes, found by descent and by their environment."""
         parents: dict[int, int] = {}
         found = set()
         for entry in _PROC.iterdir():
@@ -145,14 +145,14 @@ class Processes:
 
 
 def _reap(orphans: set[int]) -> None:
-    """Collect the ends of processes that have become children of this process."""
+    """Reap processes that have become this process's children."""
     for pid in orphans:
         with suppress(OSError):
             os.waitpid(pid, os.WNOHANG)
 
 
 def _state(entry: Path) -> tuple[str, int]:
-    """The state of a process, and its parent."""
+    """A process's state, and its parent."""
     # The second field is a name in brackets, which may contain any character.
     fields = bounded.system(entry / "stat").rsplit(")", 1)[1].split()
     return fields[0], int(fields[1])

@@ -28,7 +28,7 @@ _PT_INTERP = 3
 _FARTHEST = 1 << 62
 """The last place in a file that is looked at."""
 _LONGEST = 4096
-"""The longest path of a dynamic linker."""
+"""The longest dynamic linker path."""
 _DEEPEST = 4
 """Most interpreters that are scripts themselves, as in the operating system."""
 
@@ -38,13 +38,13 @@ _MACHINES = {0x03: "x86", 0x28: "Arm", 0x3E: "x86-64", 0xB7: "AArch64", 0xF3: "R
 _COMPILERS = {".c": "mpicc", ".cc": "mpicxx", ".cpp": "mpicxx", ".cxx": "mpicxx"} | dict.fromkeys(
     (".f", ".F", ".f90", ".F90", ".f03", ".f08"), "mpifort"
 )
-"""Compilers of MPICH by the ending of source text."""
+"""MPICH compilers by source suffix."""
 
 INSTALL_MPIFORT = "elanite install-mpifort"
 """The command that installs a compiler for Fortran (module ``fortran``)."""
 
 _DEBIAN = ".mpich"
-"""The end of the names of Debian's compilers for MPICH."""
+"""The suffix of Debian's MPICH compilers."""
 
 
 def check(program: str) -> Path:
@@ -89,7 +89,7 @@ def _found(program: str) -> Path:
 
 
 def _check_compiled(path: Path, program: str) -> None:
-    """Refuse source text by the ending of its name."""
+    """Refuse source text by its name's suffix."""
     if compiler := _COMPILERS.get(path.suffix):
         names = [compiler, compiler + _DEBIAN]
         own = [name for name in names if os.access(Path(sys.prefix) / "bin" / name, os.X_OK) or shutil.which(name)]
@@ -115,7 +115,7 @@ def _head(path: Path, called: str) -> bytes:
 
 
 def _interpreter(head: bytes, called: str) -> Path:
-    """The interpreter that the first line of a script names; for ``env``, the program that ``env`` looks for."""
+    """The interpreter that a script's first line names; for ``env``, the program that ``env`` looks for."""
     words = os.fsdecode(head[2:].split(b"\n", 1)[0]).split()
     if not words:
         raise UsageError(f"{called} is a script whose first line names no interpreter")
@@ -158,7 +158,7 @@ def _machine(head: bytes) -> str:
 
 
 def linker(path: Path) -> str | None:
-    """The dynamic linker that an ELF program names; None if it names none, or the file is no ELF program."""
+    """The dynamic linker that an ELF program names; `None` if it has none, or the file is not an ELF program."""
     try:
         with bounded.opened(path) as file:
             head = file.read(64)
@@ -175,7 +175,7 @@ def _linker(file: BinaryIO, head: bytes) -> bytes:
     size, count = struct.unpack_from(f"{order}HH", head, 54 if wide else 42)
     file.seek(min(start, _FARTHEST))
     table = file.read(size * count)
-    # Kind, then the place in the file and its length, of words of the class.
+    # Kind, then the place in the file and its length, in words of the class's size.
     form, place, length = (f"{order}IIQQQQ", 2, 5) if wide else (f"{order}IIIII", 1, 4)
     for at in range(0, len(table) - struct.calcsize(form) + 1, max(size, 4)):
         fields = struct.unpack_from(form, table, at)

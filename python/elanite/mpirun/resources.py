@@ -1,10 +1,9 @@
-"""The need of the ranks of an MPICH, compared with the host before the first rank starts.
+"""The needs of an MPICH's ranks, compared with the host before the first rank starts.
 
-A rank that finds no room later ends in the middle of ``MPI_Init``, or the kernel ends some process. Each rank is a
-process with two descriptors in the process manager and one in the simulator. MPICH makes a file of about a megabyte
-for it in ``/dev/shm``. Its memory grows with the number of ranks: MPICH keeps a page for the address of each other
-rank. The amounts were measured with MPICH 5.0.2 and empty programs of 256 and 1,024 ranks; the memory of the
-program itself comes on top.
+A rank that finds no room later ends amid ``MPI_Init``, or the kernel ends some process. Each rank is a process with two
+descriptors in the process manager and one in the simulator. MPICH makes a file of about a megabyte for it in
+``/dev/shm``. Its memory grows with the rank count: MPICH keeps a page for each other rank's address. The amounts were
+measured with MPICH 5.0.2 and empty programs with 256 and 1,024 ranks; the program's own memory comes on top.
 """
 
 from __future__ import annotations
@@ -19,34 +18,34 @@ from elanite.base.text import counted
 from elanite.errors import UsageError
 
 RANK_MEMORY = 3_200_000
-"""Bytes of a rank with its file, its stack and its page table."""
+"""Bytes per rank with its file, its stack and its page table."""
 PEER_MEMORY = 4_200
-"""Bytes of a rank for each rank of the run."""
+"""Bytes per rank for each rank in the run."""
 RANK_FILE = 1_061_440
-"""Bytes of a rank's file in ``/dev/shm``."""
+"""Bytes in a rank's file in ``/dev/shm``."""
 RANK_DESCRIPTORS = 2
 OWN_DESCRIPTORS = 64
-"""Descriptors of the process manager and of the simulator, beside those for ranks."""
+"""Descriptors in the process manager and the simulator, beside those for ranks."""
 
 _SHARED = Path("/dev/shm")  # noqa: S108 - where shm_open makes its files
 
 
 @dataclass(frozen=True)
 class Host:
-    """The free resources of a host. None is no limit, or an unknown one."""
+    """A host's free resources. `None` is no limit, or an unknown one."""
 
     memory: int | None
-    """Bytes of memory."""
+    """Free memory in bytes."""
     shared: int | None
-    """Bytes of ``/dev/shm``."""
+    """Free bytes in ``/dev/shm``."""
     descriptors: int | None
-    """Open files of a process, if it raises its own limit."""
+    """Open files per process, if it raises its own limit."""
     processes: int | None
-    """Processes and threads of this user or of its control group."""
+    """Processes and threads of this user or its control group."""
 
     @classmethod
     def here(cls) -> Host:
-        """The host of this process."""
+        """The host under this process."""
         memory = host.memory()
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         return cls(

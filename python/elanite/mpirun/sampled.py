@@ -1,9 +1,9 @@
-"""Sampled computation: the table of a program, ``--compute sampled:FILE``.
+"""Sampled computation: a program's table, ``--compute sampled:FILE``.
 
-The first run measures, and writes the file; later runs take their times from it. So a program computes in the times of
-one measurement on any machine and network, and two runs with one table have equal digests. An execution that the table
-lacks is measured and added, and the run is not repeatable; the next one is. The simulator reads and makes the text
-(crate ``mpirun``, ``table.rs``).
+The first run measures, and writes the file; later runs take their times from it. So a program computes in one
+measurement's times on any machine and network, and two runs with one table have equal digests. An execution that the
+table lacks is measured and added, and the run is not repeatable; the next one is. The simulator reads and makes the
+text (crate ``mpirun``, ``table.rs``).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _PIECE = 1 << 20
 
 @dataclass(frozen=True)
 class Sampling:
-    """The table of a run."""
+    """A run's table."""
 
     file: Path
     found: bool
@@ -35,7 +35,7 @@ class Sampling:
 
     @classmethod
     def of(cls, file: Path, program: Path, words: Sequence[str], ranks: int) -> Sampling:
-        """The table in a file, or a new one, for a program and its words. Raises ``UsageError`` if there is none."""
+        """A file's table, or a new one, for a program and its words. Raises ``UsageError`` if the file has no table."""
         found = file.exists()
         text = bounded.text(file, bounded.TABLE, "name another file for the table", "--compute") if found else None
         whole.prepare(file, UsageError)
@@ -45,7 +45,7 @@ class Sampling:
         return cls(file, found, {"file": str(file), "text": text, "program": name, "host": host})
 
     def write(self, text: str) -> None:
-        """Write the table with what the run has measured."""
+        """Write the table with the run's measurements."""
         whole.write(self.file, text, UsageError)
 
     def why(self, executions: int) -> str:
@@ -59,7 +59,7 @@ class Sampling:
 
 
 def _hash(program: Path, words: Sequence[str]) -> str:
-    """A hash of the program's file, and of a script: the program as it was called, or the first word after it."""
+    """A hash over the program's file and a script: the program as it was called, or the first word after it."""
     digest = hashlib.sha256()
     for path in (program, *(Path(word) for word in words[:2])):
         if path.is_file() and (path == program or not path.samefile(program)):

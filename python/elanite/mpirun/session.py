@@ -1,6 +1,6 @@
 """One run from start to end: check, start, serve, and clear away.
 
-Whatever ends a run, even an interrupt or a bug of Elanite: when ``run`` returns or raises, no process of it is left.
+When ``run`` returns or raises, even after an interrupt or a bug in Elanite, none of its processes is left.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ Name = Literal["messages", "calls", "ranks", "links", "faults", "series", "summa
 _RECORDS: tuple[Name, ...] = ("messages", "calls", "ranks", "links", "faults", "series", "summary")
 
 GRACE = 3.0
-"""Seconds in which mpiexec may report how the ranks of a failed run ended."""
+"""Seconds in which mpiexec may report how a failed run's ranks ended."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -59,7 +59,7 @@ class Run:
     options: Options
     cluster: Cluster
     placement: tuple[int, ...]
-    """The node of each rank, also of those that the program has started."""
+    """Each rank's node, including ranks that the program has started."""
     mpi: Mpi
     ended: Ended
     host_seconds: float
@@ -70,11 +70,11 @@ class Run:
     core: MpiRun | None = field(default=None, repr=False)
     """The simulator's side of the run, which has the recording."""
     sampling: Sampling | None = field(default=None, repr=False)
-    """The table of sampled computation."""
+    """The sampled computation table."""
     executions: int = 0
-    """How many executions of regions the run has measured for the table."""
+    """The count of region executions that the run has measured for the table."""
     factor: float = 1.0
-    """The factor from times of this host to those of the machine, for regions that the processor bounds."""
+    """The factor from this host's times to the machine's, for regions that the processor bounds."""
 
     def __repr__(self) -> str:
         return f"Run({self._title}: {self.ended.end})"
@@ -88,7 +88,7 @@ class Run:
         )
 
     def as_json(self, folder: str | None) -> dict[str, object]:
-        """The figures of a run as plain data."""
+        """A run's figures as plain data."""
         from elanite.mpirun.summary import collectives, summarise
 
         found = summarise(self.tables)
@@ -124,13 +124,13 @@ class Run:
         }
 
     def record(self, file: Path) -> None:
-        """Write the recording of the finished run as a trace in GOAL; another file of this name is replaced at the end.
+        """Write the finished run's recording as a GOAL trace; another file with this name is replaced at the end.
 
-        Raises ``UsageError`` if the run was not recorded, and ``RunError`` if GOAL has no words for what it did.
+        Raises ``UsageError`` if the run was not recorded, and ``RunError`` if GOAL cannot express it.
         """
         if not self.options.record or self.core is None or not self.ended.finished:
             raise UsageError(f"{file}: the run was not recorded, or did not finish")
-        # The words of a program may hold the end of a line.
+        # A program's words may hold a line's end.
         words = shlex.join(self.words).encode("unicode_escape").decode("ascii")
         head = f"recorded by elanite mpirun -n {self.options.ranks} on {self.cluster.name}: {words}"
         with whole.replacing(file, UsageError) as aside:
@@ -151,7 +151,7 @@ class Run:
 
     @property
     def summary(self) -> Totals:
-        """The totals of the run, as the simulator counts them."""
+        """The run's totals, as the simulator counts them."""
         return first(self.tables["summary"], Totals)
 
     @property
@@ -178,7 +178,7 @@ def run(
 
     A ``native`` program is one for the simulated libraries, and need not call MPI; this matters only to messages.
 
-    Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` says how the run ended.
+    Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` has the run's end.
     """
     file = program.check(words[0])
     chosen = exchange.choose(mpi, file, os.environ)
@@ -259,7 +259,7 @@ def _run(
 
 
 def _sampled(found: Run, sampling: Sampling, core: MpiRun) -> Run:
-    """The finished run with its table, which is written with what the run has measured."""
+    """The finished run with its table, which is written with the run's measurements."""
     text, executions, factor = core.computed() or ("", 0, 1.0)
     if executions:
         sampling.write(text)
@@ -276,7 +276,7 @@ def _check(options: Options, chosen: Mpi, native: bool) -> None:
 
 
 def _complain(left: Sequence[int], pumps: Sequence[Pump]) -> None:
-    """Raise an error if processes of the run go on, or if the output of the ranks was not written."""
+    """Raise an error if the run's processes continue, or if the ranks' output was not written."""
     if left:
         raise UsageError(f"these processes of the run cannot be killed: {', '.join(map(str, left))}")
     if any(pump.broken for pump in pumps):

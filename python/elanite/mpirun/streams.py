@@ -1,8 +1,8 @@
-"""Passes the output of the ranks on, at once and unchanged, and keeps the reports on their ends.
+"""Passes the ranks' output on, immediately and unchanged, and keeps the reports on their ends.
 
-Three pipes come from mpiexec: standard output and standard error of all ranks, and the reports of Elanite's process
-manager, a line of JSON each. A rank that fails in MPI writes a line about the error on standard error. The line is
-passed on like all others, and its words stand in the message about the end of the run.
+Three pipes come from mpiexec: all ranks' standard output and standard error, and the reports from Elanite's process
+manager, a JSON line each. A rank that fails in MPI writes a line about the error on standard error. The line is passed
+on like all others, and its words stand in the message about the run's end.
 """
 
 from __future__ import annotations
@@ -21,24 +21,24 @@ _ABORT = re.compile(rb"^Abort\((-?\d+)\) on node (\d+) \(rank \d+ in comm \d+\):
 
 _CHUNK = 1 << 16
 _LONGEST = 1 << 12
-"""The most bytes of a line about an error."""
+"""The most bytes in a line about an error."""
 
 
 @dataclass
 class Reports:
-    """What was said about the end of ranks."""
+    """Reports about the ranks' ends."""
 
     statuses: dict[int, int] = field(default_factory=dict)
-    """How ranks ended, as ``waitpid`` tells it: 256 times the exit code, or a signal. In the order of the ends."""
+    """Wait statuses by rank, as from ``waitpid``: 256 times the exit code, or a signal. In the order of the ends."""
     abort: tuple[int, int, str] | None = None
     """The first rank that ended all ranks by MPI, its code, and its message."""
     stalled: str = ""
-    """The ranks whose start makes no progress, and those that wait for them; empty if there are none."""
+    """The ranks whose start makes no progress, and those that wait for them; empty without any."""
     complaints: list[str] = field(default_factory=list)
-    """Ranks that the process manager could not start, and requests that are none of its protocol."""
+    """Ranks that the process manager could not start, and requests outside its protocol."""
 
     def note(self, line: bytes) -> None:
-        """Take a report of the process manager."""
+        """Take a report from the process manager."""
         about = json.loads(line)
         match about["event"]:
             case "ended":
@@ -51,18 +51,18 @@ class Reports:
                 self.stalled = about["why"]
 
     def error(self, rank: int, code: int, words: str) -> None:
-        """Take the words of a rank about an error of MPI; the first rank that ended all ranks counts."""
+        """Take a rank's words about an MPI error; the first rank that ended all ranks counts."""
         if self.abort is None or (self.abort[0] == rank and not self.abort[2]):
             self.abort = (rank, code, words)
 
 
 class Scanner:
-    """Looks for lines about errors of MPI in a stream."""
+    """Looks for lines about MPI errors in a stream."""
 
     def __init__(self, reports: Reports) -> None:
         self._reports = reports
         self._line = b""
-        """The start of the last line."""
+        """The last line's start."""
 
     def feed(self, data: bytes) -> None:
         """Look at the next bytes."""
@@ -74,7 +74,7 @@ class Scanner:
 
 
 class Listener:
-    """A thread that takes the reports of the process manager from a pipe, until the pipe is closed."""
+    """A thread that takes the process manager's reports from a pipe, until the pipe is closed."""
 
     def __init__(self, source: IO[bytes], reports: Reports) -> None:
         self._source = source
@@ -89,19 +89,19 @@ class Listener:
     def _run(self) -> None:
         with self._source:
             for line in self._source:
-                if line.endswith(b"\n"):  # a killed manager may leave a part of one
+                if line.endswith(b"\n"):  # a killed manager may leave a partial line
                     self._reports.note(line)
 
 
 class Pump:
-    """A thread that passes one stream on, from a pipe to a descriptor of this process."""
+    """A thread that passes one stream on, from a pipe to a descriptor in this process."""
 
     def __init__(
         self, source: IO[bytes], target: int, reports: Reports, hide: Callable[[], None] = lambda: None
     ) -> None:
         self._hide = hide
         self.broken = False
-        """Whether nobody reads the target any more."""
+        """Whether the target has lost its reader."""
         self.failed: OSError | None = None
         """Why the target takes no more: a full disk, or a closed descriptor."""
         self._source = source

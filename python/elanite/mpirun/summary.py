@@ -1,4 +1,4 @@
-"""The figures of a run: for people on the command line, as JSON for programs."""
+"""A run's figures: for people on the command line, as JSON for programs."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
 
 SIZES = [0, 64, 1024, 16 * 1024, 256 * 1024, 4 * 1024 * 1024]
-"""Upper ends of the classes of message sizes, in bytes; the last class has none."""
+"""Upper ends of message size classes, in bytes; the last class is open."""
 
 LEAST_AT_CLOCKS = 0.01
-"""The share of the simulated time that passes at readings of clocks from which on a summary says so."""
+"""The share of simulated time in clock readings from which on a summary mentions them."""
 
 MOST_LINKS = 3
-"""Links of nodes that the summary shows, and links between switches."""
+"""Node links that the summary shows, and links between switches."""
 
 
 Link = TypedDict(
@@ -44,7 +44,7 @@ Link = TypedDict(
 
 @dataclass(frozen=True)
 class Sizes:
-    """Messages of one class of sizes."""
+    """Messages in one size class."""
 
     least: int
     most: int | None
@@ -61,24 +61,24 @@ class Sizes:
 
 @dataclass(frozen=True)
 class Summary:
-    """The figures of a run."""
+    """A run's figures."""
 
     totals: Totals
-    """The totals of the run, as the simulator counts them."""
+    """The run's totals, as the simulator counts them."""
     kinds: dict[str, int]
-    """Messages of each kind."""
+    """Messages by kind."""
     sizes: list[Sizes]
     mpi: dict[str, tuple[float, list[int]]]
     """Time in MPI, in us, and all ranks with this time: ``least``, ``mean`` (without ranks) and ``most``."""
     clocks: tuple[float, int]
-    """The longest time of a rank, in us, that passed because it read clocks in a row, and the rank."""
+    """The longest time, in us, that a rank spent in successive clock readings, and the rank."""
     links: list[Link]
-    """The hottest links of nodes, then those between switches: ``from``, ``to``, ``level`` (0 for links of nodes),
-    ``up``, ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets; None from nodes)."""
+    """The hottest node links, then those between switches: ``from``, ``to``, ``level`` (0 for node links), ``up``,
+    ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets; `None` from nodes)."""
 
 
 def summarise(tables: Mapping[str, pl.DataFrame]) -> Summary:
-    """The figures of a run whose ranks have attached, from its tables."""
+    """A run's figures from its tables; its ranks have attached."""
     messages, totals = tables["messages"], first(tables["summary"], Totals)
     kinds = messages.group_by("kind").len().sort("len", "kind", descending=[True, False])
     return Summary(
@@ -121,10 +121,10 @@ def hottest(links: pl.DataFrame, time_us: float) -> pl.DataFrame:
 
 
 def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[Link]:
-    """The hottest links of nodes, and the hottest ones between switches.
+    """The hottest node links, and the hottest links between switches.
 
-    All packets of a node take its one link, so that links of nodes are the busiest ones wherever the load is even, and
-    would hide those between switches, of which a reduced tree has too few.
+    All packets of a node take its one link, so that node links are the busiest ones wherever the load is even, and
+    would hide the links between switches, which are scarce in a reduced tree.
     """
     busy = hottest(links, time_us)
     of_nodes = pl.col("level") == 0
@@ -132,12 +132,12 @@ def hottest_of_each(links: pl.DataFrame, time_us: float) -> list[Link]:
 
 
 def waits(link: Link) -> str:
-    """A cell with the sum of the waits for a link; empty for links from nodes."""
+    """A cell with a link's summed waits; empty for links from nodes."""
     return "" if link["waiting_us"] is None else number(link["waiting_us"])
 
 
 def in_cell(found: Summary, host_seconds: float) -> list[str]:
-    """The figures of a run as HTML: its totals, and folded below them its messages and its hottest links."""
+    """A run's figures as HTML: its totals, and folded below them its messages and its hottest links."""
     totals: dict[str, float] = {"simulated time, µs": found.totals["time_us"], "host time, s": host_seconds}
     totals |= {"messages": found.totals["messages"], "bytes": found.totals["bytes"]}
     totals["packets"] = found.totals["packets"]
@@ -153,7 +153,7 @@ def in_cell(found: Summary, host_seconds: float) -> list[str]:
 
 
 def time_in_mpi(found: Summary, unseen: Sequence[int], compute: str) -> list[str]:
-    """The time in MPI of all ranks for people, and notes that are needed to read it, one text each.
+    """All ranks' time in MPI for people, and notes that are needed to read it, one text each.
 
     Every summary prints these texts, so that a time that is unknown, or 100% by construction, never looks measured.
     """
@@ -178,7 +178,7 @@ def named(some: Sequence[int]) -> str:
 
 
 def collectives(totals: Totals) -> dict[str, int]:
-    """Barriers, broadcasts and reductions by who carried them out, as calls of ranks."""
+    """Barriers, broadcasts and reductions by their executor, counted in rank calls."""
     return {
         "hardware": totals["collectives_hardware"],
         "elan": totals["collectives_elan"],
@@ -187,7 +187,7 @@ def collectives(totals: Totals) -> dict[str, int]:
 
 
 def size(count: float) -> str:
-    """A number of bytes for people, as the papers write it."""
+    """A byte count for people, as the papers write it."""
     for unit, scale in (("GB", 1 << 30), ("MB", 1 << 20), ("KB", 1 << 10)):
         if count >= scale:
             return f"{count / scale:.1f}".removesuffix(".0") + f" {unit}"
@@ -195,7 +195,7 @@ def size(count: float) -> str:
 
 
 def by_size(messages: pl.DataFrame) -> list[Sizes]:
-    """The classes of sizes that have messages; ``messages`` has the column ``bytes``."""
+    """The size classes with messages; ``messages`` has the column ``bytes``."""
     lower = [0, *(most + 1 for most in SIZES)]
     found = []
     for least, most in zip(lower, [*SIZES, None], strict=True):

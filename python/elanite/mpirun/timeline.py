@@ -1,4 +1,4 @@
-"""A run as a trace that opens in Perfetto (ui.perfetto.dev): what ranks, adapters and links did, and every message.
+"""A run as a trace for Perfetto (ui.perfetto.dev): the activity of ranks, adapters and links, and every message.
 
 | group | tracks |
 |---|---|
@@ -8,12 +8,12 @@
 | faults | when parts of the machine were down, if any were; a moment says when the sources learned of it |
 from elanite import whole
 
-The ends of a message are slices of their own, inside the calls, at the moments when the message was posted and when its
-receive ended. Calls may begin long before, a receive even before the message was sent, so that an arrow between calls
-would lead back in time. Perfetto counts nanoseconds; simulated time counts picoseconds and is rounded down. The exact
-time stands beside each end.
+A message's ends are separate slices, inside the calls, at the moments when the message was posted and when its receive
+ended. Calls may begin long before, a receive even before the message was sent, so that an arrow between calls would
+lead back in time. Perfetto counts nanoseconds; simulated time counts picoseconds and is rounded down. The exact time
+stands beside each end.
 
-The format is Perfetto's TrackEvents in protocol buffers, one packet after the other in the order of time.
+The format is Perfetto's TrackEvents in protocol buffers, one packet after the other in time order.
 """
 
 from __future__ import annotations
@@ -41,19 +41,19 @@ MOST_LINKS = 64
 """Links that have a track: the busiest."""
 
 _GROUPS = {"ranks": 1, "adapters": 2, "links": 3}
-"""Groups of tracks, which Perfetto shows as processes."""
+"""Track groups, which Perfetto shows as processes."""
 
 _FAULTS = 1 << 30
-"""The number of the group of faults, which only runs with faults have."""
+"""The fault group's number, which only runs with faults have."""
 
 _SEQUENCE = 1
 _CLEARED, _NEEDED = 1, 2
-"""Flags of packets: names may be given short numbers from here on; short numbers are used."""
+"""Packet flags: names may be given short numbers from here on; short numbers are used."""
 
 
 @dataclass(frozen=True)
 class Event:
-    """What happens on a track."""
+    """An event on a track."""
 
     time_us: float
     kind: Literal["begin", "end", "instant", "counter"]
@@ -61,25 +61,25 @@ class Event:
     name: str = ""
     value: float = 0.0
     message: int = 0
-    """The number of the message whose end this is, from 1 on."""
+    """The number of the message that ends here, from 1 on."""
     arrives: bool = False
     notes: tuple[tuple[str, int | str | float], ...] = ()
 
     @property
     def time_ns(self) -> int:
-        """Rounded down, except for the error of floating-point numbers."""
+        """Rounded down, except for floating-point errors."""
         return int(self.time_us * 1000 + 1e-6)
 
 
 @dataclass
 class Tracks:
-    """The tracks of a trace, numbered in the order of their definition."""
+    """A trace's tracks, numbered in definition order."""
 
     rows: list[tuple[int, str, str, bool]] = field(default_factory=list)
     """Number, group, name, and whether it is a counter."""
 
     def add(self, group: str, name: str, *, counter: bool = False) -> int:
-        """A new track at the end of a group."""
+        """A new track at a group's end."""
         number = len(_GROUPS) + len(self.rows) + 1
         self.rows.append((number, group, name, counter))
         return number
@@ -94,7 +94,7 @@ def require() -> None:
 
 
 def write(run: Run, path: Path) -> int:
-    """Write the trace of a run; returns how many of the links that were busy have no track."""
+    """Write a run's trace; returns the count of busy links without a track."""
     from perfetto.trace_builder.proto_builder import StreamingTraceProtoBuilder
 
     tracks = Tracks()
@@ -199,7 +199,7 @@ class _Writer:
 
 
 def _lanes(run: Run, tracks: Tracks) -> list[list[int]]:
-    """The tracks of each rank: one, or more if several threads of the rank are in calls at the same time."""
+    """Each rank's tracks: one, or more if several threads of the rank are in calls at the same time."""
     widths = [1] * len(run.placement)
     for rank, calls in _by_rank(run.tables["calls"]):
         widths[rank] = max(1, 1 + max((lane for lane, _ in _in_lanes(calls)), default=0))
@@ -213,7 +213,7 @@ def _lanes(run: Run, tracks: Tracks) -> list[list[int]]:
 
 
 def _by_rank(calls: pl.DataFrame) -> Iterator[tuple[int, list[tuple[str, float, float]]]]:
-    """The calls of each rank, in the order of their beginnings."""
+    """Each rank's calls, by begin."""
     ordered = calls.sort("rank", "begin_us", "end_us", maintain_order=True)
     for (rank,), rows in ordered.group_by("rank", maintain_order=True):
         yield int(str(rank)), list(rows.select("call", "begin_us", "end_us").iter_rows())
@@ -229,7 +229,7 @@ def _in_lanes(calls: list[tuple[str, float, float]]) -> Iterator[tuple[int, tupl
 
 
 def _ranks(run: Run, lanes: list[list[int]]) -> list[list[Event]]:
-    """The events of each lane of each rank, in their order: calls, and the ends of messages in the first lane."""
+    """The events in each rank's lanes, in their order: calls, and message ends in the first lane."""
     slices: dict[int, list[tuple[str, float, float]]] = {}
     for rank, calls in _by_rank(run.tables["calls"]):
         for lane, call in _in_lanes(calls):
@@ -261,7 +261,7 @@ def _in_order(track: int, calls: list[tuple[str, float, float]], instants: list[
 
 
 def _ends_of_messages(messages: pl.DataFrame, track: list[int]) -> dict[int, list[Event]]:
-    """Both ends of each message that arrived, and the first end of all others, by track and in the order of time."""
+    """Both ends of each message that arrived, and the first end of all others, by track and in time order."""
     ends: dict[int, list[Event]] = {}
     columns = ("source", "destination", "bytes", "tag", "kind", "posted_us", "arrived_us")
     for number, row in enumerate(messages.select(columns).iter_rows(), 1):
@@ -309,7 +309,7 @@ def _links(run: Run, tracks: Tracks) -> tuple[list[list[Event]], int]:
 
 
 def _faults(run: Run, tracks: Tracks) -> list[list[Event]]:
-    """When each part that failed was down; a part that was not repaired is down to the end of the run."""
+    """When each part that failed was down; a part that was not repaired is down to the run's end."""
     end = run.summary["time_us"]
     down = run.tables["faults"].drop_nulls("down_ps").sort("name", "down_ps")
     found = []
@@ -327,7 +327,7 @@ def _faults(run: Run, tracks: Tracks) -> list[list[Event]]:
 
 
 def _counter(rows: pl.DataFrame, track: int) -> list[Event]:
-    """A counter in per cent, which holds until the next event. Slices of time without a row were idle."""
+    """A counter in per cent, which holds until the next event. Time slices without a row were idle."""
     events: list[Event] = []
     idle = 0.0
     for begin, end, busy in rows.select("time_us", "end_us", "busy").iter_rows():

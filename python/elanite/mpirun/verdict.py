@@ -12,7 +12,7 @@
 | a message arrived with other bytes than it was sent with | 4 |
 | a rank wrote what no rank may write into the memory that it shares with the simulator | 1 |
 
-The simulator knows which rank ended first, when, and in which call; the reports of mpiexec say how it ended.
+The simulator records which rank ended first, when, and in which call; mpiexec reports how it ended.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ if TYPE_CHECKING:
     from elanite.mpirun.streams import Reports
 
 MOST_GROUPS = 16
-"""Most lines of a table that says which ranks wait for what."""
+"""Most lines in a table of waiting ranks and their waits."""
 
 MOST_SITES = 1024
-"""Most ranks whose source lines are looked for."""
+"""Most ranks for which source lines are looked up."""
 
 _AFTERMATH = {signal.SIGKILL, signal.SIGTERM}
 """The signals by which mpiexec ends ranks after another rank has ended."""
 
 
 _HELPER_LOST = 255
-"""The exit code of mpiexec if its helper ends without a report."""
+"""The exit code from mpiexec if its helper ends without a report."""
 
 
 @dataclass(frozen=True)
 class Waiting:
-    """What a rank was doing at the end."""
+    """A rank's state at the end."""
 
     rank: int
     call: str
-    """The call of MPI in which the rank is, or a text that it is in none."""
+    """The rank's current MPI call, or a text for a rank outside of calls."""
     what: str
-    """What the rank waits for."""
+    """The awaited event."""
 
 
 @dataclass(frozen=True)
@@ -61,8 +61,8 @@ class Ended:
     """How a run ended."""
 
     end: str
-    """The word of the simulator: finished, died, stopped, deadlock, launcher gone, no mpi, limit, corrupted, foul,
-    stray, absent."""
+    """The simulator's word: finished, died, stopped, deadlock, launcher gone, no mpi, limit, corrupted, foul, stray,
+    absent."""
     message: str
     """Empty if all is well."""
     exit_code: int
@@ -70,13 +70,13 @@ class Ended:
     """Simulated time."""
     waiting: tuple[Waiting, ...] = field(default=(), repr=False)
     lost: str = ""
-    """The first message that the machine could not deliver, and why; empty if there is none."""
+    """The first message that the machine could not deliver, and why; empty without one."""
     unseen: tuple[int, ...] = ()
-    """Ranks whose calls bypass Elanite, so that their time in MPI is unknown."""
+    """Ranks with calls that bypass Elanite, so that their time in MPI is unknown."""
 
     @property
     def finished(self) -> bool:
-        """Whether all ranks left MPI in order, so that the records are those of the whole program."""
+        """Whether all ranks left MPI in order, so that the records cover the whole program."""
         return self.end == "finished"
 
 
@@ -131,7 +131,7 @@ def _waiting(outcome: Outcome) -> tuple[Waiting, ...]:
 
 
 def _call_of(one: Waits) -> str:
-    """The call in which a rank is; if it is in none, after which one."""
+    """A rank's current call; outside of calls, the last one."""
     call, last = str(one["call"]), str(one.get("last", ""))
     return f"{call}, after {last}" if call == "no call of MPI" and last not in ("", call) else call
 
@@ -142,7 +142,7 @@ def locate(outcome: Outcome) -> None:
         return
     sites = {}
     for one in outcome["waiting"][:MOST_SITES]:
-        # A rank outside of MPI is where it sleeps; if it runs, nothing is known.
+        # A rank outside of MPI is where it sleeps; if it runs, its place is unknown.
         outside = one["runs"] and one["call"] == "no call of MPI"
         found = where.site(one["pid"], 0 if outside else one["frame"]) if one["pid"] and "frame" in one else None
         if found is not None:
@@ -156,7 +156,7 @@ def locate(outcome: Outcome) -> None:
 
 
 def cancelled(outcome: Outcome) -> list[str]:
-    """Where the ranks of a run were that was interrupted."""
+    """Where a run's ranks were that was interrupted."""
     table = _table(_waiting(outcome))
     return [f"interrupted at {number(outcome['time_us'])} µs of simulated time", *table]
 
@@ -167,7 +167,7 @@ def _deadlock(outcome: Outcome, waiting: Sequence[Waiting]) -> str:
 
 
 def _table(waiting: Sequence[Waiting]) -> list[str]:
-    """Which ranks are in which call, and what they wait for."""
+    """Ranks by their call and their wait."""
     groups: dict[tuple[str, str], list[int]] = {}
     for one in waiting:
         groups.setdefault((one.call, one.what), []).append(one.rank)
@@ -189,7 +189,7 @@ def _said(evidence: Evidence) -> list[Left]:
 
 
 def _abort(evidence: Evidence) -> tuple[int, int, str] | None:
-    """The rank that ended all ranks, the code, and why; the message of the MPI library may be lost with mpiexec."""
+    """The rank that ended all ranks, the code, and why; the MPI library's message may be lost with mpiexec."""
     report, said = evidence.reports.abort, _said(evidence)
     if not said:
         return report
@@ -206,7 +206,7 @@ def _abort(evidence: Evidence) -> tuple[int, int, str] | None:
 def _aborted(abort: tuple[int, int, str], evidence: Evidence) -> tuple[str, int]:
     rank, code, said = abort
     who = _who(rank, evidence)
-    # The exit code of a process has 8 bits.
+    # A process's exit code has 8 bits.
     status = code & 0xFF or int(Exit.FAILED)
     if "MPI_Abort" in said:
         if evidence.native and code == 0:
@@ -251,8 +251,8 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
     where = _in(calls.get(rank, "")) if attached else ""
     who = _who(rank, evidence)
     if status is None:
-        # mpiexec passes on the code of MPI_Abort, and of an error of MPI, but not always the message of the rank. On a
-        # busy host mpiexec sometimes loses its helper before the helper has reported, and ends with a code of its own.
+        # mpiexec passes on the code from MPI_Abort, or from an MPI error, but not always the rank's message. On a busy
+        # host mpiexec sometimes loses its helper before the helper has reported, and ends with its own code.
         code = 0 if evidence.code == _HELPER_LOST else evidence.code
         return f"{who} ended{_lacking(evidence)}{when}{where}", code or int(Exit.FAILED)
     lacking = _lacking(evidence, status) if not status & 0x7F and attached else ""
@@ -280,9 +280,9 @@ def _early(evidence: Evidence) -> list[str]:
 
 
 def _lacking(evidence: Evidence, status: int | None = None) -> str:
-    """What a rank has not done that ends early. A program for the simulated libraries leaves by exit or _exit."""
+    """The step that an early end misses. A program for the simulated libraries leaves by exit or _exit."""
     if not evidence.native:
-        # MPI_Finalize waits for all ranks: with one out of reach it fails, and a program may not look at that.
+        # MPI_Finalize waits for all ranks: with one out of reach it fails, and a program may ignore that.
         return " before MPI_Finalize had ended" if evidence.outcome.get("lost") else " without MPI_Finalize"
     return " without leaving the simulation" if status == 0 else ""
 
@@ -297,7 +297,7 @@ def _went_on(evidence: Evidence) -> tuple[str, int]:
     shown = early[:MOST_GROUPS] if len(early) > MOST_GROUPS + 1 else early
     if len(shown) < len(early):
         shown.append(f"and {len(early) - len(shown)} other ranks ended early")
-    # Ranks of stopped hosts are killed at the end, and mpiexec says no more than that.
+    # Ranks on stopped hosts are killed at the end, and mpiexec reports no more than that.
     stopped = any(one.get("stopped") for one in evidence.outcome["dead"])
     code = (0 if stopped else max(evidence.code or 0, 0)) or int(Exit.FAILED)
     return "\n  ".join([*shown, "the other ranks went on to their ends"]), code
@@ -313,7 +313,7 @@ def _launcher_gone(evidence: Evidence) -> str:
 
 
 def _culprit(reports: Reports) -> tuple[int, int] | None:
-    """The rank that failed first, and its status: if possible, a rank that mpiexec did not end because of another."""
+    """The rank that failed first, and its status: if possible, a rank that failed by itself."""
     failed = [(rank, status) for rank, status in reports.statuses.items() if status]
     own = [(rank, status) for rank, status in failed if status not in _AFTERMATH]
     return next(iter(own or failed), None)
@@ -335,7 +335,7 @@ def _first(evidence: Evidence) -> int:
         return said[0]
     if culprit is not None and own:
         return culprit[0]
-    # Without a status, and with a code that is not from a signal, a rank told mpiexec to end all ranks. That rank was
+    # Without a status, and with a code that is not from a signal, a rank made mpiexec end all ranks. That rank was
     # running; the ranks that wait were killed.
     running = [one["rank"] for one in evidence.outcome["waiting"] if one["runs"]]
     if len(running) == 1 and not reports.statuses and 0 < (evidence.code or 0) < 128:

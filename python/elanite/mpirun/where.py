@@ -1,7 +1,7 @@
-"""The source line from which a rank has called, found from outside of its process.
+"""The source line from which a rank has called, found from outside its process.
 
 The rank is not stopped. Its stack, from a place on that the rank or the kernel names, is read for the first return
-address in code of the program: an address behind an instruction that calls. ``addr2line`` (binutils) knows the line if
+address in the program's code: an address behind an instruction that calls. ``addr2line`` (binutils) finds the line if
 the program has debug information (``-g``).
 """
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 _STACK = 16 * 1024
-"""Bytes of the stack that are searched."""
+"""Stack bytes that are searched."""
 
 _LIBRARIES = ("libelan", "libmpi", "libpmi", "libopen", "libfabric", "libc.", "libc-", "libpthread", "ld-", "libuc")
 _MORE = ("libevent", "libhwloc", "libsma", "mca_", "libstdc++", "libgomp", "libm.", "libgcc")
-"""Beginnings of the names of libraries that stand between a program and its wait."""
+"""Name prefixes for libraries that stand between a program and its wait."""
 
 _PATIENCE = 5.0
 """Seconds that ``addr2line`` may take."""
@@ -33,7 +33,7 @@ _PATIENCE = 5.0
 
 @dataclass(frozen=True)
 class Site:
-    """A place in a file of code."""
+    """A place in a code file."""
 
     file: str
     address: int
@@ -50,13 +50,13 @@ class _Mapping:
 
     @property
     def own(self) -> bool:
-        """Whether it is code of the program, or of a library that the program brings."""
+        """Whether the code belongs to the program, or to a library that the program brings."""
         name = self.file.rsplit("/", 1)[-1]
         return self.code and self.file.startswith("/") and not name.startswith(_LIBRARIES + _MORE)
 
 
 def site(pid: int, frame: int = 0) -> Site | None:
-    """Where a process has called: above a place on its stack, or where the kernel says that it sleeps."""
+    """Where a process has called: above a place on its stack, or where it sleeps according to the kernel."""
     try:
         mappings = _mappings(bounded.system(f"/proc/{pid}/maps"))
         stack = frame or int(bounded.system(f"/proc/{pid}/syscall").split()[-2], 16)
@@ -74,7 +74,7 @@ def site(pid: int, frame: int = 0) -> Site | None:
 
 
 def lines(sites: Iterable[Site]) -> dict[Site, str]:
-    """The source lines of places, for people, as far as they are known."""
+    """The places' source lines for people, as far as they are known."""
     wanted = sorted(set(sites), key=lambda one: (one.file, one.address))
     tool = shutil.which("addr2line")
     if tool is None:
@@ -92,7 +92,7 @@ def lines(sites: Iterable[Site]) -> dict[Site, str]:
 def _asked(tool: str, file: str, addresses: Sequence[int]) -> list[str]:
     command = [tool, "-e", file, *(hex(address) for address in addresses)]
     try:
-        asked = subprocess.run(  # noqa: S603 - a tool of the system
+        asked = subprocess.run(  # noqa: S603 - a system tool
             command, capture_output=True, text=True, errors="replace", timeout=_PATIENCE, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
@@ -111,12 +111,12 @@ def _mappings(text: str) -> list[_Mapping]:
 
 
 def _calls(code: bytes) -> bool:
-    """Whether the last instruction of eight bytes of code is a call."""
+    """Whether the last instruction in eight code bytes is a call."""
     if platform.machine() == "aarch64":
         (word,) = struct.unpack("<I", code[4:])
         return bool(word & 0xFC000000 == 0x94000000 or word & 0xFFFFFC1F == 0xD63F0000)
     direct = code[3] == 0xE8
-    # By a register or a word of memory: ff /2, with two to seven bytes.
+    # By a register or a memory word: ff /2, with two to seven bytes.
     return direct or any(code[at] == 0xFF and code[at + 1] >> 3 & 7 == 2 for at in range(1, 7))
 
 

@@ -1,9 +1,9 @@
-"""Finds the rank that died first. A thread watches all ranks at once, through descriptors of their processes.
+"""Finds the rank that died first. A thread watches all ranks together, through their process descriptors.
 
-mpiexec kills the other ranks about a millisecond after one of them has died. Afterwards, all ranks are dead, most of
-them by the same signal, and their order is lost. The descriptor of a process becomes readable when the process ends,
-and epoll reports descriptors in the order of these ends. Ranks that end by themselves announce this before, in the
-shared memory of the link; an announcement counts more (``verdict``).
+mpiexec kills the other ranks about a millisecond after one has died. Afterwards, all ranks are dead, most by the same
+signal, and their order is lost. A process's descriptor becomes readable when the process ends, and epoll reports
+descriptors in the order of these ends. Ranks that end by themselves announce this before, in the link's shared memory;
+an announcement counts more (``verdict``).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _EVERY = 0.02
 
 
 class Witness:
-    """Watches the ranks of a run, until it is told to stop."""
+    """Watches a run's ranks until ``stop``."""
 
     def __init__(self, pids: Callable[[], Sequence[int | None]]) -> None:
         self._pids = pids
