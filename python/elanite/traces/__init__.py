@@ -1,8 +1,8 @@
-"""Traces of other tools, translated into GOAL: OTF2 archives, Chakra execution traces and the text of DUMPI.
+"""Other tools' traces, translated into GOAL: OTF2 archives, Chakra execution traces and DUMPI text.
 
-``translate`` chooses the reader by the names of the files, and writes the trace rank by rank. The GOAL file appears
-when all of it has been written; after an error there is no file, and a file of this name from before stays as it was.
-What a trace does not tell and GOAL needs (a size, a partner, an order) is refused with its place.
+``translate`` chooses the reader by the files' names, and writes the trace rank by rank. The GOAL file appears when all
+of it has been written; after an error there is no file, and an earlier file with this name stays as it was. Information
+that GOAL needs and a trace lacks (a size, a partner, an order) is refused with its place.
 """
 
 from __future__ import annotations
@@ -28,22 +28,22 @@ _OTHERS = (
     (b"num_ranks", "a trace in GOAL already; use elanite replay"),
     (b"Nodes ", "a connection matrix of htsim; use elanite import"),
 )
-"""How files of other formats begin, and remedies."""
+"""First bytes of other formats, and remedies."""
 
 
 @dataclass(frozen=True)
 class Translated:
-    """What has been written."""
+    """The written trace."""
 
     path: Path
     ranks: int
     operations: int
     notes: tuple[str, ...] = ()
-    """Assumptions of the translation, in words; the file has them as comments."""
+    """The translation's assumptions, in words; the file has them as comments."""
 
 
 def reader(traces: Sequence[Path], how: Reading | None = None) -> Writing:
-    """The reader for these files: the anchor of an OTF2 archive, or the Chakra traces of all ranks."""
+    """The reader for these files: an OTF2 archive's anchor, or all ranks' Chakra traces."""
     for path in traces:
         bounded.check(path, "name the anchor of an OTF2 archive or Chakra traces")
         with bounded.opened(path) as file:

@@ -1,13 +1,13 @@
-"""Collective operations of recorded MPI programs, and their messages.
+"""Collective operations in recorded MPI programs, and their messages.
 
-The bytes of a collective operation are understood as Score-P counts them: what a rank sends to all ranks, and receives
-from all, itself included unless the call was in place. If the bytes of a call in place also divide by the number of
-ranks, the sizes come out smaller by one part in this number. How much a rank sends to each other in
-``MPI_Alltoallv`` is not recorded: it is estimated in proportion to what the receiver gets.
+A collective operation's bytes are understood as Score-P counts them: the bytes that a rank sends to all ranks, and
+receives from all, itself included unless the call was in place. If an in-place call's bytes also divide by the rank
+count, the sizes come out smaller by one part in this number. The bytes that a rank sends to each other rank in
+``MPI_Alltoallv`` are not recorded: they are estimated in proportion to the receiver's total.
 
-The algorithms: binomial trees for broadcasts and reductions, messages with the root for gathers and scatters, rings
-for all-gathers and reduce-scatters, recursive doubling for barriers and for all-reduces of up to 2 KB, rings for longer
-ones, a chain for scans. A tool that counts other bytes gives other sizes; an archive does not say which it counts.
+The algorithms: binomial trees for broadcasts and reductions, messages with the root for gathers and scatters, rings for
+all-gathers and reduce-scatters, recursive doubling for barriers and for all-reduces up to 2 KB, rings for longer ones,
+a chain for scans. A tool that counts other bytes gives other sizes; an archive does not record its counting.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from elanite.traces.collectives import Block
 
 _SHORT = 2048
-"""All-reduces of up to so many bytes use recursive doubling, longer ones rings, as in MPICH."""
+"""All-reduces up to this many bytes use recursive doubling, longer ones rings, as in MPICH."""
 
 ROOTED = {"BCAST", "GATHER", "GATHERV", "SCATTER", "SCATTERV", "REDUCE"}
 BARRIERS = {"BARRIER", "CREATE_HANDLE", "ALLOCATE", "DEALLOCATE"}
 BARRIERS |= {"CREATE_HANDLE_AND_ALLOCATE", "DESTROY_HANDLE_AND_DEALLOCATE"}
 UNEQUAL = {"GATHERV", "SCATTERV", "ALLGATHERV", "REDUCE_SCATTER", "ALLTOALLV", "ALLTOALLW"}
-"""Operations whose sizes differ from rank to rank."""
+"""Operations with sizes that differ from rank to rank."""
 EQUAL = {"BCAST", "GATHER", "SCATTER", "REDUCE", "ALLGATHER", "ALLTOALL", "ALLREDUCE", "REDUCE_SCATTER_BLOCK"}
 EQUAL |= {"SCAN", "EXSCAN"}
 KNOWN = BARRIERS | UNEQUAL | EQUAL | {"DESTROY_HANDLE"}
@@ -37,18 +37,19 @@ KNOWN = BARRIERS | UNEQUAL | EQUAL | {"DESTROY_HANDLE"}
 
 @dataclass
 class Call:
-    """A collective operation: what all its ranks have said of it."""
+    """A collective operation: the reports from all its ranks."""
 
     what: str
     root: int
     members: int = 0
     """How many ranks have made the call."""
     sent: dict[int, int] = field(default_factory=dict)
-    """Bytes by place in the communicator; of operations with equal sizes, the most of a place but the root, as 0's."""
+    """Bytes by place in the communicator; for operations with equal sizes, the largest count outside the root, as place
+    0's."""
     received: dict[int, int] = field(default_factory=dict)
 
     def add(self, me: int, sent: int, received: int) -> None:
-        """Note what a place says."""
+        """Note a place's report."""
         self.members += 1
         if self.what in UNEQUAL:
             self.sent[me], self.received[me] = sent, received
@@ -58,14 +59,14 @@ class Call:
 
 
 def share(size: int, count: int) -> int:
-    """The bytes for one rank of those for all, or for all others."""
+    """One rank's share of the bytes for all, or for all others."""
     if size % count and count > 1 and size % (count - 1) == 0:
         return size // (count - 1)
     return -(-size // count)
 
 
 def expand(block: Block, group: Sequence[int], me: int, call: Call, after: list[int]) -> list[int]:
-    """Write the messages of a collective operation of this rank; returns the last operations."""
+    """Write this rank's messages of a collective operation; returns the last operations."""
     count, what = len(group), call.what
     turned, place = [*group[call.root :], *group[: call.root]], (me - call.root) % count
     sent, received = call.sent, call.received
@@ -103,7 +104,7 @@ def expand(block: Block, group: Sequence[int], me: int, call: Call, after: list[
             sizes = [share(received[0 if whole else one], count) for one in everybody]
             return collectives.ring(block, group, me, sizes, -1, after)
         case "SCAN" | "EXSCAN":
-            # The first rank sends to all ranks, of an exclusive scan to all others.
+            # The first rank sends to all ranks; in an exclusive scan, to all others.
             size = share(sent[0], count) if what == "SCAN" else sent[0] // (count - 1)
             return collectives.scan(block, group, me, size, after)
         case "DESTROY_HANDLE":

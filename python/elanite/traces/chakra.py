@@ -10,13 +10,13 @@
 | ``COMM_COLL`` | the messages of ``elanite.traces.calls``, in a group |
 | metadata | a computation of 0 ns, which keeps the dependencies |
 
-``elanite.traces.chakra_ranks`` reads the nodes of a rank, ``elanite.traces.chakra_groups`` finds the group of a
-collective operation, and ``elanite.traces.chakra_calls`` the operations of a group. The durations that communication
-took in the trace are not used.
+``elanite.traces.chakra_ranks`` reads a rank's nodes, ``elanite.traces.chakra_groups`` finds a collective operation's
+group, and ``elanite.traces.chakra_calls`` a group's operations. The durations that communication took in the trace are
+not used.
 
-Refused with the node: a size, a partner or a root that the trace lacks, a group whose members it does not tell, sizes
-that differ within a group, dependencies on nodes that do not exist or in a circle, and work in operations or bytes
-without the rates of the roofline. The traces are read twice; one rank must fit in memory.
+Refused with the node: a size, a partner or a root that the trace lacks, a group without listed members, sizes that
+differ within a group, dependencies on nodes that do not exist or in a circle, and work in operations or bytes without
+the roofline's rates. The traces are read twice; one rank must fit in memory.
 """
 
 from __future__ import annotations
@@ -50,13 +50,13 @@ _OF_NCCL = {
     "REDUCE": "reduce",
 }
 _ACCELERATOR = 1
-"""The stream of what an accelerator computes."""
+"""The stream for an accelerator's computations."""
 _LONGEST = 100 * 24 * 3600 * 10**6
-"""The longest computation of GOAL, in µs."""
+"""GOAL's longest computation, in µs."""
 
 
 class Job(Writing):
-    """The traces of all ranks of a job."""
+    """The traces of all ranks in a job."""
 
     def __init__(self, traces: Sequence[Path], how: Reading | None = None) -> None:
         self._how = how or Reading()
@@ -70,7 +70,7 @@ class Job(Writing):
         return self._ranks.count
 
     def lines(self) -> Iterator[str]:
-        """The lines of the trace."""
+        """The trace's lines."""
         for rank in range(self.ranks):
             self._calls.survey(rank)
         self._calls.close()
@@ -134,7 +134,7 @@ class Job(Writing):
     def _operations(
         self, rank: int, block: Block, node: Node, place: tuple[Group, int] | None, after: list[int]
     ) -> list[int]:
-        """Write the operations of a node; returns the last ones."""
+        """Write a node's operations; returns the last ones."""
         if place is not None:
             return self._collective(rank, block, place, block.calc(0, after))
         if node.kind == "COMM_SEND":
@@ -156,7 +156,7 @@ class Job(Writing):
         return [block.calc(round(micros * 1000), after, stream)]
 
     def _estimated(self, rank: int, node: Node) -> float:
-        """The time of a node without a duration, by its operations and bytes."""
+        """The time for a node without a duration, by its operations and bytes."""
         work = []
         for name in ("num_ops", "tensor_size"):
             value = node.attributes.get(name, 0)
@@ -170,12 +170,12 @@ class Job(Writing):
             self._ranks.refuse(rank, node, f"{what}; give the rates of the accelerator with {missing}")
 
     def _own(self, rank: int, node: Node, name: str) -> None:
-        """Refuse a message of others."""
+        """Refuse a message between other ranks."""
         if name in node.attributes and self._ranks.number(rank, node, name, self.ranks) != rank:
             self._ranks.refuse(rank, node, f"`{name}` is {node.attributes[name]}, and this is the trace of rank {rank}")
 
     def _tag(self, rank: int, node: Node) -> int:
-        """Tags of messages are even, and those of collective operations odd."""
+        """Message tags are even, and tags in collective operations odd."""
         return 2 * self._ranks.number(rank, node, "comm_tag", 2**31 - 1) if "comm_tag" in node.attributes else 0
 
     def _collective(self, rank: int, block: Block, place: tuple[Group, int], begin: int) -> list[int]:
@@ -192,7 +192,7 @@ class Job(Writing):
             given = part if what == "REDUCE_SCATTER_BLOCK" else size
             to = nccl.Communicator.of(members, chosen.share, chosen.channels, chosen.chunk)
             return nccl.write(block, rank, to, _OF_NCCL[what], given, self._algorithm(what, to), [begin], members[root])
-        # As Score-P would count the bytes, with those of a rank for itself.
+        # Bytes in Score-P's counting, with a rank's bytes for itself.
         counted = {"ALLREDUCE": size * count, "ALLGATHER": size * count, "ALLTOALL": part * count}
         sent, received = counted.get(what, size), part * count if what == "REDUCE_SCATTER_BLOCK" else size
         call = Call(what, max(root, 0), count, {0: sent}, {0: received})

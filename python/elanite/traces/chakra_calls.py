@@ -1,9 +1,9 @@
-"""The collective operations of Chakra execution traces, group by group, as all ranks together tell them.
+"""The collective operations in Chakra execution traces, group by group, from all ranks' traces together.
 
-The operations of a group are paired in the order of the numbers of their nodes. ``comm_size`` is the bytes that a rank
-puts in: of an all-reduce, reduce-scatter, broadcast or reduce the whole vector, of an all-gather, gather or scatter the
-part of a rank, of an all-to-all its parts for all. The root of an operation is ``comm_src`` or ``comm_dst``. Refused
-are sizes and roots that differ within a group, and ranks that lack an operation of their group.
+A group's operations are paired by node number. ``comm_size`` is the bytes that a rank puts in: for an all-reduce,
+reduce-scatter, broadcast or reduce the whole vector, for an all-gather, gather or scatter a rank's part, for an
+all-to-all its parts for all. An operation's root is ``comm_src`` or ``comm_dst``. Refused are sizes and roots that
+differ within a group, and ranks that lack an operation in their group.
 """
 
 from __future__ import annotations
@@ -21,17 +21,17 @@ if TYPE_CHECKING:
 
 _OPERATIONS: tuple[str, ...] = ("ALLREDUCE", "REDUCE", "ALLGATHER", "GATHER", "SCATTER", "BCAST", "ALLTOALL")
 _OPERATIONS += ("REDUCE_SCATTER_BLOCK", "REDUCE_SCATTER_BLOCK", "BARRIER")
-"""Collective operations by the numbers of ``comm_type``."""
+"""Collective operations by ``comm_type`` number."""
 _ROOTS = {"BCAST": "comm_src", "SCATTER": "comm_src", "REDUCE": "comm_dst", "GATHER": "comm_dst"}
 _FIRST = -2
-"""The root of an operation that names none, in a group with unknown members: the first of these."""
+"""The default root for an operation in a group with unknown members: the first member."""
 
 
 class Operation(NamedTuple):
-    """A collective operation of a group."""
+    """A group's collective operation."""
 
     node: Node
-    """That of the first rank that has it."""
+    """The first rank's node for it."""
     what: str
     size: int
     root: int
@@ -43,19 +43,19 @@ def _in_words(what: str, size: int, root: int) -> str:
 
 
 class Calls:
-    """The collective operations of all groups: ``survey`` each rank, then ``close``."""
+    """All groups' collective operations: ``survey`` each rank, then ``close``."""
 
     def __init__(self, ranks: Ranks) -> None:
         self._ranks = ranks
         self.members: dict[Group, list[int]] = {}
         self.by_group: dict[Group, list[Operation]] = defaultdict(list)
         self._made: dict[tuple[Group, int], int] = defaultdict(int)
-        """How many operations of a group a rank has."""
+        """A rank's operation count per group."""
         self._unnamed = 0
         self._rootless = 0
 
     def survey(self, rank: int) -> None:
-        """Note the collective operations of a rank."""
+        """Note a rank's collective operations."""
         nodes = self._ranks.nodes(rank)
         messages = ("COMM_COLL", "COMM_SEND", "COMM_RECV")
         if self._ranks.count == 1 and self._ranks.copies is None:
@@ -89,14 +89,14 @@ class Calls:
             self._made[group, rank] = count
 
     def _root(self, rank: int, node: Node, group: Group, name: str) -> int:
-        """The place of the root in the group; of a group with unknown members, its rank."""
+        """The root's place in the group; for a group with unknown members, its rank."""
         if name not in node.attributes:
             self._rootless += 1
             return 0 if group.ranks is not None else _FIRST
         root = self._ranks.number(rank, node, name, self._ranks.count)
         if group.ranks is None:
             return root
-        # Copies have the root at the same place of their groups.
+        # Copies have the root at the same place in their groups.
         members = self._ranks.group_of(self._ranks.copies.own, node).ranks if self._ranks.copies else group.ranks
         if members is None or root not in members:
             self._ranks.refuse(rank, node, f"the root {root} is not in the group")

@@ -1,10 +1,10 @@
-"""Files of Chakra execution traces: the nodes of one rank, from the binary form or from JSON.
+"""Chakra execution trace files: one rank's nodes, from the binary form or from JSON.
 
-The contents of a file decide its form, since names do not: JSON begins with a brace (``elanite.traces.chakra_json``).
-The binary form is a row of protobuf messages, each behind its length as a varint. Version 0.0.4 of the schema begins
-with metadata, whose first field is a text; version 0.0.1 has nodes alone, whose first field is a number. Nodes of
-version 0.0.1 get the names and numbers of 0.0.4; their durations are in nanoseconds, as ASTRA-sim took them, which
-counted them in ticks of 1 GHz. Errors name the offset in bytes.
+A file's contents decide its form, since names do not: JSON begins with a brace (``elanite.traces.chakra_json``). The
+binary form is a sequence of protobuf messages, each behind its length as a varint. Schema version 0.0.4 begins with
+metadata, whose first field is a text; version 0.0.1 has nodes alone, whose first field is a number. Nodes in version
+0.0.1 get the names and numbers from 0.0.4; their durations are in nanoseconds, as ASTRA-sim took them, which counted
+them in 1 GHz ticks. Errors name the offset in bytes.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from google.protobuf.message import Message
 
 _FORMER = 0x08
-"""The first byte of a node of version 0.0.1: field 1, a number."""
+"""The first byte of a node in version 0.0.1: field 1, a number."""
 _SPACE = b" \t\r\n"
 
 
 def is_json(path: Path) -> bool:
-    """Whether a file is text in JSON: a brace or bracket, and behind spaces no character of binary data.
+    """Whether a file is text in JSON: a brace or bracket, and behind spaces no binary character.
 
-    The brace alone is also the length of a binary message of 123 bytes, whose first field has the byte of a new line;
-    the length of a text of less than 32 bytes comes next, and no text in JSON has such a character.
+    The brace alone is also the length of a binary message with 123 bytes, in which the first field has a new line's
+    byte; the length of a text under 32 bytes comes next, and JSON text never has such a character.
     """
     with bounded.refused(path), bounded.opened(path) as file:
         begin = file.read(4096).lstrip(_SPACE)
@@ -45,12 +45,12 @@ def is_json(path: Path) -> bool:
 
 
 def read(path: Path) -> Iterator[Node]:
-    """The nodes of a file, in their order there."""
+    """A file's nodes, in their order there."""
     yield from chakra_json.nodes(path) if is_json(path) else _binary(path)
 
 
 def _length(path: Path, file: BinaryIO) -> int | None:
-    """The length before a message; None at the end of the file."""
+    """The length before a message; `None` at the file's end."""
     value = shift = 0
     while True:
         byte = file.read(1)
@@ -93,7 +93,7 @@ def _binary(path: Path) -> Iterator[Node]:
 
 
 def _of_former(path: Path, one: Message, where: str) -> Node:
-    """The node of a message of version 0.0.1, which has no nodes of the host."""
+    """The node from a version 0.0.1 message; this version has no host nodes."""
     found: dict[str, object] = {name: getattr(one, name) for name in FORMER_FIELDS if one.HasField(name)}
     if one.involved_dim:
         found["involved_dim"] = list(one.involved_dim)

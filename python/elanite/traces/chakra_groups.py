@@ -1,4 +1,4 @@
-"""The groups of collective operations in Chakra execution traces: which ranks take part.
+"""Groups for collective operations in Chakra execution traces: the ranks that take part.
 
 | a node has | its group |
 |---|---|
@@ -8,15 +8,15 @@
 | the name ``0``, an empty name or none | all ranks of the job, as in ASTRA-sim |
 | any other name, without a file of groups | all ranks whose traces name it |
 
-A file of groups is JSON as ASTRA-sim reads it and STAGE writes it: ``{"1": [0, 1], "2": [2, 3]}``. Members from a file,
+A group file is JSON as ASTRA-sim reads it and STAGE writes it: ``{"1": [0, 1], "2": [2, 3]}``. Members from a file,
 from metadata or from ``ranks`` take part whether their traces have the operation or not, so that a missing one is an
-error. Refused: a group by dimensions of the network (``involved_dim`` with a false entry), since the members
-follow from the network of the job.
+error. Refused: a group by network dimensions (``involved_dim`` with a false entry), since the members follow from the
+job's network.
 
-In a job of copies of one trace (``Copies``) all numbers of ranks are of the traced rank. Another rank has the same
-distances: its messages go equally far around the job. Its groups are found by the rule of nested grids: if the
-members are ``first + k * stride``, the groups of this name are the rows of a grid with this stride, and the rank is in
-one of them. Other lists have no such rule, and are refused.
+In a job made from copies of one trace (``Copies``) all rank numbers are the traced rank's. Another rank has the same
+distances: its messages go equally far around the job. Its groups are found by the nested-grid rule: if the members are
+``first + k * stride``, this name's groups are the rows in a grid with this stride, and the rank is in one row. Other
+lists have no such rule, and are refused.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from elanite.traces.chakra_node import Node
 
 EVERYBODY = ("", "0")
-"""Names of the group of all ranks."""
+"""Names for the group of all ranks."""
 
 
 @dataclass(frozen=True)
@@ -44,15 +44,15 @@ class Group:
 
     name: str
     ranks: tuple[int, ...] | None
-    """The members; None if these are the ranks whose traces name the group."""
+    """The members; `None` if these are the ranks with traces that name the group."""
 
 
 class GroupError(Exception):
-    """A group of a node is wrong, or unknown."""
+    """A node's group is wrong, or unknown."""
 
 
 def of_file(path: Path, ranks: int) -> dict[str, tuple[int, ...]]:
-    """The groups of a file, by their names. Raises ``UsageError`` if it is no file of groups for so many ranks."""
+    """A file's groups, by their names. Raises ``UsageError`` if it is not a group file for this rank count."""
     if not path.is_file():
         raise UsageError(f"--groups {path}: there is no such file")
     content = objects(path)[0]
@@ -66,10 +66,10 @@ def of_file(path: Path, ranks: int) -> dict[str, tuple[int, ...]]:
 
 
 def of_metadata(nodes: Iterable[Node], ranks: int) -> dict[str, tuple[int, ...]]:
-    """The process groups that PyTorch has written into the metadata of a rank; values of another form are none."""
+    """The process groups that PyTorch has written into a rank's metadata; values in another form are ignored."""
     found: dict[str, tuple[int, ...]] = {}
     for node in nodes:
-        # A list of one text, printed by Python: ['[{"pg_name": "0", "ranks": []}]'].
+        # A list with one text, printed by Python: ['[{"pg_name": "0", "ranks": []}]'].
         begin, end = node.inputs.find("[{"), node.inputs.rfind("}]")
         if node.kind != "METADATA" or begin < 0 or end < begin:
             continue
@@ -92,9 +92,9 @@ def _members(value: object, ranks: int) -> TypeGuard[list[int] | tuple[int, ...]
 def group(
     node: Node, rank: int, ranks: int, known: dict[str, tuple[int, ...]] | None, metadata: dict[str, tuple[int, ...]]
 ) -> Group:
-    """The group of a collective operation of a rank; ``known`` are the groups of a file, if there is one.
+    """The group for a rank's collective operation; ``known`` are a file's groups, if there is one.
 
-    Raises ``GroupError`` with what is wrong.
+    Raises ``GroupError`` with the mistake.
     """
     listed = node.attributes.get("ranks")
     if listed is not None:
@@ -120,13 +120,13 @@ def group(
 
 @dataclass(frozen=True)
 class Copies:
-    """A job of copies of one trace: ``own`` is the rank that was traced."""
+    """A job made from copies of one trace: ``own`` is the rank that was traced."""
 
     own: int
     ranks: int
 
     def node(self, node: Node, rank: int) -> Node:
-        """The node of the traced rank, as another rank has it."""
+        """The traced rank's node, as another rank has it."""
         turned = {
             name: (value + rank - self.own) % self.ranks
             for name in ("comm_src", "comm_dst")
@@ -137,7 +137,7 @@ class Copies:
         return replace(node, attributes={**node.attributes, **turned})
 
     def group(self, of_own: Group, rank: int) -> Group:
-        """The group of another rank, from that of the traced one."""
+        """Another rank's group, from the traced rank's."""
         members = of_own.ranks
         if self.ranks == 1:
             return Group(of_own.name, (0,))
@@ -158,5 +158,5 @@ class Copies:
 
     @staticmethod
     def _ordered(members: Sequence[int], ordered: list[int], others: list[int]) -> tuple[int, ...]:
-        """The members of another group, in the order of this one."""
+        """Another group's members, in this one's order."""
         return tuple(others[ordered.index(one)] for one in members)

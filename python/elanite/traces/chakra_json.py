@@ -1,4 +1,4 @@
-"""Chakra execution traces in JSON, of which there are three forms.
+"""Chakra execution traces in JSON, which has three forms.
 
 | form | writer | a node |
 |---|---|---|
@@ -7,8 +7,8 @@
 | an object with the list ``nodes`` | symbolic tensor graphs (STAGE) | ``id``, ``node_type``, attributes as keys |
 
 The last form names types (``comm_send_node``) and operations (``ALL_REDUCE``). Errors name the place in the list.
-PyTorch's own traces, which have a list ``nodes``, too, and a ``schema``, are refused: they lack the messages of the
-accelerator, which ``chakra_trace_link`` and ``chakra_converter`` add.
+PyTorch's own traces, which have a list ``nodes``, too, and a ``schema``, are refused: they lack the accelerator's
+messages, which ``chakra_trace_link`` and ``chakra_converter`` add.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 _NAMED = {f"{kind}_node".lower(): number for number, kind in enumerate(KINDS)}
 _NAMED["coll_comm_node"] = KINDS.index("COMM_COLL")
-"""Types of nodes by the names of STAGE."""
+"""Node types by STAGE name."""
 
 
 def objects(path: Path) -> list[object]:
-    """The values of a file in JSON, one after the other."""
+    """A JSON file's values, one after the other."""
     decoder = json.JSONDecoder()
     found: list[object] = []
     with reading(path, "this is no JSON", error=RunError):
@@ -49,7 +49,7 @@ def objects(path: Path) -> list[object]:
 
 
 def nodes(path: Path) -> Iterator[Node]:
-    """The nodes of a file, in their order there."""
+    """A file's nodes, in their order there."""
     whole = objects(path)
     first = whole[0] if isinstance(whole[0], dict) else {}
     if len(whole) > 1 or "version" in first:
@@ -89,7 +89,7 @@ def _whole(*numbers: object) -> None:
 
 
 def _plain(path: Path, where: str, one: Any) -> Node:
-    """A node of a ``workload_graph``. Raises exceptions of all kinds for one that is wrong."""
+    """A node from a ``workload_graph``. Raises any exception for a wrong one."""
     after, control = tuple(one["data_deps"]), tuple(one.get("ctrl_deps", ()))
     _whole(one["Id"], *after, *control)
     found = {name: one[name] for name in ATTRIBUTES if name in one}
@@ -98,7 +98,7 @@ def _plain(path: Path, where: str, one: Any) -> Node:
 
 
 def _named(path: Path, where: str, one: Any) -> Node:
-    """A node of ``nodes``. Raises exceptions of all kinds for one that is wrong."""
+    """A node from ``nodes``. Raises any exception for a wrong one."""
     after, control = tuple(one["data_deps"]), tuple(one.get("ctrl_deps", ()))
     _whole(one["id"], *after, *control)
     found = {name: one[name] for name in ATTRIBUTES if name in one}
@@ -111,7 +111,7 @@ def _named(path: Path, where: str, one: Any) -> Node:
 
 
 def _printed(path: Path, whole: list[object]) -> Iterator[Node]:
-    """The nodes of messages that were printed as JSON: the first one is the metadata."""
+    """The nodes from messages that were printed as JSON: the first one is the metadata."""
     try:
         from google.protobuf.json_format import ParseDict
 

@@ -1,4 +1,4 @@
-"""A node of a Chakra execution trace, as its readers give it."""
+"""A node in a Chakra execution trace, as its readers give it."""
 
 from __future__ import annotations
 
@@ -25,25 +25,25 @@ ATTRIBUTES: tuple[str, ...] = (
     "comm_tag",
 )
 ATTRIBUTES += ("pg_name", "comm_group", "ranks")
-"""What a translation asks for."""
+"""Attributes that a translation reads."""
 
 
 @dataclass(frozen=True)
 class Node:
-    """A node of the graph of a rank."""
+    """A node in a rank's graph."""
 
     id: int
     name: str
     kind: str
     after: tuple[int, ...]
-    """The nodes that must have ended: data dependencies, until all nodes of the rank are known."""
+    """The nodes that must have ended: data dependencies, until all of the rank's nodes are known."""
     micros: float
-    """Its duration in microseconds; 0 if there is none."""
+    """Its duration in microseconds; 0 without one."""
     attributes: dict[str, object] = field(default_factory=dict)
     inputs: str = ""
-    """The values of its inputs, as text; those of metadata of PyTorch are the process groups."""
+    """Its inputs' values, as text; in PyTorch metadata, the process groups."""
     control: tuple[int, ...] = ()
-    """Control dependencies, or in traces of PyTorch the caller."""
+    """Control dependencies, or in PyTorch traces the caller."""
 
     @property
     def of_host(self) -> bool:
@@ -55,14 +55,14 @@ class Node:
 
 
 def kind_of(path: Path, where: str, number: object, kinds: tuple[str, ...] = KINDS) -> str:
-    """The type of a node by its number. Raises ``RunError`` if there is none."""
+    """A node's type by its number. Raises ``RunError`` for an unknown number."""
     if not isinstance(number, int) or not 0 < number < len(kinds):
         raise RunError(f"{path}: {where}: there is no type of nodes with the number {number}")
     return kinds[number]
 
 
 def of_message(path: Path, one: Message, where: str) -> Node:
-    """The node of a message of version 0.0.4."""
+    """The node from a version 0.0.4 message."""
     found = {}
     for each in one.attr:
         if each.name in ATTRIBUTES and (which := each.WhichOneof("value")):

@@ -1,9 +1,9 @@
-"""The nodes of the ranks of a job, from the files of Chakra execution traces.
+"""The nodes of a job's ranks, from Chakra execution trace files.
 
-A file is a rank, whose number its name ends with: ``job.0.et``; or one file stands for all ranks (``replicate``).
-Control dependencies on nodes that do not exist are calls of PyTorch, and give no order. The nodes of a rank without any
-dependency follow each other by their numbers, one at a time on the host, on the accelerator and in communication, as
-ASTRA-sim issues them; receives wait beside these. The nodes of one rank are in memory at a time.
+A file is a rank, and its name ends with the rank's number: ``job.0.et``; or one file stands for all ranks
+(``replicate``). Control dependencies on nodes that do not exist are PyTorch calls, and give no order. A rank's nodes
+without any dependency follow each other by number, one at a time on the host, on the accelerator and in communication,
+as ASTRA-sim issues them; receives wait beside these. One rank's nodes are in memory at a time.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from elanite.traces.chakra_reading import Reading
 
 LARGEST = 2**63
-"""Numbers in the attributes of nodes are below."""
+"""Numbers in node attributes are below."""
 
 
 def _numbered(path: Path, *, alone: bool) -> int:
-    """The number of a rank at the end of a name; 0 for a file without numbers that is alone."""
+    """The rank number at a name's end; 0 for a file without numbers that is alone."""
     numbers = re.findall(r"\d+", path.stem)
     if not numbers and not alone:
         raise UsageError(f"{path}: the name does not end with the number of a rank, as in job.0.et")
@@ -47,13 +47,13 @@ def _after_all(node: Node, *, calls: bool) -> Node:
 
 
 def _called(node: Node) -> Node:
-    """The node; a call of the host that launches a message of the accelerator is a computation."""
+    """The node; a host call that launches an accelerator message is a computation."""
     launches = node.kind.startswith("COMM_") and node.of_host and "comm_size" not in node.attributes
     return replace(node, kind="COMP") if launches and "comm_type" not in node.attributes else node
 
 
 def _in_turn(working: Sequence[Node]) -> dict[int, Node]:
-    """Nodes without dependencies, each behind the node before of its resource."""
+    """Nodes without dependencies, each behind its resource's previous node."""
     last: dict[str, int] = {}
     found: dict[int, Node] = {}
     for node in working:
@@ -68,7 +68,7 @@ def _in_turn(working: Sequence[Node]) -> dict[int, Node]:
 
 
 class Ranks:
-    """The traces of all ranks of a job."""
+    """The traces of all ranks in a job."""
 
     def __init__(self, traces: Sequence[Path], how: Reading) -> None:
         self.copies: Copies | None = None
@@ -82,10 +82,10 @@ class Ranks:
             self.files = self._of_all(traces)
         self._known = of_file(how.groups, self.count) if how.groups else None
         self._metadata: dict[str, tuple[int, ...]] = {}
-        """The process groups in the metadata of the rank that is read."""
+        """The process groups in the current rank's metadata."""
         self._loose: list[int] = []
         self._called: list[int] = []
-        """Ranks whose control dependencies are calls."""
+        """Ranks with calls as control dependencies."""
 
     @property
     def count(self) -> int:
@@ -110,11 +110,11 @@ class Ranks:
 
     @cached_property
     def _one(self) -> list[Node]:
-        """The nodes of the only trace."""
+        """The only trace's nodes."""
         return list(read(self.files[0]))
 
     def nodes(self, rank: int) -> dict[int, Node]:
-        """The nodes of a rank, in the order of their numbers."""
+        """A rank's nodes, by number."""
         found: dict[int, Node] = {}
         copies = self.copies
         for node in self._one if copies else read(self.files[rank]):
@@ -134,7 +134,7 @@ class Ranks:
         return nodes | _in_turn(working)
 
     def number(self, rank: int, node: Node, name: str, most: int = LARGEST) -> int:
-        """A number in the attributes of a node, from 0 to below ``most``."""
+        """A number in a node's attributes, from 0 to below ``most``."""
         value = node.attributes.get(name)
         if value is None:
             self.refuse(rank, node, f"there is no `{name}`")
@@ -143,7 +143,7 @@ class Ranks:
         return value
 
     def group_of(self, rank: int, node: Node) -> Group:
-        """The group of a collective operation of a rank."""
+        """The group for a rank's collective operation."""
         copies = self.copies
         try:
             found = group(node, copies.own if copies else rank, self.count, self._known, self._metadata)
@@ -152,17 +152,17 @@ class Ranks:
             self.refuse(rank, node, str(error))
 
     def refuse(self, rank: int, node: Node, what: str) -> NoReturn:
-        """Raise ``RunError`` with the place of a node."""
+        """Raise ``RunError`` with a node's place."""
         raise RunError(f"{self.files[rank]}: rank {rank}, {node}: {what}")
 
     @property
     def copied(self) -> list[str]:
-        """The assumption of copies."""
+        """The assumption behind copies."""
         return [] if self.copies is None else [f"{self.files[0].name} stands for {counted(self.count, 'rank')}"]
 
     @property
     def ordered(self) -> list[str]:
-        """The assumptions on the order of nodes."""
+        """The assumptions on node order."""
         notes = []
         if self._loose:
             notes.append(f"no node of {_some(self._loose)} depends on another: they follow each other by their numbers")

@@ -1,4 +1,4 @@
-"""How Chakra execution traces are read that leave things open: groups, rates of work, copies, and NCCL's messages."""
+"""Rules for Chakra execution traces that leave things open: groups, work rates, copies, and NCCL's messages."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
     from elanite.traces.nccl import Algorithm
 
 _STEP_OPERATIONS = 6
-"""Operations in a step of the noise test, which ``processor.step`` is the time of."""
+"""Operations in a noise test step, which takes the time ``processor.step``."""
 
 
 @dataclass(frozen=True)
 class Roofline:
-    """The accelerator: work takes the longer one of its operations' time and of its bytes' time.
+    """The accelerator: work takes its operations' time or its bytes' time, the longer one.
 
-    Williams, Waterman and Patterson, Commun. ACM 52 (2009). None: unknown.
+    Williams, Waterman and Patterson, Commun. ACM 52 (2009). `None`: unknown.
     """
 
     flops: float | None = None
@@ -28,13 +28,13 @@ class Roofline:
     memory: float | None = None
     """Bytes in a second."""
     source: str = ""
-    """The parameters of a machine that gave these rates."""
+    """The machine parameters that gave these rates."""
 
     @classmethod
     def of_processor(cls, step: str, core_memory: str | None, flops: float | None, memory: float | None) -> Roofline:
-        """Rates that are given, and for others those of a processor: its steps, and its rate of main memory.
+        """The given rates, with a processor's as defaults: its steps, and its main memory rate.
 
-        A step has six operations, each of which waits for the one before: the rate of a scalar processor.
+        A step has six operations, and each waits for the one before: a scalar processor's rate.
         """
         sources = []
         if flops is None and (found := _core.quantity(step)):
@@ -46,7 +46,7 @@ class Roofline:
         return cls(flops, memory, ", ".join(sources))
 
     def micros(self, operations: float, size: float) -> float:
-        """The time of work. Raises ``ValueError`` with the options that are missing."""
+        """The time for work. Raises ``ValueError`` with the options that are missing."""
         both = ((operations, self.flops, "--flops"), (size, self.memory, "--memory-rate"))
         if missing := [option for amount, rate, option in both if amount and rate is None]:
             raise ValueError(" and ".join(missing))
@@ -55,14 +55,14 @@ class Roofline:
 
 @dataclass(frozen=True)
 class Nccl:
-    """How NCCL carries the data of collective operations (``elanite.traces.nccl``)."""
+    """NCCL's transport of collective operations (``elanite.traces.nccl``)."""
 
     algorithm: Algorithm
     """For the operations that have it; others take rings."""
     channels: int = 1
     chunk: int | None = None
     share: int = 1
-    """Ranks of a host, with numbers next to each other."""
+    """Ranks per host, with consecutive numbers."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,9 @@ class Reading:
     """How traces are read that leave things open."""
 
     groups: Path | None = None
-    """A file with the members of groups."""
+    """A file with group members."""
     roofline: Roofline = Roofline()
     replicate: int | None = None
     """One trace stands for so many ranks."""
     nccl: Nccl | None = None
-    """Collective operations are NCCL's; None: those of MPI."""
+    """Collective operations are NCCL's; `None`: MPI's."""

@@ -1,4 +1,4 @@
-"""The protobuf messages of Chakra execution traces, in both versions of the schema.
+"""The protobuf messages in Chakra execution traces, in both schema versions.
 
 Version 0.0.4 (https://github.com/mlcommons/chakra, ``schema/protobuf/et_def.proto``) has attributes by name. Version
 0.0.1, which symbolic tensor graphs still write, has a field for each. The messages are described here with the fields
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
 KINDS: tuple[str, ...] = ("INVALID", "METADATA", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL")
 KINDS += ("STORAGE", "BATCH", "CHECKPOINT")
-"""Types of nodes by their numbers."""
+"""Node types by number."""
 COLLECTIVES: tuple[str, ...] = ("ALL_REDUCE", "REDUCE", "ALL_GATHER", "GATHER", "SCATTER", "BROADCAST", "ALL_TO_ALL")
 COLLECTIVES += ("REDUCE_SCATTER", "REDUCE_SCATTER_BLOCK", "BARRIER")
-"""Collective operations by the numbers of ``comm_type``."""
+"""Collective operations by ``comm_type`` number."""
 FORMER_KINDS: tuple[str, ...] = ("INVALID", "MEM_LOAD", "MEM_STORE", "COMP", "COMM_SEND", "COMM_RECV", "COMM_COLL")
-"""Types of nodes by their numbers in version 0.0.1."""
+"""Node types by number in version 0.0.1."""
 FORMER_COLLECTIVES: tuple[str, ...] = ("", "ALL_REDUCE", "ALL_TO_ALL", "ALL_GATHER", "REDUCE_SCATTER")
-"""Collective operations by their numbers in version 0.0.1, of which 0 is none."""
+"""Collective operations by number in version 0.0.1; 0 is unused."""
 FORMER_FIELDS = {
     "tensor_size": 6,
     "num_ops": 12,
@@ -35,16 +35,16 @@ FORMER_FIELDS = {
     "comm_size": 18,
     "comm_tag": 19,
 }
-"""Attributes that are fields of a node in version 0.0.1."""
+"""Attributes that are node fields in version 0.0.1."""
 
-# The scalar values of an attribute: the number of the field, and the type of protobuf. A list has the next number.
+# An attribute's scalar values: the field number, and the protobuf type. A list has the next number.
 _SCALARS = {"double": 3, "float": 5, "int32": 7, "int64": 9, "uint32": 11, "uint64": 13, "sint32": 15, "sint64": 17}
 _SCALARS |= {"fixed32": 19, "fixed64": 21, "sfixed32": 23, "sfixed64": 25, "bool": 27, "string": 29}
 _LISTS = ("int32", "int64", "uint32", "uint64", "sint32", "sint64", "bool")
 
 
 def _classes(package: str, syntax: str, describe: Callable[[Any, Add], tuple[str, ...]]) -> tuple[Any, ...]:
-    """The classes of messages that ``describe`` adds to a file, in the order of the names that it returns."""
+    """The classes for the messages that ``describe`` adds to a file, in the order of its returned names."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message_factory
 
     fields = descriptor_pb2.FieldDescriptorProto
@@ -69,7 +69,7 @@ def _classes(package: str, syntax: str, describe: Callable[[Any, Add], tuple[str
 
 @cache
 def messages() -> tuple[Any, Any, Any]:
-    """The classes of the messages: metadata, attribute, node. Raises ``ImportError`` without protobuf."""
+    """The message classes: metadata, attribute, node. Raises ``ImportError`` without protobuf."""
 
     def describe(file: Any, message: Add) -> tuple[str, ...]:
         for kind in _LISTS:
@@ -77,7 +77,7 @@ def messages() -> tuple[Any, Any, Any]:
         scalars = [(f"{kind}_val", number, kind, False) for kind, number in _SCALARS.items()]
         lists = [(f"{kind}_list", _SCALARS[kind] + 1, f"Many_{kind}", False) for kind in _LISTS]
         message("Attribute", ("name", 1, "string", False), *scalars, *lists)
-        # One value of the many, so that a value of 0 is seen, too.
+        # A oneof, so that a value 0 is seen, too.
         attribute = file.message_type[-1]
         attribute.oneof_decl.add(name="value")
         for one in attribute.field[1:]:
@@ -103,7 +103,7 @@ def messages() -> tuple[Any, Any, Any]:
 
 @cache
 def former() -> Any:
-    """The class of a node of version 0.0.1, whose files have no metadata. Raises ``ImportError`` without protobuf."""
+    """The node class for version 0.0.1, in which files have no metadata. Raises ``ImportError`` without protobuf."""
 
     def describe(_: Any, message: Add) -> tuple[str, ...]:
         message(

@@ -1,9 +1,9 @@
-"""Collective operations as messages between the ranks of a group, in GOAL: the parts of which traces are made.
+"""Collective operations as messages between a group's ranks, in GOAL: the parts that make up traces.
 
-A function adds what one rank of the group does to the block of this rank, after the operations ``after``, and returns
-the last operations of the call: what waits for those waits for all of the call. ``group`` has the numbers of the ranks,
-and ``me`` is the place of the rank in the group. Sizes are in bytes. The messages of a call have one tag
-(``Block.tag``). Limits: the combination of vectors takes no time; an algorithm is chosen by whoever calls.
+A function adds one rank's operations to this rank's block, after the operations ``after``, and returns the call's last
+operations: to wait for those is to wait for the whole call. ``group`` has the ranks' numbers, and ``me`` is the rank's
+place in the group. Sizes are in bytes. A call's messages have one tag (``Block.tag``). Limits: combining vectors takes
+no time; the caller chooses the algorithm.
 
 | function | algorithm |
 |---|---|
@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 
 
 class Block:
-    """The block of a rank in the making. Operations are known by their numbers."""
+    """A rank's block in the making. Operations are known by their numbers."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
         self.tag = 0
-        """The tag of the messages that are added."""
+        """The tag for added messages."""
         self._count = 0
         self._last: list[int] = []
         """The operations for which the next call waits."""
@@ -76,19 +76,19 @@ class Block:
 
 
 def parts(size: int, count: int) -> list[int]:
-    """The bytes of a vector in parts that are as equal as can be; the first ones are longer."""
+    """A vector's bytes in parts that are as equal as can be; the first ones are longer."""
     short, rest = divmod(size, count)
     return [short + (place < rest) for place in range(count)]
 
 
 def ring(block: Block, group: Sequence[int], me: int, sizes: Sequence[int], start: int, after: list[int]) -> list[int]:
-    """A turn of a ring: in step k rank i sends part i + start - k to the right. Returns the last operations."""
+    """A ring turn: in step k rank i sends part i + start - k to the right. Returns the last operations."""
     count = len(group)
     left, right = group[me - 1], group[(me + 1) % count]
     sent, received = after, after
     for step in range(count - 1):
         part = (me + start - step) % count
-        # What is sent in a step has come in the step before.
+        # Data sent in a step have arrived in the step before.
         now = [block.send(sizes[part], right, [*sent, *received])]
         came = [block.recv(sizes[part - 1], left, received)]
         sent, received = now, came
@@ -112,7 +112,7 @@ def all_reduce_ring(block: Block, group: Sequence[int], me: int, size: int, afte
 
 
 def _children(group: Sequence[int], me: int) -> tuple[list[int], int | None]:
-    """The children of a place in a binomial tree with place 0 at its root, small subtrees first, and the parent."""
+    """A place's children in a binomial tree with place 0 at its root, small subtrees first, and the parent."""
     children = []
     bit = 1
     while bit < len(group) and not me & bit:
@@ -142,7 +142,7 @@ def tree(block: Block, group: Sequence[int], me: int, size: int, after: list[int
 
 
 def doubling(block: Block, group: Sequence[int], me: int, size: int, after: list[int]) -> list[int]:
-    """Recursive doubling; the ranks beyond a power of 2 give their vectors to others, and get the sum."""
+    """Recursive doubling; the ranks beyond a power of two give their vectors to others, and get the sum."""
     power = 1 << (len(group).bit_length() - 1)
     if me >= power:
         partner = group[me - power]
@@ -160,7 +160,7 @@ def doubling(block: Block, group: Sequence[int], me: int, size: int, after: list
 
 
 def hierarchical(block: Block, groups: Sequence[Sequence[int]], rank: int, size: int, after: list[int]) -> list[int]:
-    """Reduce-scatter in each group, all-reduce of each part across the groups, all-gather in each group."""
+    """Reduce-scatter in each group, all-reduce per part across the groups, all-gather in each group."""
     share = len(groups[0])
     which, me = divmod(rank, share)
     group, sizes = groups[which], parts(size, share)
@@ -173,7 +173,7 @@ def hierarchical(block: Block, groups: Sequence[Sequence[int]], rank: int, size:
 def exchange(
     block: Block, group: Sequence[int], me: int, gives: Sequence[int], takes: Sequence[int], after: list[int]
 ) -> list[int]:
-    """In step k, rank i sends to i + k and receives from i - k; the sizes are by the places of the others."""
+    """In step k, rank i sends to i + k and receives from i - k; the sizes are by the others' places."""
     count = len(group)
     for step in range(1, count):
         to, source = (me + step) % count, (me - step) % count
@@ -182,7 +182,7 @@ def exchange(
 
 
 def all_to_all(block: Block, group: Sequence[int], me: int, size: int, after: list[int]) -> list[int]:
-    """An exchange of messages of one size."""
+    """An exchange of equal messages."""
     sizes = [size] * len(group)
     return exchange(block, group, me, sizes, sizes, after)
 
@@ -190,7 +190,7 @@ def all_to_all(block: Block, group: Sequence[int], me: int, size: int, after: li
 def collect(
     block: Block, group: Sequence[int], me: int, root: int, sizes: Sequence[int], after: list[int]
 ) -> list[int]:
-    """Each rank sends its part to the root, whose receives wait for nothing of each other."""
+    """Each rank sends its part to the root, whose receives are independent."""
     if me != root:
         return [block.send(sizes[me], group[root], after)]
     return [*after, *(block.recv(sizes[one], group[one], after) for one in range(len(group)) if one != root)]
@@ -204,7 +204,7 @@ def spread(block: Block, group: Sequence[int], me: int, root: int, sizes: Sequen
 
 
 def scan(block: Block, group: Sequence[int], me: int, size: int, after: list[int]) -> list[int]:
-    """A chain: a rank gets the sum of the ranks before, and hands on its own."""
+    """A chain: a rank gets the sum from the ranks before, and hands on its own."""
     if me:
         after = [block.recv(size, group[me - 1], after)]
     return [*after, block.send(size, group[me + 1], after)] if me + 1 < len(group) else after

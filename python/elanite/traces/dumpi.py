@@ -1,4 +1,4 @@
-"""Traces of DUMPI in text, translated into GOAL: what an MPI program did, recorded by SST's ``libdumpi``.
+"""DUMPI text traces, translated into GOAL: an MPI program's calls, recorded by SST's ``libdumpi``.
 
 | of the trace | in the block of the rank |
 |---|---|
@@ -9,12 +9,12 @@
 | a collective operation | its messages, in ``elanite.traces.calls``; an ``MPI_Alltoallv`` has its exact sizes |
 | a communicator and a tag | one tag |
 
-A file is a rank, whose number its name ends with: ``dumpi-0003.txt``. It is the output of ``dumpi2ascii`` for the
-binary file of the rank. The traces are read twice. Communicators are the world, duplicates and parts of others
-(``MPI_Comm_split``); types are elementary ones, and contiguous ones or vectors of these.
+A file is a rank, and its name ends with the rank's number: ``dumpi-0003.txt``. It is ``dumpi2ascii``'s output for the
+rank's binary file. The traces are read twice. Communicators are the world, duplicates and parts of others
+(``MPI_Comm_split``); types are elementary ones, and contiguous ones or vectors made from these.
 
 Refused with the line: other communicators and types where they are used, persistent requests, one-sided communication,
-receives that never end, a wild card of a tag without a status, and calls of other threads than the first one.
+receives that never end, a tag wild card without a status, and calls from other threads than the first one.
 """
 
 from __future__ import annotations
@@ -55,13 +55,13 @@ _UNREAD = re.compile(r"\w+_init|Start(all)?|Put|Get|Accumulate|Win_(create|start
 
 
 class Comm(NamedTuple):
-    """A communicator: the world, that of one rank, or a part or duplicate of another communicator."""
+    """A communicator: the world, a single rank's, or a part or duplicate of another communicator."""
 
     parent: Comm | None
     number: int
-    """That of its making from its parent; without a parent, that of ``WORLD`` or ``SELF``."""
+    """The number of its making from its parent; without a parent, ``WORLD``'s or ``SELF``'s."""
     color: int | None = None
-    """That of a part; None for a duplicate."""
+    """A part's colour; `None` for a duplicate."""
 
 
 WORLD = Comm(None, 0)
@@ -69,14 +69,14 @@ SELF = Comm(None, 1)
 
 
 def _alone(comm: Comm) -> bool:
-    """Whether it is a communicator of one rank, or made of one."""
+    """Whether it is a single-rank communicator, or made from one."""
     while comm.parent is not None:
         comm = comm.parent
     return comm == SELF
 
 
 class Job(Writing):
-    """The traces of all ranks of a program."""
+    """The traces of all ranks in a program."""
 
     def __init__(self, traces: Sequence[Path]) -> None:
         numbered: dict[int, Path] = {}
@@ -100,7 +100,7 @@ class Job(Writing):
         return len(self._files)
 
     def lines(self) -> Iterator[str]:
-        """The lines of the trace."""
+        """The trace's lines."""
         noted: list[tuple[Called, Comm, int, str, int, int, int]] = []
         for rank, path in enumerate(self._files):
             reader = _Rank(self, rank)
@@ -134,7 +134,7 @@ class Job(Writing):
             self.operations += reader.tape.operations
 
     def members(self, comm: Comm, rank: int) -> list[int]:
-        """The ranks of a communicator; of one that each rank has for itself, this rank."""
+        """A communicator's ranks; for one that each rank has for itself, this rank."""
         if comm.parent is None:
             return list(range(self.ranks)) if comm == WORLD else [rank]
         before = self.members(comm.parent, rank)
@@ -145,16 +145,16 @@ class Job(Writing):
         return sorted(inside, key=lambda one: (chosen[one][1], before.index(one)))
 
     def tag(self, comm: Comm, what: int | str) -> int:
-        """The tag in GOAL for a tag of a communicator, or for collective operations."""
+        """The GOAL tag for a communicator's tag, or for collective operations."""
         return self._tags.setdefault((comm, what), len(self._tags))
 
     def call(self, comm: Comm, number: int) -> Call:
-        """A collective operation of a communicator."""
+        """A communicator's collective operation."""
         return self._made[comm][number]
 
 
 class _Rank:
-    """The calls of a rank: noted in the first reading, written in the second one."""
+    """A rank's calls: noted in the first reading, written in the second one."""
 
     def __init__(self, job: Job, rank: int) -> None:
         self._job, self._rank, self.tape = job, rank, Tape()
@@ -178,7 +178,7 @@ class _Rank:
         return [] if _alone(comm) else [(call, comm, self._rank, what, root, sent, received)]
 
     def _sizes(self, call: Called, name: str, comm: Comm) -> tuple[int, int]:
-        """The bytes that a rank sends and receives, as ``elanite.traces.calls`` counts them, for a part of a rank."""
+        """The bytes that a rank sends and receives, as ``elanite.traces.calls`` counts them, for a rank's part."""
         if name in ("Barrier", "Alltoallv"):
             return 0, 0
         if name in ("Bcast", "Reduce", "Allreduce", "Scan", "Exscan"):
@@ -224,14 +224,14 @@ class _Rank:
             self._follow(call, name)
 
     def end(self, path: Path) -> None:
-        """Check what is left after the last call."""
+        """Check the open operations after the last call."""
         for _, call, _ in self._receives.values():
             call.refuse("it never ends: no later call of the trace completes its request")
         if self._left is None:
             raise RunError(f"{path}: there is no MPI_Init; name the text that dumpi2ascii writes for a rank")
 
     def _follow(self, call: Called, name: str) -> None:
-        """Follow communicators and types; refuse what GOAL has no word for."""
+        """Follow communicators and types; refuse operations outside GOAL."""
         if _UNREAD.fullmatch(name):
             call.refuse("this call is not read; record a program without it")
         if name in ("Comm_dup", "Comm_split"):
@@ -257,7 +257,7 @@ class _Rank:
         return known or self._comms[number]
 
     def _type(self, call: Called, name: str) -> int:
-        """The bytes of a type."""
+        """A type's bytes."""
         number, plain = call.number(name), call.named(name).removeprefix("MPI_")
         if plain not in SIZES and number not in self._types:
             call.refuse(f"type {number} ({call.named(name)}) has an unknown size; use contiguous types or vectors")
@@ -305,7 +305,7 @@ class _Rank:
         return [self.tape.define(place, text) if place is not None else self.tape.put(text)]
 
     def _complete(self, call: Called, name: str) -> None:
-        """The ends of requests."""
+        """Requests' ends."""
         if name.startswith("Test") and "flag" in call.arguments and not call.number("flag"):
             return
         requests = call.numbers("requests" if "requests" in call.arguments else "request")
@@ -356,7 +356,7 @@ def _to_none(call: Called, name: str) -> bool:
 
 
 def _counted(call: Call, count: int) -> Call:
-    """A call with bytes as Score-P counts them: of all ranks, where a rank has named those of one."""
+    """A call with bytes as Score-P counts them: for all ranks, where a rank has named one rank's."""
     of_all_sent = call.what in ("ALLREDUCE", "ALLGATHER", "ALLGATHERV", "ALLTOALL", "SCAN")
     of_all_received = call.what == "REDUCE_SCATTER"
     sent = {one: size * (count if of_all_sent else 1) for one, size in call.sent.items()}

@@ -1,8 +1,8 @@
-"""The text of DUMPI, as ``dumpi2ascii`` of SST writes it: the MPI calls of a rank, one after the other.
+"""DUMPI text, as SST's ``dumpi2ascii`` writes it: a rank's MPI calls, one after the other.
 
 A call begins with ``MPI_Recv entering at walltime ...``, has an argument on each line (``int source=3``) and ends with
-``MPI_Recv returning at walltime ...``. Lines outside of calls are counts and comments, and are passed over. Times are
-in nanoseconds. Errors name the line.
+``MPI_Recv returning at walltime ...``. Lines outside calls are counts and comments, and are skipped. Times are in
+nanoseconds. Errors name the line.
 """
 
 from __future__ import annotations
@@ -32,12 +32,12 @@ SIZES = {
     "LONG_DOUBLE_INT": 20,
     **dict.fromkeys(("LB", "UB"), 0),
 }
-"""Bytes of the elementary types, on machines with 64 bits, by their names behind ``MPI_``."""
+"""Elementary type sizes in bytes, on machines with 64 bits, by name behind ``MPI_``."""
 
 
 @dataclass
 class Called:
-    """An MPI call of a rank."""
+    """A rank's MPI call."""
 
     path: Path
     line: int
@@ -52,34 +52,34 @@ class Called:
         raise RunError(f"{self.path}:{self.line}: {self.name}: {what}")
 
     def text(self, name: str) -> str:
-        """The value of an argument, as it stands there."""
+        """An argument's value, as it stands there."""
         if name not in self.arguments:
             self.refuse(f"there is no argument `{name}`")
         return self.arguments[name]
 
     def numbers(self, name: str) -> list[int]:
-        """The numbers of an argument; none of one that MPI ignores."""
+        """An argument's numbers; empty for one that MPI ignores."""
         return [int(one) for one in re.findall(r"(?<![\w.])-?\d+", re.sub(r"\([^)]*\)", "", self.text(name)))]
 
     def number(self, name: str) -> int:
-        """The number of an argument."""
+        """An argument's number."""
         found = self.numbers(name)
         if len(found) != 1:
             self.refuse(f"`{name}` is {self.text(name)}, and must be a number")
         return found[0]
 
     def named(self, name: str) -> str:
-        """The name in parentheses behind the number of an argument: ``MPI_INT``."""
+        """The name in parentheses behind an argument's number: ``MPI_INT``."""
         found = re.search(r"\((\S+)\)", self.text(name))
         return found[1] if found else ""
 
     def statuses(self, name: str) -> list[tuple[int, int]]:
-        """Source and tag of each status; none if the program ignores them."""
+        """Each status's source and tag; empty if the program ignores them."""
         return [(int(source), int(tag)) for _, _, source, tag in _STATUS.findall(self.arguments.get(name, ""))]
 
 
 def calls(path: Path) -> Iterator[Called]:
-    """The calls of a rank, in their order. Raises ``RunError``."""
+    """A rank's calls, in their order. Raises ``RunError``."""
     call: Called | None = None
     last = 0
     with bounded.refused(path), bounded.opened(path) as file:

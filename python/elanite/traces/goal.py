@@ -1,8 +1,8 @@
-"""Generated traces: collective operations and the traffic of training, as GOAL text for ``elanite replay``.
+"""Generated traces: collective operations and training traffic, as GOAL text for ``elanite replay``.
 
-A pattern writes the block of one rank after the other, so that a trace of any length takes the memory of one block. In
-each pattern the call of a collective operation begins, in each rank, with a computation; everything of the call waits
-for this computation, and the next call waits for everything of this one.
+A pattern writes one rank's block after the other, so that a trace of any length takes one block's memory. In each
+pattern a collective operation's call begins, in each rank, with a computation; the whole call waits for this
+computation, and the next call waits for the whole of this one.
 
 | pattern | messages | bytes |
 |---|---|---|
@@ -15,10 +15,10 @@ for this computation, and the next call waits for everything of this one.
 | pipeline, of p stages and b micro-batches | 2 (p - 1) b | S of each |
 | expert, of l layers | l times 4 all-to-alls | S of each |
 
-Those of NCCL are in ``elanite.traces.nccl``.
+``elanite.traces.nccl`` has NCCL's.
 
-The combination of vectors takes no time of its own; ``compute`` can stand for it. Limits: messages of a ring may be
-empty, where there are more ranks than bytes.
+Combining vectors takes no separate time; ``compute`` can stand for it. Limits: ring messages may be empty, where there
+are more ranks than bytes.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
 
 
 def _groups(ranks: int, share: int | None) -> list[range]:
-    """Groups of ranks next to each other."""
+    """Groups of consecutive ranks."""
     share = ranks if share is None else share
     if ranks < 1 or share < 1 or ranks % share:
         raise UsageError(f"--group: {ranks} ranks do not make groups of {share}; take a divisor of the ranks")
@@ -49,7 +49,7 @@ def _groups(ranks: int, share: int | None) -> list[range]:
 
 
 def _text(ranks: int, write: Callable[[Block, int], None]) -> Iterator[str]:
-    """The lines of a trace; ``write`` writes the block of a rank."""
+    """A trace's lines; ``write`` writes a rank's block."""
     yield f"num_ranks {ranks}\n"
     for rank in range(ranks):
         block = Block()
@@ -70,7 +70,7 @@ def _calls(ranks: int, calls: int, compute: int, call: Callable[[Block, int, lis
 def all_reduce(
     ranks: int, size: int, algorithm: Algorithm = "ring", *, group: int | None = None, compute: int = 0, calls: int = 1
 ) -> Iterator[str]:
-    """All-reduces of vectors of ``size`` bytes, each after ``compute`` ns; ``group`` ranks for the hierarchical one."""
+    """All-reduces on vectors of ``size`` bytes, each after ``compute`` ns; ``group`` ranks for the hierarchical one."""
     if algorithm == "hierarchical" and group is None:
         raise UsageError("--algorithm hierarchical: name the ranks of a group with --group")
     if algorithm != "hierarchical" and group is not None:
@@ -93,7 +93,7 @@ def all_reduce(
 def all_gather(
     ranks: int, size: int, *, group: int | None = None, compute: int = 0, calls: int = 1, scatter: bool = False
 ) -> Iterator[str]:
-    """All-gathers of vectors of ``size`` bytes, by a ring in each group; reduce-scatters if ``scatter``."""
+    """All-gathers on vectors with ``size`` bytes, by a ring in each group; reduce-scatters if ``scatter``."""
     groups = _groups(ranks, group)
     share = len(groups[0])
     sizes = parts(size, share)
@@ -118,7 +118,7 @@ def all_to_all(ranks: int, size: int, *, group: int | None = None, compute: int 
 
 
 def nccl(call: Call, *, compute: int = 0, calls: int = 1) -> Iterator[str]:
-    """Calls of NCCL, each after ``compute`` ns."""
+    """NCCL calls, each after ``compute`` ns."""
     communicator, what = call.communicator, call.what
     yield f"// NCCL: {what} of {call.size} bytes by {call.algorithm}, {counted(communicator.channels, 'channel')}\n"
 
@@ -129,10 +129,10 @@ def nccl(call: Call, *, compute: int = 0, calls: int = 1) -> Iterator[str]:
 
 
 def pipeline(stages: int, size: int, *, batches: int, compute: int) -> Iterator[str]:
-    """A step of training by a pipeline, one forward and one backward in turns (1F1B).
+    """A pipeline training step, one forward and one backward in turns (1F1B).
 
-    A stage takes ``compute`` ns for a micro-batch forward, and twice as long backward. Activations and gradients of
-    a micro-batch have ``size`` bytes.
+    A stage takes ``compute`` ns for a micro-batch forward, and twice as long backward. A micro-batch's activations and
+    gradients have ``size`` bytes.
     """
 
     def write(block: Block, stage: int) -> None:
@@ -144,7 +144,7 @@ def pipeline(stages: int, size: int, *, batches: int, compute: int) -> Iterator[
         last: list[int] = []
         for forward in order:
             came, goes = (stage - 1, stage + 1) if forward else (stage + 1, stage - 1)
-            # Receives are posted at the start; messages of a way come in the order of the micro-batches.
+            # Receives are posted at the start; a direction's messages come in micro-batch order.
             data = [block.recv(size, came, [])] if 0 <= came < stages else []
             last = [block.calc(compute if forward else 2 * compute, [*last, *data])]
             if 0 <= goes < stages:
@@ -155,10 +155,10 @@ def pipeline(stages: int, size: int, *, batches: int, compute: int) -> Iterator[
 
 
 def expert(ranks: int, size: int, *, group: int, layers: int, compute: int) -> Iterator[str]:
-    """A step of training of a mixture of experts: two all-to-alls in each group, for each layer, forward and backward.
+    """A mixture-of-experts training step: two all-to-alls in each group, for each layer, forward and backward.
 
     A rank computes ``compute`` ns before each all-to-all forward (attention; then the expert), and twice as long
-    backward. ``size`` bytes go from each rank to each other of its group.
+    backward. ``size`` bytes go from each rank to each other one in its group.
     """
     groups = _groups(ranks, group)
 

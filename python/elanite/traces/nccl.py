@@ -1,9 +1,9 @@
 """Collective operations as NCCL makes them: rings, double binary trees and parallel aggregated trees, in GOAL.
 
-The data of a call are divided among *channels*, each of which a block of the GPU carries on its own, and in a channel
-into *chunks*. A rank works a channel off in the order of NCCL's kernels: it receives a chunk, combines or copies it,
-sends it on, and goes to the next one. Data lie in the slots of a buffer between two ranks, so that a rank sends at most
-so many slots ahead of its receiver.
+A call's data are divided among *channels*, each carried by its own GPU block, and in a channel into *chunks*. A rank
+works through a channel in the order of NCCL's kernels: it receives a chunk, combines or copies it, sends it on, and
+goes to the next one. Data lie in buffer slots between two ranks, so that a rank is ahead of its receiver by at most
+these slots.
 
 | algorithm | operations | chunk | message | slots |
 |---|---|---|---|---|
@@ -12,17 +12,17 @@ so many slots ahead of its receiver.
 | tree | all-reduce, in an even number of channels | 512 KB | a chunk | 8 |
 | PAT | all-gather, reduce-scatter, of one rank a host | 64 to 512 KB | chunks of several ranks | - |
 
-A chunk of the last turn of an all-reduce's ring is shorter. A slot is a step of the buffer of 4 MB in 8 steps, or two
-of them in rings. Channels begin in another rank of each host, so that all adapters of a host have traffic.
+A chunk in the last turn of an all-reduce's ring is shorter. A slot is a step of the 4 MB buffer in 8 steps, or two
+steps in rings. Channels begin in different ranks on each host, so that all of a host's adapters have traffic.
 
 Sources: NCCL 2.30 (``src/device/all_reduce.h``, ``all_gather.h``, ``reduce_scatter.h``, ``broadcast.h``, ``reduce.h``
-for the order of steps; ``src/enqueue.cc``, ``calcCollChunking``, for chunks; ``src/include/collectives.h`` for steps,
+for the step order; ``src/enqueue.cc``, ``calcCollChunking``, for chunks; ``src/include/collectives.h`` for steps,
 slices; ``src/graph/connect.cc`` for trees over hosts); Hu et al., Demystifying NCCL, arXiv 2507.04786 (2025).
 
-Limits. The protocol is Simple; LL and LL128 are not modelled. NCCL searches the topology of a host for the order of its
-ranks, and gives a channel at least some kilobytes; here the order is that of the numbers, and all channels have equal
-shares. Combination takes no time. Receives of PAT wait for no slot: the order of its sends bounds them. NVLS, which
-combines in the switches of a host, is missing, as no machine has such switches.
+Limits. The protocol is Simple; LL and LL128 are not modelled. NCCL searches a host's topology for the order of its
+ranks, and gives a channel at least some kilobytes; here the order is by number, and all channels have equal shares.
+Combination takes no time. PAT receives wait for no slot: the order of its sends bounds them. NVLS, which combines in a
+host's switches, is missing, as no machine has such switches.
 """
 
 from __future__ import annotations
@@ -48,29 +48,29 @@ OPERATIONS: dict[str, tuple[Algorithm, ...]] = {
     "broadcast": ("ring",),
     "reduce": ("ring",),
 }
-"""The algorithms of each operation (``src/graph/tuning.cc``), without those within switches."""
+"""Each operation's algorithms (``src/graph/tuning.cc``), without those within switches."""
 _STEPS = 8
-"""Steps of the buffer between two ranks: NCCL_STEPS."""
+"""Steps in the buffer between two ranks: NCCL_STEPS."""
 _STEP = (4 << 20) // _STEPS
-"""Bytes of a step: NCCL_BUFFSIZE has 4 MB unless the environment sets another size."""
+"""Bytes in a step: NCCL_BUFFSIZE has 4 MB unless the environment sets another size."""
 _LEAST = 64 << 10
 """Bytes below which PAT does not halve a chunk."""
 _PIECES = {"all_gather": 32, "reduce_scatter": 16}
-"""Into how many chunks PAT divides the data of a channel, if these have the least size or more."""
+"""Into how many chunks PAT divides a channel's data, if these have the least size or more."""
 
 
 @dataclass(frozen=True)
 class Communicator:
-    """The ranks of a communicator, host by host, and how it carries data."""
+    """A communicator's ranks, host by host, and its way to carry data."""
 
     hosts: tuple[tuple[int, ...], ...]
     channels: int = 1
     chunk: int | None = None
-    """Bytes of a chunk; None: as NCCL has it."""
+    """Bytes in a chunk; `None`: NCCL's choice."""
 
     @classmethod
     def of(cls, group: Sequence[int], share: int, channels: int, chunk: int | None = None) -> Communicator:
-        """The communicator of a group of ranks, of which ``share`` with numbers next to each other are in a host."""
+        """The communicator for a rank group; ``share`` consecutive ranks are in a host."""
         hosts: dict[int, list[int]] = defaultdict(list)
         for rank in group:
             hosts[rank // share].append(rank)
@@ -82,7 +82,7 @@ class Communicator:
         return sum(map(len, self.hosts))
 
     def order(self, channel: int) -> list[tuple[int, ...]]:
-        """The ranks of each host, in the order in which a channel visits them."""
+        """Each host's ranks, in the order in which a channel visits them."""
         return [host[channel % len(host) :] + host[: channel % len(host)] for host in self.hosts]
 
     def refusal(self, what: str, algorithm: Algorithm) -> str | None:
@@ -98,14 +98,14 @@ class Communicator:
 
 @dataclass(frozen=True)
 class _Cut:
-    """How the data of a channel are cut: bytes of a chunk, messages of a chunk, slots between two ranks."""
+    """How a channel's data are cut: bytes per chunk, messages per chunk, slots between two ranks."""
 
     chunk: int
     slices: int = 1
     slots: int = _STEPS
 
     def sliced(self, size: int) -> list[int]:
-        """The messages of a chunk of so many bytes. A slice has whole rows of 16 elements of 4 bytes."""
+        """A chunk's messages, by its bytes. A slice has whole rows with 16 elements of 4 bytes."""
         if self.slices == 1:
             return [size] if size else []
         row = 64 * self.slices
@@ -114,7 +114,7 @@ class _Cut:
 
 
 def _cut(communicator: Communicator, what: str, algorithm: Algorithm, size: int) -> _Cut:
-    """How the ``size`` bytes of a channel are cut."""
+    """How a channel's ``size`` bytes are cut."""
     given = communicator.chunk
     if algorithm == "ring" and what in ("all_reduce", "all_gather", "reduce_scatter"):
         return _Cut(given or _STEPS // 2 * _STEP, 2, _STEPS // 2)
@@ -125,7 +125,7 @@ def _cut(communicator: Communicator, what: str, algorithm: Algorithm, size: int)
 
 
 class _Line:
-    """The operations of a rank in a channel, or in one direction of a tree's channel.
+    """A rank's operations in a channel, or in one direction of a tree's channel.
 
     Sends start in their order. A receive has a slot when the message that had it before has come and has been sent on;
     a send has one when the send that had it before has ended.
@@ -140,11 +140,11 @@ class _Line:
         self._latest: list[int] = []
 
     def _slot(self, earlier: Sequence[int]) -> Sequence[int]:
-        """The operation that had the slot of the next one."""
+        """The previous operation in the next one's slot."""
         return [earlier[-self._slots]] if self._slots and len(earlier) >= self._slots else ()
 
     def receive(self, size: int, source: int) -> int:
-        """Receive the next message of a rank."""
+        """Receive a rank's next message."""
         earlier = self._came[source]
         before = self._slot(earlier)
         passed = [send for one in before for send in self._uses[one]]
@@ -153,7 +153,7 @@ class _Line:
         return number
 
     def send(self, size: int, to: int, data: Sequence[int]) -> int:
-        """Send the next message to a rank, made of received ones."""
+        """Send the next message to a rank, made from received ones."""
         earlier = self._sent[to]
         after = [*(data or self._begin), *self._slot(earlier)]
         number = self._block.send(size, to, after, [*self._latest, *earlier[-1:]])
@@ -171,7 +171,7 @@ class _Line:
                 self.send(size, one, came)
 
     def last(self) -> list[int]:
-        """Operations after whose ends all operations have ended."""
+        """Operations that end last: after them, all operations have ended."""
         return [
             one for row in (*self._sent.values(), *self._came.values()) for one in row[-(self._slots or len(row)) :]
         ]
@@ -187,10 +187,10 @@ def write(
     after: list[int],
     root: int = 0,
 ) -> list[int]:
-    """Write what a rank does in a call after the operations ``after``; returns the last operation of the call.
+    """Write a rank's part of a call after the operations ``after``; returns the call's last operation.
 
-    ``size`` is the bytes of the vector, for an all-gather or a reduce-scatter the bytes of the part of a rank. ``root``
-    is a rank, of a broadcast or a reduce. Channels have tags from ``block.tag`` on, every second one.
+    ``size`` is the vector's bytes, for an all-gather or a reduce-scatter the bytes in a rank's part. ``root`` is a
+    rank, for a broadcast or a reduce. Channels have tags from ``block.tag`` on, every second one.
     """
     tag, last = block.tag, list(after)
     if communicator.ranks == 1:
@@ -213,7 +213,7 @@ def write(
 
 
 def _turns(what: str, count: int, size: int, chunk: int) -> Iterator[list[int]]:
-    """The bytes of the chunk of each place, for each turn of a ring."""
+    """The chunk bytes for each place, for each ring turn."""
     if what != "all_reduce":
         yield from ([min(chunk, size - begin)] * count for begin in range(0, size, chunk))
         return
@@ -244,9 +244,9 @@ def _ring(line: _Line, order: Sequence[int], me: int, what: str, size: int, cut:
 def _tree(
     block: Block, rank: int, communicator: Communicator, channel: int, size: int, cut: _Cut, after: list[int]
 ) -> list[_Line]:
-    """A tree of the hosts with a chain in each: chunks go up, and the sums come down beside them.
+    """A host tree with a chain in each host: chunks go up, and the sums come down beside them.
 
-    The first rank of a host's chain has its parent and second child, the second rank its first child: a balanced tree.
+    The first rank in a host's chain has its parent and second child, the second rank its first child: a balanced tree.
     """
     half = communicator.channels // 2
     hosts = communicator.order(channel % half)
@@ -274,7 +274,7 @@ def _tree(
 def _pat(
     block: Block, rank: int, communicator: Communicator, what: str, size: int, cut: _Cut, after: list[int]
 ) -> _Line:
-    """Parallel aggregated trees, of all ranks: a message has the data of its places."""
+    """Parallel aggregated trees over all ranks: a message has its places' data."""
     order = [one for host in communicator.hosts for one in host]
     count, me, line = len(order), order.index(rank), _Line(block, after, None)
     how = Aggregation.of(count, size, cut.chunk, _STEPS)

@@ -1,9 +1,8 @@
-"""A call of NCCL in words: ``all_reduce 64 MB over 8 x 8 with 4 channels``.
+"""An NCCL call in words: ``all_reduce 64 MB over 8 x 8 with 4 channels``.
 
-The size is that of the whole vector, as NCCL's tests count: of an all-gather what a rank has at the end, of a
-reduce-scatter what a rank puts in. ``over 8 x 8`` are 8 hosts of 8 ranks each, ``over 64`` or ``over 64 ranks`` are 64
-ranks with a host each. Without a number of channels there is one, of a tree there are two. The root of a broadcast or
-reduce is rank 0.
+The size covers the whole vector, as in NCCL's tests: for an all-gather a rank's result, for a reduce-scatter a rank's
+input. ``over 8 x 8`` are 8 hosts with 8 ranks each, ``over 64`` or ``over 64 ranks`` are 64 ranks with a host each. The
+default is one channel, or two for a tree. The root of a broadcast or reduce is rank 0.
 """
 
 from __future__ import annotations
@@ -31,11 +30,11 @@ _EXAMPLE = "all_reduce 64 MB over 8 x 8 with 4 channels"
 
 @dataclass(frozen=True)
 class Call:
-    """A collective operation of all ranks of a job."""
+    """A collective operation between all ranks in a job."""
 
     what: str
     size: int
-    """Bytes of the whole vector."""
+    """Bytes in the whole vector."""
     algorithm: Algorithm
     communicator: Communicator
 
@@ -68,12 +67,12 @@ class Call:
 
     @property
     def part(self) -> int:
-        """The bytes of the vector, or of a rank's part in an all-gather or reduce-scatter."""
+        """The vector's bytes, or the bytes in a rank's part for an all-gather or reduce-scatter."""
         return self.size // self.communicator.ranks if self.what in ("all_gather", "reduce_scatter") else self.size
 
 
 def _named(name: str) -> str:
-    """The operation of a name: ``all_reduce``, ``allreduce``, ``AllReduce``."""
+    """A name's operation: ``all_reduce``, ``allreduce``, ``AllReduce``."""
     plain = {each.replace("_", ""): each for each in OPERATIONS}
     what = plain.get(name.lower().replace("_", ""))
     if what is None:

@@ -1,16 +1,16 @@
-"""The trees of NCCL: binary trees, the double binary tree, and parallel aggregated trees.
+"""NCCL's trees: binary trees, the double binary tree, and parallel aggregated trees.
 
-*Double binary tree* (Sanders, Speck and Träff, Parallel Comput. 35 (2009); NCCL ``src/graph/trees.cc``): two trees of
-the hosts, each of which carries half of the data. A host that is a leaf in one has children in the other, but for
-hosts at the ends. The second tree is the mirror of the first, or for an odd number the first shifted by one.
+*Double binary tree* (Sanders, Speck and Träff, Parallel Comput. 35 (2009); NCCL ``src/graph/trees.cc``): two trees over
+the hosts, which each carry half the data. A host that is a leaf in one has children in the other, but for hosts at the
+ends. The second tree is the mirror of the first, or for an odd number the first shifted by one.
 
 *Parallel aggregated trees*, PAT (Jeaugey, arXiv 2506.20252 (2025); NCCL ``src/include/collectives.h``): a binomial tree
-for each rank, all of one shape, shifted by the rank. Place s of a tree gets its data from place s less its lowest bit.
-A message holds the data of several trees. NCCL runs the trees in an order that takes few buffers: the places that are
-multiples of D first, far ones before near ones, and below each of these the tree of D places, depth first. A
-reduce-scatter goes the other way.
+for each rank, all with one shape, shifted by the rank. Place s in a tree gets its data from place s less its lowest
+bit. A message holds several trees' data. NCCL runs the trees in an order that takes few buffers: the multiples of D
+first, far places before near ones, and below each multiple the tree with D places, depth first. A reduce-scatter goes
+the other way.
 
-Everything here is a function of numbers; ``elanite.traces.nccl`` makes messages of it.
+Everything here is a function of numbers; ``elanite.traces.nccl`` turns it into messages.
 """
 
 from __future__ import annotations
@@ -18,15 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 Message = tuple[int, tuple[int, ...]]
-"""A distance between two places, and the places whose data go over it, as one message."""
+"""A distance between two places, and the places with data that go over it, as one message."""
 
 
 @dataclass(frozen=True)
 class Place:
-    """A place in a tree of hosts."""
+    """A place in a host tree."""
 
     up: int | None
-    """The parent; None at the root."""
+    """The parent; `None` at the root."""
     down: tuple[int | None, int | None]
     """The first and the second child; the root has a second one alone."""
     is_second: bool
@@ -34,7 +34,7 @@ class Place:
 
 
 def binary(count: int, place: int) -> Place:
-    """A place of a tree in which leaves and others alternate, with its root at 0."""
+    """A place in a tree in which leaves and others alternate, with its root at 0."""
     bit = place & -place if place else 1 << (count - 1).bit_length()
     low = bit >> 1
     if place == 0:
@@ -66,14 +66,14 @@ def double_binary(count: int, place: int) -> tuple[Place, Place]:
 
 @dataclass(frozen=True)
 class Aggregation:
-    """How many trees run beside each other, and how many of these share a message. Both are powers of 2."""
+    """The count of trees beside each other, and of trees that share a message. Both are powers of 2."""
 
     trees: int
     shared: int
 
     @classmethod
     def of(cls, ranks: int, size: int, chunk: int, slots: int) -> Aggregation:
-        """For ``size`` bytes of each rank in a channel, chunks of so many bytes, and slots in a buffer."""
+        """For ``size`` bytes per rank in a channel, the chunk bytes, and the buffer's slots."""
         shared = 1
         while chunk // (max(size, 1) * shared) >= 2 and shared < ranks // 2:
             shared *= 2
@@ -84,13 +84,13 @@ class Aggregation:
 
 
 def _turned(number: int, count: int) -> int:
-    """The bits of a number in the other order, each the other way; ``count`` is a power of 2."""
+    """A number's bits in the other order, each the other way; ``count`` is a power of 2."""
     bits = count.bit_length() - 1
     return sum((number >> place & 1 ^ 1) << (bits - 1 - place) for place in range(bits))
 
 
 def _depth_first(width: int) -> list[int]:
-    """The places 1 to width - 1 of a binomial tree, each behind its parent, larger subtrees first."""
+    """The places 1 to width - 1 in a binomial tree, each behind its parent, larger subtrees first."""
     found: list[int] = []
 
     def below(place: int, bit: int) -> None:
@@ -104,9 +104,9 @@ def _depth_first(width: int) -> list[int]:
 
 
 def gathering(ranks: int, how: Aggregation) -> list[Message]:
-    """The messages that each rank sends for a chunk of an all-gather, in their order: rank r, to r less the distance.
+    """The messages that each rank sends for an all-gather's chunk, in their order: rank r, to r less the distance.
 
-    A place s stands for the data of the receiver's number plus s.
+    A place s stands for the data at the receiver's number plus s.
     """
     power = 1 << (ranks - 1).bit_length()
     trees, width = how.trees, power // how.trees
@@ -120,9 +120,9 @@ def gathering(ranks: int, how: Aggregation) -> list[Message]:
 
 
 def scattering(ranks: int, how: Aggregation) -> list[Message]:
-    """The messages that each rank sends for a chunk of a reduce-scatter, in their order: rank r, to r + distance.
+    """The messages that each rank sends for a reduce-scatter's chunk, in their order: rank r, to r + distance.
 
-    A place s stands for the part of the sender's number plus s.
+    A place s stands for the part at the sender's number plus s.
     """
     power = 1 << (ranks - 1).bit_length()
     trees, width = how.trees, power // how.trees

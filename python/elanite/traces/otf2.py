@@ -12,14 +12,14 @@
 | the creation of a communicator or a window | a barrier of its members |
 | a communicator and a tag | one tag; a communicator's collective operations have one of their own |
 
-The archive is read twice, 64 ranks at once: first the collective operations, whose sizes one rank alone does not know;
+The archive is read twice, 64 ranks at once: first the collective operations, since one rank alone lacks their sizes;
 then everything, with a temporary file for each of these ranks. In memory are the definitions, one entry for each
 collective operation (two numbers for each rank, if its sizes differ from rank to rank) and one for each receive that is
 open.
 
-Refused with the place: one-sided communication, intercommunicators, MPI calls whose start and end are not recorded,
-pauses of the recording, cancelled sends, receives that never end, and archives from which events are missing. MPI calls
-of other threads than a rank's first one are not read; messages that lack a partner then show in the replay.
+Refused with the place: one-sided communication, intercommunicators, MPI calls without recorded start and end, recording
+pauses, cancelled sends, receives that never end, and archives from which events are missing. MPI calls from other
+threads than a rank's first one are not read; messages that lack a partner then show in the replay.
 """
 
 from __future__ import annotations
@@ -53,9 +53,9 @@ _BATCH = 4096
 _GROUP = 64
 """Ranks that are read at once: each time, the package reads all definitions again."""
 _LINES = 256
-"""Lines of a rank that are kept in memory."""
+"""A rank's lines that are kept in memory."""
 _PATIENCE = 20
-"""Seconds of processor time for opening an anchor file of some hundred bytes."""
+"""Processor seconds for opening an anchor file with some hundred bytes."""
 _OPEN = """
 import resource, sys
 resource.setrlimit(resource.RLIMIT_CPU, (int(sys.argv[2]), resource.RLIM_INFINITY))
@@ -66,17 +66,17 @@ _otf2.Reader_Close(_otf2.Reader_Open(sys.argv[1]))
 
 @dataclass
 class Recorded:
-    """A collective operation of a rank, in the order of the calls."""
+    """A rank's collective operation, in call order."""
 
     end: kinds.MpiCollectiveEnd | kinds.NonBlockingCollectiveComplete | None
-    """None before the end of a call that does not block has been read."""
+    """`None` until the end of a non-blocking call has been read."""
     offset: int
     later: bool
     """Whether the call does not block."""
 
 
 class Archive(Writing):
-    """An archive, whose anchor file this is."""
+    """An archive, by its anchor file."""
 
     def __init__(self, anchor: Path) -> None:
         try:
@@ -85,12 +85,12 @@ class Archive(Writing):
             raise UsageError(f"{anchor}: OTF2 needs the package otf2; install it: pip install otf2") from None
         self._anchor, self.otf2 = anchor, otf2
         self._at: tuple[int, int, kinds.Event] | None = None
-        """The event that is read: rank, number of the event in the rank, event."""
+        """The current event: rank, event number in the rank, event."""
         self._group: range | None = None
         """The ranks that are read."""
         self._calls: dict[int, list[Call]] = defaultdict(list)
         self._later: dict[int, deque[tuple[int, int]]] = defaultdict(deque)
-        """For each rank, communicator and number of its calls that do not block, in their order."""
+        """For each rank, its non-blocking calls' communicators and numbers, in their order."""
         self._tags: dict[tuple[int, int | str], int] = {}
         self._try_to_open()
         with self._reading():
@@ -100,11 +100,11 @@ class Archive(Writing):
 
     @property
     def ranks(self) -> int:
-        """The ranks of MPI_COMM_WORLD."""
+        """The ranks in MPI_COMM_WORLD."""
         return len(self._world)
 
     def lines(self) -> Iterator[str]:
-        """The lines of the trace."""
+        """The trace's lines."""
         groups = [range(first, min(first + _GROUP, self.ranks)) for first in range(0, self.ranks, _GROUP)]
         with self._reading():
             for group in groups:
@@ -115,7 +115,7 @@ class Archive(Writing):
                 yield from self._blocks(group)
 
     def _reading(self) -> AbstractContextManager[None]:
-        """Whatever the package raises, now or when a value of an event is asked for, names the event."""
+        """Any exception from the package, now or at a later access to an event's value, names the event."""
         problem = "the archive cannot be read"
         return reading(self._place, problem, "copy it or record it again", error=RunError, passing=(OSError,))
 
@@ -134,7 +134,7 @@ class Archive(Writing):
         )
 
     def _blocks(self, group: range) -> Iterator[str]:
-        """The blocks of a group of ranks, by way of a file without a name for each of them."""
+        """The blocks of a rank group, by way of an unnamed file for each rank."""
         with ExitStack() as stack:
             tapes = {rank: Tape() for rank in group}
             ranks = {rank: Rank(self, rank, tapes[rank]) for rank in group}
@@ -153,7 +153,7 @@ class Archive(Writing):
                 self.operations += tapes[rank].operations
 
     def _try_to_open(self) -> None:
-        """Open the anchor file in a process of its own: the package reads some that are damaged without an end."""
+        """Open the anchor file in a separate process: the package never ends reading some damaged files."""
         folder = self._anchor.with_suffix("")
         for path in (self._anchor.with_suffix(".def"), *(sorted(folder.iterdir()) if folder.is_dir() else ())):
             if path.exists():
@@ -181,7 +181,7 @@ class Archive(Writing):
             self._world: list[int] = [one._ref for one in worlds[0].members]
             rank_of = {location: rank for rank, location in enumerate(self._world)}
             self._members: dict[int, list[int] | None] = {}
-            """The ranks of each communicator; None of one that each rank has for itself."""
+            """Each communicator's ranks; `None` for one that each rank has for itself."""
             for comm in found.comms:
                 group = getattr(comm, "group", None)
                 if group is None:
@@ -192,7 +192,7 @@ class Archive(Writing):
                     self._members[comm._ref] = members
 
     def events(self, group: range) -> Iterator[tuple[int, int, kinds.Event]]:
-        """The events of ranks: rank, number of the event in the rank, event; those of a rank in their order."""
+        """Ranks' events: rank, event number in the rank, event; each rank's events in their order."""
         counts = dict.fromkeys(group, 0)
         self._group = group
         with self.otf2.reader.open(str(self._anchor), batch_events=_BATCH) as trace:
@@ -213,26 +213,26 @@ class Archive(Writing):
                 )
 
     def members(self, comm: int, rank: int) -> list[int] | None:
-        """The ranks of a communicator; None if it is no communicator of one group of ranks."""
+        """A communicator's ranks; `None` if it is not a communicator with one rank group."""
         if comm not in self._members:
             return None
         members = self._members[comm]
         return [rank] if members is None else members
 
     def tag(self, comm: int, what: int | str) -> int:
-        """The tag in GOAL for a tag of a communicator, or for collective operations."""
+        """The GOAL tag for a communicator's tag, or for collective operations."""
         return self._tags.setdefault((comm, what), len(self._tags))
 
     def call(self, comm: int, number: int) -> Call:
-        """A collective operation of a communicator."""
+        """A communicator's collective operation."""
         return self._calls[comm][number]
 
     def later(self, rank: int) -> tuple[int, int]:
-        """Communicator and number of the rank's next collective operation that does not block."""
+        """Communicator and number for the rank's next non-blocking collective operation."""
         return self._later[rank].popleft()
 
     def _survey(self, group: range) -> None:
-        """Read the collective operations of ranks."""
+        """Read ranks' collective operations."""
         orders: dict[int, deque[Recorded]] = defaultdict(deque)
         waiting: dict[tuple[int, int], Recorded] = {}
         numbers: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))

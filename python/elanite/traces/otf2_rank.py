@@ -1,4 +1,4 @@
-"""The events of one rank of an OTF2 archive, translated into its block.
+"""The events of one rank in an OTF2 archive, translated into its block.
 
 The archive's rules stand in ``elanite.traces.otf2``. A method ``on_mpi_send`` takes the events ``MpiSend``; events
 without a method (metrics, parameters, threads, files) are passed over.
@@ -23,45 +23,45 @@ if TYPE_CHECKING:
 Request = TypeVar("Request")
 
 _UNDEFINED = 2**64 - 1
-"""The message of a probe that takes no message from others."""
+"""The message for a probe that takes no message from others."""
 
 
 class Definitions(Protocol):
-    """The definitions and the calls of an archive, as far as the events of a rank need them."""
+    """An archive's definitions and calls, as far as a rank's events need them."""
 
     otf2: ModuleType
     """The package."""
     resolution: int
-    """Ticks of the clock in a second."""
+    """Clock ticks in a second."""
 
     def members(self, comm: int, rank: int) -> list[int] | None:
-        """The ranks of a communicator."""
+        """A communicator's ranks."""
 
     def tag(self, comm: int, what: int | str) -> int:
-        """The tag in the trace of a tag of a communicator."""
+        """The trace's tag for a communicator's tag."""
 
     def call(self, comm: int, number: int) -> Call:
-        """A collective operation of a communicator."""
+        """A communicator's collective operation."""
 
     def later(self, rank: int) -> tuple[int, int]:
-        """The communicator and the number of the next call of a rank that does not block."""
+        """The communicator and the number for a rank's next non-blocking call."""
 
     def refuse(self, rank: int, offset: int, event: events.Event, what: str) -> NoReturn:
         """Raise an error that names the event."""
 
 
 class Rank:
-    """The translation of the events of a rank."""
+    """The translation of a rank's events."""
 
     def __init__(self, archive: Definitions, rank: int, tape: Tape) -> None:
         self._archive, self._rank, self._tape = archive, rank, tape
         self._depth = 0
         """How many MPI calls, one in the other, are under way."""
         self._left: int | None = None
-        """The end of the last MPI call, in ticks."""
+        """The last MPI call's end, in ticks."""
         self._flushed = self._rest = self._time = self._offset = 0
         self._ended: list[int] = []
-        """What has ended in the present MPI call."""
+        """Operations that have ended in the present MPI call."""
         self._sends: dict[int, int] = {}
         self._receives: dict[int, Place] = {}
         self._probed: dict[int, tuple[Place, events.MpiProbe]] = {}
@@ -74,7 +74,7 @@ class Rank:
         self._handlers = {name.removeprefix("on_").replace("_", "").lower(): one for name, one in handlers.items()}
 
     def take(self, offset: int, event: events.Event) -> None:
-        """Take the next event of the rank."""
+        """Take the rank's next event."""
         self._offset, self._event = offset, event
         if event.time < self._time:
             self._refuse("the clock goes back; record the trace with a monotonic clock")
@@ -90,7 +90,7 @@ class Rank:
             handler(event)
 
     def end(self) -> None:
-        """Check what is left after the last event."""
+        """Check the open operations after the last event."""
         if unfinished := len(self._receives) + len(self._probed) + len(self._matched):
             self._refuse(f"this is the last event, and {unfinished} receives have not ended; let the program wait")
 
@@ -101,7 +101,7 @@ class Rank:
         return bool(region.paradigm == self._archive.otf2.Paradigm.MPI)
 
     def on_enter(self, event: events.Enter) -> None:
-        """A region begins; of an MPI call, the computation before it is written."""
+        """A region begins; for an MPI call, the computation before it is written."""
         if not self._is_mpi(event.region):
             return
         self._depth += 1
@@ -113,7 +113,7 @@ class Rank:
             self._tape.saw([self._tape.put(f"calc {ns}")])
 
     def on_leave(self, event: events.Leave) -> None:
-        """A region ends; of an MPI call, later ones wait for what has ended in it."""
+        """A region ends; for an MPI call, later ones wait for the operations that have ended in it."""
         if not self._is_mpi(event.region):
             return
         if not self._depth:
@@ -162,7 +162,7 @@ class Rank:
         self._sends[event.request_id] = self._send(event)
 
     def on_mpi_isend_complete(self, event: events.MpiIsendComplete) -> None:
-        """The end of a send."""
+        """A send's end."""
         self._ended.append(self._pop(self._sends, event.request_id))
 
     def on_mpi_recv(self, event: events.MpiRecv) -> None:
@@ -174,7 +174,7 @@ class Rank:
         self._receives[event.request_id] = self._tape.reserve()
 
     def on_mpi_irecv(self, event: events.MpiIrecv) -> None:
-        """The end of a receive."""
+        """A receive's end."""
         place = self._pop(self._receives, event.request_id)
         self._receive(place, event.communicator, event.sender, event.msg_tag, event.msg_length)
 
@@ -184,15 +184,15 @@ class Rank:
             self._probed[event.message_id] = (self._tape.reserve(), event)
 
     def on_mpi_mrecv(self, event: events.MpiMrecv) -> None:
-        """The receive of a matched message."""
+        """A matched message's receive."""
         self._take(self._pop(self._probed, event.message_id), event.msg_length)
 
     def on_mpi_imrecv_request(self, event: events.MpiImrecvRequest) -> None:
-        """The receive of a matched message, which does not block."""
+        """A matched message's non-blocking receive."""
         self._matched[event.request_id] = self._pop(self._probed, event.message_id)
 
     def on_mpi_imrecv(self, event: events.MpiImrecv) -> None:
-        """The end of such a receive."""
+        """The end of a matched non-blocking receive."""
         self._take(self._pop(self._matched, event.request_id), event.msg_length)
 
     def _take(self, probed: tuple[Place, events.MpiProbe], size: int) -> None:
@@ -200,7 +200,7 @@ class Rank:
         self._receive(place, probe.communicator, probe.sender, probe.tag, size)
 
     def on_mpi_request_cancelled(self, event: events.MpiRequestCancelled) -> None:
-        """A receive that takes nothing: its place in the order stays."""
+        """A receive without a message: its place in the order stays."""
         if event.request_id in self._sends:
             self._refuse("a send is cancelled; whether its message was received is not recorded")
         self._tape.define(self._pop(self._receives, event.request_id), "calc 0")
@@ -230,11 +230,11 @@ class Rank:
         self._collectives[event.request_id] = self._collective(comm, number, f"collective {number}")
 
     def on_non_blocking_collective_complete(self, event: events.NonBlockingCollectiveComplete) -> None:
-        """The end of a collective operation."""
+        """A collective operation's end."""
         ended: list[int] = self._pop(self._collectives, event.request_id)
         self._ended += ended
 
 
 def _in_call(name: str) -> bool:
-    """Whether an event of this type belongs to an MPI call."""
+    """Whether an event with this type belongs to an MPI call."""
     return name.startswith(("Mpi", "NonBlockingCollective"))

@@ -1,8 +1,8 @@
-"""Programs whose ranks send by a pattern of traffic, as GOAL text: short jobs with a beginning and an end.
+"""Programs with ranks that send by a traffic pattern, as GOAL text: short jobs with a beginning and an end.
 
-In step k rank r sends a message to ``partners(r, k)``. A rank has messages of eight steps under way at most: it begins
-a step when its messages of eight steps before have been sent and have come. Receives are posted at the start. So a
-program is bound by the network, and not by the latency of a message.
+In step k rank r sends a message to ``partners(r, k)``. A rank has at most eight steps in flight: it begins a step when
+its messages from eight steps before have been sent and have arrived. Receives are posted at the start. So a program is
+bound by the network, and not by message latency.
 
 | pattern | partner of rank r of n in step k |
 |---|---|
@@ -14,7 +14,7 @@ program is bound by the network, and not by the latency of a message.
 | ``uniform`` | drawn for each message, by the seed |
 | ``allreduce`` | r + 1: the ring; 2 (n - 1) steps, each with what came in the one before |
 
-Limits: processes compute nothing between messages.
+Limits: processes do not compute between messages.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 WINDOW = 8
-"""Steps of a rank that are under way at a time."""
+"""A rank's steps in flight."""
 
 NAMES = ("alltoall", "allreduce", "shift", "tornado", "complement", "neighbor", "uniform")
 """The patterns."""
 
 Partners = list[list[int]]
-"""By step, the partner of each rank; a rank that would send to itself sends nothing."""
+"""By step, each rank's partner; a rank that would send to itself does not send."""
 
 
 def known(pattern: str) -> bool:
@@ -46,7 +46,7 @@ def known(pattern: str) -> bool:
 
 
 def partners(pattern: str, ranks: int, steps: int, seed: int) -> Partners:
-    """The partners of all ranks. Raises ``UsageError`` where the pattern needs other ranks."""
+    """All ranks' partners. Raises ``UsageError`` where the pattern needs other ranks."""
     if pattern == "neighbor" and ranks % 2:
         raise UsageError(f"--job {ranks}:neighbor: pairs need an even number of ranks; take {ranks + 1}, or shift 1")
     if pattern == "uniform":
@@ -65,7 +65,7 @@ def partners(pattern: str, ranks: int, steps: int, seed: int) -> Partners:
 
 
 def program(pattern: str, ranks: int, steps: int, size: int, seed: int) -> Iterator[str]:
-    """The lines of a program whose ranks send so many messages of so many bytes each; a ring has steps of its own."""
+    """The lines of a program in which ranks send ``steps`` messages with ``size`` bytes; a ring has its own steps."""
     if pattern == "allreduce":
         yield from goal.all_reduce(ranks, size * ranks)
         return
@@ -90,5 +90,5 @@ def program(pattern: str, ranks: int, steps: int, size: int, seed: int) -> Itera
 
 
 def messages(pattern: str, ranks: int, steps: int) -> int:
-    """The messages of a program."""
+    """A program's messages."""
     return ranks * (2 * (ranks - 1) if pattern == "allreduce" else steps)

@@ -1,9 +1,9 @@
-"""Replays of GOAL traces: what a recorded or generated program takes on a simulated machine.
+"""Replays of GOAL traces: a recorded or generated program's time on a simulated machine.
 
-A trace says for each rank which messages it sends and receives, and what it computes between; ``docs/traces.md`` has
-the format. A replay is a pure function of the trace, the machine and the options. A replay that cannot begin (a wrong
-trace, no room) raises ``RunError``. One that stops before its end (messages without a partner, a bound that is passed)
-raises ``Unfinished``, with the records up to that moment.
+A trace lists each rank's sends, receives and the computations between them; ``docs/traces.md`` has the format. A replay
+is a pure function of the trace, the machine and the options. A replay that cannot begin (a wrong trace, no room) raises
+``RunError``. One that stops before its end (messages without a partner, a bound that is passed) raises ``Unfinished``,
+with the records up to that moment.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ _RECORDS: tuple[Name, ...] = ("ranks", "operations", "waiting", "links", "faults
 
 
 class Totals(Traffic):
-    """The totals of a replay."""
+    """A replay's totals."""
 
     operations: int
 
 
 class Rank(TypedDict):
-    """The end of a rank, in us."""
+    """A rank's end, in us."""
 
     rank: int
     node: int
@@ -60,7 +60,7 @@ class Rank(TypedDict):
 
 
 class Operation(TypedDict):
-    """An operation of the trace that had not ended."""
+    """An operation in the trace that had not ended."""
 
     rank: int
     operation: int
@@ -72,7 +72,7 @@ class Operation(TypedDict):
 
 
 class Figures(TypedDict):
-    """The figures of a replay, as ``elanite replay --format json`` prints them."""
+    """A replay's figures, as ``elanite replay --format json`` prints them."""
 
     trace: str
     machine: str
@@ -102,16 +102,16 @@ class Replay:
     options: Options
     cluster: Cluster
     placement: tuple[int, ...]
-    """The node of each rank."""
+    """Each rank's node."""
     cpu_seconds: float
-    """Processor time of this host for reading the trace and replaying it."""
+    """This host's processor time for reading the trace and replaying it."""
     tables: dict[str, pl.DataFrame] = field(repr=False)
     """``ranks``, ``operations`` and ``series`` (empty unless they were asked for), ``waiting`` (operations that had not
-    ended, of a replay that stopped early), ``links``, ``faults``, ``summary``."""
+    ended when a replay stopped early), ``links``, ``faults``, ``summary``."""
     buffered: int = 0
-    """Bytes of room for the sends of each pair of ranks."""
+    """Buffer bytes for the sends between each rank pair."""
     warnings: tuple[str, ...] = ()
-    """Labels of the trace that stand at a second operation."""
+    """The trace's labels that stand at a second operation."""
 
     @property
     def summary(self) -> Totals:
@@ -120,11 +120,11 @@ class Replay:
 
     @property
     def slowest(self) -> Rank:
-        """The row of the rank that ends last; of several, the first."""
+        """The row of the rank that ends last; if several do, the first."""
         return first(self.tables["ranks"].sort("end_us", "rank", descending=[True, False]), Rank)
 
     def as_json(self, folder: str | None = None) -> Figures:
-        """The figures of the replay as plain data."""
+        """The replay's figures as plain data."""
         from elanite.mpirun.summary import hottest_of_each
 
         summary, slowest = self.summary, self.slowest
@@ -172,7 +172,7 @@ class Unfinished(RunError):
 
 
 def _room(buffered: str | None, network: str) -> int:
-    """The bytes of ``--buffered``. Raises ``UsageError``."""
+    """``--buffered`` in bytes. Raises ``UsageError``."""
     if buffered is None:
         return 0
     found = amount(buffered, "B")
@@ -194,8 +194,8 @@ def run(
 ) -> Replay:
     """Replay a trace on a machine; ``keep`` keeps the tables ``operations`` and ``series``.
 
-    ``buffered`` is the room for the bytes of the sends of each pair of ranks: ``4 MB``. A send ends with its call if
-    its bytes have room there, and else when they have. Without it, long sends end when their bytes have been fetched.
+    ``buffered`` is the room for bytes in sends between each rank pair: ``4 MB``. A send ends with its call if its bytes
+    have room there, and otherwise when they get room. Without it, long sends end when their bytes have been fetched.
 
     ``options`` are fields of ``elanite.mpirun.Options``: ``ranks_per_node``, ``placement``, ``network``, ``memory``,
     ``seed``, ``limit_time``, ``faults``. Call this function in the main thread.
@@ -251,7 +251,7 @@ def run(
 
 
 def keep(replay: Replay, out: Path) -> Path:
-    """Keep the tables of a replay in a folder below ``out``, by the content of the trace; returns the folder."""
+    """Keep a replay's tables in a folder below ``out``, by the trace's content; returns the folder."""
     from elanite import store
 
     folder = out / FOLDER
@@ -295,9 +295,9 @@ def replay(
 ) -> Replay:
     """Replay a GOAL trace on a machine: ``el.replay("allreduce.goal", network="ideal").summary``.
 
-    ``operations`` keeps when each operation was free and ended, and the load of links over time. ``options`` are those
-    of ``elanite replay``: ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``,
-    ``faults``, ``buffered``. Nothing is kept on the disk. Call the function in the main thread.
+    ``operations`` keeps when each operation was free and ended, and link load over time. ``options`` are those of
+    ``elanite replay``: ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``,
+    ``faults``, ``buffered``. The disk stays untouched. Call the function in the main thread.
 
     Raises ``UsageError`` or ``ConfigError`` for wrong options, ``RunError`` for a trace that cannot be replayed, and
     ``Unfinished``, with the records in ``replay``, for a replay that stops before its end.

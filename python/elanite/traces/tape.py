@@ -1,9 +1,9 @@
-"""The block of a rank, written in the order in which a recorded program made its calls.
+"""A rank's block, written in a recorded program's call order.
 
-An operation starts when the call before it has started (``irequires``), and when all operations have ended whose ends
-the program had seen before (``requires``). A receive that does not block is known only when it ends: ``reserve`` keeps
-its place in the order, and ``define`` writes it when it is known. The lines leave memory as they come; what stays is
-one entry for each receive that is open.
+An operation starts when the call before it has started (``irequires``), and when all operations have ended that the
+program had seen end before (``requires``). A non-blocking receive is known only when it ends: ``reserve`` keeps its
+place in the order, and ``define`` writes it when it is known. The lines leave memory as they come; one entry stays for
+each open receive.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Place:
-    """A place in the order of the calls of a rank, for one operation."""
+    """A place in a rank's call order, for one operation."""
 
     number: int
     starts: int | None
@@ -27,11 +27,11 @@ class Place:
     ends: tuple[int, ...]
     """The operations that must have ended."""
     later: list[int] = field(default_factory=list)
-    """Operations that wait for the start of this one, until it is defined."""
+    """Operations that wait for this one's start, until it is defined."""
 
 
 class Tape(Block):
-    """The block of a rank in the making."""
+    """A rank's block in the making."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -40,7 +40,7 @@ class Tape(Block):
         self._open: dict[int, Place] = {}
 
     def reserve(self) -> Place:
-        """The next place in the order of the calls."""
+        """The next place in call order."""
         place = Place(self._count, self._before, tuple(dict.fromkeys(self._seen)))
         self._count += 1
         self._before, self._seen = place.number, []
@@ -48,7 +48,7 @@ class Tape(Block):
         return place
 
     def define(self, place: Place, operation: str) -> int:
-        """Write the operation of a place; returns its number."""
+        """Write a place's operation; returns its number."""
         number = place.number
         self.lines.append(f"l{number}: {operation}")
         self.lines.extend(f"l{number} requires l{other}" for other in place.ends)
@@ -66,7 +66,7 @@ class Tape(Block):
         return self.define(self.reserve(), operation)
 
     def saw(self, ended: Sequence[int]) -> None:
-        """The program has seen the ends of these operations: the next one waits for them."""
+        """The program has seen these operations end: the next one waits for them."""
         self._seen += ended
 
     def taken(self) -> Iterator[str]:

@@ -1,9 +1,9 @@
-"""Several traces on one machine: the experiment of ``elanite replay`` with more than one trace.
+"""Several traces on one machine: the experiment behind ``elanite replay`` with more than one trace.
 
-The experiment has a series with a section of ``[series.traces]`` for each trace. Keys that are given are those of such
-a section: ``nodes``, ``start``, ``processes``, ``buffered``, ``class``. A trace without ``nodes`` has the nodes behind
-those of the traces before it. All else is as in an experiment file: each trace is also run alone, and links count the
-packets of each.
+The experiment has a series with a section in ``[series.traces]`` for each trace. Given keys are such a section's:
+``nodes``, ``start``, ``processes``, ``buffered``, ``class``. A trace without ``nodes`` has the nodes behind the
+previous traces' nodes. All else is as in an experiment file: each trace is also run alone, and links count each trace's
+packets.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 KEYS = ("nodes", "start", "processes", "buffered", "class")
-"""What ``--at`` gives of a trace."""
+"""A trace's keys in ``--at``."""
 
 SERIES = "traces"
-"""The series of the experiment."""
+"""The experiment's series."""
 
 
 def experiment(
@@ -39,10 +39,10 @@ def experiment(
     buffered: str | None = None,
     faults: Sequence[str] = (),
 ) -> Experiment:
-    """The experiment with these traces; ``at`` are the keys of the first of them, as inline tables without braces.
+    """The experiment with these traces; ``at`` are the first traces' keys, as inline tables without braces.
 
-    ``processes`` and ``buffered`` hold for traces without such keys of their own. Raises ``UsageError``, and
-    ``ConfigError`` if the machine has no place for a trace.
+    ``processes`` and ``buffered`` hold for traces without these keys. Raises ``UsageError``, and ``ConfigError`` if the
+    machine has no place for a trace.
     """
     if len(at) > len(traces):
         raise UsageError(f"--at is given {len(at)} times for {counted(len(traces), 'trace')}; give it once for each")
@@ -70,7 +70,7 @@ def experiment(
 
 
 def _inline(option: str, text: str, known: Sequence[str] = ()) -> dict[str, object]:
-    """The keys and values of an inline table without its braces."""
+    """The keys and values in an inline table without its braces."""
     try:
         found: dict[str, object] = tomllib.loads(f"x = {{ {text} }}")["x"]
     except tomllib.TOMLDecodeError as error:
@@ -97,6 +97,6 @@ def _next(trace: Path, free: int, processes: object) -> str:
 
 
 def _name(trace: Path, taken: Mapping[str, object]) -> str:
-    """The name of a trace in tables: that of the file, with a number if another trace has it."""
+    """A trace's name in tables: the file's name, with a number if another trace has it."""
     stem = "".join(letter if letter.isalnum() or letter in "-_" else "-" for letter in trace.stem) or "trace"
     return next(name for name in (stem, *(f"{stem}-{count}" for count in range(2, 10**6))) if name not in taken)

@@ -1,4 +1,4 @@
-"""The lines of a trace in GOAL, as the readers of other traces give them."""
+"""A GOAL trace's lines, as the readers for other traces give them."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ if TYPE_CHECKING:
 
 
 class Writing:
-    """The lines of a trace, rank by rank. ``operations`` counts what has been written."""
+    """A trace's lines, rank by rank. ``operations`` counts the written operations."""
 
     operations = 0
     notes: Sequence[str] = ()
-    """Assumptions of the translation, known when the first line is."""
+    """The translation's assumptions, known when the first line is."""
 
     def lines(self) -> Iterator[str]:
-        """The lines of the trace, with their ends."""
+        """The trace's lines, with their ends."""
         raise NotImplementedError
 
     @property
