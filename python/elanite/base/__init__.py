@@ -1,9 +1,9 @@
-"""Plain things that every other package may use, and that use none of them.
+"""Plain things that every other package may use, and that use no other package.
 
 - ``whole`` writes files, ``bounded`` reads them, ``streams`` are the standard ones.
-- ``host``: the limits of this computer. ``foreign``: libraries that read the files of users.
-- ``build`` and ``checkout``: which program computes. ``simulator``: programs of the user's own that simulate.
-- ``rows`` and ``schema``: types of rows and of JSON schemas. ``units``: quantities as texts.
-- ``seeds``: the range of first seeds.
+- ``host``: this computer's limits. ``foreign``: libraries that read users' files.
+- ``build`` and ``checkout``: the computing program. ``simulator``: the user's own simulators.
+- ``rows`` and ``schema``: types for rows and JSON schemas. ``units``: quantities as texts.
+- ``seeds``: the first seeds' range.
 - ``text`` and ``html``: numbers and tables for people.
 """

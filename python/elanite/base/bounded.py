@@ -1,9 +1,9 @@
-"""All files that Elanite reads: regular ones, of a size within bounds. No other module opens a file for reading.
+"""All files that Elanite reads: regular ones with bounded sizes. No other module opens a file for reading.
 
-The name of an input may stand for anything: a device without an end, a pipe that no process writes, a file of many
-gigabytes. So the kind and the size of a file are compared before the first byte is read, and before memory is taken.
-The file is opened without waiting, so that a pipe is refused at once; and reading ends at the bound, so that a file
-that grows, or one of the kernel without a size, is bounded too.
+An input's name may stand for anything: a device without an end, a pipe that no process writes, a file with many
+gigabytes. So a file's kind and size are checked before the first byte is read, and before memory is taken. The file is
+opened without waiting, so that a pipe is refused immediately; and reading ends at the bound, so that a growing file, or
+a kernel file without a size, is bounded too.
 
 On a command line, ``-`` in place of a file is standard input, which ends at the same bound. It is read once, so that an
 input that a command reads twice has one content. Names within files never stand for standard input.
@@ -32,13 +32,13 @@ STDIN = Path("-")
 """Standard input, where a command line names a file to read."""
 MEGABYTE = 1 << 20
 SETTINGS = 8 * MEGABYTE
-"""Most bytes of a machine or an experiment file, of a list of nodes, of a section of parameters."""
+"""Most bytes in a machine or an experiment file, a node list, or a parameter section."""
 TABLE = 64 * MEGABYTE
-"""Most bytes of a graph, a table of routes, pairs of nodes, or measured values."""
+"""Most bytes in a graph, or in a table with routes, node pairs, or measured values."""
 TRACE = 1024 * MEGABYTE
-"""Most bytes of a trace that is read into memory as a whole."""
+"""Most bytes in a trace that is read into memory as a whole."""
 SYSTEM = 16 * MEGABYTE
-"""Most bytes of a file of the kernel."""
+"""Most bytes in a kernel file."""
 
 _KINDS = (
     (stat.S_ISDIR, "a folder"),
@@ -51,17 +51,17 @@ _REMEDY = "name a regular file; the output of a command goes to a file first"
 
 
 class Irregular(OSError):
-    """A name stands for no regular file, or for too large a one; ``strerror`` says so."""
+    """A name stands for no regular file, or for too large a one; ``strerror`` has the reason."""
 
 
 def kind(path: Path) -> str | None:
-    """The kind of anything but a regular file: ``a pipe``; None of a regular file. Raises ``OSError``."""
+    """The kind of anything but a regular file: ``a pipe``; `None` for a regular file. Raises ``OSError``."""
     return _kind(path.stat().st_mode)
 
 
 @contextmanager
 def opened(path: Path | str, most: int | None = None) -> Iterator[BufferedReader]:
-    """A regular file, open for bytes; with ``most``, of at most so many. Raises ``Irregular`` and other ``OSError``."""
+    """A regular file, open for bytes; ``most`` bounds its size. Raises ``Irregular`` and other ``OSError``."""
     _regular(path, os.stat(path), most)  # noqa: PTH116 - may be a str; opening a device may have an effect
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
@@ -70,7 +70,7 @@ def opened(path: Path | str, most: int | None = None) -> Iterator[BufferedReader
 
 
 def load(path: Path | str, most: int) -> bytes:
-    """The bytes of a file. Raises ``Irregular`` and other ``OSError``."""
+    """A file's bytes. Raises ``Irregular`` and other ``OSError``."""
     with opened(path, most) as file:
         content = file.read(most + 1)
     if len(content) > most:
@@ -79,7 +79,7 @@ def load(path: Path | str, most: int) -> bytes:
 
 
 def typed(path: Path, most: int) -> bytes:
-    """The bytes of a file of the command line, or of standard input. Raises ``Irregular`` and other ``OSError``."""
+    """The bytes from a command-line file, or from standard input. Raises ``Irregular`` and other ``OSError``."""
     if path != STDIN:
         return load(path, most)
     content = _standard_input(most)
@@ -90,7 +90,7 @@ def typed(path: Path, most: int) -> bytes:
 
 @contextmanager
 def typed_file(path: Path, ending: str) -> Iterator[Path]:
-    """A file of the command line for a library that opens it; standard input is copied into a private folder.
+    """A command-line file for a library that opens it; standard input is copied into a private folder.
 
     Raises ``UsageError`` if standard input cannot be read, or is too large.
     """
@@ -105,7 +105,7 @@ def typed_file(path: Path, ending: str) -> Iterator[Path]:
 
 
 _read: list[bytes] = []
-"""What standard input had, once it was read."""
+"""Standard input's content, once it was read."""
 
 
 def _standard_input(most: int) -> bytes:
@@ -124,7 +124,7 @@ def check(path: Path, remedy: str = "", named: str = "", most: int | None = None
 
 
 def text(path: Path, most: int, remedy: str = "", named: str = "", read: Callable[[Path, int], bytes] = load) -> str:
-    """The text of a file that a user names, in UTF-8; ``typed`` as ``read`` allows standard input.
+    """The text in a user's file, in UTF-8; ``typed`` as ``read`` allows standard input.
 
     ``named`` is the option or the key that names the file. Raises ``UsageError``.
     """
@@ -142,7 +142,7 @@ def refused(
 ) -> Iterator[None]:
     """Turn an ``OSError`` within into ``error``: ``named: path: words of the system; remedy``.
 
-    Without a remedy of its own, a device or a pipe has a general one.
+    Without a specific remedy, a device or a pipe has a general one.
     """
     try:
         yield
@@ -153,22 +153,22 @@ def refused(
 
 
 def packaged(*parts: str) -> str:
-    """The text of a file of this package, by its folder and name."""
+    """The text in a package file, by its folder and name."""
     return files("elanite").joinpath(*parts).read_text(encoding="utf-8")
 
 
 def packaged_or_none(*parts: str) -> str | None:
-    """The text of a file of this package; None if there is no such file."""
+    """The text in a package file; `None` if the file does not exist."""
     return packaged(*parts) if files("elanite").joinpath(*parts).is_file() else None
 
 
 def packaged_bytes(*parts: str) -> bytes:
-    """The bytes of a file of this package."""
+    """The bytes in a package file."""
     return files("elanite").joinpath(*parts).read_bytes()
 
 
 def system(path: Path | str) -> str:
-    """The text of a file of the kernel, such as one below ``/proc``. Raises ``OSError``."""
+    """The text in a kernel file, such as one below ``/proc``. Raises ``OSError``."""
     return load(Path(path), SYSTEM).decode("utf-8", errors="replace")
 
 

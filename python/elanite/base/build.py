@@ -1,13 +1,13 @@
 """The build: which program computes the results.
 
-Two fingerprints are compiled into the simulator (``crates/provenance`` defines them). ``engine`` covers everything
-that decides the result of a point: a point of another engine is a point of another program, whatever its model
-revision. ``sources`` covers also what runs of real programs use. Comments, tests and documents enter neither.
+Two fingerprints are compiled into the simulator (``crates/provenance`` defines them). ``engine`` covers everything that
+decides a point's result: a point from another engine is a point from another program, whatever its model revision.
+``sources`` covers also the parts for runs with real programs. Comments, tests and documents are not covered.
 
-The commit is for people. In a checkout it is the present one, with a mark if tracked sources differ from it; in a
-wheel it is the commit that the wheel was built from. Git is asked once per process, and only if a text or a manifest
-names the commit. A checkout whose sources have changed since the simulator was compiled is *stale*: results then
-belong to the older sources.
+The commit is for people. In a checkout it is the present one, with a mark if tracked sources differ from it; in a wheel
+it is the commit that the wheel was built from. Git is asked once per process, and only if a text or a manifest names
+the commit. A checkout with sources that have changed since the simulator was compiled is *stale*: results then belong
+to the older sources.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 DIGITS = 12
-"""How many digits of a hash are shown."""
+"""A hash's shown digits."""
 
 UNKNOWN = "unknown"
 
@@ -39,7 +39,7 @@ _ROOT = Path(__file__).resolve().parents[3]
 
 
 class Versions(TypedDict):
-    """The entry of manifests about the build; manifests of older versions lack names."""
+    """The manifests' entry about the build; older versions' manifests lack names."""
 
     elanite: NotRequired[str]
     model: int
@@ -53,15 +53,15 @@ class Versions(TypedDict):
 
 @dataclass(frozen=True)
 class Build:
-    """The identity of a program: of this one, or of the one that has written a manifest."""
+    """A program's identity: this one's, or that of a manifest's writer."""
 
     version: str
     revision: int
     """The model revision."""
     engine: str
-    """The fingerprint of all that decides results of points; empty in manifests that do not name it."""
+    """The fingerprint over everything that decides points' results; empty in manifests that do not name it."""
     sources: str
-    """The fingerprint of all that was compiled; empty likewise."""
+    """The fingerprint over everything that was compiled; empty likewise."""
     commit: str
     """Empty if it is unknown."""
     dirty: bool
@@ -69,7 +69,7 @@ class Build:
 
     @classmethod
     def of(cls, versions: Versions) -> Build:
-        """The build that the ``versions`` of a manifest name."""
+        """The build that a manifest's ``versions`` name."""
         return cls(
             version=str(versions.get("elanite", UNKNOWN)),
             revision=versions["model"],
@@ -80,7 +80,7 @@ class Build:
         )
 
     def versions(self) -> Versions:
-        """The entry of manifests about the build."""
+        """The manifests' entry about the build."""
         return {
             "elanite": self.version,
             "model": self.revision,
@@ -91,7 +91,7 @@ class Build:
         }
 
     def facts(self) -> dict[str, str]:
-        """Names and values for the tables of pages."""
+        """Names and values for page tables."""
         return {
             "Elanite": self.version,
             "model revision": str(self.revision),
@@ -110,7 +110,7 @@ class Build:
 
 
 def grouped(builds: Iterable[Build]) -> list[tuple[Build, int]]:
-    """Builds with the number of their occurrences, the most frequent first. Builds of one engine are one."""
+    """Builds with their counts, the most frequent first. Builds with one engine are one."""
     many: Counter[tuple[str, int, str]] = Counter()
     first: dict[tuple[str, int, str], Build] = {}
     for build in builds:
@@ -121,7 +121,7 @@ def grouped(builds: Iterable[Build]) -> list[tuple[Build, int]]:
 
 
 def note(builds: Sequence[tuple[Build, int]]) -> str:
-    """A sentence that names the builds of points; empty if this build has computed all of them."""
+    """A sentence that names the points' builds; empty if this build has computed all of them."""
     if all(mine(build.versions()) for build, _ in builds):
         return ""
     named = "; ".join(
@@ -134,19 +134,19 @@ def note(builds: Sequence[tuple[Build, int]]) -> str:
 
 @cache
 def here() -> Build:
-    """The build of the running program."""
+    """The running program's build."""
     commit, dirty = _commit()
     return Build(_core.VERSION, _core.MODEL_REVISION, _core.ENGINE, _core.SOURCES, commit, dirty)
 
 
 def mine(versions: Versions) -> bool:
-    """Whether the ``versions`` of a manifest name an engine equal to that of this program."""
+    """Whether a manifest's ``versions`` name an engine equal to this program's."""
     return versions.get("engine") == _core.ENGINE and versions.get("model") == _core.MODEL_REVISION
 
 
 @cache
 def stale() -> bool:
-    """Whether the compiled simulator is older than the sources of the checkout; False for an installed package."""
+    """Whether the compiled simulator is older than the checkout's sources; False for an installed package."""
     if not (_ROOT / "crates" / "py" / "Cargo.toml").is_file():
         return False
     try:

@@ -1,7 +1,6 @@
-"""The commit of a checkout, and whether its sources differ from it.
+"""A checkout's commit, and whether its sources differ from it.
 
-The build backend loads this file by its path, before the package is built: the module imports no other one of the
-package.
+The build backend loads this file by its path, before the package is built: the module imports no other package module.
 """
 
 from __future__ import annotations
@@ -14,16 +13,16 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 SOURCES = ("Cargo.toml", "Cargo.lock", "crates", "python", "machines", "experiments")
-"""What results depend on, below the root of a checkout."""
+"""The sources of results, below a checkout's root."""
 
 _PATIENCE = 30.0
 """Seconds that git may take."""
 
 
 def state(root: Path) -> tuple[str, bool] | None:
-    """The commit of a checkout, and whether tracked sources differ from it.
+    """A checkout's commit, and whether tracked sources differ from it.
 
-    None if the folder is not the root of a checkout, or if git is missing or refuses it.
+    `None` if the folder is not a checkout's root, or if git is missing or refuses it.
     """
     if not (root / ".git").exists():  # git would find a repository around the folder
         return None

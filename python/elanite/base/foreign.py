@@ -1,12 +1,12 @@
-"""Libraries of others that read the files of users: every exception of theirs is an error with the place.
+"""Foreign libraries that read users' files: each of their exceptions becomes an error with the place.
 
-A library documents some of its exceptions on wrong input and raises others: a ``KeyError`` from a table of names, an
-``AttributeError`` of a missing element, the panic of a library in Rust, which is not even an ``Exception``. A list of
-exceptions is complete until the next damaged file. So a reader calls such a library within ``reading``, which takes
-them all and raises one error with the file, the position where it is known, the library's words and a remedy.
+A library documents some of its exceptions on wrong input and raises others: a ``KeyError`` from a name table, an
+``AttributeError`` for a missing element, a Rust library's panic, which is not even an ``Exception``. An exception list
+is complete until the next damaged file. So a reader calls such a library within ``reading``, which takes them all and
+raises one error with the file, the position where it is known, the library's words and a remedy.
 
-Errors of Elanite pass as they are. So do interrupts and exits, and the exceptions in ``passing``: those of a disk that
-is full, for example, where the same lines also write.
+Elanite's errors pass as they are. So do interrupts and exits, and the exceptions in ``passing``: a full disk's, for
+example, where the same lines also write.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 _PANIC = "PanicException"
-"""The exception of libraries in Rust, which cannot be imported: it belongs to no module."""
+"""The exception from Rust libraries, which cannot be imported: it belongs to no module."""
 
 
 @contextmanager
@@ -32,9 +32,9 @@ def reading(
     error: Callable[[str], Exception] = UsageError,
     passing: tuple[type[BaseException], ...] = (),
 ) -> Iterator[None]:
-    """Turn any exception of the calls within into ``error``: ``place: problem: words of the library; remedy``.
+    """Turn any exception from the calls within into ``error``: ``place: problem: words of the library; remedy``.
 
-    ``place`` is a path, or a function that returns the place at the time of the exception.
+    ``place`` is a path, or a function that returns the place at the exception's time.
     """
     try:
         yield
@@ -48,7 +48,7 @@ def reading(
 
 
 def words(raised: BaseException) -> str:
-    """The message of an exception; with its type where the message alone, such as ``43``, explains nothing."""
+    """An exception's message; with its type where the message alone, such as ``43``, has no explanation."""
     if isinstance(raised, OSError) and raised.strerror:
         return raised.strerror
     text = str(raised).strip()

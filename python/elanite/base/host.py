@@ -1,8 +1,8 @@
-"""The limits of the host: memory, address space, processes and open files, the rooms that they leave, and their errors.
+"""The host's limits: memory, address space, processes and open files, the rooms that they leave, and their errors.
 
-Limits are compared with the needs of a command before it starts, since a library that finds no memory or no thread
-aborts the process. An exception of any library that still comes from a limit is recognised by the words of the system
-(``reason``), and becomes an error with the limit and a remedy.
+Limits are compared with a command's needs before it starts, since a library that finds no memory or no thread aborts
+the process. Any library's exception that still comes from a limit is recognised by the system's words (``reason``), and
+becomes an error with the limit and a remedy.
 """
 
 from __future__ import annotations
@@ -19,24 +19,24 @@ from elanite.errors import ElaniteError, UsageError
 MEGABYTE = 1_000_000
 LEAST_ADDRESSES = 1_000 * MEGABYTE
 THREAD_ADDRESSES = 200 * MEGABYTE
-"""Bytes of address space of a command, and for each processor, whose threads reserve more than they use: 1,146 MB were
+"""A command's address space in bytes, also for each processor, since threads reserve more than they use: 1,146 MB were
 measured for ``elanite run`` on two processors."""
 WORK_ADDRESSES = 500 * MEGABYTE
-"""Bytes of address space that libraries and threads reserve after a campaign has begun."""
+"""Address space in bytes that libraries and threads reserve after a campaign has begun."""
 DRAWING_ADDRESSES = 72_000 * MEGABYTE
-"""Bytes of address space of a command that draws pictures: V8, the engine for JavaScript, reserves 69,500 MB."""
+"""Address space in bytes for a command that draws pictures: V8, the engine for JavaScript, reserves 69,500 MB."""
 LEAST_FILES = 64
-"""Open files of a command."""
+"""A command's open files."""
 LEAST_PROCESSES = 32
 THREADS = 4
-"""Processes and threads of a command, and for each processor: libraries have pools of their size. On two processors,
-12 were measured for ``elanite run`` and 16 with pictures."""
+"""A command's processes and threads, also for each processor: libraries have pools in proportion. On two processors, 12
+were measured for ``elanite run`` and 16 with pictures."""
 
 _GROUPS = Path("/sys/fs/cgroup")
 _OWN_GROUP = Path("/proc/self/cgroup")
 _MEMORY = Path("/proc/meminfo")
 _UNLIMITED = 1 << 60
-"""Version 1 of control groups writes about 2^63 for no limit."""
+"""Control groups version 1 writes about 2^63 for no limit."""
 
 _ADDRESSES = "raise the limit: ulimit -v unlimited"
 _FILES = "raise the limit: ulimit -n 1024"
@@ -45,7 +45,7 @@ _PROCESSES = "raise the limit (ulimit -u, or pids.max of the control group)"
 
 @dataclass(frozen=True)
 class Room:
-    """The free part of a resource, its limit, and a remedy."""
+    """A resource's free part, its limit, and a remedy."""
 
     left: int
     limit: str
@@ -53,7 +53,7 @@ class Room:
 
 
 def memory() -> Room | None:
-    """The memory that this process and its children may still take, by the closest limit; None if none is known."""
+    """The memory that this process and its children may still take, by the closest limit; `None` if unknown."""
     rooms = []
     if (free := available()) is not None:
         rooms.append(Room(free, "the memory of this host", "use a host with more memory"))
@@ -63,13 +63,13 @@ def memory() -> Room | None:
 
 
 def addresses() -> Room | None:
-    """The address space of a process; None without a limit."""
+    """A process's address space; `None` without a limit."""
     limit = resource.getrlimit(resource.RLIMIT_AS)[0]
     return None if limit == resource.RLIM_INFINITY else Room(limit, "the address space of a process", _ADDRESSES)
 
 
 def addresses_left() -> Room | None:
-    """The address space that this process may still take; None without a limit."""
+    """The address space that this process may still take; `None` without a limit."""
     room = addresses()
     if room is None:
         return None
@@ -78,13 +78,13 @@ def addresses_left() -> Room | None:
 
 
 def require() -> None:
-    """Raise ``UsageError`` if the limits of a process are too low for any command."""
+    """Raise ``UsageError`` if a process's limits are too low for any command."""
     room = addresses()
     if room is not None:
         needed = LEAST_ADDRESSES + THREAD_ADDRESSES * (os.cpu_count() or 1)
         if room.left < needed:
             raise UsageError(_too_low(room, needed))
-        # The allocator reserves 1 GiB at a time, unless it is told otherwise before it is loaded.
+        # The allocator reserves 1 GiB at a time, unless it is configured before it is loaded.
         os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "64MiB")
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if files != resource.RLIM_INFINITY and files < LEAST_FILES:
@@ -98,7 +98,7 @@ def require() -> None:
 
 
 def require_drawing(option: str) -> None:
-    """Raise ``UsageError`` if the limit of the address space is too low for pictures; ``option`` asks for one."""
+    """Raise ``UsageError`` if the address space limit is too low for pictures; ``option`` requests one."""
     room = addresses()
     if room is not None and room.left < DRAWING_ADDRESSES:
         raise UsageError(f"{option}: {_too_low(room, DRAWING_ADDRESSES)}")
@@ -110,7 +110,7 @@ def _too_low(room: Room, needed: int) -> str:
 
 
 def reason(raised: BaseException) -> str | None:
-    """The limit that an exception comes from, and a remedy; None if it comes from another cause."""
+    """The limit behind an exception, and a remedy; `None` if it has another cause."""
     seen: BaseException | None = raised
     while seen is not None:
         if (found := _reason(seen)) is not None:
@@ -163,11 +163,11 @@ _FIRST_VERSION = {
     "pids.max": ("pids", "pids.max"),
     "pids.current": ("pids", "pids.current"),
 }
-"""The controllers and files of version 1 of control groups, by their names in version 2."""
+"""The controllers and files in control groups version 1, by their version 2 names."""
 
 
 def group_left(most: str, now: str) -> int | None:
-    """The rest of a limit in the control group of this process, and in those around it, of both versions."""
+    """The rest of a limit in this process's control group, and in those around it, for both versions."""
     try:
         lines = bounded.system(_OWN_GROUP).splitlines()
     except OSError:
@@ -189,13 +189,13 @@ def group_left(most: str, now: str) -> int | None:
                 if text != "max" and int(text) < _UNLIMITED:
                     left.append(int(text) - int(bounded.system(folder / used)))
             except (OSError, ValueError):
-                pass  # the root of all groups has no limits
+                pass  # the root group has no limits
             folder = folder.parent
     return min(left, default=None)
 
 
 def processes() -> int | None:
-    """How many more processes and threads may be started; the limit of a user does not hold for the superuser."""
+    """The count of further processes and threads; a user's limit does not hold for the superuser."""
     found = [left] if (left := group_left("pids.max", "pids.current")) is not None else []
     limit = resource.getrlimit(resource.RLIMIT_NPROC)[0]
     user = os.getuid()
@@ -205,7 +205,7 @@ def processes() -> int | None:
 
 
 def _threads(user: int) -> int:
-    """The processes and threads of a user."""
+    """A user's processes and threads."""
     count = 0
     for entry in Path("/proc").iterdir():
         try:

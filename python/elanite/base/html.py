@@ -1,6 +1,6 @@
 """HTML representations for notebooks: a line that names the thing, and short tables, the long ones folded.
 
-A cell shows a few lines. What is behind is there to be asked for, as data frames and charts. ``embedded`` is for pages.
+A cell shows a few lines. The data behind it are available as data frames and charts. ``embedded`` is for pages.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ def block(title: str, *parts: str) -> str:
 
 
 def line(text: str) -> str:
-    """A line of text."""
+    """A text line."""
     return f"<div>{escape(text)}</div>"
 
 
@@ -36,7 +36,7 @@ def folded(summary: str, content: str) -> str:
 
 
 def embedded(value: object) -> str:
-    """A value as JSON that may stand inside a script element of a page."""
+    """A value as JSON that may stand inside a page's script element."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c")
 
 

@@ -1,7 +1,7 @@
-"""Rows of tables and texts of JSON as typed dictionaries.
+"""Table rows and JSON texts as typed dictionaries.
 
-A table's rows are dictionaries of any values to a type checker. A ``TypedDict`` names their columns and the types of
-these; the functions compare its keys with the columns, so that a row lacks none.
+To a type checker, a table's rows are dictionaries with any values. A ``TypedDict`` names their columns and types; the
+functions compare its keys with the columns, so that rows are complete.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Row = TypeVar("Row")
 
 
 def rows(table: pl.DataFrame, shape: type[Row]) -> list[Row]:
-    """All rows; ``shape`` is a ``TypedDict``. Raises ``KeyError`` if the table lacks one of its columns."""
+    """All rows; ``shape`` is a ``TypedDict``. Raises ``KeyError`` if the table lacks a column."""
     missing = shape.__annotations__.keys() - set(table.columns)
     if missing:
         raise KeyError(f"a table has no column {', '.join(sorted(missing))}")
@@ -24,12 +24,12 @@ def rows(table: pl.DataFrame, shape: type[Row]) -> list[Row]:
 
 
 def first(table: pl.DataFrame, shape: type[Row]) -> Row:
-    """The first row of a table that has one."""
+    """A table's first row, which must exist."""
     return rows(table.head(1), shape)[0]
 
 
 def section(value: object) -> Mapping[str, object]:
-    """A value that is known to be a table of JSON or TOML. Raises ``TypeError`` if it is another."""
+    """A value that is known to be a JSON or TOML table. Raises ``TypeError`` if it is another."""
     if not isinstance(value, Mapping):
         raise TypeError(f"a table is needed, not {value!r}")
     return value

@@ -1,4 +1,4 @@
-"""JSON schemas of files, as far as lists of keys need them."""
+"""JSON schemas for files, as far as key lists need them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Entry = TypedDict(
     },
     total=False,
 )
-"""A schema, or the schema of a key."""
+"""A schema, or a key's schema."""
 
 
 def resolved(entry: Entry, schema: Entry) -> Entry:

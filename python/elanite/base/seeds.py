@@ -1,4 +1,4 @@
-"""The seeds of the random numbers of a run: the commands and the plans share their default and their range.
+"""The seeds for a run's random numbers: the commands and the plans share their default and their range.
 
 The module imports nothing else, because the command line needs the default for its help.
 """
@@ -6,7 +6,7 @@ The module imports nothing else, because the command line needs the default for 
 from __future__ import annotations
 
 FIRST_SEED = 1
-"""The default of the first seed."""
+"""The default first seed."""
 
 MOST_SEED = 2**63
 """The largest first seed: several seeds count up from it."""

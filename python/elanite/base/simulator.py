@@ -1,9 +1,9 @@
-"""Simulators of the user's own: programs in Rust that bring further kinds of topologies, sources or policies.
+"""The user's own simulators: Rust programs with further kinds of topologies, sources or policies.
 
 ``ELANITE_SIMULATOR=PROGRAM`` names such a program (``crates/experiment/src/program.rs``). The calls that read machine
 and experiment files or simulate go to the program, each as one process; everything else is the module ``_core`` as it
-is. So commands, the store and figures know nothing of simulators. The fingerprint of the engine covers the file of the
-program: points of another build of the program are points of another engine.
+is. So commands, the store and figures are independent of simulators. The engine's fingerprint covers the program's
+file: points from another program build are points from another engine.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def module() -> ModuleType:
 
 
 class Answer(TypedDict, total=False):
-    """The answer of the program: a result, or the exception that ``_core`` raises in its place."""
+    """The program's answer: a result, or the exception that ``_core`` raises in its place."""
 
     ok: Any
     config: tuple[str, str]
@@ -93,11 +93,11 @@ class _Simulator(ModuleType):
         return columns
 
     def _engine(self, core: str) -> str:
-        """The fingerprint of the engine of which the core has this one."""
+        """The fingerprint for the engine from the core's fingerprint."""
         return hashlib.sha256(core.encode() + self._content).hexdigest()[: len(core)]
 
     def _call(self, name: str, *arguments: object, cancel: Cancel | None = None) -> Any:
-        """The result of a call. Its failure is the exception that ``_core`` raises for it."""
+        """A call's result. Its failure is the exception that ``_core`` raises for it."""
         if not self._is_checked:
             self._is_checked = True
             revision, own = self._answer("revision", (), None).get("ok"), self._core.MODEL_REVISION
@@ -131,7 +131,7 @@ class _Simulator(ModuleType):
 
 
 def _ended(process: subprocess.Popen[str], arguments: str, cancel: Cancel | None) -> tuple[str, str]:
-    """Standard output and standard error of a process that has ended, unless the flag is set before."""
+    """An ended process's standard output and standard error, unless the flag is set before."""
     remaining: str | None = arguments
     while True:
         try:

@@ -1,14 +1,14 @@
-"""Standard input, output and error: closed ones, alphabets that lack signs, and control characters of foreign text.
+"""Standard input, output and error: closed ones, alphabets that lack signs, and control characters in foreign text.
 
 A program may be started with closed descriptors (``2>&-``). The next file that it opens then has their number, and
-would receive what is written for people. So the null device takes their place, first of all. Standard output is
-opened for reading only, so that writing to it is an error, as it is for other programs: data would be lost.
+would receive the output for people. So the null device takes their place, first of all. Standard output is opened for
+reading only, so that writing to it is an error, as it is for other programs: data would be lost.
 
 A locale whose alphabet lacks a sign does not end a command: the sign is replaced.
 
-Names in files of users, and messages of libraries about them, may contain control characters, which make a terminal
-change its title, its colours, or text that stands there already. ``shown`` replaces them by the symbols that Unicode
-has for them, as the simulator does in its errors.
+Names in users' files, and libraries' messages about them, may contain control characters, which make a terminal change
+its title, its colours, or text that stands there already. ``shown`` replaces them by the symbols that Unicode has for
+them, as the simulator does in its errors.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ import os
 import sys
 
 _OTHERS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f\u061c\u2028\u2029"
-"""Characters that change the direction of text, or end a line."""
+"""Characters that change the text direction, or end a line."""
 _SYMBOLS = {code: 0x2400 + code for code in range(0x20) if chr(code) not in "\n\t"}
 _SYMBOLS |= {0x7F: 0x2421} | dict.fromkeys((*range(0x80, 0xA0), *map(ord, _OTHERS)), 0xFFFD)
 
 
 def shown(text: str) -> str:
-    """The text with symbols in place of control characters, except for ends of lines and tabulators."""
+    """The text with symbols in place of control characters, except for line ends and tabulators."""
     return text.translate(_SYMBOLS)
 
 
@@ -51,5 +51,5 @@ def settle() -> None:
 
 
 def discard_output() -> None:
-    """Let what is left for standard output go nowhere."""
+    """Discard the remaining standard output."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)

@@ -20,20 +20,20 @@ def number(value: float, more: int = 0) -> str:
 
 
 def distinct(one: float, other: float) -> tuple[str, str]:
-    """Two figures, with as many digits as tell them apart if they differ."""
+    """Two figures, with enough digits to distinguish them if they differ."""
     more = digits_apart(one, other)
     return number(one, more), number(other, more)
 
 
 def digits_apart(one: float, other: float) -> int:
-    """The digits more than usual that tell two figures apart; none if they are equal."""
+    """The extra digits that distinguish two figures; 0 if they are equal."""
     if one == other:
         return 0
     return next((more for more in range(12) if number(one, more) != number(other, more)), 12)
 
 
 def with_half(mean: float, half: float) -> str:
-    """A mean and half the width of its interval, if this half is not zero as written."""
+    """A mean and half its interval's width, if this half is not zero as written."""
     return number(mean) if number(half) == "0" else f"{number(mean)} ± {number(half)}"
 
 
@@ -70,14 +70,14 @@ def ranks(numbers: Sequence[int]) -> str:
 
 
 def plain(value: object) -> str:
-    """A value of a machine or experiment file, without the signs of a programming language."""
+    """A value from a machine or experiment file, without a programming language's signs."""
     if value is None:
         return ""
     if isinstance(value, list):
         return ", ".join(plain(item) for item in value)
     if isinstance(value, str):
         lines = value.splitlines()
-        if len(lines) > 1:  # the cables of a graph
+        if len(lines) > 1:  # a graph's cables
             return f"{lines[0]} ... {lines[-1]} ({len(lines):,} lines)"
         return re.sub(r"(?<=\d )us\b", "µs", value)
     if isinstance(value, float):  # 1e-7, not 1e-07
@@ -99,13 +99,13 @@ def minus(text: str) -> str:
 
 
 def alike(value: object, text: str) -> bool:
-    """Whether a text of the command line means a value: numbers and quantities are compared as numbers."""
+    """Whether a command-line text means a value: numbers and quantities are compared as numbers."""
     size = _size(plain(value))
     return plain(value) == text or str(value) == text or (size is not None and size == _size(text))
 
 
 def _size(text: str) -> tuple[float, str] | None:
-    """A number or a quantity with its unit; None for other texts."""
+    """A number or a quantity with its unit; `None` for other texts."""
     try:
         return float(text), ""
     except ValueError:
@@ -116,7 +116,7 @@ SYMBOL = {"us": "µs", "fraction": "%", "ratio": "x"}
 """Units as people write them; other units stay as they are."""
 
 SCALE = {"fraction": 100.0}
-"""By what figures of a unit are multiplied to be figures of its symbol."""
+"""The factor from figures in a unit to figures in its symbol."""
 
 
 def symbol(unit: str) -> str:
@@ -125,7 +125,7 @@ def symbol(unit: str) -> str:
 
 
 def micro(text: str) -> str:
-    """A text with values of files, whose microseconds are ``us``, as people write it."""
+    """A text with file values (``us`` for microseconds) as people write it."""
     return re.sub(r"(?<=\d )us\b", SYMBOL["us"], text)
 
 
@@ -137,17 +137,17 @@ def quantity(value: float, unit: str, digits: int | None = None) -> str:
 
 
 WORDS = {"saturated": "queues grow"}
-"""The names of metrics for people. The state of a load may be *saturated* though no queue grows (``states``)."""
+"""Metric names for people. A load's state may be *saturated* though no queue grows (``states``)."""
 
 
 def heading(metric: str, unit: str) -> str:
-    """The heading of a column of figures: the metric in words, with its unit."""
+    """A figure column's heading: the metric in words, with its unit."""
     metric = WORDS.get(metric, metric)
     return f"{metric}, {symbol(unit)}" if unit else metric
 
 
 def estimate(mean: float, low: float, high: float, n: int, unit: str = "") -> str:
-    """A mean and half the width of its interval, without the interval if there are fewer than three values."""
+    """A mean and half its interval's width, without the interval for fewer than three values."""
     scale = SCALE.get(unit, 1.0)
     if n < FEWEST:
         return number(scale * mean)
@@ -155,10 +155,10 @@ def estimate(mean: float, low: float, high: float, n: int, unit: str = "") -> st
 
 
 YES_OR_NO = ("saturated", "deadlock")
-"""Metrics that say yes (1) or no (0); a mean of them has no interval."""
+"""Metrics for yes (1) or no (0); their mean has no interval."""
 
 FEWEST = 3
-"""Fewest values that tell an interval."""
+"""Fewest values for an interval."""
 
 
 def percent(value: float | None) -> str:
@@ -171,14 +171,14 @@ def percent(value: float | None) -> str:
 
 
 MOST_SIGNS = 240
-"""Signs of a line of a short message, if the line has a list that can be cut."""
+"""Most signs in a short message's line, if the line has a list that can be cut."""
 
 LIST = 6
-"""Items of the shortest list; fewer commas are those of a sentence."""
+"""Items in the shortest list; fewer commas belong to a sentence."""
 
 
 def brief(message: str, lines: int = 20) -> str:
-    """A message in a screenful: long lists and texts are cut, and say how much was left out."""
+    """A message in a screenful: long lists and texts are cut, with a note on the omitted part."""
     found = message.splitlines()
     shown = [_brief_line(line) for line in found[:lines]]
     if len(found) > lines:
@@ -187,7 +187,7 @@ def brief(message: str, lines: int = 20) -> str:
 
 
 def _brief_line(line: str) -> str:
-    """A line with the start of its list."""
+    """A line with its list's start."""
     items = line.split(", ")
     if len(items) < LIST:
         return line
@@ -198,6 +198,6 @@ def _brief_line(line: str) -> str:
 
 
 def digits(value: float) -> int:
-    """The decimal places of a figure with four significant digits at most."""
+    """The decimal places for a figure with four significant digits at most."""
     size = abs(value)
     return 0 if size >= 1000 else 1 if size >= 100 else 2 if size >= 1 else 3

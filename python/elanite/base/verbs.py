@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def callable_module(name: str, verb: Callable[..., object]) -> None:
-    """Make calls of a loaded module calls of a function of it, whose signature and help the module then shows."""
+    """Make a loaded module callable as one of its functions; the module then has the function's signature and help."""
 
     def signature(module: ModuleType) -> object:
         del module

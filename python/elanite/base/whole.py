@@ -1,14 +1,14 @@
 """All files that Elanite writes: as a whole or not at all. No other module opens a file for writing.
 
-A file is written aside, in the folder of its target, and renamed. So a reader never sees half of it, and a full disk
-leaves the file that was there. The name aside is random, and the file must be new (``O_EXCL``): where several users
-may write a folder, none of them can guess the name, or lead it elsewhere by a link.
+A file is written aside, in its target's folder, and renamed. So a reader never sees half a file, and a full disk leaves
+the old file. The name aside is random, and the file must be new (``O_EXCL``): where several users may write a folder,
+no user can guess the name, or redirect it by a link.
 
-A name stands for what the system has there:
+A name stands for the object that the system has there:
 
 - a symbolic link is followed, so that its target has the new content and the link stays;
 - a device or a pipe is written to, and stays (``--svg /dev/stdout``, ``--record >(gzip > x.gz)``);
-- an open file of this process (``/dev/stdout``, ``/dev/fd/3``) is written to at its position.
+- an open file in this process (``/dev/stdout``, ``/dev/fd/3``) is written to at its position.
 
 Errors name the file that was asked for.
 """
@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
 _OPEN_FILE = re.compile(r"/proc/(?:self|\d+)(?:/task/\d+)?/fd/(\d+)")
 PROBE = b"\0" * 65536
-"""A file that finds no room tells that a disk is full."""
+"""A file that finds no room shows a full disk."""
 _LINKS = 40
 """Most links that are followed, as in the kernel."""
 _LONGEST = 32
-"""Most letters of the ending of a name that its name aside has, too."""
+"""Most letters in a name's suffix that its name aside has, too."""
 
 
 def write(path: Path, content: str | bytes, error: Callable[[str], Exception] = ElaniteError) -> None:
@@ -57,8 +57,8 @@ def writing(path: Path) -> Iterator[BinaryIO]:
 def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> Iterator[Path]:
     """A new, empty file to be written within, which becomes ``path`` at the end unless an exception leaves the block.
 
-    The folder of ``path`` is made. Libraries that write files themselves get the path of the new file, which has the
-    ending of ``path``. Raises ``error`` with the name of ``path`` for every ``OSError``.
+    The folder for ``path`` is made. Libraries that write files themselves get the new file's path, which has the suffix
+    of ``path``. Raises ``error`` with the name of ``path`` for every ``OSError``.
     """
     with _named(path, error):
         if _special(path):
@@ -86,7 +86,7 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
 
 
 def prepare(path: Path, error: Callable[[str], Exception] = ElaniteError) -> None:
-    """Make the folder of a file that is to be written later. Raises ``error`` if it could not be written now."""
+    """Make the folder for a file that is to be written later. Raises ``error`` if it could not be written now."""
     with _named(path, error):
         if _special(path):
             if not os.access(path, os.W_OK):
@@ -132,7 +132,7 @@ def new(path: Path, content: str | bytes, *, durable: bool = False) -> None:
 
 
 def fill(path: Path, content: str | bytes | Iterable[str]) -> None:
-    """Write a file of one's own in its place: one that ``replacing`` has made, or a private one. Raises ``OSError``."""
+    """Write a private file in its place, such as one that ``replacing`` has made. Raises ``OSError``."""
     with path.open("wb") as file:
         parts = [content] if isinstance(content, str | bytes) else content
         file.writelines(_bytes(part) for part in parts)
@@ -157,7 +157,7 @@ def _named(path: Path, error: Callable[[str], Exception]) -> Iterator[None]:
         yield
     except BrokenPipeError:
         if _descriptor(path) is not None:
-            raise  # the reader of standard output has left, which is no error
+            raise  # the reader of standard output has left, which is not an error
         raise error(f"{path} cannot be written: its reader has left") from None
     except OSError as raised:
         raise error(f"{path} cannot be written: {raised.strerror or raised}") from raised
@@ -181,7 +181,7 @@ def _target(path: Path) -> Path:
 
 
 def _descriptor(path: Path) -> int | None:
-    """The descriptor of this process that a name such as ``/dev/stdout`` stands for."""
+    """The descriptor in this process for a name such as ``/dev/stdout``."""
     for _ in range(_LINKS):
         place = _OPEN_FILE.fullmatch(f"{os.path.realpath(path.parent)}/{path.name}")
         if place and os.path.realpath(path.parent).startswith(os.path.realpath("/proc/self")):

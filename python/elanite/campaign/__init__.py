@@ -1,11 +1,11 @@
 """The campaign: simulate the points that the store does not hold yet, on all cores or on an engine.
 
 A point that another build has computed counts as missing: its program was another one, even if the model revision is
-the same. It is simulated once more in a campaign, whoever has put it into the store, and replaces what is there.
+the same. A campaign simulates it again, whatever its origin, and replaces the old one.
 
 Points are independent and a simulation releases the interpreter, so threads are enough for one machine. With an
-executor of an engine (``engines.py``), batches of about half a minute of work run wherever the engine has a worker.
-``driver.py`` hands the work out in both cases, and says what happens when points fail, workers die, or the user
+engine's executor (``engines.py``), batches with about half a minute's work run wherever the engine has a worker.
+``driver.py`` hands the work out in both cases, and handles the cases when points fail, workers die, or the user
 interrupts.
 """
 
@@ -52,27 +52,27 @@ def run(
     shard: str | None = None,
     ended: Callable[[Plan, Spent], None] | None = None,
 ) -> Outcome:
-    """Simulate the missing points of the plans, ``jobs`` points at the same time (by default one for each core).
+    """Simulate the plans' missing points, ``jobs`` points at the same time (by default one for each core).
 
-    With an ``executor``, batches of points go to its workers; ``jobs`` is then the number of the workers. ``max_cost``
-    is in CPU-hours: ``UsageError`` if the estimate of the missing points is higher. ``shard`` is as in ``shards``.
-    With ``ended``, plans are taken in order, and it is called for each plan as soon as all points of the plan have
-    ended, with what those that were simulated took.
-    Raises ``StoreError`` if the store cannot be written, and ``EngineError`` if the engine fails as a whole.
+    With an ``executor``, point batches go to its workers; ``jobs`` is then the worker count. ``max_cost`` is in
+    CPU-hours: ``UsageError`` if the missing points' estimate is higher. ``shard`` is as in ``shards``. With ``ended``,
+    plans are taken in order, and it is called for each plan as soon as all the plan's points have ended, with the cost
+    of the simulated ones. Raises ``StoreError`` if the store cannot be written, and ``EngineError`` if the engine fails
+    as a whole.
     """
     planned = _planned(plans, shard)
     outcome = Outcome(total=len(planned))
     missing = [point for identity, (_, point) in planned.items() if store.current(identity) is None]
     others = [point for point in missing if store.get(point.id) is not None]
     outcome.others = store.builds(point.id for point in others)
-    # A store that lacks nothing may be read-only.
+    # A complete store may be read-only.
     if missing:
         try:
             store.prepare()
         except StoreError:
             if len(others) < len(missing):
                 raise
-            missing = []  # all are there, and cannot be replaced: who shows them names their builds
+            missing = []  # all are there, and cannot be replaced: the output names their builds
     else:
         store.clean()
     outcome.reused = len(planned) - len(missing)
@@ -101,14 +101,14 @@ def run(
                 groups = [[point for point in group if point.id not in fit.refused] for group in groups]
             driver.threads(groups) if executor is None else driver.engine(groups, executor)
             if outcome.deaths:
-                store.clean()  # what workers had half-written
+                store.clean()  # workers' partial files
     finally:
         observer.stop()
     return outcome
 
 
 class _InOrder(Observer):
-    """Tells another observer all that it is told, and somebody of each plan whose last point has ended."""
+    """Passes all reports on to another observer, and notifies a listener of each plan whose last point has ended."""
 
     def __init__(
         self,
@@ -122,7 +122,7 @@ class _InOrder(Observer):
         self._observer = observer
         self._outcome = outcome
         self._ended = ended
-        # Plans may share points, so that a point is missing in several of them.
+        # Plans may share points, so that a point is missing in several plans.
         self._open = [(plan, {point.id for point in plan.points} & left) for plan in plans]
 
     def start(self, total: int, done: int) -> None:
@@ -155,7 +155,7 @@ class _InOrder(Observer):
 
 
 def _planned(plans: Sequence[Plan], shard: str | None) -> dict[str, tuple[Plan, Point]]:
-    """The points of the plans, each once, or those of them that belong to a shard."""
+    """The plans' points, each once, or those that belong to a shard."""
     planned: dict[str, tuple[Plan, Point]] = {}
     for plan in plans:
         for point in plan.points:

@@ -1,8 +1,8 @@
-"""Batches: points that a worker simulates one after the other, about half a minute of work.
+"""Batches: points that a worker simulates one after the other, about half a minute's work.
 
-A batch costs an engine some milliseconds, whatever it holds, and is what a dead worker loses at most (finished points
-stay in the store). So batches are neither short nor long. Long points come first, so that no worker begins a long one
-when the others have finished. A campaign with little work has smaller batches, so that every worker gets some.
+A batch costs an engine some milliseconds, regardless of its content, and is a dead worker's greatest loss (finished
+points stay in the store). So batches are neither short nor long. Long points come first, so that no worker begins a
+long one when the others have finished. A campaign with little work has smaller batches, so that every worker gets some.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Point
 
 SECONDS = 30.0
-"""Processor seconds of a batch, by the estimate; a longer point is a batch of its own."""
+"""Estimated processor seconds per batch; a longer point is a batch by itself."""
 
 MOST = 200
-"""Most points of a batch; a point is about 10 KB of text."""
+"""Most points per batch; a point is about 10 KB of text."""
 
 _EACH = 4
 """Batches that every worker gets at least, if there are enough points."""

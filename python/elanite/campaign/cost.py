@@ -1,17 +1,17 @@
-"""The cost of points: processor seconds, estimated from points that were simulated before.
+"""Point costs: processor seconds, estimated from points that were simulated before.
 
-The estimate of a point is the time that the same point took, else it comes from the points of its series, of its
-experiment, or of its kind of benchmark, whichever is known first. Time is in proportion to the simulated time, and to
-the nodes that send. The simulated time of jobs is that of warm-up and window, unless the window doubles until a load is
-precise enough; collective operations take a time for each repeat after the warm-up. These two factors, processor time
-over simulated time and simulated time over window or repeats, are known by series (``Rate``), so that overrides of
-windows, repeats and ``run.precision`` move the estimate. Replayed patterns take a time for each byte of their messages.
-Other benchmarks run until they have finished.
+A point's estimate is the time that the same point took, else it comes from the points in its series, its experiment, or
+its benchmark kind, whichever is known first. Time is in proportion to the simulated time, and to the sending nodes. The
+simulated time of jobs is their warm-up and window, unless the window doubles until a load is precise enough; collective
+operations take a time for each repeat after the warm-up. These two factors, processor time over simulated time and
+simulated time over window or repeats, are known by series (``Rate``), so that overrides for windows, repeats and
+``run.precision`` move the estimate. Replayed patterns take a time for each byte in their messages. Other benchmarks run
+until they have finished.
 
-What is known is a shipped table (``data/costs.json``, made by ``benches/costs.py``), and what the store holds: a series
-of the store replaces the shipped one. Of a large store a sample is read. Estimates of whole experiments are within a
-factor of 1.5 on the machine that made the table, and processors differ. The order of the work, the sizes of the
-batches, the time that is told and ``--max-cost`` depend on them; results do not.
+Known costs come from a shipped table (``data/costs.json``, made by ``benches/costs.py``), and from the store: a series
+in the store replaces the shipped one. From a large store a sample is read. Estimates for whole experiments are within a
+factor of 1.5 on the machine that made the table, and processors differ. The work order, the batch sizes, the printed
+time and ``--max-cost`` depend on them; results do not.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ if TYPE_CHECKING:
     from elanite.store.manifest import Manifest
 
 _SAMPLE = 2000
-"""Most points of a store that are read. Identities are hashes, so that the first ones in order are a random sample."""
+"""Most points read from a store. Identities are hashes, so that the first ones in order are a random sample."""
 
 
 @dataclass(frozen=True)
 class Rate:
-    """The time that points of a series, an experiment or a kind take."""
+    """The time per point in a series, an experiment or a kind."""
 
     seconds: float
-    """Processor seconds for each simulated millisecond and node of jobs or millisecond of collective operations, for
-    each MB of a trace's messages, or for each point of other benchmarks."""
+    """Processor seconds for each simulated millisecond and node in jobs or millisecond in collective operations, for
+    each MB in a trace's messages, or for each point in other benchmarks."""
     stretch: float
-    """Simulated milliseconds after the warm-up for each millisecond of the window or each repeat."""
+    """Simulated milliseconds after the warm-up for each millisecond in the window or each repeat."""
 
 
 @dataclass(frozen=True)
@@ -64,24 +64,24 @@ class Sample:
 
     @property
     def kind(self) -> str:
-        """The kind of benchmark."""
+        """The benchmark kind."""
         (kind,) = self.point["workload"]
         return str(kind)
 
 
 _IN_TIME = ("jobs", "collective")
-"""Kinds of benchmarks whose processor time is in proportion to a simulated time that is known before."""
+"""Benchmark kinds with a processor time in proportion to a simulated time that is known before."""
 
 _UNKNOWN = Rate(1.0, 1.0)
-"""The rate of a kind without any sample."""
+"""The rate for a kind without any sample."""
 
 
 @dataclass
 class CostModel:
-    """Estimates of processor seconds."""
+    """Estimated processor seconds."""
 
     points: dict[str, float] = field(default_factory=dict)
-    """Seconds of single points, by their identities."""
+    """Single points' seconds, by identity."""
     means: dict[str, Rate] = field(default_factory=dict)
     """Rates by ``experiment series``, ``experiment [kind]`` and ``kind``."""
 
@@ -92,9 +92,9 @@ class CostModel:
 
     @classmethod
     def learn(cls, store: Store) -> CostModel:
-        """The shipped estimates, refined by what the points of a store took.
+        """The shipped estimates, refined by the times of a store's points.
 
-        A calibration asks again and again: the store remembers manifests, so that only those of new points are read.
+        A calibration asks again and again: the store remembers manifests, so that only new points' manifests are read.
         """
         model = cls.shipped()
         samples: dict[str, list[Sample]] = defaultdict(list)
@@ -104,7 +104,7 @@ class CostModel:
                 continue
             model.points[identity] = manifest.cpu_seconds
             sample = sampled(manifest, manifest.data["experiment"], manifest.data["series"])
-            # Kinds stay as shipped: the store may hold nothing but short points of a kind.
+            # Kinds stay as shipped: the store may hold only short points of a kind.
             for key in _keys(sample.experiment, sample.series, sample.kind)[:2]:
                 samples[key].append(sample)
         model.means |= {key: _rate(found) for key, found in samples.items()}
@@ -124,7 +124,7 @@ class CostModel:
         return rate.seconds * _nodes(point.kind, content) * (_milliseconds(content["run"]["warm_up"]) + extent)
 
     def total(self, points: Iterable[Point]) -> float:
-        """Processor seconds of several points."""
+        """Several points' processor seconds."""
         return sum(self.seconds(point) for point in points)
 
 
@@ -135,12 +135,12 @@ def _shipped() -> Mapping[str, Rate]:
 
 
 def _keys(experiment: str, series: str, kind: str) -> tuple[str, str, str]:
-    """Where the rate of a point is looked up, in this order."""
+    """Where a point's rate is looked up, in this order."""
     return f"{experiment} {series}", f"{experiment} [{kind}]", kind
 
 
 def _nodes(kind: str, point: Content) -> float:
-    """The nodes of all jobs, or of a trace; 1 for other benchmarks."""
+    """The nodes in all jobs, or in a trace; 1 for other benchmarks."""
     if kind not in ("jobs", "trace"):
         return 1.0
     everywhere = point["machine"]["topology"]["nodes"]["value"]
@@ -151,14 +151,14 @@ def _nodes(kind: str, point: Content) -> float:
 
 
 def _extent(kind: str, point: Content) -> float:
-    """The milliseconds of the window of jobs, or the repeats of a collective operation."""
+    """The milliseconds in the jobs' window, or a collective operation's repeats."""
     if kind == "jobs":
         return _milliseconds(point["run"]["window"])
     return _repeats(section(point["workload"][kind][kind]))
 
 
 def _amount(kind: str, point: Content) -> float:
-    """The MB of messages of all nodes of a trace; 1 for a point of other kinds that last until they have finished."""
+    """The messages of all nodes in a trace, in MB; 1 for other kinds, which last until they have finished."""
     if kind != "trace":
         return 1.0
     trace, nodes = point["workload"]["trace"], _nodes(kind, point)
@@ -173,23 +173,23 @@ def _repeats(benchmark: Mapping[str, object]) -> float:
 
 @cache
 def _megabytes(text: str) -> float:
-    """A length of an experiment file in MB."""
+    """A length from an experiment file in MB."""
     return max(stated(text, "B"), 1.0) / 1e6
 
 
 @cache
 def _milliseconds(text: str) -> float:
-    """A time of an experiment file in milliseconds."""
+    """A time from an experiment file in milliseconds."""
     return stated(text, "us") / 1e3
 
 
 def sampled(manifest: Manifest, experiment: str, series: str) -> Sample:
-    """A finished point as a sample of a series."""
+    """A finished point as a sample for a series."""
     return Sample(experiment, series, manifest.data["point"], manifest.cpu_seconds, manifest.data["simulated_ps"] / 1e9)
 
 
 def _rate(samples: Sequence[Sample]) -> Rate:
-    """The rate of points of one series, or of one experiment and kind."""
+    """The rate for points in one series, or in one experiment and kind."""
     seconds = sum(one.seconds for one in samples)
     if samples[0].kind not in _IN_TIME:
         return Rate(seconds / sum(_amount(one.kind, one.point) for one in samples), 1.0)
@@ -202,8 +202,8 @@ def _rate(samples: Sequence[Sample]) -> Rate:
 def means(samples: Iterable[Sample]) -> dict[str, Rate]:
     """The shipped table.
 
-    The rate of an experiment or a kind is the mean over its series, so that a series with many points does not outweigh
-    the others.
+    The rate for an experiment or a kind is the mean over its series, so that a series with many points does not
+    outweigh the others.
     """
     series: dict[tuple[str, str, str], list[Sample]] = defaultdict(list)
     for sample in samples:

@@ -1,14 +1,14 @@
-"""The driver of a campaign: hands out batches, and takes their reports.
+"""A campaign's driver: hands out batches, and takes their reports.
 
-On threads, a batch is one point; on an engine, it is about half a minute of work, as text (``work.py``). The same loop
+On threads, a batch is one point; on an engine, it is about half a minute's work, as text (``work.py``). The same loop
 serves both. A point that fails does not stop the others. An interrupt (Ctrl-C) stops the running points, keeps the
-finished ones and says so in the outcome.
+finished ones and marks the outcome.
 
-A worker that dies loses nothing that is finished: what is left of its batch runs again, first as a whole, because most
-deaths have nothing to do with the point, then each point alone. So a point that kills its workers ends as a failure
-that names the point, and the others of its batch are simulated. An engine that fails as a whole, or cancels what nobody
-asked it to cancel, ends the campaign with an error; the same command goes on. Points that another campaign has claimed
-are waited for at the end, and taken over when their claims end.
+A dead worker's finished points stay: the remainder of its batch runs again, first as a whole, because most deaths are
+unrelated to the point, then each point alone. So a point that kills its workers ends as a failure that names the point,
+and the others in its batch are simulated. An engine that fails as a whole, or cancels work unasked, ends the campaign
+with an error; the same command resumes it. Points that another campaign has claimed are waited for at the end, and
+taken over when their claims end.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 AGAIN = 3
-"""How often the points of a batch run again after the deaths of their workers."""
+"""How often a batch's points run again after their workers' deaths."""
 
 _STOPPING = 10.0
-"""Seconds that workers get to stop after an interrupt, before the engine is told to cancel what is left."""
+"""Seconds that workers get to stop after an interrupt, before the engine cancels the remainder."""
 
 _PAUSES = (0.5, 10.0)
 """Seconds between looks at points that others have claimed: the shortest and the longest pause."""
@@ -68,9 +68,9 @@ class Driver:
         cost: Mapping[str, float],
         share: Share | None = None,
     ) -> None:
-        """``cost`` has the estimate of every point that is to be simulated, in processor seconds.
+        """``cost`` has the estimate for every point that is to be simulated, in processor seconds.
 
-        ``share`` bounds the memory of each point on threads.
+        ``share`` bounds each point's memory on threads.
         """
         self._share = share
         self._planned = planned
@@ -96,7 +96,7 @@ class Driver:
             self._failed(self._planned[identity][1], message, Exit.FAILED)
 
     def threads(self, missing: Sequence[Sequence[Point]]) -> None:
-        """Simulate points on threads of this process, group after group, the longest points of a group first."""
+        """Simulate points on this process's threads, group after group, a group's longest points first."""
         for group in missing:
             ordered = sorted(group, key=lambda point: (-self._cost[point.id], point.id))
             self._ready.extend(_Batch([point]) for point in ordered)
@@ -106,7 +106,7 @@ class Driver:
             )
 
     def engine(self, missing: Sequence[Sequence[Point]], executor: Executor) -> None:
-        """Simulate points on the workers of an engine, group after group.
+        """Simulate points on an engine's workers, group after group.
 
         Raises ``EngineError`` if the engine fails as a whole.
         """
@@ -129,9 +129,9 @@ class Driver:
 
     def _loop(self, submit: Callable[[_Batch], Future[Report | str]]) -> None:
         pause = _PAUSES[0]
-        # Threads get their next point in advance. Workers of an engine do not: the death of a worker is then the death
-        # of a batch under way, an engine need not hold a million batches, and a worker that waits some milliseconds for
-        # half a minute of work loses nothing.
+        # Threads get their next point in advance. An engine's workers do not: a worker's death then costs only the
+        # running batch, an engine need not hold a million batches, and a wait of some milliseconds for half a minute's
+        # work is negligible.
         ahead = 2 * self._workers + 2 if self._sign is None else self._workers
         self._tell()
         try:
@@ -158,7 +158,7 @@ class Driver:
             raise
 
     def _take(self, future: Future[Report | str]) -> None:
-        """Take what became of a batch."""
+        """Take a batch's result."""
         batch = self._running.pop(future)
         try:
             result = future.result()
@@ -181,7 +181,7 @@ class Driver:
             self._died(_Batch(left, batch.attempt), f"{report.worker} stopped")
 
     def _settle(self, batch: _Batch, report: Report) -> list[Point]:
-        """Count what a batch has simulated, and keep what its worker could not keep; returns what was not begun."""
+        """Count a batch's simulated points, and keep the unkept ones; returns the points that were not begun."""
         for identity, packed in report.records.items():
             records, times = work.unpacked(packed)
             work.keep(self._planned[identity][1], self._store, records, times, self._cancel, report.again)
@@ -205,7 +205,7 @@ class Driver:
         return left
 
     def _died(self, batch: _Batch, words: str) -> None:
-        """The worker of a batch died: what it had finished counts, and the rest runs again."""
+        """A batch's worker died: its finished points count, and the rest runs again."""
         self._outcome.deaths += 1
         left = []
         for point in batch.points:
@@ -224,7 +224,7 @@ class Driver:
         self._tell()
 
     def _look_elsewhere(self) -> None:
-        """Look what became of the points that others have claimed; take over those that nobody claims any more."""
+        """Check the points that others have claimed; take over those without a claim."""
         free = []
         for point in list(self._elsewhere.values()):
             if self._store.current(point.id) is not None:
@@ -269,7 +269,7 @@ class Driver:
         self._observer.state(State(self._workers, self._batches, spent.seconds, spent.estimated, left, elapsed))
 
     def _stop(self) -> None:
-        """Stop what runs, and count what has finished."""
+        """Stop the running points, and count the finished ones."""
         self._cancel.set()
         self._ready.clear()
         if self._sign is not None:
@@ -279,11 +279,11 @@ class Driver:
             if future.cancel() or not future.done() or future.cancelled() or future.exception() is not None:
                 continue
             result = future.result()
-            with suppress(ElaniteError):  # the disk is full, for example: what is not kept is simulated again
+            with suppress(ElaniteError):  # the disk is full, for example: unkept points are simulated again
                 self._settle(batch, Report.read(result) if isinstance(result, str) else result)
 
 
 def _words(error: BaseException) -> str:
-    """An exception in one line; the texts of some engines are long."""
+    """An exception in one line; some engines' texts are long."""
     first = str(error).strip().partition("\n")[0]
     return f"{type(error).__name__}: {first}" if first else type(error).__name__

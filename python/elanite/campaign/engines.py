@@ -1,4 +1,4 @@
-"""Engines: who runs the batches of a campaign. Each is a package that people use already; none is made here.
+"""Engines, which run a campaign's batches. Each is an existing package.
 
     threads          threads of this process
     processes        processes of this host, without a port (``pool.py``)
@@ -7,16 +7,16 @@
     mpi              the other processes of an MPI job: mpiexec -n 65 elanite run ... --executor mpi
     module:factory   any function without arguments that returns a ``concurrent.futures.Executor``
 
-An engine is opened as a context manager and gives an executor. The driver needs little of it: ``submit`` of a function
-with one text, futures that end, and exceptions for workers that die. What the engines do beyond that:
+An engine is opened as a context manager and gives an executor. The driver's needs are small: ``submit`` of a function
+with one text, futures that end, and exceptions for workers that die. Engines' further behaviour:
 
 Dask restarts workers that die (the nanny) and hands out their tasks again, four times
 (``distributed.scheduler.allowed-failures``) before the driver counts one death. executorlib notices within 30 s that a
-job of a batch system has ended without a result. An MPI job dies as a whole with any of its processes; start it again.
-A ``ProcessPoolExecutor`` breaks as a whole, too.
+batch system's job has ended without a result. An MPI job dies as a whole with any of its processes; start it again. A
+``ProcessPoolExecutor`` breaks as a whole, too.
 
-A scheduler runs code for everyone who reaches its port. Elanite therefore starts none. It connects to a scheduler of
-the user, with TLS where the user names the files (``--tls``), and warns where nothing identifies the clients.
+A scheduler runs code for everyone with access to its port. Elanite therefore starts none. It connects to the user's
+scheduler, with TLS where the user names the files (``--tls``), and warns where clients are not identified.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 NAMES = ("threads", "processes", "dask", "slurm", "flux", "mpi")
 
 Tls = tuple[Path, Path, Path]
-"""The files of TLS for a client: the certificate of the authority, and the client's certificate and key."""
+"""A client's TLS files: the authority's certificate, and the client's certificate and key."""
 
 _WAIT = 30.0
 """Seconds in which a scheduler must answer."""
@@ -53,9 +53,9 @@ class Engine:
     """An opened engine."""
 
     executor: Executor | None
-    """None: threads of this process."""
+    """`None`: this process's threads."""
     workers: int | None
-    """How many points it simulates at the same time; None: as many as there are cores."""
+    """Points that it simulates at the same time; `None`: the core count."""
 
 
 @contextmanager
@@ -112,7 +112,7 @@ def _dask(workers: int | None, scheduler: str, tls: Tls | None, warn: Callable[[
         from distributed.security import Security
     except ImportError as error:
         raise _lacks("dask", "distributed") from error
-    # Workers that die and schedulers that are lost are told by the campaign; Dask would add tracebacks.
+    # The campaign reports dead workers and lost schedulers; Dask would add tracebacks.
     for logger in [name for name in logging.root.manager.loggerDict if name.partition(".")[0] == "distributed"]:
         logging.getLogger(logger).setLevel(logging.CRITICAL)
     if not scheduler.startswith("tls://"):
@@ -170,7 +170,7 @@ def _batch_system(name: str, workers: int | None, folder: Path) -> Iterator[Engi
 
 
 _JOBS = 16
-"""How many jobs of a batch system are taken to run at the same time unless --workers says so."""
+"""The assumed count of batch system jobs that run at the same time without --workers."""
 
 
 @contextmanager
@@ -185,7 +185,7 @@ def _mpi() -> Iterator[Engine]:
             "--executor mpi needs at least two processes, of which one hands out the work:"
             " mpiexec -n 5 elanite run ... --executor mpi"
         )
-    # Its types say that it gives itself.
+    # By its types it returns itself.
     communicator: AbstractContextManager[object] = MPICommExecutor()
     with communicator as executor:
         if isinstance(executor, MPIPoolExecutor):

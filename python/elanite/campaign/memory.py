@@ -1,9 +1,8 @@
-"""The memory of points: estimated before the first one is simulated, and compared with the memory of the host.
+"""Point memory: estimated before the first one is simulated, and compared with the host's memory.
 
-The memory of a point is that of its network, before all: a share for each node (adapter, host, counters), and one for
-each link (buffers, channels, the rows of the results). The two figures were fitted to the resident memory of uniform
-traffic at 60 MB/s, 20 us long, on quaternary trees, tori and dragonflies of 64 to 65,536 nodes with the adapters of the
-es40-qsnet:
+A point's memory is mainly its network's: a share for each node (adapter, host, counters), and one for each link
+(buffers, channels, the results' rows). The two figures were fitted to the resident memory under uniform traffic at 60
+MB/s, 20 us long, on quaternary trees, tori and dragonflies with 64 to 65,536 nodes and the es40-qsnet's adapters:
 
 | network | nodes | links of a node | measured, MB | estimate, MB |
 |---|---|---|---|---|
@@ -20,11 +19,11 @@ es40-qsnet:
 | | 5,256 | 4.8 | 147 | 137 |
 | | 66,048 | 2.7 | 612 | 655 |
 
-Both are of the whole process, with the interpreter and its libraries; ``tests/test_memory.py`` measures again. Queues
+Both cover the whole process, with the interpreter and its libraries; ``tests/test_memory.py`` measures again. Queues
 that grow, where more is offered than a network carries, come on top: ``run.max_memory`` bounds them.
 
-``fitted`` takes as many points at a time as there is room for. A point that needs more than all of the room fails
-alone, with the limit and a remedy, and the others are simulated.
+``fitted`` takes as many points at a time as there is room for. A point that needs more than the whole room fails alone,
+with the limit and a remedy, and the others are simulated.
 """
 
 from __future__ import annotations
@@ -44,27 +43,27 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Point
 
 PROCESS = 85_000_000
-"""Bytes of a command without points."""
+"""A command's bytes without points."""
 NODE = 7_000
-"""Bytes of a node with its adapter."""
+"""Bytes per node with its adapter."""
 LINK = 600
-"""Bytes of a link in one direction."""
+"""Bytes per link and direction."""
 OVERHEAD = 1.5
-"""The resident memory of a process for each byte that a simulation allocates: 5.77 GB were measured for 4 GB."""
+"""A process's resident memory for each byte that a simulation allocates: 5.77 GB were measured for 4 GB."""
 
 
 @dataclass(frozen=True)
 class Share:
-    """The part of the room for one point."""
+    """One point's part of the room."""
 
     bytes: int
-    """Most bytes that the simulation of the point may allocate: queues grow where more is offered than is carried."""
+    """Most bytes that the point's simulation may allocate: queues grow where more is offered than is carried."""
     words: str
     """The limit and a remedy, for a point that would need more."""
 
     @classmethod
     def of(cls, room: Room, jobs: int) -> Share:
-        """The part of one of ``jobs`` points."""
+        """The share for one of ``jobs`` points."""
         more = f"--jobs 1 gives a point all of it; {room.remedy}" if jobs > 1 else room.remedy
         each = int(room.left / jobs / OVERHEAD)
         return cls(each, f"{_mb(room.left)} are left for {counted(jobs, 'point')} at a time: {room.limit}; {more}")
@@ -79,20 +78,20 @@ class Fitted:
     refused: dict[str, str]
     """Why a point cannot be simulated here, by its identity."""
     share: Share | None
-    """The memory that each of them may take; None if it is unknown."""
+    """The memory that each point may take; `None` if it is unknown."""
     line: str
     """Why fewer points are simulated at a time than were asked for; empty if as many are."""
 
 
 def of_point(point: Point) -> int:
-    """The bytes that a point needs beside those of the process."""
+    """The bytes that a point needs beside the process's."""
     machine = json.loads(point.json)["machine"]
     rails = machine.get("rails", {}).get("count", {}).get("value", 1)
     return int(NODE * machine["topology"]["nodes"]["value"] * rails + LINK * _core.links(point.json))
 
 
 def fitted(points: Sequence[Point], jobs: int, room: Room | None = None) -> Fitted:
-    """How many of the points may run at the same time, at most ``jobs``, in the room of this process by default."""
+    """The count of points that may run at the same time, at most ``jobs``, by default in this process's room."""
     room = room or _room()
     if room is None:
         return Fitted(jobs, {}, None, "")
@@ -115,7 +114,7 @@ def fitted(points: Sequence[Point], jobs: int, room: Room | None = None) -> Fitt
 
 
 def _room() -> Room | None:
-    """The closest limit of the memory that this process may still take."""
+    """The closest limit for the memory that this process may still take."""
     rooms = [room for room in (host.memory(), host.addresses_left()) if room is not None]
     return min(rooms, key=lambda room: room.left, default=None)
 

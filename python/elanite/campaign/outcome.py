@@ -1,4 +1,4 @@
-"""What a campaign tells: while it runs, to its observer; at the end, as its outcome."""
+"""A campaign's reports: to its observer while it runs, and its outcome at the end."""
 
 from __future__ import annotations
 
@@ -16,45 +16,45 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class State:
-    """How far a campaign is, in processor seconds of the points that were to be simulated."""
+    """A campaign's progress, in processor seconds of the points that were to be simulated."""
 
     workers: int
     batches: int
     """Batches that are done."""
     spent: float
-    """What the finished points took."""
+    """The finished points' cost."""
     estimated: float
-    """What the finished points would have taken by the estimate."""
+    """The finished points' estimated cost."""
     left: float
-    """The estimate of the others."""
+    """The others' estimated cost."""
     elapsed: float
     """Seconds since the start."""
 
     @property
     def processor_left(self) -> float:
-        """Processor seconds that are left: the estimate, corrected by what the finished points took."""
+        """Remaining processor seconds: the estimate, corrected by the finished points' cost."""
         return self.left * self.spent / self.estimated if self.estimated else self.left
 
     @property
     def seconds_left(self) -> float:
-        """Seconds that are left: what has passed, by the share of the estimate that is done."""
+        """Remaining seconds: the elapsed time, scaled by the finished share of the estimate."""
         return self.left * self.elapsed / self.estimated if self.estimated else self.left / self.workers
 
 
 class Observer:
-    """Receives reports on the progress of a campaign. An observer inherits this class, which ignores all of them."""
+    """Receives reports on a campaign's progress. An observer inherits this class, which ignores all reports."""
 
     def start(self, total: int, done: int) -> None:
-        """Called once: how many points there are, and how many of them are finished already."""
+        """Called once: the point count, and the count of points that are finished already."""
 
     def note(self, line: str) -> None:
         """Called with a line about how the campaign runs."""
 
     def others(self, builds: Sequence[tuple[Build, int]]) -> None:
-        """Called before ``start`` if the store has points of other builds, which are simulated again."""
+        """Called before ``start`` if the store has other builds' points, which are simulated again."""
 
     def point(self, point: Point, failure: Failure | None) -> None:
-        """Called after each point, with its failure, if any; on an engine, when the batch of the point has ended."""
+        """Called after each point, with its failure, if any; on an engine, when the point's batch has ended."""
 
     def state(self, state: State) -> None:
         """Called before the first batch and after each batch."""
@@ -76,13 +76,13 @@ class Failure:
 
 @dataclass
 class Spent:
-    """What the points of one experiment took."""
+    """One experiment's cost."""
 
     points: int = 0
     seconds: float = 0.0
     """Processor seconds."""
     estimated: float = 0.0
-    """The estimate of the processor seconds."""
+    """The estimated processor seconds."""
 
 
 @dataclass
@@ -94,15 +94,15 @@ class Outcome:
     """Points that the store had, also those that another campaign has simulated in the meantime."""
     simulated: int = 0
     damaged: int = 0
-    """Number of damaged folders in the store that were simulated again and replaced."""
+    """The count of damaged folders in the store that were simulated again and replaced."""
     again: dict[str, bool] = field(default_factory=dict)
-    """Points of another build that were simulated again, and whether their results have changed."""
+    """Another build's points that were simulated again, and whether their results have changed."""
     others: list[tuple[Build, int]] = field(default_factory=list)
-    """The other builds in the store when the campaign began, with the numbers of their points."""
+    """The other builds in the store when the campaign began, with their points' numbers."""
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
     spent: dict[str, Spent] = field(default_factory=dict)
-    """What was simulated, by experiment."""
+    """Simulated points, by experiment."""
     deaths: int = 0
     """How often a worker died at a batch."""
 
@@ -124,14 +124,14 @@ class Outcome:
 
     @property
     def exit_code(self) -> int:
-        """The exit code of a command that ran nothing but this campaign."""
+        """The exit code for a command that ran only this campaign."""
         if self.interrupted:
             return Exit.INTERRUPTED
         return max((failure.exit_code for failure in self.failures), default=Exit.OK)
 
 
 class EngineError(ElaniteError):
-    """An engine that is lost, or whose workers refuse the work."""
+    """An engine that is lost, or has workers that refuse the work."""
 
     def __init__(self, reason: object) -> None:
         super().__init__(

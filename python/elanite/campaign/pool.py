@@ -1,12 +1,12 @@
-"""Worker processes of this host without a port: text in, text out, through a pair of sockets without a name.
+"""Worker processes on this host without a port: text in, text out, through an unnamed socket pair.
 
-``Processes`` is an executor for functions of one text. Each worker is a fresh interpreter, connected to this process
-only by an inherited file descriptor, so that other users of the host have no address to connect to. Python's own
-``ProcessPoolExecutor`` breaks as a whole when a worker dies. Here the death of a worker is the failure of its task
-alone (``WorkerDied``), and a new worker takes its place.
+``Processes`` is an executor for functions with one text argument. Each worker is a fresh interpreter, connected to this
+process only by an inherited file descriptor, so that the host's other users have no address to connect to. Python's own
+``ProcessPoolExecutor`` breaks as a whole when a worker dies. Here a worker's death is the failure of its task alone
+(``WorkerDied``), and a new worker takes its place.
 
-A worker whose parent has died reads the end of its connection and exits immediately, whatever it computes. Workers
-ignore an interrupt from the terminal: the parent decides when they stop.
+A worker whose parent has died reads its connection's end and exits immediately, even amid a computation. Workers ignore
+an interrupt from the terminal: the parent decides when they stop.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ class WorkerDied(Exception):
 
 
 class Processes(Executor):
-    """An executor with a fixed number of worker processes."""
+    """An executor with a fixed count of worker processes."""
 
     def __init__(self, workers: int) -> None:
         self._calls: queue.SimpleQueue[_Call | None] = queue.SimpleQueue()
         self._closed = False
-        # Each thread feeds one worker, and restarts it. Threads and processes inherit the mask of signals: the main
-        # thread receives all interrupts, and a worker none before it ignores them.
+        # Each thread feeds one worker, and restarts it. Threads and processes inherit the signal mask: the main thread
+        # receives all interrupts, and a worker receives no interrupt before it ignores them.
         before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
         try:
             self._workers = [_Worker(self._calls) for _ in range(workers)]
@@ -52,7 +52,7 @@ class Processes(Executor):
             signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Run a function of the module's top level with one text in a worker; its result is a text."""
+        """Run a function from the module's top level with one text in a worker; its result is a text."""
         (text,) = args
         if kwargs or not isinstance(text, str):
             raise TypeError("a task has one text")
@@ -151,7 +151,7 @@ class _Worker(threading.Thread):
 
 
 def _end(code: int | None) -> str:
-    """The end of a process in words."""
+    """A process's end in words."""
     if code is not None and code < 0:
         with suppress(ValueError):
             return f"it was killed by signal {-code} ({signal.Signals(-code).name})"

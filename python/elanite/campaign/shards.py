@@ -1,9 +1,9 @@
-"""Shards: a campaign divided among jobs that know nothing of each other, such as the tasks of a job array.
+"""Shards: a campaign divided among independent jobs, such as a job array's tasks.
 
-``3/64`` is the third of 64 shards. The identity of a point alone decides to which shard the point belongs. So the
-shards are disjoint and together complete, whatever each of them finds in its store when it starts. Identities are
-hashes: the numbers of points vary as those of balls thrown into urns. Of 10,000 points in 64 shards, the largest shard
-has about 186 and not 156. With fewer than some 30 points in a shard, more jobs save little time.
+``3/64`` is the third of 64 shards. A point's identity alone decides its shard. So the shards are disjoint and together
+complete, regardless of each store's content at the start. Identities are hashes: the point counts vary like those of
+balls thrown into urns. With 10,000 points in 64 shards, the largest shard has about 186 and not 156. With fewer than
+some 30 points in a shard, more jobs save little time.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 MOST = 1_000_000
-"""The largest number of shards."""
+"""The largest shard count."""
 
 
 class Identified(Protocol):
@@ -32,7 +32,7 @@ One = TypeVar("One", bound=Identified)
 
 
 def parse(text: str) -> tuple[int, int]:
-    """``3/64`` as the number of the shard, from 1, and the number of shards. Raises ``UsageError``."""
+    """``3/64`` as the shard number, from 1, and the shard count. Raises ``UsageError``."""
     found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text.strip())
     if found is None:
         raise UsageError(f"--shard: `{text}` is no shard; write the third of 64 shards as 3/64")
@@ -47,6 +47,6 @@ def parse(text: str) -> tuple[int, int]:
 
 
 def shard(text: str, points: Iterable[One]) -> list[One]:
-    """Those of the points that belong to a shard, in their order. Raises ``UsageError`` if the text is no shard."""
+    """The points that belong to a shard, in their order. Raises ``UsageError`` if the text is not a shard."""
     number, many = parse(text)
     return [point for point in points if int(point.id, 16) % many == number - 1]

@@ -1,18 +1,17 @@
-"""The work of a campaign: simulate a batch of points, here or in a process on another machine.
+"""A campaign's work: simulate a point batch, here or in a process on another machine.
 
-``points`` does the work: it simulates those points of a batch that neither the store holds nor another process is
-simulating. A campaign on threads calls it. ``simulate`` is the same as one function of strings, the task that a
-campaign gives to an engine: the batch goes in as JSON, and what became of the points comes out as JSON. So an engine
-need know nothing of Elanite, and nothing is pickled but two strings.
+``points`` does the work: it simulates the batch's points that the store lacks and no other process is simulating. A
+campaign on threads calls it. ``simulate`` is the same as a string function, the task that a campaign gives to an
+engine: the argument is the batch as JSON, the result the points' outcome as JSON. So an engine need not know Elanite,
+and only two strings are pickled.
 
-Every point is claimed in the store before it is simulated. A point that somebody else has claimed comes back as
-*elsewhere*; the campaign looks later what became of it.
+Every point is claimed in the store before it is simulated. A point that another process has claimed comes back as
+*elsewhere*; the campaign checks it later.
 
-Where a worker sees the *sign* of the campaign (a file beside the store, see ``Sign``), the worker shares the file
-system with the campaign: it keeps every point in the store at once, so that its death loses only the point under way,
-and it stops when the sign says so. A worker that sees no sign returns the tables of the points as Arrow files, and the
-campaign keeps them. A worker with another revision of the model, or another engine, refuses, since its results may be
-others.
+Where a worker sees the campaign's *sign* (a file beside the store, see ``Sign``), the worker shares the file system
+with the campaign: it keeps every point in the store immediately, so that its death loses only the current point, and it
+stops when the sign requests it. A worker that sees no sign returns the points' tables as Arrow files, and the campaign
+keeps them. A worker with another model revision, or another engine, refuses, since its results may differ.
 """
 
 from __future__ import annotations
@@ -51,7 +50,7 @@ LEASE = 120.0
 """Seconds for which a point is claimed; a claim that its process does not renew ends."""
 
 _LOOK = 0.25
-"""Seconds between two looks at the sign of the campaign."""
+"""Seconds between two looks at the campaign's sign."""
 
 _SIGN = ".campaign-"
 _GO, _STOP = "go\n", "stop\n"
@@ -59,7 +58,7 @@ _OLD = 7 * 86400.0
 
 
 class Packed(TypedDict):
-    """The results of a point as JSON takes them, with their times; the tables are Arrow files in base64."""
+    """A point's results as JSON takes them, with their times; the tables are Arrow files in base64."""
 
     tables: dict[str, str]
     base: str
@@ -68,32 +67,32 @@ class Packed(TypedDict):
     events: int
     simulated_ps: int
     random: NotRequired[bool]
-    """Workers of older versions do not report it."""
+    """Workers from older versions do not report it."""
     peak_memory_bytes: int
     times: Times
 
 
 @dataclass
 class Report:
-    """What became of the points of a batch. Points that are in none of the lists were left when the work stopped."""
+    """The outcome of a batch's points. Points outside of all lists were pending when the work stopped."""
 
     worker: str = field(default_factory=lambda: f"process {os.getpid()} on {platform.node()}")
     done: dict[str, float] = field(default_factory=dict)
-    """Processor seconds of the points that were simulated."""
+    """The simulated points' processor seconds."""
     reused: list[str] = field(default_factory=list)
     """Points that the store had got in the meantime."""
     elsewhere: list[str] = field(default_factory=list)
     """Points that another process has claimed."""
     again: dict[str, bool] = field(default_factory=dict)
-    """Points of another build in the store that were simulated again, and whether their results have changed."""
+    """Another build's points in the store that were simulated again, and whether their results have changed."""
     failed: dict[str, tuple[str, int]] = field(default_factory=dict)
-    """Message and exit code of the points that did not finish."""
+    """Message and exit code for each point that did not finish."""
     refused: str = ""
-    """Why the worker did nothing."""
+    """Why the worker refused the batch."""
     unkept: str = ""
-    """Why the store did not take a point; the rest of the batch was not begun."""
+    """Why the store did not take a point; the batch's rest was not begun."""
     records: dict[str, Packed] = field(default_factory=dict)
-    """The results of the points, from a worker that does not see the store."""
+    """The points' results, from a worker that does not see the store."""
 
     def text(self) -> str:
         """The report as JSON."""
@@ -106,11 +105,11 @@ class Report:
 
 
 class Sign:
-    """The file beside a store that says to the workers of one campaign whether to go on.
+    """The file beside a store that makes one campaign's workers go on or stop.
 
-    A store that is no folder has none: every worker opens such a store by its address, and the campaign stops the
-    workers only by what its engine offers. The sign of a campaign that was killed stays, so that batches which a batch
-    system still holds keep their points; the next campaign removes signs that are a week old.
+    A store outside of folders has no sign: every worker opens such a store by its address, and the campaign stops the
+    workers only by its engine's means. A killed campaign's sign stays, so that batches which a batch system still holds
+    keep their points; the next campaign removes signs that are a week old.
     """
 
     def __init__(self, store: Store) -> None:
@@ -129,7 +128,7 @@ class Sign:
             raise StoreError(folder, error.strerror) from error
 
     def stop(self) -> None:
-        """Tell all workers to stop."""
+        """Stop all workers."""
         if self.path is not None:
             try:
                 whole.fill(self.path, _STOP)
@@ -143,7 +142,7 @@ class Sign:
 
 
 def batch(points: Sequence[Point], store: Store, sign: Sign, attempt: int) -> str:
-    """The text of a batch for ``simulate``. The number of the attempt keeps engines from answering from a cache."""
+    """A batch's text for ``simulate``. The attempt number keeps engines from returning cached results."""
     return json.dumps(
         {
             "revision": _core.MODEL_REVISION,
@@ -157,7 +156,7 @@ def batch(points: Sequence[Point], store: Store, sign: Sign, attempt: int) -> st
 
 
 def simulate(batch: str) -> str:
-    """Simulate a batch, and report. The task of a campaign for an engine: it needs no state and may run anywhere."""
+    """Simulate a batch, and report. A campaign's task for an engine: it needs no state and may run anywhere."""
     task = json.loads(batch)
     report = Report()
     if task["revision"] != _core.MODEL_REVISION:
@@ -188,7 +187,7 @@ def points(
     report: Report | None = None,
     share: Share | None = None,
 ) -> Report:
-    """Simulate the points of a batch that are neither finished nor claimed, until ``cancel`` or the sign says stop.
+    """Simulate a batch's points, except finished or claimed ones, until ``cancel`` or the sign stops the work.
 
     Without a store, the results are in the report. A point that needs more memory than its ``share`` fails.
     """
@@ -204,7 +203,7 @@ def points(
             except RunError as error:
                 if error.exit_code != Exit.INTERRUPTED:
                     report.failed[point.id] = (str(error), error.exit_code)
-            except ElaniteError as error:  # of the store
+            except ElaniteError as error:  # from the store
                 report.unkept = str(error)
                 break
     return report
@@ -233,7 +232,7 @@ def _records(point: Point, cancel: _core.Cancel, share: Share | None = None) -> 
     try:
         records = _core.simulate(point.json, cancel, share.bytes if share else None)
     except RunError as error:
-        # The bound is that of the experiment, unless the host has less.
+        # The bound is the experiment's, unless the host has less.
         needed, own, _ = str(error).partition("; for example with --set run.max_memory")
         if share is None or not own or share.bytes >= _bound(point):
             raise
@@ -247,7 +246,7 @@ def _records(point: Point, cancel: _core.Cancel, share: Share | None = None) -> 
 
 
 def _bound(point: Point) -> float:
-    """The bytes of ``run.max_memory``."""
+    """``run.max_memory`` in bytes."""
     return stated(point.run["max_memory"], "B")
 
 
@@ -259,9 +258,9 @@ def keep(
     cancel: _core.Cancel,
     again: dict[str, bool],
 ) -> None:
-    """Keep the results of a point. Raises ``StoreError`` if the store does not take them.
+    """Keep a point's results. Raises ``StoreError`` if the store does not take them.
 
-    If the store has had the point of another build, ``again`` gets the point, and whether the results differ.
+    If the store has had another build's point, ``again`` gets the point, and whether the results differ.
     """
     before = store.get(point.id)
     if before is not None and not before.mine:
@@ -297,7 +296,7 @@ def _packed(records: Records, times: Times) -> Packed:
 
 
 def unpacked(packed: Packed) -> tuple[Records, Times]:
-    """The results and the times of a point that a worker without the store has returned."""
+    """A point's results and times from a worker without the store."""
     import polars as pl
 
     tables: dict[str, Columns] = {}
@@ -320,7 +319,7 @@ def unpacked(packed: Packed) -> tuple[Records, Times]:
 
 @contextmanager
 def _watched(cancel: _core.Cancel, sign: Path | None) -> Iterator[None]:
-    """Set the flag as soon as the sign of the campaign says stop."""
+    """Set the flag as soon as the campaign's sign stops the work."""
     if sign is None:
         yield
         return

@@ -1,15 +1,15 @@
-"""The store: one folder per finished point, found by the content of the point.
+"""The store: one folder per finished point, found by the point's content.
 
-``DIR/store/<id>/`` holds ``manifest.json``, ``rows.parquet``, and one Parquet file for each other one of the ``TABLES``
+``DIR/store/<id>/`` holds ``manifest.json``, ``rows.parquet``, and one Parquet file for each other table in ``TABLES``
 in which the point has rows. A folder is written aside, forced to the disk and renamed, so that it exists as a whole or
-not at all. A run that is killed at any moment loses no finished point and leaves nothing that looks finished.
+not at all. A run that is killed at any moment loses no finished point, and its leftovers do not look finished.
 
-Everything that may differ between two runs of the same point by one build is under ``times`` in the manifest; all other
-bytes are equal. A point of another build (``base.build``) is read, but a campaign simulates it again. A folder of
-which any bit has changed is not taken: its point is simulated again.
+All differences between two runs of the same point by one build are under ``times`` in the manifest; all other bytes are
+equal. Another build's point (``base.build``) is read, but a campaign simulates it again. A folder with any changed bit
+is not taken: its point is simulated again.
 
 Several processes, on one host or on many, may use one store at the same time. Two may simulate the same point: the
-first rename wins, and both have written the same bytes. ``Store.claim`` makes this rare. What is unfinished names the
+first rename wins, and both have written the same bytes. ``Store.claim`` makes this rare. An unfinished folder names the
 process that writes it, and is removed when that process is known to be dead, or after a day.
 
 - ``points``: the ``Store``.  ``manifest``: what a folder says of itself, and the checks.
@@ -63,10 +63,10 @@ __all__ = [
 
 
 def read(folder: Path, layout: int, unsealed: int, shape: type[Shape]) -> Shape | None:
-    """The manifest of a folder that ``keep`` has written; None unless the folder is complete and undamaged.
+    """The manifest in a folder that ``keep`` has written; `None` unless the folder is complete and undamaged.
 
-    Folders of the layout ``unsealed`` have no seal; ``shape`` is the type of the manifest. Raises ``UnreadableError``
-    if that cannot be told.
+    Folders in the layout ``unsealed`` have no seal; ``shape`` is the manifest's type. Raises ``UnreadableError`` if the
+    state is unknown.
     """
     try:
         return manifest.read(Folder(folder.parent), folder.name, layout, unsealed, shape)
@@ -75,11 +75,11 @@ def read(folder: Path, layout: int, unsealed: int, shape: type[Shape]) -> Shape 
 
 
 def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: dict[str, object]) -> None:
-    """Write a folder of tables and its manifest, and fill in its ``files``. Returns when the folder is on the disk.
+    """Write a folder with tables and its manifest, and fill in its ``files``. Returns when the folder is on the disk.
 
-    An existing folder of the same identity stays if this build has written it: it has the same content. That of another
-    build is replaced. Raises ``StoreError`` if the folder cannot be written; then nothing half-written is left where it
-    can be removed.
+    An existing folder with the same identity stays if this build has written it: it has the same content. Another
+    build's folder is replaced. Raises ``StoreError`` if the folder cannot be written; then partial files are removed
+    where this is possible.
     """
     place, files = Folder(folder), manifest.seal(tables, data)
     if not place.keep(identity, files) and not ours(folder, identity):
@@ -87,7 +87,7 @@ def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: 
 
 
 def rescued(write: Callable[[Path], Path], out: Path) -> tuple[Path, str]:
-    """Keep the results of a run, which costs more than its tables, below ``out``, or else in a temporary folder.
+    """Keep a run's results, which cost more than its tables, below ``out``, or else in a temporary folder.
 
     Returns the folder that ``write`` has returned, and why it is not below ``out``; empty if it is. Raises
     ``ElaniteError`` if the temporary folder has no room, either.
@@ -109,7 +109,7 @@ def rescued(write: Callable[[Path], Path], out: Path) -> tuple[Path, str]:
 
 
 def ours(folder: Path, identity: str) -> bool:
-    """Whether there is a folder of an identity whose manifest names the sources of this build."""
+    """Whether an identity has a folder with a manifest that names this build's sources."""
     try:
         data = json.loads(Folder(folder).load(f"{identity}/{manifest.MANIFEST}"))
         return bool(data["versions"]["sources"] == _core.SOURCES)

@@ -1,23 +1,23 @@
-"""Checks of finished points beyond their checksums: whether a folder is the result that it claims to be.
+"""Checks on finished points beyond their checksums: whether a folder is the result that it claims to be.
 
-A seal shows damage, and anyone can make one. So three statements of a manifest are derived again:
+A seal shows damage, and anyone can make one. So three statements in a manifest are derived again:
 
 - **The identity** is computed from ``point``, the content that was simulated. Parameters, series and seed, by which
-  figures find the point, must be those of the content, too.
-- **The digest** is computed from the tables: the simulator takes it of all packets (``base``) and of every table. It
-  covers what was measured and counted. It does not cover what follows from other columns: units, names of links and
-  switches, and the sums of switches. This costs several times as much as the checksums. So it is done when a point is
-  written, which is refused if they differ, when a point is merged, and beside ``again``. In between, the **bond** holds
-  digest and tables together: a checksum of both, which only a writer that has compared them adds to the manifest.
-- ``again`` simulates a sample of points, and compares digests and all tables.
+  figures find the point, must equal the content's.
+- **The digest** is computed from the tables: the simulator takes it over all packets (``base``) and every table. It
+  covers measurements and counts. It does not cover derived columns: units, link and switch names, and switch sums. This
+  costs several times as much as the checksums. So it is done when a point is written, which is refused if they differ,
+  when a point is merged, and beside ``again``. In between, the **bond** holds digest and tables together: a checksum
+  over both, which only a writer that has compared them adds to the manifest.
+- ``again`` simulates sample points, and compares digests and all tables.
 
 The first two find tables that were edited, taken from another point or lost on the way, and points that were renamed.
-They do not find a program that computes digest and bond as Elanite does: only ``again`` does. Points of another model
-revision have other rules for identities and digests, and points of older versions have no bond: both are counted as
+They do not find a program that computes digest and bond as Elanite does: only ``again`` does. Points from another model
+revision have other rules for identities and digests, and points from older versions have no bond: both are counted as
 *unconfirmed*.
 
-Digests of many points are computed at a time, because polars and the simulator take small tables together in a fraction
-of the time that they need for each of them.
+Digests for many points are computed at a time, because polars and the simulator take small tables together in a
+fraction of the time that they need one by one.
 """
 
 from __future__ import annotations
@@ -51,16 +51,16 @@ AT_ONCE = 256
 """How many points are checked at a time."""
 
 _ON = "on"
-"""The parameter that names the machine of a point among several; it is no part of the content."""
+"""The parameter that names a point's machine among several; it is not part of the content."""
 
 
 @dataclass
 class Checked:
-    """A folder, and the outcome of its checks."""
+    """A folder, and its checks' outcome."""
 
     identity: str
     build: Build | None = None
-    """The build that has computed the point; None if the folder is damaged."""
+    """The build that has computed the point; `None` if the folder is damaged."""
     damage: str = ""
     """Why the checksums do not hold."""
     contradiction: str = ""
@@ -70,16 +70,16 @@ class Checked:
 
     @property
     def reason(self) -> str:
-        """What is wrong; empty if the folder is sound."""
+        """The damage; empty if the folder is sound."""
         return self.damage or self.contradiction
 
 
 def checked(place: Place, identities: Iterable[str], *, digests: bool) -> Iterator[Checked]:
-    """Check folders; every byte of them is read. ``digests``: compute digests again. Raises ``UnreadableError``."""
+    """Check folders; every byte is read. ``digests``: compute digests again. Raises ``UnreadableError``."""
     rest = iter(identities)
     while some := list(islice(rest, AT_ONCE)):
         found = [Checked(identity) for identity in some]
-        # Thousands of manifests in memory would keep the collector of garbage busy: what is needed of them is kept.
+        # Thousands of manifests in memory would keep the garbage collector busy: only the needed parts are kept.
         texts: dict[str, bytes] = {}
         claims: dict[str, Claims] = {}
         wholes: dict[str, Whole] = {}
@@ -123,14 +123,14 @@ def _comparable(one: Checked) -> bool:
 
 
 Claims = tuple[object, object, object]
-"""Parameters, series and seed of a point, as its manifest has them."""
+"""A point's parameters, series and seed, as its manifest has them."""
 
 Said = tuple[str, str, str, int]
-"""Key, parameters as JSON, series and seed of a point."""
+"""A point's key, parameters as JSON, series and seed."""
 
 
 def _identified(texts: list[bytes]) -> list[Said | None]:
-    """The identifying content of the points of manifests; None for an invalid point."""
+    """The identifying content of manifests' points; `None` for an invalid point."""
     try:
         return _core.identify(texts)
     except ElaniteError:
@@ -140,7 +140,7 @@ def _identified(texts: list[bytes]) -> list[Said | None]:
 
 
 def _identity(claimed: str, claims: Claims, said: Said | None) -> str:
-    """In what a manifest contradicts its content; empty if it does not."""
+    """A manifest's contradiction to its content; empty without one."""
     if said is None:
         return "its content is no point"
     key, parameters, series, seed = said
@@ -162,7 +162,7 @@ def _without_machine(parameters: object) -> object:
 
 
 def compare(identity: str, records: Records, tables: Mapping[str, pl.DataFrame]) -> None:
-    """Compare the digest of a point with the tables that are written. Raises ``RunError`` if it is another one."""
+    """Compare a point's digest with its tables before they are written. Raises ``RunError`` if it differs."""
     totals = records["base"], records["packets"], records["events"], records["simulated_ps"]
     held = {
         name: ([tables[name].height], _columns(tables[name].select(columns)))
@@ -178,7 +178,7 @@ def compare(identity: str, records: Records, tables: Mapping[str, pl.DataFrame])
 
 
 def _digests(some: Sequence[Checked], wholes: Mapping[str, Whole]) -> None:
-    """Compare the digests of points with their tables."""
+    """Compare points' digests with their tables."""
     try:
         together = _computed([wholes[one.identity] for one in some]) if some else []
     except _Unread:
@@ -187,7 +187,7 @@ def _digests(some: Sequence[Checked], wholes: Mapping[str, Whole]) -> None:
         whole = wholes[one.identity]
         if digest == whole.manifest.data["digest"]:
             continue
-        # Alone: a table of another point may have shifted the rows of this one.
+        # Alone: another point's table may have shifted this one's rows.
         try:
             (digest,) = _computed([whole])
         except _Unread as reason:
@@ -198,11 +198,11 @@ def _digests(some: Sequence[Checked], wholes: Mapping[str, Whole]) -> None:
 
 
 class _Unread(Exception):
-    """Tables that do not have the columns or the rows of their kind."""
+    """Tables without the columns or the rows of their kind."""
 
 
 def _computed(wholes: Sequence[Whole]) -> list[str | None]:
-    """The digests of points, from their tables. Raises ``_Unread``."""
+    """Points' digests, from their tables. Raises ``_Unread``."""
     totals = [_totals(whole.manifest) for whole in wholes]
     tables = {}
     for name, columns in _core.hashed().items():
@@ -231,14 +231,14 @@ def _totals(found: Manifest) -> tuple[str, int, int, int]:
 
 
 def _height(found: Manifest, table: str) -> int:
-    """The number of rows of a table by the manifest."""
+    """A table's row count by the manifest."""
     heights = found.data.get("heights")
     height = heights.get(table) if isinstance(heights, dict) else None
     return height if isinstance(height, int) and height >= 0 else -1
 
 
 def _read(table: str, columns: Sequence[str], files: Sequence[bytes]) -> pl.DataFrame:
-    """Some columns of a table of several points, one after the other. Raises ``_Unread``."""
+    """Some columns of several points' tables, one after the other. Raises ``_Unread``."""
     import polars as pl
     from polars.exceptions import PolarsError
 
@@ -269,10 +269,10 @@ def _columns(rows: pl.DataFrame) -> dict[str, bytes | list[object]]:
 
 
 def _body(words: pl.DataFrame) -> bytes:
-    """The columns of a frame of 8-byte numbers without gaps, each with the same padding behind it.
+    """The columns of a frame with 8-byte numbers without gaps, each with the same padding behind it.
 
-    This is the body of its only record batch as an Arrow stream: polars shows no other way to the bytes of a column
-    that needs no further package.
+    This is the body of its only record batch as an Arrow stream: polars has no other way to a column's bytes without a
+    further package.
     """
     stream = io.BytesIO()
     words.rechunk().write_ipc_stream(stream)
@@ -296,11 +296,11 @@ class Again:
 
     points: int = 0
     differing: list[tuple[str, str]] = field(default_factory=list)
-    """Identities, and in what the results differ from those of the store, with the build that wrote them."""
+    """Identities, and the differences between the results and the store's, with the build that wrote them."""
 
 
 def sample(identities: Sequence[str], wanted: int, seed: int) -> list[str]:
-    """As many of the identities as are wanted; the choice depends on the seed and the identities alone."""
+    """The wanted count of identities; the choice depends on the seed and the identities alone."""
     return sorted(identities, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest())[:wanted]
 
 
@@ -309,7 +309,7 @@ def again(
 ) -> Again:
     """Simulate sound points again, and compare. Raises ``UnreadableError``, and ``RunError`` after an interrupt.
 
-    ``progress`` gets the number of simulated points and that of all points.
+    ``progress`` gets the counts of simulated points and all points.
     """
     cancel = _core.Cancel()
     found = Again()
@@ -331,7 +331,7 @@ def again(
 
 
 def _again(place: Place, identity: str, cancel: _core.Cancel) -> str:
-    """In what a point differs from its simulation by this program; empty if it is equal."""
+    """A point's differences from its simulation by this program; empty if it is equal."""
     import polars as pl
 
     whole = manifest.whole(place, identity)

@@ -1,4 +1,4 @@
-"""Errors of a store: its place cannot be used, or what lies there is damaged."""
+"""Store errors: its place cannot be used, or its content is damaged."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ class StoreError(ElaniteError):
 
     def __init__(self, place: object, reason: object) -> None:
         self.cause = f"{place} cannot be written: {reason}"
-        """The message without what becomes of the points of a campaign."""
+        """The message without the fate of a campaign's points."""
         super().__init__(
             f"{self.cause}\n  Finished points are kept. Make room, or make the folder writable,"
             " or choose another one with --out. The same command then goes on."
@@ -18,7 +18,7 @@ class StoreError(ElaniteError):
 
 
 class UnreadableError(ElaniteError):
-    """A place that cannot be read: no permission, or the disk or the network fails. It is not known what lies there."""
+    """A place that cannot be read: no permission, or the disk or the network fails. Its content is unknown."""
 
     def __init__(self, place: object, reason: object) -> None:
         super().__init__(

@@ -1,14 +1,13 @@
-"""Claims: who simulates a point now, so that others mostly do something else.
+"""Claims: the process that simulates a point now, so that others mostly do something else.
 
-A claim is a file ``.claim-<id>`` that only one process can make: exclusive creation is atomic on local file systems,
-on NFS since version 3, and on object stores with conditional writes. The file says who holds the claim, and for how
-many seconds. While a claim is in use as a context, a thread touches the file three times within these seconds, so that
-a long point keeps its claim. A claim of a process that has provably died, and one that nobody has touched for its
-seconds, is taken over: the process was killed, or its host. The seconds are those of the clock of the file system
-(``places``).
+A claim is a file ``.claim-<id>`` that only one process can make: exclusive creation is atomic on local file systems, on
+NFS since version 3, and on object stores with conditional writes. The file names the holder and the claim's seconds.
+While a claim is in use as a context, a thread touches the file three times within these seconds, so that a long point
+keeps its claim. A claim by a process that has provably died, and one that was not touched for its seconds, is taken
+over: the process was killed, or its host. The seconds are in the file system's clock (``places``).
 
-Claims save work, and nothing depends on them: whoever has lost a claim without knowing it writes the same bytes as its
-successor, and the store keeps one of the two. Of several successors of a claim one wins: the one that makes a file
+Claims save work, and correctness does not depend on them: a process that has lost a claim unawares writes the same
+bytes as its successor, and the store keeps one of the two. One of several successors wins: the one that makes a file
 named after the claim's content, which only one can make, removes the claim.
 """
 
@@ -34,10 +33,10 @@ if TYPE_CHECKING:
 
 CLAIM = ".claim-"
 SECONDS = 600.0
-"""For how long a claim holds that nobody touches."""
+"""The time that an untouched claim holds."""
 
 BLANK = 2.0
-"""For how long a claim holds that does not say whose it is: folders with links show no claim that is being made."""
+"""The time that a claim without an owner holds: folders with links show no claim that is being made."""
 
 
 @dataclass
@@ -89,7 +88,7 @@ class Claim:
 
 
 def claim(place: Place, identity: str, seconds: float = SECONDS) -> Claim | None:
-    """Claim a point for this process; None if somebody holds it. Raises ``StoreError`` if nothing can be made there."""
+    """Claim a point for this process; `None` if it is held. Raises ``StoreError`` if files cannot be made there."""
     name = CLAIM + identity
     data = json.dumps({"owner": str(owner.here()), "seconds": seconds, "number": secrets.token_hex(8)}).encode()
     for _ in range(3):
@@ -114,7 +113,7 @@ def _succeed(place: Place, name: str, seen: bytes, data: bytes) -> None:
 
 
 def over(place: Place, name: str, seen: bytes) -> bool:
-    """Whether nobody holds a claim any more: the process has died, or the time is over."""
+    """Whether a claim has no holder any more: the process has died, or the time is over."""
     holder, seconds = _said(seen)
     if holder is not None and holder.dead():
         return True
@@ -125,18 +124,18 @@ def over(place: Place, name: str, seen: bytes) -> bool:
 
 
 def forsaken(place: Place, name: str) -> bool:
-    """Remove a claim that nobody holds any more; True if it was removed."""
+    """Remove a claim without a holder; True if it was removed."""
     seen = _load(place, name)
     return seen is not None and over(place, name, seen) and place.take(name, seen)
 
 
 def holder(data: bytes) -> Owner | None:
-    """Who holds a claim that has this content; None if the content does not say."""
+    """The holder of a claim with this content; `None` if the content has none."""
     return _said(data)[0]
 
 
 def _said(data: bytes) -> tuple[Owner | None, float]:
-    """The holder of a claim and its seconds. One that says nothing is just being made, or is what a power loss left."""
+    """A claim's holder and seconds. An empty one is just being made, or was left by a power loss."""
     try:
         said = json.loads(data)
         seconds = float(said["seconds"])

@@ -1,8 +1,8 @@
-"""Manifests: what a folder says of itself, and whether all of it is still true.
+"""Manifests: a folder's own description, and the checks that it still holds.
 
-``manifest.json`` holds the checksum of each table, and its ``seal`` is the checksum of all that it says besides the
-times. So a folder of which any bit has changed is not taken. Whatever the files hold, a damaged folder is a
-``DamagedError`` with the reason, and no file outside of the folder is read.
+``manifest.json`` holds each table's checksum, and its ``seal`` is the checksum over all its content besides the times.
+So a folder with any changed bit is not taken. Whatever the files hold, a damaged folder is a ``DamagedError`` with the
+reason, and no file outside the folder is read.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ Shape = TypeVar("Shape")
 MANIFEST = "manifest.json"
 LAYOUT = 5
 UNSEALED = 4
-"""The layout of folders whose manifests have no seal: they were written before there was one, and are still taken."""
+"""The layout of folders with unsealed manifests: they were written before there was a seal, and are still taken."""
 
 
 _SAID = {"parameters", "digest", "packets", "events", "simulated_ps", "peak_memory_bytes", "versions", "point"}
-"""Entries that every manifest of a point has."""
+"""Entries that every point manifest has."""
 
 
 class Times(TypedDict):
-    """The times of a simulation, beside its results."""
+    """A simulation's times, beside its results."""
 
     cpu_seconds: float
     started: NotRequired[str]
@@ -47,7 +47,7 @@ class Times(TypedDict):
 
 
 class Data(TypedDict):
-    """The manifest of a point. Older versions wrote none of the keys that may be missing."""
+    """A point's manifest. Older versions wrote no key that may be missing."""
 
     layout: int
     id: str
@@ -73,7 +73,7 @@ class Data(TypedDict):
 
 @dataclass(frozen=True)
 class Manifest:
-    """The data of a finished point besides its tables."""
+    """A finished point's data besides its tables."""
 
     data: Data
 
@@ -88,16 +88,16 @@ class Manifest:
 
     @property
     def random(self) -> bool | None:
-        """Whether the simulation drew random numbers: the records of a point without draws are those of any seed.
+        """Whether the simulation drew random numbers: the records of a point without draws hold for any seed.
 
-        None for points of versions that did not record it.
+        `None` for points from versions that did not record it.
         """
         found = self.data.get("random")
         return found if isinstance(found, bool) else None
 
     @property
     def mine(self) -> bool:
-        """Whether a simulator with the sources of this one has computed the point."""
+        """Whether a simulator with this one's sources has computed the point."""
         return build.mine(self.data["versions"])
 
     @property
@@ -108,17 +108,17 @@ class Manifest:
 
 @dataclass(frozen=True)
 class Whole:
-    """A finished point with the bytes of its files."""
+    """A finished point with its files' bytes."""
 
     manifest: Manifest
     text: bytes
     """The manifest as it stands in its file."""
     tables: dict[str, bytes]
-    """The tables by the names of their files."""
+    """The tables by their files' names."""
 
 
 def point(place: Place, identity: str, *, tables: bool = True) -> Manifest:
-    """The manifest of a finished point; ``tables`` says whether the checksums of the tables are compared, too.
+    """A finished point's manifest; with ``tables``, the tables' checksums are compared, too.
 
     Raises ``DamagedError`` with the reason if the folder is no point, and ``UnreadableError``.
     """
@@ -126,7 +126,7 @@ def point(place: Place, identity: str, *, tables: bool = True) -> Manifest:
 
 
 def whole(place: Place, identity: str) -> Whole:
-    """A finished point with all of its bytes; raises as ``point``."""
+    """A finished point with all its bytes; raises as ``point``."""
     text, data, tables = _load(place, identity, LAYOUT, UNSEALED, Data, tables=True)
     return Whole(_point(identity, data), text, tables)
 
@@ -144,9 +144,9 @@ def _point(identity: str, data: Data) -> Manifest:
 
 
 def read(place: Place, identity: str, layout: int, unsealed: int, shape: type[Shape], *, tables: bool = True) -> Shape:
-    """The manifest of a folder that ``seal`` has made. Raises ``DamagedError`` or ``UnreadableError``.
+    """The manifest in a folder that ``seal`` has made. Raises ``DamagedError`` or ``UnreadableError``.
 
-    Folders of the layout ``unsealed`` have no seal. ``shape`` is the type of the manifest, whose keys its owner checks.
+    Folders in the layout ``unsealed`` have no seal. ``shape`` is the manifest's type; its owner checks the keys.
     """
     return _load(place, identity, layout, unsealed, shape, tables=tables)[1]
 
@@ -156,11 +156,11 @@ def _load(
     identity: str,
     layout: int,
     unsealed: int,
-    shape: type[Shape],  # noqa: ARG001 - the type of the result
+    shape: type[Shape],  # noqa: ARG001 - the result's type
     *,
     tables: bool,
 ) -> tuple[bytes, Shape, dict[str, bytes]]:
-    """The text of a manifest, its data, and the bytes of the tables if these are compared with their checksums."""
+    """A manifest's text, its data, and the tables' bytes if these are compared with their checksums."""
     try:
         text = place.load(f"{identity}/{MANIFEST}")
         data = json.loads(text)
@@ -182,7 +182,7 @@ def _load(
 
 
 def _compared(place: Place, identity: str, sums: Mapping[str, str]) -> dict[str, bytes]:
-    """The tables of a folder, compared with their checksums."""
+    """A folder's tables, compared with their checksums."""
     held = {}
     for name in sums:
         if not name.endswith(".parquet") or "/" in name:
@@ -198,9 +198,9 @@ def _compared(place: Place, identity: str, sums: Mapping[str, str]) -> dict[str,
 
 
 def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, object], *, bound: bool = False) -> dict[str, bytes]:
-    """The files of a folder, the manifest last: the tables, and ``data`` with checksums and seal filled in.
+    """A folder's files, the manifest last: the tables, and ``data`` with checksums and seal filled in.
 
-    ``bound`` is for a caller that has compared the digest with the tables: the manifest gets the bond of both.
+    ``bound`` is for a caller that has compared the digest with the tables: the manifest gets their bond.
     """
     files = {f"{name}.parquet": encode(table) for name, table in tables.items()}
     data["files"] = {name: hashlib.sha256(content).hexdigest() for name, content in files.items()}
@@ -211,24 +211,24 @@ def seal(tables: Mapping[str, pl.DataFrame], data: dict[str, object], *, bound: 
 
 
 def bond(data: Mapping[str, object]) -> str:
-    """The checksum of the results of a point: its identity, the counts and digest of the simulator, and its tables."""
+    """The checksum of a point's results: its identity, the simulator's counts and digest, and its tables."""
     results = [data.get(name) for name in ("id", "base", "digest", "packets", "events", "simulated_ps", "random")]
     return hashlib.sha256(json.dumps([*results, data["files"]], sort_keys=True).encode()).hexdigest()
 
 
 def encode(table: pl.DataFrame) -> bytes:
-    """A table as the bytes of a Parquet file."""
+    """A table as a Parquet file's bytes."""
     buffer = io.BytesIO()
     table.write_parquet(buffer, compression="zstd", statistics=False)
     return buffer.getvalue()
 
 
 def versions() -> build.Versions:
-    """The build that writes a folder, and the versions of Python and polars."""
+    """The build that writes a folder, and the Python and polars versions."""
     return {**build.here().versions(), "python": platform.python_version(), "polars": version("polars")}
 
 
 def _seal(data: Mapping[str, object]) -> str:
-    """The checksum of all that a manifest says, but for the times and the checksum itself."""
+    """The checksum over a manifest's whole content, except the times and the checksum itself."""
     said = {key: value for key, value in data.items() if key not in ("times", "seal")}
     return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()

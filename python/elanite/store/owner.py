@@ -1,9 +1,9 @@
-"""Who writes a folder or holds a claim: a process of a host, such that others can tell whether it has died.
+"""The writer of a folder or holder of a claim: a process on a host, such that others can check whether it has died.
 
-That a process has died is proved only to those who can see it: they run on the host of the same name, under the same
-kernel since the same start, and in the same space of process numbers (containers may share a host's name and have
-numbers of their own). A number may have been given to another process since, so that the start of a process counts,
-too. Nothing is known of the processes of other hosts; what they leave expires.
+A process's death is proved only to processes that can see it: they run on the host with the same name, under the same
+kernel since the same start, and in the same process number space (containers may share a host's name and have their own
+numbers). A number may have been given to another process since, so that a process's start counts, too. The state of
+other hosts' processes is unknown; their leftovers expire.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ class Owner:
 
     host: str
     kernel: str
-    """A hash of what gives process numbers a meaning: the start of the kernel, and the space of process numbers."""
+    """A hash over the context of process numbers: the kernel's start, and the process number space."""
     pid: int
     start: int
-    """When the process began, in ticks since the kernel did; 0 where the system does not tell."""
+    """When the process began, in ticks since the kernel did; 0 if the system does not report it."""
 
     def __str__(self) -> str:
-        """As in names of files."""
+        """As in file names."""
         return f"{self.pid}-{self.start}-{self.kernel}-{self.host}"
 
     @property
@@ -62,7 +62,7 @@ def here() -> Owner:
 
 
 def parse(text: str) -> Owner | None:
-    """The owner whose ``str`` a text is; None for any other text."""
+    """The owner with this text as its ``str``; `None` for any other text."""
     found = _TEXT.fullmatch(text)
     if found is None:
         return None
@@ -91,7 +91,7 @@ def _space() -> str:
 
 
 def _about(pid: int) -> tuple[str, int]:
-    """The state of a process, and when it began; ``-`` and 0 if the system does not tell."""
+    """A process's state, and when it began; ``-`` and 0 if the system does not report them."""
     try:
         if str(Path("/proc/self").readlink()) != str(os.getpid()):
             return "-", 0  # this /proc shows other process numbers than ours

@@ -1,15 +1,15 @@
-"""Places: where the files of a store lie. A ``Folder``, which several hosts may share, or what ``remote`` reaches.
+"""Places for a store's files: a ``Folder``, which several hosts may share, or a place that ``remote`` reaches.
 
-A place holds folders of files, ``<id>/<name>``, which exist as a whole or not at all, and loose files beside them,
-which are claims. What is unfinished has a name that begins with a dot.
+A place holds file folders, ``<id>/<name>``, which exist as a whole or not at all, and loose files beside them, which
+are claims. Unfinished entries have names that begin with a dot.
 
 **A folder is written aside** (``.partial-<id>-<number>-<process>``), forced to the disk and renamed. A rename is atomic
 on local disks and on NFS, Lustre, GPFS and the like; no lock is asked for, because locks are not reliable there. Names
-of what is unfinished name the process (``owner``). Who cleans removes what a dead process has left, and what has not
-changed for a day; so nobody removes what another host still writes.
+of unfinished entries contain the process (``owner``). Cleaning removes a dead process's leftovers, and entries without
+a change for a day; so files that another host still writes stay.
 
-**Ages are told by the clock of the file system**: the time of a file is compared with the time of a file that was just
-made beside it. So it does not matter what clocks of hosts say.
+**Ages are measured by the file system's clock**: a file's time is compared with the time of a file that was just made
+beside it. So the hosts' clocks do not matter.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ if TYPE_CHECKING:
 
 PARTIAL = ".partial-"
 ABANDONED = 24 * 3600.0
-"""Seconds after which what nobody changes is taken for abandoned, whoever has written it."""
+"""Seconds after which an unchanged entry counts as abandoned, whatever its writer."""
 
 _MEASURED = 10.0
-"""For how many seconds the difference of two clocks is taken for constant."""
+"""Seconds for which the difference between two clocks counts as constant."""
 
 _numbers = itertools.count()
 
@@ -49,53 +49,53 @@ class Place(Protocol):
     """An absolute path or a URL; a process that can reach the place opens it by this."""
 
     def prepare(self) -> None:
-        """Make the place if there is none, and see whether it can be written and read."""
+        """Make the place if it does not exist, and check that it can be written and read."""
 
     def names(self) -> list[str]:
-        """Names of all that lies there, finished or not; sorted."""
+        """Names of all entries, finished or not; sorted."""
 
     def exists(self, name: str) -> bool:
-        """Whether there is a folder, or anything else, of a name."""
+        """Whether a folder, or anything else, has a name."""
 
     def files(self, folder: str) -> list[str]:
-        """Names of the files in a folder, sorted; empty if there is none."""
+        """The file names in a folder, sorted; empty without a folder."""
 
     def load(self, name: str) -> bytes:
-        """The bytes of a file. Raises ``FileNotFoundError`` if it is no file."""
+        """A file's bytes. Raises ``FileNotFoundError`` if it is no file."""
 
     def load_all(self, names: Sequence[str]) -> list[bytes | None]:
-        """The bytes of several files; None for what is no file."""
+        """Several files' bytes; `None` for an entry that is not a file."""
 
     def keep(self, folder: str, files: Mapping[str, bytes]) -> bool:
-        """Write a folder; returns when it is on the disk. False if there is one of that name already, which stays."""
+        """Write a folder; returns when it is on the disk. False if one with that name exists already; it stays."""
 
     def replace(self, folder: str, files: Mapping[str, bytes]) -> None:
-        """Write a folder in the place of a damaged one; several writers may do so with the same tables at once."""
+        """Write a folder in a damaged one's place; several writers may do so with the same tables together."""
 
     def discard(self, folder: str) -> None:
         """Remove a folder."""
 
     def leftovers(self) -> list[str]:
-        """Names of unfinished folders whose writers have died, or have been silent for a day."""
+        """Names of unfinished folders with writers that have died, or were silent for a day."""
 
     def remove(self, name: str) -> None:
-        """Remove what ``leftovers`` has named, as far as that is possible."""
+        """Remove an entry from ``leftovers``, as far as that is possible."""
 
     def create(self, name: str, data: bytes) -> bool:
-        """Make a loose file, if there is none of that name. True for one caller alone, on whichever host."""
+        """Make a loose file, unless its name exists. True for one caller alone, on any host."""
 
     def age(self, name: str) -> float:
         """Seconds since a loose file was written or touched. Raises ``FileNotFoundError``."""
 
     def touch(self, name: str, data: bytes) -> None:
-        """Make a loose file young again; ``data`` is what it holds."""
+        """Make a loose file young again; ``data`` is its content."""
 
     def take(self, name: str, data: bytes) -> bool:
         """Remove a loose file if it still holds ``data``."""
 
 
 _NO_LINKS = {errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK}
-"""How a file system says that it has no links."""
+"""The errors of a file system without links."""
 
 
 class Folder:
@@ -234,7 +234,7 @@ class Folder:
 
     def age(self, name: str) -> float:
         try:
-            # An open file has the time that the server knows; the time of a path may come from a cache of this host.
+            # An open file has the time that the server knows; a path's time may come from this host's cache.
             with bounded.opened(self.path / name) as file:
                 return self._clock() - os.fstat(file.fileno()).st_mtime
         except FileNotFoundError:
@@ -272,17 +272,17 @@ class Folder:
         return False
 
     def _aside(self, name: str) -> Path:
-        """A path for what is unfinished that nobody else uses."""
+        """A unique path for an unfinished entry."""
         return self.path / f"{PARTIAL}{name.replace('-', '_')}-{next(_numbers)}-{owner.here()}"
 
     def _silent(self, name: str) -> bool:
         try:
             return self._clock() - (self.path / name).lstat().st_mtime > ABANDONED
         except OSError:
-            return False  # it is gone, or nothing can be made here; then nothing can be removed either
+            return False  # it is gone, or files cannot be made here; then they cannot be removed either
 
     def _clock(self) -> float:
-        """The time of the file system."""
+        """The file system's time."""
         now = time.monotonic()
         if self._ahead is None or now > self._ahead[0] + _MEASURED:
             probe = self._aside("clock")
@@ -315,5 +315,5 @@ def _unlink(path: Path) -> None:
 
 
 def walk(place: Place) -> Iterator[str]:
-    """Names of the folders that look finished."""
+    """Names of folders that look finished."""
     return (name for name in place.names() if not name.startswith("."))

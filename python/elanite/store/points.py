@@ -1,4 +1,4 @@
-"""The store: one folder per finished point, found by the content of the point. The package says how it is kept."""
+"""The store: one folder per finished point, found by the point's content. The package docstring has the layout."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def _any(columns: Mapping[str, tuple[str, Sequence[object]]]) -> bool:
 
 
 def _completed(found: pl.DataFrame, table: Table) -> pl.DataFrame:
-    """A table with all columns that tables of its kind have today."""
+    """A table with all columns that its kind has today."""
     import polars as pl
 
     missing = [name for name in TABLES.get(table, {}) if name not in found.columns]
@@ -59,34 +59,34 @@ class Store:
 
     @property
     def address(self) -> str:
-        """What ``open`` takes, in any process that can reach the place."""
+        """The argument for ``open`` in any process that can reach the place."""
         return self.place.address
 
     def prepare(self) -> None:
-        """Make the store if there is none, see whether it can be used, and remove what dead processes have left.
+        """Make the store if it does not exist, check that it can be used, and remove dead processes' leftovers.
 
         To be called before anything is simulated. Raises ``UsageError`` if the place is no folder, ``StoreError`` if
         it cannot be written, ``UnreadableError`` if it cannot be read.
         """
-        if isinstance(self.place, Folder):  # all of a remote place would have to be listed
+        if isinstance(self.place, Folder):  # a remote place would have to be listed completely
             self.clean()  # at first: this may make room
         self.place.prepare()
 
     def clean(self) -> list[str]:
-        """Remove what unfinished writers have left, if they have died or are silent for long; returns the names.
+        """Remove the leftovers of unfinished writers that have died or are silent for long; returns the names.
 
-        The same holds for claims. What a living process writes or claims stays, whichever host it runs on.
+        The same holds for claims. A living process's files and claims stay, whichever host it runs on.
         """
         partial = self.place.leftovers()
         for name in partial:
             self.place.remove(name)
-        with suppress(StoreError):  # a store that is only read is cleaned by those who write it
+        with suppress(StoreError):  # a store that is only read is cleaned by its writers
             held = [name for name in self.place.names() if name.startswith(leases.CLAIM)]
             partial += [name for name in held if leases.forsaken(self.place, name)]
         return partial
 
     def claim(self, identity: str, seconds: float = leases.SECONDS) -> Claim | None:
-        """The right to simulate a point; None if somebody living has it, or if this build has finished it meanwhile.
+        """The right to simulate a point; `None` if a living process has it, or if this build has finished it meanwhile.
 
         The claim is a context that releases it at the end. It holds for ``seconds`` after it was last renewed, and in
         the context it is renewed in time. Raises ``StoreError`` if the place cannot be written.
@@ -98,13 +98,13 @@ class Store:
         return claim
 
     def identities(self) -> list[str]:
-        """The identities of all folders that look finished, sorted."""
+        """All identities with folders that look finished, sorted."""
         return list(walk(self.place))
 
     def get(self, identity: str) -> Manifest | None:
-        """The manifest of a finished point, or None if the store has no complete and undamaged folder of the point.
+        """A finished point's manifest, or `None` if the store has no complete and undamaged folder for the point.
 
-        Raises ``UnreadableError`` if that cannot be told.
+        Raises ``UnreadableError`` if the state is unknown.
         """
         if identity not in self._known:
             try:
@@ -114,10 +114,10 @@ class Store:
         return self._known[identity]
 
     def current(self, identity: str) -> Manifest | None:
-        """The manifest of a finished point that this build has computed; None if there is none, or another build's.
+        """The manifest of a finished point that this build has computed; `None` if it is missing, or another build's.
 
-        Another process may have replaced a point of another build in the meantime: such a folder is read again. Raises
-        as ``get``.
+        Another process may have replaced another build's point in the meantime: such a folder is read again. Raises as
+        ``get``.
         """
         known = self._known.get(identity)
         if known is not None and not known.mine:
@@ -126,11 +126,11 @@ class Store:
         return found if found is not None and found.mine else None
 
     def forget(self, identity: str) -> None:
-        """Read the manifest of a point anew when it is needed: another process has replaced the point."""
+        """Read a point's manifest again at the next need: another process has replaced the point."""
         self._known.pop(identity, None)
 
     def builds(self, identities: Iterable[str] | None = None) -> list[tuple[Build, int]]:
-        """The builds that have computed points, each with the number of its points, the most first.
+        """The builds that have computed points, each with its point count, the most first.
 
         Points are those given, as far as they are finished, or all that this object has read so far.
         """
@@ -138,14 +138,14 @@ class Store:
         return grouped(found.build for found in known if found is not None)
 
     def damaged(self, identity: str) -> bool:
-        """Whether there is something of a point, and it is incomplete; ``put`` replaces it.
+        """Whether a point has an incomplete folder; ``put`` replaces it.
 
-        Nothing else removes it: to who only looks, a point that another host is about to finish looks the same.
+        Only ``put`` removes it: to a reader, a point that another host is about to finish looks the same.
         """
         return self.place.exists(identity) and self.get(identity) is None
 
     def table(self, identity: str, table: Table) -> pl.DataFrame:
-        """One table of a finished point; empty if the point has no rows of that kind, or has had no such table.
+        """A finished point's table; empty if the point has no rows of that kind, or never had such a table.
 
         Columns that there were not yet when the point was simulated are null.
         """
@@ -153,22 +153,22 @@ class Store:
         return found
 
     def tables(self, identities: Sequence[str], table: Table) -> list[pl.DataFrame]:
-        """The tables of one kind of several finished points, each as ``table`` has it."""
+        """Several finished points' tables of one kind, each as ``table`` has it."""
         import polars as pl
 
         file = f"{table}.parquet"
         held = [one for one in identities if (known := self.get(one)) is None or file in known.data["files"]]
-        # Polars reads many small files together in a fraction of the time that it takes for them one by one.
+        # Polars reads many small files together in a fraction of the time that it takes one by one.
         scans = [pl.scan_parquet(self.place.load(f"{identity}/{file}")) for identity in held]
         read = dict(zip(held, pl.collect_all(scans), strict=True))
         return [_completed(read[one], table) if one in read else empty(table) for one in identities]
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
-        """Keep the results of a point. Returns when they are on the disk.
+        """Keep a point's results. Returns when they are on the disk.
 
-        Raises ``StoreError`` if they cannot be kept, and ``RunError`` if the digest is not that of the tables.
+        Raises ``StoreError`` if they cannot be kept, and ``RunError`` if the digest is not the tables'.
         """
-        # Most points have rows of a few kinds only. Every point has results, and a folder without them is no point.
+        # Most points have rows of a few kinds only. Every point has results, and a folder without them is not a point.
         tables = {
             name: frame(columns) for name, columns in records["tables"].items() if name == "rows" or _any(columns)
         }
@@ -184,7 +184,7 @@ class Store:
             "packets": records["packets"],
             "events": records["events"],
             "simulated_ps": records["simulated_ps"],
-            "random": records.get("random"),  # workers of older versions do not report it
+            "random": records.get("random"),  # workers from older versions do not report it
             "peak_memory_bytes": records["peak_memory_bytes"],
             "heights": {name: table.height for name, table in tables.items()},
             "files": {},
@@ -194,20 +194,20 @@ class Store:
         }
         checks.compare(point.id, records, tables)
         files = manifest.seal(tables, data, bound=True)
-        # A point of another build gives way to that of this one: both may have the same results, and then only the
-        # build is renewed.
+        # Another build's point gives way to this build's: both may have the same results, and then only the build is
+        # renewed.
         if not self.place.keep(point.id, files) and self.current(point.id) is None:
             self.place.replace(point.id, files)
         self._known[point.id] = Manifest(json.loads(files[manifest.MANIFEST]))
         return self._known[point.id]
 
     def add(self, identity: str, files: Mapping[str, bytes]) -> None:
-        """Keep the files of a sealed point. A sound folder of the point stays, a damaged one is replaced."""
+        """Keep a sealed point's files. The point's sound folder stays, a damaged one is replaced."""
         if not self.place.keep(identity, files) and self.get(identity) is None:
             self.place.replace(identity, files)
 
     def points(self, identities: Iterable[str]) -> list[Point]:
-        """Those of some points that are finished, as the plan had them that led to them."""
+        """The finished ones among some points, as in the plan that led to them."""
         from elanite.inputs.plan import Point
 
         found = []

@@ -1,13 +1,13 @@
-"""Stores that are no folders: what ``fsspec`` reaches by a URL, object stores above all (``s3://bucket/store``).
+"""Stores outside of folders: places that ``fsspec`` reaches by URL, object stores above all (``s3://bucket/store``).
 
 An object store cannot rename a folder. So the tables are written first and the manifest last, and a point exists when
-its sealed manifest does. Whoever reads compares the tables with the checksums of the manifest, as in a folder. Two
-writers of the same point write equal bytes. Where the file system can create an object under the condition that there
-is none (S3 can), the first manifest and the first claim win; elsewhere two callers may both believe that they were
-first, which costs a simulation and no result.
+its sealed manifest does. A reader compares the tables with the manifest's checksums, as in a folder. Two writers of the
+same point write equal bytes. Where the file system can create an object on condition that it does not exist (S3 can),
+the first manifest and the first claim win; elsewhere two callers may both believe that they were first, which costs a
+simulation and no result.
 
-Every operation takes a request or more over the network. What unfinished writers have left is sought only when asked
-for (``elanite store gc``), because all of the place must be listed for this.
+Every operation takes a request or more over the network. Leftovers of unfinished writers are sought only on request
+(``elanite store gc``), because the whole place must be listed for this.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ class Remote:
             found = self._files.cat([self._path(name) for name in names], on_error="return") if names else {}
         loaded: list[bytes | None] = []
         for data in (found.get(self._path(name)) for name in names):
-            # Also those of libraries below fsspec, which are no errors of the system: of credentials, for example.
+            # Also errors from libraries below fsspec that are not system errors: about credentials, for example.
             if isinstance(data, BaseException) and not isinstance(data, _NONE):
                 raise UnreadableError(self.name, words(data))
             loaded.append(data if isinstance(data, bytes) else None)
@@ -90,8 +90,8 @@ class Remote:
             return self._create(f"{folder}/{last}", files[last])
 
     def replace(self, folder: str, files: Mapping[str, bytes]) -> None:
-        # Nothing is removed: what looks damaged may be a table that another writer of the point has opened and not yet
-        # filled, where an object is not written at once, and that writer would not miss what is removed behind it.
+        # Files stay: an apparently damaged one may be a table that the point's other writer has opened and not yet
+        # filled, where an object is not written in one step, and that writer would not notice the removal.
         with self._writing():
             for name, data in files.items():  # the manifest is the last
                 self._write(f"{folder}/{name}", data)
@@ -120,7 +120,7 @@ class Remote:
             return self._create(name, data)
 
     def age(self, name: str) -> float:
-        """By the clock of the place: the time of an object is compared with that of an object that is made now."""
+        """By the place's clock: an object's time is compared with that of an object made now."""
         with self._reading():
             try:
                 then: datetime = self._files.modified(self._path(name))

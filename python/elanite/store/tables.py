@@ -1,4 +1,4 @@
-"""The tables of every point, as the simulator defines them."""
+"""Every point's tables, as the simulator defines them."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ if TYPE_CHECKING:
     import polars as pl
 
 Table = str
-"""The name of one of the ``TABLES``."""
+"""A name in ``TABLES``."""
 
 TABLES: dict[Table, dict[str, str]] = {
     name: {column: kind for column, kind, _, _ in columns} for name, columns in _core.tables()
 }
-"""The tables of every point, as the simulator defines them: names of columns and their types."""
+"""Every point's tables, as the simulator defines them: column names and their types."""
 
 
 def frame(columns: Mapping[str, tuple[str, Sequence[object]]]) -> pl.DataFrame:
-    """A data frame of the columns from the simulator, each with its type."""
+    """A data frame from the simulator's columns, each with its type."""
     import polars as pl
 
     return pl.DataFrame([pl.Series(name, values, getattr(pl, kind)) for name, (kind, values) in columns.items()])
 
 
 def empty(table: Table) -> pl.DataFrame:
-    """A table of a point without rows."""
+    """A point's table without rows."""
     return frame({column: (kind, []) for column, kind in TABLES[table].items()})

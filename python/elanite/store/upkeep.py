@@ -1,13 +1,13 @@
-"""Upkeep of stores: what is in one, what is damaged, what nobody needs, and several stores as one.
+"""Store upkeep: contents, damage, points without users, and several stores as one.
 
-Merging copies folders as they are, byte for byte. Two folders of one point agree if the simulator counted the same and
-every table has the same values: their times may differ, and so may names of series, commits and versions of Python.
-Folders that do not agree are a conflict. Points of equal identity cannot differ unless a simulator was changed and the
-model revision was not, or a disk has failed in a way that no checksum shows. So nothing is copied, and both places are
-named with their builds.
+Merging copies folders as they are, byte for byte. Two folders of one point agree if the simulator's counts are equal
+and every table has the same values: their times may differ, and so may series names, commits and Python versions.
+Folders that do not agree are a conflict. Points with equal identity cannot differ unless a simulator was changed and
+the model revision was not, or a disk has failed in a way that no checksum shows. Then the merge copies no point, and
+names both places with their builds.
 
-What a merge takes is verified (``checks``). A folder with a wrong checksum is left out: damage is an accident. A folder
-that is sealed and is not the result that it claims to be is none, and then nothing is copied either.
+A merge verifies its points (``checks``). A folder with a wrong checksum is left out: damage is an accident. A sealed
+folder that is not the result that it claims to be is no accident, and then no point is copied either.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from elanite.store.points import Store
 
 _COUNTED = ("digest", "packets", "events", "simulated_ps")
-"""What the simulator counts, and two folders of one point have in common."""
+"""The simulator's counts, which two folders of one point have in common."""
 
 
 @dataclass
 class Compared:
-    """The entries of a manifest by which two folders of a point are compared."""
+    """The manifest entries by which two folders of a point are compared."""
 
     seal: str | None
     files: dict[str, str]
@@ -45,7 +45,7 @@ class Compared:
 
 
 class ConflictError(ElaniteError):
-    """Points of equal identity and different content."""
+    """Points with equal identity and different content."""
 
     def __init__(self, conflicts: Sequence[str]) -> None:
         shown = "\n".join(f"  {conflict}" for conflict in conflicts[:10])
@@ -73,7 +73,7 @@ class FalseError(ElaniteError):
 
 @dataclass
 class Group:
-    """The points of one experiment and one model revision."""
+    """The points from one experiment and one model revision."""
 
     experiment: str
     revision: int
@@ -84,32 +84,32 @@ class Group:
 
 @dataclass
 class Listing:
-    """What a store holds."""
+    """A store's content."""
 
     groups: list[Group]
     damaged: int
-    """Folders whose manifests are no longer true. The tables were not read: ``verify`` does that."""
+    """Folders with manifests that no longer hold. The tables were not read: ``verify`` does that."""
     unfinished: list[str]
     """Folders that processes are writing, or were writing when they died."""
     claims: list[tuple[str, str]]
-    """Points that are claimed, and by whom."""
+    """Claimed points, with their holders."""
     builds: list[tuple[Build, int]]
-    """The builds that have computed the points, with the numbers of their points."""
+    """The builds that have computed the points, with their points' numbers."""
 
 
 @dataclass
 class Merged:
-    """What a merge has done."""
+    """A merge's outcome."""
 
     copied: int = 0
     present: int = 0
-    """Points that were there already, or in another of the stores."""
+    """Points that were there already, or in another store."""
     damaged: list[tuple[str, str]] = field(default_factory=list)
     """Folders that were not copied, and why."""
 
 
 def listing(store: Store) -> Listing:
-    """The points by experiment and model revision, and what is unfinished. Tables are not read."""
+    """The points by experiment and model revision, and the unfinished ones. Tables are not read."""
     groups: dict[tuple[str, int], Group] = {}
     builds = []
     damaged = 0
@@ -140,23 +140,23 @@ def listing(store: Store) -> Listing:
 
 @dataclass
 class Verified:
-    """What a verification has found."""
+    """A verification's findings."""
 
     sound: list[str] = field(default_factory=list)
-    """Points with nothing wrong, those that are unconfirmed included."""
+    """Sound points, including the unconfirmed ones."""
     wrong: list[tuple[str, str]] = field(default_factory=list)
     """Folders that are damaged, or not the results that they claim to be, with the reasons."""
     unconfirmed: dict[str, int] = field(default_factory=dict)
-    """Why identities or digests could not be computed again, with the numbers of points."""
+    """The reasons why identities or digests could not be computed again, with the point counts."""
     builds: list[tuple[Build, int]] = field(default_factory=list)
     """The builds that have computed the sound points."""
 
 
 def verify(store: Store, *, digests: bool = False, progress: Callable[[int, int], None] | None = None) -> Verified:
-    """Compare every byte of a store with its checksum, identities with contents, and bonds with digests and tables.
+    """Compare every byte in a store with its checksum, identities with contents, and bonds with digests and tables.
 
-    ``digests``: compute the digests from the tables, too. ``progress`` gets the number of checked points and that of
-    all points.
+    ``digests``: compute the digests from the tables, too. ``progress`` gets the counts of checked points and all
+    points.
     """
     found = Verified()
     builds = []
@@ -176,12 +176,12 @@ def verify(store: Store, *, digests: bool = False, progress: Callable[[int, int]
 
 
 def outdated(store: Store) -> list[str]:
-    """The points of another model revision than this program has."""
+    """The points from another model revision than this program's."""
     return _chosen(store, lambda found: found.data["versions"]["model"] != _core.MODEL_REVISION)
 
 
 def unknown(store: Store, experiments: Sequence[str]) -> list[str]:
-    """The points of experiments that are not among the given ones."""
+    """The points from experiments that are not among the given ones."""
     return _chosen(store, lambda found: found.data["experiment"] not in experiments)
 
 
@@ -192,12 +192,12 @@ def _chosen(store: Store, condition: Callable[[Manifest], bool]) -> list[str]:
             if condition(manifest.point(store.place, identity, tables=False)):
                 chosen.append(identity)
         except (DamagedError, KeyError, TypeError):
-            continue  # it does not say; `verify` names it
+            continue  # its state is unknown; `verify` names it
     return chosen
 
 
 def merge(stores: Sequence[Store], into: Store) -> Merged:
-    """Copy all sound points of several stores into one.
+    """Copy all sound points from several stores into one.
 
     Raises ``ConflictError`` or ``FalseError`` before anything is copied.
     """
@@ -233,7 +233,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
             names = [*said.files, MANIFEST]
             into.add(identity, {name: store.place.load(f"{identity}/{name}") for name in names})
             merged.copied += 1
-    # A damaged folder of the target has given way to a sound one.
+    # The target's damaged folder has given way to a sound one.
     replaced = {f"{into.place.name}/{identity}" for identity in taken}
     merged.damaged = [(folder, reason) for folder, reason in merged.damaged if folder not in replaced]
     return merged
@@ -247,7 +247,7 @@ def _false(store: Store, taken: Mapping[str, tuple[Store, Compared]]) -> list[tu
 
 
 def _difference(identity: str, one: tuple[Store, Compared], other: tuple[Store, Compared]) -> str:
-    """In what two folders of a point differ; empty if they agree."""
+    """The differences between a point's two folders; empty if they agree."""
     (first, before), (second, after) = one, other
     if before.seal == after.seal is not None:
         return ""
