@@ -1,4 +1,4 @@
-"""Networks, flows and measurements in the formats of other tools, as plain data.
+"""Networks, flows and measurements in other tools' formats, as plain data.
 
 | module | what it has |
 |---|---|
@@ -15,7 +15,7 @@
 | ``benchmarks`` | measured values of OSU, IMB, NCCL-tests and perftest |
 | ``xml``, ``quantities`` | elements with their lines; rates and times |
 
-``inputs.imported`` writes a machine file of a network.
+``inputs.imported`` writes a network's machine file.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def read(file: Path) -> tuple[Format, Network]:
-    """Read a file of any known format. Raises ``UsageError`` that names the format of another file."""
+    """Read a file in any known format. Raises ``UsageError`` with the name of any other format."""
     with bounded.refused(file):
         content = bounded.typed(file, bounded.TABLE)
     if not content.strip():

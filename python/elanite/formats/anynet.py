@@ -1,16 +1,16 @@
-"""Networks of BookSim2: the file of its topology ``anynet``.
+"""BookSim2 networks: the file for its topology ``anynet``.
 
 A line begins with a router or a node and lists the routers and nodes that it is joined to; a number behind one is the
-delay of the channel in cycles, 1 without::
+channel's delay in cycles, 1 without::
 
     router 0 node 0 node 1 router 1 2 router 2
     router 1 node 2 node 3
 
-Both lines of a pair may list the channel; it is one cable. A delay holds for its own direction, and for both if the
-other has none. BookSim has no unit of time, and moves a flit over a channel in a cycle: this is the cycle of the
-machine, so that only delays of other lengths are kept.
+Both lines in a pair may list the channel; it is one cable. A delay holds for its own direction, and for both if the
+other has none. BookSim has no time unit, and moves a flit over a channel in a cycle: this is the machine's cycle, so
+that only delays with other lengths are kept.
 
-Source: ``src/networks/anynet.cpp`` of booksim/booksim2.
+Source: ``src/networks/anynet.cpp`` in booksim/booksim2.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
 
 NAME = "network of BookSim2 (anynet)"
 MOST_CYCLES = 1023
-"""Cycles beyond which no link of a machine has a delay."""
+"""Most cycles in a machine's link delay."""
 
 
 def read(text: str, file: Path) -> Network:
-    """Read a network; the delays of cables are cycles. Raises ``UsageError``."""
+    """Read a network; cable delays are cycles. Raises ``UsageError``."""
     network = Network(NAME, cycles=True)
     seats: dict[str, tuple[str, int, int]] = {}
     channels: dict[tuple[str, str], tuple[int, int]] = {}
@@ -75,7 +75,7 @@ def read(text: str, file: Path) -> Network:
 
 
 def _parts(words: list[str], file: Path, line: int) -> list[tuple[str, str, int | None]]:
-    """The kinds, numbers and delays of a line."""
+    """The kinds, numbers and delays on a line."""
     found: list[tuple[str, str, int | None]] = []
     rest = words
     while rest:

@@ -1,6 +1,6 @@
-"""Measured values in the output of benchmarks: OSU, Intel MPI (IMB), NCCL-tests (and RCCL's), perftest.
+"""Measured values in benchmark output: OSU, Intel MPI (IMB), NCCL-tests (and RCCL's), perftest.
 
-Each line of a table is the size of a message in bytes and a value in the unit of Elanite's metric:
+Each table line is a message size in bytes and a value in the unit of Elanite's metric:
 
 | benchmark | value | metric |
 |---|---|---|
@@ -12,10 +12,10 @@ Each line of a table is the size of a message in bytes and a value in the unit o
 | perftest: ``ib_*_lat`` | the typical time, or the average, in µs | ``latency`` |
 | perftest: ``ib_*_bw`` | the average; its MB are 2^20 bytes, its Gb 10^9 bits | ``accepted`` |
 
-A bandwidth test has many messages under way, and so is the accepted load of a job, not the ``bandwidth`` of a ping,
-which is a size over a latency. A test of both directions (OSU's Bi-Directional, IMB's Biband, perftest's -b) prints
-their sum, of which a node sends half: this half is the value. Lines of other tools among them, such as those of a batch
-system, are passed over.
+A bandwidth test has many messages in flight, and so measures a job's accepted load, not a ping's ``bandwidth``, which
+is a size over a latency. A test in both directions (OSU's Bi-Directional, IMB's Biband, perftest's -b) prints their
+sum; a node sends half of it, which is the value. Lines from other tools among them, such as a batch system, are
+skipped.
 
 Source: OSU 7.4, IMB 2021.7, NCCL-tests 2.13, perftest 24.01: their printed headings.
 """
@@ -35,7 +35,7 @@ LARGEST = 2**40
 """Bytes beyond which a size is a mistake."""
 
 _BOTH = re.compile(r"bi-?directional|biband", re.IGNORECASE)
-"""The names of tests that print the sum of both directions."""
+"""Names of tests that print both directions' sum."""
 
 _NUMBER = r"\d{1,15}(?:\.\d{0,9})?(?:[eE][+-]?\d{1,2})?"
 
@@ -53,7 +53,7 @@ class Value:
 
 @dataclass(frozen=True)
 class _Table:
-    """The meaning of the columns of a table."""
+    """The meaning of a table's columns."""
 
     name: str
     metric: str
@@ -62,7 +62,7 @@ class _Table:
 
 
 def values(text: str, file: Path) -> list[Value]:
-    """The values of a file. Raises ``UsageError``."""
+    """A file's values. Raises ``UsageError``."""
     table: _Table | None = None
     named = ""
     found: list[Value] = []
@@ -92,7 +92,7 @@ def values(text: str, file: Path) -> list[Value]:
 
 
 def _name(bare: str) -> str:
-    """The name of a benchmark, if a line gives it."""
+    """A benchmark's name, if a line gives it."""
     for pattern in (
         r"#\s*OSU (.+?)(?: Test)?(?: v[\d.]+.*)?",
         r"#\s*Benchmarking (\w+)",
@@ -105,7 +105,7 @@ def _name(bare: str) -> str:
 
 
 def _heading(bare: str, named: str) -> _Table | None:
-    """The table that a line of headings begins."""
+    """The table that a heading line begins."""
     words = bare.lower().lstrip("#").strip()
     name = named or "the benchmark"
     if bare.startswith("#bytes") and "t_avg[usec]" in words:

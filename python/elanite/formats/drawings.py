@@ -1,13 +1,13 @@
-"""Graphs without a tool of networks behind them: lists of edges, GraphML and DOT.
+"""Graphs without a network tool behind them: edge lists, GraphML and DOT.
 
 Vertices are nodes and switches by their attribute ``kind``, ``type`` or ``role``, if every vertex has a known word
-there; otherwise all are switches, and the caller says how many nodes each has. An edge has a rate by ``rate``,
-``bandwidth``, ``capacity`` or ``speed``, and a delay by ``delay`` or ``latency``, with a unit; the raw rates of the
-Topology Zoo are bits in a second. Edges of a directed graph are cables, which lead both ways; two opposite ones are a
-single cable.
+there; otherwise all are switches, and the caller passes each switch's node count. An edge has a rate by ``rate``,
+``bandwidth``, ``capacity`` or ``speed``, and a delay by ``delay`` or ``latency``, with a unit; the Topology Zoo's raw
+rates are bits per second. Edges in a directed graph are cables, which lead both ways; two opposite ones are a single
+cable.
 
-In a list of edges, words behind the ends are Elanite's own (``rate=25Gb/s``), a weight, or the dictionary that
-networkx writes.
+In an edge list, words behind the ends are Elanite's own (``rate=25Gb/s``), a weight, or the dictionary that networkx
+writes.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class Drawing:
     notes: list[str] = field(default_factory=list)
 
     def vertex(self, name: str, data: dict[str, object], line: int | None) -> None:
-        """Add a vertex, or attributes of one."""
+        """Add a vertex, or a vertex's attributes."""
         known, first = self.vertices.get(name) or ({}, line)
         self.vertices[name] = (known | data, first)
 
 
 def edges(text: str, file: Path) -> Network:
-    """Read a list of edges, with or without Elanite's lines of nodes and switches. Raises ``UsageError``."""
+    """Read an edge list, with or without Elanite's node and switch lines. Raises ``UsageError``."""
     drawn = Drawing(directed=text.startswith("%%MatrixMarket") and " general" in text.partition("\n")[0].lower())
     weights = 0
     sized = _matrix(text)
@@ -95,7 +95,7 @@ def edges(text: str, file: Path) -> Network:
 
 
 def _matrix(text: str) -> int | None:
-    """The line of a matrix of Matrix Market that has its rows, columns and entries; None of another text."""
+    """The line in a Matrix Market matrix with its rows, columns and entries; `None` for another text."""
     lines = enumerate(text.splitlines(), 1)
     if not text.startswith("%%MatrixMarket"):
         return None
@@ -103,7 +103,7 @@ def _matrix(text: str) -> int | None:
 
 
 def _counted(drawn: Drawing) -> None:
-    """Takes out a first line that has the numbers of vertices and edges."""
+    """Removes a first line with the vertex and edge counts."""
     if drawn.edges and not drawn.vertices:
         vertices, count, _, line = drawn.edges[0]
         ends = {end for edge in drawn.edges[1:] for end in edge[:2]}
@@ -113,7 +113,7 @@ def _counted(drawn: Drawing) -> None:
 
 
 def _dictionary(text: str, file: Path, line: int) -> tuple[dict[str, object], str]:
-    """The dictionary at the end of a line of networkx, and the rest of the line."""
+    """The dictionary at the end of a networkx line, and the line's rest."""
     start = text.find("{")
     if start < 0:
         return {}, text
@@ -137,7 +137,7 @@ def _pairs(words: list[str], file: Path, line: int) -> dict[str, object]:
 
 
 def graphml(text: str, file: Path) -> Network:
-    """Read GraphML, the graph of an InfraGraph among it. Raises ``UsageError``."""
+    """Read GraphML, including an InfraGraph's graph. Raises ``UsageError``."""
     root = parsed(text, file, "a graph")
     graphs = root.of("graph")
     if root.name != "graphml" or len(graphs) != 1:
@@ -170,11 +170,11 @@ def graphml(text: str, file: Path) -> Network:
 
 
 def dot(text: str, file: Path) -> Network:
-    """Read a graph of Graphviz. Raises ``UsageError``."""
+    """Read a Graphviz graph. Raises ``UsageError``."""
     drawn = Drawing()
     graphs: list[Any] = []  # pydot has no types for users
     with warnings.catch_warnings():
-        # pydot calls functions of pyparsing by their former names.
+        # pydot calls pyparsing functions by their former names.
         warnings.simplefilter("ignore", DeprecationWarning)
         try:
             import pydot
@@ -202,7 +202,7 @@ def dot(text: str, file: Path) -> Network:
 
 
 def _ends(end: Any) -> list[str]:
-    """The vertices at an end of an edge: one, without its port, or those of a group in braces."""
+    """The vertices at an edge's end: one, without its port, or a group in braces."""
     if isinstance(end, str):
         quoted = re.match(r'"((?:[^"\\]|\\.)*)"', end)
         return [quoted[1] if quoted else end.partition(":")[0]]
@@ -219,7 +219,7 @@ def _plain(data: dict[str, object]) -> dict[str, object]:
 
 
 def network(drawn: Drawing, name: str, file: Path) -> Network:
-    """Nodes, switches and cables of a drawing."""
+    """A drawing's nodes, switches and cables."""
     made = Network(name, notes=list(drawn.notes))
     kinds = _kinds(drawn)
     for vertex, (about, line) in drawn.vertices.items():
@@ -253,7 +253,7 @@ def network(drawn: Drawing, name: str, file: Path) -> Network:
 
 
 def _kinds(drawn: Drawing) -> dict[str, str]:
-    """The kind of each vertex by the first attribute that tells it of all of them."""
+    """Each vertex's kind by the first attribute that every vertex has."""
     for key in ("kind", "type", "role"):
         words = {name: str(data.get(key, "")).strip().lower() for name, (data, _) in drawn.vertices.items()}
         if words and all(word in _NODES or word in _SWITCHES for word in words.values()):

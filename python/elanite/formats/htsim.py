@@ -1,7 +1,7 @@
-"""Fat trees and connection matrices of htsim, as csg-htsim and the UEC branch read them.
+"""htsim's fat trees and connection matrices, as csg-htsim and the UEC branch read them.
 
-A ``.topo`` states nodes, tiers and the hosts of a pod, and for each tier the ports of its switches downwards and
-upwards, the rate and the delay of the links below it, and how many parallel links (``Bundle``) lead to a switch below::
+A ``.topo`` states nodes, tiers and the hosts in a pod, and for each tier its switches' ports downwards and upwards, the
+rate and the delay for the links below it, and the count of parallel links (``Bundle``) to a switch below::
 
     Nodes 16
     Tiers 2
@@ -13,14 +13,14 @@ upwards, the rate and the delay of the links below it, and how many parallel lin
     Downlink_Latency_ns 700
     ...
 
-Ports decide the wiring. In a pod every switch of tier 0 is joined to every one of tier 1. The switch of tier 1 at
-place p of its pod is joined to the switches p, p + A, p + 2 A, ... of tier 2, where a pod has A switches of tier 1.
-Queues are left out: links are lossless here.
+Ports decide the wiring. In a pod every tier 0 switch is joined to every tier 1 switch. The tier 1 switch at place p in
+its pod is joined to the tier 2 switches p, p + A, p + 2 A, ..., where a pod has A tier 1 switches. Queues are left out:
+links are lossless here.
 
-A ``.cm`` has the numbers of nodes and connections, then a line ``5->0 id 1 start 1000000 size 300000`` for each: the
-start in picoseconds and the size in bytes. Connections that a trigger starts have no place in a list of flows.
+A ``.cm`` has the node and connection counts, then a line ``5->0 id 1 start 1000000 size 300000`` for each: the start in
+picoseconds and the size in bytes. Connections that a trigger starts have no place in a flow list.
 
-Source: ``fat_tree_topology.cpp`` and ``connection_matrix.cpp`` of spcl/HTSIM.
+Source: ``fat_tree_topology.cpp`` and ``connection_matrix.cpp`` in spcl/HTSIM.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _KEYS = (
 )
 
 Values = dict[str, tuple[int, int]]
-"""The values of keys, each with its line."""
+"""Key values, each with its line."""
 
 
 def topology(text: str, file: Path) -> Network:
@@ -165,7 +165,7 @@ def _wire(
 
 
 def _above(file: Path, tiers: dict[int, Values], tier: int, up: int, bundle: int) -> int:
-    """How many switches of the next tier a switch is joined to."""
+    """The count of next-tier switches that a switch is joined to."""
     if up % bundle:
         wrong(file, tiers[tier]["radix_up"][1], f"bundles of {bundle} links do not divide {up} ports upwards")
     return up // bundle
@@ -267,7 +267,7 @@ def _flow(file: Path, line: int, ends: re.Match[str], words: list[str]) -> Flow:
     for key, value in zip(words[::2], words[1::2], strict=False):
         if key == "trigger" or key.endswith("_trigger"):
             _unknown(file, line, "trigger")
-        # htsim reads starts as decimal numbers of picoseconds.
+        # htsim reads starts as decimal picoseconds.
         if key not in _NUMBERED or not re.fullmatch(r"\d{1,18}(\.\d{0,12})?", value):
             wrong(file, line, f"`{key} {value}` is no part of a connection; allowed: {', '.join(_NUMBERED)}")
         values[key] = int(value.partition(".")[0])

@@ -1,17 +1,17 @@
-"""InfiniBand fabrics: the output of ``ibnetdiscover``, and the networks of ``ibsim``.
+"""InfiniBand fabrics: ``ibnetdiscover`` output, and ``ibsim`` networks.
 
-A section begins with ``Switch``, ``Ca`` or ``Rt``, the number of ports and a name in quotes. Each of its lines is a
-port with its peer; the remark behind ``#`` has the width and the speed that the cable was trained at::
+A section begins with ``Switch``, ``Ca`` or ``Rt``, the port count and a name in quotes. Each line in it is a port with
+its peer; the remark behind ``#`` has the width and the speed that the cable was trained at::
 
     Switch  36 "S-0b00000000000000"         # "leaf 0" base port 0 lid 1 lmc 0
     [1]     "H-0a00000000000000"[1](a00000000000000)        # "node1 HCA-1" lid 100 4xEDR
     [25]    "S-0b00000000000004"[1]         # "spine 0" lid 5 4xEDR
 
-The tool prints a cable at both ends; the pair of ports tells its two lines apart from a second cable. An active port of
-a channel adapter is a node. Nodes are numbered by their names, so that those of a host are in a row. Switches keep
-the GUID as their name: descriptions often repeat.
+The tool prints a cable at both ends; the port pair distinguishes its two lines from a second cable. An active port on a
+channel adapter is a node. Nodes are numbered by name, so that a host's nodes are in a row. Switches keep the GUID as
+their name: descriptions often repeat.
 
-The rate is the nominal one of width and speed: 4xEDR is 100 Gb/s, 4xDDR 20 Gb/s. Source: InfiniBand Architecture
+The rate is the nominal one for width and speed: 4xEDR is 100 Gb/s, 4xDDR 20 Gb/s. Source: InfiniBand Architecture
 Specification, volume 1; ``ibnetdiscover(8)``.
 """
 
@@ -41,7 +41,7 @@ _TRAINED = re.compile(r"\b(1|2|4|8|12)x(SDR|DDR|QDR|FDR10|FDR|EDR|HDR|NDR|XDR)\b
 _LANE = {"SDR": "2.5", "DDR": "5", "QDR": "10", "FDR10": "10", "FDR": "14", "EDR": "25", "HDR": "50", "NDR": "100"} | {
     "XDR": "200"
 }
-"""Nominal Gb/s of a lane."""
+"""Nominal Gb/s per lane."""
 _IGNORED = re.compile(
     r"\s*(#|$|(vendid|devid|sysimgguid|switchguid|caguid|rtguid)\s*=|Non-Chassis|Chassis\b|ibwarn:|module\b)",
     re.IGNORECASE,
@@ -49,7 +49,7 @@ _IGNORED = re.compile(
 
 
 def read(text: str, file: Path) -> Network:
-    """Read the output of ``ibnetdiscover``. Raises ``UsageError``."""
+    """Read ``ibnetdiscover`` output. Raises ``UsageError``."""
     network = Network(NAME)
     described: dict[str, str] = {}
     kinds: dict[str, tuple[str, int]] = {}
@@ -137,7 +137,7 @@ def _fill(
 
 
 def _named(adapters: dict[tuple[str, str], int], described: dict[str, str]) -> dict[tuple[str, str], str]:
-    """The names of nodes: the first word of the description where this is enough, more of it or the GUID elsewhere."""
+    """Node names: the description's first word where this is enough, more words or the GUID elsewhere."""
     found: dict[tuple[str, str], str] = {}
 
     def candidates(end: tuple[str, str]) -> list[str]:

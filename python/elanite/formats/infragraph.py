@@ -1,16 +1,16 @@
-"""InfraGraph: infrastructures as YAML or JSON, and the graph that its service makes of one.
+"""InfraGraph: infrastructures as YAML or JSON, and the graph that its service derives.
 
-An infrastructure has devices (graphs of components), instances of them, and edges between components of instances. An
-edge of ``one2one`` joins components one by one, of ``many2many`` each with each; ``nic[0:4]`` is a slice as in Python.
-The service's graph names every component ``instance.0.component.0`` and gives its type, in the node-link form of
-networkx as YAML or JSON, or as GraphML.
+An infrastructure has devices (component graphs), their instances, and edges between instances' components. A
+``one2one`` edge joins components one by one, ``many2many`` each with each; ``nic[0:4]`` is a slice as in Python. The
+service's graph names every component ``instance.0.component.0`` and gives its type, in networkx's node-link form as
+YAML or JSON, or as GraphML.
 
-A device with a component of the types xpu, nic or memory is a host, every other one a switch. Each component of a host
-that an edge of the infrastructure leads to is a node, so that a host with eight adapters is eight nodes in a row. The
-links within a host (NVLink, PCIe) are left out, and said so. An infrastructure without edges between instances is a
-scale-up network: its xpus are the nodes, and the links that join them to each other and to switches its cables.
+A device with a component of type xpu, nic or memory is a host, every other one a switch. Each host component at an edge
+of the infrastructure is a node, so that a host with eight adapters is eight nodes in a row. The links within a host
+(NVLink, PCIe) are left out, with a note. An infrastructure without edges between instances is a scale-up network: its
+xpus are the nodes, and the links that join them to each other and to switches its cables.
 
-Source: the schema and the service of Keysight/infragraph.
+Source: the schema and the service in Keysight/infragraph.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 NAME = "InfraGraph"
 LINE = "__line__"
-"""The key of a mapping that has its line."""
+"""The key with a mapping's line."""
 
 HOST = ("xpu", "nic", "memory")
 _RATES = {"gigabits_per_second": 1, "gigabytes_per_second": 8}
@@ -56,21 +56,21 @@ class Edge(NamedTuple):
 
 @dataclass
 class Components:
-    """The graph of all components of all instances."""
+    """The graph with all instances' components."""
 
     types: dict[str, str] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
 
 
 def loaded(text: str, file: Path) -> object:
-    """The content of a YAML or JSON document; each mapping has its line under ``LINE``. Raises ``UsageError``."""
+    """A YAML or JSON document's content; each mapping has its line under ``LINE``. Raises ``UsageError``."""
     try:
         import yaml
     except ImportError as error:
         raise UsageError(f"{file}: YAML needs the package PyYAML: pip install pyyaml") from error
 
     safe: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    lined: type[yaml.SafeLoader] = type("Lined", (safe,), {})  # with a table of constructors of its own
+    lined: type[yaml.SafeLoader] = type("Lined", (safe,), {})  # with its own constructor table
     lined.add_constructor("tag:yaml.org,2002:map", _with_line)
     with reading(file, "it is no YAML", "correct the place"):
         return yaml.load(text, Loader=lined)  # noqa: S506 - the loader is safe
@@ -84,7 +84,7 @@ def _with_line(loader: yaml.SafeLoader, node: yaml.MappingNode) -> Iterator[dict
 
 
 def read(text: str, file: Path) -> Network:
-    """Read an infrastructure, or the graph that the service makes of one. Raises ``UsageError``."""
+    """Read an infrastructure, or the graph that the service derives. Raises ``UsageError``."""
     content = loaded(text, file)
     if not isinstance(content, dict):
         wrong(file, 1, "an InfraGraph is a mapping with devices, instances and edges")
@@ -95,7 +95,7 @@ def read(text: str, file: Path) -> Network:
 
 
 def network(components: Components, file: Path) -> Network:
-    """The nodes, switches and cables of a graph of components."""
+    """The nodes, switches and cables in a component graph."""
     outside = [each for each in components.edges if _device(each.one) != _device(each.other)]
     made = _scale_out(components, outside, file) if outside else _scale_up(components, file)
     return checked(made, file)
@@ -159,7 +159,7 @@ def _scale_up(components: Components, file: Path) -> Network:
 
 
 def _linked(content: dict[str, object], file: Path) -> Components:
-    """The node-link form of networkx."""
+    """The networkx node-link form."""
     made = Components()
     for each in _listed(content, "nodes", file):
         name = each.get("id")
@@ -187,13 +187,13 @@ def attributed(one: str, other: str, data: dict[str, object], line: int | None, 
 
 
 def _line(at: Mapping[str, object]) -> int | None:
-    """The line of a mapping, as far as it is known."""
+    """A mapping's line, as far as it is known."""
     found = at.get(LINE)
     return found if isinstance(found, int) else None
 
 
 def _listed(content: dict[str, object], key: str, file: Path) -> list[dict[str, object]]:
-    """A list of mappings; an empty one without the key."""
+    """A list with mappings; empty without the key."""
     found = content.get(key) or []
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         wrong(file, _line(content), f"`{key}` is no list of mappings")
@@ -201,7 +201,7 @@ def _listed(content: dict[str, object], key: str, file: Path) -> list[dict[str, 
 
 
 class _Expansion:
-    """Components and edges of an infrastructure, written out."""
+    """An infrastructure's components and edges, written out."""
 
     def __init__(self, content: dict[str, object], file: Path) -> None:
         self.content, self.file = content, file
@@ -244,7 +244,7 @@ class _Expansion:
         return self.graph
 
     def _place(self, prefix: str, device: str, at: dict[str, object], depth: int) -> None:
-        """Add the components and edges of a device; composed devices are parts with the name of a device."""
+        """Add a device's components and edges; composed devices are parts with a device's name."""
         if depth > 8:
             wrong(self.file, _line(at), f"device `{device}` contains itself, or devices within more than eight others")
         for name, (count, kind) in self.counts[device].items():
@@ -321,7 +321,7 @@ class _Expansion:
             return None
         unit = about.get("choice") or next((each for each in units if each in about), "")
         if unit not in units:
-            return None  # transfers in a second, of a width that is not stated
+            return None  # transfers per second, without a stated width
         value = quantities.number(str(about.get(unit)))
         if not value:
             wrong(self.file, _line(about), f"{key}: `{about.get(unit)}` is no number above 0")

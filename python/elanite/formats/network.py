@@ -1,11 +1,11 @@
-"""A network as the formats of other tools describe it: nodes, switches and cables with rates and delays, and flows.
+"""A network as other tools' formats describe it: nodes, switches and cables with rates and delays, and flows.
 
-Every reader of the package makes a ``Network``. Rates are exact fractions of bits in a second, delays whole
-picoseconds; a format without one has None. Names are those of the file; ``tidy`` makes them words of a graph file,
-which have no blank, no comma and no ``#``. ``notes`` are sentences on what a file does not state and the reader
-assumed, and on what it states and Elanite leaves out.
+Every reader in the package makes a ``Network``. Rates are exact fractions in bits per second, delays whole picoseconds;
+a format without one has `None`. Names are the file's; ``tidy`` turns them into graph file words, which have no blank,
+no comma and no ``#``. ``notes`` are sentences on the reader's assumptions about missing information, and on the
+information that Elanite leaves out.
 
-A node is an adapter with a process of its own. A host with several adapters is several nodes.
+A node is an adapter with its own process. A host with several adapters is several nodes.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MOST_NODES = 262_144
-"""Most nodes of a machine, and so of what a range in a file may stand for."""
+"""Most nodes in a machine, and so in a file's range."""
 MOST_CABLES = 4_000_000
-"""Most cables that a reader makes: those of 4,096 switches with about 1,000 ports."""
+"""Most cables that a reader makes: those between 4,096 switches with about 1,000 ports."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,11 @@ class Cable:
     one: str
     other: str
     rate: Fraction | None = None
-    """Bits in a second, of each direction."""
+    """Bits per second, in each direction."""
     delay: int | None = None
     """Picoseconds from end to end, without switches."""
     line: int | None = None
-    """The line of the file that states it first."""
+    """The file's line that states it first."""
 
 
 @dataclass(frozen=True)
@@ -57,39 +57,39 @@ class Flow:
 
 @dataclass
 class Network:
-    """The content of a file."""
+    """A file's content."""
 
     format: str
-    """The name of the format, as people call it."""
+    """The format's name, as people call it."""
     nodes: dict[str, int | None] = field(default_factory=dict)
-    """The nodes in the order of their numbers, each with its line."""
+    """The nodes by number, each with its line."""
     switches: dict[str, int | None] = field(default_factory=dict)
     cables: list[Cable] = field(default_factory=list)
     flows: list[Flow] = field(default_factory=list)
     terminals: int | None = None
-    """Nodes of each switch of a graph without nodes of its own."""
+    """Nodes per switch for a graph without nodes."""
     cycles: bool = False
-    """Whether the delays of cables are cycles of the machine and not picoseconds."""
+    """Whether cable delays are machine cycles and not picoseconds."""
     switch_delay: int | None = None
-    """Picoseconds of each switch, where a format states them apart from those of cables."""
+    """Each switch's picoseconds, where a format states them apart from the cables'."""
     forward: dict[str, str] = field(default_factory=dict)
-    """By node, where the file states it: ``yes`` or ``no``, whether packets of other nodes pass through."""
+    """By node, where the file states it: ``yes`` or ``no``, whether other nodes' packets pass through."""
     remarks: dict[str, str] = field(default_factory=dict)
     """By name: a description of a switch or a node, for a comment."""
     notes: list[str] = field(default_factory=list)
 
     def count(self) -> int:
-        """The number of nodes."""
+        """The node count."""
         return len(self.nodes) or len(self.switches) * (self.terminals or 0)
 
 
 def wrong(file: Path, line: int | None, message: str) -> NoReturn:
-    """Raise the error of a line, or of the whole file."""
+    """Raise the error for a line, or for the whole file."""
     raise UsageError(f"{file}:{line}: {message}" if line else f"{file}: {message}")
 
 
 def checked(network: Network, file: Path) -> Network:
-    """A network whose parts fit together. Raises ``UsageError`` with the line of the first that does not."""
+    """A network with parts that fit together. Raises ``UsageError`` with the line of the first misfit."""
     known = network.nodes.keys() | network.switches.keys()
     for name in network.nodes.keys() & network.switches.keys():
         wrong(file, network.nodes[name], f"`{name}` is both a node and a switch: rename one")
@@ -135,7 +135,7 @@ def _whole(network: Network, file: Path) -> None:
 
 
 def tidy(names: Iterable[str]) -> dict[str, str]:
-    """Names as words of a graph file, each different from the others."""
+    """Names as graph file words, each different from the others."""
     found: dict[str, str] = {}
     taken: set[str] = set()
     for name in names:
@@ -158,10 +158,10 @@ def natural(name: str) -> tuple[tuple[int, int, str], ...]:
 
 
 def top(network: Network) -> list[str]:
-    """The switches at the top of a tree; none if the network is no tree of levels, or has a single switch.
+    """The switches at a tree's top; empty if the network is not a tree with levels, or has a single switch.
 
-    The level of a switch is its distance from the nearest node. In a tree every cable joins neighbouring levels, and
-    the switches without one above them have the same level. A network with nodes that forward is no tree.
+    A switch's level is its distance from the nearest node. In a tree every cable joins neighbouring levels, and the
+    switches without one above them have the same level. A network with nodes that forward is no tree.
     """
     nodes = network.nodes
     if "yes" in network.forward.values() or any(each.one in nodes and each.other in nodes for each in network.cables):
@@ -189,5 +189,5 @@ def top(network: Network) -> list[str]:
 
 
 def among(cables: Sequence[Cable]) -> Counter[tuple[str, str]]:
-    """How many cables join each two ends, whatever their order."""
+    """The cable count between each two ends, whatever their order."""
     return Counter((min(each.one, each.other), max(each.one, each.other)) for each in cables)

@@ -1,19 +1,17 @@
-"""Topologies and flows of ns-3 as HPCC's branch reads them, and its descendants: PowerTCP, ASTRA-sim, SimAI.
+"""ns-3 topologies and flows as HPCC's branch reads them, and its descendants: PowerTCP, ASTRA-sim, SimAI.
 
-``topology.txt`` begins with the numbers of vertices, switches and links, and the list of the switches; all other
-vertices are hosts. A link is a line of its ends, rate, delay and error rate; a sixth number, a weight of routing, is
-left out::
+``topology.txt`` begins with the vertex, switch and link counts, and the switch list; all other vertices are hosts. A
+link is a line with its ends, rate, delay and error rate; a sixth number, a routing weight, is left out::
 
     11 3 10                                # SimAI: vertices, GPUs of a server, NVLink switches, switches, links, GPU
     8 9 10
     0 8 25Gbps 0.8us 0
 
-Some generators state each direction as a link of its own: if every link comes in both directions equally often, two
-lines are one cable. ``flow.txt`` begins with the number of flows; a flow is a line of source, destination, priority
-group, port, bytes and the start in seconds; ConWeave's have no port. Nodes are numbered in the order of the numbers of
-the hosts.
+Some generators state each direction as a separate link: if every link comes in both directions equally often, two lines
+are one cable. ``flow.txt`` begins with the flow count; a flow is a line with source, destination, priority group, port,
+bytes and the start in seconds; ConWeave's have no port. Nodes are numbered in host number order.
 
-Source: the readers ``scratch/third.cc`` of HPCC and ``scratch/common.h`` of ASTRA-sim's ns-3.
+Source: the readers ``scratch/third.cc`` in HPCC and ``scratch/common.h`` in ASTRA-sim's ns-3.
 """
 
 from __future__ import annotations
@@ -37,7 +35,7 @@ LINE = re.compile(r"\d+\s+\d+\s+\S*[bB](ps|/s)\s+\S+.*")
 
 
 def statements(text: str) -> Iterator[tuple[int, list[str]]]:
-    """The words of the lines without remarks, with their numbers."""
+    """The lines' words without remarks, with their numbers."""
     for line, written in enumerate(text.splitlines(), 1):
         if words := re.split(r"#|//", written, maxsplit=1)[0].split():
             yield line, words
@@ -81,7 +79,7 @@ def topology(text: str, file: Path) -> Network:
 def _switches(
     lines: Iterator[tuple[int, list[str]]], file: Path, vertices: int, switches: int, line: int
 ) -> tuple[set[int], int]:
-    """The numbers of the switches, and the line that lists the last of them."""
+    """The switches' numbers, and the line that lists the last switch."""
     chosen: set[int] = set()
     while len(chosen) < switches:
         line, words = next(lines, (line, []))
@@ -123,7 +121,7 @@ def _rest(network: Network, lines: Iterator[tuple[int, list[str]]], what: str) -
 
 
 def _merged(network: Network) -> None:
-    """Makes one cable of two links in opposite directions, where every link has an opposite one."""
+    """Merges two links in opposite directions into one cable, where every link has an opposite one."""
     directed: dict[tuple[object, ...], list[Cable]] = {}
     for each in network.cables:
         directed.setdefault((each.one, each.other, each.rate, each.delay), []).append(each)
@@ -136,7 +134,7 @@ def _merged(network: Network) -> None:
 
 
 def flows(text: str, file: Path) -> Network:
-    """Read a list of flows. Raises ``UsageError``."""
+    """Read a flow list. Raises ``UsageError``."""
     lines = statements(text)
     line, head = next(lines, (1, []))
     if len(head) != 1 or not (head[0].isascii() and head[0].isdigit()):

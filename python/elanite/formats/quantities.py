@@ -25,13 +25,13 @@ LONGEST = 10**15
 
 
 def number(text: str) -> Fraction | None:
-    """A plain decimal number; None of another text."""
+    """A plain decimal number; `None` for another text."""
     found = _PLAIN.fullmatch(text.strip())
     return _value(found[1], found[2]) if found else None
 
 
 def rate(text: str) -> Fraction | None:
-    """Bits in a second; None of a text that is no rate, or of one beyond all links."""
+    """Bits per second; `None` for a text that is not a rate, or for a rate beyond all links."""
     found = _RATE.fullmatch(text.strip())
     if found is None:
         return None
@@ -41,14 +41,14 @@ def rate(text: str) -> Fraction | None:
 
 
 def gigabits(value: Fraction | None) -> Fraction | None:
-    """Bits in a second of Gb/s, if links may have this rate."""
+    """Bits per second from Gb/s, if links may have this rate."""
     return value * 10**9 if value is not None and 0 < value * 10**9 <= FASTEST else None
 
 
 def time(text: str) -> int | None:
-    """Picoseconds, of a number without a unit that are seconds; None of another text, or of a time beyond all delays.
+    """Picoseconds; a number without a unit is in seconds; `None` for another text, or a time beyond all delays.
 
-    Fractions of picoseconds are rounded.
+    Fractional picoseconds are rounded.
     """
     found = _TIME.fullmatch(text.strip())
     if found is None:
@@ -58,7 +58,7 @@ def time(text: str) -> int | None:
 
 
 def exact(text: object, unit: str) -> Fraction:
-    """A quantity of a machine file as an exact number of ``B``, ``MB/s`` or ``us``."""
+    """A machine file quantity as an exact number in ``B``, ``MB/s`` or ``us``."""
     return Fraction(decimal(Fraction(units.stated(text, unit))))
 
 

@@ -1,7 +1,7 @@
-"""The format of a file by its content: those that are imported, and those of other commands by name.
+"""A file's format by its content: imported formats, and other commands' formats by name.
 
-The name of a file decides nothing. A rule is a pattern of the beginning or of a line; the first that fits names the
-format. A file without a format is refused with the list of formats.
+A file's name is irrelevant. A rule is a pattern for the beginning or for a line; the first match names the format. A
+file without a format is refused with the format list.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from elanite.formats.network import Network
 
 _SAMPLE = 262_144
-"""Letters of a file within which the format shows."""
+"""A file's first letters, in which the format shows."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Format:
 
 @dataclass(frozen=True)
 class Other:
-    """A format that another command reads, or none."""
+    """A format that another command reads, or that no command reads."""
 
     name: str
     remedy: str
@@ -110,7 +110,7 @@ _RULES: tuple[tuple[str, Format | Other], ...] = (
 
 
 def format_of(content: bytes) -> Format | Other:
-    """The format of a file."""
+    """A file's format."""
     if b"\0" in content[:_SAMPLE]:
         return _binary(content)
     try:
@@ -121,7 +121,7 @@ def format_of(content: bytes) -> Format | Other:
 
 
 def of_text(text: str) -> Format | Other:
-    """The format of a text."""
+    """A text's format."""
     sample = text[:_SAMPLE].lstrip("\ufeff")
     if sample.lstrip().startswith("<"):
         name = _root(sample)
@@ -142,7 +142,7 @@ def of_text(text: str) -> Format | Other:
 
 
 def _root(sample: str) -> str:
-    """The name of the root of an XML document, without its prefix."""
+    """The name of an XML document's root, without its prefix."""
     start = 0
     while (start := sample.find("<", start)) >= 0:
         kind = next((each for each in ("<!--", "<?", "<!") if sample.startswith(each, start)), "")
@@ -156,13 +156,13 @@ def _root(sample: str) -> str:
 
 
 def _whole(words: list[str]) -> int:
-    """How many words there are, of which the first three at least are whole numbers; else 0."""
+    """The word count, if at least the first three words are whole numbers; else 0."""
     numbers = [word for word in words if word.isascii() and word.isdigit()]
     return len(words) if len(numbers) >= min(len(words), 3) else 0
 
 
 def _edges(sample: str) -> bool:
-    """Whether nearly all lines are the ends of an edge, with data or without."""
+    """Whether nearly all lines are an edge's ends, with data or without."""
     lines = [re.split(r"[#%]|//", line, maxsplit=1)[0].partition("{")[0] for line in sample.splitlines()[:2000]]
     counts = [len([word for word in re.split(r"[\s,;]+", line) if word]) for line in lines if line.strip()]
     good = sum(2 <= count <= 5 for count in counts)

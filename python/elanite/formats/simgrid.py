@@ -1,19 +1,18 @@
-"""Clusters of SimGrid: platform files in XML.
+"""SimGrid clusters: platform files in XML.
 
-A ``<cluster>`` has a host ``prefix`` + number + ``suffix`` for each number of ``radical``, links of ``bw`` and ``lat``,
-and a topology: flat (all hosts at one switch), FAT_TREE, TORUS or DRAGONFLY, whose ``topo_parameters`` are
+A ``<cluster>`` has a host ``prefix`` + number + ``suffix`` for each number in ``radical``, links with ``bw`` and
+``lat``, and a topology: flat (all hosts at one switch), FAT_TREE, TORUS or DRAGONFLY, with the ``topo_parameters``
 
-- FAT_TREE ``levels;down,...;up,...;cables,...``: of each level the elements below a switch, the switches above an
+- FAT_TREE ``levels;down,...;up,...;cables,...``: for each level the elements below a switch, the switches above an
   element, and the cables between the two (a parallel-ports generalised fat tree);
-- TORUS ``x,y,...``: a host is a router of the torus; here each has a switch;
-- DRAGONFLY ``groups,blue;chassis,black;routers,green;nodes``: green cables join all routers of a chassis, black ones
-  the routers at one place of all chassis of a group, blue ones router j of group i and router i of group j.
+- TORUS ``x,y,...``: a host is a torus router; here each has a switch;
+- DRAGONFLY ``groups,blue;chassis,black;routers,green;nodes``: green cables join all routers in a chassis, black ones
+  the routers at one place in all of a group's chassis, blue ones router j in group i and router i in group j.
 
-Outside of clusters hosts, routers and links are read where a ``<route>`` has a single link, which then is a cable. A
-route of several links gives a way and no cables, and is refused. Rates are those of SimGrid's model, which reaches 97%
-of them.
+Outside clusters hosts, routers and links are read where a ``<route>`` has a single link, which then is a cable. A route
+with several links gives a way and no cables, and is refused. Rates are from SimGrid's model, which reaches 97% of them.
 
-Source: the manual of SimGrid 3.36 and ``FatTreeZone.cpp``, ``TorusZone.cpp``, ``DragonflyZone.cpp``.
+Source: the SimGrid 3.36 manual and ``FatTreeZone.cpp``, ``TorusZone.cpp``, ``DragonflyZone.cpp``.
 """
 
 from __future__ import annotations
@@ -120,7 +119,7 @@ def _route(
 
 
 def _cluster(network: Network, cluster: Element, file: Path) -> str:
-    """Add a cluster; the switch that leads out of it, empty if there is none."""
+    """Add a cluster; returns the switch that leads outside, empty without one."""
     name = _given(cluster, "id", file)
     numbers = _radical(_given(cluster, "radical", file), file, cluster.line)
     prefix, suffix = cluster.attributes.get("prefix", ""), cluster.attributes.get("suffix", "")
@@ -198,7 +197,7 @@ def _fat_tree(
             "topo_parameters of a FAT_TREE are levels;down,...;up,...;cables,... with a number for each level",
         )
     (levels,), down, up, parallel = shapes
-    # The elements of a level: below it by the places among those that `down` counts, at it and above by those of `up`.
+    # A level's elements: below it by the places that `down` counts, at it and above by those that `up` counts.
     sizes = [math.prod(down[level:]) * math.prod(up[:level]) for level in range(levels + 1)]
     cables = sum(sizes[level] * up[level] * parallel[level] for level in range(levels))
     _fits(sizes[0], hosts, cables, file, line)
@@ -206,7 +205,7 @@ def _fat_tree(
         wrong(file, line, "the tree has too many switches")
 
     def named(level: int, place: tuple[int, ...]) -> str:
-        """The element with these digits, of level 0 first: below `level` digits of `up`, then of `down`."""
+        """The element with these digits, level 0 first: below `level` digits in `up`, then in `down`."""
         number = 0
         radix = [*up[:level], *down[level:]]
         for digit, base in zip(reversed(place), reversed(radix), strict=True):

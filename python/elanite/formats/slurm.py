@@ -1,16 +1,16 @@
-"""Trees of switches of Slurm: ``topology.conf`` of the plugin ``topology/tree``.
+"""Slurm's switch trees: ``topology.conf`` for the plugin ``topology/tree``.
 
-A line names a switch and the nodes or the switches below it, as lists of hosts (``cn[001-006,010]``)::
+A line names a switch and the nodes or the switches below it, as host lists (``cn[001-006,010]``)::
 
     SwitchName=leaf0 Nodes=cn[001-006]
     SwitchName=top Switches=leaf[0-1] LinkSpeed=200
 
-Slurm asks for neighbourhood and not for cables: the file has no number of cables and no rate. One cable is assumed
-between a switch and each one below it, so that a tree is narrower than the cluster where several cables lead up.
-``LinkSpeed`` has no unit, and Slurm itself ignores it. Nodes are numbered by their names, in the order in which Slurm
-numbers the tasks of a job. The blocks of ``topology/block`` have no network between them, and are refused by name.
+Slurm needs neighbourhood and not cables: the file has no cable count and no rate. One cable is assumed between a switch
+and each one below it, so that a tree is narrower than the cluster where several cables lead up. ``LinkSpeed`` has no
+unit, and Slurm itself ignores it. Nodes are numbered by name, in the order in which Slurm numbers a job's tasks. The
+blocks in ``topology/block`` have no network between them, and are refused by name.
 
-Source: ``topology.conf(5)`` of Slurm.
+Source: Slurm's ``topology.conf(5)``.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ def read(text: str, file: Path) -> Network:
 
 
 def _lines(text: str, file: Path) -> Iterator[tuple[int, dict[str, str]]]:
-    """The keys of each line; a line that ends in a backslash goes on."""
+    """Each line's keys; a line that ends in a backslash goes on."""
     begun, start = "", 0
     for line, written in enumerate(text.splitlines(), 1):
         start = start if begun else line
@@ -96,7 +96,7 @@ def _lines(text: str, file: Path) -> Iterator[tuple[int, dict[str, str]]]:
 
 
 def expanded(text: str, file: Path, line: int) -> list[str]:
-    """The hosts of a list of Slurm: ``a,cn[001-003,7]`` is a, cn001, cn002, cn003 and cn7."""
+    """The hosts in a Slurm list: ``a,cn[001-003,7]`` is a, cn001, cn002, cn003 and cn7."""
     found: list[str] = []
     for part in re.findall(r"(?:[^,\[\]]|\[[^\[\]]*\])+", text):
         names = [""]

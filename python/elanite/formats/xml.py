@@ -1,4 +1,4 @@
-"""Elements of XML with their lines, read by ``defusedxml``: no entities, and no file that a document names."""
+"""XML elements with their lines, read by ``defusedxml``: no entities, and no file that a document names."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ class Element:
     children: list[Element] = field(default_factory=list)
 
     def of(self, *names: str) -> list[Element]:
-        """The children of some names."""
+        """The children with these names."""
         return [each for each in self.children if each.name in names]
 
 
 class _Tree(ContentHandler):
-    """Builds the elements of a document."""
+    """Builds a document's elements."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -39,7 +39,7 @@ class _Tree(ContentHandler):
         self.open = [self.root]
         self.place: Locator | None = None
 
-    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802 - the name of the interface
+    def setDocumentLocator(self, locator: Locator) -> None:  # noqa: N802 - the interface's name
         self.place = locator
 
     def startElement(self, name: str, attrs: AttributesImpl) -> None:  # noqa: N802
@@ -56,7 +56,7 @@ class _Tree(ContentHandler):
 
 
 def parsed(text: str, file: Path, about: str) -> Element:
-    """The root of a document. Raises ``UsageError`` with the line; ``about`` is what the document should be."""
+    """A document's root. Raises ``UsageError`` with the line; ``about`` names the expected document."""
     try:
         from defusedxml.sax import make_parser
     except ImportError as error:
@@ -66,7 +66,7 @@ def parsed(text: str, file: Path, about: str) -> Element:
         lambda: _place(file, tree), f"not {about} in XML", "correct the document, without entities of its own"
     ):
         parser = make_parser()
-        # Documents of SimGrid name the address of their DTD, which is not fetched.
+        # SimGrid documents name their DTD's address, which is not fetched.
         parser.forbid_external = False
         parser.setFeature(feature_external_ges, False)
         parser.setContentHandler(tree)

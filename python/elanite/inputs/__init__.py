@@ -1,10 +1,10 @@
-"""Machine and experiment files, and the plan that is made of them.
+"""Machine and experiment files, and the plan that is made from them.
 
 - ``sources``: the files. ``machine`` and ``experiment``: the same as objects.
-- ``contents``: the types of files and points as the simulator returns them.
-- ``toml``: files of dictionaries. ``machines``: files with other values.
-- ``overrides``: keys of ``--set``. ``figure_checks``: mistakes in ``[[figure]]``.
-- ``designs``: machines that are asked for by nodes and links, of ``links`` by name and ``shapes`` of networks.
+- ``contents``: the types for files and points as the simulator returns them.
+- ``toml``: files from dictionaries. ``machines``: files with other values.
+- ``overrides``: keys for ``--set``. ``figure_checks``: mistakes in ``[[figure]]``.
+- ``designs``: machines by nodes and links, from ``links`` by name and network ``shapes``.
 - ``graphs`` and ``patterns``: networks and traffic from other files and from Python.
-- ``plan``: the points of an experiment. ``warmup``: how long the start of their sources lasts.
+- ``plan``: an experiment's points. ``warmup``: the duration of their sources' start.
 """

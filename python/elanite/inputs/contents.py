@@ -1,4 +1,4 @@
-"""The contents of files and points as the simulator returns them, as types.
+"""File and point contents as the simulator returns them, as types.
 
 The simulator checks a file and returns it as JSON with all defaults filled in (crates ``machine`` and ``experiment``).
 These types name the keys that Python reads; other keys concern the simulator only.
@@ -18,7 +18,7 @@ class Published(TypedDict):
 
 
 class Texts(TypedDict):
-    """The texts of a figure that may name columns."""
+    """A figure's texts that may name columns."""
 
     name: str
     title: str
@@ -28,14 +28,14 @@ class Texts(TypedDict):
 
 
 class Rows(TypedDict):
-    """A selection of rows."""
+    """A row selection."""
 
     series: list[str]
     where: dict[str, list[object]]
 
 
 class Asked(Rows):
-    """A ``[[figure]]`` of an experiment; empty texts and lists stand for keys that the file leaves out."""
+    """An experiment's ``[[figure]]``; empty texts and lists stand for keys that the file leaves out."""
 
     name: str
     title: str
@@ -61,13 +61,13 @@ class Asked(Rows):
     published: list[Published]
     mark: float | None
     raw: NotRequired[Texts]
-    """The texts of the file, where ``figures.asked`` has filled in the names of columns."""
+    """The file's texts, where ``figures.asked`` has filled in column names."""
     known: NotRequired[dict[str, str]]
     """The words that it has filled in and that are no columns."""
 
 
 class Admissible(TypedDict):
-    """The range that the source of a parameter leaves open."""
+    """The range that a parameter's source leaves open."""
 
     low: object
     high: object
@@ -75,7 +75,7 @@ class Admissible(TypedDict):
 
 
 class Stated(TypedDict):
-    """A parameter of a machine file."""
+    """A machine file parameter."""
 
     key: str
     value: object
@@ -94,7 +94,7 @@ class MachineFile(TypedDict):
 
 
 class Series(TypedDict):
-    """A ``[[series]]`` of an experiment, without the section of its benchmark."""
+    """An experiment's ``[[series]]``, without its benchmark's section."""
 
     name: str
     title: NotRequired[str]
@@ -112,13 +112,13 @@ class Description(TypedDict):
 
 
 class Count(TypedDict):
-    """A whole number among the parameters of a machine."""
+    """A whole number among a machine's parameters."""
 
     value: int
 
 
 class Topology(TypedDict):
-    """The wiring of a resolved machine."""
+    """A resolved machine's wiring."""
 
     nodes: Count
 
@@ -130,14 +130,14 @@ class Head(TypedDict):
 
 
 class Machine(TypedDict):
-    """The resolved machine of a point."""
+    """A point's resolved machine."""
 
     machine: Head
     topology: Topology
 
 
 class Running(TypedDict):
-    """How a point is run and measured: ``[run]`` with the values of this point; times are texts."""
+    """How a point is run and measured: ``[run]`` with this point's values; times are texts."""
 
     warm_up: str
     window: str
@@ -150,12 +150,12 @@ class Running(TypedDict):
 
 
 class Content(TypedDict):
-    """The configuration of a point."""
+    """A point's configuration."""
 
     machine: Machine
     run: Running
     seed: int
     series: str
     workload: dict[str, dict[str, object]]
-    """The section of its kind: ``ping``, ``jobs``, ``collective``, ..."""
+    """The section for its kind: ``ping``, ``jobs``, ``collective``, ..."""
     faults: NotRequired[list[dict[str, object]]]

@@ -1,9 +1,9 @@
-"""The values of a machine that is asked for in a few words: nodes, links, a kind of network, an oversubscription.
+"""Machine values from a short request: nodes, links, a network kind, an oversubscription.
 
 The network is the smallest that holds the nodes (``elanite.inputs.shapes``), and the links have a name
-(``elanite.inputs.links``). All else is that of a machine to begin from. Its delays are rounded to whole cycles of the
-new rate, and there are as many channels as a round trip on the longest link needs for each class of the routing. Each
-value has its source, and ``notes`` has sentences on the network and on the assumptions.
+(``elanite.inputs.links``). All else comes from a base machine. Its delays are rounded to whole cycles at the new rate,
+and there are as many channels as a round trip on the longest link needs for each routing class. Each value has its
+source, and ``notes`` has sentences on the network and on the assumptions.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 MOST_CHANNELS = 32
 LONGEST_HOP = 1023
-"""Most cycles of a delay of a link."""
+"""Most cycles in a link delay."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Design:
 
     title: str
     values: dict[str, tuple[object, str]]
-    """By key: the value and its source; all keys of ``topology`` are here."""
+    """By key: the value and its source; all ``topology`` keys are here."""
     notes: list[str]
 
 
@@ -47,11 +47,11 @@ class Wanted:
     link: Link
     topology: str = "fat-tree"
     ratio: Ratio | None = None
-    """The oversubscription of a tree; 1:1 if not given."""
+    """A tree's oversubscription; 1:1 by default."""
     ports: int | None = None
 
     def shape(self) -> Shape:
-        """The smallest network. Raises ``UsageError`` if there is none."""
+        """The smallest network. Raises ``UsageError`` if none exists."""
         ports = self.ports or self.link.ports
         if self.topology == "fat-tree":
             return shapes.fat_tree(self.nodes, ports, self.ratio or shapes.FULL)
@@ -99,7 +99,7 @@ class Wanted:
                 continue
             own = machine[key]
             listed = own if isinstance(own, list) else [own]
-            # Rows of tori and of HyperX networks are alike; a tree and a dragonfly have longer cables further up.
+            # Rows in tori and HyperX networks are alike; a tree and a dragonfly have longer cables further up.
             last = 1 if shape.kind in ("torus", "hyperx") else len(listed) - 1
             picked = [listed[min(level, last, len(listed) - 1)] for level in range(shape.levels)]
             hops[key] = [_cycles(each, cycle, link) for each in picked]
@@ -118,9 +118,9 @@ class Wanted:
     def _channels(
         self, shape: Shape, machine: Machine, flit: Fraction, hops: dict[str, list[int]]
     ) -> tuple[object, str]:
-        """Channels of a link: for each class the packets of a round trip of the longest link, and one more.
+        """A link's channels: for each class the packets in a round trip on the longest link, and one more.
 
-        A packet of P flits holds a channel for P + D + C cycles (``crates/fabric/src/credits.rs``).
+        A packet with P flits holds a channel for P + D + C cycles (``crates/fabric/src/credits.rs``).
         """
         header = exact(HEADER[0] if self.link.ethernet else machine["packet.header"], "B")
         packet = math.ceil((exact(machine["packet.payload"], "B") + header) / flit)
@@ -165,7 +165,7 @@ class Wanted:
 
 
 def _cycles(time: object, cycle: Fraction, link: Link) -> int:
-    """The nearest whole cycles of a time, at least one."""
+    """The nearest whole cycles for a time, at least one."""
     found = max(1, round(exact(time, "us") * 10**6 / cycle))
     if found > LONGEST_HOP:
         raise UsageError(f"--link {link.name}: a delay of {time} is longer than {LONGEST_HOP} flits at {link.rate}")

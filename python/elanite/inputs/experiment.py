@@ -44,20 +44,19 @@ class Experiment:
 
     @classmethod
     def of(cls, file: Source, overrides: Sequence[str] = ()) -> Experiment:
-        """Make an experiment of a text that was read already."""
+        """Make an experiment from a text that was read already."""
         about: Description = json.loads(_core.load_experiment(file.text, file.file, list(overrides)))
         return cls(file.name, about["title"], about["source"], about["machine"], about, file, tuple(overrides))
 
     @classmethod
     def from_dict(cls, content: Mapping[str, object], name: str = "experiment") -> Experiment:
-        """Make an experiment of a dictionary with the keys of an experiment file.
+        """Make an experiment from a dictionary with an experiment file's keys.
 
-        The pattern of a job may also be a function that yields the destinations of a node, or a ``Pattern`` with such a
-        function; the experiment keeps the pairs of nodes, not the function (``elanite.inputs.patterns``).
+        A job's pattern may also be a function that yields a node's destinations, or a ``Pattern`` with such a function;
+        the experiment keeps the node pairs, not the function (``elanite.inputs.patterns``).
 
-        Commands that reproduce points of it name the file ``<name>.toml``, which ``save`` writes. Raises
-        ``ConfigError`` with a line of this file if the content is wrong, and ``UsageError`` if a value is none of
-        TOML.
+        Commands that reproduce its points name the file ``<name>.toml``, which ``save`` writes. Raises ``ConfigError``
+        with a line in this file if the content is wrong, and ``UsageError`` if a value does not fit TOML.
         """
         file = f"{name}.toml"
         return cls.of(sources.Source("experiment", name, file, file, toml.text(patterns.evaluated(content))))
@@ -68,7 +67,7 @@ class Experiment:
         return Experiment.of(self.file, [*self.overrides, *texts])
 
     def save(self, path: str | Path) -> Experiment:
-        """Write the file of the experiment, without the overrides, and return the experiment of this file.
+        """Write the experiment's file, without the overrides, and return the experiment in this file.
 
         Paths in the file are relative to it: in another folder they are written anew, and lead to the same files.
         """

@@ -1,12 +1,12 @@
-"""Checks of the ``[[figure]]`` tables of an experiment file, beyond the names that the simulator checks.
+"""Checks on an experiment file's ``[[figure]]`` tables, beyond the names that the simulator checks.
 
 Three mistakes would show only in a picture, or not at all:
 
-- The special kinds of figures (``draw = "kept"``, ``"nodes"``, ...) draw the series of one shipped experiment. An
-  experiment without such series would have no figure.
-- A kind of figures has no use for a key, such as a ``mark`` across bars.
-- The unit in the title of an axis is not the unit of the values. A unit of the same dimension on the vertical axis
-  converts the values (``factor``); any other is an error.
+- The special figure kinds (``draw = "kept"``, ``"nodes"``, ...) draw one shipped experiment's series. An experiment
+  without such series would have no figure.
+- A figure kind has no use for a key, such as a ``mark`` across bars.
+- The unit in an axis title is not the values' unit. A unit with the same dimension on the vertical axis converts the
+  values (``factor``); any other is an error.
 
 An error names file, line, key and remedy, before a point is simulated.
 """
@@ -42,7 +42,7 @@ NEEDS: dict[str, tuple[tuple[str, ...], tuple[str, ...], str]] = {
     "allocation": (("allocation",), (), "multirail/allocation"),
     "matrices": (("allocation",), ("figure-3", "figure-4"), "multirail/allocation"),
 }
-"""By special kind: the benchmarks and the names of series that it draws, and an experiment with such series."""
+"""By special kind: the benchmarks and the series names that it draws, and an experiment with such series."""
 
 _ROWS = ("sustained", "steady", "twice", "beside")
 _AXES = ("x", "x_title", "x_scale", "log", "offered", "mark", "published")
@@ -53,10 +53,10 @@ UNUSED = {
     "curves": ("offered",),
     **dict.fromkeys((*NEEDS, "machines", "congestion"), (*_ROWS, *_AXES, "y_title", "metric", "curve", "legend")),
 }
-"""Keys without a meaning in a kind of figures."""
+"""Keys without a meaning in a figure kind."""
 
 QUANTITIES = {"B": "_bytes", "MB/s": "_MBps", "us": "_us"}
-"""Units that convert, with the ends of the names of columns in them: ``frames.SUFFIX``, without its libraries."""
+"""Units that convert, with the suffixes of column names in them: ``frames.SUFFIX``, without its libraries."""
 
 SYMBOLS = {"us": "µs", "fraction": "%"}
 """Units as people write them: a part of ``text.SYMBOL``."""
@@ -71,7 +71,7 @@ UNITS = {
     **dict.fromkeys(("accepted_part", "offered_part", "saturation_part", "saturated", "messages", "deadlock"), ""),
     "latency_cycles": "cycles",
 }
-"""The units of metrics, as the rows of results have them."""
+"""Metric units, as in result rows."""
 
 
 def unit_of(title: str) -> str:
@@ -85,7 +85,7 @@ def unit_of(title: str) -> str:
 
 
 def factor(title: str, unit: str) -> float | None:
-    """The factor of values with a unit for an axis with this title; None if the title has another dimension."""
+    """The factor from a unit's values to an axis with this title; `None` if the title has another dimension."""
     said = unit_of(title)
     if not said or said == unit:
         return 1.0
@@ -105,7 +105,7 @@ def check(source: Source, about: Description) -> None:
 
 
 def _problems(figure: Asked, about: Description) -> Iterator[tuple[str, str, str]]:
-    """Key, message and remedy of each problem with a figure."""
+    """Key, message and remedy for each problem with a figure."""
     draw = figure["draw"]
     series = [one for one in about["series"] if not figure["series"] or one["name"] in figure["series"]]
     if draw in NEEDS:
@@ -139,7 +139,7 @@ def _units(figure: Asked) -> Iterator[tuple[str, str, str]]:
 
 
 def wrong_unit(title: str, metric: str, unit: str) -> tuple[str, str] | None:
-    """Message and remedy if the unit in the title of a vertical axis has another dimension than the metric's unit."""
+    """Message and remedy if the unit in a vertical axis title has another dimension than the metric's unit."""
     if factor(title, unit) is not None:
         return None
     others = {
@@ -171,7 +171,7 @@ def _error(source: Source, index: int, key: str, message: str, hint: str) -> Con
 
 
 def _place(text: str, index: int, key: str) -> tuple[int, int, str]:
-    """Line, column and text of a key of a ``[[figure]]``, of the header without such a line."""
+    """Line, column and text for a key in a ``[[figure]]``; for the header without such a line."""
     lines = text.splitlines()
     heads = [number for number, line in enumerate(lines) if re.match(r"\s*\[\[\s*figure\s*\]\]", line)]
     if index >= len(heads):

@@ -1,15 +1,15 @@
-"""Networks from files and from Python: the graph of a machine of the kind ``graph``, and its forwarding tables.
+"""Networks from files and from Python: the graph for a machine of kind ``graph``, and its forwarding tables.
 
-The simulator reads no files. So the text of a machine file is completed as soon as it is read: behind its end stand
-``[topology.cables]`` and ``[topology.routes]`` with the content of the files that it names. Workers of engines, stores
-and notebooks have the whole machine. The content decides the keys of points, the names of the files do not.
+The simulator reads no files. So a machine file's text is completed as soon as it is read: behind its end stand
+``[topology.cables]`` and ``[topology.routes]`` with the content of its named files. Engine workers, stores and
+notebooks have the whole machine. Point keys depend on the content, and not on the file names.
 
-A file that ends in ``.graphml`` is GraphML, which networkx reads; any other one is a list of edges, see
+A file that ends in ``.graphml`` is GraphML, which networkx reads; any other one is an edge list, see
 ``crates/machine/src/graph.rs``. Edges may have the data ``rate`` and ``delay``, such as "25 Gb/s" and "800 ns".
-Forwarding tables are lines of a switch, a destination and the next switches, see
-``crates/machine/src/routes.rs``. Errors name the file and the line.
+Forwarding tables are lines with a switch, a destination and the next switches, see ``crates/machine/src/routes.rs``.
+Errors name the file and the line.
 
-``Machine.with_graph`` makes the same texts of a graph and of tables in Python.
+``Machine.with_graph`` makes the same texts from a Python graph and tables.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ WORDS = ("rate", "delay")
 
 @runtime_checkable
 class Graph(Protocol):
-    """A graph of networkx, as far as it is read here."""
+    """A networkx graph, as far as it is read here."""
 
     def is_directed(self) -> bool:
         """Whether its edges have directions."""
@@ -47,11 +47,11 @@ class Graph(Protocol):
         """The vertices with their data."""
 
     def edges(self, *, data: bool) -> Iterable[tuple[Hashable, Hashable, Mapping[str, object]]]:
-        """Two vertices each, and the data of the edge."""
+        """Two vertices each, and the edge's data."""
 
 
 def completed(text: str, machine: Path) -> str:
-    """The text of a machine file with the cables and routes of the files that it names; the same text if it names none.
+    """A machine file's text with the cables and routes from its named files; the same text without any.
 
     Raises ``UsageError`` if a file cannot be read, or is wrong.
     """
@@ -79,7 +79,7 @@ def completed(text: str, machine: Path) -> str:
 def _named(topology: dict[str, object], key: str, content: str, machine: Path) -> Path | None:
     """The file that a key names, unless the machine file has its content."""
     named = _value(topology, key)
-    # The simulator reports values of another type.
+    # The simulator reports values with another type.
     return machine.parent / named if isinstance(named, str) and content not in topology else None
 
 
@@ -88,7 +88,7 @@ def _content(file: Path, key: str, machine: Path) -> str:
 
 
 def _foreign(content: str, file: Path) -> None:
-    """Refuses a network of another tool by the name of its format: its words may be taken for edges."""
+    """Refuses another tool's network by its format's name: its words may be taken for edges."""
     found = recognise.of_text(content)
     if isinstance(found, recognise.Format) and found is not recognise.Known.EDGES.value:
         message = f"this is a file of another tool, {found.name}, and no list of cables"
@@ -96,24 +96,24 @@ def _foreign(content: str, file: Path) -> None:
 
 
 def _with(text: str, key: str, content: str, source: object) -> str:
-    """A machine file with one more parameter of its topology, behind its end."""
+    """A machine file with one more topology parameter, behind its end."""
     return f"{text.rstrip()}\n\n[topology.{key}]\nvalue = {toml.value(content)}\nsource = {toml.value(source)}\n"
 
 
 def with_cables(text: str, cables: str, file: str) -> str:
-    """A machine file with the cables of the graph file that it names, which need not be there yet."""
+    """A machine file with its graph file's cables; the graph file need not exist yet."""
     return _with(text, "cables", cables, file)
 
 
 def _mistake(cables: str, terminals: object, routes: str) -> tuple[int | None, str] | None:
-    """The first mistake in routes, as far as the rest of the topology is right: the line, and a message."""
+    """The first mistake in routes, as far as the topology's rest is right: the line, and a message."""
     if terminals is not None and not (type(terminals) is int and 0 <= terminals < 2**32):
         return None
     return _core.routes_mistake(cables, terminals, routes)
 
 
 def _topology(text: str) -> dict[str, object]:
-    """The section of a machine file, if the file names a graph file or a file of routes."""
+    """A machine file's section, if the file names a graph file or a route file."""
     if re.search(r"\b(routes_)?file\b", text) is None:
         return {}
     try:
@@ -137,7 +137,7 @@ def section(
     routing: str | None,
     source: str,
 ) -> dict[str, dict[str, object]]:
-    """The section ``[topology]`` of a graph in Python; see ``Machine.with_graph``."""
+    """The section ``[topology]`` for a Python graph; see ``Machine.with_graph``."""
     cables, own = _listed(graph)
     if not own and terminals is None:
         raise UsageError(
@@ -171,7 +171,7 @@ def section(
 
 
 def _listed(graph: Graph | Iterable[Sequence[Hashable]]) -> tuple[str, int]:
-    """A graph of networkx, or pairs of switches, as a list of cables; and the number of its nodes."""
+    """A networkx graph, or switch pairs, as a cable list; and its node count."""
     kinds: dict[Hashable, object]
     edges: list[Sequence[Hashable]]
     if isinstance(graph, Graph):
@@ -201,7 +201,7 @@ def _listed(graph: Graph | Iterable[Sequence[Hashable]]) -> tuple[str, int]:
 
 
 def _words(data: Mapping[str, object]) -> str:
-    """The words of a cable, from the data of its edge."""
+    """A cable's words, from its edge's data."""
     return "".join(f" {key}={''.join(str(data[key]).split())}" for key in WORDS if key in data)
 
 
@@ -224,7 +224,7 @@ def _tables(routes: Mapping[object, Mapping[object, object]]) -> str:
 
 
 def _name(vertex: object) -> str:
-    """The name of a vertex: of a tuple, its parts with dots between them."""
+    """A vertex's name; for a tuple, its parts with dots between them."""
     name = ".".join(map(_name, vertex)) if isinstance(vertex, tuple) else str(vertex)
     if not name or re.search(r"[\s,#]", name):
         raise UsageError(f"the name `{name}` has a blank, a comma or a #: name the vertex otherwise")
@@ -237,7 +237,7 @@ def _wrong(file: Path, line: int | None, message: str) -> NoReturn:
 
 
 def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
-    """GraphML as a list of edges, and the line in the file for each line of the list."""
+    """GraphML as an edge list, and the file line for each list line."""
     try:
         import networkx as nx
     except ImportError as error:
@@ -259,7 +259,7 @@ def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
             _wrong(file, line, f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
         text.append(f"{kind} {name}")
         lines.append(line)
-    # Edges between the same two vertices stand in the order of the file.
+    # Edges between the same two vertices stand in file order.
     words: dict[frozenset[str], list[str]] = {}
     for start, end, data in graph.edges(data=True):
         words.setdefault(frozenset((start, end)), []).append(_words(data))
@@ -273,7 +273,7 @@ def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
 
 
 def _elements(content: str, file: Path) -> tuple[dict[str, int], list[tuple[str, str, int]]]:
-    """The vertices and edges of GraphML with their lines, which networkx forgets."""
+    """GraphML vertices and edges with their lines, which networkx forgets."""
     parts: dict[str, int] = {}
     ends: list[tuple[str, str, int]] = []
     parser = expat.ParserCreate("utf-8")

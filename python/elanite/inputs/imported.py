@@ -1,15 +1,15 @@
-"""A machine file, a graph file and a list of flows of a network that another tool describes.
+"""A machine file, a graph file and a flow list for a network that another tool describes.
 
-The network decides the graph, the rates and the delays; a machine to start from gives all else: adapters, buses, hosts
-and the rules of the switches. The fastest rate of the network is that of the machine, with a flit of which it carries a
-whole number in so many picoseconds; slower cables say their rates on their lines. The delay of a link is that of its
-cable and of the switch behind it: a format that states switches apart from cables has half of a switch on the two links
-of a way that end at nodes, so that the sum of a way is right. Delays are whole cycles.
+The network decides the graph, the rates and the delays; a base machine gives all else: adapters, buses, hosts and
+switch rules. The network's fastest rate is the machine's, with a flit size for which a cycle is a whole number of
+picoseconds; slower cables state their rates on their lines. A link's delay is its cable's and that of the switch behind
+it: for a format that states switches apart from cables, a way's two links at nodes have half a switch each, so that the
+way's sum is right. Delays are whole cycles.
 
-Packets go up and down a tree, and take the shortest ways of any other network, in as many layers of channels as these
-ways need.
+Packets go up and down a tree, and take the shortest ways in any other network, in as many channel layers as these ways
+need.
 
-Every value says whence it comes. What the file does not state is a comment at the head of both files, and a note of
+Every value names its source. Information that the file lacks is a comment at the head of both files, and a note from
 the command.
 """
 
@@ -40,17 +40,17 @@ if TYPE_CHECKING:
     from elanite.formats.network import Cable, Flow
 
 LONGEST_HOP = 1023
-"""Most cycles of a delay of a link."""
+"""Most cycles in a link delay."""
 MOST_CHANNELS = 32
 LARGEST_FLIT, SMALLEST_FLIT = 1024, 33
-"""Bytes of a flit: the smallest one of which 128 hold a packet of 4 KB."""
+"""Bytes in a flit: in the smallest size, 128 flits hold a 4 KB packet."""
 MOST_SIZE = 2**31 - 1
-"""Most bytes of a flow."""
+"""Most bytes in a flow."""
 
 
 @dataclass(frozen=True)
 class Files:
-    """The files of an imported network, by the ending behind their common name."""
+    """An imported network's files, by the suffix behind their common name."""
 
     texts: dict[str, str]
     notes: list[str]
@@ -59,7 +59,7 @@ class Files:
 
 @dataclass(frozen=True)
 class _Clock:
-    """The rate of the machine, its flit and its cycle."""
+    """The machine's rate, flit and cycle."""
 
     rate: Fraction
     flit: int
@@ -67,7 +67,7 @@ class _Clock:
     """Picoseconds."""
 
     def cycles(self, picoseconds: Fraction | int) -> int:
-        """The nearest number of cycles, at least one."""
+        """The nearest cycle count, at least one."""
         return max(1, round(Fraction(picoseconds) / self.cycle))
 
     def time(self, cycles: int) -> str:
@@ -75,7 +75,7 @@ class _Clock:
 
 
 def machine(network: Network, origin: str, name: str, base: Source) -> Files:
-    """The machine file and the graph file of a network; ``origin`` is the name of the file that it comes from.
+    """A network's machine file and graph file; ``origin`` is its file's name.
 
     Raises ``UsageError`` or ``ConfigError`` if the machine cannot hold the network.
     """
@@ -86,7 +86,7 @@ def machine(network: Network, origin: str, name: str, base: Source) -> Files:
 
 
 class Import:
-    """A network with what the two files share."""
+    """A network with the data that the two files share."""
 
     def __init__(self, network: Network, origin: str, name: str, base: Source) -> None:
         self.network, self.origin, self.name, self.base = network, origin, name, base
@@ -108,7 +108,7 @@ class Import:
         self.channels = self._channels()
 
     def files(self) -> Files:
-        """The texts of both files."""
+        """Both files' texts."""
         graph = f"{self.name}.graph.txt"
         cables = list(self._graph())
         routing = self._shortest(cables)
@@ -165,7 +165,7 @@ class Import:
         return _Clock(fastest, found, cycle)
 
     def _hops(self) -> tuple[int, int]:
-        """The delays of the two levels in cycles: the most frequent ones of the file, or those of the base."""
+        """The two levels' delays in cycles: the file's most frequent ones, or the base's."""
         found = self._base("link.hop_delay") or [1, 1]
         stated = [[each.delay for each in self.network.cables if self._level(each) == level] for level in (0, 1)]
         known = [Counter(each for each in level if each is not None) for level in stated]
@@ -183,7 +183,7 @@ class Import:
         return found[0], found[1]
 
     def _base(self, key: str) -> list[int] | None:
-        """A delay of the base at the two levels, in cycles of the machine; None if the base has none."""
+        """A base delay at the two levels, in machine cycles; `None` if the base lacks it."""
         own = next((each.value for each in self.machine.parameters if each.key == key), None)
         listed = own if isinstance(own, list) else [own]
         if own is None:
@@ -191,12 +191,12 @@ class Import:
         return [self.clock.cycles(exact(listed[min(level, len(listed) - 1)], "us") * 10**6) for level in (0, 1)]
 
     def _with_switch(self, delay: int, level: int) -> int:
-        """The cycles of a hop: the cable, and the switch behind it; two halves of one at the ends of a way."""
+        """A hop's cycles: the cable, and the switch behind it; half a switch at each of a way's ends."""
         switch = self.network.switch_delay or 0
         return self.clock.cycles(Fraction(delay) + (Fraction(switch, 2) if level == 0 else switch))
 
     def _graph(self) -> Iterator[str]:
-        """The lines of the graph file."""
+        """The graph file's lines."""
         for name, kind in [*((name, "switch") for name in self.network.switches)] + [
             (name, "node") for name in self.network.nodes
         ]:
@@ -228,7 +228,7 @@ class Import:
     def _shortest(self, lines: Sequence[str]) -> str:
         """The routing, with channels for its layers: empty for up*/down* ways.
 
-        Rates and delays decide no way, so that the layers are those of the cables alone.
+        Rates and delays decide no way, so that the layers depend on the cables alone.
         """
         words = [line.partition("#")[0].split() for line in lines]
         cables = "".join(f"{' '.join(each if each[0] == 'node' else each[:2])}\n" for each in words)
@@ -287,7 +287,7 @@ class Import:
         yield toml.machine(content | {"machine": about, "topology": _parameters(rows)}).rstrip()
 
     def _changed(self) -> dict[str, tuple[object, str]]:
-        """The parameters of links that the network decides."""
+        """The link parameters that the network decides."""
         clock, origin = self.clock, self.origin
         delays = [clock.time(hop) for hop in self.hops]
         own = any(each.rate is not None for each in self.network.cables)
@@ -310,9 +310,9 @@ class Import:
         return found
 
     def _channels(self) -> int | None:
-        """Channels that cover the round trip of a packet on the longest link; None if those of the base do.
+        """Channels that cover a packet's round trip on the longest link; `None` if the base's do.
 
-        A packet of P flits holds a channel for P + D + C cycles (``crates/fabric/src/credits.rs``).
+        A packet with P flits holds a channel for P + D + C cycles (``crates/fabric/src/credits.rs``).
         """
         payload = exact(self.machine["packet.payload"], "B") + exact(self.machine["packet.header"], "B")
         packet = math.ceil(payload / self.clock.flit)
@@ -338,9 +338,9 @@ def _parameters(rows: Mapping[str, tuple[object, str]]) -> dict[str, object]:
 
 
 def _of(content: dict[str, object], base: str) -> dict[str, object]:
-    """The content of a machine file, with sources that name the machine.
+    """A machine file's content, with sources that name the machine.
 
-    Claims and ranges of the sources are those of that machine, and left out.
+    The sources' claims and ranges belong to that machine, and are left out.
     """
     found: dict[str, object] = {}
     for key, each in content.items():
@@ -352,9 +352,9 @@ def _of(content: dict[str, object], base: str) -> dict[str, object]:
 
 
 def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tuple[str, list[str]]:
-    """The list of flows of several files, by their names, as CSV, and notes.
+    """Several files' flow list, by file name, as CSV, and notes.
 
-    Numbers of nodes are those of the network; without one, those of the files. Raises ``UsageError``.
+    Node numbers are the network's; without one, the files'. Raises ``UsageError``.
     """
     notes = [note for _, each in lists for note in each.notes]
     numbers = {name: number for number, name in enumerate(network.nodes)} if network else {}
@@ -394,7 +394,7 @@ def _node(end: str, numbers: dict[str, int], network: Network | None, *, plain: 
 
 
 def _start(picoseconds: int) -> str:
-    """A start in the largest unit of which it is a whole number."""
+    """A start in the largest unit that divides it."""
     unit, size = next(
         (unit, size) for unit, size in (("us", 10**6), ("ns", 1000), ("ps", 1)) if picoseconds % size == 0
     )
@@ -402,14 +402,14 @@ def _start(picoseconds: int) -> str:
 
 
 def placement(network: Network) -> str:
-    """The nodes in their order with their names, as a file of a placement: a line for each rank."""
+    """The nodes in their order with their names, as a placement file: a line for each rank."""
     lines = [f"{number} # {name}" for number, name in enumerate(network.nodes)]
     head = "# Hosts and their numbers. A placement has one line for each rank: keep those of the hosts of your job."
     return "\n".join([head, *lines]) + "\n"
 
 
 def experiment(name: str, machine: str, flows: str) -> str:
-    """An experiment with the flows of a list on a machine."""
+    """An experiment with a list's flows on a machine."""
     content = {
         "title": f"The flows of {Path(flows).name}",
         "source": "my own",

@@ -1,14 +1,14 @@
-"""Links of today by their names: rate, ports of a switch, and the bus of the adapters of their generation.
+"""Current links by name: rate, switch ports, and the bus of their generation's adapters.
 
-The rate is that of the data in each direction, behind line code and error correction: four lanes of InfiniBand, or the
-MAC of Ethernet. Each name has one switch, whose number of ports is the default of ``elanite new machine``, and one bus.
-The delays of switches, the start-up times of adapters and all else are those of a shipped machine, ``base``: no other
-published values are in use. Ethernet has longer headers, and is taken as lossless: links wait for credits as with
-priority flow control (PFC), and congestion control is not modelled.
+The rate is the data rate in each direction, behind line code and error correction: four InfiniBand lanes, or the
+Ethernet MAC. Each name has one switch, with a port count that is the default for ``elanite new machine``, and one bus.
+Switch delays, adapter start-up times and all else come from a shipped machine, ``base``: no other published values are
+in use. Ethernet has longer headers, and is taken as lossless: links wait for credits as with priority flow control
+(PFC), and congestion control is not modelled.
 
-Sources: InfiniBand Architecture Specification, volume 1, and the roadmap of the IBTA; IEEE 802.3by (25 Gb/s), 802.3cd
-(50), 802.3bj (100), 802.3bs (200 and 400), 802.3df (800); RoCEv2, annex A17 of the specification of InfiniBand; the
-data sheets of the switches.
+Sources: InfiniBand Architecture Specification, volume 1, and the IBTA's roadmap; IEEE 802.3by (25 Gb/s), 802.3cd (50),
+802.3bj (100), 802.3bs (200 and 400), 802.3df (800); RoCEv2, annex A17 of the InfiniBand specification; the switches'
+data sheets.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ class Bus:
 
     rate: str
     overhead: str
-    """The time of 26 bytes of framing, header and checksum of a transaction."""
+    """The time for a transaction's 26 bytes of framing, header and checksum."""
     source: str
 
 
@@ -38,14 +38,14 @@ GEN6 = Bus("118000 MB/s", "0.2 ns", "PCIe 6.0, 16 lanes of 64 GT/s, 236 of the 2
 
 @dataclass(frozen=True)
 class Link:
-    """A kind of links."""
+    """A link kind."""
 
     name: str
     rate: str
     source: str
     """Whence the rate is."""
     ports: int
-    """Ports of a switch."""
+    """Ports per switch."""
     switch: str
     """The switch with so many ports."""
     bus: Bus
@@ -53,17 +53,17 @@ class Link:
 
     @property
     def family(self) -> str:
-        """The name of the technology."""
+        """The technology's name."""
         return "Ethernet" if self.ethernet else "InfiniBand"
 
     @property
     def base(self) -> str:
-        """The shipped machine with switches and adapters of this technology."""
+        """The shipped machine with switches and adapters in this technology."""
         return "slingshot-dragonfly" if self.ethernet else "infiniband-ndr"
 
 
 HEADER = ("82 B", "RoCEv2: preamble and gap 20 bytes, Ethernet 18, IPv4 20, UDP 8, BTH 12, invariant checksum 4")
-"""Bytes of a packet of Ethernet outside its payload."""
+"""Bytes in an Ethernet packet outside its payload."""
 
 _ALL = (
     Link("EDR", "100 Gb/s", "InfiniBand EDR: four lanes of 25 Gb/s of data", 36, "SB7800 (Switch-IB 2)", GEN3),
@@ -87,7 +87,7 @@ LINKS = {link.name: link for link in _ALL}
 
 
 def named(name: str) -> Link:
-    """The links of a name, whatever its case. Raises ``UsageError`` with the names that there are."""
+    """The links with a name, whatever its case. Raises ``UsageError`` with the known names."""
     known = {each.lower(): each for each in LINKS}
     if (found := known.get(name.lower())) is not None:
         return LINKS[found]

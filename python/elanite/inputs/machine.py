@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Parameter:
-    """One parameter of a machine, with its provenance."""
+    """One machine parameter, with its provenance."""
 
     key: str
     """Section and name: ``link.rate``."""
@@ -55,7 +55,7 @@ class Machine:
     file: Source = field(repr=False)
     overrides: tuple[str, ...] = ()
     layers: int | None = field(default=None, repr=False)
-    """Classes of channels that end deadlocks of the shortest ways of a graph; ``None`` with other ways."""
+    """Channel classes that end deadlocks on a graph's shortest ways; ``None`` with other ways."""
 
     @classmethod
     def load(cls, name: str | Path, overrides: Sequence[str] = ()) -> Machine:
@@ -67,7 +67,7 @@ class Machine:
 
     @classmethod
     def of(cls, file: Source, overrides: Sequence[str] = ()) -> Machine:
-        """Make a machine of a text that was read already."""
+        """Make a machine from a text that was read already."""
         data: MachineFile = json.loads(_core.load_machine(file.text, file.file, list(overrides)))
         parameters = tuple(
             Parameter(p["key"], p["value"], p["source"], tuple(p.get("fitted_to") or ()), p.get("admissible"))
@@ -79,8 +79,8 @@ class Machine:
     def with_(self, changes: Mapping[str, object], name: str | None = None) -> Machine:
         """The same machine with other values: ``machine.with_({"link.rate": "800 MB/s", "topology.nodes": 128})``.
 
-        Quantities are texts with their units. The name, which tells machines apart where several stand side by side,
-        says what has changed unless another one is given. Raises ``ConfigError`` for a wrong key or value.
+        Quantities are texts with their units. The name, which distinguishes machines side by side, lists the changes
+        unless another one is given. Raises ``ConfigError`` for a wrong key or value.
         """
         texts = [f"{key}={new if isinstance(new, str) else toml.value(new, key)}" for key, new in changes.items()]
         changed = Machine.of(self.file, [*self.overrides, *texts])
@@ -100,14 +100,14 @@ class Machine:
     ) -> Machine:
         """The same machine with another network: any graph, by another name.
 
-        ``graph`` is a graph of networkx, or a list of edges between switches; parallel edges are several cables.
-        Vertices have the data ``kind``, "node" or "switch", or none has it and each switch has ``terminals`` nodes.
+        ``graph`` is a networkx graph, or a list of edges between switches; parallel edges are several cables. Vertices
+        have the data ``kind``, "node" or "switch", or all lack it and each switch has ``terminals`` nodes.
 
-        ``routes`` are forwarding tables, ``routes[switch][destination]``: the next switch, or a list of switches of
-        which any may be taken. A destination is a node, or a switch for its nodes without an entry of their own.
-        Without tables, packets take up*/down* routing with the ``roots`` at the top, or those ways that ``routing``
-        names: "minimal", "valiant" or "ugal-local". With ``hop_classes`` packets on the ways of tables take another
-        class of channels on each link between switches, which ends circles of packets that wait for each other.
+        ``routes`` are forwarding tables, ``routes[switch][destination]``: the next switch, or a list of switches with
+        equal choice. A destination is a node, or a switch for its nodes without an own entry. Without tables, packets
+        take up*/down* routing with the ``roots`` at the top, or those ways that ``routing`` names: "minimal", "valiant"
+        or "ugal-local". With ``hop_classes`` packets on the tables' ways take another channel class on each link
+        between switches, which ends circles of packets that wait for each other.
 
         Commands that reproduce points name the file ``<name>.toml``, which ``save`` writes. Raises ``UsageError`` for a
         wrong graph or incomplete tables, and ``ConfigError`` if they may deadlock or do not fit the machine.
@@ -120,7 +120,7 @@ class Machine:
         return Machine.of(sources.Source("machine", name, file, file, toml.machine(content)), kept)
 
     def save(self, path: str | Path) -> Machine:
-        """Write the file of the machine, without the overrides, and return the machine of this file."""
+        """Write the machine's file, without the overrides, and return the machine in this file."""
         whole.write(Path(path), self.file.text, UsageError)
         return Machine.load(path, self.overrides)
 
@@ -132,7 +132,7 @@ class Machine:
         )
 
     def __getitem__(self, key: str) -> object:
-        """The value of a parameter: ``machine["link.rate"]``."""
+        """A parameter's value: ``machine["link.rate"]``."""
         for parameter in self.parameters:
             if parameter.key == key:
                 return parameter.value

@@ -1,7 +1,7 @@
 """Machine files with other values than those that they were read from.
 
-A machine is written as one table for each section, with one line for each parameter; comments of the file that it came
-from are lost. What was written is read again and compared before anybody gets it.
+A machine is written as one table for each section, with one line for each parameter; comments in its original file are
+lost. The written file is read again and compared before use.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 GIVEN = "given on the command line"
-"""The provenance of a value that an override gave."""
+"""The provenance of a value from an override."""
 
 
 def rewritten(
     machine: Machine, values: Mapping[str, tuple[str, str]], name: str, notes: Mapping[str, str] | None = None
 ) -> Machine:
-    """A machine with other values, each with its source, and with the overrides of the machine; by another name.
+    """A machine with other values, each with its source, and with the machine's overrides; by another name.
 
     ``notes``: by parameter that keeps its value, a text to add to its source. Raises ``ConfigError`` if the machine
     refuses a value.
@@ -58,7 +58,7 @@ def rewritten(
 
 
 def _place(content: dict[str, object], key: str) -> tuple[dict[str, object], str]:
-    """The table of a parameter, and its name there."""
+    """A parameter's table, and its name there."""
     *path, last = key.split(".")
     section = content
     for step in path:

@@ -1,7 +1,7 @@
-"""Keys of overrides: ``--set``, ``--vary`` and their like name keys of the machine or of the experiment.
+"""Override keys: ``--set``, ``--vary`` and similar options name keys of the machine or the experiment.
 
-The first word of a key says whose it is. People leave it out: they write ``load`` for the load of a job. Such a key is
-an error, and the error names the keys of this very machine and experiment that end in the word.
+A key's first word names its owner. People leave it out: they write ``load`` for a job's load. Such a key is an error,
+and the error names this very machine's and experiment's keys that end in the word.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from elanite.inputs.sources import Source
 
 EXPERIMENT = ("run", "series", "fault")
-"""The first words of keys that belong to the experiment; all other keys belong to the machine."""
+"""The first words of the experiment's keys; all other keys belong to the machine."""
 
 MOST = 4
 """Most keys that an error proposes."""
@@ -33,7 +33,7 @@ def of_experiment(change: str) -> bool:
 
 
 def check(keys: Iterable[str], experiment: Source, machine: Source) -> None:
-    """Raises ``UsageError`` for a key whose first word is no section of machine files and no part of experiments."""
+    """Raises ``UsageError`` for a key with an unknown first word: no machine file section and no experiment part."""
     sections: dict[str, object] = {}
     for key in keys:
         sections = sections or json.loads(_core.schema("machine"))["properties"]
@@ -60,7 +60,7 @@ def _of_machine(machine: Source) -> list[str]:
 
 
 def _of_experiment_file(experiment: Source) -> Iterator[str]:
-    """The keys of an experiment as overrides write them: ``run.window``, ``series.load.message``."""
+    """An experiment's keys as overrides write them: ``run.window``, ``series.load.message``."""
     about: Description = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
     yield from (f"run.{key}" for key in about.get("run") or {})
     series: Mapping[str, object]

@@ -1,19 +1,19 @@
 """Traffic patterns as functions in Python.
 
-A pattern is a function of a node, the nodes of its job and a random generator. It yields the destinations of the node:
+A pattern is a function of a node, the nodes of its job and a random generator. It yields the node's destinations:
 
     def halves(node, nodes, random):
         yield random.choice(nodes[len(nodes) // 2 :])
 
     content["series"][0]["jobs"]["load"]["pattern"] = halves
 
-``Experiment.from_dict`` calls the function once for each node of the job, in ascending order, and keeps the pairs of
-source and destination in the text of the experiment. So points, stores, shards and commands need no function, and the
-pairs decide the identity of a point. A message goes to one of the destinations of its node, drawn by the seed of the
-point; a destination that comes twice is twice as likely. A node without destinations, or with itself alone, is silent.
+``Experiment.from_dict`` calls the function once for each node in the job, in ascending order, and keeps the source and
+destination pairs in the experiment's text. So points, stores, shards and commands need no function, and the pairs
+decide a point's identity. A message goes to one of its node's destinations, drawn by the point's seed; a destination
+that comes twice is twice as likely. A node without destinations, or with itself alone, is silent.
 
-Each node has a generator of its own, seeded by the pattern's seed, its name and the node: the destinations of one node
-do not depend on the draws of another one.
+Each node has its own generator, seeded by the pattern's seed, its name and the node: one node's destinations do not
+depend on another's draws.
 """
 
 from __future__ import annotations
@@ -31,10 +31,10 @@ from elanite.base.foreign import words
 from elanite.errors import UsageError
 
 Destinations = Callable[[int, Sequence[int], Random], Iterable[int]]
-"""The destinations of a node, among the nodes of its job."""
+"""A node's destinations, among its job's nodes."""
 
 MOST = 65_536
-"""The most destinations of a node: as many as the largest machine has nodes."""
+"""A node's most destinations: the node count of the largest machine."""
 
 
 @dataclass(frozen=True)
@@ -43,12 +43,12 @@ class Pattern:
 
     destinations: Destinations
     name: str = ""
-    """The name of the function if not given."""
+    """The function's name if not given."""
     seed: int = 1
-    """The seed of the random generators; not that of the points, which have the same pairs for all their seeds."""
+    """The random generators' seed; not the points' seeds, which all have the same pairs."""
 
     def pairs(self, nodes: Sequence[int], key: str = "pattern") -> dict[str, object]:
-        """The pattern as experiment files have it: its name, and pairs of source and destination.
+        """The pattern as experiment files have it: its name, and source and destination pairs.
 
         ``key`` is its place in messages. Raises ``UsageError`` if the function fails, or yields no nodes.
         """
@@ -64,7 +64,7 @@ class Pattern:
         return {"name": name, "pairs": pairs}
 
     def _of(self, node: int, nodes: Sequence[int], call: str, random: Random) -> Iterable[int]:
-        """The destinations of a node, checked."""
+        """A node's destinations, checked."""
         try:
             found = list(islice(self.destinations(node, nodes, random), MOST + 1))
         except Exception as error:
@@ -85,9 +85,9 @@ class Pattern:
 
 
 def evaluated(content: Mapping[str, object]) -> dict[str, object]:
-    """The content of an experiment with pairs in place of functions.
+    """An experiment's content with pairs in place of functions.
 
-    Raises ``UsageError`` if a function fails, or the nodes of its job are not known.
+    Raises ``UsageError`` if a function fails, or its job's nodes are not known.
     """
     series = content.get("series")
     if not isinstance(series, list | tuple):
@@ -125,7 +125,7 @@ def _pairs(pattern: object, nodes: Sequence[int], key: str) -> object:
 
 
 def files(text: str) -> Iterator[str]:
-    """The files of pairs that an experiment file names as patterns, and its files of flows and traces."""
+    """The pair files that an experiment file names as patterns, and its flow and trace files."""
 
     def walk(value: object, *keys: str) -> Iterator[str]:
         if isinstance(value, dict):

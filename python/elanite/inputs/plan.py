@@ -1,9 +1,9 @@
-"""The plan: an experiment on a machine, or on each of several, as a list of points.
+"""The plan: an experiment on a machine, or on each of several, as a point list.
 
-A point is everything that decides one result: the resolved machine, the workload, the measured window and the seed. The
-identity of a point is a hash of this content and of the model revision. So a point is simulated once, whichever
-experiment contains it, and alone or beside another machine. Points of several machines have one more parameter,
-``on``: the machine.
+A point is everything that decides one result: the resolved machine, the workload, the measured window and the seed. A
+point's identity is a hash over this content and the model revision. So a point is simulated once, whichever experiment
+contains it, and alone or beside another machine. Points on several machines have one more parameter, ``on``: the
+machine.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from elanite.inputs.sources import Source
 
 ON = "on"
-"""The parameter that says on which of several machines a point runs."""
+"""The parameter that names a point's machine among several."""
 
 
 @dataclass(frozen=True)
@@ -38,18 +38,18 @@ class Point:
     """One simulation: a self-contained input, and the parameters that distinguish it from the other points."""
 
     id: str
-    """First 20 hexadecimal digits of the SHA-256 of its content and of the model revision."""
+    """The first 20 hexadecimal digits of the SHA-256 over its content and the model revision."""
     experiment: str
     series: str
     parameters: dict[str, object]
-    """Parameters of the workload in the order of the experiment file; quantities as text with their units."""
+    """Workload parameters in experiment file order; quantities as text with their units."""
     seed: int
     json: str = field(repr=False)
     """The point as the simulator reads it."""
     machine: str
-    """Name of the machine on which it runs."""
+    """Its machine's name."""
     kind: str
-    """The kind of benchmark: the key of its section in the experiment file."""
+    """The benchmark kind: its section's key in the experiment file."""
 
     @property
     def place(self) -> Hashable:
@@ -58,18 +58,18 @@ class Point:
 
     @property
     def run(self) -> Running:
-        """How it is run and measured: the keys of ``[run]`` with their values for this point."""
+        """The run and measurement settings: the ``[run]`` keys with their values for this point."""
         run: Running = json.loads(self.json)["run"]
         return run
 
 
 @dataclass(frozen=True)
 class Plan:
-    """All points of one experiment, and the words of the command line that lead to them."""
+    """All points in one experiment, and the command-line words that lead to them."""
 
     experiment: Source
     machines: tuple[Source, ...]
-    """The machine, or the machines to compare; every point runs on each of them."""
+    """The machine, or the machines to compare; every point runs on each machine."""
     overrides: tuple[str, ...]
     seed: int
     points: tuple[Point, ...]
@@ -79,18 +79,18 @@ class Plan:
     machine_given: bool = False
     """Whether the machines were chosen by the user, not by the experiment."""
     titles: tuple[tuple[str, str], ...] = ()
-    """Name and title of each series."""
+    """Each series' name and title."""
     figures: tuple[Asked, ...] = ()
-    """The figures that the experiment file asks for, each with all of its keys."""
+    """The figures that the experiment file requests, each with all its keys."""
     general: bool = False
-    """Whether there are general figures, too, in which varied keys may be axes, as those of sweeps."""
+    """Whether there are general figures, too, in which varied keys may be axes, as in sweeps."""
     same: tuple[tuple[str, dict[str, object], dict[str, object]], ...] = ()
     """Points that are left out because an earlier one has the same content: series, its parameters, their own."""
 
     def command(self, point: Point | None = None, out: str | None = None) -> str:
         """The exact command that runs this plan again, or one point of it.
 
-        Where each of several machines has changes of its own, there is a command for a point only.
+        Where several machines have different changes, only a point has a command.
         """
         words = ["elanite", "run", self.experiment.argument]
         machines, overrides = self.machines, self.overrides
@@ -111,11 +111,11 @@ class Plan:
         return shlex.join(words)
 
     def series(self, name: str) -> list[Point]:
-        """The points of one series."""
+        """One series' points."""
         return [point for point in self.points if point.series == name]
 
     def only(self, prefixes: Sequence[str]) -> Plan:
-        """The same plan with only those points whose identity starts with one of the prefixes."""
+        """The same plan with only those points with an identity that starts with one of the prefixes."""
         points = tuple(p for p in self.points if any(p.id.startswith(prefix) for prefix in prefixes))
         return Plan(**{**self.__dict__, "points": points})
 
@@ -123,7 +123,7 @@ class Plan:
 def machine_of(experiment: Source, name: str) -> Source:
     """A machine that an experiment names: a file by its path from the experiment's folder, or a shipped machine.
 
-    A file of this path in the current folder is another machine, so that a folder with an experiment and its machines
+    A file with this path in the current folder is another machine, so that a folder with an experiment and its machines
     means the same wherever the command runs.
     """
     beside = Path(experiment.file).parent / name
@@ -152,8 +152,8 @@ def plan(
     """Plan an experiment, on the machines that it names unless others are given.
 
     ``overrides`` are ``key=value`` texts for the machine or the experiment, for all machines alike; a machine may have
-    others of its own. Raises ``ConfigError`` if a file or an override is wrong, ``UsageError`` if two machines have the
-    same name.
+    further ones. Raises ``ConfigError`` if a file or an override is wrong, ``UsageError`` if two machines have the same
+    name.
     """
     if not 0 <= seed <= MOST_SEED:
         raise UsageError(f"the seed {seed} is no number from 0 to {MOST_SEED}")

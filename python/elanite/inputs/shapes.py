@@ -1,15 +1,15 @@
-"""The smallest network of a kind that holds so many nodes, of switches with so many ports.
+"""The smallest network of a kind for a node count, with switches of a port count.
 
 "Smallest" is the fewest switches, then the fewest cables between them. Nodes stand at the first positions; positions
 that are left over stay empty.
 
-- *Fat tree*: the fewest levels, 1 to 3. Leaves have links down and up in the ratio of the oversubscription; the levels
-  above lose nothing. All up-links of a switch go to equally many parents.
+- *Fat tree*: the fewest levels, 1 to 3. Leaves have links down and up in the oversubscription's ratio; the levels above
+  keep the full rate. All of a switch's up-links go to equally many parents.
 - *Torus*: three dimensions, one node at a switch, the longest ring at most twice the shortest.
 - *Dragonfly*: balanced, a = 2 p = 2 h (Kim, Dally, Scott and Abts, ISCA 2008), with three groups at least, for
   detours, and equally many links between every two groups. *Megafly*: the same with a = p = h.
-- *HyperX*: two dimensions, or three; each row has at least two switches for a node of a switch, so that a cut through
-  the middle carries the traffic of a half.
+- *HyperX*: two dimensions, or three; each row has at least two switches per node on a switch, so that a cut through the
+  middle carries a half's traffic.
 - *Slim Fly*, *PolarFly*: the smallest odd prime, with at most half as many nodes as links at a switch.
 """
 
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 Rows = dict[str, tuple[object, str]]
-"""Keys of ``[topology]``, each with its value and its source."""
+"""``[topology]`` keys, each with its value and its source."""
 
 MOST_SWITCHES = 4096
-"""Most switches of a graph."""
+"""Most switches in a graph."""
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Shape:
     kind: str
     rows: Rows
     levels: int
-    """Levels of links, each of which may have a delay of its own."""
+    """Link levels, which may each have a separate delay."""
     classes: int
-    """Classes of channels that end deadlocks."""
+    """Channel classes that end deadlocks."""
     switches: int
     cables: int
     """Cables between switches."""
@@ -53,7 +53,7 @@ class Shape:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Links of a leaf down to nodes, and up."""
+    """A leaf's links down to nodes, and up."""
 
     down: int
     up: int
@@ -83,7 +83,7 @@ FULL = Ratio(1, 1)
 
 
 def fat_tree(nodes: int, ports: int, ratio: Ratio = FULL) -> Shape:
-    """A fat tree, whose leaves have links down and up in a ratio."""
+    """A fat tree with a ratio of links down and up at its leaves."""
     if nodes <= ports:
         words = f"one switch for {counted(nodes, 'node')}; without links up there is no oversubscription"
         rows: Rows = {
@@ -108,7 +108,7 @@ def fat_tree(nodes: int, ports: int, ratio: Ratio = FULL) -> Shape:
 
 
 def _leaves(nodes: int, ports: int, ratio: Ratio) -> Iterator[tuple[int, int, int]]:
-    """Links down and up of a leaf, and the number of leaves."""
+    """A leaf's links down and up, and the leaf count."""
     for share in range(1, ports // (ratio.down + ratio.up) + 1):
         yield share * ratio.down, share * ratio.up, ceil(nodes / (share * ratio.down))
 
@@ -167,7 +167,7 @@ def _divisors(number: int) -> list[int]:
 
 
 def torus(nodes: int, ports: int) -> Shape:
-    """A torus of three dimensions."""
+    """A three-dimensional torus."""
     _room("a torus of three dimensions", 7, ports)
     sides = min(
         (
@@ -180,7 +180,7 @@ def torus(nodes: int, ports: int) -> Shape:
         key=lambda sides: (prod(sides), sum(sides)),
     )
     size = prod(sides)
-    # Routes use one of the two cables of a ring of two.
+    # Routes use one of the two cables in a ring of two.
     cables = sum(size if side > 2 else size // 2 for side in sides)
     words = f"a torus of {' x '.join(map(str, sides))} switches with a node each"
     rows: Rows = {"dimensions": (list(sides), "the fewest switches, with the longest ring at most twice the shortest")}
@@ -239,7 +239,7 @@ def _grouped(
     group: Callable[[int], tuple[int, int]],
     made: Callable[[int, int], Shape],
 ) -> Shape:
-    """The best network of groups. ``group`` has the switches with nodes of a group, and its links to others."""
+    """The best network of groups. ``group`` has a group's switches with nodes, and its links to others."""
     found = [
         made(half, groups)
         for half in range(1, ports)
@@ -252,7 +252,7 @@ def _grouped(
 
 
 def hyperx(nodes: int, ports: int) -> Shape:
-    """A HyperX network of two dimensions, or of three."""
+    """A HyperX network with two dimensions, or three."""
     for dimensions in (2, 3):
         found = []
         for sides in product(range(2, ports + 1), repeat=dimensions):
@@ -279,7 +279,7 @@ def hyperx(nodes: int, ports: int) -> Shape:
 
 
 def slim_fly(nodes: int, ports: int) -> Shape:
-    """A Slim Fly of a prime."""
+    """A Slim Fly from a prime."""
     return _of_prime(
         "Slim Fly",
         "slim-fly",
@@ -290,12 +290,12 @@ def slim_fly(nodes: int, ports: int) -> Shape:
 
 
 def polar_fly(nodes: int, ports: int) -> Shape:
-    """A PolarFly of a prime."""
+    """A PolarFly from a prime."""
     return _of_prime("PolarFly", "polar-fly", nodes, ports, lambda order: (order * order + order + 1, order + 1))
 
 
 def _of_prime(noun: str, kind: str, nodes: int, ports: int, size: Callable[[int], tuple[int, int]]) -> Shape:
-    """The network of the smallest odd prime; ``size`` has its switches, and the links of a switch."""
+    """The network from the smallest odd prime; ``size`` has its switches, and a switch's links."""
     for order in count(3, 2):
         switches, links = size(order)
         if links > ports or switches > MOST_SWITCHES:
@@ -309,7 +309,7 @@ def _of_prime(noun: str, kind: str, nodes: int, ports: int, size: Callable[[int]
             "terminals": (terminals, "the fewest that hold all nodes"),
             "routing": ("ugal-local", "assumed: each packet takes the better of a minimal way and a detour"),
         }
-        # Of a PolarFly, order + 1 switches have one link less.
+        # In a PolarFly, order + 1 switches have one link less.
         ends = switches * links - (order + 1 if kind == "polar-fly" else 0)
         words = f"{switches} switches with {counted(terminals, 'position')} and {links} links to others each"
         return Shape(kind, rows, 2, 4, switches, ends // 2, switches * terminals, words)

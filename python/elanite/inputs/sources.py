@@ -28,27 +28,27 @@ _FOLDER: dict[Kind, str] = {"machine": "machines", "experiment": "experiments"}
 
 @dataclass(frozen=True)
 class Source:
-    """The text of one machine or experiment file, and its names."""
+    """The text in one machine or experiment file, and its names."""
 
     kind: Kind
     name: str
-    """Short name: ``es40-qsnet``, ``qsnet/ping``, or the stem of a file of one's own."""
+    """Short name: ``es40-qsnet``, ``qsnet/ping``, or the stem of the user's file."""
     file: str
-    """The name of the file in messages: its path, or the place of a shipped file within the package."""
+    """The file's name in messages: its path, or a shipped file's place within the package."""
     argument: str
-    """The name of the file on the command line."""
+    """The file's name on the command line."""
     text: str
     overrides: tuple[str, ...] = ()
     """``key=value`` texts that change this file alone, where several machines stand side by side."""
 
 
 def shipped(kind: Kind) -> list[str]:
-    """Names of the shipped files of a kind, sorted."""
+    """Names of a kind's shipped files, sorted."""
     return sorted(name for name, _ in _walk(_root(kind)))
 
 
 def read(kind: Kind, named: str | Path) -> Source:
-    """Read a machine or experiment: by the path of a file or ``-``, standard input, or by a shipped name."""
+    """Read a machine or experiment: by a file's path or ``-``, standard input, or by a shipped name."""
     argument, path = str(named), Path(named)
     if _named(path):
         found = _read_path(kind, argument, path)
@@ -64,7 +64,7 @@ def read(kind: Kind, named: str | Path) -> Source:
 
 
 def read_shipped(kind: Kind, name: str) -> Source | None:
-    """The shipped machine or experiment of a name; None if there is none."""
+    """The shipped machine or experiment with a name; `None` if it does not exist."""
     if name not in shipped(kind):
         return None
     file = f"{_FOLDER[kind]}/{name}.toml"
@@ -72,7 +72,7 @@ def read_shipped(kind: Kind, name: str) -> Source | None:
 
 
 def _clearly(text: str) -> Kind | None:
-    """The kind of a file that has sections of one kind alone; None if it has none of these, or of both."""
+    """The kind of a file with sections of one kind alone; `None` if it has sections of both kinds, or of no kind."""
     experiment = re.search(r"^\s*\[\[\s*series\s*\]\]", text, re.MULTILINE)
     machine = re.search(r"^\s*\[\s*(machine|topology|link|adapter)\s*\]", text, re.MULTILINE)
     return None if bool(experiment) == bool(machine) else "experiment" if experiment else "machine"
@@ -111,7 +111,7 @@ def read_any(argument: str) -> Source:
 
 
 def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
-    """The shipped experiments that the selection names, by their names or folders; all of them without a selection."""
+    """The shipped experiments that the selection names, by name or folder; all without a selection."""
     names = shipped("experiment")
     if selection is None:
         return names
@@ -135,7 +135,7 @@ def select_experiments(selection: Iterable[str] | None = None) -> list[str]:
 
 
 def did_you_mean(word: str, words: Iterable[str]) -> str:
-    """``; did you mean `x`?`` if one of the words begins so, is similar, or has the word as a part; else nothing."""
+    """``; did you mean `x`?`` if one of the words begins so, is similar, or has the word as a part; else empty."""
     candidates = list(words)
     tails = {candidate.rsplit("/", 1)[-1]: candidate for candidate in reversed(candidates)}
     for wanted in dict.fromkeys((word, word.lower())):
@@ -176,7 +176,7 @@ def _read_path(kind: Kind, argument: str, path: Path) -> Source:
 
 
 def _named(path: Path) -> bool:
-    """Whether an argument is the path of a file; a device or a pipe is refused as soon as it is read."""
+    """Whether an argument is a file's path; a device or a pipe is refused as soon as it is read."""
     return path == bounded.STDIN or (path.exists() and not path.is_dir())
 
 
@@ -214,7 +214,7 @@ def _listed(names: Iterable[str]) -> str:
 
 
 def _meant(argument: str, names: Iterable[str]) -> str:
-    """What the argument may mean: a file without its ending, a file of a similar name, or a shipped name."""
+    """Possible meanings of the argument: a file without its suffix, a file with a similar name, or a shipped name."""
     path = Path(argument)
     try:
         beside = {file.name: str(path.parent / file.name) for file in sorted(path.parent.glob("*.toml"))}

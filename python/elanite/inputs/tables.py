@@ -1,8 +1,8 @@
-"""Tables of the data files of Elanite, which become dataclasses when they are loaded.
+"""Tables in Elanite's data files, which become dataclasses when they are loaded.
 
-An error has file, line, key, value and a remedy, as those of machine files. ``tomllib`` reads the content and keeps no
-places; for an error, the lines of headings and keys are looked up in the text without strings and comments. A key of an
-inline table has the line of the key that the inline table belongs to.
+An error has file, line, key, value and a remedy, as in machine files. ``tomllib`` reads the content and keeps no
+places; for an error, heading and key lines are looked up in the text without strings and comments. A key in an inline
+table has the line of the inline table's own key.
 """
 
 from __future__ import annotations
@@ -31,21 +31,21 @@ _LINE = re.compile(r"^[ \t]*(?:\[\[?[ \t]*(?P<heading>[\w.-]+)[ \t]*\]|(?P<key>[
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a data file."""
+    """A data file's table."""
 
     content: Mapping[str, object]
     name: str
-    """The name of the table in errors: ``claim `ping.latency```."""
+    """The table's name in errors: ``claim `ping.latency```."""
     file: str
     text: str
-    """The text of the file."""
+    """The file's text."""
     place: tuple[tuple[str, int], ...] = ()
     """The headings that lead to the table, each with its number below the one before."""
     path: str = ""
     """The keys that lead to an inner table, each with a full stop."""
 
     def wrong(self, key: str, problem: str, remedy: str = "") -> UsageError:
-        """The error of a key, or of the whole table without one."""
+        """The error for a key, or for the whole table without one."""
         value = self.content.get(key)
         shown = f" = `{value}`" if isinstance(value, str | int | float) else ""
         named = f"{self.path}{key}".rstrip(".")
@@ -54,7 +54,7 @@ class Table:
         return UsageError(f"{head}\n{self._excerpt(self.path + key)}{help_}")
 
     def _excerpt(self, path: str) -> str:
-        """The line of a key, or of the heading of its table, in the form of the errors of machine files."""
+        """The line of a key, or of its table's heading, as machine file errors show it."""
         key, dot, inner = path.partition(".")
         section = _section(self.text, (*self.place, (key, 0))) if dot else None
         section, key = (section, inner.split(".")[0]) if section else (_section(self.text, self.place), key)
@@ -72,9 +72,9 @@ class Table:
         return f"{gap}--> {self.file}:{line}:{start + 1}\n{gap} |\n{line} | {shown}\n{gap} | {marks}\n{gap} |"
 
     def filled(self, record: type[Record], words: Mapping[str, Collection[str]], **read: object) -> Record:
-        """A dataclass with the keys of the table; ``read`` has its fields of other types than those of ``READERS``.
+        """A dataclass with the table's keys; ``read`` has its fields with types outside ``READERS``.
 
-        ``words`` has the allowed values of fields, by their names.
+        ``words`` has the allowed values by field name.
         """
         known = {one.name: one for one in fields(record)}
         self.only(known)
@@ -101,7 +101,7 @@ class Table:
         return value
 
     def word(self, key: str, known: Collection[str]) -> str:
-        """One of some words; the empty one without the key."""
+        """One of the known words; empty without the key."""
         value = self.string(key)
         if value not in known:
             listed = ", ".join(filter(None, known))
@@ -109,7 +109,7 @@ class Table:
         return value
 
     def number(self, key: str) -> float | None:
-        """A number as it is written, a whole one too; None without the key."""
+        """A number as it is written, a whole one too; `None` without the key."""
         value = self.content.get(key)
         if value is None or (isinstance(value, int | float) and not isinstance(value, bool)):
             return value
@@ -123,7 +123,7 @@ class Table:
         return value
 
     def strings(self, key: str) -> tuple[str, ...]:
-        """A list of texts; empty without the key."""
+        """A text list; empty without the key."""
         value = self.content.get(key, [])
         found = tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else None
         if not isinstance(value, list) or found is None or len(found) < len(value):
@@ -131,7 +131,7 @@ class Table:
         return found
 
     def numbers(self, key: str) -> tuple[float, ...]:
-        """A list of numbers; empty without the key."""
+        """A number list; empty without the key."""
         value = self.content.get(key, [])
         found = [one for one in value if isinstance(one, int | float)] if isinstance(value, list) else None
         if not isinstance(value, list) or found is None or len(found) < len(value):
@@ -146,7 +146,7 @@ class Table:
         return replace(self, content=found, path=f"{self.path}{key}.")
 
     def tables(self, key: str) -> list[Table]:
-        """The tables of a list of tables; none without the key."""
+        """The tables in a table list; empty without the key."""
         found = self.content.get(key, [])
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
             raise self.wrong(key, "a list of tables is needed", f"write [[{key}]] and the keys below it")
@@ -170,11 +170,11 @@ READERS: dict[str, Callable[[Table, str], object]] = {
     "tuple[str, ...]": Table.strings,
     "tuple[float, ...]": Table.numbers,
 }
-"""The readers of fields, by their types."""
+"""Field readers, by type."""
 
 
 def loaded(text: str, file: str) -> Table:
-    """The content of a data file. Raises ``UsageError`` if it is no TOML."""
+    """A data file's content. Raises ``UsageError`` if it is not TOML."""
     try:
         return Table(tomllib.loads(text), "", file, text)
     except tomllib.TOMLDecodeError as error:
@@ -182,7 +182,7 @@ def loaded(text: str, file: str) -> Table:
 
 
 def _section(text: str, place: Sequence[tuple[str, int]]) -> tuple[int, dict[str, int]] | None:
-    """The line of the heading of a table, and the lines of its keys; None of an inline table."""
+    """The line of a table's heading, and its keys' lines; `None` for an inline table."""
     bare = _HIDDEN.sub(lambda found: re.sub(r"[^\n]", " ", found[0]), text)
     heading, wanted, seen = "", list(place), -1
     found: tuple[int, dict[str, int]] | None = None if wanted else (1, {})

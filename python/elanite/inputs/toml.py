@@ -1,10 +1,10 @@
-"""Content as text in TOML, so that an experiment may be made of a Python dictionary.
+"""Content as text in TOML, so that an experiment may be made from a Python dictionary.
 
 The text is laid out as people write these files: keys first, then ``[tables]`` and ``[[lists of tables]]``. The
-simulator reads the text as it reads any file. So what is wrong with the content is said in the same words, with a line
-of this text.
+simulator reads the text as it reads any file. So mistakes in the content are reported in the same words, with a line in
+this text.
 
-No library: ``tomlkit`` takes 1.5 s of processor time for a pattern of 4,096 pairs, which take 5 ms here, and names no
+No library: ``tomlkit`` takes 1.5 s of processor time for a pattern with 4,096 pairs, which take 5 ms here, and names no
 key in its errors.
 """
 
@@ -19,7 +19,7 @@ from elanite.errors import UsageError
 
 
 def text(content: Mapping[str, object]) -> str:
-    """The content as a TOML file. Raises ``UsageError`` if a value is not of TOML, such as ``None``."""
+    """The content as a TOML file. Raises ``UsageError`` if TOML lacks a value, such as ``None``."""
     return "\n".join(_lines(content, ())).lstrip("\n") + "\n"
 
 
@@ -67,7 +67,7 @@ def machine(content: Mapping[str, object]) -> str:
 
 
 def _tables(content: Mapping[str, object], path: tuple[str, ...]) -> Iterator[str]:
-    """The lines of a table, and of the tables below it."""
+    """The lines of a table and the tables below it."""
     own = {key: each for key, each in content.items() if not _below(each)}
     if own and path:
         yield f"[{'.'.join(path)}]"
@@ -86,7 +86,7 @@ def _tables(content: Mapping[str, object], path: tuple[str, ...]) -> Iterator[st
 
 
 def _below(each: object) -> bool:
-    """Whether a value is a table of its own, and no parameter."""
+    """Whether a value is a separate table, and not a parameter."""
     if isinstance(each, list):
         return bool(each) and all(isinstance(entry, dict) for entry in each)
     return isinstance(each, dict) and "value" not in each

@@ -1,13 +1,12 @@
-"""The start of sources: messages that arrive in a window while the arrivals are not yet stationary.
+"""The sources' start: messages that arrive in a window while the arrivals are not yet stationary.
 
-The first message of a process arrives at a uniform moment within one mean time between messages, and the next ones
-after times of its distribution (``crates/workload/src/source.rs``). Fixed times are stationary from the start.
-Exponential times are stationary after one mean time: before, the first messages come in addition to those that follow
-them, and the rate grows up to twice the nominal one. Uniform times (from zero to twice the mean) are nearly stationary
-after three.
+A process's first message arrives at a uniform moment within one mean time between messages, and the next ones after
+times from its distribution (``crates/workload/src/source.rs``). Fixed times are stationary from the start. Exponential
+times are stationary after one mean time: before, the first messages come in addition to those that follow them, and the
+rate grows up to twice the nominal one. Uniform times (from zero to twice the mean) are nearly stationary after three.
 
-The processes of a node share its load. With many processes and a low load, the mean time between the messages of one
-process, processes * message / load, is long: 3.3 ms for 16 processes with 4 KB at 20 MB/s.
+The processes of a node share its load. With many processes and a low load, the mean time between one process's
+messages, processes * message / load, is long: 3.3 ms for 16 processes with 4 KB at 20 MB/s.
 """
 
 from __future__ import annotations
@@ -28,28 +27,28 @@ MOST = 0.05
 """The most that the offered load may exceed, or fall short of, the nominal load on average, as a fraction."""
 
 ENOUGH = {"fixed": 0.0, "exponential": 1.0, "uniform": 3.0}
-"""Mean times between messages that are long enough as warm-up for a window of any length, by distribution."""
+"""Mean times between messages that are long enough as warm-up for a window with any length, by distribution."""
 
 LONG = 12.0
-"""Mean times after which the arrivals of any distribution are stationary."""
+"""Mean times after which any distribution's arrivals are stationary."""
 
 STEPS = 64
-"""Steps of the integral over the moment of the first message."""
+"""Steps in the integral over the first message's moment."""
 
 
 @dataclass(frozen=True)
 class Start:
-    """The sources of a job in the measured window."""
+    """A job's sources in the measured window."""
 
     job: str
     excess: float
     """The expected offered load over the nominal load, less 1."""
     gap_us: float
-    """The mean time between messages of a process."""
+    """The mean time between a process's messages."""
     needed_us: float
     """A warm-up that is long enough."""
     searched: bool = False
-    """Whether the load is the one where a search of the saturation point begins."""
+    """Whether a search for the saturation point begins at this load."""
 
 
 def excess(arrivals: str, begin: float, end: float) -> float:
@@ -58,7 +57,7 @@ def excess(arrivals: str, begin: float, end: float) -> float:
 
 
 def of_point(point: Point) -> Iterator[Start]:
-    """The jobs of a point."""
+    """A point's jobs."""
     content = json.loads(point.json)
     begin, window = (stated(content["run"][key]) for key in ("warm_up", "window"))
     if point.kind != "jobs" or window <= 0:
