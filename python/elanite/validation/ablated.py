@@ -1,10 +1,10 @@
-"""Verdicts without a mechanism: the ablations of all claims, as data that comes with Elanite.
+"""Verdicts without a mechanism: the ablations for all claims, as data that comes with Elanite.
 
-A claim with the same verdict under every ablation says little about the model. The table
-(``data/ablations.toml``, generated) has a row for each claim and each mechanism that was removed, such as circuits or
-the second virtual channel, and a row for the unchanged model, measured in the same way. A claim is *falsifiable* if a
-removed mechanism turns its verdict from held to missed or from missed to held; a verdict that is not resolved turns
-nothing. A claim without rows is *not yet ablated*, and counts as neither.
+A claim with the same verdict under every ablation is weak evidence for the model. The table (``data/ablations.toml``,
+generated) has a row for each claim and each mechanism that was removed, such as circuits or the second virtual channel,
+and a row for the unchanged model, measured in the same way. A claim is *falsifiable* if a removed mechanism turns its
+verdict from held to missed or from missed to held; a verdict that is not resolved does not count. A claim without rows
+is *not yet ablated*, and counts as no case.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ if TYPE_CHECKING:
 Outcome = Literal["holds", "missed", "not resolved"]
 
 FILE = "ablations.toml"
-"""The shipped ablations, among the data of the package."""
+"""The shipped ablations, among the package's data."""
 
 WHOLE = "none"
-"""The mechanism of the rows that measure the unchanged model."""
+"""The mechanism name for rows that measure the unchanged model."""
 
 
 @dataclass(frozen=True)
@@ -50,12 +50,12 @@ OUTCOME: dict[bool | None, Outcome] = {True: "holds", False: "missed", None: "no
 
 @cache
 def shipped() -> dict[str, tuple[Ablation, ...]]:
-    """The shipped ablations, by claim; empty if none were made."""
+    """The shipped ablations, by claim; empty without any."""
     return read(text, FILE) if (text := bounded.packaged_or_none("data", FILE)) else {}
 
 
 def read(text: str, file: str) -> dict[str, tuple[Ablation, ...]]:
-    """The ablations of a data file, by claim.
+    """A data file's ablations, by claim.
 
     Raises ``UsageError`` if a claim has no row for the unchanged model.
     """
@@ -73,7 +73,7 @@ def read(text: str, file: str) -> dict[str, tuple[Ablation, ...]]:
 
 
 def written(rows: Iterable[Ablation]) -> str:
-    """The data file of some ablations."""
+    """The data file for some ablations."""
     entries = [
         "\n".join(f"{key} = {json.dumps(value, ensure_ascii=False)}" for key, value in asdict(one).items())
         for one in rows
@@ -82,7 +82,7 @@ def written(rows: Iterable[Ablation]) -> str:
 
 
 def turning(rows: Iterable[Ablation]) -> tuple[str, ...]:
-    """The mechanisms of one claim whose removal turns its verdict."""
+    """The mechanisms with a removal that turns one claim's verdict."""
     rows = list(rows)
     whole = {one.verdict for one in rows if one.mechanism == WHOLE}
     opposite = {"holds": "missed", "missed": "holds"}
@@ -90,13 +90,13 @@ def turning(rows: Iterable[Ablation]) -> tuple[str, ...]:
 
 
 def falsifiable(claim: Claim) -> bool | None:
-    """Whether a removed mechanism turns the verdict on a claim; None if the claim is not yet ablated."""
+    """Whether a removed mechanism turns the verdict on a claim; `None` if the claim is not yet ablated."""
     rows = shipped().get(claim.id, ())
     return bool(turning(rows)) if agrees(claim, rows) else None
 
 
 def agrees(claim: Claim, rows: Iterable[Ablation]) -> bool:
-    """Whether the unchanged model gives the verdict of the scoreboard in runs as short as those of the ablations.
+    """Whether the unchanged model gives the scoreboard's verdict in runs as short as the ablations'.
 
     The scoreboard does not resolve a claim whose source is too vague: for such a claim this is a verdict, too.
     """

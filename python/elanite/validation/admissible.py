@@ -2,9 +2,9 @@
 
 A machine file has one value for each parameter. If the source states a range, the file states it beside the value
 (``admissible = { low = ..., high = ..., source = "..." }``). A claim that the parameter may decide names it
-(``admissible = "rails.handle"`` in ``data/claims.toml``) and is measured at both ends of the range, too. The verdict
-of the value stands; beside it stands whether the claim holds *within the admissible range*: at an end, or between two
-ends of which one figure is below and the other above the published one. No value is chosen by its result.
+(``admissible = "rails.handle"`` in ``data/claims.toml``) and is measured at both ends of the range, too. The value's
+verdict stands; beside it stands whether the claim holds *within the admissible range*: at an end, or between two ends
+with one figure below and the other above the published one. No value is chosen by its result.
 
 Only points that the parameter can change are simulated at an end. A quick run leaves the ends out.
 """
@@ -31,12 +31,12 @@ if TYPE_CHECKING:
     from elanite.validation.claim import Claim
 
 UNMOVED = {"rails.handle": ("basic",)}
-"""Policies that a parameter does not touch: basic has neither control messages nor a status for threads to handle."""
+"""Policies that a parameter does not touch: basic has no control messages and no status for threads to handle."""
 
 
 @cache
 def of_machine(name: str) -> dict[str, Range]:
-    """The admissible ranges of a shipped machine, by parameter."""
+    """A shipped machine's admissible ranges, by parameter."""
     return {
         each.key: Range(each.key, plain(each.value), plain(of["low"]), plain(of["high"]), of["source"])
         for each in Machine.load(name).parameters
@@ -47,7 +47,7 @@ def of_machine(name: str) -> dict[str, Range]:
 def of_claim(claim: Claim, planned: Plan) -> Range:
     """The range over which a claim is judged.
 
-    Raises ``UsageError`` if the machine file of the experiment has no such range.
+    Raises ``UsageError`` if the experiment's machine file has no such range.
     """
     (machine,) = planned.machines
     found = of_machine(machine.name)
@@ -61,7 +61,7 @@ def of_claim(claim: Claim, planned: Plan) -> Range:
 
 
 def at(planned: Plan, key: str, end: str) -> Plan:
-    """A plan at an end of the range of a parameter; points that the parameter cannot change stay as they are."""
+    """A plan at an end of a parameter's range; points that the parameter cannot change stay as they are."""
     return _at(planned.experiment.name, planned.seed, key, end)
 
 
@@ -84,7 +84,7 @@ def _unmoved(point: Point, key: str) -> bool:
 
 
 def plans(planned: Plan, claims: tuple[Claim, ...]) -> list[Plan]:
-    """The points at the ends of claims' ranges beyond those of their experiment: a plan for each end."""
+    """The points at the ends of claims' ranges beyond their experiment's points: a plan for each end."""
     usual = {point.id for point in planned.points}
     needed: dict[tuple[str, str], dict[str, Point]] = {}
     for claim in claims:
@@ -104,7 +104,7 @@ def said(verdict: Verdict) -> str:
     if not verdict.ends:
         return ""
     range_ = verdict.range
-    assert range_ is not None  # noqa: S101 - a verdict with ends has the range of the ends
+    assert range_ is not None  # noqa: S101 - a verdict with ends has the ends' range
     held = {True: "holds within", False: "missed in", None: "not resolved in"}[holds_within(verdict)]
     figures = ", ".join(f"{end.value}: {_figure(end.verdict)}" for end in verdict.ends)
     return f"{held} the admissible range {range_.low} to {range_.high} of {claim.admissible}; at {figures}"

@@ -32,9 +32,9 @@ def measured(verdict: Verdict) -> str:
 
 
 def headline(verdicts: Sequence[Verdict]) -> str:
-    """One line: the count of every weight of claims (see ``validation.tally``), predicted values and orders first.
+    """One line: the count for every claim weight (see ``validation.tally``), predicted values and orders first.
 
-    Claims about networks of today are counted apart, behind those of the papers.
+    Claims about current networks are counted apart, behind the papers'.
     """
     today = [verdict for verdict in verdicts if verdict.claim.today and verdict.judged]
     line = "; ".join(tally.lines([verdict for verdict in verdicts if not verdict.claim.today]))
@@ -52,7 +52,7 @@ def own(verdicts: Sequence[Verdict]) -> str:
 
 
 def of_today(verdicts: Sequence[Verdict]) -> str:
-    """One line: how many of the claims about networks of today hold; empty if none is judged."""
+    """One line: the count of claims about current networks that hold; empty without judged claims."""
     found = tally.lines(verdicts)
     return f"Networks of today: {'; '.join(found)}" if found else ""
 
@@ -68,7 +68,7 @@ def totals(verdicts: Sequence[Verdict]) -> str:
 
 
 def fitted(machine: str, parameters: Mapping[str, Sequence[str]]) -> str:
-    """One sentence: the fitted parameters of a machine, and the claims to which each was fitted."""
+    """One sentence: a machine's fitted parameters, and the claims to which each was fitted."""
     words = [f"{key} ({', '.join(claims)})" for key, claims in parameters.items()]
     if not words:
         return f"{machine}: no parameter is fitted."
@@ -80,7 +80,7 @@ def fitted(machine: str, parameters: Mapping[str, Sequence[str]]) -> str:
 
 
 def widest(verdicts: Sequence[Verdict]) -> str:
-    """One sentence: how wide the intervals are of the figures on which the verdicts rest."""
+    """One sentence: the interval widths of the figures behind the verdicts."""
     known = [(v.widest, v.claim.id) for v in verdicts if v.widest is not None]
     if not known:
         return "No figure has been judged."
@@ -107,7 +107,7 @@ def looked(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def engines(builds: Sequence[tuple[Build, int]]) -> str:
-    """Which engines computed the points of the claims, by their fingerprints (`elanite --version` prints its own)."""
+    """Which engines computed the claims' points, by their fingerprints (`elanite --version` prints its own)."""
     named = ", ".join(f"{build.engine[:DIGITS] or UNKNOWN} ({many:,})" for build, many in builds)
     return f"Fingerprints of the engines that computed the points of the claims, with the number of points: {named}."
 
@@ -115,7 +115,7 @@ def engines(builds: Sequence[tuple[Build, int]]) -> str:
 def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = ()) -> str:
     """The page docs/validation.md: the claims by their weight, missed and not yet simulated claims.
 
-    ``builds`` are those that computed the points, each with the number of its points.
+    ``builds`` are those that computed the points, each with its point count.
     """
     today = [v for v in verdicts if v.judged and v.claim.today]
     judged = [v for v in verdicts if v.judged and not v.claim.today]
@@ -179,7 +179,7 @@ def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = 
 
 
 def _open(counted: Sequence[Verdict]) -> list[str]:
-    """The sections of counted claims that are missed, not resolved, or of too vague a source."""
+    """The sections for counted claims that are missed, not resolved, or from too vague a source."""
     return [
         "## Missed",
         "",
@@ -200,7 +200,7 @@ def _open(counted: Sequence[Verdict]) -> list[str]:
 
 
 def _notes(verdicts: Sequence[Verdict]) -> list[str]:
-    """The sections of all claims on their tests and bounds."""
+    """The sections on all claims' tests and bounds."""
     return [
         "## Figures of one run",
         "",
@@ -263,11 +263,11 @@ INTRODUCTION = (
     " these vary more than their batches explain; the interval of a ratio includes the uncertainty of both sides. A"
     " figure of a single run without batches has no interval.",
 )
-"""The paragraphs at the head of the validation page."""
+"""The paragraphs at the validation page's head."""
 
 
 def _ranked(heading: str, verdicts: Sequence[Verdict]) -> list[str]:
-    """A section of claims of one rank that the headline does not count, with the reasons for the rank."""
+    """A section for one rank's claims that the headline does not count, with the reasons for the rank."""
     reasons = [f"- `{v.claim.id}`{_of(v.claim.rests_on)}: {v.claim.because}." for v in verdicts]
     return [f"## {heading}", "", *table(verdicts), "", *reasons, *([""] if reasons else [])]
 
@@ -278,7 +278,7 @@ def _of(names: Sequence[str]) -> str:
 
 
 def _of_today(verdicts: Sequence[Verdict]) -> list[str]:
-    """The claims about networks of today, which are counted apart."""
+    """The claims about current networks, which are counted apart."""
     if not verdicts:
         return ["None of these claims was simulated."]
     predicted, others = ([v for v in verdicts if (v.role == "predicted") is role] for role in (True, False))
@@ -299,7 +299,7 @@ def _of_today(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def table(verdicts: Iterable[Verdict]) -> list[str]:
-    """The lines of a table in Markdown."""
+    """A table's lines in Markdown."""
     rows = [
         f"| `{v.claim.id}` | {published(v.claim)} | {_with_note(v)} | {percent(v.error)} | {_width(v)} | {v.state} |"
         f" {v.claim.cited} |"

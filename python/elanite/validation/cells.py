@@ -1,4 +1,4 @@
-"""A claim and its verdict as cells of a table: the published and the simulated figure in short."""
+"""A claim and its verdict as table cells: the published and the simulated figure in short."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ SIGN = {
     "not run": "·",
     "not yet simulated": "·",
 }
-"""One character per state of a verdict."""
+"""One character per verdict state."""
 
 
 def published(claim: Claim) -> str:
-    """What the document states, in short."""
+    """The document's statement, in short."""
     if claim.kind == "range":
         low = number((claim.low or 0) * SCALE.get(claim.unit, 1.0))
         return f"{low} to {quantity(claim.high or 0, claim.unit)}"
@@ -50,7 +50,7 @@ def simulated(verdict: Verdict) -> str:
 
 
 def spread(verdict: Verdict) -> str:
-    """The confidence interval of a simulated number, if it has any width."""
+    """A simulated number's confidence interval, if it has any width."""
     if verdict.low is None or verdict.high is None or verdict.low == verdict.high:
         return ""
     scale = SCALE.get(verdict.claim.unit, 1.0)
@@ -59,7 +59,7 @@ def spread(verdict: Verdict) -> str:
 
 
 def one_run(verdict: Verdict) -> str:
-    """Where a single run lies, for a figure of one run: ``one run would give 18 to 25 µs``; empty for others."""
+    """The place of a single run, for a figure from one run: ``one run would give 18 to 25 µs``; empty for others."""
     if verdict.one_run is None:
         return ""
     low, high = (SCALE.get(verdict.claim.unit, 1.0) * end for end in verdict.one_run)

@@ -28,27 +28,27 @@ COUNTED: tuple[Rank, ...] = ("value", "order")
 
 
 TODAY = "today/"
-"""How the names of experiments on networks of today begin."""
+"""The name prefix of experiments on current networks."""
 
 
 @dataclass(frozen=True)
 class Proof:
-    """The arithmetic of a contradiction; it has been evaluated and is true."""
+    """A contradiction's arithmetic; it has been evaluated and is true."""
 
     of: tuple[tuple[str, str], ...]
-    """Names of the comparison, each with the claim whose published figure it stands for."""
+    """The comparison's names, each with the claim for whose published figure it stands."""
     shows: str
     """The comparison."""
     implied: float
-    """The figure of the claim that would agree with the others: the comparison is false of it."""
+    """The figure for the claim that would agree with the others: it makes the comparison false."""
     says: str
-    """What it means, with the places in the paper."""
+    """Its meaning, with the places in the paper."""
     sides: str
     """The comparison with its sides worked out: ``301 < 307.9``."""
 
     @property
     def text(self) -> str:
-        """The sentence, the comparison, and what its names stand for."""
+        """The sentence, the comparison, and the meanings of its names."""
         names = ", ".join(f"{name} is {claim}" for name, claim in self.of)
         return f"{self.says}: {self.shows}, which is {self.sides} ({names})"
 
@@ -62,13 +62,13 @@ class Claim:
     kind: Kind
     says: str
     rank: Rank = "value"
-    """The weight of the claim: the headline counts values and orders alone."""
+    """The claim's weight: the headline counts values and orders alone."""
     rests_on: tuple[str, ...] = ()
-    """The claim that it repeats, or the fitted claims of which it is a consequence."""
+    """The claim that it repeats, or the fitted claims that it follows from."""
     because: str = ""
     """The reason for a rank that the headline does not count."""
     ours: str = ""
-    """The bounds of the test that the source does not state, in words."""
+    """The test's bounds that the source does not state, in words."""
     one_miss: str = ""
     """A claim that is missed for the same cause: both count as one miss while both are missed."""
     unit: str = ""
@@ -79,38 +79,38 @@ class Claim:
     experiment: str = ""
     """The shipped experiment that produces the data; empty: not yet simulated."""
     series: tuple[str, ...] = ()
-    """Series that produce the data; empty: all of them."""
+    """Series that produce the data; empty: all."""
     where: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
     """Parameters that select the points, each with the values that it may have."""
     measure: Measure | None = None
-    """How the rows are measured (see ``measures``); None without an experiment."""
+    """How the rows are measured (see ``measures``); `None` without an experiment."""
     metric: str = ""
     table: Table | Literal["congestion"] = "rows"
-    """The table that is measured: a table of the store, or the links of the congestion matrix."""
+    """The measured table: a table in the store, or the congestion matrix's links."""
     tolerance: float | None = None
     """How far a value may be off and still hold, as a fraction."""
     one_run: str = ""
-    """Why the published figure is that of one run, from the source's words, and the length of a simulated run."""
+    """The reason why the published figure is from one run, by the source's words, and a simulated run's length."""
     admissible: str = ""
-    """A parameter whose admissible range the claim is judged over as well (see ``elanite.validation.admissible``)."""
+    """A parameter with an admissible range over which the claim is judged, too (``elanite.validation.admissible``)."""
     test: str = ""
     known_miss: str = ""
     causes: tuple[str, ...] = ()
     """Mechanisms and parameters that ``known_miss`` names as causes; shipped ablations may not contradict them."""
     not_causes: tuple[str, ...] = ()
-    """Mechanisms and parameters that are no causes by the words of ``known_miss``."""
+    """Mechanisms and parameters that ``known_miss`` excludes as causes."""
     proof: Proof | None = None
-    """The arithmetic by which the claim contradicts other claims of its paper."""
+    """The arithmetic by which the claim contradicts other claims from its paper."""
     inference: str = ""
-    """The words of the paper that say that the authors conclude the claim and did not run it."""
+    """The paper's words that show that the authors conclude the claim and did not run it."""
     vague: str = ""
-    """Why the words of the paper cannot settle the claim while the simulated figure stays at a bound of the test."""
+    """Why the paper's words cannot settle the claim while the simulated figure stays at a bound of the test."""
     confidence: Confidence = "text"
     """The text that was read: the source itself, only its abstract, or others on the hardware."""
 
     @property
     def role(self) -> Role:
-        """Whether the claim is predicted, fitted, inconsistent in its source, or an inference of the authors."""
+        """Whether the claim is predicted, fitted, inconsistent in its source, or an authors' inference."""
         if self.proof:
             return "inconsistent"
         if self.inference:
@@ -126,12 +126,12 @@ class Claim:
 
     @property
     def today(self) -> bool:
-        """Whether it is about a network of today, and counted apart from the claims of the papers."""
+        """Whether it is about a current network, and counted apart from the papers' claims."""
         return self.experiment.startswith(TODAY)
 
     @property
     def cited(self) -> str:
-        """The source, and what was read of it if that is not the text."""
+        """The source, and the part that was read if that is not the text."""
         return self.source if self.confidence == "text" else f"{self.source} ({self.confidence})"
 
     @property
@@ -172,7 +172,7 @@ def fitted_parameters() -> dict[str, dict[str, tuple[str, ...]]]:
 
 @cache
 def fitted() -> frozenset[str]:
-    """Claims to which some parameter of a shipped machine was fitted."""
+    """Claims to which some shipped machine's parameter was fitted."""
     return frozenset(
         claim for machine in fitted_parameters().values() for fitted_to in machine.values() for claim in fitted_to
     )

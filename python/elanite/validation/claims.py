@@ -1,11 +1,11 @@
 """The claims: all published figures and findings, as data (``data/claims.toml``), read and checked.
 
 Claims to which a parameter was fitted (the machine files list them) are ``fitted``, all others are ``predicted``, with
-two exceptions, which the text of the paper decides and never the result. A claim is ``inconsistent`` if arithmetic on
-the figures of its own paper refutes the claim (see ``proofs``), and an ``inference`` if the authors conclude the claim
-without a run.
+two exceptions, which the paper's text decides and never the result. A claim is ``inconsistent`` if arithmetic on its
+own paper's figures refutes the claim (see ``proofs``), and an ``inference`` if the authors conclude the claim without a
+run.
 
-An entry becomes a ``Claim`` once, when the file is loaded. The head of the file describes the keys, and
+An entry becomes a ``Claim`` once, when the file is loaded. The file's head describes the keys, and
 ``data/claims.schema.json`` is their JSON schema. An entry that is wrong is a ``UsageError`` with the file, the line,
 the key, its value and a remedy.
 """
@@ -58,40 +58,40 @@ WORDS = {
     "confidence": get_args(Confidence),
     "table": (*TABLES, "congestion"),
 }
-"""The words that a claim may have for some of its keys."""
+"""The words that a claim may have for some keys."""
 
 FIGURES = {"value": ("value", "max", "min"), "low": ("range",), "high": ("range",), "order": ("order",)}
-"""The kinds of claims that have these published figures."""
+"""The claim kinds that have these published figures."""
 
 MADE = {"measure", "of", "over"}
-"""The keys of a quantity that is made of others."""
+"""The keys in a quantity that is made of others."""
 
 MEASURED = MADE | {"rows", "each", "pick", "shows", "part", "figures"}
-"""The keys of a claim that say how it is measured, beside its metric and its table."""
+"""The keys for a claim's measurement, beside its metric and its table."""
 
 OUTPUT = "measured"
-"""The key in place of ``value`` that names a file of measured values, in a file of a user's own claims."""
+"""The key in place of ``value`` that names a file with measured values, in a user's claims file."""
 
 BOUNDS = {"least", "most", "above", "below"}
 
 JUDGED = BOUNDS | {"touches", "means", "but"}
-"""The keys of a part that is judged."""
+"""The keys in a judged part."""
 
 PART = MADE | JUDGED | {"says", "metric", "rows", "each", "steps"}
 
 
 @cache
 def claims() -> tuple[Claim, ...]:
-    """All claims of all documents, in the order of the documents."""
+    """All claims from all documents, in document order."""
     return claims_of(bounded.packaged("data", "claims.toml"), "claims.toml")
 
 
 def claims_of(
     text: str, file: str, listed: Callable[[Table], Sequence[Table]] = lambda entry: [entry]
 ) -> tuple[Claim, ...]:
-    """The claims of a data file; ``listed`` gives the entries that stand for one, such as those of measured values.
+    """A data file's claims; ``listed`` gives the entries behind one entry, such as those for measured values.
 
-    Raises ``UsageError`` if an entry is wrong, if a rank lacks what it needs, or if a proof does not prove that its
+    Raises ``UsageError`` if an entry is wrong, if a rank lacks its requirements, or if a proof does not prove that its
     claim is inconsistent.
     """
     found_in = loaded(text, file).tables("claim")
@@ -182,7 +182,7 @@ def _statement(part: Table, entry: Table) -> Statement:
 
 
 def _quantity(table: Table, metric: str) -> Quantity:
-    """A quantity with `measure`, `of` and `over`; a table without `measure` is the mean of the rows of its `of`."""
+    """A quantity with `measure`, `of` and `over`; a table without `measure` is the mean over its `of` rows."""
     name = table.word("measure", MEASURES) if "measure" in table.content else "value"
     if name == "value":
         if "over" in table.content:
@@ -199,7 +199,7 @@ def _quantity(table: Table, metric: str) -> Quantity:
 
 
 def _inner(table: Table, key: str, metric: str) -> Quantity:
-    """A side of a quantity: a selection of rows, or a quantity with `measure`."""
+    """A quantity's side: a row selection, or a quantity with `measure`."""
     inner = table.table(key)
     if "measure" not in inner.content:
         return _mean(inner, metric)
@@ -247,7 +247,7 @@ def scalars(table: Table, name: str) -> tuple[Scalar, ...]:
 
 
 def _check_rank(claim: Claim, found: Mapping[str, Claim], entry: Table) -> None:
-    """Refuses a rank that lacks its reason or its claims, and one that the kind of the claim contradicts.
+    """Refuses a rank without its reason or its claims, and a rank that the claim's kind contradicts.
 
     A claim with a proof that it is inconsistent is not judged, whatever its kind is.
     """

@@ -1,8 +1,8 @@
-"""Findings as sentences: what a claim says, whether the simulation shows it, and the two or three figures that decide.
+"""Findings as sentences: a claim's statement, the simulation's result, and the two or three figures that decide.
 
-A finding may rest on dozens of figures. The sentence of a statement names those that decide: the figures that fail if
-the statement fails, those that are not resolved if it is not resolved, else those that hold; if these are many, the
-lowest, the middle and the highest one. The text of the verdict (``Verdict.simulated``, ``Verdict.note``) has them all.
+A finding may rest on dozens of figures. A statement's sentence names those that decide: the figures that fail if the
+statement fails, those that are not resolved if it is not resolved, else those that hold; if these are many, the lowest,
+the middle and the highest one. The verdict's text (``Verdict.simulated``, ``Verdict.note``) has all figures.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ ANSWER = {True: "yes", False: "no", None: "not resolved"}
 
 @dataclass(frozen=True)
 class Sentence:
-    """One statement of a finding."""
+    """One statement in a finding."""
 
     holds: bool | None
     says: str
-    """The statement of the paper, in short."""
+    """The paper's statement, in short."""
     figures: str
     """The figures that decide, and the bound."""
 
@@ -39,12 +39,12 @@ class Sentence:
 
 
 def sentences(verdict: Verdict) -> list[Sentence]:
-    """The statements of a judged claim; none for a claim that is one number and for special measures."""
+    """A judged claim's statements; empty for a claim that is one number and for special measures."""
     return [_sentence(part) for part in verdict.parts]
 
 
 def behind(verdict: Verdict) -> str:
-    """All figures behind a verdict, as text; empty if the sentences have said all."""
+    """All figures behind a verdict, as text; empty if the sentences have all."""
     text = verdict.simulated if isinstance(verdict.simulated, str) else verdict.note
     shown = all(len(part.cases) <= DECISIVE for part in verdict.parts)
     return "" if verdict.parts and shown else text
@@ -61,11 +61,11 @@ def _sentence(part: Part) -> Sentence:
 
 
 def decisive(part: Part) -> Sequence[Case]:
-    """The figures that decide a statement, in the order of the statement."""
+    """The figures that decide a statement, in the statement's order."""
     same = [case for case in part.cases if case.holds is part.holds] or list(part.cases)
     if len(same) <= DECISIVE:
         return same
-    # The ends and the middle tell what happens over a range of groups.
+    # The ends and the middle describe a range of groups.
     ranked = sorted(same, key=lambda case: case.number.mean)
     chosen = (ranked[0], ranked[len(ranked) // 2], ranked[-1])
     return [case for case in same if any(case is one for one in chosen)]

@@ -1,8 +1,8 @@
 """The papers: which experiment and which claim belongs to which, and in which order a reader meets them.
 
 The papers are data (``data/papers.toml``). An experiment belongs to the paper with whose key its ``source`` begins,
-unless this ``source`` says that it is a prediction or not in the papers. Experiments of a paper stand in the order of
-the paper's figures; those without published figures follow, in the order of the claims that are measured on them.
+unless this ``source`` calls it a prediction or not in the papers. A paper's experiments stand in the order of its
+figures; those without published figures follow, in the order of the claims that are measured on them.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from elanite.validation.claim import Claim
 
 OTHERS, BEYOND, TODAY = "others", "beyond", "today"
-"""The chapters that are no paper: other publications, what no paper has, networks of today."""
+"""The chapters outside of papers: other publications, experiments beyond the papers, current networks."""
 
 _NEW = re.compile(r"not in the papers?\b|\bprediction\b|no published figure")
 _FIGURE = re.compile(r"figures? (\d+)")
@@ -40,7 +40,7 @@ class Paper:
     where: str
     url: str
     short: str = ""
-    """The name of its chapter; empty for a publication without one."""
+    """Its chapter's name; empty for a publication without one."""
     about: str = ""
     chapter: bool = True
 
@@ -59,12 +59,12 @@ def keys(source: str) -> list[str]:
 
 
 def named(source: str) -> str:
-    """The publications that a ``source`` cites, in a few words; the source itself if it cites none."""
+    """The publications that a ``source`` cites, in a few words; the source itself without a citation."""
     return " and ".join(papers()[key].name for key in keys(source)) or source
 
 
 def chapter_of_claim(claim: Claim) -> str:
-    """The chapter of a claim: its first paper with a chapter, or the other publications; or the networks of today."""
+    """A claim's chapter: its first paper with a chapter, or the other publications, or current networks."""
     if claim.today:
         return TODAY
     first = keys(claim.source)[:1]
@@ -72,7 +72,7 @@ def chapter_of_claim(claim: Claim) -> str:
 
 
 def chapter(plan: Plan) -> str:
-    """The chapter of an experiment."""
+    """An experiment's chapter."""
     if plan.experiment.name.startswith(f"{TODAY}/"):
         return TODAY
     first = re.match(r"[\w-]+", plan.document)

@@ -1,7 +1,7 @@
-"""Proofs that a published figure contradicts other figures of the same paper.
+"""Proofs that a published figure contradicts other figures in the same paper.
 
-A claim is *inconsistent in its source* only if arithmetic on the figures of its paper says so. The claims file states
-this arithmetic as a comparison, which is true of the published figures and cannot be true of a machine::
+A claim is *inconsistent in its source* only if arithmetic on its paper's figures proves it. The claims file states this
+arithmetic as a comparison, which is true for the published figures and cannot be true for a machine::
 
     [claim.proof]
     of = { all = "hotspot.32.bandwidth", lost = "hotspot.64.loss", ... }
@@ -9,11 +9,11 @@ this arithmetic as a comparison, which is true of the published figures and cann
     implied = 0.136
     says = "..."
 
-``of`` names the figures of claims: that of the claim itself, and those that it contradicts. ``shows`` consists of
-these names, numbers, the four operations, ``min``, ``max`` and comparisons. ``implied`` is the figure of this claim
-that would agree with the others: the comparison has to be false of it, so that it cannot be true whatever they are.
-``says`` is a sentence for the reader. Proofs are checked when the claims are loaded, in exact arithmetic. No simulated
-figure has a name here, so that no claim becomes inconsistent because the model misses it.
+``of`` names claim figures: the claim's own, and those that it contradicts. ``shows`` consists of these names, numbers,
+the four operations, ``min``, ``max`` and comparisons. ``implied`` is the figure for this claim that would agree with
+the others: it has to make the comparison false, so that the comparison is not true for any figures. ``says`` is a
+sentence for the reader. Proofs are checked when the claims are loaded, in exact arithmetic. No simulated figure has a
+name here, so that no claim becomes inconsistent because the model misses it.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ REMEDY = "correct the arithmetic, or remove `proof`: without a proof no claim is
 
 
 def checked(claim: Claim, entry: Table, claims: Mapping[str, Claim]) -> Proof:
-    """The proof of a claim. Raises ``UsageError`` if the proof does not prove anything about this claim."""
+    """A claim's proof. Raises ``UsageError`` if the proof is irrelevant to this claim."""
     if entry.content.keys() != KEYS:
         raise entry.wrong(
             "",
@@ -103,12 +103,12 @@ def documents(claim: Claim) -> set[str]:
 
 
 def exact(number: float) -> Fraction:
-    """A number as it is written, without the rounding of binary fractions."""
+    """A number as it is written, without binary rounding."""
     return Fraction(str(number))
 
 
 def compared(text: str, figures: Mapping[str, Fraction]) -> tuple[bool, str, set[str]]:
-    """Whether a comparison is true of some figures, its sides worked out, and the names that it uses."""
+    """Whether a comparison is true for some figures, its evaluated sides, and the names that it uses."""
     comparison = ast.parse(text.strip(), mode="eval").body
     if not isinstance(comparison, ast.Compare):
         raise ValueError("is no comparison")

@@ -1,10 +1,9 @@
-"""Short runs of the shipped experiments: all papers in a few minutes of processor time.
+"""Short runs for the shipped experiments: all papers in a few minutes' processor time.
 
 ``data/quick.toml`` has the experiments with short runs, and their changes: ordinary overrides, such as shorter windows
-and lists without some of their values. Points of these experiments that no claim is measured on are left out.
-``reproduce --quick`` makes the first look at each claim, with these runs; ``reproduce --decide`` adds runs with other
-seeds where a claim is not resolved (see ``looks``). Series that the table does not name run whole, and share their
-points with a whole run.
+and lists without some values. These experiments' points without a claim are left out. ``reproduce --quick`` makes the
+first look at each claim, with these runs; ``reproduce --decide`` adds runs with other seeds where a claim is not
+resolved (see ``looks``). Series that the table does not name run whole, and share their points with a whole run.
 """
 
 from __future__ import annotations
@@ -29,15 +28,15 @@ if TYPE_CHECKING:
 
 @cache
 def table() -> dict[str, tuple[str, ...]]:
-    """The overrides of short runs, as ``key=value``, by the names of shipped experiments."""
+    """Short runs' overrides, as ``key=value``, by shipped experiment name."""
     text = bounded.packaged("data", "quick.toml")
     return {name: tuple(changes) for name, changes in tomllib.loads(text).items()}
 
 
 def left_out(name: str) -> tuple[Point, ...]:
-    """The points of a whole run of an experiment whose configurations its short runs leave out.
+    """The points in an experiment's whole run with configurations that its short runs leave out.
 
-    No claim is measured on them, or the table shortens the list of which they have a value.
+    No claim is measured on them, or the table shortens the list that holds their value.
     """
     if name not in table():
         return ()
@@ -51,7 +50,7 @@ def _asked(point: Point, name: str) -> bool:
 
 
 def planned(name: str, seed: int = FIRST_SEED, look: int | None = None) -> Plan:
-    """The plan of a shipped experiment: whole, or with the short runs of one look.
+    """A shipped experiment's plan: whole, or with one look's short runs.
 
     Raises ``UsageError`` if there is no such experiment.
     """
@@ -67,7 +66,7 @@ def _planned(source: Source, name: str, seed: int, look: int | None) -> Plan:
 
 
 def _more(source: Source, name: str, seed: int, look: int) -> list[str]:
-    """The overrides that give the changed series the runs of a look; runs differ by their seeds."""
+    """The overrides that give the changed series a look's runs; runs differ by their seeds."""
     if look == 0:
         return []
     whole, first = (_planned(source, name, seed, one) for one in (None, 0))
@@ -85,7 +84,7 @@ def _more(source: Source, name: str, seed: int, look: int) -> list[str]:
 
 
 def made(name: str, store: Store, seed: int = FIRST_SEED) -> Plan:
-    """The plan of the short runs that were made: those of the first look, and the finished ones of later looks."""
+    """The plan with the short runs so far: the first look's, and the later looks' finished ones."""
     first, last = planned(name, seed, 0), planned(name, seed, LAST)
     usual = {point.id for point in first.points}
     points = tuple(point for point in last.points if point.id in usual or store.get(point.id) is not None)
@@ -106,4 +105,4 @@ NOTE = (
     " are left out; figures show the shipped results of these points, pale. A claim whose points were"
     " shortened is resolved only if its whole interval decides; `elanite reproduce --decide` adds runs to the others."
 )
-"""What reports and scoreboards of quick runs say."""
+"""The text for quick runs' reports and scoreboards."""

@@ -1,12 +1,12 @@
-"""Readings: the statements of a paper that its words leave open, each measured with every reading.
+"""Readings: a paper's statements that its words leave open, each measured with every reading.
 
 A paper may leave a choice open, such as the fraction of messages that are written, and state ten findings. The claims
-file has one reading of each, the *default*, which the text decides as far as it can. A reading that is chosen because
-its results agree would be a fit. So the table of readings shows all of them: a row for each statement and each reading
-of one choice, a column for each reading of another, and in each cell the figure with its verdict.
+file has one reading for each, the *default*, which the text decides as far as it can. A reading that is chosen because
+its results agree would be a fit. So the table shows all readings: a row for each statement and each reading in one
+choice, a column for each reading in another, and in each cell the figure with its verdict.
 
-A cell is the claim itself, with its test, its bounds and its intervals, on other points of the same experiment
-(``data/readings.toml``). It has no verdict of its own in the scoreboard. The report shows the table, and ``make docs``
+A cell is the claim itself, with its test, its bounds and its intervals, on other points in the same experiment
+(``data/readings.toml``). It has no separate verdict in the scoreboard. The report shows the table, and ``make docs``
 writes it into ``docs/io.md``.
 """
 
@@ -41,7 +41,7 @@ if TYPE_CHECKING:
 FILE = "readings.toml"
 
 FEW = 3
-"""Most figures of a statement that a cell lists; of more it has the least and the greatest."""
+"""Most figures for a statement in a cell; of more it has the least and the greatest."""
 
 WORDS = {True: "holds", False: "missed", None: "not resolved"}
 
@@ -50,7 +50,7 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True)
 class Choice:
-    """One reading: the points that it selects, and the claims that it is a reading of."""
+    """One reading: the points that it selects, and the claims that it reads."""
 
     name: str
     where: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()
@@ -70,12 +70,12 @@ class Cell:
     state: str
     """``holds``, ``missed``, ``not resolved`` or ``not run``."""
     default: bool
-    """Whether the claims file has this reading: the cell is the verdict of the scoreboard."""
+    """Whether the claims file has this reading: the cell is the scoreboard's verdict."""
 
 
 @dataclass(frozen=True)
 class Row:
-    """A statement with one reading of its rows, and a cell for each column, or one for all columns together."""
+    """A statement with one reading for its rows, and a cell for each column, or one for all columns together."""
 
     claim: Claim
     reading: str
@@ -84,24 +84,24 @@ class Row:
 
     @property
     def published(self) -> str:
-        """The published figure, or the words of a finding."""
+        """The published figure, or a finding's words."""
         return self.claim.says if self.claim.kind in ("shape", "max") else published(self.claim)
 
 
 @dataclass(frozen=True)
 class Readings:
-    """A table of readings, with the figures of a store."""
+    """A readings table, with a store's figures."""
 
     title: str
     source: str
     choice: str
-    """The heading of the readings of the rows."""
+    """The heading for the rows' readings."""
     columns: tuple[str, ...]
     rows: tuple[Row, ...]
 
     @property
     def paper(self) -> str:
-        """The key of the paper."""
+        """The paper's key."""
         return self.source.split()[0]
 
     @property
@@ -111,7 +111,7 @@ class Readings:
 
     @property
     def counts(self) -> str:
-        """A sentence: how many statements hold in each column, with the default readings of the rows and the others."""
+        """A sentence: the statements that hold in each column, with the rows' default readings and the others."""
         words = []
         for default, name in ((True, "default"), (False, "other")):
             rows = [row.cells for row in self.rows if row.default is default and len(row.cells) == len(self.columns)]
@@ -124,13 +124,13 @@ class Readings:
 
 
 def choices() -> tuple[dict[str, str], tuple[Choice, ...], tuple[Choice, ...]]:
-    """The texts of the shipped table, the readings of its columns, and those of its rows."""
+    """The shipped table's texts, its columns' readings, and its rows' readings."""
     return choices_of(bounded.packaged("data", FILE), FILE)
 
 
 @cache
 def choices_of(text: str, file: str) -> tuple[dict[str, str], tuple[Choice, ...], tuple[Choice, ...]]:
-    """The same of a data file. Raises ``UsageError`` for a claim or a key that there is not."""
+    """The same for a data file. Raises ``UsageError`` for an unknown claim or key."""
     data = loaded(text, file)
     known = {claim.id: claim for claim in claims()}
 
@@ -152,7 +152,7 @@ def choices_of(text: str, file: str) -> tuple[dict[str, str], tuple[Choice, ...]
 
 
 def points(claim: Claim, selected: Sequence[Choice], seed: int = FIRST_SEED, *, quick: bool = False) -> list[Point]:
-    """The points that a claim is measured on with some readings: those of its experiment that they select."""
+    """The points that a claim is measured on with some readings: those in its experiment that they select."""
     series = next((one.series for one in selected if one.series), claim.series)
     where = dict(claim.where) | {name: values for one in selected for name, values in one.where}
     return [
@@ -164,19 +164,19 @@ def points(claim: Claim, selected: Sequence[Choice], seed: int = FIRST_SEED, *, 
 
 
 def _places(some: Sequence[Point]) -> set[str]:
-    """The series and parameters of points, whatever their seeds and windows."""
+    """Points' series and parameters, whatever their seeds and windows."""
     return {f"{point.series} {point.parameters}" for point in some}
 
 
 class Reader:
-    """Reads the shipped table from a store, again and again; a cell that has all of its points is read once."""
+    """Reads the shipped table from a store, again and again; a cell with all its points is read once."""
 
     def __init__(self, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> None:
         self.store, self.seed, self.quick = store, seed, quick
         self._known: dict[tuple[str, ...], Cell] = {}
 
     def read(self) -> Readings:
-        """The table, with the figures of the finished points."""
+        """The table, with the finished points' figures."""
         texts, columns, rows = choices()
         found = [self._row(claim, row, columns) for row in rows for claim in row.claims]
         order = list(dict.fromkeys(row.claim.id for row in found))
@@ -196,13 +196,13 @@ class Reader:
     def _cell(self, claim: Claim, selected: Sequence[Choice]) -> Cell:
         here = points(claim, selected, self.seed, quick=self.quick)
         default = all(one.default for one in selected)
-        # A quick run leaves series out, and a statement needs all of its sides.
+        # A quick run leaves series out, and a statement needs all its sides.
         complete = not self.quick or _places(here) == _places(points(claim, selected, self.seed))
         if not complete or any(self.store.get(point.id) is None for point in here):
             return Cell("", NOT_RUN, default)
         key = (claim.id, *(point.id for point in here))
         if key not in self._known:
-            # A proof that the paper contradicts itself says nothing about a reading.
+            # A proof that the paper contradicts itself does not concern a reading.
             look = 0 if self.quick else None
             found = judge(replace(claim, proof=None), measurement(claim, here, self.store, look), look)
             self._known[key] = Cell(figure(found), WORDS[found.holds], default)
@@ -210,7 +210,7 @@ class Reader:
 
 
 def figure(verdict: Verdict) -> str:
-    """The figures of a verdict in short: a number with its error, or those of the parts of a finding."""
+    """A verdict's figures in short: a number with its error, or a finding's parts."""
     parts = [_part(part) for part in verdict.parts]
     if isinstance(verdict.simulated, int | float):
         error = f" ({percent(verdict.error)})" if verdict.claim.kind == "value" else ""
@@ -219,7 +219,7 @@ def figure(verdict: Verdict) -> str:
 
 
 def _part(part: Part) -> str:
-    """The figures of one statement: all, or the least and the greatest with the number of those that hold."""
+    """One statement's figures: all, or the least and the greatest with the count of those that hold."""
     means = [case.number.mean for case in part.cases]
     if len(means) <= FEW:
         return f"{part.says} {', '.join(map(number, means))}"
@@ -228,7 +228,7 @@ def _part(part: Part) -> str:
 
 
 def markdown(table: Readings) -> list[str]:
-    """The table as lines of Markdown; the default reading is bold."""
+    """The table as Markdown lines; the default reading is bold."""
     lines = [
         f"| claim | published | {table.choice} | {' | '.join(table.columns)} |",
         "|---|---|---|" + "---|" * len(table.columns),

@@ -1,11 +1,11 @@
 """Reference results: the points that a quick reproduction leaves out, as the whole run has them.
 
 A quick run leaves out points that no claim is measured on (see ``quick``), and a figure that draws them would have
-empty axes. ``data/reference.parquet`` ships the measured rows of these points, found by their identities. The report of
-a quick run draws them beside its own points and marks them: each row has the column ``shipped``, means keep it, points
-of curves are pale, and captions say so. Claims and stores never see these rows.
+empty axes. ``data/reference.parquet`` ships these points' measured rows, found by identity. A quick run's report draws
+them beside its own points and marks them: each row has the column ``shipped``, means keep it, curve points are pale,
+and captions mention it. Claims and stores never see these rows.
 
-An identity contains the model revision: rows of an older revision are not found, and a figure lacks them rather than
+An identity contains the model revision: rows from an older revision are not found, and a figure lacks them rather than
 mixes revisions. ``make docs`` renews the file from a whole run (``docs/reference.py``).
 """
 
@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 FILE = "reference.parquet"
-"""Columns: ``id``, the identity of the point, and those of the table ``rows``."""
+"""Columns: ``id``, the point's identity, and the columns of the table ``rows``."""
 
 
 def rows(plan: Plan) -> pl.DataFrame | None:
-    """The tidy rows of the points that the quick form of a plan leaves out, marked; None if none are shipped."""
+    """The tidy rows of the points that a plan's quick form leaves out, marked; `None` if no rows are shipped."""
     points = {point.id: point for point in quick.left_out(plan.experiment.name)}
     found = _table().filter(pl.col("id").is_in(list(points)))
     tables = found.partition_by("id", as_dict=True, include_key=False, maintain_order=True)
@@ -43,9 +43,9 @@ def rows(plan: Plan) -> pl.DataFrame | None:
 
 
 def completed(own: pl.DataFrame, beside: pl.DataFrame) -> pl.DataFrame:
-    """The rows of a run, then the shipped rows of those configurations that the run does not have.
+    """A run's rows, then the shipped rows for configurations that the run does not have.
 
-    Series may share configurations, and a quick run may have simulated one of them with a shorter window.
+    Series may share configurations, and a quick run may have simulated one with a shorter window.
     """
     rows = pl.concat([own, beside], how="diagonal_relaxed")
     keys = [name for name in frames.parameters(rows) if name not in ("series", "job")]
@@ -54,7 +54,7 @@ def completed(own: pl.DataFrame, beside: pl.DataFrame) -> pl.DataFrame:
 
 
 def write(store: Store, file: Path) -> int:
-    """Write the file from a store and return the number of points. Raises ``LookupError`` if the store lacks one."""
+    """Write the file from a store and return the point count. Raises ``LookupError`` if the store lacks a point."""
     tables = []
     for name in quick.table():
         for point in quick.left_out(name):

@@ -1,6 +1,6 @@
 """The scoreboard: every published claim beside the simulated result.
 
-Verdicts depend on the finished points of the store alone. A missed claim is never hidden: a claim with a ``known_miss``
+Verdicts depend on the store's finished points alone. A missed claim is never hidden: a claim with a ``known_miss``
 reason is shown as missed, with the reason, but does not make a run fail.
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 def verdict(claim: Claim, planned: Plan | None, store: Store, look: int | None = None) -> Verdict:
-    """Judge one claim from the points of its experiment that are finished; ``look`` is as in ``judge``."""
+    """Judge one claim from its experiment's finished points; ``look`` is as in ``judge``."""
     if planned is None:
         return Verdict(claim, note="not yet simulated")
     found = _verdict(claim, [point for point in planned.points if claim.asks_for(point)], store, look)
@@ -61,7 +61,7 @@ def _judged(claim: Claim, points: Sequence[Point], store: Store, look: int | Non
 
 
 def _over_range(found: Verdict, planned: Plan, store: Store) -> Verdict:
-    """The verdict, with those at the ends of the admissible range as far as these were run."""
+    """The verdict, with verdicts at the ends of the admissible range as far as these were run."""
     claim = found.claim
     range_ = admissible.of_claim(claim, planned)
     ends = []
@@ -73,20 +73,20 @@ def _over_range(found: Verdict, planned: Plan, store: Store) -> Verdict:
 
 
 def measurement(claim: Claim, points: Sequence[Point], store: Store, look: int | None = None) -> Measurement:
-    """The simulated figures of a claim, from finished points; ``look`` is as in ``judge``."""
+    """A claim's simulated figures, from finished points; ``look`` is as in ``judge``."""
     return measured(claim, _table(claim, points, store, look), look)
 
 
 def measured(claim: Claim, rows: pl.DataFrame, look: int | None = None) -> Measurement:
-    """The simulated figures of a claim with a measure, from the rows of its points; ``look`` is as in ``judge``."""
-    assert claim.measure, claim.id  # noqa: S101 - the reader of claims refuses an experiment without a measure
+    """The simulated figures for a claim with a measure, from its points' rows; ``look`` is as in ``judge``."""
+    assert claim.measure, claim.id  # noqa: S101 - the claims reader refuses an experiment without a measure
     return claim.measure.measured(rows, look)
 
 
 def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED, *, quick: bool = False) -> list[Verdict]:
     """Judge all claims from the finished points below ``out``, on the machines that the experiments name.
 
-    ``quick`` takes the points of a quick run (see ``elanite.validation.quick``).
+    ``quick`` takes a quick run's points (see ``elanite.validation.quick``).
     """
     return verdicts(Store(Path(out) / "store"), seed, quick=quick)
 
@@ -94,9 +94,9 @@ def scoreboard(out: str | Path = "out", seed: int = FIRST_SEED, *, quick: bool =
 def verdicts(
     store: Store, seed: int = FIRST_SEED, *, quick: bool = False, known: Mapping[str, Verdict] | None = None
 ) -> list[Verdict]:
-    """The verdicts on all claims, from the finished points of a store; ``quick`` takes those of short runs.
+    """The verdicts on all claims, from a store's finished points; ``quick`` takes short runs' points.
 
-    ``known`` has verdicts by the names of their claims that rest on all of their points, and need no second judgement.
+    ``known`` has verdicts by claim name that rest on all their points, and need no second judgement.
     """
     plans = plans_of(claims(), seed)
     known = known or {}
@@ -112,16 +112,16 @@ class Looked:
     """The looks at a claim so far."""
 
     verdict: Verdict
-    """Of the first look that resolves the claim, or of the last one whose points are finished."""
+    """From the first look that resolves the claim, or from the last one with finished points."""
     missing: tuple[Point, ...] = ()
-    """The points of the next look that are to be simulated; empty if there is none."""
+    """The next look's points that are to be simulated; empty without a next look."""
 
 
 def looked(claim: Claim, store: Store, seed: int = FIRST_SEED, *, mine: bool = False) -> Looked:
-    """Look at a claim again and again, as far as points are finished; ``mine`` takes only points of this build.
+    """Look at a claim again and again, as far as points are finished; ``mine`` takes only this build's points.
 
-    Each look adds runs of the configurations on which the verdict hangs. A claim whose points are those of a whole run
-    is judged as in a whole run.
+    Each look adds runs of the configurations on which the verdict hangs. A claim with a whole run's points is judged as
+    in a whole run.
     """
     name = claim.experiment
     if name not in plans_of([claim], seed):
@@ -144,7 +144,7 @@ def looked(claim: Claim, store: Store, seed: int = FIRST_SEED, *, mine: bool = F
 
 
 def plans_of(chosen: Iterable[Claim], seed: int = FIRST_SEED, look: int | None = None) -> dict[str, Plan]:
-    """The plans of the experiments that the claims are measured on, by name; ``look`` is as in ``quick.planned``."""
+    """The plans for the experiments that the claims are measured on, by name; ``look`` is as in ``quick.planned``."""
     names = dict.fromkeys(claim.experiment for claim in chosen if claim.experiment)
     available = set(sources.shipped("experiment"))
     return {name: planned(name, seed, look) for name in names if name in available}
@@ -170,7 +170,7 @@ def _table(claim: Claim, points: Sequence[Point], store: Store, look: int | None
 
 
 def further(chosen: Iterable[Claim], store: Store, seed: int) -> list[Plan]:
-    """The points of the next looks at claims that are not resolved, by experiment."""
+    """The points for the next looks at claims that are not resolved, by experiment."""
     needed: dict[str, dict[str, Point]] = {}
     for claim in chosen:
         for point in looked(claim, store, seed, mine=True).missing:

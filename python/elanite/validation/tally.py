@@ -1,9 +1,9 @@
-"""The count of claims: how many hold, by their weight.
+"""The claim count: claims that hold, by weight.
 
-The headline counts predicted values and orders whose verdict a removed mechanism turns (see ``ablated``), and nothing
-else: a bound that no model could miss, the consequence of a fitted figure, the verification of an implementation and a
-figure that stands in the source twice have lines of their own, as have fitted claims, inferences of the authors and
-claims that their own source contradicts. Claims that one cause makes fail (``Claim.one_miss``) count as one miss.
+The headline counts only predicted values and orders with a verdict that a removed mechanism turns (see ``ablated``): a
+bound that no model could miss, a fitted figure's consequence, an implementation's verification and a figure that stands
+in the source twice have separate lines, as have fitted claims, authors' inferences and claims that their own source
+contradicts. Claims that one cause makes fail (``Claim.one_miss``) count as one miss.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ NAMES = {
     "fitted": "fitted claims",
     "inference": "inferences of the authors",
 }
-"""The lines of the count, in their order; claims that are inconsistent in their source are in none."""
+"""The count's lines, in their order; claims that are inconsistent in their source have no line."""
 
 PREDICTED = ("headline", "steady", "open")
 """The lines that together have all predicted values and orders."""
 
 RANKED = ("bound", "consequence", "verification", "repeat")
-"""The lines of predicted claims of other ranks."""
+"""The lines for predicted claims with other ranks."""
 
 
 def line_of(verdict: Verdict) -> str:
@@ -47,14 +47,14 @@ def line_of(verdict: Verdict) -> str:
     if claim.rank not in COUNTED:
         return claim.rank
     if claim.today:
-        return "headline"  # the mechanisms that are removed are those of the Quadrics networks
+        return "headline"  # the removed mechanisms belong to the Quadrics networks
     falsifiable = ablated.falsifiable(claim)
     return "open" if falsifiable is None else "headline" if falsifiable else "steady"
 
 
 @dataclass(frozen=True)
 class Count:
-    """The count of one line, or of several."""
+    """One line's count, or several lines'."""
 
     name: str
     holds: int
@@ -67,7 +67,7 @@ class Count:
 
     @property
     def total(self) -> int:
-        """The number of claims that count."""
+        """The number of counted claims."""
         return self.holds + self.missed + self.unresolved + self.vague
 
     @property
@@ -85,7 +85,7 @@ class Count:
 
 
 def count(verdicts: Sequence[Verdict], name: str) -> Count:
-    """The count of the judged claims among some verdicts."""
+    """The count of judged claims among some verdicts."""
     judged = [verdict for verdict in verdicts if verdict.judged]
     missed = {verdict.claim.id for verdict in judged if verdict.holds is False}
     alike = sum(verdict.claim.id in missed and verdict.claim.one_miss in missed for verdict in judged)
@@ -97,15 +97,15 @@ def count(verdicts: Sequence[Verdict], name: str) -> Count:
 
 
 def counts(verdicts: Sequence[Verdict]) -> dict[str, Count]:
-    """The count of every line that has judged claims."""
+    """The counts of all lines with judged claims."""
     by_line = {line: [v for v in verdicts if v.judged and line_of(v) == line] for line in NAMES}
     return {line: count(some, NAMES[line]) for line, some in by_line.items() if some}
 
 
 def lines(verdicts: Sequence[Verdict]) -> list[str]:
-    """The lines of the count in words, the headline first.
+    """The count's lines in words, the headline first.
 
-    If some predicted values and orders are not in the headline, the count of all of them follows it at once.
+    If some predicted values and orders are not in the headline, the count of all follows immediately.
     """
     found = counts(verdicts)
     said = {line: one.text for line, one in found.items()}
@@ -127,7 +127,7 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
 
 
 def before(verdicts: Sequence[Verdict]) -> str:
-    """The count before claims had ranks: predicted claims of all ranks alike, each miss for itself."""
+    """The count before claims had ranks: predicted claims with all ranks alike, each miss for itself."""
     judged = [v for v in verdicts if v.judged and v.role == "predicted" and not v.claim.today]
     holds, missed = (sum(v.holds is one for v in judged) for one in (True, False))
     return f"{holds} of {len(judged)} predicted claims of all ranks hold, {missed} missed"

@@ -1,8 +1,8 @@
 """Verdicts: a claim beside its simulated counterpart, and whether it holds.
 
 A number holds if its mean is within the published bounds. It is missed only if its whole 95% confidence interval is
-outside; else it is not resolved. If the paper states no figure, so that the bound of an unresolved finding is ours, and
-the simulated figure stays at this bound, the source is too vague to settle the claim (``vague``).
+outside; else it is not resolved. If the paper states no figure, so that an unresolved finding's bound is ours, and the
+simulated figure stays at this bound, the source is too vague to settle the claim (``vague``).
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Range:
-    """The values of a parameter that its source admits."""
+    """The parameter values that its source admits."""
 
     key: str
     value: str
-    """The value of the machine."""
+    """The machine's value."""
     low: str
     high: str
     source: str
@@ -38,7 +38,7 @@ class Range:
 
     @property
     def ends(self) -> tuple[str, ...]:
-        """The ends that are not the value of the machine."""
+        """The ends that are not the machine's value."""
         return tuple(end for end in (self.low, self.high) if end != self.value)
 
 
@@ -47,7 +47,7 @@ class End:
     """A claim at one end of a range."""
 
     value: str
-    """The value of the parameter."""
+    """The parameter's value."""
     verdict: Verdict
 
 
@@ -57,38 +57,38 @@ class Verdict:
 
     claim: Claim
     simulated: float | list[str] | str | None = None
-    """A number, an order of names, the figures of an inequality in words, or None if there are no results."""
+    """A number, a name order, an inequality's figures in words, or `None` without results."""
     low: float | None = None
-    """Lower end of the 95% confidence interval of the simulated number; None with fewer than three values, or if the
+    """Lower end of the simulated number's 95% confidence interval; `None` with fewer than three values, or if the
     number is exact."""
     high: float | None = None
     """Upper end of this interval."""
     error: float | None = None
     """simulated/published - 1; for a range the distance from its nearest end, 0 inside."""
     holds: bool | None = None
-    """None if there is nothing to judge, or if the intervals are too wide to judge."""
+    """`None` if the claim cannot be judged, or if the intervals are too wide to judge."""
     one_run: tuple[float, float] | None = None
-    """The prediction interval of one run, by which a figure of one run is judged."""
+    """The prediction interval for one run, by which a figure from one run is judged."""
     range: Range | None = None
     """The admissible range that the claim is judged over as well."""
     ends: tuple[End, ...] = ()
-    """The verdicts at the ends of this range that are not the value of the machine; empty if they were not run."""
+    """The verdicts at this range's ends that are not the machine's value; empty if they were not run."""
     note: str = ""
-    """The figures behind an order or a mean, or the reason why there is nothing to judge."""
+    """The figures behind an order or a mean, or the reason why the claim is not judged."""
     widest: float | None = None
-    """The widest 95% confidence interval of the compared figures: half its width as a fraction of the mean."""
+    """The compared figures' widest 95% confidence interval: half its width as a fraction of the mean."""
     look: int | None = None
-    """The look at short runs that it rests on (see ``looks``); None if it rests on the points of a whole run."""
+    """The look at short runs that it rests on (see ``looks``); `None` if it rests on a whole run's points."""
     parts: tuple[Part, ...] = ()
-    """The statements of a finding, each with its figures."""
+    """A finding's statements, each with its figures."""
     points: frozenset[str] = frozenset()
-    """The identities of the points of the simulated number, and of groups that may be picked in its place."""
+    """The identities of the simulated number's points, and of groups that may be picked in its place."""
     few: bool = False
     """Whether a figure has fewer than three values, and a whole run may have more: its interval is not known then."""
 
     @property
     def role(self) -> Role:
-        """The role of the claim."""
+        """The claim's role."""
         return self.claim.role
 
     @property
@@ -103,7 +103,7 @@ class Verdict:
 
     @property
     def complete(self) -> bool:
-        """Whether it is judged, at the ends of its range as well."""
+        """Whether it is judged, at its range's ends as well."""
         return self.judged and (self.range is None or len(self.ends) == len(self.range.ends))
 
     @property
@@ -126,7 +126,7 @@ class Verdict:
 
     @property
     def hanging(self) -> frozenset[str]:
-        """The points on which the verdict hangs: those of the figure, and of the cases that are not resolved.
+        """The points on which the verdict hangs: the figure's points, and those in cases that are not resolved.
 
         Empty if the verdict hangs on all points.
         """
@@ -188,7 +188,7 @@ class Verdict:
 
 
 def holds_within(verdict: Verdict) -> bool | None:
-    """Whether a claim holds somewhere in its range; None without results at the ends, or if these are not resolved."""
+    """Whether a claim holds somewhere in its range; `None` without resolved results at the ends."""
     found = [verdict, *(end.verdict for end in verdict.ends)]
     if not verdict.ends:
         return None
@@ -202,7 +202,7 @@ def holds_within(verdict: Verdict) -> bool | None:
 
 
 def _range(verdict: Verdict) -> dict[str, object] | None:
-    """The range of a verdict as it stands in ``scoreboard.json``; None without a range, or if its ends were not run."""
+    """A verdict's range as in ``scoreboard.json``; `None` without a range, or if its ends were not run."""
     if verdict.range is None or not verdict.ends:
         return None
     return {
@@ -219,8 +219,8 @@ def _range(verdict: Verdict) -> dict[str, object] | None:
 def judge(claim: Claim, measurement: Measurement, look: int | None = None) -> Verdict:
     """Compare a measurement with the published figure. A figure that its source contradicts is not judged.
 
-    The figures of a ``look`` at short runs (see ``looks``) decide only if they have intervals: fewer than three values
-    resolve no statement, not even one whose bound is far from them. A claim is missed by one statement whose figures
+    The figures from a ``look`` at short runs (see ``looks``) decide only if they have intervals: fewer than three
+    values resolve no statement, not even one with a distant bound. A claim is missed by one statement with figures that
     have intervals, whatever its other figures are. Before the last look, the whole intervals decide.
     """
     if isinstance(measurement, Finding):
@@ -260,9 +260,9 @@ def judge(claim: Claim, measurement: Measurement, look: int | None = None) -> Ve
 
 
 def _surely(claim: Claim, measurement: Measurement, holds: bool | None, look: int | None) -> bool | None:
-    """The verdict of a look before the last one: None unless the whole intervals of its figures say the same."""
+    """The verdict from a look before the last one: `None` unless its figures' whole intervals agree with it."""
     if holds is False and claim.vague:
-        return None  # the figure is near a bound that is ours, where a short run says even less
+        return None  # the figure is near a bound that is ours, where a short run is even less certain
     if isinstance(measurement, Number):
         low, high = claim.bounds
         inside = True if low <= measurement.low and measurement.high <= high else None
@@ -275,7 +275,7 @@ def _surely(claim: Claim, measurement: Measurement, holds: bool | None, look: in
 def _few(measurement: Measurement) -> bool:
     """Whether an interval is not known: a figure has fewer than three values, or no figure was kept.
 
-    Figures of points that a short run has not shortened are those of a whole run, and need no more values than there.
+    Figures from points that a short run has not shortened equal a whole run's, and need no more values than there.
     """
     numbers = [measurement] if isinstance(measurement, Number) else list(measurement.numbers)
     if isinstance(measurement, Finding) and measurement.parts:
@@ -284,7 +284,7 @@ def _few(measurement: Measurement) -> bool:
 
 
 def _missed_by_one(measurement: Measurement) -> bool:
-    """Whether a statement of a finding is missed by figures that all have intervals."""
+    """Whether a finding's statement is missed by figures that all have intervals."""
     parts = measurement.parts if isinstance(measurement, Finding) else ()
     return any(part.holds is False and not any(case.number.lacking for case in part.cases) for part in parts)
 
@@ -302,14 +302,14 @@ def _error(claim: Claim, simulated: float) -> float:
 
 
 def _one_run(claim: Claim, figure: Number, look: int | None) -> tuple[float, float] | None:
-    """Where a single run lies, for a figure that the source took in one run; None with too few simulated runs."""
+    """The place of a single run, for a figure that the source took in one run; `None` with too few simulated runs."""
     return prediction(figure.runs, look) if claim.one_run and len(figure.runs) >= FEWEST else None
 
 
 def _near(claim: Claim, figure: Number, one_run: tuple[float, float] | None) -> bool | None:
-    """Whether the mean is within the bounds; None if the mean is outside, and not all of its interval.
+    """Whether the mean is within the bounds; `None` if the mean is outside, but not its whole interval.
 
-    A figure of one run is near, too, if the prediction interval of one run has it, and is not near otherwise.
+    A figure from one run is near, too, if the prediction interval for one run has it, and is not near otherwise.
     """
     low, high = claim.bounds
     if low <= figure.mean <= high:
@@ -320,7 +320,7 @@ def _near(claim: Claim, figure: Number, one_run: tuple[float, float] | None) -> 
 
 
 def _in_order(claim: Claim, order: Order, look: int | None) -> bool | None:
-    """Whether the names have the published order; None if they have another, and no interval excludes the published."""
+    """Whether the names have the published order; `None` if another one, and no interval excludes the published."""
     if tuple(order.names) == claim.order:
         return True
     found = dict(zip(order.names, order.numbers, strict=True))

@@ -1,7 +1,7 @@
-"""Measures of claims: they turn simulated rows into a number, an order or a finding.
+"""Claim measures: they turn simulated rows into a number, an order or a finding.
 
-A claim has one measure: a ``Figure`` (a quantity, or the quantity of one of several groups), a ``Ranking`` of groups,
-``Statements`` that have to hold, or a ``Special`` function of ``OWN`` for rows that no quantity can express.
+A claim has one measure: a ``Figure`` (a quantity, or its value in one of several groups), a ``Ranking`` of groups,
+``Statements`` that have to hold, or a ``Special`` function in ``OWN`` for rows that no quantity can express.
 ``entries`` reads them from the data file, and ``elanite.validation.claims`` compares the results with the published
 numbers and orders.
 """
@@ -49,7 +49,7 @@ OWN: dict[str, Callable[[pl.DataFrame, Sequence[float]], Finding]] = {
     "static-bound": multirail.static_bound,
     "livelock": multirail.livelock,
 }
-"""Special measures: congestion matrices, distributions of noise, allocations and cyclic requests of several rails."""
+"""Special measures: congestion matrices, noise distributions, allocations and cyclic requests with several rails."""
 
 SAID = {True: "yes", False: "no", None: "not resolved"}
 
@@ -57,40 +57,40 @@ MOST_SAID = 12
 """Most groups that a note lists one by one."""
 
 PICKS = ("", "most", "most-of-several", "farthest")
-"""The groups that may count: the only one; the largest; the largest, with the interval of the largest of several, from
-the highest lower end to the highest upper end; the group farthest from the middle of the published range."""
+"""The groups that may count: the only one; the largest; the largest, with the interval for the largest of several, from
+the highest lower end to the highest upper end; the group farthest from the published range's middle."""
 
 
 @dataclass(frozen=True)
 class Special:
-    """A function of ``OWN``, with the published figures that a finding is compared with."""
+    """A function in ``OWN``, with the published figures that a finding is compared with."""
 
     name: str
     figures: tuple[float, ...] = ()
 
     def measured(self, rows: pl.DataFrame, look: int | None) -> Finding:  # noqa: ARG002 - these have no intervals
-        """The finding of the function."""
+        """The function's finding."""
         return OWN[self.name](rows, self.figures)
 
 
 @dataclass(frozen=True)
 class Grouped:
-    """A quantity of groups of rows of one kind."""
+    """A quantity over row groups of one kind."""
 
     quantity: Quantity
     each: tuple[str, ...] = ()
-    """Columns whose values form groups, which are measured separately."""
+    """Columns with values that form groups, which are measured separately."""
     rows: str = ""
-    """The kind of rows that count, if columns cannot select them (see ``rows``)."""
+    """The row kind that counts, if columns cannot select them (see ``rows``)."""
 
     def figures(self, rows: pl.DataFrame, each: Sequence[str]) -> Figures:
-        """The figures of the groups by some columns."""
+        """The figures for groups by some columns."""
         return _groups(self.quantity, each, prepared(rows, self.rows, self.each))
 
 
 @dataclass(frozen=True)
 class Bound:
-    """The bounds of a figure: inclusive ones, exclusive ones, and a range that its interval touches."""
+    """A figure's bounds: inclusive ones, exclusive ones, and a range that its interval touches."""
 
     least: float | None = None
     most: float | None = None
@@ -117,7 +117,7 @@ class Bound:
         return self.within(Number(figure.mean, figure.mean, figure.mean)) or whole
 
     def within(self, figure: Number) -> bool | None:
-        """Whether the whole interval is within the bounds; None if it is within and outside."""
+        """Whether the whole interval is within the bounds; `None` if it is within and outside."""
         judged: list[bool | None] = []
         if self.least is not None:
             judged.append(at_least(figure, self.least))
@@ -141,14 +141,14 @@ def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool
 
 @dataclass(frozen=True)
 class Statement(Grouped):
-    """A quantity with its bounds, for each of its groups; without words it is only shown."""
+    """A quantity with its bounds, for each group; without words it is only shown."""
 
     says: str = ""
     bound: Bound = Bound()
     excused: int = 0
-    """The number of failures that are allowed in each group."""
+    """Allowed failures in each group."""
     steps: str = ""
-    """A column: the figures are the rises from each of its values to the next."""
+    """A column: the figures are the rises from each value to the next."""
 
     @property
     def needs(self) -> str:
@@ -156,7 +156,7 @@ class Statement(Grouped):
         return self.bound.words + (f", but for {self.excused} in each group" if self.excused else "")
 
     def finding(self, rows: pl.DataFrame, look: int | None) -> Finding:
-        """Whether it holds, in each of its groups."""
+        """Whether it holds, in each group."""
         found = _at(self._rises(rows) if self.steps else self.figures(rows, self.each), look)
         holds = [None if look is not None and one.lacking else self.bound.holds(one, look) for _, one in found]
         if self.excused:
@@ -174,7 +174,7 @@ class Statement(Grouped):
         return Finding(whole, words, numbers, (Part(self.says, whole, self.needs, cases),))
 
     def _rises(self, rows: pl.DataFrame) -> Figures:
-        """The rises of the quantity from each value of a column to the next."""
+        """The quantity's rises from each column value to the next."""
         column, rows = self.steps, prepared(rows, self.rows, self.each)
         found: Figures = []
         for group in _each(self.quantity, self.each, rows):
@@ -202,10 +202,10 @@ class Statements:
 
 @dataclass(frozen=True)
 class Ranking(Grouped):
-    """The order of groups by their figures, best first."""
+    """The groups' order by their figures, best first."""
 
     def measured(self, rows: pl.DataFrame, look: int | None) -> Order:  # noqa: ARG002 - see ``Measure``
-        """The names of the groups in their order."""
+        """The group names in their order."""
         found = self.figures(rows, self.each)
         ordered = sorted(found, key=lambda one: -one[1].mean)
         return Order([_name(group) for group, _ in ordered], _list(found), tuple(figure for _, figure in ordered))
@@ -213,13 +213,13 @@ class Ranking(Grouped):
 
 @dataclass(frozen=True)
 class Figure(Grouped):
-    """One figure, or that of one group, and other statements that have to hold as well."""
+    """One figure, or one group's figure, and other statements that have to hold as well."""
 
     pick: str = ""
     middle: float = 0.0
-    """The middle of the published range, if the group farthest from it counts."""
+    """The published range's middle, if the group farthest from it counts."""
     shows: tuple[str, ...] = ()
-    """Columns by whose values the note lists the figures."""
+    """Columns that order the figures in the note."""
     besides: Statements = Statements(())
 
     def measured(self, rows: pl.DataFrame, look: int | None) -> Number:
@@ -233,7 +233,7 @@ class Figure(Grouped):
         shown = self.figures(rows, self.shows) if self.shows else found
         note = _list(shown) if len(shown) <= MOST_SAID else f"{_name(group)}; picked of {len(shown)} configurations"
         note = "; ".join(words for words in (note if len(shown) > 1 else picked.note, besides.text) if words)
-        # Another group may be picked after more runs if its interval reaches that of the picked one.
+        # Another group may be picked after more runs if its interval reaches the picked one's.
         rivals = [figure for _, figure in found if figure.high >= picked.low or not self.pick.startswith("most")]
         ids = frozenset().union(*(figure.points for figure in rivals))
         return replace(picked, low=low, high=high, note=note, besides=besides.holds, parts=besides.parts, ids=ids)
@@ -247,15 +247,15 @@ class Figure(Grouped):
 
 
 Measure = Figure | Ranking | Statements | Special
-"""How the rows of a claim are measured, with the intervals of a ``look``, or of a whole run.
+"""How a claim's rows are measured, with the intervals for a ``look``, or for a whole run.
 
-No part of a short run is resolved by fewer than three values. The figures of an order keep the intervals of a whole
-run, as they are compared in pairs.
+A short run's parts are not resolved by fewer than three values. An order's figures keep a whole run's intervals, as
+they are compared in pairs.
 """
 
 
 def kinds(measure: Measure | None) -> set[str]:
-    """The kinds of rows that count for a measure."""
+    """The row kinds that count for a measure."""
     grouped = measure.parts if isinstance(measure, Statements) else [measure]
     return {one.rows for one in grouped if isinstance(one, Grouped)}
 
@@ -270,7 +270,7 @@ def _at(found: Figures, look: int | None) -> Figures:
 
 
 def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame) -> Figures:
-    """The figures of a quantity, one for each group; groups without one of its sides are left out."""
+    """A quantity's figures, one for each group; groups without one of its sides are left out."""
     found: Figures = []
     for group in _each(quantity, each, rows):
         try:
@@ -291,7 +291,7 @@ def _of(rows: pl.DataFrame, group: Group) -> pl.DataFrame:
 
 
 def _each(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame) -> Iterator[Group]:
-    """The groups of rows: one for each combination of values of some columns."""
+    """The row groups: one for each combination of some columns' values."""
     if not each:
         yield {}
         return
@@ -302,13 +302,13 @@ def _each(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame) -> Iterat
 
 
 def _list(found: Figures) -> str:
-    """The figures of some groups, in words."""
+    """Some groups' figures, in words."""
     words = [f"{name}: {_figure(figure)}".lstrip(": ") for name, (_, figure) in zip(_names(found), found, strict=True)]
     return ("; " if len(_varying(found)) > 1 else ", ").join(words)
 
 
 def _names(found: Figures) -> list[str]:
-    """The groups in words, by what differs between them."""
+    """The groups in words, by their differences."""
     varying = _varying(found)
     return [_name({name: value for name, value in group.items() if name in varying}) for group, _ in found]
 
@@ -326,7 +326,7 @@ def _name(group: Group) -> str:
 
 
 def _value(name: str, value: object) -> str:
-    """A value of a column in words."""
+    """A column value in words."""
     if name.endswith("_bytes") and isinstance(value, int):
         return f"{value // 1024} KB" if value >= 1024 else f"{value} B"
     if name in ("nodes", "rails", "groups") and isinstance(value, int):

@@ -1,4 +1,4 @@
-"""Measures of congestion matrices (petrini2003 s5.4)."""
+"""Measures for congestion matrices (petrini2003 s5.4)."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EVEN = 0.1
-"""Sums of delays that differ from their mean by at most this fraction are even (petrini2003 s5.4 gives no figure)."""
+"""Delay sums that differ from their mean by at most this fraction are even (petrini2003 s5.4 gives no figure)."""
 
 UNEVEN = 0.1
 """Destinations that differ by more than this fraction of their mean are uneven (petrini2003 s5.4 gives no figure)."""
 
 HOT = 2.0
-"""Half of the links are hot if they have this many times the delays of the others (s5.4 gives no figure)."""
+"""Half the links are hot if they have this many times the delays of the others (s5.4 gives no figure)."""
 
 CLOSE = 0.05
 """Delays that differ from the published ones by at most this fraction are as published."""
 
 
 def even_and_growing(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:
-    """Delays that are even over the switches of a level and grow with every step of the path to the destination.
+    """Delays that are even over a level's switches and grow with every step on the path to the destination.
 
     ``figures`` are the delays with which packets enter the first switches, and the destination.
     """
@@ -56,7 +56,7 @@ def even_and_growing(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:
 
 
 def hot_links(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: ARG001
-    """Some links at the first level of switches are hot, not all of them, and destinations are served unevenly."""
+    """Some but not all links at the first switch level are hot, and destinations are served unevenly."""
     packets = pl.col("packets")
     apart, elsewhere, ratios, shares = True, 0, [], []
     for _, links in rows.group_by("id", maintain_order=True):

@@ -1,4 +1,4 @@
-"""Measures of several rails (coll2003)."""
+"""Measures for several rails (coll2003)."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ FIGURES = {
         "0001001011001011011",
     ),
 }
-"""Figures 3 and 4 of our copy of the paper: a text for each rail, a digit for each node.
+"""Figures 3 and 4 in our copy of the paper: a text for each rail, a digit for each node.
 
-The copy lacks the last of the 20 columns of figure 4.
+The copy lacks the last of figure 4's 20 columns.
 """
 
 NUMBERS = {"logarithmic": "1", "optimal": "2"}
 
 
 def static_bound(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: ARG001 - as all special measures
-    """Static allocations: all nodes reach each other, on the fewest rails, and two matrices are those of the paper."""
+    """Static allocations: all nodes reach each other, on the fewest rails, and two matrices equal the paper's."""
     found = {(str(name), int(str(nodes))): _matrix(here) for (name, nodes), here in rows.group_by("algorithm", "nodes")}
     apart = [key for key, matrix in found.items() if not _connected(matrix)]
     # The bound holds for any allocation; each algorithm also reaches its own bound.
@@ -64,7 +64,7 @@ def _connected(matrix: tuple[str, ...]) -> bool:
 
 
 def _most(algorithm: str, rails: int) -> int:
-    """The published number of nodes that an algorithm connects by some rails; for the optimal algorithm, the bound."""
+    """The published count of nodes that an algorithm connects by some rails; for the optimal algorithm, the bound."""
     return comb(rails, rails // 2) if algorithm == "optimal" else 2 ** (rails // 2)
 
 
@@ -75,12 +75,12 @@ def _least(algorithm: str, nodes: int, rails: int) -> bool:
 
 
 def _shows(matrix: tuple[str, ...], figure: tuple[str, ...]) -> bool:
-    """Whether a matrix has the rows of a figure, as far as these are known."""
+    """Whether a matrix has a figure's rows, as far as these are known."""
     return len(matrix) == len(figure) and all(row.startswith(line) for row, line in zip(matrix, figure, strict=True))
 
 
 def _words(algorithm: str, rails: dict[int, int]) -> str:
-    """The highest number of nodes with 6 rails, and the rails that one more node needs."""
+    """The highest node count with 6 rails, and the rails that one more node needs."""
     most = max((nodes for nodes, count in rails.items() if count == 6), default=0)
     after = f", {most + 1} need {rails[most + 1]}" if most + 1 in rails else ""
     return f"algorithm {NUMBERS[algorithm]}: {most} nodes with 6 rails{after}"

@@ -1,4 +1,4 @@
-"""Measures of computational noise (garcia2005 s3.3)."""
+"""Measures for computational noise (garcia2005 s3.3)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 NOISELESS = 0.01
-"""A processor is noiseless if it loses less than this fraction of its time, and less than this fraction of the
+"""A processor is noiseless if it loses less than this fraction of its time, and less than this fraction of its
 iterations take longer by this fraction; a smaller shift is slight (garcia2005 gives no figures)."""
 
 SAME = 0.1
@@ -24,7 +24,7 @@ DECILES = [decile / 10 for decile in range(1, 10)]
 
 @dataclass(frozen=True)
 class Detours:
-    """The delays of the iterations on one processor, in microseconds."""
+    """The iteration delays on one processor, in microseconds."""
 
     lower: list[float]
     """Bins in ascending order."""
@@ -44,7 +44,7 @@ class Detours:
         return sum(longer) / sum(self.count)
 
     def quantile(self, share: float) -> float:
-        """The quantile of the delays."""
+        """A delay quantile."""
         left = share * sum(self.count)
         for lower, count in zip(self.lower, self.count, strict=True):
             left -= count
@@ -54,7 +54,7 @@ class Detours:
 
 
 def by_cpu(table: pl.DataFrame) -> dict[int, Detours]:
-    """The distributions of the processors, in their order; nodes and seeds count alike."""
+    """The processors' distributions, in their order; nodes and seeds count alike."""
     found = {}
     for cpu in table["cpu"].unique().sort().to_list():
         here = table.filter(pl.col("cpu") == cpu)
@@ -65,7 +65,7 @@ def by_cpu(table: pl.DataFrame) -> dict[int, Detours]:
 
 
 def noise(table: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: ARG001 - as all special measures
-    """Both processors are noiseless; the second one's distribution is that of the first, a little to the right."""
+    """Both processors are noiseless; the second one's distribution equals the first's, a little to the right."""
     first, second = by_cpu(table).values()
     compute = first.compute
     quiet = all(one.mean < NOISELESS * compute and one.long < NOISELESS for one in (first, second))

@@ -1,12 +1,12 @@
-"""Quantities: the mean of selected rows, or a figure that is made of other quantities.
+"""Quantities: the mean over selected rows, or a figure made from other quantities.
 
-A ``Mean`` selects rows by their columns (see ``results.select``); an ``End`` stands for the least or the greatest
-number of a column, and a bound may be a quantity itself. A ``Pair`` compares one quantity with another, ``Turned``
-changes one, and ``Along`` takes one over the values of a column.
+A ``Mean`` selects rows by their columns (see ``results.select``); an ``End`` stands for a column's least or greatest
+number, and a bound may be a quantity itself. A ``Pair`` compares one quantity with another, ``Turned`` changes one, and
+``Along`` takes one over a column's values.
 
-A quantity is evaluated for a group: the rows with one value of some columns. If a group has no rows with its value of a
-parameter, rows without this parameter are used. If a quantity selects a value of a column itself, the value of the
-group does not count, unless it is among several selected values: then the group has only the rows with its own value.
+A quantity is evaluated for a group: the rows with one value in some columns. If a group has no rows with its parameter
+value, rows without this parameter are used. If a quantity selects a column value itself, the group's value does not
+count, unless it is among several selected values: then the group has only the rows with its own value.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class MissingError(ValueError):
 
 
 class End(StrEnum):
-    """The least or the greatest number of a column, among the other selected rows."""
+    """A column's least or greatest number, among the other selected rows."""
 
     LOWEST = "lowest"
     HIGHEST = "highest"
@@ -44,7 +44,7 @@ class End(StrEnum):
 
 @dataclass(frozen=True)
 class Limits:
-    """The numbers of a column between bounds (``least``, ``most``, ``above``, ``below``), or values ``not`` to take."""
+    """A column's numbers between bounds (``least``, ``most``, ``above``, ``below``), or values ``not`` to take."""
 
     bounds: Mapping[str, Scalar | tuple[Scalar, ...] | Quantity]
 
@@ -55,7 +55,7 @@ class Limits:
         return tuple(end for end in ends if isinstance(end, int | float))
 
     def figures(self, rows: pl.DataFrame, group: Group) -> dict[str, Scalar | tuple[Scalar, ...]]:
-        """The bounds, with the figures of those that are quantities."""
+        """The bounds, with figures for those that are quantities."""
         return {
             name: limit.figure(rows, group).mean if isinstance(limit, Quantity) else limit
             for name, limit in self.bounds.items()
@@ -63,7 +63,7 @@ class Limits:
 
 
 Wanted = str | int | float | bool | tuple["str | int | float | bool", ...] | End | Limits
-"""A selection of a column: a value, one of several values, an end, or limits."""
+"""A column selection: a value, one of several values, an end, or limits."""
 
 
 def _said(value: object) -> str:
@@ -76,7 +76,7 @@ def _said(value: object) -> str:
 
 @dataclass(frozen=True)
 class Mean:
-    """The mean of the selected rows of a metric."""
+    """The mean over a metric's selected rows."""
 
     metric: str
     where: Mapping[str, Wanted] = field(default_factory=dict)
@@ -99,16 +99,16 @@ class Mean:
         return averaged(here)
 
     def at(self, column: str, value: Scalar) -> Mean:
-        """The mean of the rows with this value."""
+        """The mean over the rows with this value."""
         return replace(self, where={**self.where, column: value})
 
     @property
     def loose(self) -> Mean:
-        """The mean without selections that depend on the other rows of a group."""
+        """The mean without selections that depend on a group's other rows."""
         return replace(self, where={name: value for name, value in self.where.items() if not _of_its_group(value)})
 
     def rows(self, rows: pl.DataFrame, group: Group) -> pl.DataFrame:
-        """The selected rows of a group."""
+        """A group's selected rows."""
         if "metric" in rows.columns:
             here = chosen(rows, {"metric": self.metric})
         else:
@@ -140,21 +140,21 @@ def _of_its_group(value: Wanted) -> bool:
 
 
 def _admits(wanted: object, name: str, value: Scalar) -> bool:
-    """Whether a selection of several values of a column has this one; then no other rows stand for the group."""
+    """Whether a selection with several column values has this one; then no other rows stand for the group."""
     several = isinstance(wanted, dict | tuple)
     return several and not chosen(pl.DataFrame({name: [value]}), {name: wanted}).is_empty()
 
 
 @dataclass(frozen=True)
 class Made:
-    """A figure that is made of those of a quantity."""
+    """A figure that is made from a quantity's figures."""
 
     measure: str
     of: Quantity
 
     @property
     def first(self) -> Mean:
-        """The first mean that the figure is made of."""
+        """The first mean behind the figure."""
         return self.of.first
 
 
@@ -166,7 +166,7 @@ class Pair(Made):
 
     @property
     def words(self) -> str:
-        """The measure, and what it is made of."""
+        """The measure, and its operands."""
         return _words(self.measure, self.of.words, self.over.words)
 
     def figure(self, rows: pl.DataFrame, group: Group) -> Number:
@@ -176,17 +176,17 @@ class Pair(Made):
         return replace(PAIRS[self.measure](one, other), note=note, sides=(one, other))
 
     def at(self, column: str, value: Scalar) -> Pair:
-        """The comparison of both at this value."""
+        """The comparison at this value."""
         return replace(self, of=self.of.at(column, value), over=self.over.at(column, value))
 
 
 @dataclass(frozen=True)
 class Turned(Made):
-    """A change of one quantity."""
+    """A change in one quantity."""
 
     @property
     def words(self) -> str:
-        """The measure, and what it is made of."""
+        """The measure, and its operands."""
         return _words(self.measure, self.of.words)
 
     def figure(self, rows: pl.DataFrame, group: Group) -> Number:
@@ -200,17 +200,17 @@ class Turned(Made):
 
 @dataclass(frozen=True)
 class Along(Made):
-    """A figure of a quantity over the values of a column."""
+    """A figure of a quantity over a column's values."""
 
     over: str
 
     @property
     def words(self) -> str:
-        """The measure, what it is made of, and the column."""
+        """The measure, its operands, and the column."""
         return _words(self.measure, self.of.words, self.over)
 
     def figure(self, rows: pl.DataFrame, group: Group) -> Number:
-        """The figure of the figures at each value of the column that has rows."""
+        """The figure over the figures at each column value with rows."""
         others = {name: value for name, value in group.items() if name != self.over}
         values = self.first.rows(rows, others)[self.over].unique().drop_nulls().sort().to_list()
         found: dict[float, Number] = {}
@@ -222,7 +222,7 @@ class Along(Made):
         return ALONG[self.measure](found)
 
     def at(self, column: str, value: Scalar) -> Along:
-        """The figure over the rows with this value of another column."""
+        """The figure over the rows with this value in another column."""
         return replace(self, of=self.of.at(column, value))
 
 
@@ -234,14 +234,14 @@ PAIRS: dict[str, Callable[[Number, Number], Number]] = {
     "gain": lambda one, other: ratio(one, other).turned(1.0, -1.0),
     "loss": lambda one, other: ratio(one, other).turned(-1.0, 1.0),
 }
-"""Measures of two figures: their ratio, their difference, and the gain and the loss as fractions."""
+"""Measures on two figures: their ratio, their difference, and the gain and the loss as fractions."""
 
 TURNED: dict[str, Callable[[Number], Number]] = {
     "twice": lambda one: one.turned(2.0),
     "rest": lambda one: one.turned(-1.0, 1.0),
     "size": lambda one: one if one.mean >= 0 else one.turned(-1.0),
 }
-"""Measures of one figure: the sum of two equal directions, the rest of a whole, and the absolute value."""
+"""Measures on one figure: the sum over two equal directions, the rest of a whole, and the absolute value."""
 
 ALONG: dict[str, Callable[[dict[float, Number]], Number]] = {
     "least": lambda found: min(found.values(), key=lambda one: one.mean),
@@ -249,8 +249,8 @@ ALONG: dict[str, Callable[[dict[float, Number]], Number]] = {
     "first": lambda found: found[min(found)],
     "rate": lambda found: _rate(*sorted(found.items())[-2:]),
 }
-"""Measures of figures over a column: the least, the greatest, the one at the least value of the column, and the rate:
-the difference of the two greatest values of the column over the difference of their figures, without start-up."""
+"""Measures on figures over a column: the least, the greatest, the one at the column's least value, and the rate: the
+difference between the column's two greatest values over their figures' difference, without start-up."""
 
 MEASURES = ("value", *PAIRS, *TURNED, *ALONG)
 

@@ -1,4 +1,4 @@
-"""The kinds of rows that claims name by ``rows``, for rows that columns cannot select."""
+"""The row kinds that claims name by ``rows``, for rows that columns cannot select."""
 
 from __future__ import annotations
 
@@ -14,22 +14,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 OF_JOBS = {"load_MBps": pl.Float64, "compute.load_MBps": pl.Float64, "io.load_MBps": pl.Float64}
-"""Columns of the loads of one job and of two jobs, which rows may lack."""
+"""Load columns for one job and for two jobs, which rows may lack."""
 
 
 def prepared(rows: pl.DataFrame, kind: str, each: Sequence[str]) -> pl.DataFrame:
-    """The rows of one kind, with columns for the rails and policies of their machines."""
+    """One kind's rows, with columns for the rails and policies of their machines."""
     rows = told(rows) if "machine" in rows.columns and "curve" not in rows.columns else rows
     return KINDS[kind](rows, each)
 
 
 def of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of one job or two with the columns of both."""
+    """Rows for one job or two, with the columns of both."""
     return padded(rows, **OF_JOBS, **{"nodes": pl.String, "compute.nodes": pl.String})
 
 
 def compute(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001 - as all kinds
-    """The compute job at its highest load, with the load of the other job in ``io_load``, empty for none."""
+    """The compute job at its highest load, with the other job's load in ``io_load``, empty without one."""
     rows = of_jobs(rows).filter(pl.col("job") == "compute")
     rows = rows.with_columns(
         compute_load=pl.coalesce("load_MBps", "compute.load_MBps"),
@@ -45,7 +45,7 @@ def steady(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noq
 
 
 def saturation(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001
-    """The rows of ``saturated`` by the states of points: 1 at saturated points, 0 at steady ones.
+    """The ``saturated`` rows by point state: 1 at saturated points, 0 at steady ones.
 
     An undecided point has both values, so that its interval contains both.
     """
@@ -57,7 +57,7 @@ def saturation(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  #
 
 
 def longest(rows: pl.DataFrame, each: Sequence[str]) -> pl.DataFrame:
-    """The rows of the longest series, for configurations that several series have."""
+    """The longest series' rows, for configurations that several series have."""
     count = pl.len().over("series", *each)
     return rows.filter(count == count.max().over(each))
 
@@ -70,5 +70,5 @@ KINDS: dict[str, Callable[[pl.DataFrame, Sequence[str]], pl.DataFrame]] = {
     "compute": compute,
     "longest": longest,
 }
-"""All rows; at the load with the highest accepted load; of steady points; ``saturated`` by the states of points; of the
-compute job; of the longest series."""
+"""All rows; at the load with the highest accepted load; for steady points; ``saturated`` by point state; for the
+compute job; for the longest series."""
