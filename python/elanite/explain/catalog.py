@@ -146,7 +146,7 @@ def _parameters() -> Iterator[Parameter]:
 
 
 def fields_of(entry: Entry, schema: Entry) -> list[tuple[str, Entry]]:
-    """The keys of a section: of a table, of the entries of a list, or of tables with names of their own."""
+    """A section's keys: of a table, of a list's entries, or of tables with names of their own."""
     if "items" in entry:
         entry = resolved(entry["items"], schema)
     named = entry.get("additionalProperties")

@@ -1,7 +1,7 @@
 """The meaning of a key, of a claim or of a column of the results.
 
-A parameter of a machine and a key of an experiment file have the words of the schema, with the bounds that the reader
-of the file states and the values in the shipped machines. A parameter also has the claims that it moves, by the shipped
+A parameter of a machine and a key of an experiment file have the schema's words, with the bounds that the reader of the
+file states and the values in the shipped machines. A parameter also has the claims that it moves, by the shipped
 studies (see ``studied``), and a claim the parameters that move it.
 """
 
@@ -42,7 +42,7 @@ MOST_UNSEEN = 4
 
 @dataclass(frozen=True)
 class Meaning:
-    """The meaning of a key."""
+    """A key's meaning."""
 
     key: str
     text: str

@@ -33,13 +33,13 @@ FAST = 5_000.0
 
 
 PROCESSES, MESSAGE = 16, 4096
-"""Processes on each node of a new experiment, and the bytes of their messages."""
+"""Processes on each node of a new experiment, and their messages' bytes."""
 
 
 def machine_file(name: str, preset: Source, nodes: int | None = None, design: Design | None = None) -> str:
     """A machine file like another machine, with a comment on every section and key.
 
-    It has so many nodes, in a tree of the switches of the other machine, or the values of a design.
+    It has so many nodes, in a tree of the switches of the other machine, or a design's values.
     """
     from elanite.mpirun.cluster import tree_of
 

@@ -143,7 +143,7 @@ def unique(found: Iterable[Figure]) -> Iterator[Figure]:
 
 
 def _titled(wanted: Asked, found: list[Figure]) -> list[Figure]:
-    """The drawn figures with the texts of the file; if a kind draws several figures, these keep their own texts."""
+    """The drawn figures with the file's texts; if a kind draws several figures, these keep their own texts."""
     if len(found) != 1:
         return found
     (one,) = found

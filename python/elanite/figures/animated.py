@@ -65,7 +65,7 @@ def heat(relative: float) -> str:
 
 
 def _slider(moments: Sequence[str], order: Sequence[int], time: str, size: tuple[int, int]) -> list[str]:
-    """The slider with the name of each moment."""
+    """The slider with each moment's name."""
     y, right = size[1] + 16, size[0] - 260
     places = [LEFT + (right - LEFT) * moment / max(len(moments) - 1, 1) for moment in range(len(moments))]
     values = ";".join(f"{places[moment]:.0f}" for moment in order)

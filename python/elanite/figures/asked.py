@@ -113,7 +113,7 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         panel = asked_layers.titled(panel, selected)
         drawn = [(*one, _means(panel, one[1].rows, grouping)) for one in _lettered(panel, parts, grouping)]
         there = here.filter(pl.col(STATE) == State.STEADY) if panel["steady"] else here
-        there = there.drop(panel["x"]) if panel["x"] != given else there  # its twin has the name of the parameter
+        there = there.drop(panel["x"]) if panel["x"] != given else there  # its twin has the parameter's name
         bare = axes.unmeasured(there, there.filter(pl.col("metric") == panel["metric"]))
         found_panels.append((here, grouping, drawn, bare))
     means = [data for *_, drawn, _ in found_panels for *_, data in drawn]
@@ -278,7 +278,7 @@ def _sustained(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def _means(asked: Asked, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame:
-    """The data of a panel: a mean with its interval for each configuration, with its curve and place on the axis."""
+    """A panel's data: a mean with its interval for each configuration, with its curve and place on the axis."""
     x = asked["x"]
     keys = dict.fromkeys([CURVE, x, *grouping.configuration])
     marks = [SHIPPED] if SHIPPED in rows.columns else []
@@ -352,7 +352,7 @@ def _renamed(asked: Asked, name: str, rows: pl.DataFrame) -> pl.Expr:
 
 
 def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with the name of their curve, in the order of the legend."""
+    """The rows with their curve's name, in the order of the legend."""
     templates: list[str] = asked["curve"]
     columns = list(dict.fromkeys(name for template in templates for name in _COLUMN.findall(template)))
     unknown = [name for name in columns if name not in rows.columns and name not in asked["names"]]

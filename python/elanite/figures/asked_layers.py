@@ -82,7 +82,7 @@ def stepped(asked: Asked, data: pl.DataFrame) -> Asked:
 
 
 def titled(asked: Asked, rows: pl.DataFrame) -> Asked:
-    """The figure with a title of its vertical axis: by default, the metric with the unit of the rows."""
+    """The figure with a title of its vertical axis: by default, the metric with the rows' unit."""
     return asked | {"y_title": asked["y_title"] or heading(asked["metric"].replace("_", " "), _unit(rows))}
 
 
@@ -107,7 +107,7 @@ def converted(asked: Asked, rows: pl.DataFrame, metrics: Sequence[str]) -> pl.Da
 
 
 def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> tuple[Layers, list[float]]:
-    """The curves of other rows, dashed in the colours of their names, as far as the solid curves reach; their means.
+    """The curves of other rows, dashed in their names' colours, as far as the solid curves reach; their means.
 
     Other rows have the names of those solid curves whose parameters they share; of parameters that they lack, any.
     """

@@ -29,7 +29,7 @@ DECADES = [digit * 10.0**power for power in range(-6, 10) for digit in (1, 2, 5)
 """Where a logarithmic axis is labelled."""
 
 BEYOND = 0.25
-"""How far an interval moves the end of an axis, as a part of the span of the means."""
+"""How far an interval moves an axis end, as a part of the span of the means."""
 
 FLAT = 0.1
 """The part of a common axis below which all curves of a panel would be flat; the panels have axes of their own then."""
@@ -94,7 +94,7 @@ def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False)
 def cut(data: pl.DataFrame, found: Ends, named: Callable[[Mapping[str, object]], str], *, log: bool = False) -> str:
     """The sentence of a caption about the intervals that end at the frame of an axis; empty if there are none.
 
-    ``found`` are the ends of the axis before rounding, and ``named`` gives the name of the mark of a row.
+    ``found`` are the ends of the axis before rounding, and ``named`` gives the name of a row's mark.
     """
     least, most = found if log else rounded(found)
     if log:  # the padding belongs to the axis
@@ -276,7 +276,7 @@ def field(name: str) -> str:
 
 
 def titled(name: str, column: str) -> str:
-    """The title of an axis: the parameter with the unit of its column."""
+    """An axis title: the parameter with its column's unit."""
     unit = next((unit for unit, suffix in SUFFIX.items() if column == name + suffix), "")
     return _loaded(heading(word(name), unit))
 
@@ -288,7 +288,7 @@ def title(column: str) -> str:
 
 
 def _loaded(title: str) -> str:
-    """The title of an axis; a load is the nominal one of each node, which sources offer on average."""
+    """An axis title; a load is the nominal one of each node, which sources offer on average."""
     return _LOAD.sub(lambda found: f"nominal load{f' of {found[1]}' if found[1] else ''}, MB/s per node", title)
 
 

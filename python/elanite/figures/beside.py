@@ -44,7 +44,7 @@ KINDS: list[tuple[str, str, Callable[[Matrix], View]]] = [
     ("waits", f"Waits for {LEAVING}", of_waits),
     ("delays", "Delays of the packets on each link", of_delays),
 ]
-"""The pictures of a network: their names, titles and views."""
+"""A network's pictures: their names, titles and views."""
 
 
 _Slices = tuple[str, ...]
@@ -111,7 +111,7 @@ def _slices(case: Case) -> _Slices:
 
 
 def _apart(wires: str, slices: _Slices, networks: Collection[tuple[str, _Slices]], cases: Sequence[Case]) -> str:
-    """The size of a network, and its slices, as far as a title needs them to distinguish its picture."""
+    """A network's size, and its slices, as far as a title needs them to distinguish its picture."""
     words = []
     if len({one for one, _ in networks}) > 1:
         words.append(counted(cases[0].matrix.switches.height, "switch", "switches"))
@@ -311,7 +311,7 @@ _SHORT = (
 
 
 def _chosen(name: str, title: str, value: int, picture: _Picture) -> alt.Parameter:
-    """A list of the points of a picture; a picture of one point has none."""
+    """A list of a picture's points; a picture of one point has none."""
     labels = [case.label or "all" for case in picture.cases]
     if len(labels) == 1:
         return alt.param(name=name, value=0)

@@ -1,9 +1,9 @@
 """Which colour a curve has: the same thing has the same colour in all figures.
 
 Names that occur in several figures have a fixed colour: policies of several rails, hardware and software, kinds of
-buffers, routing. Variants of a policy (its striping, its rails, its threshold) are shades of the colour of the policy.
-All other names get the colours of the palette that the figure leaves free, in the order of the legend. A figure with
-more names than there are colours repeats colours in other shades; the shapes of the points then tell curves apart.
+buffers, routing. Variants of a policy (its striping, its rails, its threshold) are shades of the policy's colour. All
+other names get the colours of the palette that the figure leaves free, in the order of the legend. A figure with more
+names than there are colours repeats colours in other shades; the shapes of the points then tell curves apart.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ LIGHT, DARK = 0.5, 0.35
 
 
 def tints(names: Sequence[str]) -> list[str]:
-    """The colour of each name, in the order of the names."""
+    """Each name's colour, in the order of the names."""
     found: dict[str, str] = {}
     for policy in POLICY:
         family = [name for name in names if name.split(",")[0] == policy]

@@ -41,7 +41,7 @@ SIGNS: dict[State, tuple[str, bool]] = {
     State.EQUAL: ("circle", False),
     State.UNDECIDED: ("M-1,-1L1,1M1,-1L-1,1", False),
 }
-"""The shape of each state, and whether it is filled."""
+"""Each state's shape, and whether it is filled."""
 
 AREA = 55
 """The area of a mark, in pixels."""

@@ -36,7 +36,7 @@ QUANTITIES = {
     "barrier": ("latency", "latency of barriers, µs"),
     "broadcast": ("bandwidth", "bandwidth of broadcasts, MB/s"),
 }
-"""The metric of each series, and its name."""
+"""Each series' metric, and its name."""
 
 OPERATIONS = {
     "hgsync": "hardware (hgsync)",

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from altair.utils.schemapi import UndefinedType
 
 SHIFT = "_shift"
-"""The column with the pixels by which the marks of a row are moved."""
+"""The column with the pixels by which a row's marks are moved."""
 
 STEP, LEAST = 6.0, 1.5
 """The most and the fewest pixels between two curves at one place."""
@@ -35,10 +35,10 @@ NARROW = 240.0
 """The pixels of a horizontal axis on a narrow screen."""
 
 ROOM = 0.7
-"""The part of the distance between two places that the marks of a place may take."""
+"""The part of the distance between two places that a place's marks may take."""
 
 MARK = 0.02
-"""The height of a mark, as a part of the span of a panel's figures."""
+"""A mark's height, as a part of the span of a panel's figures."""
 
 TOUCH = 2.0
 """The pixels between two marks below which one hides the other."""

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 BINS = 10
-"""Bins of the sizes of a list."""
+"""Bins of a list's sizes."""
 
 PER_MILLE: Mapping[str, int] = {"p50": 500, "p99": 990, "p99.9": 999}
 """The percentiles, in thousandths."""

@@ -54,7 +54,7 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
         here = grouping.numbers(rows.filter(pl.col("series") == series))
         units = dict(here.select("metric", "unit").unique(maintain_order=True).iter_rows())
         scale = pl.col("unit").replace_strict(SCALE, default=1.0, return_dtype=pl.Float64)
-        here = here.with_columns(pl.col("value") * scale)  # as the symbol in the title of the axis: fractions in %
+        here = here.with_columns(pl.col("value") * scale)  # as the symbol in the axis title: fractions in %
         over, metrics = plots.get((kinds or {}).get(series, ""), ("", list(units)))
         offered = here.filter(pl.col("metric") == OFFERED)
         off = _off_nominal(offered)
@@ -88,7 +88,7 @@ def _off_nominal(offered: pl.DataFrame) -> str:
 def _metric(
     rows: pl.DataFrame, words: tuple[str, str, str], over: str, offered: pl.DataFrame | None = None, off: str = ""
 ) -> Iterator[Figure]:
-    """The figures of one metric; ``offered`` are the rows for the axis where the nominal load is not on it."""
+    """One metric's figures; ``offered`` are the rows for the axis where the nominal load is not on it."""
     series, metric, unit = words
     main = _main(rows, over)
     found = grouping.grouped(rows, [main] if main else [])

@@ -37,10 +37,10 @@ CURVES = 7
 """Most curves of a panel: as many as there are colours."""
 
 CURVE = "curve"
-"""The column with the name of the curve of a row."""
+"""The column with the name of a row's curve."""
 
 MACHINE = "machine"
-"""The column with the changes of the machine; ``ON`` has the name of the machine."""
+"""The column with the machine's changes; ``ON`` has the machine's name."""
 
 LAST = (MACHINE, "job", "series")
 """Columns that distinguish configurations only if no other parameter does, in this order."""
@@ -49,7 +49,7 @@ EFFORT = ("series", "repeats")
 """Columns that only say how often and where in the file something is measured, unless configurations differ in them."""
 
 DERIVED = ("rails", "policy", "striping", "threshold")
-"""Columns that ``policies.told`` makes of the changes of the machine."""
+"""Columns that ``policies.told`` makes of the machine's changes."""
 
 ALONE = "no other change"
 """The label of a machine whose changes are those that all machines share."""
@@ -65,13 +65,13 @@ class Grouping:
     axis: tuple[str, ...]
     """The parameters of the horizontal axis; several if a measured quantity is on the axis."""
     curves: tuple[str, ...]
-    """The parameters that distinguish the curves of a panel; with ``CURVE`` if the figure names its curves."""
+    """The parameters that distinguish a panel's curves; with ``CURVE`` if the figure names its curves."""
     panels: tuple[str, ...] = ()
     """The parameters that distinguish panels."""
     sampled: tuple[str, ...] = ()
     """Parameters that go up and down along the axis, as in samples, whose marks lines must not join."""
     configuration: tuple[str, ...] = ()
-    """All parameters that vary: the rows of one mark have the same values of all of these."""
+    """All parameters that vary: one mark's rows have the same values of all of these."""
     beside: tuple[str, ...] = ()
     """Parameters that vary, but are neither on the axis nor in the name of a curve or a panel."""
     covered: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Grouping:
 
     @property
     def lines(self) -> bool:
-        """Whether lines may join the marks of a curve."""
+        """Whether lines may join a curve's marks."""
         return not self.sampled
 
     @property
@@ -282,14 +282,14 @@ def lists(rows: pl.DataFrame, name: str) -> bool:
 
 
 def numeric(rows: pl.DataFrame, name: str) -> str | None:
-    """The column with the values of a parameter as numbers: itself or its twin with a unit; None if it is text."""
+    """The column with a parameter's values as numbers: itself or its twin with a unit; None if it is text."""
     if rows.schema[name].is_numeric():
         return name
     return next((twin for suffix in SUFFIX.values() if (twin := name + suffix) in rows.columns), None)
 
 
 def measurable(rows: pl.DataFrame, name: str) -> bool:
-    """Whether the values of a parameter are numbers, quantities or lists, not names."""
+    """Whether a parameter's values are numbers, quantities or lists, not names."""
     return numeric(rows, name) is not None or lists(rows, name)
 
 

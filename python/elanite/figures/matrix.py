@@ -7,7 +7,7 @@ packets come in, and the links that enter nodes have a row below. Of the *waits*
 leave. A run with slices gets a slider: first each slice of time, relative to the hottest slice, and at its end the
 measured window.
 
-``elanite.figures.matrix_places`` has the place of each square.
+``elanite.figures.matrix_places`` has each square's place.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ if TYPE_CHECKING:
     from elanite.results.congestion import Matrix
 
 LEAVING = "links that leave switches"
-"""The links of the picture of the waits."""
+"""The links of the waits' picture."""
 
 BACKLOG = (
     "Links from nodes have no square: packets wait for them in the adapters, and this backlog is no congestion of the"
     " network."
 )
-"""The caption of the picture of the waits."""
+"""The caption of the waits' picture."""
 
 _KINDS = "^(nodes|local|global|dimension .*)$"
 

@@ -21,7 +21,7 @@ MOST_BLOCKS, MOST_SQUARES = 64, 256
 """The numbers of switches, and of links in one direction, for which a row has room."""
 
 WIDTH, LEFT = 1180, 70
-"""Width of the picture, and of the names of its rows, in pixels; so are the heights below."""
+"""Width of the picture, and of its rows' names, in pixels; so are the heights below."""
 HEAD, SQUARE, CENTRE, GAP = 28, 21, 27, 30
 
 DIGITS = 15
@@ -103,7 +103,7 @@ def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
     group = -(-len(switches) // MOST_BLOCKS)
     blocks = -(-len(switches) // group)
     links = "link" in row.columns
-    # The switches of a graph may have different numbers of links, and numbers with gaps.
+    # A graph's switches may have different numbers of links, and numbers with gaps.
     order = {switch: place for place, switch in enumerate(switches["switch"].sort().to_list())}
     block = pl.col("switch").replace_strict(order, return_dtype=pl.Int64) // group
     inside = max(row.select(block)["switch"].value_counts()["count"].to_list()) if links else group
@@ -144,7 +144,7 @@ def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]
 
 
 def _span(first: int, last: int) -> str:
-    """The numbers of the nodes of a switch."""
+    """The numbers of a switch's nodes."""
     return str(first) if first == last else f"{first}-{last}"
 
 

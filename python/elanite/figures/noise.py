@@ -28,7 +28,7 @@ SHOWN = 0.999
 """The axis has room for at least this part of the iterations."""
 
 NAMES = {0: ("3a", "first"), 1: ("3b", "second")}
-"""The figures of the paper, and the processor that each shows."""
+"""The paper's figures, and the processor that each shows."""
 
 
 def draw(table: pl.DataFrame) -> Iterator[Figure]:
@@ -65,7 +65,7 @@ def histogram(
 ) -> Figure:
     """A histogram of the time of iterations, from ``compute`` on: ``bins`` of detours with ``lower_ps`` and ``count``.
 
-    ``names`` are the short name, the title and the figure of the paper; ``axis`` is a ``scale``.
+    ``names`` are the short name, the title and the paper's figure; ``axis`` is a ``scale``.
     """
     width, bars = axis or scale([bins])
     index = (pl.col("lower_ps") / 1e6 / width).floor().cast(pl.Int64)

@@ -219,7 +219,7 @@ def _measured(claim: Claim, rows: pl.DataFrame) -> bool:
 
 
 def _fits(claim: Claim, rows: pl.DataFrame) -> bool:
-    """Whether rows have the parameters of a claim, and its machine; parameters with several values do not count."""
+    """Whether rows have a claim's parameters, and its machine; parameters with several values do not count."""
     if not _measured(claim, rows):
         return False
     alike = [(name, values) for name, values in claim.where if name in rows.columns and rows[name].n_unique() == 1]

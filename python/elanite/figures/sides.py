@@ -37,21 +37,21 @@ class Side:
     legend: str
     """The parameters that distinguish curves."""
     tooltips: list[alt.Tooltip]
-    """The parameters of a mark."""
+    """A mark's parameters."""
     lines: bool
-    """Whether the marks of a curve have an order on the axis, so that lines may join them."""
+    """Whether a curve's marks have an order on the axis, so that lines may join them."""
     place: str | None = None
     """The column of the horizontal axis; None without one."""
 
     @property
     def curves(self) -> list[str]:
-        """The names of the curves, in the order of the rows."""
+        """The curves' names, in the order of the rows."""
         return list(self.rows[CURVE].unique(maintain_order=True))
 
     def moved(self, *ends: str) -> Side:
         """The panel with marks beside each other that would hide each other's intervals.
 
-        ``ends`` are the columns of the marks, and of the low and high ends of their intervals.
+        ``ends`` are the marks' columns, and of the low and high ends of their intervals.
         """
         mean, low, high = ends
         return replace(self, rows=dodge.moved(self.rows, self.place, self.x, (mean, low, high)))

@@ -182,7 +182,7 @@ def opacity(data: pl.DataFrame) -> alt.Opacity | UndefinedType:
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
-    """Shape of the points of a category, so that colour is not the only sign."""
+    """Shape of a category's points, so that colour is not the only sign."""
     scale = alt.Scale(domain=list(order), range=[SHAPES[place % len(SHAPES)] for place in range(len(order))])
     return alt.Shape(f"{column}:N", title=title, scale=scale, legend=below(opacity=1))
 

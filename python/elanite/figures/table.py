@@ -22,7 +22,7 @@ WIDTH = 1180
 """Width of the picture, which columns share in proportion to their widths."""
 
 LINE, PAD = 15, 7
-"""Height of a line of text, and of the margins above and below the lines of a cell."""
+"""Height of a line of text, and of the margins above and below a cell's lines."""
 
 LESS, MORE = "#f0a875", "#85bce0"
 """Orange and blue, light enough for black text."""
@@ -35,7 +35,7 @@ def tint(ratio: float) -> str:
 
 
 def table(grid: Grid, title: str) -> alt.LayerChart:
-    """The picture of a table."""
+    """A table's picture."""
     columns, rows, legend = grid.columns, grid.rows, grid.legend
     scale = WIDTH / sum(column.width for column in columns)
     edges = [scale * sum(column.width for column in columns[:index]) for index in range(len(columns) + 1)]

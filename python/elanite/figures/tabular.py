@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Key:
-    """An entry of a legend: a name with its colour and the shape of its points."""
+    """An entry of a legend: a name with its colour and its points' shape."""
 
     name: str
     colour: str = ""
-    """Empty for the colour of the text."""
+    """Empty for the text's colour."""
     shape: str = "circle"
 
 

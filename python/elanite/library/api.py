@@ -105,11 +105,11 @@ class Result:
         return self.store.builds(point.id for point in self.plan.points)
 
     def frame(self) -> pl.DataFrame:
-        """Tidy rows: one per (point, metric, batch), with the parameters of the point."""
+        """Tidy rows: one per (point, metric, batch), with the point's parameters."""
         return self.table("rows")
 
     def table(self, name: Table) -> pl.DataFrame:
-        """Another table of the points, each row with the parameters of its point.
+        """Another table of the points, each row with its point's parameters.
 
         ``elanite.store.TABLES`` has the names and columns, such as ``nodes``, the loads of every node that sends;
         ``links`` and ``switches``, their counters; ``slices``, the delays at every link over time.
@@ -172,10 +172,10 @@ class Result:
 
 
 Named = str | Path
-"""A name of something shipped, or the path of a file."""
+"""A name of something shipped, or a file's path."""
 
 Machines = Machine | Named
-"""A machine, its name, or the path of its file."""
+"""A machine, its name, or its file's path."""
 
 
 def run(

@@ -3,8 +3,8 @@
     built = el.jobs("uniform", nodes=16, message="1 KB", load="50 MB/s").measured("1 ms", warm_up="100 us")
     result = built.on("es40-qsnet").vary(load=["50 MB/s", "100 MB/s"], message=["1 KB", "64 KB"]).run()
 
-Every method returns another object, so that a description may be the start of several. The names of the keys are those
-of experiment files, and type checkers know them. ``experiment`` is the same as an ``Experiment``, with the errors of
+Every method returns another object, so that a description may be the start of several. The keys' names are those of
+experiment files, and type checkers know them. ``experiment`` is the same as an ``Experiment``, with the errors of
 experiment files.
 """
 

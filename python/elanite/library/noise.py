@@ -90,7 +90,7 @@ class Measured:
 
 
 def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None) -> Measured:
-    """Compute for ``seconds`` on a processor, and measure the time of each iteration.
+    """Compute for ``seconds`` on a processor, and measure each iteration's time.
 
     Raises ``RunError`` with what is allowed if there is no such processor, or a number is out of range.
     """

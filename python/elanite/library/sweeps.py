@@ -49,7 +49,7 @@ class Sweep:
 
     @property
     def results(self) -> list[Result]:
-        """The results of each combination."""
+        """Each combination's results."""
         return [Result(each, self.store) for each in self.plans]
 
     @property
@@ -63,7 +63,7 @@ class Sweep:
         return self.whole.points
 
     def frame(self) -> pl.DataFrame:
-        """Tidy rows: one per (point, metric, batch), with the varied keys and the parameters of the point."""
+        """Tidy rows: one per (point, metric, batch), with the varied keys and the point's parameters."""
         return self.whole.frame()
 
     def table(self, name: Table) -> pl.DataFrame:

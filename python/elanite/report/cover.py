@@ -2,8 +2,8 @@
 
 Every claim about a number is a row: the simulated figure over the published one on a logarithmic scale, with its 95%
 confidence interval, over the band in which the claim holds. Predictions and fitted claims stand apart. Findings and
-orders have no such ratio: they are tiles. This module computes the places in per cent of the width of the picture, so
-that the page draws the picture without a script, at any width.
+orders have no such ratio: they are tiles. This module computes the places in per cent of the picture's width, so that
+the page draws the picture without a script, at any width.
 
 A figure beyond the ends of the scale stands at the end, with an arrow. Ranges are measured against their
 middle.
@@ -58,7 +58,7 @@ class Bar:
 
 @dataclass(frozen=True)
 class Group:
-    """The claims of one paper: those with a number, and those without."""
+    """One paper's claims: those with a number, and those without."""
 
     name: str
     bars: tuple[Bar, ...]

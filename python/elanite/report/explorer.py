@@ -71,12 +71,12 @@ class Server(http.server.ThreadingHTTPServer):
 
     @property
     def address(self) -> str:
-        """The address of the page."""
+        """The page's address."""
         return f"http://{HOST}:{self.server_port}/"
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """Answers requests for the files of the page."""
+    """Answers requests for the page's files."""
 
     server: Server
 

@@ -110,7 +110,7 @@ class Chapter:
 
     @property
     def name(self) -> str:
-        """The heading of the chapter."""
+        """The chapter's heading."""
         return self.paper.short if self.paper else NAMES[self.key]
 
     def label(self, section: Section) -> str:
@@ -325,7 +325,7 @@ def render(
 
 
 def _of_papers(verdicts: Sequence[Verdict]) -> dict[str, object]:
-    """The claims of the papers, as the cover counts and shows them; those about networks of today have a chapter."""
+    """The papers' claims, as the cover counts and shows them; those about networks of today have a chapter."""
     counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
     return {
         "judged": [v for v in verdicts if v.judged],
@@ -370,7 +370,7 @@ def _without_twins(found: Sequence[Section]) -> Iterator[Section]:
 
 
 def in_order(drawn: Sequence[Figure]) -> list[Figure]:
-    """The figures of an experiment: the published ones by their numbers, then those that no paper has."""
+    """An experiment's figures: the published ones by their numbers, then those that no paper has."""
 
     def number(figure: Figure) -> tuple[float, str]:
         found = re.match(r"figures? (\d+) ?(\w?)", figure.paper)

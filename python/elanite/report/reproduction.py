@@ -51,7 +51,7 @@ class Part:
 
     @property
     def name(self) -> str:
-        """The name of the experiment."""
+        """The experiment's name."""
         return self.plan.experiment.name
 
 

@@ -66,7 +66,7 @@ class Scene:
 
     title: str
     about: str
-    """The parameters of the point, in words."""
+    """The point's parameters, in words."""
     length: float
     """The length of the watched time."""
     nodes: int
@@ -197,7 +197,7 @@ def _packets(rows: pl.DataFrame, begin_ps: float) -> list[Packet]:
 
 
 def _layout(wiring: pl.DataFrame, nodes: int) -> tuple[list[dict[str, int | str | float]], list[dict[str, int | str]]]:
-    """Switches with their places, and links with the numbers of their ends."""
+    """Switches with their places, and links with their ends' numbers."""
     leaving = wiring.drop_nulls("switch").unique("switch").sort("switch")
     switches: list[dict[str, int | str | float]] = []
     for level in sorted(set(leaving["level"])):

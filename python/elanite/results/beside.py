@@ -1,7 +1,7 @@
-"""Machines side by side: every figure of an experiment on each of several machines, and their ratios.
+"""Machines side by side: every figure in an experiment on each of several machines, and their ratios.
 
-A ratio is that of a machine to the first machine. Its interval includes the uncertainty of both; points with the same
-seeds are compared batch by batch.
+A ratio relates a machine to the first machine. Its interval includes both uncertainties; points with the same seeds are
+compared batch by batch.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class Line:
     metric: str
     unit: str
     figures: dict[str, Number]
-    """By machine, in the order of the plan, as far as points are finished."""
+    """By machine, in plan order, as far as points are finished."""
 
     @property
     def quantity(self) -> str:
@@ -44,13 +44,13 @@ class Line:
 
     @property
     def ratios(self) -> dict[str, Number]:
-        """The figures of the other machines relative to that of the first machine; empty if that is 0."""
+        """The other machines' figures relative to the first machine's; empty if that is 0."""
         (_, reference), *others = self.figures.items()
         return {machine: ratio(figure, reference) for machine, figure in others if reference.mean}
 
 
 def beside(rows: pl.DataFrame) -> Iterator[Line]:
-    """The lines of one series, from its tidy rows (see ``elanite.results.frames.tidy``)."""
+    """One series' lines, from its tidy rows (see ``elanite.results.frames.tidy``)."""
     names = [name for name in varying(rows) if name not in (ON, "series")]
     machines = rows[ON].unique(maintain_order=True).to_list()
     for key, here in rows.group_by([*names, "metric", "unit"], maintain_order=True):

@@ -182,7 +182,7 @@ def _failed(links: pl.DataFrame, faults: pl.DataFrame) -> frozenset[int]:
 
 
 def links(points: Sequence[Point], store: Store) -> pl.DataFrame:
-    """The links of the congestion matrices of finished points in one table, with the parameters of each point."""
+    """The links of the congestion matrices of finished points in one table, with each point's parameters."""
     return frames.joined(points, [matrix(point, store).links for point in points])
 
 

@@ -87,7 +87,7 @@ def compare(first: Finished, *others: Finished) -> pl.DataFrame:
 
 
 def _pairs(rows: pl.DataFrame) -> Iterator[tuple[dict[str, object], str, Pair]]:
-    """The figures of each configuration: what identifies them, another machine, and its pair with the first one."""
+    """Each configuration's figures: what identifies them, another machine, and its pair with the first one."""
     machines = rows[ON].unique(maintain_order=True).to_list()
     for (series,), here in rows.group_by(["series"], maintain_order=True):
         names = [name for name in varying(here.drop(_RANDOM)) if name not in (ON, "series")]
@@ -136,7 +136,7 @@ _Work = tuple[str, str, str]
 """Experiment, series, and the parameters as JSON, without the machine."""
 
 _Key = tuple[str, str, str, str]
-"""The same with the name of the machine; the name is empty where both stores have the work on one machine."""
+"""The same with the machine's name; the name is empty where both stores have the work on one machine."""
 
 
 @dataclass(frozen=True)
@@ -323,7 +323,7 @@ class _Machines:
     """The points of a work in a store."""
 
     points: dict[str, list[str]] = field(default_factory=dict)
-    """By the name of the machine; several seeds are one work."""
+    """By the machine's name; several seeds are one work."""
     alone: bool = True
     """Whether all points were run without other machines beside theirs."""
 

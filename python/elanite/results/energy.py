@@ -69,7 +69,7 @@ class Energy:
 
 
 def load(path: Path) -> Energy:
-    """The parameters of a file. Raises ``UsageError``, which names file and key."""
+    """A file's parameters. Raises ``UsageError``, which names file and key."""
     with reading(path, "it cannot be read", "name a file with a section [energy]"):
         data = bounded.typed(path, bounded.SETTINGS)
     with reading(path, "this is no TOML"):

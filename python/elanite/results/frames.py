@@ -52,7 +52,7 @@ def finished(plan: Plan, store: Store) -> list[Point]:
 
 
 def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.DataFrame:
-    """One row per (point, metric, batch), with the parameters of the point.
+    """One row per (point, metric, batch), with the point's parameters.
 
     ``table`` may be another one of ``store.TABLES``, whose rows come with the same parameters.
     """
@@ -63,7 +63,7 @@ def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.Dat
 
 
 def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The tables of one name of all points as one table, each row with the parameters of its point.
+    """The tables of one name of all points as one table, each row with its point's parameters.
 
     The columns of the tables keep their names: a parameter with the same name, such as the node ``from`` of a ping
     beside links, becomes ``parameter_from``.
@@ -97,8 +97,8 @@ def varying(frame: pl.DataFrame) -> list[str]:
 def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Means over batches and seeds with 95% confidence intervals: columns mean, low, high and n.
 
-    ``by`` are the columns of a group; all parameters and the metric by default. ``n`` is the number of independent
-    values (``elanite.results.independent``). A mean of shipped values stays marked.
+    ``by`` are a group's columns; all parameters and the metric by default. ``n`` is the number of independent values
+    (``elanite.results.independent``). A mean of shipped values stays marked.
     """
     keys = list(by) if by is not None else [*parameters(frame), "metric", "unit"]
     marks = [pl.col(SHIPPED).fill_null(value=False).any()] if SHIPPED in frame.columns else []

@@ -6,11 +6,11 @@ four runs of the configurations on which the verdict hangs, with other seeds (``
 look if that one resolves it, or else from the points of both. Windows, seeds and the budget are fixed before, so that
 every machine simulates the same points and gives the same verdicts.
 
-Several looks have several chances to err. So the error of 5% is divided among them, and the interval of each look has
-a confidence of 1 - 5%/2: all intervals of a claim cover the figure together in at least 95% of the cases, whatever the
+Several looks have several chances to err. So the error of 5% is divided among them, and each look's interval has a
+confidence of 1 - 5%/2: all intervals of a claim cover the figure together in at least 95% of the cases, whatever the
 dependence between the looks (Bonferroni's inequality), and so does the interval of the look at which a run stops. These
-are repeated confidence intervals (Jennison and Turnbull 1989). Before the last look, the whole interval has to say
-that the claim holds or is missed. The last look judges as a whole run does: a mean within the bounds holds.
+are repeated confidence intervals (Jennison and Turnbull 1989). Before the last look, the whole interval has to say that
+the claim holds or is missed. The last look judges as a whole run does: a mean within the bounds holds.
 
 The first look has one run of most points. Its batches show nothing of the variance between seeds, if there is any; the
 intervals of the last look contain it (see ``independent``). That look has four runs, as an interval of two or three

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Number:
-    """A simulated figure with its 95% confidence interval, in the unit of the claim."""
+    """A simulated figure with its 95% confidence interval, in the claim's unit."""
 
     mean: float
     low: float
@@ -34,9 +34,9 @@ class Number:
     besides: bool | None = True
     """Whether the other statements of the claim hold, too; None if the intervals are too wide to say."""
     values: tuple[float, ...] = ()
-    """The values of the mean, by seed and batch."""
+    """The mean's values, by seed and batch."""
     seeds: tuple[int | None, ...] = ()
-    """The seed of each value; empty if all values come from one seed, or each from another."""
+    """Each value's seed; empty if all values come from one seed, or each from another."""
     runs: tuple[float, ...] = ()
     """The means of single runs, by seed, if the figure is the mean of rows."""
     sides: tuple[Number, ...] = ()
@@ -48,7 +48,7 @@ class Number:
     short: bool = True
     """Whether it may rest on points that a short run has shortened; else it is the figure of a whole run."""
     ids: frozenset[str] = frozenset()
-    """The points of its rows, if the figure is the mean of rows."""
+    """Its rows' points, if the figure is the mean of rows."""
 
     @property
     def points(self) -> frozenset[str]:
@@ -62,7 +62,7 @@ class Number:
 
     @property
     def half(self) -> float:
-        """Half the width of the interval."""
+        """Half the interval's width."""
         return (self.high - self.low) / 2
 
     @property
@@ -85,7 +85,7 @@ class Number:
 
     @property
     def relative(self) -> float:
-        """Half the width of the interval as a fraction of the mean."""
+        """Half the interval's width as a fraction of the mean."""
         return self.half / abs(self.mean) if self.mean else 0.0
 
     @property
@@ -139,7 +139,7 @@ class Order:
     names: list[str]
     note: str = ""
     numbers: tuple[Number, ...] = ()
-    """The figures of the names."""
+    """The names' figures."""
 
 
 @dataclass(frozen=True)
@@ -223,7 +223,7 @@ def _apart(one: Number, other: Number, times: float = 1.0) -> Number | None:
     """The mean of one value less a multiple of the other, value by value; None if the two were not measured alike.
 
     Two configurations with the same seeds draw the same random numbers, so that both share much of the noise, and the
-    interval of the pairs is narrower. It is right without common noise, too.
+    pairs' interval is narrower. It is right without common noise, too.
     """
     random = one.drawn and other.drawn
     alike = random and len(one.values) == len(other.values) > 1 and one.seeds == other.seeds and math.isfinite(times)

@@ -5,10 +5,10 @@ numbers (``random`` of the manifest). A point that drew none has no noise: its m
 two exact means is real.
 
 Noise is left where random numbers were drawn. Two samples with the same seeds and batches are compared pair by pair:
-their runs draw from the same random streams, so that common noise cancels and the interval of the difference is
-narrower. The interval is right without common noise, too, for example where the change that is studied also changes the
-order of the draws. Samples with other seeds or batches count as independent. An exact mean needs no partner: it is
-compared with the interval of the other side.
+their runs draw from the same random streams, so that common noise cancels and the difference's interval is narrower.
+The interval is right without common noise, too, for example where the change that is studied also changes the order of
+the draws. Samples with other seeds or batches count as independent. An exact mean needs no partner: it is compared with
+the interval of the other side.
 
 Every pair of samples has one of three states (``State``). *Differs*: the 95% interval of the difference excludes zero.
 *Equal*: the interval contains zero and reaches no farther than ``NEGLIGIBLE`` of the figure. *Undecided*: the interval
@@ -40,7 +40,7 @@ ROUNDED = 1e-12
 
 
 class State(StrEnum):
-    """The result of a comparison."""
+    """A comparison's result."""
 
     DIFFERS = "differs"
     EQUAL = "equal"
@@ -49,7 +49,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Sample:
-    """The values of a figure."""
+    """A figure's values."""
 
     labels: tuple[tuple[int, ...], ...]
     """Seed and, where there are several, batch of each value, in ascending order."""

@@ -58,7 +58,7 @@ def _ordered(values: Iterable[str]) -> tuple[str, ...]:
 
 
 def _of_side(manifests: Sequence[Manifest]) -> dict[str, dict[str, None]]:
-    """The values of each key, in the order of the points."""
+    """Each key's values, in the order of the points."""
     found: dict[str, dict[str, None]] = {}
     for manifest in manifests:
         for key, value in _of_point(manifest):

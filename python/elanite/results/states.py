@@ -3,8 +3,8 @@
 coll2003 s5.3: "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower than the
 global packet creation rate at the source nodes." Two tests look for such a load:
 
-- The curve: the nominal load exceeds the maximum accepted load of its curve by more than the interval of this maximum.
-  A curve is one configuration at all of its loads. Loads beyond saturation repeat the measurement of the maximum: all
+- The curve: the nominal load exceeds the maximum accepted load of its curve by more than this maximum's interval. A
+  curve is one configuration at all of its loads. Loads beyond saturation repeat the measurement of the maximum: all
   points whose intervals contain the highest accepted load are averaged. The maximum is known below the highest load of
   the curve, and at the highest load if the queues grow there in half of the seeds or more.
 - The queues: the simulator decides for each run whether the queues of the sources grow in its window (the metric
@@ -84,8 +84,8 @@ class Load:
     """The fraction of the seeds with growing queues."""
     seeds: int = 1
     ends: float = 0.0
-    """Half the interval of the accepted less the offered load, by the messages under way at the ends of the window; 0
-    if unknown."""
+    """Half the interval of the accepted less the offered load, by the messages under way at the window's ends; 0 if
+    unknown."""
 
 
 def states(curve: Sequence[Load]) -> list[State]:
@@ -253,9 +253,9 @@ def accepted_load(values: Sequence[float], seeds: Sequence[int | None]) -> tuple
 def ends(runs: Sequence[Sequence[float]]) -> float:
     """Half the interval of the mean lost load of some runs, from the lost load of each batch; 0 for too few batches.
 
-    The sums of the lost loads are the undelivered messages at the ends of the batches, in units of a batch. The mean
-    lost load is the difference of the last and the first of them over the number of batches, so that its error is that
-    of two ends, whose variance is that around a straight line.
+    The sums of the lost loads are the undelivered messages at the batches' ends, in units of a batch. The mean lost
+    load is the difference of the last and the first of them over the number of batches, so that its error is that of
+    two ends, whose variance is that around a straight line.
     """
     known = [run for run in runs if len(run) >= FEWEST]
     if not known:

@@ -62,7 +62,7 @@ class Study:
         return [claim for claim in claims() if claim.id in self.parts]
 
     def plans(self, overrides: Iterable[str] = (), share: float = 1.0) -> dict[str, Plan]:
-        """The points of the claims on a changed machine, run for a share of the time of the study."""
+        """The points of the claims on a changed machine, run for a share of the study's time."""
         parts = {name: part * share for name, part in self.parts.items()}
         return _plans(self.machine, parts, self.seed, tuple(overrides))
 

@@ -30,7 +30,7 @@ class Value:
     key: str
     before: str
     after: str
-    """The value of the machine, in the unit of the one before: the fitted value, if the data determine it."""
+    """The machine's value, in the unit of the one before: the fitted value, if the data determine it."""
     low: str
     high: str
     """Ends of the 95% interval within the range: values outside fit worse than chance explains."""
@@ -89,7 +89,7 @@ class Calibration:
 
     values: list[Value]
     correlation: list[list[float]]
-    """Of the errors of the values, in their order, by the data alone."""
+    """Of the values' errors, in their order, by the data alone."""
     groups: list[Group]
     before: float
     """Root mean square of all errors in units of their sigma, on the machine as it is."""

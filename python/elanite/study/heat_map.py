@@ -22,7 +22,7 @@ MOST = 0.2
 """From this change on, colours do not grow darker: the claim changes as much as the parameter."""
 
 LEFT, ROW, LETTER = 220, 20, 6.4
-"""Pixels for the names of parameters, for a row, and for a letter of the name of a claim."""
+"""Pixels for the names of parameters, for a row, and for a letter of a claim's name."""
 
 WIDEST = 44
 """The widest column, in pixels."""
@@ -111,7 +111,7 @@ def _chart(
     columns: int,
     title: str,
 ) -> alt.LayerChart:
-    """The picture; ``sizes`` are the height of the names of claims and the width of a column."""
+    """The picture; ``sizes`` are the height of the names of claims and a column's width."""
     head, column = sizes
     height, right = head + rows * ROW, LEFT + columns * column
     width = max(NARROWEST, right)

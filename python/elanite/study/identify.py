@@ -9,7 +9,7 @@ values that was tried and fits as well belongs to the interval, too.
 The *standard error* and the correlations are those of the curvature at the minimum, by the data alone, with derivatives
 over the steps of ``minimum.STEP``.
 
-Measured values *determine* a parameter if they exclude both ends of its range, and if the interval of the curvature is
+Measured values *determine* a parameter if they exclude both ends of its range, and if the curvature's interval is
 narrower than the range. So a parameter without effect is not determined, nor is one at the end of its range, nor one
 whose effect another parameter makes up for, even if the range of that other parameter bounds both. An end at zero need
 not be excluded: no quantity is negative.
@@ -44,7 +44,7 @@ ALIKE = 0.95
 """Parameters with a higher correlation, or a lower one than its negative, can hardly be told apart."""
 
 STEPS = 8
-"""Most places at which the end of an interval is sought."""
+"""Most places at which an interval's end is sought."""
 
 NEAR = 0.1
 """An end is found where the excess of the sum of squares is within this fraction of the limit."""
@@ -77,7 +77,7 @@ class Known:
 
 
 def identify(search: Search) -> tuple[Texts, list[Known], list[list[float]]]:
-    """The best set of values, the interval of each value, and the correlation of their errors.
+    """The best set of values, each value's interval, and the correlation of their errors.
 
     Sets that the intervals need are no trials.
     """
@@ -136,7 +136,7 @@ class _Profile:
         return float(min(max(self.here[index] + way * reach[index], 0.0), 1.0))
 
     def _end(self, index: int, way: int, guess: float) -> tuple[float, bool]:
-        """The end of an interval, and whether it is an end by the data and not by the range."""
+        """An interval's end, and whether it is an end by the data and not by the range."""
         start, edge = float(self.here[index]), float(way > 0)
         if abs(start - edge) < _END:
             return edge, False
@@ -146,7 +146,7 @@ class _Profile:
             if abs(edge - place) < _END:
                 return edge, False
             inside = outside
-            # The end of a parabola, and farther by half at least: the machine may round the place back.
+            # A parabola's end, and farther by half at least: the machine may round the place back.
             far = 2.0 if inside[1] <= 0 else min(2.0, max(1.5, 1.05 * (self.limit / inside[1]) ** 0.5))
             place = start + far * (place - start) if place != start else start + way * STEP
             place = place if abs(place - start) < abs(edge - start) else edge
@@ -239,7 +239,7 @@ def _quantile() -> float:
 
 
 def _limit(square: float, freedom: int) -> tuple[float, float]:
-    """The excess of the sum of squares at the ends of an interval, and the square of the factor of all sigmas.
+    """The excess of the sum of squares at an interval's ends, and the square of the factor of all sigmas.
 
     Where residuals are larger than chance explains, the sigmas are too small: they count as so much larger as makes the
     residuals usual, and Student's distribution stands for the normal one.

@@ -46,7 +46,7 @@ NAMED = 3
 
 _AS_ON = re.compile(r"\bas on ([a-z][\w-]*)")
 _CHANGE = re.compile(r", (?=[\w.-]+=)")
-"""The end of a change in the label of a machine; a list has commas, too."""
+"""The end of a change in a machine's label; a list has commas, too."""
 
 _IDLE = "of no effect"
 """Marks, in the provenance of a parameter, a value without use in the machine."""
@@ -245,7 +245,7 @@ def without_results(result: Finished) -> list[Limit]:
 
 
 def is_assumed(parameter: Parameter) -> bool:
-    """Whether the value of a parameter is assumed: it has neither a source nor a claim that it was fitted to."""
+    """Whether a parameter's value is assumed: it has neither a source nor a claim that it was fitted to."""
     if parameter.fitted_to or _IDLE in parameter.source:
         return False
     if UNKNOWN.search(parameter.source):

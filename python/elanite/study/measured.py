@@ -68,12 +68,12 @@ class Measured:
 
 
 def key(point: Point) -> Key:
-    """The configuration of a point."""
+    """A point's configuration."""
     return point.experiment, point.series, json.dumps(point.parameters)
 
 
 def read(file: Path, plans: Iterable[Plan], note: Callable[[str], None] | None = None) -> list[Measured]:
-    """Read measured values, and find the configuration of each among the points of the plans.
+    """Read measured values, and find the configuration of each among the plans' points.
 
     ``note`` gets sentences on values of a benchmark's output that are left out.
     """

@@ -1,9 +1,9 @@
 """Claims of a user's own: a file like that of the papers, whose values may come from measurements.
 
-An entry has the keys of ``elanite schema claim``. Its ``experiment`` is a file, by its path from the folder of the
-claims, or a shipped experiment. In place of ``value`` an entry may have ``measured``: the output of OSU, IMB,
-NCCL-tests or perftest, or a CSV file, as ``calibrate`` reads them (``elanite.study.measured``). Such an entry stands
-for a claim for each measured value of which the experiment has a point; the file decides metric, unit and point.
+An entry has the keys of ``elanite schema claim``. Its ``experiment`` is a file, by its path from the claims' folder, or
+a shipped experiment. In place of ``value`` an entry may have ``measured``: the output of OSU, IMB, NCCL-tests or
+perftest, or a CSV file, as ``calibrate`` reads them (``elanite.study.measured``). Such an entry stands for a claim for
+each measured value of which the experiment has a point; the file decides metric, unit and point.
 
 All mistakes are ``UsageError`` with file, line and key.
 """
@@ -36,7 +36,7 @@ UNITS = {"latency": "us", "accepted": "MB/s"}
 
 @dataclass
 class OwnClaims:
-    """The claims of a file."""
+    """A file's claims."""
 
     file: Path
     seed: int = FIRST_SEED

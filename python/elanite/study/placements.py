@@ -1,4 +1,4 @@
-"""Placements of jobs on the nodes of a machine, and how good they are.
+"""Placements of jobs on a machine's nodes, and how good they are.
 
 The *slow-down* of a job is its time beside the other jobs over its time alone, both simulated, where "alone" is the
 placement, of all that were tried, in which the job is fastest alone. So one number holds the price of the place and the
@@ -9,7 +9,7 @@ job; the mean of the slow-downs decides between equals.
 Tried are, each once:
 
 - ``packed``: the jobs one after the other, from node 0 on;
-- ``aligned``: each job from a leaf of its own on, a group of a dragonfly, or the nodes of a switch;
+- ``aligned``: each job from a leaf of its own on, a group of a dragonfly, or a switch's nodes;
 - ``spread``: over all nodes of the machine, the jobs' nodes in turn;
 - ``blocks-b``: the first nodes in blocks of b nodes, which the jobs get in turn, b = 2, 4, 8, ...;
 - ``random-s``: drawn, by the seed;
@@ -41,7 +41,7 @@ AT_A_TIME = 4
 
 @dataclass(frozen=True)
 class Placement:
-    """The nodes of each job."""
+    """Each job's nodes."""
 
     name: str
     nodes: tuple[Nodes, ...]

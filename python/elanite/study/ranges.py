@@ -129,7 +129,7 @@ def together(option: str, text: str) -> list[Choice | Range]:
 
 
 def of(option: str, key: str, values: str | Sequence[object], *, twice: bool = False) -> Choice | Range:
-    """The values of a key: text as of a command line, or a list of values.
+    """A key's values: text as of a command line, or a list of values.
 
     A value stands once, or also ``twice`` where it goes together with other values of another key.
     """

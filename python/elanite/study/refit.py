@@ -150,7 +150,7 @@ class Search:
         return 1 / FARTHEST if low else 1.0, FARTHEST if high else 1.0
 
     def texts(self, factors: Sequence[float]) -> list[str]:
-        """The values of the parameters; a value that the machine refuses stays as it was."""
+        """The parameters' values; a value that the machine refuses stays as it was."""
         pairs = zip(self.parameters, factors, strict=True)
         return [
             str(each.value) if factor == 1.0 else scaled(self.study.machine, each, factor) or str(each.value)

@@ -69,7 +69,7 @@ class Search:
     _texts: dict[tuple[int, float, Texts], str] = field(default_factory=dict)
 
     def own(self) -> Texts:
-        """The values of the machine as it is."""
+        """The machine's values as it is."""
         found = []
         for key in self.keys:
             try:

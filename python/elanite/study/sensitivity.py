@@ -6,8 +6,8 @@ it is and with a parameter a step away. If all tables of the two are the same by
 this point, and the change is zero. Only the other points run for the whole time.
 
 A change of a number is a fraction of the published figure. A change of a finding is that of the figure behind it that
-changes most, as a fraction of this figure. The interval of a change has the uncertainty of both sides, batch by batch;
-a change whose interval contains zero is not told from noise.
+changes most, as a fraction of this figure. A change's interval has the uncertainty of both sides, batch by batch; a
+change whose interval contains zero is not told from noise.
 """
 
 from __future__ import annotations

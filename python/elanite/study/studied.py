@@ -35,7 +35,7 @@ class Effect:
     """The change with the lower value; None if it is not told from noise, or below ``LEAST``."""
     more: float | None
     turns: bool
-    """Whether a step turns the verdict of the claim."""
+    """Whether a step turns the claim's verdict."""
 
     @property
     def size(self) -> float:

@@ -93,8 +93,8 @@ def _is_same(planned: Plan, key: str) -> bool:
 def merged(plans: Sequence[Plan]) -> Plan:
     """One plan of the points of all combinations, those of series that no varied key changes once.
 
-    The plan has the figures of the experiment, with the varied keys as curves or panels, and the general figures, in
-    which a varied key may be the axis.
+    The plan has the experiment's figures, with the varied keys as curves or panels, and the general figures, in which a
+    varied key may be the axis.
     """
     points = {(point.id, json.dumps(point.parameters)): point for each in plans for point in each.points}
     return replace(plans[0], general=True, points=tuple(points.values()))

@@ -1,4 +1,4 @@
-"""The page of a calibration: the fitted values with their intervals, and measured against simulated values."""
+"""A calibration's page: the fitted values with their intervals, and measured against simulated values."""
 
 from __future__ import annotations
 

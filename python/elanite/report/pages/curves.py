@@ -1,9 +1,9 @@
-"""The configurations of an experiment as curves.
+"""An experiment's configurations as curves.
 
-A *curve* is one configuration over the axis of its kind of benchmark: jobs over the load they offer, pings over
-size of messages, collective operations over the number of nodes (sets of nodes have no order). Two machines, patterns,
+A *curve* is one configuration over the axis of its kind of benchmark: jobs over the load they offer, pings over size of
+messages, collective operations over the number of nodes (sets of nodes have no order). Two machines, patterns,
 placements, jobs or values of any other key are two curves. A *place* of a curve is the mean over batches and seeds of
-one configuration, exactly a row of the summary of the results; nothing is averaged over configurations, fitted or
+one configuration, exactly a row of the results' summary; nothing is averaged over configurations, fitted or
 interpolated.
 """
 
@@ -31,7 +31,7 @@ PROGRAMS = "mix"
 """The kind with flows, traces and jobs side by side, each of which is a job of the rows."""
 
 BARE = (ON, "series", "pattern", "job")
-"""Columns whose values name a configuration without the name of the column."""
+"""Columns whose values name a configuration without the column's name."""
 
 LATENCY = "latency_mean"
 
@@ -54,9 +54,9 @@ class Place:
     """The mean of each metric over batches and seeds."""
 
     halves: Mapping[str, float] = field(default_factory=dict)
-    """Half the interval of each metric; metrics with fewer than three values have none."""
+    """Half each metric's interval; metrics with fewer than three values have none."""
     state: State = State.STEADY
-    """The state of its load, as in the figures of loads (``states``)."""
+    """Its load's state, as in the figures of loads (``states``)."""
     reason: str = ""
     """The comparison that decides it."""
     seeds: int = 1
@@ -76,7 +76,7 @@ class Curve:
     label: str
     """The values that tell it from the other curves of its kind; empty if there are no others."""
     axis: str
-    """The parameter of the axis; empty if the curve has one place."""
+    """The axis parameter; empty if the curve has one place."""
     places: list[Place] = field(default_factory=list)
     group: str = ""
     """The series of its kind that it is compared with; empty for all of them."""

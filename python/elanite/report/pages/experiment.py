@@ -152,7 +152,7 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
                 continue
         title = curves.named(together)
         if len(together) > 1:
-            # The name of the series is one more parameter, and stands for all that it decides.
+            # The series' name is one more parameter, and stands for all that it decides.
             names = curves.distinguishing(here)
             decided = [name for name in frames.varying(here) if name not in names]
             twins = [name + suffix for name in decided for suffix in frames.SUFFIX.values()]
@@ -180,7 +180,7 @@ def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]
 
 
 def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
-    """The experiment, its machines, and the size of the runs."""
+    """The experiment, its machines, and the runs' size."""
     manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
     machines = " and ".join(machine.name for machine in plan.machines)
     packets = number(sum(manifest.data["packets"] for manifest in manifests))

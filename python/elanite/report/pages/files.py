@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from elanite.inputs.sources import Source
 
 _PAIRS = re.compile(r"[^\s,=\"'\[\]]+\.csv")
-"""A file of pairs within the value of an option."""
+"""A file of pairs within an option's value."""
 
 
 class Files:
-    """The files of one command: each added file gets a name in the folder, which replaces its path in the command."""
+    """One command's files: each added file gets a name in the folder, which replaces its path in the command."""
 
     def __init__(self) -> None:
         self.contents: dict[str, bytes] = {}
@@ -92,7 +92,7 @@ class Files:
         return name
 
     def options(self, words: Sequence[str], experiment: Source) -> list[str]:
-        """The options of a command, with the names of the files of pairs that they give to a pattern."""
+        """A command's options, with the names of the files of pairs that they give to a pattern."""
         found = []
         for word in words:
             key, equals, value = word.partition("=")
@@ -109,7 +109,7 @@ class Files:
 
 
 def outputs(**named: Path | str | None) -> list[str]:
-    """The options of output files and formats: files have their last name, in the folder of the command."""
+    """The options of output files and formats: files have their last name, in the command's folder."""
     words = []
     for option, value in named.items():
         if value is not None:
@@ -121,7 +121,7 @@ def of_plan(plan: Plan, options: Sequence[str], verb: str = "run", written: Sequ
     """The inputs of ``elanite run`` or ``elanite sweep``.
 
     ``options`` are the words that decide the results besides the files: changes of keys, seeds and selections.
-    ``written`` are those of ``outputs``; without any, the page has the name of the experiment.
+    ``written`` are those of ``outputs``; without any, the page has the experiment's name.
     """
     files = Files()
     words = ["elanite", verb, files.source(plan.experiment)]

@@ -231,7 +231,7 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
 
 
 def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str) -> list[tuple[Curve, Place]]:
-    """The configurations with the figure of an end."""
+    """The configurations with an end's figure."""
     others = [place.means[metric] for _, place in pairs]
     # Figures that are equal as written are equal here, unless the ends themselves need more digits.
     shown = number if number(min(others)) != number(max(others)) else "{:.9g}".format
@@ -239,7 +239,7 @@ def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metri
 
 
 def _whose(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str, common: bool) -> str:
-    """The configurations with the figure of an end; without a common axis, one of them with its place on its axis."""
+    """The configurations with an end's figure; without a common axis, one of them with its place on its axis."""
     count = len(_alike(pairs, end, metric))
     curve, place = end
     return ("" if common or count > 1 else _at(curve, place)) + _tied(count, len(pairs), curve.label)

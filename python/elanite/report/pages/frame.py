@@ -74,7 +74,7 @@ class Section:
 
 @dataclass(frozen=True)
 class Page:
-    """The content of a page."""
+    """A page's content."""
 
     title: str
     command: Sequence[str]
@@ -93,7 +93,7 @@ class Page:
 
 
 def write(path: Path, page: Page) -> None:
-    """Write the file of a page. Raises ``ElaniteError`` if it cannot be written."""
+    """Write a page's file. Raises ``ElaniteError`` if it cannot be written."""
     whole.write(path, render(page))
 
 
@@ -158,7 +158,7 @@ def template(name: str) -> str:
 
 
 def signs_once(drawn: Iterable[Figure]) -> Iterator[Figure]:
-    """The figures of a section; a sentence on symbols that they share is in the caption of the first one only."""
+    """A section's figures; a sentence on symbols that they share is in the caption of the first one only."""
     told: dict[str, str] = {}
     for figure in drawn:
         caption = minus(figure.caption)

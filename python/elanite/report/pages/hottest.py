@@ -7,8 +7,8 @@ from nodes count with their business only: the packets that wait for them are th
 The *shares* of flows, traces and jobs side by side are counted as they run. Jobs alone are not counted apart: their
 shares are those of a second run of the point with the hottest link, which records the circuits of the first packets of
 the measured window: the run is deterministic, so these are packets of the point itself. A share is the part of the
-flits on the link that came from the nodes of a job. Nodes of several jobs cannot be told apart, and a point with such
-nodes has no shares; nor has a long run. Nodes without a job are servers, which send what jobs read.
+flits on the link that came from a job's nodes. Nodes of several jobs cannot be told apart, and a point with such nodes
+has no shares; nor has a long run. Nodes without a job are servers, which send what jobs read.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ MOST_OPEN = 12
 """Configurations up to which their table is open."""
 
 MOST_SECONDS = 10.0
-"""Processor time in seconds up to which a point is run again for the shares of its jobs."""
+"""Processor time in seconds up to which a point is run again for its jobs' shares."""
 
 MOST_PACKETS = 100_000
 """Packets, about, whose circuits are recorded for the shares."""
@@ -74,7 +74,7 @@ class Hottest:
 
 @dataclass(frozen=True)
 class Shares:
-    """The jobs on the links of a point."""
+    """The jobs on a point's links."""
 
     jobs: tuple[str, ...]
     links: dict[int, dict[str, float]]
@@ -125,7 +125,7 @@ def first(found: Sequence[Hottest]) -> Hottest | None:
 
 
 def shares(point: Point, store: Store) -> Shares | None:
-    """The shares of the jobs on the links of a point; None where they are not known.
+    """The shares of the jobs on a point's links; None where they are not known.
 
     Programs side by side are counted apart as they run. Of jobs alone, the shares come from a second run.
     """

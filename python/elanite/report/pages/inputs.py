@@ -1,4 +1,4 @@
-"""The inputs of a page: the files that a command read, inside the page, and the command for them elsewhere.
+"""A page's inputs: the files that a command read, inside the page, and the command for them elsewhere.
 
 The block is a script element of JSON, which browsers do not run. Every file has the name by which the command finds
 it in the folder of ``elanite open``, its content (text, or base64 for other bytes) and its SHA-256. Files that are too

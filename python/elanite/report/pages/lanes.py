@@ -59,7 +59,7 @@ class Timeline:
     end_ps: int
     """When the last rank, or the run, ends."""
     rows: tuple[str, ...]
-    """The rows of each lane, from above."""
+    """Each lane's rows, from above."""
     kinds: tuple[tuple[str, int], ...]
     """Kinds of intervals: name and row."""
     lanes: pl.DataFrame
@@ -361,7 +361,7 @@ def _lane(rank: int, node: int, end: int, rows: pl.DataFrame) -> dict[str, objec
 
 
 def _ps(column: str) -> pl.Expr:
-    """A time in us as whole picoseconds, which is the unit of the simulator."""
+    """A time in us as whole picoseconds, which is the simulator's unit."""
     return (1e6 * pl.col(column)).round().cast(pl.Int64)
 
 

@@ -47,7 +47,7 @@ class Opened:
 
     page: Path
     words: tuple[str, ...]
-    """The command in the folder of the files."""
+    """The command in the files' folder."""
     files: dict[str, bytes]
     absent: dict[str, str]
     """SHA-256 by name of the files that the page does not hold; empty where it is unknown."""
@@ -63,7 +63,7 @@ class Opened:
 
 
 def read(page: Path) -> Opened:
-    """Read and check the inputs of a page. Raises ``UsageError`` if the file is no page with inputs, or damaged."""
+    """Read and check a page's inputs. Raises ``UsageError`` if the file is no page with inputs, or damaged."""
     text = _text(page)
     blocks = [found["json"] for found in _SCRIPT.finditer(text)]
     if not blocks:
@@ -83,7 +83,7 @@ def read(page: Path) -> Opened:
 
 
 def unpack(opened: Opened, folder: Path) -> list[Path]:
-    """Write the files and the command to a folder, which is new or empty; returns the paths of the files.
+    """Write the files and the command to a folder, which is new or empty; returns the files' paths.
 
     Raises ``UsageError`` before anything is written if the folder has entries or is none, and ``ElaniteError`` if a
     file cannot be written.
@@ -178,7 +178,7 @@ def _plain(one: dict[str, object]) -> bool:
 
 
 def _name(page: Path, one: object, others: list[str]) -> str:
-    """The name of an entry, if it is a path inside the folder that no other entry has."""
+    """An entry's name, if it is a path inside the folder that no other entry has."""
     name = one.get("name") if isinstance(one, dict) else None
     if not isinstance(name, str) or not name:
         _damaged(page, "a file has no name")

@@ -126,7 +126,7 @@ def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
 
 
 def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) -> Iterator[Table]:
-    """The links that programs share in each point, with the bytes of each program."""
+    """The links that programs share in each point, with each program's bytes."""
     for point in points[:MOST_POINTS]:
         shares = store.table(point.id, "shares")
         found = shared(shares, store.table(point.id, "links"))

@@ -187,7 +187,7 @@ def _sections(replay: Replay, note: str = "") -> list[Section]:
 
 
 def _messages(replay: Replay) -> pl.DataFrame:
-    """``bytes`` and ``us`` of all messages: from the moment at which the send may begin to the end of the receive."""
+    """``bytes`` and ``us`` of all messages: from the moment at which the send may begin to the receive's end."""
     found = lanes.messages_of(lanes.timed(replay.tables["operations"]))
     return found.select("bytes", us=(pl.col("end_ps") - pl.col("begin_ps")) / 1e6)
 

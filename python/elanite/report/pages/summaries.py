@@ -1,4 +1,4 @@
-"""The tables of an experiment: every configuration in a row."""
+"""An experiment's tables: every configuration in a row."""
 
 from __future__ import annotations
 

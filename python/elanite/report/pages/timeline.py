@@ -1,7 +1,7 @@
 """The drawing of a timeline: lanes, messages and load, with zoom and pointer, from the data inside the page.
 
 The browser draws the data of ``lanes.Timeline`` with the script ``timeline.js``; nothing is loaded. The drawing counts
-messages that are not drawn at the present zoom, and its caption has the bounds of the data.
+messages that are not drawn at the present zoom, and its caption has the data's bounds.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def drawing(timeline: Timeline, title: str = "Timeline") -> Drawing:
 
 
 def _about(timeline: Timeline, *, calls: bool) -> list[str]:
-    """The meaning of the drawing, in sentences."""
+    """The drawing's meaning, in sentences."""
     if calls:
         found = ["A lane is a rank, an interval a call; the lane is light where the rank is outside of calls."]
     else:

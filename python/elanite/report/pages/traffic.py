@@ -137,7 +137,7 @@ def _alike(links: pl.DataFrame, one: Link, written: Callable[[Link], str]) -> st
 
 
 def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> Section:
-    """The links, the congestion matrix and the faults; ``point`` is the configuration of the machine as JSON."""
+    """The links, the congestion matrix and the faults; ``point`` is the machine's configuration as JSON."""
     links, faults = tables["links"], tables["faults"]
     busy = hottest(links, time_us)
     of_nodes = pl.col("level") == 0
