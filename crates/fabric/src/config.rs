@@ -120,7 +120,7 @@ pub struct Faults {
     pub seed: u64,
 }
 
-/// A link's greatest bit error rate: more than one wrong bit in a thousand is no link.
+/// A link's greatest bit error rate: a link with more than one wrong bit in a thousand is unusable.
 pub const MAX_BIT_ERROR_RATE: f64 = 1e-3;
 
 impl Config {

@@ -11,7 +11,7 @@
 //! | until delivered | `sending + D + D'`, on the first link of a two-link way, the shortest one |
 //! | until acknowledged | `sending + 2 (D + D') + A`, on both links; an adapter has `packets_in_flight` such packets |
 //!
-//! **Sending* a packet takes `P` cycles if the buffer covers the *round trip*, the way to the next switch and the credit's way
+//! *Sending* a packet takes `P` cycles if the buffer covers the *round trip*, the way to the next switch and the credit's way
 //! back, `B >= D + C`: a flit takes a buffer place for `D + C` cycles. Else the link sends `B` flits in every `D + C` cycles,
 //! the share `B / (D + C)` of its rate, which for the packet's last flit makes `(P - 1) / B (D + C) + (P - 1) mod B + 1`
 //! cycles.

@@ -19,7 +19,7 @@ pub(crate) struct Cut {
 }
 
 impl Cut {
-    /// Cuts a network into at most so many regions. An adapter and its switch are in one region.
+    /// Cuts a network into at most `regions` regions. An adapter and its switch are in one region.
     ///
     /// Adapters near each other have numbers near each other: the switches that have adapters are taken in this order, and cut
     /// into ranges with equally many adapters. Any other switch belongs to the region with which it has the most cables, among
@@ -137,8 +137,7 @@ impl Cut {
         self.ends.iter().filter(leaves).count()
     }
 
-    /// Cycles that regions execute between two meetings: each message comes at least so many cycles
-    /// later.
+    /// Cycles that regions execute between two meetings: each message comes at least this many cycles later.
     #[inline]
     pub fn window(&self) -> Cycle {
         self.window

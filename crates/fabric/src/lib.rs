@@ -5,10 +5,10 @@
 //! (EOP) that follows the acknowledgement has passed (petrini2003 s2.2). This rule distinguishes the Quadrics networks from
 //! plain wormhole routing, and most published figures follow from it.
 //!
-//! The main modules are [`topology`], networks and their routes; [`control`], the *control plane*, which decides; and
-//! [`motion`], the *movers*, which move flits over the channels that the control plane has granted. [`motion::flit`] visits
-//! every link with flits to send in every cycle; it is written to be read, and defines the motion. [`motion::worm`] makes the
-//! same motion from events, and fast. Outside this module the two movers are indistinguishable.
+//! The main rooms are [`topology`], networks and their routes; [`control`], the *control plane*, which decides; and [`motion`],
+//! the *movers*, which move flits over the channels that the control plane has granted. [`motion::flit`] visits every link with
+//! flits to send in every cycle; it is written to be read, and defines the motion. [`motion::worm`] makes the same motion from
+//! events, and fast. Outside this room the two movers are indistinguishable.
 //!
 //! ## The cycle
 //!

@@ -7,7 +7,7 @@ use derive::choice;
 pub enum Circuit {
     /// After the acknowledgement has returned and the EOP has passed: the Quadrics rule.
     UntilAcknowledged,
-    /// All channels at once, one cycle after the tail has reached the destination.
+    /// All channels together, one cycle after the tail has reached the destination.
     UntilDelivered,
     /// Each channel as soon as the tail has left the channel's buffer: textbook wormhole routing, no circuit.
     Wormhole,

@@ -60,7 +60,7 @@ pub enum Moved {
     Head(ChannelId),
     /// The channel's worm sent its last flit, in the named cycle. If the link ends the path, or without circuits, or if the
     /// worm is sunk, the report comes in that cycle or in the next; else at any time until the channel is closed, or
-    /// [`Motion::look`] asks for it.
+    /// [`Motion::look`] is called.
     Tail(ChannelId, Cycle),
 }
 
@@ -164,7 +164,7 @@ pub(crate) trait Motion: State + Sized {
     /// Begins cycle `now`: reports the headers that arrive in it, in any order.
     fn arrive(&mut self, now: Cycle, witness: &mut impl Witness<Self>);
 
-    /// Works off an event that was foreseen for cycle `now`.
+    /// Handles an event that was foreseen for cycle `now`.
     fn read(&mut self, event: Event, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// Takes back a channel after its worm has passed entirely; it is free from cycle `now` on.
@@ -188,7 +188,7 @@ pub(crate) trait Motion: State + Sized {
 
     /// Sinks the worm on a channel after its header has found no way on from a switch: from cycle `now` on the flits that have
     /// arrived, and all that arrive, are discarded; when the credits are back no buffer limits the channel. Called where
-    /// [`open`](Motion::open) is. The tail is reported at once if it has been sent and has not been reported.
+    /// [`open`](Motion::open) is. The tail is reported immediately if it has been sent and has not been reported.
     fn sink(&mut self, channel: ChannelId, now: Cycle, witness: &mut impl Witness<Self>);
 
     /// A channel's worm has passed on entirely, and the channels downstream will be closed before this one.
@@ -220,7 +220,7 @@ pub(crate) trait Motion: State + Sized {
     /// The fate of the flits that have come over an inbound channel.
     fn passed(&self, records: &Records<Self>, channel: ChannelId, now: Cycle) -> Passed;
 
-    /// Events worked off so far.
+    /// Events handled so far.
     fn events(&self) -> u64;
 
     /// From here on the mover handles a cycle's events in the opposite order, if it has an order.
@@ -264,7 +264,7 @@ pub(crate) struct Wiring {
     pub lanes: Lanes,
     pub buffer: u32,
     pub multiplexing: Multiplexing,
-    /// Whether the control plane must know at once when a worm has left a channel: only without circuits.
+    /// Whether the control plane needs an immediate report when a worm has left a channel: only without circuits.
     pub reports_tails: bool,
     pub share_period: u64,
     pub share_burst: u64,

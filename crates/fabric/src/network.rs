@@ -73,7 +73,7 @@ pub trait Network {
     /// Whether a link's cable is dead.
     fn is_cut(&self, link: LinkId) -> bool;
 
-    /// Whether the routing tables know a way for a packet to one node.
+    /// Whether the routing tables have a way for a packet to one node.
     ///
     /// # Errors
     /// Which cables leave no way, with their names for people.
@@ -154,8 +154,7 @@ pub(crate) struct Running<R: Compiled + ?Sized, M: Motion> {
 }
 
 impl<R: Compiled + ?Sized, M: Motion> Running<R, M> {
-    /// Executes cycles up to and including `until`, with nodes that act and hear. No notices are
-    /// left.
+    /// Executes cycles up to and including `until`, with nodes that act and receive notices. No notices are left.
     pub fn run_nodes(&mut self, nodes: &mut dyn Nodes, until: Cycle, notices: &mut Vec<Notice>) {
         loop {
             let offers = nodes.next().filter(|&at| at <= until);

@@ -12,7 +12,7 @@
 //!   arrived before it goes on, and no part of a worm overtakes another one. On the fast link the worm has *bubbles*, cycles in
 //!   which the next flit is not there yet, and the link's other channels use them. From a fast link to a slow one, flits wait
 //!   in the buffer between the two, and the fast link stands when the buffer is full.
-//! * **Credits* go back in the cable's other direction, and take their credit delay at any pace: they are short.
+//! * *Credits* go back in the cable's other direction, and take their credit delay at any pace: they are short.
 //! * *Tokens*, the acknowledgements and EOPs, take a slot on the link as a flit does.
 //! * *Choice.* A link chooses when it is ready, by the rule of `motion`, among the channels that can move then. A channel that is
 //!   chosen as soon as the link is ready goes on, before tokens are paid. A link that is not ready wants to move nevertheless, for
@@ -24,7 +24,7 @@
 use crate::Cycle;
 use std::cmp::Ordering;
 
-/// The slowest link takes so many cycles for a flit.
+/// The slowest link takes this many cycles for a flit.
 pub const MAX_CYCLES_PER_FLIT: u32 = 512;
 
 /// The most cycles in which a pace counts its flits.

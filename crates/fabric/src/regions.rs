@@ -57,14 +57,14 @@
 //! ## One region
 //!
 //! A machine with faults has one region, regardless of its configuration: some fault consequences take no time between distant
-//! regions. A sink behind a link gives the sender all credits in the sink's cycle, where credits take a cycle; a source that
-//! waits beyond its timeout receives its packet's end in the cycle in which garbage ends at the destination; and a sunk worm's
-//! tail is reported up to a cycle late, which may be the cycle in which it is drained. Two more meetings in each such cycle
-//! would be needed. The flit mover always moves a whole network.
+//! regions. A sink behind a link gives the sender all credits in the cycle of the sink, where credits take a cycle; a source
+//! that waits beyond its timeout is notified of its packet's end in the cycle in which garbage ends at the destination; and a
+//! sunk worm's tail is reported up to a cycle late, which may be the cycle in which it is drained. Two more meetings in each
+//! such cycle would be needed. The flit mover always moves a whole network.
 //!
 //! ## Costs
 //!
-//! A region has tables in the network's size, but records only for the links that begin or end in it; the other places are
+//! A region has tables of the network's size, but records only for the links that begin or end in it; the other places are
 //! blank (`table::blank`). Adapter tables are whole, and so are those for late credits. Each window has one meeting of all
 //! threads (`pace`, `team`).
 

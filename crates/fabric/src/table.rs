@@ -37,7 +37,7 @@ pub(crate) fn blank<K, V: Zeroable>(count: usize) -> TiVec<K, V> {
 #[cfg(target_os = "linux")]
 const LARGE: usize = 2 << 20;
 
-/// Asks the operating system for large pages behind a list that is still empty.
+/// Requests large pages from the operating system behind a list that is still empty.
 fn ask_for_large_pages<V>(list: &mut Vec<V>) {
     #[cfg(target_os = "linux")]
     {

@@ -5,7 +5,7 @@
 //! from a packet's state at a switch, which outputs the packet may take there, and which channels on these outputs. Each kind
 //! is a file: [`FatTree`], [`Torus`], [`Mesh`], [`Dragonfly`], [`HyperX`], and [`Graph`], any network from a cable list.
 //!
-//! The engine is compiled once for every kind (`with_routing`), so that it never asks which kind it runs, and once for all
+//! The engine is compiled once for every kind (`with_routing`), so that it never checks which kind it runs, and once for all
 //! routings from outside ([`Custom`]). All other code reads the wiring from the machine's [`Topology`], which covers every
 //! kind.
 //!

@@ -147,7 +147,7 @@ fn answers_combine() {
         for who in 0..8_u32 {
             let answer = move |_: &PacketSpec, node: Place| {
                 let node = node.get();
-                // One node gives the worst answer, at once; its neighbour gives a little better one, later.
+                // One node gives the worst answer, immediately; its neighbour gives a little better one, later.
                 let ack = if node == who {
                     answers[worst]
                 } else if node == who ^ 1 {

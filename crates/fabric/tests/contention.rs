@@ -63,8 +63,8 @@ fn equal_ages_are_served_as_they_come() {
 }
 
 /// Three nodes send to a fourth, which has one channel. From each packet to the next it takes 12 cycles, 5, 6 and 1 + 3. The
-/// adapter that was served sends its next header at once: the header arrives in the very cycle in which the link is free again,
-/// and must wait for its turn.
+/// adapter that was served sends its next header immediately: the header arrives in the very cycle in which the link is free
+/// again, and must wait for its turn.
 #[test]
 fn equal_packets_are_served_in_turn() {
     for (arbitration, age_cap) in [(Arbitration::RoundRobin, 14_000), (Arbitration::Age, 0)] {
@@ -84,8 +84,8 @@ fn equal_packets_are_served_in_turn() {
     }
 }
 
-/// On a link, too, the age counts from the injection: a packet from afar, whose header comes last, interrupts a younger one.
-/// Injected at 0, the older packet crosses its last link in cycles 15 to 24; the younger one in 8 to 14 and 25 to 37.
+/// On a link, too, the age counts from the injection: a packet from afar, with the last header to come, interrupts a younger
+/// one. Injected at 0, the older packet crosses its last link in cycles 15 to 24; the younger one in 8 to 14 and 25 to 37.
 #[test]
 fn the_older_worm_interrupts_the_younger() {
     let traffic = [(0, packet(63, 0, 10)), (5, packet(1, 0, 20))];

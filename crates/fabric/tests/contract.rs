@@ -1,4 +1,4 @@
-//! A call that the contract forbids is a broken invariant, and stops the run at once.
+//! A call that the contract forbids is a broken invariant, and stops the run immediately.
 
 use crate::common;
 

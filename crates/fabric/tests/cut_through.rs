@@ -134,8 +134,8 @@ fn stood(hold: &Hold) -> Cycle {
     tail - head - u64::from(hold.flits - 1)
 }
 
-/// A head is sent only if the whole packet has room behind the link: the packet then crosses the link without a pause, however
-/// long its header waits in the next switch.
+/// A head is sent only if the whole packet has room behind the link: the packet then crosses the link without a pause,
+/// regardless of its header's wait in the next switch.
 #[test]
 fn a_packet_with_a_channel_never_stands() {
     for engine in ENGINES {

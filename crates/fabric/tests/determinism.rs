@@ -1,4 +1,4 @@
-//! The order in which packets are handed in and events worked off within a cycle is not part of the model.
+//! The order in which packets are handed in and events handled within a cycle is not part of the model.
 
 use crate::common;
 

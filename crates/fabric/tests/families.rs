@@ -55,7 +55,7 @@ fn all_far(plan: &Plan) -> Vec<BTreeMap<u32, usize>> {
         .collect()
 }
 
-/// Minimal ways need so many layers, and do not deadlock with them.
+/// Minimal ways need this many layers, and do not deadlock with them.
 fn check_layers(plan: &Plan, layers: u32) {
     for (ways, parts) in [(Ways::Minimal, 1), (Ways::Valiant, 2), (Ways::UpDown, 0)] {
         let graph = graph(&Plan {

@@ -47,7 +47,7 @@ fn a_third_packet_waits_for_the_eop() {
         waits(Circuit::UntilAcknowledged),
         (30 + 9 + 3, 9 + (30 - 5))
     );
-    // Without a circuit the third packet gets a channel in time and follows the second packet at once.
+    // Without a circuit the third packet gets a channel in time and follows the second packet immediately.
     for circuit in [Circuit::UntilDelivered, Circuit::Wormhole] {
         assert_eq!(waits(circuit), (23 + 9 + 3, 9 + (23 - 5)));
     }

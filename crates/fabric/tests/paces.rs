@@ -134,7 +134,7 @@ fn packets_share_the_bubbles_of_a_fast_link() {
         let alone = delivered(&config, &[(0, packet(0, 2, 40))])[0];
         let traffic = [(0, packet(0, 2, 40)), (0, packet(1, 3, 40))];
         let together = delivered(&config, &traffic);
-        // The younger packet's flit waits for a cycle where both arrive at once, and goes in the next one.
+        // The younger packet's flit waits for a cycle where both arrive together, and goes in the next one.
         assert_eq!(together, [alone, alone + 1]);
     }
 }

@@ -32,7 +32,7 @@ fn slim_fly(terminals: u32) -> Plan {
     plan.expect("a prime")
 }
 
-/// All ways are as short as any, no packets wait in a circle, and the graph has so many layers.
+/// All ways are as short as any, no packets wait in a circle, and the graph has this many layers.
 fn check(plan: &Plan, layers: u32) {
     let minimal = with(plan.clone(), Ways::Minimal);
     assert_eq!(minimal.cabling().classes(), layers);

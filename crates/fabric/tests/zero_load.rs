@@ -51,15 +51,15 @@ fn tokens_between_lone_packets() {
 }
 
 /// Two channels, two packets in flight: the link never rests. Each packet is acknowledged while the next packet is on the link,
-/// and its EOP goes before the packet after that. Traffic one way takes `L + 1` cycles a packet; if the other node sends as
-/// much, acknowledgements take another slot: `L + 2`.
+/// and its EOP precedes the packet after that. Traffic one way takes `L + 1` cycles a packet; if the other node sends as much,
+/// acknowledgements take another slot: `L + 2`.
 #[test]
 fn tokens_in_a_steady_stream() {
     let mut config = one_switch(3);
     let one_way = &[(0, 1)];
     let both_ways = &[(0, 1), (1, 0)];
     let spaced = |spacing: u64| -> Vec<Cycle> {
-        // No EOP goes before the first two packets.
+        // No EOP precedes the first two packets.
         let start = |number: u64| match number {
             0 => 0,
             _ => number * spacing - (spacing - 50),

@@ -27,7 +27,7 @@ impl Digest {
         self
     }
 
-    /// Adds several integers at once, which is faster than one by one.
+    /// Adds several integers in one call, which is faster than one by one.
     #[inline]
     pub fn u64s<const COUNT: usize>(&mut self, values: [u64; COUNT]) -> &mut Self {
         self.hash

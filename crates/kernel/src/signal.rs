@@ -37,7 +37,7 @@ struct State {
 #[derive(Default)]
 struct Waiters {
     first: Option<(u64, Waker)>,
-    /// The waiters behind the first; empty while there is no first.
+    /// The waiters behind the first; empty without a first one.
     others: Vec<(u64, Waker)>,
 }
 
@@ -123,7 +123,7 @@ impl Signal {
         self.state.borrow().remaining
     }
 
-    /// Lets the count begin anew.
+    /// Restarts the count.
     pub fn reset(&self) {
         let mut state = self.state.borrow_mut();
         state.remaining = state.count;

@@ -178,7 +178,7 @@ proptest! {
     }
 }
 
-/// Waits on a signal that is set, so many times.
+/// Waits this many times on a signal that is set.
 async fn go_round(times: u64) {
     let signal = Signal::counted(0);
     for _ in 0..times {

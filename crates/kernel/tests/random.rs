@@ -28,7 +28,7 @@ fn the_first_draws_are_fixed() {
     assert_eq!(bits, [0x3fed_b212_94cf_3212, 0x3ff3_08da_9a0b_5a41]);
 }
 
-/// Draws beyond the blocks that the generator makes at once.
+/// Draws beyond the block that the generator makes in one step.
 #[test]
 fn the_hundredth_draw_is_fixed() {
     let mut stream = Stream::new(1, "x");

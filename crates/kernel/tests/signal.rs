@@ -116,7 +116,7 @@ fn being_polled_again_keeps_the_place_in_the_order() {
     let (mut executor, log, signal) = (Executor::new(), Log::default(), Signal::new());
     let (both, first, nudge) = (signal.clone(), log.clone(), Signal::new());
     let nudged = nudge.clone();
-    // Waits for two things at once, as a combinator does: polls both whenever either wakes.
+    // Waits for two signals together, as a combinator does: polls both whenever either wakes.
     executor.spawn("first", async move {
         let (mut wait, mut other) = (pin!(both.wait()), pin!(nudged.wait()));
         poll_fn(|context| {
@@ -168,7 +168,7 @@ proptest! {
     }
 }
 
-/// A signal that somebody still holds is left to its holder; another one serves again, as good as new.
+/// A signal that is still held is left to its holder; another one serves again, as good as new.
 #[test]
 fn only_a_signal_that_nobody_holds_serves_again() {
     let mut spares = Spares::default();

@@ -63,7 +63,7 @@ pub enum Error {
     /// The operating system does not bind threads to processors.
     #[error("this operating system binds no thread to a processor; leave out the processor")]
     Unbound,
-    /// The caller asked for the end.
+    /// The caller requested the end.
     #[error("the measurement was cancelled")]
     Cancelled,
 }

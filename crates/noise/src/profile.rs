@@ -6,7 +6,7 @@
 //! * A *detour* is counted if it is at least a thousandth of the computation; the profile leaves shorter ones out.
 //! * *Durations* and *intervals* are counted in bins, sixteen to a doubling. Each stands for its bin's mean, which is exact
 //!   within 7% and keeps the sum.
-//! * **Intervals* lie between the starts of iterations that had a detour; the last interval reaches around to the first such
+//! * *Intervals* lie between the starts of iterations that had a detour; the last interval reaches around to the first such
 //!   iteration. So there are as many intervals as detours, and their sum is the measurement's time.
 //!
 //! Several detours in one iteration count as one with their sum, so a profile is right for computations with about the length

@@ -121,7 +121,7 @@ macro_rules! arithmetic {
             }
         }
 
-        /// The rest that is left after all whole `part`s.
+        /// The remainder after all whole `part`s.
         impl std::ops::Rem for $name {
             type Output = Self;
 

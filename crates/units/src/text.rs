@@ -66,7 +66,7 @@ fn digits(text: &str) -> (&str, &str) {
     text.split_at(end)
 }
 
-/// `0.<digits>` times `size`; `None` if the product is no integer.
+/// `0.<digits>` times `size`; `None` if the product is not an integer.
 fn fraction_of(digits: &str, size: u64) -> Option<u64> {
     digits.bytes().rev().try_fold(0, |tail, digit| {
         // `tail` is below `size`, at most 10^12: no overflow.

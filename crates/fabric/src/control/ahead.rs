@@ -1,7 +1,7 @@
 //! Fetching ahead: the records that a cycle's next events need.
 //!
 //! An event names a record, and the record names others. So each event is seen twice before it happens. First the records that
-//! it names are asked for; then, when these have arrived, those that they name. Where the routing reads long lists, a header's
+//! it names are requested; then, when these have arrived, those that they name. Where the routing reads long lists, a header's
 //! arrival is seen a third time, for the entry of the list. See [`crate::prefetch`].
 
 use super::Control;
@@ -72,7 +72,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Has the processor fetch the records that the events behind the one at `place` need.
+    /// Prefetches the records that the events behind the one at `place` need.
     #[inline(never)]
     pub(super) fn look_ahead(&self, motion: &M, events: &[Event], place: usize) {
         if let Some(&event) = events.get(place + FIRST) {
@@ -88,7 +88,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Asks for the records that an event names.
+    /// Requests the records that an event names.
     #[inline]
     fn fetch(&self, motion: &M, event: Event) {
         match event {
@@ -116,7 +116,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Asks for the records that an event's records name.
+    /// Requests the records that an event's records name.
     #[inline]
     fn fetch_neighbours(&self, motion: &M, event: Event) {
         use motion::Event as Foreseen;
@@ -165,13 +165,13 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Whether a header's arrival begins the arrivals behind a channel. Asks for the records behind it otherwise.
+    /// Whether a header's arrival begins the arrivals behind a channel. Requests the records behind it otherwise.
     #[inline]
     fn brings_a_header(&self, motion: &M, channel: ChannelId) -> bool {
         motion.fetch_neighbours(&self.channels.records, motion::Event::Starts(channel))
     }
 
-    /// Asks for the entry that the routing will read, if the event is a header's arrival.
+    /// Requests the entry that the routing will read, if the event is a header's arrival.
     #[inline]
     fn fetch_entry(&self, motion: &M, event: Event) {
         if let Event::Starts(channel) = event
@@ -184,7 +184,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Asks for the groups among which a header chooses that has come over a channel to its first switch.
+    /// Requests the groups for a header's choice after it has come over a channel to its first switch.
     #[inline(never)]
     pub(super) fn look_at_choices(&mut self, channel: ChannelId) {
         let mut groups = std::mem::take(&mut self.arrivals.choices);
@@ -199,7 +199,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.arrivals.choices = groups;
     }
 
-    /// Asks for the records that hold the loads of these groups.
+    /// Requests the records that hold the loads of these groups.
     #[inline(never)]
     pub(super) fn look_at_loads(&mut self) {
         for &number in &self.arrivals.choices {
@@ -213,7 +213,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.arrivals.choices.clear();
     }
 
-    /// Asks for the records of groups that are about to arbitrate, in stages: for the group at `place` the records that it
+    /// Requests the records of groups that are about to arbitrate, in stages: for the group at `place` the records that it
     /// names, for groups before it the links on which it may grant a channel and the packet that waits, and the channels on
     /// both sides of the grant.
     #[inline(never)]
@@ -253,7 +253,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
     }
 
-    /// Asks for the records of adapters that are about to inject, in stages: for the adapter at `place` its queue and its link,
+    /// Requests the records of adapters that are about to inject, in stages: for the adapter at `place` its queue and its link,
     /// for an adapter before it the packet that waits first.
     #[inline(never)]
     pub(super) fn look_at_port(&self, place: usize) {

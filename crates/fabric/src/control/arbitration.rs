@@ -180,7 +180,7 @@ impl Crossbar {
         }
     }
 
-    /// The groups that arbitrate in this cycle. The list does not grow while it is worked off.
+    /// The groups that arbitrate in this cycle. The list does not grow during the loop.
     #[inline]
     pub fn flagged(&self) -> &[GroupId] {
         &self.flagged

@@ -3,16 +3,16 @@
 //! A control plane and its mover may have only one *region* in the network ([`crate::regions`]). This module has the messages
 //! between regions, and the packets of other regions that visit this one.
 //!
-//! **Visitors.* A packet's flight travels with its header. The region where the header comes in keeps the flight as a
-//! *visitor*, which holds the channels there, until the EOP comes in; where there are no circuits, until all these channels are
-//! free. At the destination it is kept also until the adapter has answered, and the EOP that the adapter awaits has come. The
-//! answer takes the flight, with the whole path, back to the source's region, where the packet has its record.
+//! *Visitors.* A packet's flight travels with its header. The region where the header comes in keeps the flight as a *visitor*,
+//! which holds the channels there, until the EOP comes in; where there are no circuits, until all these channels are free. At
+//! the destination it is kept also until the adapter has answered, and the EOP that the adapter awaits has come. The answer
+//! takes the flight, with the whole path, back to the source's region, where the packet has its record.
 //!
-//! **EOPs.* The source's region frees the channels on its part of the path. The first link that leaves the region passes the
-//! EOP on ([`Event::Enters`]), with a link delay to spare.
+//! *EOPs.* The source's region frees the channels on its part of the path. The first link that leaves the region passes the EOP
+//! on ([`Event::Enters`]), with a link delay to spare.
 //!
-//! **Tokens.* A border cable's two directions have two owners. Each is charged by its own event, which is known a cycle ahead
-//! as the release is.
+//! *Tokens.* A border cable's two directions have two owners. Each is charged by its own event, which is known a cycle ahead as
+//! the release is.
 
 use super::packet::Flight;
 mod broadcast;

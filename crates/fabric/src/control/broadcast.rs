@@ -13,8 +13,8 @@
 //! time. A switch sets up one broadcast at a time. The switch begins, in the arrival cycle or in the cycle after the last
 //! set-up, with the best waiting broadcast: by priority, then by age (the earlier injection, the lower source, the earlier
 //! packet from one source). From then on no other broadcast comes before this one. The broadcast *claims* a channel on each
-//! link as they fall free, and competes with other headers by the ordinary rule; a claimed channel is taken. In the last
-//! claim's cycle all its channels are opened.
+//! link as they fall free, and competes with other headers by the ordinary rule; a claimed channel is taken. In the cycle of
+//! the last claim all its channels are opened.
 //!
 //! *Order.* Broadcasts that a switch has sent on over a link are set up at the link's end in the same order. A broadcast that
 //! overtakes another on the link, since it is older, waits at the end.
@@ -38,11 +38,11 @@
 //! packets to one node down to the first broadcast: *P waits for Q* shall mean that broadcast `P` waits for broadcast `Q`
 //! directly, or through packets to one node.
 //!
-//! **Two broadcasts are in one order wherever they meet.* In one tree two broadcasts that meet share, in their descents, only
+//! *Two broadcasts are in one order wherever they meet.* In one tree two broadcasts that meet share, in their descents, only
 //! switches at or below `v`, the lower turn, and the other broadcast comes through `v`, too. One is set up at `v` first (or has
 //! begun to be; that is final), and by the order rule it is first at every common switch. If `Q` is first, write `Q < P`.
 //!
-//! **Consequences of a wait.* Let `P` wait at `c` for `Q`. Then either (a) both meet and `Q < P`; or (b) `Q` turns strictly
+//! *Consequences of a wait.* Let `P` wait at `c` for `Q`. Then either (a) both meet and `Q < P`; or (b) `Q` turns strictly
 //! below `c` at a switch where `P` never comes, and has been set up, or has begun to be, where it turns. Proof: a broadcast
 //! that precedes `P` at `c` meets `P` there: (a). Else the channels on a link down from `c` are held. If `Q` holds one, `Q` has
 //! passed `c`: (a). If a packet to one node does, a chain of such packets leads to a switch `g` below `c` where `Q` has passed
@@ -50,7 +50,7 @@
 //! `c`, it turns on the way to `g`, where it has passed or claims; `P`, still at `c`, has not been there. If `P` is to come
 //! there, (a) holds, else (b).
 //!
-//! **No cycle.* In a shortest cycle with pairs from (a) and (b), let `V` be a broadcast with the lowest turn, `v`, between `P`
+//! *No cycle.* In a shortest cycle with pairs from (a) and (b), let `V` be a broadcast with the lowest turn, `v`, between `P`
 //! before it and `N` behind it. `V` and `N` are not in case (b), since `N` would then turn lower. So `N < V`, and `N` comes
 //! through `v` first. If `V < P`, then `P` comes through `v` as well, after `V`, after `N`: `N < P`. If `P` and `V` are in case
 //! (b), `V` has begun to be set up at `v`, so that `N` has passed `v`, and all switches above it on its way. `P` is above `v`,
@@ -292,7 +292,7 @@ impl Broadcasts {
         })
     }
 
-    /// The broadcast that goes before all others that have been opened on a link to a switch.
+    /// The broadcast that precedes all others that have been opened on a link to a switch.
     pub fn first_of(&self, link: LinkId) -> Option<Key> {
         self.order.get(&link)?.front().copied()
     }

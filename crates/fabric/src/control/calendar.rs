@@ -185,7 +185,7 @@ mod tests {
         assert_eq!(calendar.next(), Some(9));
         calendar.let_go();
         assert_eq!(calendar.next(), None);
-        // Much later the same slots are used anew; events that lie ahead are still foreseen.
+        // Much later the same slots are used again; events that lie ahead are still foreseen.
         calendar.schedule(9 + SLOTS, 'c', 650);
         assert_eq!(calendar.next(), Some(700));
         calendar.begin(700);

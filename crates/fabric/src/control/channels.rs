@@ -18,7 +18,7 @@ pub(super) struct Channels<M: Motion> {
     all: u32,
     /// The link and channel records, shared with the mover.
     pub records: Records<M>,
-    /// The switch where each link ends, or 0 if the link ends in a node: some routings ask for it.
+    /// The switch where each link ends, or 0 if the link ends in a node: some routings need it.
     switches: Arc<TiVec<LinkId, SwitchId>>,
 }
 

@@ -9,7 +9,7 @@
 //! *A traffic class has for itself*: its channels with their buffers; at each adapter, the queue for an injection channel, and
 //! a window of `packets_in_flight`.
 //!
-//! ***Traffic classes share*: the link cycles. A link serves the flits of all classes by one rule
+//! *Traffic classes share*: the link cycles. A link serves the flits of all classes by one rule
 //! ([`Multiplexing`](crate::Multiplexing)), which looks at priorities and ages, or takes turns, and never looks at classes.
 //! Strict precedence for a class therefore means high priority for its packets. Acknowledgements are unaffected. A switch sets
 //! up broadcasts in all classes one after the other (`control::broadcast`).

@@ -35,7 +35,7 @@ impl Clock {
         self.events
     }
 
-    /// Counts an event that the mover has reported at once.
+    /// Counts an event that the mover has reported immediately.
     #[inline]
     pub fn count(&mut self) {
         self.events += 1;

@@ -76,7 +76,7 @@ pub struct Wait {
     pub switch: SwitchId,
     /// The channel that the packet waits for, among others or alone; `None` if the packet waits for its turn.
     pub channel: Option<Held>,
-    /// The packet that holds the channel or goes before it.
+    /// The packet that holds the channel or precedes it.
     pub holder: PacketName,
 }
 

@@ -14,18 +14,18 @@
 //!
 //! * *Header wrong* (`header_bits`, at the header's arrival at a switch): the switch sinks the worm. When the tail is in, the
 //!   switch answers `Ack::Corrupted` along the path so far (assumed).
-//! * **Body wrong* (the other bits, on all links along the path; on the last link all bits): the destination receives
+//! * *Body wrong* (the other bits, on all links along the path; on the last link all bits): the destination receives
 //!   `Notice::Damaged` in place of `Notice::Delivered`, and answers `Ack::Corrupted`.
 //! * *Acknowledgement wrong* (`token_bits`, on all links back): the source has no notice until the `timeout`, counted from the
 //!   injection, and then `Ack::TimedOut`. The destination may have accepted the packet.
-//! * **EOPs* are assumed to be protected by the link code (petrini2003 s2.2): simplified.
+//! * *EOPs* are assumed to be protected by the link code (petrini2003 s2.2): simplified.
 //!
 //! ## Dead cables
 //!
 //! A cable that dies in cycle `c` is dead before any event in `c`: flits and answers that would come in at an end in `c` or
 //! later are lost.
 //!
-//! **Grants.* A dead cable has no free channels. Channels that fall free meanwhile are kept for the repair. Adaptive ascent
+//! *Grants.* A dead cable has no free channels. Channels that fall free meanwhile are kept for the repair. Adaptive ascent
 //! therefore avoids the cable immediately. A header that has only dead links to go on by, now or since it waits, is *refused*:
 //! the switch sinks the worm, and answers `Ack::Unreachable` when the tail is in (assumed). An adapter with a dead cable
 //! refuses the packet itself: the packet never enters, and is answered in the next cycle.
@@ -34,7 +34,7 @@
 //!
 //! *Packets that are crossing* go on as garbage: the far end fills in the flits that do not come. So the motion stays as it is.
 //! At the end there is no notice. One cycle later the channels beyond the dead cable are free, by the EOP that reports an
-//! error, which the switch behind the break inserts (assumed; public headers know such an EOP). The source receives
+//! error, which the switch behind the break inserts (assumed; public headers have such an EOP). The source receives
 //! `Ack::TimedOut` at its timeout, or when the worm has ended if that is later; its EOP then frees the channels up to the
 //! break.
 //!
@@ -51,10 +51,10 @@
 //! ## Broadcasts
 //!
 //! A switch that sinks a part of a broadcast, or has no living link for a branch, answers for all destinations below, in the
-//! time that these would need from there. A branch leads into the void if its cable dies between its channel's claim and the
-//! opening. A broadcast is *all or nothing*: if any cable in it is dead at any time from its channel's opening there until the
-//! combined answer is back, or an answer comes wrong over a link, the source receives `Ack::TimedOut`, and the EOP is bad
-//! everywhere. All channels stay until then (simplified: also those beyond a dead cable).
+//! time that these would need from there. A branch leads into the void if its cable dies between the claim of its channel and
+//! the opening. A broadcast is *all or nothing*: if any cable in it is dead at any time from the opening of its channel there
+//! until the combined answer is back, or an answer comes wrong over a link, the source receives `Ack::TimedOut`, and the EOP is
+//! bad everywhere. All channels stay until then (simplified: also those beyond a dead cable).
 //!
 //! ## Known tables
 //!
@@ -87,7 +87,7 @@ struct Cable {
     kept: u32,
     /// From when to when the cable was dead; the last time may last.
     deaths: Vec<(Cycle, Cycle)>,
-    /// Whether the sources know that the cable is dead.
+    /// Whether the sources' tables list the cable as dead.
     known: bool,
     /// The probability that a bit arrives wrong.
     rate: f64,
@@ -133,7 +133,7 @@ pub(super) struct Faults {
     seen: TiVec<ChannelId, Seen>,
     /// Dead links: two for each dead cable.
     dead: u32,
-    /// Links that the sources know to be dead.
+    /// Links that the sources' tables list as dead.
     known: DeadLinks,
     /// Whether a cable has died or has been repaired since the sources learned.
     news: bool,

@@ -14,7 +14,7 @@ pub enum Priority {
     /// User traffic.
     #[default]
     Low,
-    /// Goes before all low-priority packets, where the machine has priorities.
+    /// Precedes all low-priority packets, where the machine has priorities.
     High,
 }
 
@@ -29,7 +29,7 @@ pub enum Ack {
     Discarded,
     /// A conditional transaction was executed and its test failed: a definite no.
     TestFailed,
-    /// A transaction cannot be executed: there is no use in trying again.
+    /// A transaction cannot be executed: a retry is useless.
     Error,
     /// A CRC is wrong: a switch has discarded the packet, or the destination has received it without storing it.
     Corrupted,
@@ -60,7 +60,7 @@ pub struct PacketSpec {
     pub token: u64,
 }
 
-/// News for the adapters, in the order in which they must hear them.
+/// Notices for the adapters, in the order of their delivery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Notice {
     /// The packet has taken an injection channel: its place in the adapter's queue is free.

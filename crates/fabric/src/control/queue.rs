@@ -124,7 +124,7 @@ impl Queues {
         self.ports[node].flagged = false;
     }
 
-    /// The adapters that inject in this cycle. The list does not grow while it is worked off.
+    /// The adapters that inject in this cycle. The list does not grow during the loop.
     #[inline]
     pub fn flagged(&self) -> &[Place] {
         &self.flagged

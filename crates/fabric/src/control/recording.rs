@@ -106,7 +106,7 @@ impl Recording {
     }
 
     fn note(&mut self, channel: ChannelId, note: impl FnOnce(&mut Hold)) {
-        // A channel that was taken before the recording was asked for is not known.
+        // A channel that was taken before the recording was requested is unknown.
         if let Some(hold) = self.held.get_mut(&channel) {
             note(hold);
         }

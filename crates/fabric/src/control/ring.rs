@@ -16,7 +16,7 @@ const SHORT: usize = 16;
 /// Future events. A cycle's events come out in their entry order; phase 0 must not depend on this order.
 pub(super) struct Ring<E> {
     slots: Box<[Vec<E>; SLOTS]>,
-    /// Long lists that were worked off.
+    /// Finished long lists.
     spare: Vec<Vec<E>>,
     /// One bit per slot that holds something.
     taken: [u64; WORDS],

@@ -36,14 +36,14 @@
 //! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: its link's prediction is lowered to the end of these cycles; if no flit is there, the link is looked at, or stops immediately where there is no other choice |
 //! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
 //! | `Room(v)`, late credits | when the channel behind `v` starts or stops, for `C` later; when `v` is sunk, for `C - 1` later | credits begin or cease to come: `v`'s link is looked at, or its prediction is lowered |
-//! | `Due(l)` | with each prediction | void if the prediction has changed. Else one of these holds: the worm has ended ([`Moved::Tail`](super::Moved::Tail)); the mover can go on and is predicted anew; the mover cannot go on and the link is looked at; or a debt is paid and the link is looked at |
+//! | `Due(l)` | with each prediction | void if the prediction has changed. Else one of these holds: the worm has ended ([`Moved::Tail`](super::Moved::Tail)); the mover can go on and is predicted again; the mover cannot go on and the link is looked at; or a debt is paid and the link is looked at |
 //! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next time a pause begins or ends | the link whose pause begins or ends is looked at |
 //!
 //! A link is also looked at in the cycle in which a channel on it is granted. To *look at* a link is to mark it in phase 0 and
 //! to evaluate it in [`Motion::step`]: find the candidate by the rule, and stop and start channels accordingly. A mover is
 //! predicted to stop after the least of three flit counts: the rest of the worm; the flits that are there, if no more arrive;
 //! and the room that is left, if no flit leaves. When the channel behind the mover stops, the prediction is lowered. A
-//! prediction is a lower bound: if its cycle comes too early, the mover is predicted anew. So a prediction that is entered may
+//! prediction is a lower bound: if its cycle comes too early, the mover is predicted again. So a prediction that is entered may
 //! be made earlier, and is, if it lies beyond the event horizon: a deep buffer feeds its link for longer.
 //!
 //! The branches of a broadcast's worm at `v`'s end form a chain: the first is `v`'s neighbour, each links to its next
@@ -55,7 +55,7 @@
 //!
 //! Two kinds of predictions, which would be the majority, are not entered:
 //!
-//! * **Ends without waiters.* Where a link serves only one channel and has no waiters (the control plane or a partner), the end
+//! * *Ends without waiters.* Where a link serves only one channel and has no waiters (the control plane or a partner), the end
 //!   of the worm has no consequence until the link is looked at, the channel is closed or a token is charged; the end is then
 //!   found by arithmetic (`WormMover::look_for_the_end`). The grant of a second channel meanwhile enters the prediction.
 //! * *Room ahead of a header.* For `D` cycles, till the header is at the next switch, a buffer deeper than `D` flits cannot
@@ -324,7 +324,7 @@ impl WormMover {
         if both.all(|can| can) {
             witness.foresee(turn, Event::Turn(number));
         } else {
-            // The windows are found anew when both can move again.
+            // The windows are found again when both can move again.
             self.adapters[number].turn = now;
         }
         for side in 0..2 {

@@ -28,7 +28,7 @@ proptest! {
         let counts = [Count::Packets, Count::Waited, Count::Delay, Count::Flits, Count::Tokens];
         let mut sums = [[0_u64; COUNTS]; 2];
         for (link, count, more, shift) in added {
-            // Small ones, and such as run over at once.
+            // Small ones, and ones that run over immediately.
             let more = more >> shift;
             let sums = &mut sums[link as usize];
             let link = LinkId::new(link);

@@ -291,8 +291,8 @@ impl<R: Compiled + ?Sized, M: Motion> Drop for Guard<'_, R, M> {
 }
 
 impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
-    /// So many regions, and threads for them, the present one among these. Each thread makes its
-    /// regions, so that their memory is near it.
+    /// The regions, and threads for them, including the present one. Each thread makes its regions, so that their memory is
+    /// near it.
     pub fn new(
         count: usize,
         threads: usize,

@@ -23,7 +23,7 @@
 //! three for others. Within a class packets go from local to global links; each crossing leads to the next class, and in the
 //! last one packets only go to their switch.
 //!
-//! **Faults.* A packet with a dead way takes the next living plan among those that its routing has anyway.
+//! *Faults.* A packet with a dead way takes the next living plan among those that its routing has anyway.
 
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::destination::Destination;

@@ -43,7 +43,7 @@ pub struct ChannelClass {
     pub class: u32,
 }
 
-/// Dead links that the sources know, in a form in which [`Routing::may_cross_any`] is fast.
+/// The dead links in the sources' tables, in a form in which [`Routing::may_cross_any`] is fast.
 #[derive(Clone, Debug, Default)]
 pub struct DeadLinks {
     /// The links, in number order. A cable has two.

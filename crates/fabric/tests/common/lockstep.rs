@@ -21,7 +21,7 @@ use std::fmt::{self, Debug, Display, Formatter};
 pub struct Manner {
     /// Cycles between checkpoints.
     pub stride: Cycle,
-    /// Whether the worm mover works off each cycle in the opposite order.
+    /// Whether the worm mover handles each cycle in the opposite order.
     pub reversed: bool,
     /// The comparison ends this many cycles after the last offer, the turnarounds of all packets not counted, if the network
     /// has not come to rest.

@@ -131,7 +131,7 @@ pub fn mistakes_of(home: &str, folder: &str) -> Vec<Mistake> {
     mistakes.collect()
 }
 
-/// Demands that there are so many mistakes, and that each fits the sources.
+/// Demands that there are this many mistakes, and that each fits the sources.
 pub fn assert_fit(mistakes: &[Mistake], least: usize) {
     assert!(mistakes.len() >= least, "only {} mistakes", mistakes.len());
     let misfits = mistakes.iter();

@@ -7,9 +7,9 @@ use super::Summary;
 
 /// The distribution of times, such as the latencies of messages.
 ///
-/// Count, mean, least and greatest are exact. Quantiles are quantiles of buckets whose width is at
-/// most 1/1000 of the value: 2,047 ps and less are exact, 1 us is known to 0.512 ns. The memory is
-/// 8 KB for every doubling of the greatest value beyond 2 ns: 250 KB for up to a second.
+/// Count, mean, least and greatest are exact. Quantiles are quantiles over buckets with a width of at most 1/1000 of the value:
+/// 2,047 ps and less are exact, 1 us is known to 0.512 ns. The memory is 8 KB for every doubling of the greatest value beyond 2
+/// ns: 250 KB for up to a second.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Histogram {
     counts: hdrhistogram::Histogram<u64>,
@@ -20,7 +20,7 @@ pub struct Histogram {
 const DIGITS: u8 = 3;
 
 impl Histogram {
-    /// A histogram of nothing.
+    /// An empty histogram.
     #[must_use]
     pub fn new() -> Self {
         Self {
@@ -58,7 +58,7 @@ impl Histogram {
         self.summary.count()
     }
 
-    /// Whether there is no observation.
+    /// Whether the histogram is empty.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.count() == 0

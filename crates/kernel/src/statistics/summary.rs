@@ -7,7 +7,7 @@ pub struct Summary {
     total: u128,
     /// `u64::MAX` as long as there is no observation.
     least: u64,
-    /// Zero as long as there is no observation.
+    /// Zero if empty.
     greatest: u64,
 }
 

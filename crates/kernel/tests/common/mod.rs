@@ -32,7 +32,7 @@ impl Future for Yield {
         }
         self.0 = true;
         context.waker().wake_by_ref();
-        // Once more: a task is queued once, however often it is woken.
+        // Once more: a task is queued once, after any number of wakes.
         context.waker().wake_by_ref();
         Poll::Pending
     }

@@ -26,7 +26,7 @@ use std::collections::{BTreeSet, VecDeque};
 use std::error::Error;
 use std::fmt::{self, Display, Formatter};
 
-/// Why no packet can go from one place to another: the cables that the tables know to be dead leave no way.
+/// Why no packet can go from one place to another: the cables that the tables list as dead leave no way.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NoWay {
     /// The dead cables on the ways between the two places, each by one link, in the order of their numbers.
@@ -52,7 +52,7 @@ impl Faults {
 }
 
 impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
-    /// From here on the sources know which cables are dead now.
+    /// From here on the sources' tables list the cables that are dead now.
     pub fn learn(&mut self) {
         let faults = self.failing();
         // Many cables may die at one time, and each has the sources learn.
@@ -67,7 +67,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let links: Vec<LinkId> = known.collect();
         let lowest = self.routing.lowest(&links);
         self.failing().known = DeadLinks { links, lowest };
-        // A packet that was refused may have a way now, but it asks for it by itself.
+        // A refused packet may have a way now, but it looks for the way by itself.
     }
 
     /// Whether the tables have a way.

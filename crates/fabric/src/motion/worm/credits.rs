@@ -12,7 +12,7 @@
 //! `Room` for this cycle. And a downstream channel's stop is known `C` cycles before its line `Q` stops, so that the prediction
 //! is lowered in time, or the link is looked at in the cycle itself if no room is left.
 //!
-//! **A line's worm.* A channel that is granted again begins with all credits, and its line at zero: the previous worm's turns
+//! *A line's worm.* A channel that is granted again begins with all credits, and its line at zero: the previous worm's turns
 //! are forgotten, though their events may come. A worm that fits into the buffer never waits for credits, and has no such line.
 //! Therefore cut-through has no overhead here.
 
@@ -48,7 +48,7 @@ impl Credits {
         }
     }
 
-    /// The line turns if it does so in this cycle, for the first time that anyone asks. Returns whether it does.
+    /// Turns the line if it turns in this cycle, in the first call. Returns whether it does.
     fn turn(&mut self, now: Cycle) -> bool {
         let turns = self.turns.front() == Some(&now);
         while self.turns.front() == Some(&now) {

@@ -34,7 +34,7 @@ impl Line {
         self.slope != 0
     }
 
-    /// The count after `cycles` more cycles, however many.
+    /// The count after `cycles` more cycles, for any number.
     pub fn after(self, now: Cycle, cycles: Cycle) -> u64 {
         let grown = if self.grows() { cycles } else { 0 };
         u64::from(self.at(now)) + grown

@@ -6,11 +6,11 @@
 //! [`Event::Arrives`], in which a line that starts would grow, too.
 //!
 //! *Exact.* Links that read a line which stands predict no more than they see: their predictions are lower bounds, as all
-//! predictions are, and when one comes too early the mover is predicted anew. A step in `R` has the link behind looked at if
+//! predictions are, and when one comes too early the mover is predicted again. A step in `R` has the link behind looked at if
 //! this link was dry, and a step in `S` the link before if the buffer between the two was full, as the start of a line has. The
 //! link itself is looked at when one channel may have become able, and, while any has flits to send, when it is ready again.
 //!
-//! **Tokens* on a dry link are paid one a slot; by arithmetic, when the link is looked at next.
+//! *Tokens* on a dry link are paid one a slot; by arithmetic, when the link is looked at next.
 //!
 //! This costs two events per flit on a slow link, and the same per flit that a fast link has from a slow one or sends to a full
 //! buffer before one: a multiple of the cost at full pace, which is some events per packet. Full-pace links with worms that

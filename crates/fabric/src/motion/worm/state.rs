@@ -78,7 +78,7 @@ pub(crate) struct Channel {
     /// comparison shows this: a channel that is compared with the line has then sent all flits, too.
     pub(super) sent: Line,
     /// `R`: flits arrived at the far end by a cycle, that cycle's included. Not kept where the link ends in a node; and not
-    /// stopped after a tail, since no one asks for later counts.
+    /// stopped after a tail, since later counts are never read.
     pub(super) arrived: Line,
     /// The worm's length, 0 if the channel is free; with [`COMPLEX`].
     length: u32,

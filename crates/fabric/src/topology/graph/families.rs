@@ -13,9 +13,9 @@
 //! x, y) and (1, m, c) if y = m x + c. *`PolarFly`.* Switches are the points in the projective plane over q; two are joined if
 //! the product of their coordinates is 0. Prime powers are left out.
 //!
-//! **Jellyfish.* Cable ends are paired at random; pairs that join a switch to itself, or two switches a second time, are
-//! crossed with other cables at random. Draws that are in several parts are drawn again. The draws come from `SplitMix64`, by a
-//! seed, and belong to the model. *Megafly.* A group's links to other groups are shared out evenly, as in a dragonfly.
+//! *Jellyfish.* Cable ends are paired at random; pairs that join a switch to itself, or two switches a second time, are crossed
+//! with other cables at random. Draws that are in several parts are drawn again. The draws come from `SplitMix64`, by a seed,
+//! and belong to the model. *Megafly.* A group's links to other groups are shared out evenly, as in a dragonfly.
 
 use super::super::error::TopologyError;
 use super::{MAX_SWITCHES, Plan, distances, joined};
@@ -68,7 +68,7 @@ pub enum Family {
 const MOST_DRAWS: u64 = 1000;
 
 impl Family {
-    /// The graph with so many nodes at each switch, in a Megafly at each leaf.
+    /// The graph with `terminals` nodes at each switch, in a Megafly at each leaf.
     ///
     /// # Errors
     /// If there is no such member, with the number's key.

@@ -19,7 +19,7 @@
 //!
 //! A plan also has the random leaf and the link count to it, if the packet goes there.
 //!
-//! **Faults.* A packet with a dead way takes the next plan with a living way, if there is one, with fixed ways, too. Plans
+//! *Faults.* A packet with a dead way takes the next plan with a living way, if there is one, with fixed ways, too. Plans
 //! differ by the links on the same shortest ways, and by random leaves, if there are any; levels and tables stay those for the
 //! whole graph.
 //!
@@ -246,8 +246,8 @@ impl Forwarding {
             Choices::Onward(choices) => (choices, header.plan),
             Choices::Home(port) => return (header.plan, load(port.into())),
         };
-        // So many plans in a row begin with all the links, in their order; behind the last plan they go on with those that begin
-        // alike.
+        // This many consecutive plans begin with all the links, in their order; behind the last plan they go on with those that
+        // begin alike.
         let count = choices.len();
         let first = self.first(header, plan, count);
         let (before, from) = choices.split_at(first);

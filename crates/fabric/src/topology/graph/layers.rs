@@ -30,7 +30,7 @@ const MOST_STEPS: usize = 1 << 22;
 pub enum Layers {
     /// One class for all.
     One,
-    /// So many classes: one for each link between switches.
+    /// This many classes: one for each link between switches.
     Links(u32),
     /// The class count, and the classes: by source leaf, and then by destination leaf.
     Pairs(u32, Vec<u8>),

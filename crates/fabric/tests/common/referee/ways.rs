@@ -468,7 +468,7 @@ fn legal(wiring: &dyn Wiring, from: SwitchId, to: SwitchId, climbs: bool) -> Opt
 /// A class's channels, among those that a packet may take at all: as many as in any other class, or one more if the class is
 /// low.
 pub fn class_of(lanes: &Range<u32>, class: u32, classes: u32) -> Range<u32> {
-    // Dealt out in turn, each class gets so many.
+    // Dealt out in turn, each class gets this many.
     let dealt = |class: u32| lanes.clone().skip(class as usize).step_by(classes as usize);
     let size = |class: u32| dealt(class).count() as u32;
     let first = lanes.start + (0..class).map(size).sum::<u32>();
