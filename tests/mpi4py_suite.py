@@ -1,9 +1,9 @@
 """mpi4py's own test suite, under any launcher: fetched once, run module by module, reported test by test.
 
-The suite is in mpi4py's source distribution, not in its wheels. ``fetch`` gets the distribution of the version that
-requirements.lock names, by pip and with the hashes there, and keeps it. ``run`` starts one module, or several, in one
-run of a launcher, and reads what each rank has written (``mpi/suite_rank.py``). So a crash, or a run that does not end,
-is reported with the test that caused it.
+The suite is in mpi4py's source distribution, not in its wheels. ``fetch`` gets the distribution with the version in
+requirements.lock, by pip and with the hashes there, and keeps it. ``run`` starts one or more modules in one launcher
+run, and reads each rank's records (``mpi/suite_rank.py``). So a crash, or an endless run, is reported with the test
+that caused it.
 
 As a program, with the launcher after ``--``, this file prints a line for every test that did not pass on some rank:
 
@@ -51,10 +51,9 @@ QUICK = (
     "test_win",
 )
 
-# What `make test` runs on the simulated cluster: these, and one that sleeps, but for what takes most processor time.
-# The random programs of tests/mpi_fuzz have accesses to windows, partitioned messages and all collective calls in all
-# their forms, too; test_pack sends nothing. test_util_sync, which takes as long, runs only in
-# `make test-all`.
+# `make test` runs these on the simulated cluster, and one that sleeps, except the longest ones in processor time. The
+# random programs in tests/mpi_fuzz also have window accesses, partitioned messages and all collective calls in all
+# forms; test_pack does not send. test_util_sync, which takes as long, runs only in `make test-all`.
 EXPENSIVE = "test_(rma|rma_nb|p2p_buf_part|pack|cco_nb_buf|cco_vec)"
 QUICK_SIMULATED = ("test_util_pool", *QUICK)
 
@@ -64,19 +63,19 @@ AGAIN = "*Dup.*"
 # Processes cannot be started from within a simulated run.
 SIMULATED = "test_(?!spawn|dynproc).*"
 
-# Tests that fail in MPICH 5.0.2, whatever its network; docs/mpi4py.md has the reasons.
+# Tests that fail in MPICH 5.0.2 on any network; docs/mpi4py.md has the reasons.
 FAILURES = {"test_mpiabi.TestMPIABI.testGetFortranInfo"}
 
-# They are races of threads in real time, which a busy host decides otherwise. In the first, a thread waits for 2 ms
-# while another one sleeps for 200 ms. In the second, a thread ends a pool before another one has slept a hundred times,
-# and a sleep of a thread that calls MPI takes simulated time.
+# They are thread races in real time, which a busy host decides otherwise. In the first, a thread waits for 2 ms while
+# another one sleeps for 200 ms. In the second, a thread ends a pool before another one has slept a hundred times, and a
+# sleep in a thread that calls MPI takes simulated time.
 TIMED = {
     "test_util_pool.TestThreadPool.test_apply_async_timeout",
     "test_util_pool.TestThreadPool.test_terminate",
 }
 
-# The same with two ranks, each on a node of its own: now and then natively, always on the simulated cluster. Where it
-# fails on one rank, the other one waits for ever.
+# The same with two ranks, each on its own node: sometimes natively, always on the simulated cluster. Where it fails on
+# one rank, the other one waits for ever.
 FAILURES_OF_TWO = {
     "test_comm_topo.TestTopoWorld.testDistgraphcomm",
     "test_comm_topo.TestTopoWorldDup.testDistgraphcomm",
@@ -88,7 +87,7 @@ class Missing(Exception):
 
 
 def locked() -> tuple[str, str]:
-    """The version of mpi4py in requirements.lock, and the requirement with its hashes."""
+    """mpi4py's version in requirements.lock, and the requirement with its hashes."""
     found = re.search(r"^mpi4py==(\S+)(?: *\\\n +--hash=\S+)+", (ROOT / "requirements.lock").read_text(), re.MULTILINE)
     if not found:
         raise Missing("requirements.lock has no mpi4py; make lock")
@@ -96,7 +95,7 @@ def locked() -> tuple[str, str]:
 
 
 def fetch(cache: Path = ROOT / "out" / "cache") -> Path:
-    """The folder of the suite's tests, under the cache; the first time, it is fetched."""
+    """The suite's test folder, under the cache; fetched the first time."""
     version, requirement = locked()
     folder = cache / f"mpi4py-{version}"
     if not folder.is_dir():
@@ -118,16 +117,16 @@ def fetch(cache: Path = ROOT / "out" / "cache") -> Path:
 
 @dataclass
 class Outcome:
-    """How a run of the suite went."""
+    """The outcome of a suite run."""
 
     code: int | None  # none: it was ended after the time allowed
     seconds: float
     out: str
-    # Of each test, how it ended on each rank, and why.
+    # For each test, its end on each rank, and the reason.
     tests: dict[str, dict[int, tuple[str, str]]] = field(default_factory=dict)
 
     def worst(self) -> dict[str, tuple[str, str]]:
-        """Of each test, the worst end on any rank, and why."""
+        """For each test, the worst end on any rank, and the reason."""
         return {name: max(ranks.values(), key=lambda one: ENDED.index(one[0])) for name, ranks in self.tests.items()}
 
     def counts(self) -> Counter[str]:
@@ -140,7 +139,7 @@ class Outcome:
 def run(
     launcher: list[str], tests: Path, words: list[str], limit: float, environment: dict[str, str] | None = None
 ) -> Outcome:
-    """Runs what the words choose (``-i REGEX`` of modules, ``-x PATTERN`` of tests to leave out) under a launcher."""
+    """Runs the selection (``-i REGEX`` for modules, ``-x PATTERN`` for tests to omit) under a launcher."""
     with tempfile.TemporaryDirectory() as name:
         logs, code = Path(name), None
         begin = time.monotonic()
@@ -164,7 +163,7 @@ def run(
 
 
 def read(log: Path, outcome: Outcome) -> None:
-    """Takes what one rank has written into the outcome."""
+    """Adds one rank's records to the outcome."""
     rank = int(log.stem)
     for line in log.read_text(encoding="utf-8").splitlines():
         entry = json.loads(line)
@@ -179,7 +178,7 @@ def modules(tests: Path) -> list[str]:
 
 
 def chosen(tests: Path, pattern: str) -> list[str]:
-    """The modules whose whole name matches a pattern."""
+    """The modules with a full name that matches a pattern."""
     return [name for name in modules(tests) if re.fullmatch(pattern, name)]
 
 

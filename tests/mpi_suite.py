@@ -1,27 +1,27 @@
 """MPICH's own test suite, under any launcher: run program by program, reported test by test, compared run with run.
 
-The suite is the folder ``test/mpi`` of MPICH's sources. Its programs are listed in files ``testlist``: name, number of
-processes, arguments, environment, and how the output is judged. The suite is built once, outside this project, with the
-compiler of the MPI in use; ``docs/conformance.md`` has the commands. This program judges as the suite's own
-``runtests`` does, and as strictly: a test is fine if ``No Errors`` stands in its output once, nothing else does, and
-the exit code is 0. Tests that are expected to fail, or that need more memory than is allowed, are left out.
+The suite is the folder ``test/mpi`` in MPICH's sources. Files ``testlist`` list its programs: name, process count,
+arguments, environment, and the rule for judging the output. The suite is built once, outside this project, with the
+compiler of the MPI in use; ``docs/conformance.md`` has the commands. This program judges as strictly as the suite's own
+``runtests``: a test passes if its output is ``No Errors`` once, and only that, and the exit code is 0. Tests that are
+expected to fail, or that need more memory than is allowed, are left out.
 
-The launcher stands after ``--``. This program puts ``-n`` and the number of processes behind its words:
+The launcher stands after ``--``. This program appends ``-n`` and the process count to its words:
 
     python tests/mpi_suite.py run mpich/test/mpi native.jsonl --limit 180 -- .venv/bin/mpiexec
     python tests/mpi_suite.py run mpich/test/mpi simulated.jsonl --limit 600 -- elanite mpirun --quiet --collectives mpi
     python tests/mpi_suite.py compare native.jsonl simulated.jsonl
 
-Each test leaves one line of JSON in the results. A test that has a line there is not run again, so that a run can be
-stopped and taken up. ``--again failure,unfinished`` repeats tests with these results; the last line of a test counts.
-``--select`` and ``--leave`` are regular expressions, searched in lines such as these, which ``list`` prints:
+Each test leaves one JSON line in the results. A test with a line there is not run again, so that a run can be stopped
+and resumed. ``--again failure,unfinished`` repeats tests with these results; a test's last line counts. ``--select``
+and ``--leave`` are regular expressions, searched in lines such as these, which ``list`` prints:
 
     coll/allred 4 -count=10
     coll/bcasttest 8 MPIR_CVAR_BCAST_INTRA_ALGORITHM=binomial
 
-Options that only wide runs need are given with the width: ``--wide 64 '--ranks-per-node 4'``. Words that a test needs
-for mpiexec, ``-disable-auto-cleanup``, go to the launcher with two dashes. Lines that the launcher itself prints about
-an expected failure are no output of the test: ``--own '^(error:|  )'`` names such lines.
+Options that only wide runs need are given with the width: ``--wide 64 '--ranks-per-node 4'``. A test's words for
+mpiexec, ``-disable-auto-cleanup``, go to the launcher with two dashes. Lines that the launcher itself prints about an
+expected failure are not test output: ``--own '^(error:|  )'`` names such lines.
 """
 
 # ruff: noqa: T201
@@ -59,7 +59,7 @@ KEPT = 12  # lines of output that are kept
 
 @dataclass
 class Test:
-    """One line of a list of tests."""
+    """One line in a test list."""
 
     folder: str
     program: str
@@ -73,12 +73,12 @@ class Test:
 
     @property
     def name(self) -> str:
-        """What it is chosen by, and its results are kept under."""
+        """The key for selection and results."""
         return " ".join([f"{self.folder}/{self.program}", str(self.processes), *self.variables, *self.words])
 
 
 def listed(suite: Path, lists: tuple[str, ...] = LISTS, folder: str = "") -> Iterator[Test]:
-    """The tests of a folder of the suite, and of those that its lists name; not those that are expected to fail."""
+    """The tests in a suite folder, and in the folders that its lists name; not those that are expected to fail."""
     here = suite / folder
     for path in (here / name for name in lists):
         if not path.is_file():
@@ -145,7 +145,7 @@ def stop(process: subprocess.Popen[bytes]) -> None:
 
 
 def run(suite: Path, test: Test, launcher: list[str], limit: float, own: re.Pattern[str] | None) -> dict[str, object]:
-    """Runs one test, and tells how it went."""
+    """Runs one test, and returns its outcome."""
     told: dict[str, object] = {"test": test.name, "folder": test.folder, "program": test.program}
     told |= {"processes": test.processes, "words": test.words, "variables": test.variables}
     home = suite / test.folder
@@ -182,7 +182,7 @@ def run(suite: Path, test: Test, launcher: list[str], limit: float, own: re.Patt
 
 
 def results(path: Path) -> dict[str, dict[str, object]]:
-    """The last result of each test in a file."""
+    """Each test's last result in a file."""
     if not path.is_file():
         return {}
     told = (json.loads(line) for line in path.read_text().splitlines() if line.strip())
@@ -190,7 +190,7 @@ def results(path: Path) -> dict[str, dict[str, object]]:
 
 
 def compare(native: dict[str, dict[str, object]], simulated: dict[str, dict[str, object]]) -> list[str]:
-    """A table of counts a folder, and every test that is fine in the one and not in the other, with its last lines."""
+    """A table of counts per folder, and every test that passes only in the first one, with its last lines."""
     both = [(native[name], simulated[name]) for name in native if name in simulated]
     lines = ["| folder | tests | ok natively | ok simulated | ok natively only |", "|---|---|---|---|---|"]
     counts: dict[str, Counter[str]] = {}

@@ -1,4 +1,4 @@
-"""Atomic operations of MPI: by the adapter where the machine has an engine for them, and else by messages."""
+"""MPI atomic operations: by the adapter where the machine has an engine for them, otherwise by messages."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def times(run: Ended) -> dict[str, float]:
 
 @pytest.mark.parametrize("machine", ["infiniband-ndr", "slingshot-dragonfly", "opteron-qsnet2"])
 def test_atomics_do_not_wait_for_a_rank_that_computes(elanite: Run, mpi_programs: Path, machine: str) -> None:
-    """Operations that the adapter lacks take a fetch and a swap; words of two bytes are left to messages."""
+    """Operations that the adapter lacks take a fetch and a swap; two-byte words are left to messages."""
     taken = times(elanite("mpirun", "-n", "4", "--machine", machine, "-q", str(mpi_programs / "atomics")))
     assert taken.pop("add short") > COMPUTES
     assert max(taken.values()) < 20

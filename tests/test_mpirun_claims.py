@@ -1,6 +1,6 @@
-"""Real MPI programs against the simulator's own programs of the same name, and against published figures.
+"""Real MPI programs against the simulator's own programs with the same names, and against published figures.
 
-Both measure the same quantities on the same machine. The real programs are those of ``benchmarks/mpi``, unchanged.
+Both measure the same quantities on the same machine. The real programs are those in ``benchmarks/mpi``, unchanged.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ LONG = {"4 KB": 4096, "16 KB": 16384, "64 KB": 65536, "256 KB": 262144, "1 MB": 
 BYTES = SHORT | LONG
 
 QUIET = ("noise.tick.duration=0 us", "noise.kernel.duration=0 us", "noise.daemon.duration=0 us")
-"""A machine whose operating systems leave processes alone."""
+"""A machine without operating system noise."""
 
 
 @pytest.fixture(scope="module")
@@ -50,7 +50,7 @@ def mpirun(ranks: int, machine: str, overrides: Sequence[str], *words: str | Pat
 
 
 def pair(folder: Path, machine: str, overrides: Sequence[str], *words: str | Path) -> Ended:
-    """Two ranks on the nodes of the published ping."""
+    """Two ranks on the published ping's nodes."""
     (folder / machine).write_text("".join(f"{node}\n" for node in NODES[machine]), encoding="utf-8")
     return mpirun(2, machine, overrides, "--placement", folder / machine, *words)
 
@@ -60,7 +60,7 @@ def rows(ended: Ended) -> list[dict[str, str]]:
 
 
 def ping(folder: Path, machine: str, sizes: Sequence[int], repeats: int) -> pl.DataFrame:
-    """The table of the ping, as a program of MPI writes it."""
+    """The ping's table, as an MPI program writes it."""
     words = ("--size", ",".join(f"{size}B" for size in sizes), "--repeats", str(repeats))
     return pl.read_csv(io.StringIO(pair(folder, machine, (), folder / "ping", *words).out))
 
@@ -68,7 +68,7 @@ def ping(folder: Path, machine: str, sizes: Sequence[int], repeats: int) -> pl.D
 def own_ping(
     out: Path, machine: str, direction: str, sizes: Sequence[str], repeats: int, overrides: Sequence[str] = ()
 ) -> dict[int, float]:
-    """The mean latencies, by size, of the simulator's own program: the series ``mpi`` of the experiments ``ping``."""
+    """The mean latencies, by size, from the simulator's own program: the series ``mpi`` in the experiments ``ping``."""
     about = out / f"{machine}-{direction}-{repeats}-{len(sizes)}.toml"
     source, destination = NODES[machine]
     messages = ", ".join(f'"{size}"' for size in sizes)
@@ -98,7 +98,7 @@ library = "mpi"
 
 @pytest.mark.parametrize("machine", NODES)
 def test_ping_in_one_direction(benchmarks: Path, out: Path, machine: str) -> None:
-    """To the nanosecond that the program writes; the median, which no interrupt of a noisy host moves."""
+    """To the nanosecond that the program writes; the median, which interrupts on a noisy host do not move."""
     real = ping(benchmarks, machine, list(BYTES.values()), 20).filter(pl.col("directions") == "one")
     own = own_ping(out, machine, "one", list(BYTES), 4)
     assert len(own) == len(BYTES)
@@ -122,7 +122,7 @@ LONE_CALL = pytest.mark.xfail(
     ],
 )
 def test_ping_in_both_directions(benchmarks: Path, out: Path, sizes: dict[str, int], repeats: int) -> None:
-    """Short messages of the ES40 meet now at one place and now at another, so that only means of many agree."""
+    """Short messages on the ES40 meet now at one place and now at another, so that only means over many agree."""
     real = ping(benchmarks, "es40-qsnet", list(sizes.values()), repeats).filter(pl.col("directions") == "both")
     own = own_ping(out, "es40-qsnet", "both", list(sizes), repeats)
     for size, mean in real.select("bytes", "latency_us").iter_rows():
@@ -130,9 +130,9 @@ def test_ping_in_both_directions(benchmarks: Path, out: Path, sizes: dict[str, i
 
 
 def test_ping_in_both_directions_between_quiet_hosts(mpi_programs: Path, out: Path, tmp_path: Path) -> None:
-    """Between hosts that nothing interrupts, from the same instant on: alike, or a call of the host apart.
+    """Between hosts without interrupts, from the same instant on: alike, or one host call apart.
 
-    That call is the one of the reason above. With noise, both programs change their rhythms, each at another time.
+    That call is explained in the reason above. With noise, both programs change their rhythms, each at another time.
     """
     machine = "opteron-qsnet2"
     call = 0.1  # host.call, us
@@ -147,7 +147,7 @@ def test_ping_in_both_directions_between_quiet_hosts(mpi_programs: Path, out: Pa
 
 
 def judged(identity: str, found: pl.DataFrame) -> Verdict:
-    """The verdict on a claim, measured as on the simulator's own points; one batch of one seed."""
+    """The verdict on a claim, measured as on the simulator's own points; one batch with one seed."""
     (claim,) = (claim for claim in claims() if claim.id == identity)
     chosen = found.with_columns(pl.lit(1).alias("seed"), pl.lit(0, pl.UInt32).alias("batch"))
     if "series" in chosen.columns:
@@ -159,7 +159,7 @@ def judged(identity: str, found: pl.DataFrame) -> Verdict:
 
 
 def pings(folder: Path, machine: str, sizes: dict[str, int], repeats: int) -> pl.DataFrame:
-    """A ping as rows of the store."""
+    """A ping as store rows."""
     names = {size: name for name, size in sizes.items()}
     table = ping(folder, machine, list(sizes.values()), repeats)
     wide = table.with_columns(
@@ -192,11 +192,11 @@ COMPUTE = (0, 5, 10, 20, 40, 60, 80, 100, 150, 200, 250, 300, 400, 500, 600, 700
 
 @pytest.fixture(scope="module")
 def overlap(benchmarks: Path) -> pl.DataFrame:
-    """Post-compute-wait as rows of the store, and the round trips with which it is compared.
+    """Post-compute-wait as store rows, and the round trips for comparison.
 
-    The program cannot look whether transfers are over without a call of MPI. They are if the wait takes no longer than
-    the host has to do itself: a call, and for a message that came before its receive the copy to its place; and a
-    microsecond, for interrupts that may strike it.
+    The program cannot check whether transfers are complete without an MPI call. They are complete if the wait takes no
+    longer than the host's own work: a call, and for a message that came before its receive the copy to its place; and a
+    microsecond for possible interrupts.
     """
     call, copy, big = 0.1, 1200, 16384  # host.call, us; host.copy, MB/s; tport.big, bytes
     names = {size: name for name, size in OVERLAP.items()}
@@ -246,14 +246,14 @@ def test_published_permutation(benchmarks: Path, pattern: str) -> None:
 
 
 def test_main_memory_is_what_limits_permutations(benchmarks: Path) -> None:
-    """With the bus as it is, neighbors get no more than the 80 MB/s each way of the ping (petrini2003 s5.2)."""
+    """With the unchanged bus, neighbors get no more than the ping's 80 MB/s each way (petrini2003 s5.2)."""
     words = (benchmarks / "permutation", "--pattern", "neighbor", "--lengths", "fixed", "--size", "64KB")
     (row,) = rows(mpirun(4, "es40-qsnet", (), *words, "--warm-up", "2ms", "--window", "20ms"))
     assert float(row["bandwidth_MBps"]) == pytest.approx(80, rel=0.05)
 
 
 def everything(mpi_programs: Path, ranks: int) -> tuple[str, str]:
-    """What the program wrote, and the line of its digest."""
+    """The program's output, and its digest line."""
     words = command("mpirun", "-n", str(ranks), "--collectives", "mpi", str(mpi_programs / "everything"))
     ended = execute(words, 600, cwd=mpi_programs)
     assert ended.code == 0, ended
@@ -263,7 +263,7 @@ def everything(mpi_programs: Path, ranks: int) -> tuple[str, str]:
 
 @pytest.mark.parametrize(("ranks", "times"), [(16, 2), pytest.param(64, 5, marks=pytest.mark.slow)])
 def test_everything_is_repeatable(mpi_programs: Path, ranks: int, times: int) -> None:
-    """All of MPI that real programs use: the same output, times included, and the same records."""
+    """All MPI features that real programs use: the same output, times included, and the same records."""
     first, *others = (everything(mpi_programs, ranks) for _ in range(times))
     assert others == [first] * (times - 1)
     assert first[0].splitlines()[-1] == "all is well"
@@ -271,7 +271,7 @@ def test_everything_is_repeatable(mpi_programs: Path, ranks: int, times: int) ->
 
 @pytest.mark.parametrize("ranks", [4, pytest.param(64, marks=pytest.mark.slow)])
 def test_everything_is_as_native(mpi_programs: Path, ranks: int) -> None:
-    """The same results as those of the network of this host, by MPICH's TCP; times and orders of arrival apart."""
+    """The same results as on this host's network, by MPICH's TCP; except for times and arrival order."""
     words = [str(mpi_programs / "everything"), "--no-order"]
     tcp = environment() | {"MPIR_CVAR_CH4_NETMOD": "ofi", "FI_PROVIDER": "tcp"}
     native = execute([BIN / "mpiexec", "-n", str(ranks), *words], 600, env=tcp)

@@ -1,4 +1,4 @@
-"""``elanite mpirun`` as a user meets it, with a false simulator, and processes of any kind as ranks."""
+"""``elanite mpirun`` from the user's view, with a fake simulator, and arbitrary processes as ranks."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ Run = Callable[..., Ended]
 
 @pytest.fixture(scope="session")
 def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A shared object with nothing in it, which any process may load."""
+    """An empty shared object, which any process may load."""
     folder = tmp_path_factory.mktemp("library")
     (folder / "nothing.c").write_text("int elanite_has_nothing;\n", encoding="utf-8")
     made = folder / "libnothing-fi.so"
@@ -39,7 +39,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def around(library: Path) -> Callable[..., dict[str, str]]:
-    """The environment of a run with the fake simulator."""
+    """The environment for a run with the fake simulator."""
 
     def chosen(outcome: dict[str, Any] | None = None, **more: str) -> dict[str, str]:
         return environment() | {"FAKE": json.dumps(outcome or {}), "FAKE_LIBRARY": str(library)} | more
@@ -58,7 +58,7 @@ def mpirun(tmp_path: Path, around: Callable[..., dict[str, str]]) -> Run:
 
 
 def plain(ended: Ended, folder: Path) -> str:
-    """How a command ended, without what differs from run to run."""
+    """A command's end, without the parts that differ from run to run."""
     text = str(ended).replace(str(folder), "FOLDER").replace(str(Path(sys.prefix) / "bin"), "BIN")
     text = re.sub(r"pid \d+", "pid PID", text)
     text = re.sub(r"mpirun/[0-9a-f]{20}", "mpirun/ID", text)
@@ -67,7 +67,7 @@ def plain(ended: Ended, folder: Path) -> str:
 
 
 def living(marker: str) -> list[int]:
-    """Processes whose command line has the marker in it."""
+    """Processes with the marker in their command line."""
     found = []
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit() and int(entry.name) != os.getpid():
@@ -84,7 +84,7 @@ def gone(marker: str) -> bool:
 
 
 def mark(name: str) -> str:
-    """Words that no process has but those of a test, also while other tests of this kind run on the host."""
+    """Words that only a test's processes have, even while similar tests run on the host."""
     return f"marker {os.getpid()} of {name}"
 
 
@@ -103,7 +103,7 @@ def running(words: list[str], **how: Any) -> Iterator[subprocess.Popen[bytes]]:
 
 
 def test_a_run(mpirun: Run, tmp_path: Path, snapshot: SnapshotAssertion) -> None:
-    """Output of ranks goes where it went, the summary to standard error."""
+    """Rank output goes to its usual place, the summary to standard error."""
     script = '[ "$PMI_RANK" = 2 ] && { echo here; echo there >&2; }; exit 0'
     ended = mpirun("-n", "4", "sh", "-c", script)
     assert plain(ended, tmp_path) == snapshot
@@ -301,7 +301,7 @@ SCRIPTS = {
 
 @pytest.mark.parametrize("name", OUTCOMES)
 def test_ends(mpirun: Run, tmp_path: Path, snapshot: SnapshotAssertion, name: str) -> None:
-    """One clear message for each, the exit code, no word of mpiexec's own, and no process that stays."""
+    """One clear message for each, the exit code, no output from mpiexec itself, and no process left."""
     outcome, code = OUTCOMES[name]
     marker = mark(name)
     script = SCRIPTS.get(name, "sleep 1000")
@@ -395,7 +395,7 @@ def test_without_mpiexec(tmp_path: Path, around: Callable[..., dict[str, str]], 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupt_ends_all(tmp_path: Path, around: Callable[..., dict[str, str]], number: signal.Signals) -> None:
-    """Also what left the session of its rank."""
+    """Also processes that left their rank's session."""
     marker = mark(number.name)
     script = f"setsid sh -c 'sleep 1000; true' '{marker}' & sleep 1000; true"
     with running(["-n", "3", "sh", "-c", script, marker], cwd=tmp_path, env=around()) as process:
@@ -424,7 +424,7 @@ def test_in_the_background_of_a_script_an_interrupt_is_ignored(
 
 
 def test_kill_9_of_the_simulator_ends_mpiexec(tmp_path: Path, around: Callable[..., dict[str, str]]) -> None:
-    """Here without what ends ranks: that is in the library that they load."""
+    """Here without the code that ends ranks: it is in the library that they load."""
     marker = mark("kill -9")
     with running(["-n", "2", "sh", "-c", "sleep 1000; true", marker], cwd=tmp_path, env=around()) as process:
         started(marker, 2 + 2)

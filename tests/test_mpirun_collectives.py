@@ -1,7 +1,7 @@
-"""``elanite mpirun --collectives``: real MPI programs whose barriers, broadcasts and reductions Elanlib carries out.
+"""``elanite mpirun --collectives``: real MPI programs with barriers, broadcasts and reductions done by Elanlib.
 
-The figures of petrini2001, and those of the simulator's own programs (``experiments/collectives``), come out of
-``benchmarks/mpi`` as well.
+``benchmarks/mpi`` also gives the figures in petrini2001, and those from the simulator's own programs
+(``experiments/collectives``).
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def test_default_is_what_the_machine_has(
 
 
 def own(out: Path, operation: str, memory: str, size: str) -> dict[str, float]:
-    """What the simulator's own program measures on 64 nodes, by the name of the measure."""
+    """The simulator's own program's results on 64 nodes, by measure name."""
     message = f'memory = "{memory}"\nmessage = "{size}"' if size else ""
     about = out / f"{operation}-{memory}.toml"
     about.write_text(
@@ -95,7 +95,7 @@ def test_barrier(benchmarks: Path, tmp_path: Path, way: str, operation: str, pub
     assert mean == pytest.approx(published, rel=0.01)
     assert mean == pytest.approx(own(tmp_path, operation, "main", "")["latency"], rel=0.01)
     found = summary(ended)
-    # Each rank makes two calls that are not measured, and the benchmark begins and ends with calls of its own.
+    # Each rank makes two unmeasured calls, and the benchmark begins and ends with its own calls.
     assert found["collectives"]["hardware" if way == "hardware" else "elan"] >= 64 * 22
     assert found["repeatable"]
 
@@ -156,8 +156,8 @@ def test_calls_that_do_not_block(mpi_programs: Path, tmp_path: Path, way: str, m
     assert first.out == second.out
     found = summary(first)
     assert found["digest"] == summary(second)["digest"]
-    # In each of three communicators a rank begins 72 calls, and 12 reductions, which are the library's. The members of
-    # the second one agree on their group when they first block, after 6 calls.
+    # In each of three communicators a rank begins 72 calls, and 12 reductions, which are the library's. The second
+    # one's members agree on their group when they first block, after 6 calls.
     counts = found["collectives"]
     ways = ("hardware",) if way == "hardware" and more in ((), ("--network", "ideal")) else ("hardware", "elan")
     assert sum(counts[one] for one in ways) > 5 * (72 + 66)
@@ -167,7 +167,7 @@ def test_calls_that_do_not_block(mpi_programs: Path, tmp_path: Path, way: str, m
 
 
 def test_calls_that_do_not_block_of_several_ranks_on_a_node(mpi_programs: Path, tmp_path: Path) -> None:
-    """Their hosts copy, so the MPI library carries these calls out; members of the halves are on nodes of their own."""
+    """Their hosts copy, so the MPI library executes these calls; the halves' members are on separate nodes."""
     ended = mpirun(6, "hardware", "--ranks-per-node", "2", "--out", tmp_path, mpi_programs / "posted", "--no-order")
     counts = summary(ended)["collectives"]
     assert counts["hardware"] > 0
@@ -206,7 +206,7 @@ int main(int argc, char **argv)
 
 @pytest.mark.parametrize("way", ["hardware", pytest.param("elan", marks=pytest.mark.slow)])
 def test_everything(mpi_programs: Path, tmp_path: Path, way: str) -> None:
-    """The program of all of MPI says the same as without; and a run is repeatable."""
+    """The full MPI program prints the same as without; and a run is repeatable."""
     words = ("--out", tmp_path, mpi_programs / "everything", "--no-order")
     first, second, other = (mpirun(4, one, *words) for one in (way, way, "mpi"))
     assert first.out == second.out == other.out
@@ -215,13 +215,13 @@ def test_everything(mpi_programs: Path, tmp_path: Path, way: str) -> None:
 
 @pytest.mark.parametrize("program", ["threads", "sessions", pytest.param("itself", marks=pytest.mark.slow)])
 def test_programs(mpi_programs: Path, tmp_path: Path, program: str) -> None:
-    """Threads with communicators of their own, sessions, messages to itself."""
+    """Threads with their own communicators, sessions, messages to itself."""
     ended = mpirun(4, "hardware", "--out", tmp_path, mpi_programs / program)
     assert ended.code == 0, ended
 
 
 def test_deadlock(tmp_path: Path) -> None:
-    """A rank that does not come: the report says in which call the others wait, and for what."""
+    """A rank that does not arrive: the report names the others' call, and the reason for the wait."""
     source = tmp_path / "late.c"
     source.write_text(
         """#include <mpi.h>
@@ -276,7 +276,7 @@ int main(int argc, char **argv)
 
 @pytest.fixture(scope="module")
 def rounds(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Barriers, broadcasts and reductions of four ranks, which go on for some milliseconds."""
+    """Barriers, broadcasts and reductions on four ranks, which last some milliseconds."""
     folder = tmp_path_factory.mktemp("rounds")
     source, made = folder / "rounds.c", folder / "rounds"
     source.write_text(FAULTS, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Programs of other MPIs run with the library of the run's MPI, chosen by what they need.
+"""Programs for other MPIs run with the library of the run's MPI, chosen by their dependencies.
 
 Stubs stand for these MPIs: their libraries have names, marks and symbols, and work in no run.
 """
@@ -39,13 +39,13 @@ int main() { int error; mpi_init_(&error); mpi_barrier_(&world, &error); mpi_fin
 
 
 def library(folder: Path, name: str, marks: str) -> Path:
-    """A library with the symbols of MPI and the marks of a family."""
+    """A library with MPI's symbols and a family's marks."""
     functions = "".join(f"int MPI_{one}() {{ return 99; }}\n" for one in NAMES)
     return compiled(folder / name, f'{functions}const char *marks = "{marks}";', "-shared", f"-Wl,-soname,{name}")
 
 
 def world(target: Path, *words: str | Path) -> Path:
-    """``world.c``, linked with a library instead of that of the compiler."""
+    """``world.c``, linked with a library instead of the compiler's."""
     include = f"-I{BIN.parent / 'include'}"
     subprocess.run(["cc", "-O2", "-DLINKED", include, "-o", target, FILES / "world.c", *words], check=True)
     return target
@@ -53,7 +53,7 @@ def world(target: Path, *words: str | Path) -> Path:
 
 @pytest.fixture
 def own(tmp_path: Path) -> Path:
-    """The program as it is linked with the MPI of the run."""
+    """The program as linked with the run's MPI."""
     subprocess.run([BIN / "mpicc", "-O2", "-DLINKED", "-o", tmp_path / "own", FILES / "world.c"], check=True)
     return tmp_path / "own"
 
@@ -97,7 +97,7 @@ def test_a_path_that_precedes_the_links_is_an_error(elanite: Run, tmp_path: Path
 
 @needs_mpi
 def test_plugins_find_the_library_by_debians_name(elanite: Run, own: Path, tmp_path: Path) -> None:
-    """As modules of interpreters, which the linker does not list."""
+    """As interpreter modules, which the linker does not list."""
     include, open_ = f"-I{BIN.parent / 'include'}", '-DLIBRARY="libmpich.so.12"'
     subprocess.run(["cc", "-O2", open_, include, "-o", tmp_path / "opening", FILES / "world.c", "-ldl"], check=True)
     same(elanite, own, tmp_path / "opening")
@@ -106,7 +106,7 @@ def test_plugins_find_the_library_by_debians_name(elanite: Run, own: Path, tmp_p
 @needs_mpi
 @pytest.mark.parametrize("interface", ["mpicc", "mpicc_abi"])
 def test_calls_by_profiling_names_are_those_of_the_program(elanite: Run, tmp_path: Path, interface: str) -> None:
-    """As Fortran's libraries of Open MPI, and of MPICH for ``mpi_f08``, call MPI."""
+    """As the Fortran libraries in Open MPI, and in MPICH for ``mpi_f08``, call MPI."""
     renamed = [f"-DMPI_{one}=PMPI_{one}" for one in NAMES]
     for name, words in {"usual": [], "profiling": renamed}.items():
         subprocess.run([BIN / interface, "-DLINKED", *words, "-o", tmp_path / name, FILES / "world.c"], check=True)

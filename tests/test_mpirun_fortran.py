@@ -1,4 +1,4 @@
-"""Programs in Fortran: the compiler that ``elanite install-mpifort`` makes, and what its programs do in a run.
+"""Programs in Fortran: the compiler made by ``elanite install-mpifort``, and its programs in a run.
 
 Tests with a compiler need gfortran and that command, which downloads a package: a host without them skips these tests.
 """
@@ -23,7 +23,7 @@ from test_mpirun_linkage import compiled, stub
 Run = Callable[..., Ended]
 WORDS = FILES.parent / "mpi" / "words.F90"
 INTERFACES = {"header": [], "mpi": ["-DMODULE=mpi"], "f08": ["-DMODULE=mpi_f08", "-DF08"]}
-"""Words of the compiler for ``include 'mpif.h'``, ``use mpi`` and ``use mpi_f08``."""
+"""Compiler words for ``include 'mpif.h'``, ``use mpi`` and ``use mpi_f08``."""
 
 needs_mpifort = pytest.mark.skipif(
     shutil.which("gfortran") is None or not (BIN / "mpifort").exists(),
@@ -39,7 +39,7 @@ def words(target: Path, *options: str | Path) -> Path:
 
 
 def simulated(elanite: Run, *programs: Path) -> list[str]:
-    """What the runs print, and one digest for all of them."""
+    """The runs' output, and one digest for all runs."""
     runs = [elanite("mpirun", "-n", "4", "-f", "json", str(one), "node") for one in programs]
     assert {run.code for run in runs} == {0}, runs
     summaries = [json.loads(run.err.splitlines()[-1]) for run in runs]
@@ -51,7 +51,7 @@ def simulated(elanite: Run, *programs: Path) -> list[str]:
 @needs_mpi
 @needs_mpifort
 def test_all_interfaces_do_what_they_do_natively(elanite: Run, tmp_path: Path) -> None:
-    """Types, constants, operations and strings of Fortran; a node of the run; equal messages and times."""
+    """Fortran types, constants, operations and strings; one of the run's nodes; equal messages and times."""
     programs = [words(tmp_path / name, *options) for name, options in INTERFACES.items()]
     native = {
         subprocess.run([BIN / "mpiexec", "-n", "4", one], capture_output=True, text=True, check=True).stdout
@@ -67,12 +67,12 @@ def test_all_interfaces_do_what_they_do_natively(elanite: Run, tmp_path: Path) -
 @needs_mpi
 @needs_mpifort
 def test_a_program_of_intel_mpi_runs_with_the_installed_library(elanite: Run, tmp_path: Path) -> None:
-    """And with the C library of the run; neither of Intel's can be loaded here."""
+    """Also with the run's C library; Intel's two libraries cannot be loaded here."""
     own, parts = words(tmp_path / "own"), words(tmp_path / "words.o", "-c")
     listed = subprocess.run(["nm", parts], capture_output=True, text=True, check=True).stdout
     kinds = [(line.split()[-2], line.split()[-1]) for line in listed.splitlines() if "mpi" in line]
     functions = [f"int {name}() {{ return 99; }}" for kind, name in kinds if kind == "U"]
-    # Places whose addresses are constants of MPI, such as MPI_IN_PLACE: library and program have them in common.
+    # Places with addresses that are MPI constants, such as MPI_IN_PLACE: library and program share them.
     places = [f"char {name}[64];" for kind, name in kinds if kind == "C"]
     stubs = "\n".join([*functions, *places, 'const char *marks = "__I_MPI_";'])
     name = "libmpifort.so.12"

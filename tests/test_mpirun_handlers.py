@@ -1,4 +1,4 @@
-"""Programs that handle errors of MPI, on a machine with a dead cable: calls return errors, and others go on."""
+"""Programs that handle MPI errors, on a machine with a dead cable: calls return errors, and others continue."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WHY = "the network between node 0 and node 3 (process 3) has failed: no way is l
 
 @pytest.fixture
 def handler(elanite: Run, mpi_programs: Path) -> Run:
-    """Run the program on four ranks; the cable of the last one dies."""
+    """Run the program on four ranks; the last one's cable dies."""
 
     def run(how: str, *options: str) -> Ended:
         return elanite("mpirun", *FAULT, *options, "-n", "4", str(mpi_programs / "handler"), how)
@@ -37,7 +37,7 @@ def handler(elanite: Run, mpi_programs: Path) -> Run:
 
 @pytest.mark.parametrize("how", ["returns", "function"])
 def test_each_call_returns_its_error(handler: Run, how: str) -> None:
-    """Of single messages and of several at a time; the run ends well, and can be repeated."""
+    """For single messages and for several at a time; the run ends well, and can be repeated."""
     first, second = (handler(how) for _ in range(2))
     assert first.code == 0, first
     assert first.out == second.out == "15 errors, and on\n", first
@@ -58,7 +58,7 @@ def test_a_cable_that_dies_under_a_message_fails_its_call(handler: Run) -> None:
 
 
 def test_a_collective_call_by_elanlib_returns_its_error(handler: Run) -> None:
-    """As on every machine with the hardware, if nothing is said; the ranks that are left go on."""
+    """The default on every machine with the hardware; the remaining ranks continue."""
     ended = handler("collective", "-q")
     assert (ended.code, ended.out) == (0, "1 errors, and on\n"), ended
 
@@ -75,7 +75,7 @@ def test_a_collective_call_by_messages_ends_the_program(handler: Run) -> None:
 
 @pytest.mark.parametrize("way", ["hardware", "elan"])
 def test_calls_that_do_not_block_return_their_errors(handler: Run, way: str) -> None:
-    """From what waits for them; the ranks that are left go on."""
+    """From the calls that wait for them; the remaining ranks continue."""
     ended = handler("posted", "--collectives", way)
     assert (ended.code, ended.out) == (0, "3 errors, and on\n"), ended
     assert f"the collective operation is lost: {WHY.split(' between')[0]}" in ended.err

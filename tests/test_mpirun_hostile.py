@@ -1,8 +1,8 @@
-"""Real MPI programs that overwrite the memory that they share with the simulator: each run ends, and none as a bug.
+"""Real MPI programs that overwrite the memory that they share with the simulator: each run ends, never as a bug.
 
-How a run ends depends on what is overwritten when: nothing that matters, a word that the simulator refuses, or a word
-of a rank, which then crashes, waits for ever or gives up. ``ELANITE_FUZZ_SEED`` and ``ELANITE_FUZZ_SECONDS`` choose
-the cases; ``make fuzz-inputs`` runs more.
+The run's end depends on the overwritten data and the moment: irrelevant data, a word that the simulator refuses, or a
+rank's word; that rank then crashes, waits for ever or gives up. ``ELANITE_FUZZ_SEED`` and ``ELANITE_FUZZ_SECONDS``
+choose the cases; ``make fuzz-inputs`` runs more.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ FIRST = int(os.environ.get("ELANITE_FUZZ_SEED", "0"))
 SECONDS = float(os.environ.get("ELANITE_FUZZ_SECONDS", "0"))
 
 CHANGED = ("reached the simulator with another checksum", "has stored other bytes", "a message that nobody sent")
-"""What is said of bytes that have changed on their way."""
+"""The message for bytes that have changed in transit."""
 
 
 def left(folder: Path) -> list[str]:
-    """Processes whose program lies in a folder."""
+    """Processes with their program in a folder."""
     found = []
     for entry in Path("/proc").iterdir():
         try:
@@ -54,7 +54,7 @@ def test_whatever_a_program_overwrites_the_run_ends(
         assert "panicked" not in ended.err or "broken invariant" not in ended.err, told
         assert ended.code != Exit.BROKEN or any(words in ended.err for words in CHANGED), told
         assert ended.code != Exit.USAGE, told
-        # A time of a rank that is overwritten may be beyond all simulated times.
+        # A rank's overwritten time may be beyond all simulated times.
         said = re.search(r"^error: .*(rank|mpiexec|where simulated time ends)", ended.err, re.MULTILINE)
         assert ended.code == 0 or said, told
         assert not left(mpi_programs), told

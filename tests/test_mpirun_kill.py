@@ -1,4 +1,4 @@
-"""kill -9 of any process of a run: soon the whole run is gone, with its shared memory and its temporary files."""
+"""kill -9 on any process in a run: soon the whole run is gone, with its shared memory and its temporary files."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def test_a_process_that_overwrites_its_environment_is_found() -> None:
 
 
 def test_names_of_files_are_foreseen(mpi_programs: Path, tmp_path: Path) -> None:
-    """What MPICH makes is what the guard would remove. If not, it has other names in this version."""
+    """The guard would remove the files that MPICH makes. If not, they have other names in this version."""
     words = command("mpirun", "-n", "2", str(mpi_programs / "messages"), "100000000")
     with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.DEVNULL) as process:
 

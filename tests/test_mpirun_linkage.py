@@ -1,6 +1,6 @@
-"""Programs of another MPI than that of mpiexec are refused before anything starts.
+"""Programs for another MPI than mpiexec's are refused before any start.
 
-The MPI libraries are stubs with the names, and the contents, by which families are told apart.
+The MPI libraries are stubs with the names, and the contents, that distinguish families.
 """
 
 from __future__ import annotations
@@ -39,12 +39,12 @@ def compiled(target: Path, source: str, *words: str | Path) -> Path:
 
 
 def stub(folder: Path, name: str, marks: str = "") -> Path:
-    """A library of this name."""
+    """A library with this name."""
     return compiled(folder / name, STUB % marks, "-shared", "-fPIC", f"-Wl,-soname,{name}")
 
 
 def linked(folder: Path, name: str, marks: str = "") -> Path:
-    """A program that finds a library of this name by its RUNPATH."""
+    """A program that finds a library with this name by its RUNPATH."""
     library = stub(folder / "lib", name, marks)
     words = ["-x", "none", library, f"-Wl,--enable-new-dtags,-rpath,{library.parent}"]
     return compiled(folder / "program", PROGRAM, *words)
@@ -142,7 +142,7 @@ def test_families(tmp_path: Path, name: str, marks: str, mpich: str, open_mpi: s
 
 
 def test_remedies_work(tmp_path: Path) -> None:
-    """The library of mpiexec in place of another one is named only where the linker takes it from there."""
+    """The mpiexec library in place of another one is named only where the linker takes it from there."""
     own = stub(tmp_path / "mpich" / "lib", "libmpi.so.12", OFI)
     mpi = Mpi(str(tmp_path / "mpich" / "bin" / "mpiexec"), "MPICH", "5")
     (tmp_path / "mpich" / "bin").mkdir()
@@ -161,7 +161,7 @@ def test_remedies_work(tmp_path: Path) -> None:
 
 
 def test_libraries_of_a_process(tmp_path: Path) -> None:
-    """As after dlopen, which the list of the linker does not show."""
+    """As after dlopen, which the linker's list does not show."""
     library = stub(tmp_path, "libmpi.so.40")
     hello = "import ctypes, sys; ctypes.CDLL(sys.argv[1]); print(flush=True); input()"
     words = [sys.executable, "-c", hello, library]
@@ -194,7 +194,7 @@ def test_what_is_no_program_has_no_linker(tmp_path: Path) -> None:
     own = Path("/proc/self/exe").resolve().read_bytes()
     assert program.linker(Path("/proc/self/exe")) is not None
     file = tmp_path / "file"
-    # The place of the program headers, their number, then those of their contents.
+    # The program headers' place and count, then their contents' places and counts.
     for content in (b"", b"\x7fELF", own[:64], own[:32] + b"\xff" * 8 + own[40:64], own[:64] + b"\xff" * 4096):
         file.write_bytes(content)
         assert program.linker(file) is None

@@ -77,7 +77,7 @@ def told(ended: Ended) -> str:
 
 @needs_mpi
 def test_calls_by_dlsym_are_those_of_the_linked_program(elanite: Run, programs: Path) -> None:
-    """The same time of a barrier, the same digest, the same collective operations."""
+    """The same barrier time, the same digest, the same collective operations."""
     runs = [elanite("mpirun", "-n", "4", "-f", "json", str(programs / name)) for name in ("linked", "opening")]
     assert [run.code for run in runs] == [0, 0], runs
     assert runs[0].out == runs[1].out

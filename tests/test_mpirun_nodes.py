@@ -34,7 +34,7 @@ def standard(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def expected(nodes: list[int], processors: int) -> str:
-    """The lines of ``tests/mpi/nodes.c``: the first rank of each node raises a flag, and the others see it."""
+    """The lines from ``tests/mpi/nodes.c``: each node's first rank raises a flag, and the others see it."""
     counts = [nodes.count(node) for node in nodes]
     within = counts if len(set(nodes)) > 1 else [0] * len(nodes)
     further = [" further 0" if count else "" for count in within]

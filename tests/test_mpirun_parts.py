@@ -1,4 +1,4 @@
-"""Parts of ``elanite mpirun`` by themselves: reports on ranks, the rank to blame, places of ranks, command lines."""
+"""Parts of ``elanite mpirun`` by themselves: rank reports, the rank to blame, rank places, command lines."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_errors_of_mpi_are_found_in_the_stream(seed: int) -> None:
 
 
 def test_reports_of_the_process_manager() -> None:
-    """Ranks end in this order; the words of the rank that ended all ranks may come after the report, or never."""
+    """Ranks end in this order; the words from the rank that ended all ranks may come after the report, or never."""
     reports = Reports()
     for line in (
         b'{"event":"aborted","rank":3,"code":15}\n',
@@ -261,7 +261,7 @@ def test_command_lines() -> None:
     line = other.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog"], manager)
     assert line[-5:] == ["-x", "LD_PRELOAD=/x-fi.so", "-n", "3", "prog"]
     assert not other.repeatable
-    # Nothing goes through the memory of the host.
+    # No data goes through host memory.
     excluded = {one: line[line.index(one) + 1] for one in ("pml", "osc", "coll", "btl")}
     assert excluded == {"pml": "cm", "osc": "^ucx,rdma", "coll": "^sm,xhc", "btl": "self"}
 
@@ -307,7 +307,7 @@ def test_interrupts_that_are_ignored_stay_so() -> None:
 
 
 def test_an_interrupt_while_a_class_is_made_is_no_bug(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Python wraps what comes up there."""
+    """Python wraps exceptions raised there."""
 
     class Interrupted:
         def __set_name__(self, owner: type, name: str) -> None:

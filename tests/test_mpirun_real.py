@@ -27,14 +27,14 @@ pytestmark = needs_mpi
 
 @pytest.fixture(scope="module")
 def ends(tmp_path_factory: pytest.TempPathFactory) -> str:
-    """The program, whose name in the table of processes is that of no other."""
+    """The program, with a unique name in the process table."""
     made = tmp_path_factory.mktemp("ends") / f"ends-{os.getpid()}"[:15]
     subprocess.run([MPICC, "-O2", "-Wall", "-Werror", "-o", str(made), str(FILES / "ends.c")], check=True)
     return str(made)
 
 
 def processes(program: str) -> dict[int, int]:
-    """The processes of a program, by rank."""
+    """A program's processes, by rank."""
     found = {}
     for entry in Path("/proc").iterdir():
         try:
@@ -150,7 +150,7 @@ def test_mpi_begins_again(elanite: Run, mpi_programs: Path, how: str, first: int
 
 
 def test_a_later_session_ends_as_the_first(elanite: Run, mpi_programs: Path) -> None:
-    """Who has left MPI for good is missed by nobody, and who may come back is waited for."""
+    """A rank that has left MPI permanently is not awaited; a rank that may come back is."""
     stuck = elanite("mpirun", "--quiet", "-n", "4", str(mpi_programs / "sessions"), "deadlock")
     assert stuck.code == 3, stuck
     assert re.search(
@@ -209,7 +209,7 @@ def test_ranks_go_on_without_one(elanite: Run, mpi_programs: Path, how: str, wor
 
 
 def test_ranks_that_go_on_without_one_end_as_ever(elanite: Run, mpi_programs: Path) -> None:
-    """By a deadlock, if they need it; all together by MPI_Abort of all, and by a signal, as mpiexec has it."""
+    """By a deadlock, if they need it; all together by MPI_Abort on all, and by a signal, as with mpiexec."""
     program, words = str(mpi_programs / "leaver"), ("mpirun", "--quiet", "--disable-auto-cleanup", "-n", "4")
     stuck = elanite(*words, program, "needed")
     assert stuck.code == 3, stuck
@@ -227,11 +227,11 @@ FAULTS = (
     *("--set", "faults.timeout=50 us", "--set", "faults.backoff=20 us"),
     *("--set", "faults.detect=200 us", "--set", "faults.give_up=1 ms"),
 )
-"""Times of recovery that make runs short."""
+"""Recovery times that make runs short."""
 
 
 def test_bytes_arrive_whole_over_bad_cables(elanite: Run, tmp_path: Path, mpi_programs: Path) -> None:
-    """Bit errors, and a cable that is down for a while, take time and nothing else; the command repeats its run."""
+    """Bit errors, and a cable that is down for a while, cost only time; the command repeats its run."""
     words = ("-n", "8", str(mpi_programs / "faulty"), "50")
     faults = ("links = 'all', bit_error_rate = 1e-5", "link = 'node 3', at = '300 us', for = '100 us'")
     asked = [word for fault in faults for word in ("--fault", fault)]
@@ -253,7 +253,7 @@ def test_a_host_that_stops_is_a_failed_rank(elanite: Run, mpi_programs: Path) ->
     ended = elanite("mpirun", "-q", *fault, "-n", "4", str(mpi_programs / "faulty"), "10000")
     assert (ended.code, ended.out) == (1, ""), ended
     assert ended.err == "error: the host of node 3 stopped at 1 ms, and rank 3 with it\n", ended
-    # The first three ranks need the last one for the first second of a split only.
+    # The first three ranks need the last one only for the first second of a split.
     words = ("-q", "--disable-auto-cleanup", *fault, "-n", "4", str(mpi_programs / "leaver"), "stays")
     ended = elanite("mpirun", *words)
     assert (ended.code, ended.out) == (1, "3 ranks went on\n"), ended
@@ -261,13 +261,13 @@ def test_a_host_that_stops_is_a_failed_rank(elanite: Run, mpi_programs: Path) ->
 
 
 def test_a_message_that_is_lost_is_an_error_of_mpi(elanite: Run, mpi_programs: Path) -> None:
-    """MPICH ends the program then; the report says which message was lost, and why."""
+    """MPICH ends the program then; the report names the lost message, and the reason."""
     fault = ("--fault", "link = 'node 3', at = '1 ms'")
     ended = elanite("mpirun", "-q", *FAULTS, *fault, "-n", "4", str(mpi_programs / "faulty"), "10000")
     assert ended.code not in (0, 9), ended
     assert ended.out == "", ended
     assert re.search(r"^error: rank [23] .* ended the run with an error of MPI", ended.err, re.MULTILINE), ended
-    # The acknowledgement of the last message that went through may be what the cable lost.
+    # The cable may have lost the acknowledgement for the last message that went through.
     outcome = "the message (has not been|may have been) delivered"
     lost = rf"the first message that was lost: rank [23] .*node 3 .* has failed: .*; {outcome}"
     assert re.search(lost, ended.err), ended
@@ -301,7 +301,7 @@ def test_a_static_program_is_refused(elanite: Run, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("whom", ["rank", "mpiexec", "simulator", "interrupt"])
 def test_nothing_is_left(tmp_path: Path, ends: str, whom: str) -> None:
-    """Whoever is killed in the middle of a run."""
+    """Any process, killed in the middle of a run."""
     words = command("mpirun", "-n", "4", ends, "never")
     segments = ""
     with subprocess.Popen(words, cwd=tmp_path, env=environment(), stderr=subprocess.PIPE, text=True) as process:

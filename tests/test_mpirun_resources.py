@@ -30,7 +30,7 @@ def test_a_host_of_unknown_limits_is_enough() -> None:
     ],
 )
 def test_each_limit_is_named(host: Host, words: str) -> None:
-    """One less than is needed is an error, and what is needed is enough."""
+    """One less than the requirement is an error, and the requirement is enough."""
     with pytest.raises(UsageError) as raised:
         check(1024, host)
     assert str(raised.value).startswith(f"this host has no room for 1,024 ranks:\n  {words}")

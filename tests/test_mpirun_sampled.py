@@ -1,4 +1,4 @@
-"""Sampled computation: a table that the first run measures, and from which later runs take the times of computation."""
+"""Sampled computation: the first run measures a table, from which later runs take computation times."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _figure(ended: Ended, name: str) -> str:
 
 
 def _computed(table: Path) -> dict[str, list[int]]:
-    """The executions of each region by rank."""
+    """Each region's executions by rank."""
     content = tomllib.loads(table.read_text())
     return {each["name"]: [row["count"] for row in each["times"]] for each in content["region"]}
 
@@ -31,13 +31,13 @@ def test_two_runs_with_one_table_are_equal(elanite: Callable[..., Ended], mpi_pr
     run = ["mpirun", "-n", "4", "--compute", "sampled:regions.toml"]
     first = elanite(*run, program)
     assert "were measured for regions.toml, which is new" in _figure(first, "repeatable")
-    # Polls are as many as there is time for; all other regions of the rounds have 40 executions.
+    # The poll count depends on the available time; all other regions in the rounds have 40 executions.
     found = _computed(table)
     names = [name for name, counts in found.items() if counts == [40] * 4]
     assert sum("clock regions" in name for name in names) >= 2
     assert any(name.startswith("clock regions") and "> MPI_Ibarrier regions" in name for name in names), found
     assert [name for name in found if name.startswith("part ")] == ["part 5"]
-    # Rank 3 has four times the work of rank 0.
+    # Rank 3 has four times rank 0's work.
     content = tomllib.loads(table.read_text())
     work = next(each for each in content["region"] if re.fullmatch(r"MPI_Test \S+ > MPI_Allreduce \S+", each["name"]))
     least, most = (min(work["times"][rank]["first"]) for rank in (0, 3))
@@ -49,7 +49,7 @@ def test_two_runs_with_one_table_are_equal(elanite: Callable[..., Ended], mpi_pr
     assert _figure(again, "digest") == _figure(third, "digest")
     assert again.out == third.out
     assert table.read_text() == written
-    # The time of a run with the table is that of the run that measured it, but for polls.
+    # A run with the table takes as long as the run that measured it, except for polls.
     times = [float(_figure(ended, "simulated time").split()[0].replace(",", "")) for ended in (first, again)]
     assert abs(times[1] / times[0] - 1) < 0.3
 
@@ -96,10 +96,10 @@ def test_a_machine_with_a_processor_scales_the_table(
     slow = elanite(*run, "--set", f"processor.step={5e6 * step[0]:.0f} ps", *words)
     assert "times 1 (processor.step)" in _figure(usual, "computation")
     assert "times 5 (processor.step)" in _figure(slow, "computation")
-    # One rank computes nearly all of the time.
+    # One rank computes nearly all the time.
     assert 4.8 < _simulated(slow) / _simulated(usual) < 5.01
 
-    # Regions that a person marks take the rate of memory, which the machine must have.
+    # Manually marked regions take the memory rate, which the machine must have.
     table.write_text(table.read_text().replace('"processor"', '"memory"'))
     refused = elanite(*run, "--set", "processor.step=1 ns", *words)
     assert refused.code == 2

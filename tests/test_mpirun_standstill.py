@@ -29,7 +29,7 @@ CALLS = {
     "f": "MPI_(Get|Win_flush)",
     "g": "MPI_Win_sync",
 }
-"""The calls of loops in the program."""
+"""The loop calls in the program."""
 
 
 @needs_mpi
@@ -131,7 +131,7 @@ def test_a_program_that_reads_the_clock_is_warned_of_time_that_stands(capsys: py
 
 
 def test_the_source_line_of_a_process_is_found(tmp_path: Path) -> None:
-    """Line 4 waits; the kernel says where, and the stack has the caller."""
+    """Line 4 waits; the kernel reports the place, and the stack has the caller."""
     source = tmp_path / "a folder" / "waits.c"
     source.parent.mkdir()
     source.write_text("#include <unistd.h>\nint main(void)\n{\n    pause();\n    return 0;\n}\n")

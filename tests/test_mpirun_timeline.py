@@ -1,4 +1,4 @@
-"""Timelines of runs, checked as Perfetto checks them: order, balance, flows, counters."""
+"""Run timelines, checked as Perfetto checks them: order, balance, flows, counters."""
 
 from __future__ import annotations
 

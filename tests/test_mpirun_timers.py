@@ -1,4 +1,4 @@
-"""Clocks and timers of a real program take simulated time."""
+"""A real program's clocks and timers use simulated time."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ TIMES = {
     "times": 20_000,
     "sleep of a thread": 2000,
 }
-"""The simulated time of each, in us."""
+"""Each one's simulated time, in us."""
 
 STEPS = {"setitimer, reading clocks": 41.0}
-"""Loops that read the clock go on in steps of up to 20 us."""
+"""Loops that read the clock advance in steps up to 20 us."""
 
 
 @needs_mpi
@@ -56,13 +56,13 @@ def test_every_timer_takes_the_time_that_is_asked(elanite: Run, mpi_programs: Pa
 
 @needs_mpi
 def test_time_that_passes_at_readings_of_a_clock_is_told_apart(elanite: Run, mpi_programs: Path) -> None:
-    """A program that measures its computation looks like a loop that waits; the summary says how long it took."""
+    """A program that measures its computation looks like a loop that waits; the summary gives its duration."""
     ended = elanite("mpirun", "-n", "2", "--format", "json", str(mpi_programs / "readings"))
     assert ended.code == 0, ended
     waited = dict(line.split() for line in ended.out.splitlines())
     summary = json.loads(ended.err.splitlines()[-1])
     assert summary["clocks_us"]["rank"] == 1
-    # The last reading is that of MPI_Wtime.
+    # The last reading is from MPI_Wtime.
     assert summary["clocks_us"]["time"] == pytest.approx(float(waited["1"]), abs=0.001)
     assert float(waited["0"]) < 1
     assert summary["clocks_us"]["time"] > 0.9 * summary["simulated_us"]

@@ -1,1 +1,1 @@
-"""What the tests of engines need: executors by factories, and commands of a batch system that run jobs at once."""
+"""Helpers for the engine tests: executors by factories, and batch system commands that run jobs immediately."""

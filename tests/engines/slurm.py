@@ -1,7 +1,7 @@
-"""A stand-in for the commands of Slurm: jobs are processes of this machine, and start at once.
+"""A stand-in for the Slurm commands: jobs are local processes, and start immediately.
 
-``sbatch`` starts a script in a session of its own, so that it survives who submitted it; ``squeue`` lists the jobs that
-run; ``scancel`` ends one. The jobs are files in the folder that ``SLURM_STANDIN`` names.
+``sbatch`` starts a script in its own session, so that it survives the submitter; ``squeue`` lists the running jobs;
+``scancel`` ends one. The jobs are files in the folder named by ``SLURM_STANDIN``.
 """
 
 from __future__ import annotations

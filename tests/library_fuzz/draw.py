@@ -36,7 +36,7 @@ from .steps import (
 LIBRARIES = ("shmem", "elanlib")
 
 SIZES = (1, 2, 3, 8, 8, 16, 63, 64, 65, 72, 100, 320, 321, 1000, 2100)
-"""Around the limits of packets, transactions, and puts that are copied at once."""
+"""Around the limits of packets, transactions, and immediately copied puts."""
 
 SYMMETRIC = REGIONS[:2]
 
@@ -51,11 +51,11 @@ OPTIONS: tuple[tuple[str, ...], ...] = (
 
 TYPES = ("int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 CLASSIC = ("int16", "int32", "int64")
-"""Types of the reductions of active sets: short, int, long."""
+"""Types for active set reductions: short, int, long."""
 REDUCTIONS = ("sum", "prod", "min", "max", "and", "or", "xor")
 
 QUEUED = 200
-"""The most bytes of a message for a queue."""
+"""The maximum bytes in a queue message."""
 
 Bundle = list[Operation]
 
@@ -85,7 +85,7 @@ class Full(Exception):
 
 
 class Drawing:
-    """What a program needs while it is drawn."""
+    """State while a program is drawn."""
 
     def __init__(self, library: str, seed: int) -> None:
         self.chance = random.Random(f"{library} {seed}")
@@ -145,14 +145,14 @@ def twice(draw: Drawing) -> Bundle:
 
 
 def atomic(draw: Drawing) -> Bundle:
-    """A word of one rank alone, which may be fetched."""
+    """A word that belongs to one rank alone, which may be fetched."""
     chance, (rank, other) = draw.chance, draw.pair()
     size = chance.choice((4, 8))
     name = chance.choice(("fetch", "set", "swap", "compare_swap", "inc", "add", "and", "or", "xor"))
     fetching = name in ("fetch", "swap", "compare_swap") or (name != "set" and chance.random() < 0.6)
     word = draw.place((other,), SYMMETRIC, size, 8)
     fetched = draw.place((rank,), REGIONS, size, 8) if fetching else None
-    # A second operation finds what the first one has left; the comparison of the second one may hold.
+    # A second operation finds the first one's result; the second one's comparison may hold.
     operand, again = (chance.getrandbits(8 * size) for _ in range(2))
     made: Bundle = [
         Atomic(rank, other, word, size, name, operand, chance.getrandbits(8 * size), fetched, chance.random() < 0.4)
@@ -191,7 +191,7 @@ def locked(draw: Drawing) -> Bundle:
 
 
 def signal(draw: Drawing) -> Bundle:
-    """One rank after the other in a chain: each passes on what it has got."""
+    """One rank after the other in a chain: each forwards the received data."""
     chance = draw.chance
     made: Bundle = []
     ranks = [chance.randrange(draw.ranks) for _ in range(chance.randint(2, 4))]
@@ -207,7 +207,7 @@ def signal(draw: Drawing) -> Bundle:
 
 
 def messages(draw: Drawing) -> Bundle:
-    """Messages of one tag between two ranks, in order."""
+    """Messages with one tag between two ranks, in order."""
     chance, (rank, other) = draw.chance, draw.pair()
     tag, early = draw.number(), chance.random() < 0.5
     match, sync = chance.choice(("both", "tag", "mask")), chance.random() < 0.3
@@ -321,7 +321,7 @@ def collectives(draw: Drawing) -> Collectives:
 
 
 def draw(library: str, seed: int) -> Program:
-    """The program of a seed."""
+    """A seed's program."""
     drawing = Drawing(library, seed)
     steps: list[Step] = [
         operations(drawing) if drawing.chance.random() < 0.65 else collectives(drawing)

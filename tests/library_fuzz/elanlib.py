@@ -1,4 +1,4 @@
-"""The calls of Elanlib."""
+"""Elanlib's calls."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def begin(program: Program) -> list[str]:
 
 
 def end(rank: int, step: Operations) -> list[str]:
-    """First what others have queued for this rank, or they would wait."""
+    """First the messages queued for this rank, since their senders would wait."""
     count = sum(isinstance(one, Queued) and one.other == rank for _, one in step.all)
     sent = [one.message for _, one in step.all if isinstance(one, Send) and one.rank == rank]
     ends = [f"elan_tportTxWait(receives[{5000 + one.number}]);" for one in sent]

@@ -15,7 +15,7 @@ PRELUDE = Path(__file__).parent
 
 
 class Emitter(Protocol):
-    """What a library has: its prelude's name, and lines of C."""
+    """A library's parts: its prelude's name, and lines of C."""
 
     COMPILER: str
 
@@ -23,13 +23,13 @@ class Emitter(Protocol):
         """Lines that make the groups."""
 
     def operation(self, one: Operation) -> str:
-        """The call of the rank."""
+        """The rank's call."""
 
     def end(self, rank: int, step: Operations, /) -> list[str]:
         """Lines with which a rank waits for all ends of a step."""
 
     def collective(self, program: Program, call: Collective, /) -> str:
-        """The call of a member."""
+        """A member's call."""
 
 
 def emitter(library: str) -> Emitter:
@@ -37,7 +37,7 @@ def emitter(library: str) -> Emitter:
 
 
 def emit(program: Program) -> str:
-    """The text of the program. Each step is a function, and each rank has a branch of it."""
+    """The program text. Each step is a function with a branch per rank."""
     how = emitter(program.library)
     numbers = [
         one.number

@@ -1,4 +1,4 @@
-"""The memory of all ranks after each step, from the meaning of the steps alone."""
+"""All ranks' memory after each step, from the steps' meaning alone."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ from .steps import (
 
 
 def first(rank: int, region: int, at: int) -> int:
-    """What a byte is when the program begins."""
+    """A byte's value when the program begins."""
     return (rank * 37 + region * 101 + at * 13 + (at >> 8) * 7 + 1) & 255
 
 
 class Memory:
-    """All memory of all ranks."""
+    """All ranks' memory."""
 
     def __init__(self, ranks: int) -> None:
         self.ranks = ranks
@@ -60,12 +60,12 @@ class Memory:
         self.write(rank, place, (value % (1 << 8 * size)).to_bytes(size, "little"))
 
     def shown(self) -> list[bytes]:
-        """The memory of each rank, as the program writes it."""
+        """Each rank's memory, as the program writes it."""
         return [b"".join(bytes(self.bytes[rank, name]) for name in REGIONS) for rank in range(self.ranks)]
 
 
 def expected(program: Program) -> Iterator[list[bytes]]:
-    """After each step, the memory of each rank."""
+    """After each step, each rank's memory."""
     memory = Memory(program.ranks)
     for step in program.steps:
         if isinstance(step, Operations):
@@ -100,7 +100,7 @@ def changed(name: str, old: int, operand: int, compare: int) -> int:
 
 
 def operate(memory: Memory, one: Operation) -> None:
-    """One operation. Operations without a race may be carried out in any order, so in that of the list."""
+    """One operation. Operations without a race may execute in any order, so list order is used."""
     match one:
         case Transfer():
             for piece in range(one.count):
@@ -141,7 +141,7 @@ def number(data: bytes, type_: str) -> int:
 
 
 def combined(operation: str, type_: str, one: bytes, other: bytes) -> bytes:
-    """Two elements, the first one of the lower place."""
+    """Two elements, the one in the lower place first."""
     if operation == "matrix":  # of 2 x 2 numbers of 32 bits: associative, and not commutative
         a, b = ([int.from_bytes(x[i : i + 4], "little") for i in range(0, 16, 4)] for x in (one, other))
         product = (a[0] * b[0] + a[1] * b[2], a[0] * b[1] + a[1] * b[3], a[2] * b[0] + a[3] * b[2])
@@ -201,7 +201,7 @@ def together(memory: Memory, call: Collective, members: list[int]) -> None:
 
 
 def exchange(memory: Memory, call: Collective, members: list[int], size: int) -> None:
-    """Element ``i`` of the block for each member, with strides between elements of one and between blocks."""
+    """Element ``i`` in each member's block, with strides between a block's elements and between blocks."""
     into, out = call.strides
     found = {
         (sender, receiver, i): memory.read(

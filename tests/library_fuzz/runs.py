@@ -38,11 +38,11 @@ def build(program: Program, folder: Path) -> Path:
 
 
 HOST = frozenset({"host_seconds", "folder"})
-"""Fields of a summary that belong to the host, and differ between runs."""
+"""Summary fields that belong to the host, and differ between runs."""
 
 
 def run(program: Program, made: Path, folder: Path) -> tuple[str, dict[str, object]]:
-    """The fault of a run, or an empty text, and its summary."""
+    """A run's fault, or an empty text, and its summary."""
     records = folder / "records"
     records.mkdir(exist_ok=True)
     words = [sys.executable, "-m", "elanite", "prun", "--format", "json", "--out", str(folder / "out")]
@@ -77,7 +77,7 @@ def differ(program: Program, found: list[bytes]) -> str:
 
 
 def look(program: Program) -> str:
-    """What is wrong with a program in two runs, or nothing."""
+    """The error in a program's two runs, or an empty text."""
     with tempfile.TemporaryDirectory(prefix="library-fuzz-") as name:
         folder = Path(name)
         made = build(program, folder)
@@ -89,7 +89,7 @@ def look(program: Program) -> str:
 
 
 def apart(first: dict[str, object], second: dict[str, object]) -> str:
-    """Where the summaries of two runs of one program differ."""
+    """The differences between the summaries of one program's two runs."""
     keys = [key for key in first | second if key not in HOST and first.get(key) != second.get(key)]
     shown = "; ".join(f"{key} {first.get(key)}, {second.get(key)}" for key in keys)
     return f"two runs differ: {shown}" if keys else ""
@@ -113,7 +113,7 @@ def smaller(program: Program) -> Iterator[Program]:
 
 
 def shrink(program: Program, seconds: float) -> tuple[Program, str]:
-    """The smallest program found in this time that is still wrong, and what is wrong with it."""
+    """The smallest failing program found in this time, and its error."""
     end, what = time.monotonic() + seconds, ""
     candidates = smaller(program)
     while time.monotonic() < end and (candidate := next(candidates, None)) is not None:

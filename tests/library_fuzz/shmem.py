@@ -1,4 +1,4 @@
-"""The calls of OpenSHMEM."""
+"""OpenSHMEM's calls."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def operation(one: Operation) -> str:
 
 
 def transfer(one: Transfer) -> str:
-    """By the default context, or late by another one in half of the cases."""
+    """By the default context, or late by another one in half the cases."""
     put = one.way == "put"
     to, source = (at(one.theirs), at(one.mine)) if put else (at(one.mine), at(one.theirs))
     name, type_ = INTEGERS.get(one.bytes, ""), C_TYPES.get(one.bytes, "")

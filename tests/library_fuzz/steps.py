@@ -1,14 +1,14 @@
-"""What a program consists of. All numbers are decided here: the C program and the oracle only carry them out."""
+"""The parts of a program. All numbers are decided here: the C program and the oracle only execute them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
 SIZE = 8192
-"""Bytes of each region of a rank."""
+"""Bytes in each of a rank's regions."""
 
 REGIONS = ("heap", "fixed", "own")
-"""Symmetric memory of the heap, symmetric static data, and memory that only its rank can reach."""
+"""Symmetric heap memory, symmetric static data, and memory that only its rank can reach."""
 
 MASK = (1 << 64) - 1
 
@@ -36,12 +36,12 @@ class Transfer:
     how: str
     """The call, as the library's emitter knows it."""
     late: bool
-    """The rank waits for the end at the end of the step only."""
+    """The rank waits for completion only at the end of the step."""
 
 
 @dataclass(frozen=True)
 class Twice:
-    """Two puts to one place, in an order that the library is told to keep."""
+    """Two puts to one place, with an order that the library must keep."""
 
     rank: int
     other: int
@@ -54,7 +54,7 @@ class Twice:
 
 @dataclass(frozen=True)
 class Atomic:
-    """An atomic operation on a word of another rank. ``fetched`` is where its old value goes."""
+    """An atomic operation on another rank's word. ``fetched`` is the place for its old value."""
 
     rank: int
     other: int
@@ -69,7 +69,7 @@ class Atomic:
 
 @dataclass(frozen=True)
 class Ticket:
-    """Takes ``operand`` tickets of one word, and adds the number of the first one to another word."""
+    """Takes ``operand`` tickets from one word, and adds the first ticket's number to another word."""
 
     rank: int
     other: int
@@ -80,7 +80,7 @@ class Ticket:
 
 @dataclass(frozen=True)
 class Locked:
-    """Adds to a word of another rank by a get and a put, under a lock."""
+    """Adds to another rank's word by a get and a put, under a lock."""
 
     rank: int
     other: int
@@ -104,7 +104,7 @@ class Signal:
 
 @dataclass(frozen=True)
 class Await:
-    """Waits for the word of a signal, and copies what has come with it."""
+    """Waits for a signal word, and copies the data that came with it."""
 
     rank: int
     signal: Signal
@@ -114,7 +114,7 @@ class Await:
 
 @dataclass(frozen=True)
 class Message:
-    """A message of a Tport."""
+    """A Tport message."""
 
     rank: int
     other: int
@@ -124,7 +124,7 @@ class Message:
     number: int
     tag: int
     match: str
-    """Who is named by the receive: both, the tag alone, or what a mask leaves."""
+    """The receive's selection: sender and tag, the tag alone, or the bits that a mask leaves."""
     sync: bool
 
 
@@ -154,7 +154,7 @@ class Finish:
 
 @dataclass(frozen=True)
 class Queued:
-    """A message for the queue of another rank, which stores the bytes where the message says."""
+    """A message for another rank's queue; that rank stores the bytes at the place in the message."""
 
     rank: int
     other: int
@@ -176,7 +176,7 @@ Operation = Transfer | Twice | Atomic | Ticket | Locked | Signal | Await | Post 
 
 @dataclass(frozen=True)
 class Operations:
-    """Operations in one order, each with the number of its bundle; then all ends are waited for, and all ranks meet."""
+    """Operations in one order, each with its bundle number; then all completions are awaited, and all ranks meet."""
 
     all: tuple[tuple[int, Operation], ...]
 
@@ -196,12 +196,12 @@ class Group:
 
 @dataclass(frozen=True)
 class Collective:
-    """A collective call of the members of a group."""
+    """A collective call by a group's members."""
 
     kind: str
     group: int
     how: str
-    """The form of the call."""
+    """The call's form."""
     source: Place
     target: Place
     type: str
@@ -223,17 +223,17 @@ Step = Operations | Collectives
 
 @dataclass(frozen=True)
 class Program:
-    """A program of one library, and the options of the run."""
+    """A program for one library, and the run's options."""
 
     library: str
     seed: int
     ranks: int
     groups: tuple[Group, ...]
-    """The first one is of all ranks."""
+    """The first one has all ranks."""
     steps: tuple[Step, ...]
     options: tuple[str, ...]
 
 
 def width(type_: str) -> int:
-    """The bytes of a type such as int16."""
+    """A type's bytes, such as int16."""
     return int(type_.removeprefix("u").removeprefix("int")) // 8

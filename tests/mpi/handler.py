@@ -1,4 +1,4 @@
-"""Messages to and from the last rank, whose cable has died: mpi4py raises an exception, and the others go on."""
+"""Messages to and from the last rank, whose cable has died: mpi4py raises an exception, and the others continue."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ PEER = 0 if RANK == LAST else LAST
 
 
 def fails(call: str, number: int) -> None:
-    """The number of the call must raise the exception, which names the rank and the cable."""
+    """The call with this number must raise the exception, which names the rank and the cable."""
     parcel = bytes(20000)
     try:
         match number:

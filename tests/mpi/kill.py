@@ -1,18 +1,18 @@
-r"""Kills a running job again and again, and looks at what is left of it.
+r"""Kills a running job repeatedly, and examines the leftovers.
 
 A round starts the command, waits for a time drawn from the seed, kills one process with SIGKILL - a rank, the launcher
-or the simulator, whichever the draw says - and then waits until every process of the run is gone. It fails if one is
-alive after --patience seconds, if /dev/shm, /tmp, TMPDIR or the System V segments hold something new, or if a process
-outside still has a memory file of the run mapped. A process belongs to the run if it has the round's mark in its
-environment, which children inherit, or descends from one that has.
+or the simulator, by the draw - and then waits until all processes in the run are gone. It fails if one is alive after
+--patience seconds, if /dev/shm, /tmp, TMPDIR or the System V segments have new entries, or if an outside process still
+has one of the run's memory files mapped. A process belongs to the run if it has the round's mark in its environment,
+which children inherit, or descends from such a process.
 
     python tests/mpi/kill.py --words 2 -- mpiexec -n 4 ./messages 100000000
     python tests/mpi/kill.py --words 2 --simulator 'elanite mpirun' -- \
         elanite mpirun -n 16 --machine es40-qsnet ./messages 100000000
 
---simulator and --launcher are regular expressions on the command lines of the run's processes; a rank is a process
-whose command line is the program's: the last --words of the command. The exit code is 1 if a round failed. Plain
-mpiexec of MPICH fails: it leaves its shared memory behind, and its ranks where its helper was killed.
+--simulator and --launcher are regular expressions on the run's process command lines; a rank is a process with the
+program's command line: the command's last --words. The exit code is 1 if a round failed. MPICH's plain mpiexec fails:
+it leaves its shared memory behind, and its ranks where its helper was killed.
 
 MPI programs beside it may leave shared memory behind, too: the tests of MPICH itself do. Elanite's runs have their
 names in the environment of their processes, from which follow the names of MPICH's files; those of others do not count.
@@ -40,13 +40,13 @@ from elanite.mpirun.launcher import RUN
 
 PROC = Path("/proc")
 MARK = "ELANITE_KILL_ROUND"
-# The left-overs of others that come and go meanwhile: what these start is not the run's.
+# Other programs' leftovers that come and go meanwhile: processes that they start are not the run's.
 WATCHED = {Path("/dev/shm"), Path("/tmp"), Path(tempfile.gettempdir()).resolve()}  # noqa: S108
 
 
 @dataclass(frozen=True)
 class Process:
-    """A process of the run; the start time tells it from a later one of the same number."""
+    """A process in the run; the start time distinguishes it from a later one with the same number."""
 
     pid: int
     parent: int
@@ -116,7 +116,7 @@ def memory_files(processes: list[Process]) -> set[str]:
 
 
 def users_of(files: set[str]) -> list[int]:
-    """Who has one of these memory files mapped."""
+    """The processes that have one of these memory files mapped."""
     users = []
     for entry in PROC.iterdir():
         process = looked_at(int(entry.name)) if files and entry.name.isdigit() else None
@@ -126,7 +126,7 @@ def users_of(files: set[str]) -> list[int]:
 
 
 def left_overs() -> set[str]:
-    """What lies in the folders for temporary files, and the shared segments of System V."""
+    """The contents of the temporary folders, and the System V shared segments."""
     names = {str(path) for folder in WATCHED for path in folder.iterdir()}
     with contextlib.suppress(OSError):
         names |= {f"System V segment {line.split()[1]}" for line in (PROC / "sysvipc/shm").read_text().splitlines()[1:]}
@@ -148,7 +148,7 @@ def used(names: set[str]) -> set[str]:
 
 @dataclass
 class Round:
-    """What happened."""
+    """A round's outcome."""
 
     killed: str
     after: float
@@ -158,7 +158,7 @@ class Round:
 
 
 def kinds(processes: list[Process], chosen: argparse.Namespace) -> dict[str, list[Process]]:
-    """The processes that may be killed, by what they are."""
+    """The processes that may be killed, by role."""
     program = " ".join(chosen.command[-chosen.words :])
     found: dict[str, list[Process]] = {"rank": [], "launcher": [], "simulator": []}
     for process in processes:
@@ -210,7 +210,7 @@ def one_round(draw: random.Random, chosen: argparse.Namespace) -> Round:
     ignored = re.compile(chosen.ignore) if chosen.ignore else None
     new = {name for name in left_overs() - before if not (ignored and ignored.search(name))}
     new -= {name for name in new if chosen.simulator and foreign(name, runs)}
-    # Those of another job may have lost their owner a moment ago, and be removed by what that job has for it.
+    # Another job's files may have lost their owner a moment ago, and that job's own cleanup removes them.
     while (new := (new - used(new)) & left_overs()) and time.monotonic() < killed + chosen.patience:
         time.sleep(0.1)
     if new:

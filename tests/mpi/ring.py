@@ -1,4 +1,4 @@
-"""Python objects around a ring of ranks, by mpi4py: pickled, of any size, in blocking and non-blocking calls.
+"""Python objects around a ring of ranks, by mpi4py: pickled, with any size, in blocking and non-blocking calls.
 
 mpiexec -n 4 python ring.py
 """
@@ -23,7 +23,7 @@ LEFT, RIGHT = (RANK - 1) % RANKS, (RANK + 1) % RANKS
 
 
 def parcel(rank: int) -> dict[str, object]:
-    """What a rank sends: nested, with text that is not ASCII, and long enough for the long protocol."""
+    """A rank's data: nested, with non-ASCII text, and long enough for the long protocol."""
     return {
         "from": rank,
         "text": "Öresund" * rank,

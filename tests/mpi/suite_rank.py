@@ -1,9 +1,9 @@
-"""One rank of mpi4py's own test suite, which writes the result of each test to a file of its own.
+"""One rank in mpi4py's own test suite, which writes each test's result to its own file.
 
 An MPI launcher starts it: ``suite_rank.py LOGS TESTS WORDS…``, where TESTS is the suite's folder and WORDS are for the
-suite's ``main.py``. The suite itself prints one line for each test from every rank at once, and nobody can take these
-lines apart again. Here, rank R appends to ``LOGS/R.jsonl`` before a test begins and after it has ended, so that the
-last line of a rank that crashed or hangs names the test.
+suite's ``main.py``. The suite itself prints one line for each test from every rank simultaneously, and these lines
+cannot be separated again. Here, rank R appends to ``LOGS/R.jsonl`` before a test begins and after it has ended, so that
+the last line from a crashed or hanging rank names the test.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import IO, Any
 
 
 class Log(unittest.TextTestResult):
-    """Writes every test down; nothing goes to the terminal."""
+    """Records every test, without terminal output."""
 
     lines: IO[str]
 
@@ -62,7 +62,7 @@ class Log(unittest.TextTestResult):
 
 
 def rank() -> int:
-    """The number of this process, without a call of MPI: the suite decides how that is initialised."""
+    """The process number, without an MPI call: the suite decides how MPI is initialised."""
     for name in ("PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK"):
         if name in os.environ:
             return int(os.environ[name])

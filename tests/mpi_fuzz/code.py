@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Code:
-    """Lines with the indentation of the block they are in."""
+    """Lines with their block's indentation."""
 
     def __init__(self) -> None:
         self.lines: list[str] = []
@@ -36,7 +36,7 @@ class Code:
 
 @dataclass
 class Part:
-    """A step: its variables, what begins it, and what ends it, which may come later."""
+    """A step: its variables, its beginning, and its end, which may come later."""
 
     title: str
     variables: list[str]
@@ -45,7 +45,7 @@ class Part:
 
 
 def cases(lines: Mapping[int, Sequence[str]]) -> list[str]:
-    """What each rank of MPI_COMM_WORLD does; those that do the same share a case."""
+    """Each MPI_COMM_WORLD rank's code; ranks with equal code share a case."""
     same: dict[tuple[str, ...], list[int]] = {}
     for rank, own in lines.items():
         if own:

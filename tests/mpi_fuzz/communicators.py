@@ -1,4 +1,4 @@
-"""Which ranks are in which communicator after ``Make`` steps, by the rules of MPI."""
+"""The ranks in each communicator after ``Make`` steps, by MPI's rules."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Comm:
-    """A communicator: the ranks of MPI_COMM_WORLD in it, in its order; two groups if it is an inter-communicator."""
+    """A communicator: its MPI_COMM_WORLD ranks, in its order; two groups if it is an inter-communicator."""
 
     ref: Ref
     groups: tuple[tuple[int, ...], ...]
     how: str = "world"
     neighbours: tuple[tuple[tuple[int, ...], tuple[int, ...]], ...] = ()
-    """Of each rank: whom it has messages from, and whom it has them for; -1 is nobody."""
+    """For each rank: its sources and its destinations; -1 is no peer."""
     dims: tuple[int, ...] = ()
     periods: tuple[bool, ...] = ()
 
@@ -34,7 +34,7 @@ class Comm:
         return tuple(rank for group in self.groups for rank in group)
 
     def world(self, side: int, rank: int) -> int:
-        """The rank in MPI_COMM_WORLD of a rank in a group."""
+        """A group rank's MPI_COMM_WORLD rank."""
         return self.groups[side if self.inter else 0][rank]
 
     def size(self, side: int) -> int:
@@ -46,7 +46,7 @@ class Comm:
 
 
 def variable(name: int) -> str:
-    """The name of a communicator in C."""
+    """A communicator's name in C."""
     return "MPI_COMM_WORLD" if name == WORLD else f"c{name}"
 
 
@@ -61,7 +61,7 @@ def known(ranks: int, steps: Iterable[Step]) -> dict[Ref, Comm]:
 
 
 def made(step: Make, ranks: int, before: dict[Ref, Comm]) -> list[Comm]:
-    """The communicators that a step makes; none if it cannot be done with so many ranks."""
+    """The communicators that a step makes; empty if that is impossible with this rank count."""
     parents = [comm for ref, comm in before.items() if ref.name == step.parent]
     match step.how:
         case "dup" | "idup":
@@ -103,7 +103,7 @@ def _split(step: Make, parents: list[Comm]) -> list[Comm]:
 
 
 def _cart(step: Make, ranks: int) -> Comm:
-    """A grid of one or two dimensions; only long ones are rings, since short ones have the same neighbour twice."""
+    """A grid with one or two dimensions; only long ones are rings, since short ones have the same neighbour twice."""
     rows = max(one for one in range(1, ranks + 1) if ranks % one == 0 and one * one <= ranks) if step.salt % 3 else 1
     dims = (ranks,) if rows == 1 else (rows, ranks // rows)
     periods = tuple(size >= 3 and bool(step.salt >> 2 + axis & 1) for axis, size in enumerate(dims))

@@ -1,11 +1,11 @@
-"""How the programs of a batch run: natively, and on simulated machines with options of ``elanite mpirun``.
+"""The ways to run a batch's programs: natively, and on simulated machines with ``elanite mpirun`` options.
 
-MPICH's own rendezvous (MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD) is left out. By default libfabric gets messages of all
-lengths. With this rendezvous, MPICH 5.0.2 fails natively, too: beside windows, and for receives from any source of data
-with holes.
+MPICH's own rendezvous (MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD) is left out. By default libfabric gets messages with all
+lengths. With this rendezvous, MPICH 5.0.2 also fails natively: beside windows, and for receives from any source with
+holes in the data.
 
-The configurations follow from the number of the batch. Nothing is drawn that a batch cannot have: more ranks than
-nodes, or messages longer than an adapter's memory.
+The configurations follow from the batch number. Impossible ones are never drawn: more ranks than nodes, or messages
+longer than an adapter's memory.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from .draw import ranks_of, small
 
 NODES = {"es40-qsnet": 64, "opteron-qsnet2": 8, "smart-multirail": 128}
 PROCESSORS = {"es40-qsnet": 4, "opteron-qsnet2": 2, "smart-multirail": 4}
-"""Of a node, and so how many ranks it may have."""
+"""Per node, which bounds its rank count."""
 
 RAILS = {
     "rails.count": ("2", "3", "4"),
@@ -31,7 +31,7 @@ RAILS = {
     "rails.handle": ("200",),
     "rails.poll": ("1us",),
 }
-"""Keys of several rails, and what they may be. "static" needs more rails, the more nodes there are."""
+"""Multirail keys, and their possible values. "static" needs more rails with more nodes."""
 
 BIN = Path(sys.executable).parent
 
@@ -46,7 +46,7 @@ class Configuration:
     simulated: bool = True
 
     def command(self, program: str, out: str) -> list[str]:
-        """The whole command line, with a folder for what a simulated run leaves."""
+        """The whole command line, with a folder for a simulated run's outputs."""
         return [*self.words, "--out", out, "--quiet", program] if self.simulated else [*self.words, program]
 
     def shown(self, program: str) -> str:
@@ -61,7 +61,7 @@ def native(ranks: int) -> Configuration:
     variables = {
         "MPIR_CVAR_CH4_NETMOD": "ofi",
         "FI_PROVIDER": "tcp",
-        # There are more ranks than processors: who finds nothing to do leaves its own to others.
+        # There are more ranks than processors: an idle rank leaves its processor to others.
         "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
         "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
     }
@@ -69,7 +69,7 @@ def native(ranks: int) -> Configuration:
 
 
 def network(ranks: int) -> Configuration:
-    """MPICH's messages over libfabric and TCP: what differs there, too, is not the simulator's fault."""
+    """MPICH's messages over libfabric and TCP: differences there, too, are not the simulator's fault."""
     shared = native(ranks)
     return replace(shared, name="tcp", variables=shared.variables | {"MPIR_CVAR_NOLOCAL": "1"})
 
@@ -80,7 +80,7 @@ def executable() -> str:
 
 
 def simulated(batch: int) -> list[Configuration]:
-    """Two simulated ways for the programs of a batch: on each machine of the papers, or a third one instead."""
+    """Two simulated ways for a batch's programs: on each of the papers' machines, or a third one instead."""
     rng = random.Random(f"configurations {batch}")
     machines = ["es40-qsnet", "opteron-qsnet2"]
     if rng.random() < 0.25:

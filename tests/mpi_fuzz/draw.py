@@ -1,7 +1,7 @@
 """A program from its seed.
 
-Programs with neighbouring seeds share their number of ranks and their configurations (see ``configurations``), so that
-they can be one executable. All else is drawn from the program's own seed.
+Programs with neighbouring seeds share their rank count and their configurations (see ``configurations``), so that they
+can be one executable. All else is drawn from the program's own seed.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from .steps import Step
 
 BATCH = 16
-"""Programs in one executable: those whose seeds have the same quotient by this."""
+"""Programs in one executable: seeds with the same quotient by this number."""
 
 USUAL, SMALL, LARGE = 3 << 20, 1 << 20, 150 << 20
 """Bytes that a program moves: most programs, those for the adapter's memory, a few."""
@@ -31,18 +31,18 @@ MAKES = ("dup", "idup", "split", "split", "create", "group", "inter", "inter", "
 
 
 def ranks_of(batch: int) -> int:
-    """How many ranks the programs of a batch have: few most times, as they poll while they wait."""
+    """The rank count for a batch's programs: mostly few, as they poll while they wait."""
     rng = random.Random(f"ranks {batch}")
     return rng.choices(range(2, 17), (12, 14, 16, 9, 7, 3, 4, 1, 1, 1, 1, 1, 1, 1, 2))[0]
 
 
 def small(batch: int) -> bool:
-    """Whether messages of the batch have to fit into an adapter's memory."""
+    """Whether the batch's messages have to fit into an adapter's memory."""
     return random.Random(f"small {batch}").random() < 0.3
 
 
 def draw(seed: int) -> Program:
-    """The program of a seed."""
+    """A seed's program."""
     batch = seed // BATCH
     ranks = ranks_of(batch)
     rng = random.Random(f"program {seed}")

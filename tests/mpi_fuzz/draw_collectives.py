@@ -30,14 +30,14 @@ ARITHMETIC = {
     "located": ("MPI_MAXLOC", "MPI_MINLOC"),
     "affine": ("chain",),
 }
-"""Kinds of values, and operations that give the same in whatever order values are combined (``chain``: grouped)."""
+"""Value kinds, and operations with the same result in any order of combination (``chain``: grouped)."""
 
 WIDTH = {"u8": 1, "u16": 2, "u32": 4, "u64": 8, "i32": 4, "located": 8, "affine": 8}
-"""Bytes of a value."""
+"""Bytes per value."""
 
 
 def collective(rng: random.Random, comm: Comm, sizes: Sizes) -> Collective:
-    """An operation of all ranks of a communicator."""
+    """An operation by all ranks in a communicator."""
     members = len(comm.members)
     if comm.neighbours and rng.random() < 0.7:
         name = rng.choice(NEIGHBOURS)

@@ -1,4 +1,4 @@
-"""Draws the messages of a step: sender, receiver, content, and the calls that send and receive it."""
+"""Draws a step's messages: sender, receiver, content, and the calls that send and receive it."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _message(rng: random.Random, comm: Comm, sizes: Sizes, persistent: bool, rou
     if send == "Psend_init":
         receive = "Precv_init"
         if comm.inter:
-            # MPICH 5.0.2 takes the context of the wrong group, so that they meet only if the two groups' are equal.
+            # MPICH 5.0.2 takes the wrong group's context, so that they meet only if the two groups' are equal.
             send, receive = "Send_init", "Recv_init"
     if send in ("Rsend", "Irsend"):
         receive = rng.choice(("Irecv", "Recv_init"))
@@ -97,7 +97,7 @@ def _message(rng: random.Random, comm: Comm, sizes: Sizes, persistent: bool, rou
 
 
 def _more(rng: random.Random, comm: Comm, one: Message, sizes: Sizes) -> list[Message]:
-    """More messages for the same rank: of the same sender with the same tag, or for wildcards."""
+    """More messages for the same rank: from the same sender with the same tag, or for wildcards."""
     found = []
     for _ in range(rng.randint(1, 4)):
         source = one.source if rng.random() < 0.4 else rng.randrange(comm.size(one.side))
@@ -120,7 +120,7 @@ def _more(rng: random.Random, comm: Comm, one: Message, sizes: Sizes) -> list[Me
 
 
 def _back(rng: random.Random, comm: Comm, found: list[Message]) -> Message:
-    """A message to the sender of the last one, or from somebody else to it, by one call with its send."""
+    """A message to the last message's sender, or from another rank to it, by one call with its send."""
     last = found[-1]
     call = rng.choice(PAIRED)
     found[-1] = replace(last, send=call, room=last.elements)
@@ -141,7 +141,7 @@ def _back(rng: random.Random, comm: Comm, found: list[Message]) -> Message:
 
 
 def _wild(rng: random.Random, found: list[Message]) -> None:
-    """Makes receives of some ranks ones with wildcards; ``fit`` takes back what is not unambiguous."""
+    """Turns some ranks' receives into wildcard receives; ``fit`` reverts ambiguous ones."""
     for side, to in sorted({(one.side, one.to) for one in found}):
         if rng.random() < 0.45:
             how = rng.choice(("any source", "any source", "any tag", "any"))

@@ -1,7 +1,7 @@
 """One-sided communication: windows, epochs, and accesses that do not meet.
 
-Each access has a place of its own in the target's window, except reads of a place that nobody writes in the epoch, and
-accumulates of one operation.
+Each access has its own place in the target's window, except reads from a place without writes in the epoch, and
+accumulates with one operation.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ CALLS = (
 )
 REQUESTS = ("Put", "Get", "Accumulate", "Get_accumulate")
 MOST = 1 << 20
-"""Bytes of one access."""
+"""Bytes per access."""
 
 OPS = {
     "u8": ("MPI_SUM", "MPI_MAX", "MPI_BXOR", "MPI_REPLACE", "MPI_NO_OP"),
@@ -39,7 +39,7 @@ OPS = {
 }
 COMMUTE = ("MPI_SUM", "MPI_PROD", "MPI_MAX", "MPI_MIN", "MPI_BXOR", "MPI_BOR", "MPI_BAND")
 TYPE = {"u8": "MPI_UINT8_T", "u16": "MPI_UINT16_T", "u32": "MPI_UINT32_T", "u64": "MPI_UINT64_T"}
-"""The basic datatype of the values that are accumulated."""
+"""The basic datatype for accumulated values."""
 
 
 def window(rng: random.Random, comm: Comm, sizes: Sizes) -> Window:
@@ -65,7 +65,7 @@ def _accesses(rng: random.Random, comm: Comm, sizes: Sizes, how: str, unit: int)
             one for one in found if one.target == target and one.call == call and (call == "Get" or one.op in COMMUTE)
         ]
         if old and call in ("Get", "Accumulate") and rng.random() < 0.3:
-            # A place again: more who read it, or who accumulate there.
+            # A place again: more readers, or more accumulates.
             found.append(replace(rng.choice(old), origin=origin, request=request))
             continue
         kind = rng.choice(tuple(OPS))
@@ -91,7 +91,7 @@ def _accesses(rng: random.Random, comm: Comm, sizes: Sizes, how: str, unit: int)
 
 
 def bytes_needed(step: Window, rank: int) -> int:
-    """How long the window of a rank has to be."""
+    """The required length of a rank's window."""
     end = 64 if any(epoch.how in SPECIAL for epoch in step.epochs) else 0
     for epoch in step.epochs:
         for one in epoch.accesses:

@@ -30,7 +30,7 @@ PRELUDE = (FOLDER / "prelude.c", FOLDER / "prelude_arithmetic.c", FOLDER / "prel
 
 
 def emit(programs: Sequence[Program], remark: str = "", whole: bool = False) -> str:
-    """Programs for the same number of ranks as one file, with all that they need in it or to be linked with it."""
+    """Programs with equal rank counts as one file, with their dependencies in it or linked with it."""
     code = Code()
     if remark:
         code("/* " + remark.replace("\n", "\n * ") + "\n */")

@@ -1,7 +1,7 @@
 """Collective operations as C.
 
-Each rank has the data that it gives and the data that it must have afterwards, as blocks of a layout (``_Side``), and
-the arguments of the call. The checks come from these blocks alone, not from MPI.
+Each rank has its input data and its expected output data, as blocks with a layout (``_Side``), and the call's
+arguments. The checks come from these blocks alone, not from MPI.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ IN_PLACE = ("Gather", "Gatherv", "Scatter", "Scatterv", "Allgather", "Allgatherv
 
 @dataclass
 class _Side:
-    """What a rank gives or gets: blocks of units, where they stand, and the key of each one's data."""
+    """A rank's input or output: blocks of units, their places, and the key for each one's data."""
 
     shape: Shape
     blocks: list[tuple[int, int, str]] = field(default_factory=list)
@@ -63,7 +63,7 @@ class _Step:
         self.in_place = step.in_place and step.name in IN_PLACE and not comm.inter
 
     def unit(self, world: int, receive: bool) -> Shape:
-        """The layout of a unit on a rank; ranks differ."""
+        """A unit's layout on a rank; ranks differ."""
         layouts = self.step.layouts
         if self.in_place:
             receive = True
@@ -71,7 +71,7 @@ class _Step:
         return shape(layout, self.step.basic, self.step.per_unit).single()
 
     def units(self, source: int, to: int) -> int:
-        """From one rank of MPI_COMM_WORLD to another."""
+        """From one MPI_COMM_WORLD rank to another."""
         step = self.step
         if not step.name.endswith(("v", "w")):
             return step.units
@@ -84,11 +84,11 @@ class _Step:
         return random.Random(f"{step.salt}/{source}/{to}").choice((step.units, step.units, step.units // 2, 1, 0))
 
     def key(self, source: int, to: int) -> str:
-        """Of what one rank gives another; nobody in particular is 0."""
+        """For the data that one rank gives another; 0 if there is no specific peer."""
         return f"DATA({self.number}, {source + 1}, {to} + 100 * turn)"
 
     def plan(self, world: int) -> Plan:
-        """What a rank does."""
+        """A rank's code."""
         comm, step = self.comm, self.step
         own = next(side for side, group in enumerate(comm.groups) if world in group)
         mine, theirs = comm.groups[own], comm.groups[1 - own if comm.inter else 0]
@@ -124,7 +124,7 @@ class _Step:
         return self.arguments(world, rank, own, give, have, theirs)
 
     def arguments(self, world: int, rank: int, own: int, give: _Side, have: _Side, theirs: tuple[int, ...]) -> Plan:
-        """The call, by what stands on either side."""
+        """The call, by the data on either side."""
         name, k, comm = self.step.name, f"k{self.number}", self.comm.variable
         members = self.comm.members
         root = members[self.step.root % len(members)]
@@ -160,7 +160,7 @@ class _Step:
         return self.done(f"{send}, {receive}, {end}", give, have, before)
 
     def each(self, where: str, side: _Side, datatype: str, aint: bool = False) -> str:
-        """Counts, places in bytes and datatypes of every peer."""
+        """Every peer's counts, byte places and datatypes."""
         places = [place * side.shape.extent for place in side.places]
         types = f"TYPES({', '.join([datatype] * max(len(places), 1))})"
         listed = ("A" if aint else "") + ints(places)
@@ -189,7 +189,7 @@ class _Step:
             receive = f"{into}, {self.step.units}, {it}"
             send = f"{out}, {self.step.units}, {ot}"
         plan = self.done(f"{send}, {receive}, {comm}", give, have, [])
-        # What has no neighbour to come from stays as it was.
+        # Data without a source neighbour stays unchanged.
         kept = _Side(have.shape, [block for block, source in zip(have.blocks, sources, strict=True) if source >= 0])
         plan.expect = kept.lay("picture", f"{k}.in")
         return plan

@@ -1,8 +1,8 @@
-"""Steps of messages as C.
+"""Message steps as C.
 
-Each rank does its operations in the order of the step's messages, and waits for a request no later than the program
-says. An operation that blocks waits for a message before it in this order. So nothing deadlocks, if both ends of a
-message do what they have before it.
+Each rank executes its operations in the order of the step's messages, and waits for a request no later than specified
+in the program. A blocking operation waits for a message before it in this order. So there is no deadlock if both ends
+of a message execute their earlier operations.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ WILD_TAG = ("any tag", "any")
 
 
 class _Step:
-    """What the lines of a step have in common."""
+    """The common parts of a step's lines."""
 
     def __init__(self, step: Messages, comm: Comm, number: int) -> None:
         self.step, self.comm, self.number = step, comm, number
@@ -37,7 +37,7 @@ class _Step:
         return self.comm.world(1 - one.side, one.to)
 
     def leader(self, index: int) -> int:
-        """The first message of those whose receives may find each other's."""
+        """The first message in a group with receives that may find each other's messages."""
         one = self.step.messages[index]
         while one.wild and index and self.same(self.step.messages[index - 1], one):
             index -= 1
@@ -243,7 +243,7 @@ class _Step:
             if self.receiver(one) != world or self.leader(index) != index:
                 continue
             if one.receive in ("Precv_init", "Isendrecv", "Isendrecv_replace"):
-                # MPICH 5.0.2 leaves the status of MPI_Isendrecv as it was.
+                # MPICH 5.0.2 leaves MPI_Isendrecv's status unchanged.
                 lines.append(f"got_parts({self.number}, &{name}, &(sent){sent});")
                 continue
             group = [other for other in range(index, len(self.step.messages)) if self.leader(other) == index]
@@ -305,7 +305,7 @@ class _Step:
 
 
 def messages(step: Messages, comm: Comm, number: int) -> Part:
-    """All messages of a step."""
+    """All messages in a step."""
     count = 2 * len(step.messages)
     own = _Step(step, comm, number)
     variables = [
@@ -322,6 +322,6 @@ def messages(step: Messages, comm: Comm, number: int) -> Part:
     begin = cases({rank: own.begin(rank) for rank in members})
     end = cases({rank: own.end(rank) for rank in members})
     if any(one.wild in WILD_SOURCE for one in step.messages):
-        # A sender that is ahead may not send what these receives could find.
+        # A sender that is ahead may not send messages that these receives could find.
         end += [f"if ({comm.variable} != MPI_COMM_NULL)", f"    MPI_Barrier({comm.variable});"]
     return Part(title, variables, clean + begin, end)

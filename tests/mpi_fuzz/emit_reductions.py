@@ -1,4 +1,4 @@
-"""Reductions as C: the values of every rank, and the result of an operation on them in the order of ranks."""
+"""Reductions as C: every rank's values, and the result of an operation on them in rank order."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def counts_of(step: Collective, group: tuple[int, ...]) -> list[int]:
-    """How many values of the result each rank of a group has."""
+    """The count of result values on each rank in a group."""
     if step.name == "Reduce_scatter_block":
         return [step.units] * len(group)
     if step.name == "Reduce_scatter":
@@ -24,7 +24,7 @@ def counts_of(step: Collective, group: tuple[int, ...]) -> list[int]:
 
 
 def reduction(step: Collective, comm: Comm, number: int, world: int) -> Plan:
-    """What a rank does."""
+    """A rank's code."""
     own = next(side for side, group in enumerate(comm.groups) if world in group)
     mine, theirs = comm.groups[own], comm.groups[1 - own if comm.inter else 0]
     rank, name, k = mine.index(world), step.name, f"k{number}"
@@ -70,7 +70,7 @@ def reduction(step: Collective, comm: Comm, number: int, world: int) -> Plan:
     for index, source in enumerate(sources if result else []):
         expect.append(all_of("picture", "fold" if index else "values", source, place, result))
     if in_place and space > result:
-        # Of what is behind the result in a buffer that held all values MPI says nothing.
+        # MPI does not define the contents behind the result in a buffer that held all values.
         expect.append(f"forget(&{k}.to, {result * width}, {(space - result) * width});")
     if in_place and not sources and given:
         expect = [all_of("picture", "values", world, 0, given)]

@@ -1,4 +1,4 @@
-"""Cancelled receives, and messages to nobody, as C."""
+"""Cancelled receives, and messages to MPI_PROC_NULL, as C."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def cancels(step: Cancels, comm: Comm, number: int) -> Part:
 
 
 def nobody(step: Nobody, comm: Comm, number: int) -> Part:
-    """Messages to and from MPI_PROC_NULL; requests that are none."""
+    """Messages to and from MPI_PROC_NULL; null requests."""
     c, count = comm.variable, step.salt % 300
     lines = [
         f"if ({c} != MPI_COMM_NULL) {{",

@@ -1,7 +1,7 @@
 """One-sided communication as C.
 
-Every rank keeps a copy of the windows of all ranks, and applies the accesses of each epoch to this copy. So it knows
-what its own window must hold, and what its reads must give.
+Every rank keeps a copy of all ranks' windows, and applies each epoch's accesses to this copy. So it has its own
+window's expected contents, and its reads' expected results.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ class _Step:
         return f"DATA({self.number}, {place}, 0)"
 
     def emit(self) -> list[str]:
-        """All of the step."""
+        """The whole step."""
         step, code, size = self.step, self.code, len(self.group)
         needed = [bytes_needed(step, rank) for rank in range(size)]
         # Not all that have this variable: after a split it names other communicators on other ranks.
@@ -113,7 +113,7 @@ class _Step:
             self.groups(epoch)
         elif passive:
             code(f"MPI_Barrier({self.comm.variable});")
-        # What reads have given, before the copies change; then the changes.
+        # The reads' results, before the copies change; then the changes.
         for number, one in enumerate(epoch.accesses):
             if one.call in READS:
                 code(f"if (me == {one.origin})")
@@ -145,7 +145,7 @@ class _Step:
         return f'lay_values(&{room}, &out[{number}], 0, "{one.kind}", {one.elements}, {key}, "{one.op}");'
 
     def issue(self, number: int, one: Access) -> None:
-        """The call of an access."""
+        """An access's call."""
         code = self.code
         out, into = shape(one.out, one.basic, one.elements), shape(one.into, one.basic, one.elements)
         far = f"{one.target}, {self.place(one)}, {into.count}, in[{number}].type"
@@ -160,7 +160,7 @@ class _Step:
             "Fetch_and_op": f"from[{number}].at, to[{number}].at, {one.basic}, {one.target}, {self.place(one)}, {op}",
         }
         if one.call == "Compare_and_swap":
-            # The value that is there, or another one: every second swap does nothing.
+            # The current value, or another one: every second swap has no effect.
             code("{")
             code(
                 f"    static unsigned char expected[16];\n    memcpy(expected, mirrors[{one.target}].at + {one.at}, 8);"
@@ -234,7 +234,7 @@ class _Step:
         code("MPI_Group_free(&all);\nMPI_Group_free(&start);\nMPI_Group_free(&post);")
         code(f"MPI_Barrier({self.comm.variable});")
 
-    # What must have come of it.
+    # The expected result.
 
     def check(self, index: int, number: int, one: Access) -> None:
         code = self.code
@@ -267,7 +267,7 @@ class _Step:
         code(f"MPI_Barrier({self.comm.variable});")
 
     def special(self, index: int, epoch: Epoch) -> None:
-        """Accesses of all ranks to one place, of which only the sum of all is certain."""
+        """All ranks' accesses to one place, with only their sum certain."""
         code = self.code
         target = epoch.salt % len(self.group)
         where = f"base[{target}]" if self.step.how == "dynamic" else "0"

@@ -1,8 +1,8 @@
-"""Makes a program correct, after it was drawn and whenever parts were taken out of it.
+"""Makes a program correct, after it was drawn and after parts were removed.
 
-A part that a rule of MPI forbids is replaced by the nearest part that MPI allows, or dropped: ranks that no longer
-exist, communicators that are not made, ready sends whose receive may not be posted, receives that could find messages
-of other receives. So the shrinker can take out any part.
+A part that an MPI rule forbids is replaced by the nearest allowed part, or dropped: ranks that no longer exist,
+communicators that are not made, ready sends with a receive that may not be posted, receives that could find other
+receives' messages. So the shrinker can remove any part.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ POSTED = ("Irecv", "Recv_init", "Precv_init")
 PAIRED = ("Sendrecv", "Isendrecv", "Sendrecv_replace", "Isendrecv_replace")
 CONTIGUOUS = ("plain", "contiguous", "duplicate")
 UNMATCHED = {"Mprobe": "Probe", "Improbe": "Iprobe"}
-"""Over libfabric MPICH 5.0.2 dies of matched messages from any source that are received into memory with holes."""
+"""Over libfabric MPICH 5.0.2 crashes on matched messages from any source received into memory with holes."""
 TRUNCATING = ("Recv", "Irecv", "Probe", "Iprobe", "Mprobe")
 NEIGHBOURLY = ("cart", "graph")
 
 
 def fit(program: Program) -> Program:
-    """The same program, with nothing in it that is wrong."""
+    """The same program without errors."""
     steps: list[Step] = []
     for step in program.steps:
         comms = communicators.known(program.ranks, steps)
@@ -75,7 +75,7 @@ def _epoch(epoch: Epoch, comm: Comm) -> Epoch:
 
 
 def _ended(steps: tuple[Step, ...]) -> tuple[Step, ...]:
-    """Operations that stay open end in the program, and do not meet others of their communicator and kind."""
+    """Open operations end in the program, and do not meet others with their communicator and kind."""
     found: list[Step] = []
     for number, step in enumerate(steps):
         lag = min(step.lag, len(steps) - 1 - number)
@@ -95,7 +95,7 @@ def _ended(steps: tuple[Step, ...]) -> tuple[Step, ...]:
 
 
 def _messages(step: Messages, comm: Comm) -> Messages | None:
-    """Messages of a step: one repair after the other, until none changes anything."""
+    """A step's messages: repair after repair, until there are no more changes."""
     there = [
         one if comm.inter else replace(one, side=0)
         for one in step.messages
@@ -109,7 +109,7 @@ def _messages(step: Messages, comm: Comm) -> Messages | None:
         if not all(one.send in sends and one.receive in receives for one in there):
             rounds = 1
         if rounds > 1:
-            # A sender that is ahead would send what the receives of this round could find.
+            # A sender that is ahead would send messages that this round's receives could find.
             there = [replace(one, wild="") if one.wild in ("any source", "any") else one for one in there]
         there = _channels(_grouped(list(there)))
         there = [_ready(one) for one in _tied(there, comm.inter)]
@@ -117,7 +117,7 @@ def _messages(step: Messages, comm: Comm) -> Messages | None:
 
 
 def _alone(one: Message, comm: Comm) -> Message:
-    """What a message may not be whatever the others are."""
+    """A message's restrictions, independent of the others."""
     if (one.send == "Psend_init") != (one.receive == "Precv_init"):
         one = replace(
             one,
@@ -152,12 +152,12 @@ def _alone(one: Message, comm: Comm) -> Message:
 
 
 def _even(layout: Layout) -> Layout:
-    """A layout of which every element is one element of the datatype."""
+    """A layout in which every element is one element of the datatype."""
     return layout if layout.kind in ("plain", "duplicate", "spread") else PLAIN
 
 
 def _grouped(messages: list[Message]) -> list[Message]:
-    """Receives with wildcards stand together, are alike, and find no message of others."""
+    """Wildcard receives stand together, are alike, and find no other receive's message."""
     found: list[Message] = []
     done: set[int] = set()
     for number, one in enumerate(messages):
@@ -189,7 +189,7 @@ def _same_group(one: Message, other: Message) -> bool:
 
 
 def _finds(one: Message, other: Message) -> bool:
-    """Whether the receive of one could find the other."""
+    """Whether one message's receive could find the other."""
     if one.side != other.side or one.to != other.to or other.receive == "Precv_init":
         return False
     return (one.wild in ("any source", "any") or one.source == other.source) and (
@@ -198,13 +198,13 @@ def _finds(one: Message, other: Message) -> bool:
 
 
 def _channels(messages: list[Message]) -> list[Message]:
-    """Of messages with the same ends and tag all receives are posted early, or none is."""
+    """For messages with the same ends and tag, either all receives are posted early, or all late."""
     late = {(one.side, one.source, one.to, one.tag) for one in messages if not one.early}
     return [replace(one, early=False) if (one.side, one.source, one.to, one.tag) in late else one for one in messages]
 
 
 def partners(messages: Sequence[Message], inter: bool) -> dict[int, int]:
-    """Of a message that its sender sends in one call with a receive: that of the receive, one before it or after it."""
+    """For a message sent in one call with a receive: the receive's message, the one before it or after it."""
     found: dict[int, int] = {}
     for number, one in enumerate(messages):
         for other in (number + 1, number - 1):
@@ -219,7 +219,7 @@ def partners(messages: Sequence[Message], inter: bool) -> dict[int, int]:
 
 
 def _tied(messages: list[Message], inter: bool) -> list[Message]:
-    """Sends and receives that have lost the other half of their call become single ones."""
+    """Sends and receives without the other half of their call become single ones."""
     pairs = partners(messages, inter)
     received = set(pairs.values())
     found = []
@@ -231,8 +231,8 @@ def _tied(messages: list[Message], inter: bool) -> list[Message]:
         found.append(one)
     for number, other in pairs.items():
         if found[number].send.endswith("_replace"):
-            # One buffer: the layout of what is sent is that of what comes. MPICH 5.0.2 may send other data than those
-            # in the buffer if MPI_Isendrecv_replace has to pack them.
+            # One buffer: sent and received data have the same layout. MPICH 5.0.2 may send other data than the buffer's
+            # if MPI_Isendrecv_replace has to pack them.
             if found[number].send == "Isendrecv_replace":
                 found[other] = replace(found[other], into=PLAIN)
             found[number] = replace(found[number], out=found[other].into)
@@ -249,7 +249,7 @@ def _ready(one: Message) -> Message:
 
 
 def bytes_of(message: Message) -> int:
-    """What the two buffers of a message take."""
+    """The size of a message's two buffers."""
     out = shape(message.out, message.basic, message.elements)
     into = shape(message.into, message.basic, message.room)
     return out.extent * max(out.count, 1) + into.extent * max(into.count, 1) + BASIC[message.basic]

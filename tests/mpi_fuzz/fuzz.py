@@ -1,4 +1,4 @@
-"""The search for a difference: batches of programs, each run natively and in the configurations of its batch."""
+"""The search for a difference: program batches, each run natively and in the batch's configurations."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TIMES, LEAST = 30.0, 300.0
 
 @dataclass
 class Options:
-    """What the command line asks for."""
+    """The command line's options."""
 
     seed: int = 0
     seconds: float | None = None
@@ -62,7 +62,7 @@ class Difference:
 
 @dataclass
 class Summary:
-    """What was run."""
+    """The programs that were run."""
 
     programs: int = 0
     messages: int = 0
@@ -72,7 +72,7 @@ class Summary:
     seconds: float = 0.0
     differences: list[Difference] = field(default_factory=list)
     unfit: list[Difference] = field(default_factory=list)
-    """Programs that the MPI library does not carry out natively, with which there is nothing to compare."""
+    """Programs that fail natively in the MPI library, so that there is no reference to compare with."""
 
     def add(self, programs: Sequence[Program]) -> None:
         """Counts programs that were run."""
@@ -97,7 +97,7 @@ class Summary:
 
 
 def _moved(step: object) -> tuple[int, int]:
-    """Messages and bytes that a step names itself; those of a collective operation are the library's."""
+    """Messages and bytes named in the step; a collective operation's messages are the library's."""
     if isinstance(step, Messages):
         return len(step.messages) * step.rounds, sum(
             one.elements * BASIC[one.basic] for one in step.messages
@@ -111,7 +111,7 @@ def _moved(step: object) -> tuple[int, int]:
 
 
 def batches(options: Options) -> Iterator[list[int]]:
-    """The seeds of batches: consecutive ones with the same quotient."""
+    """The batches' seeds: consecutive ones with the same quotient."""
     seeds = itertools.count(options.seed)
     if options.programs is not None:
         seeds = itertools.islice(seeds, options.programs)  # type: ignore[assignment]
@@ -133,7 +133,7 @@ class Fuzz:
         self.summary = Summary()
 
     def batch(self, seeds: Sequence[int]) -> Difference | None:
-        """Runs the programs of a batch."""
+        """Runs a batch's programs."""
         programs = [draw(seed) for seed in seeds]
         number, ranks = seeds[0] // BATCH, programs[0].ranks
         how = configurations.native(ranks)
@@ -171,7 +171,7 @@ class Fuzz:
         return found
 
     def look(self, program: Program, how: Configuration) -> str:
-        """What is different if a program runs alone."""
+        """The difference if a program runs alone."""
         made = self.shop.build([program])
         how = replace(how, words=_with_ranks(how.words, program.ranks))
         native: Ended = self.shop.run(made, program.ranks, configurations.native(program.ranks), LONGEST / 4)
@@ -186,7 +186,7 @@ class Fuzz:
         return what
 
     def explain(self, found: Difference) -> Difference:
-        """Shrinks the program of a difference."""
+        """Shrinks the program that shows a difference."""
         seed = found.program.seed
         self.say(f"program {seed} on {found.configuration.name}: {found.what}")
         self.say("it is made smaller now")
@@ -221,7 +221,7 @@ class Fuzz:
 
 
 def _with_ranks(words: tuple[str, ...], ranks: int) -> tuple[str, ...]:
-    """The same words for another number of ranks."""
+    """The same words for another rank count."""
     place = words.index("-n") + 1
     return (*words[:place], str(ranks), *words[place + 1 :])
 

@@ -1,7 +1,7 @@
-"""Datatypes: how elements of a basic datatype lie in memory, as calls of MPI and as plain offsets.
+"""Datatypes: memory layouts for a basic datatype's elements, as MPI calls and as plain offsets.
 
-A program checks MPI's work by the plain offsets, *runs*, so these do not come from MPI. Sender and receiver use layouts
-of different kinds for the same basic datatype; MPI wants only the basic datatypes to match.
+A program checks MPI's work by the plain offsets, *runs*, so these do not come from MPI. Sender and receiver use
+different layout kinds for the same basic datatype; MPI requires only matching basic datatypes.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ KINDS = (
 )
 
 UNIT_KINDS = ("plain", "contiguous", "vector", "pieces", "blocks", "subarray", "structure", "spread")
-"""Those of which elements can stand one behind the other, and which can be one element."""
+"""Layouts with elements that can follow each other, and that can be one element."""
 
 MOST_BLOCKS = 4096
-"""Of a datatype with many holes: more take time and find nothing new."""
+"""For a datatype with many holes: more take time without new findings."""
 
 Run = tuple[int, int, int, int]
-"""Offset, bytes of a block, blocks, and how far they are apart."""
+"""Offset, block bytes, block count, and block distance."""
 
 
 @dataclass(frozen=True)
 class Shape:
-    """A layout of so many elements: the expression that makes the datatype, how many of it, and what it means."""
+    """A layout with this element count: the expression that makes the datatype, its count, and its meaning."""
 
     type: str
     count: int
@@ -51,7 +51,7 @@ class Shape:
 
     @property
     def end(self) -> int:
-        """Where the last byte of all elements ends."""
+        """The end of the elements' last byte."""
         last = max(at + (times - 1) * step + length for at, length, times, step in self.runs)
         return last + self.extent * max(self.count - 1, 0)
 
@@ -130,7 +130,7 @@ def _vector(basic: str, size: int, elements: int, length: int, rng: random.Rando
 
 
 def _tail(basic: str, size: int, elements: int, rng: random.Random) -> Shape:
-    """Equal blocks, and what is left."""
+    """Equal blocks, and the remainder."""
     length = max(rng.randint(1, 40), elements // MOST_BLOCKS + 1)
     count, left = divmod(elements, length)
     step = size * (length + rng.randint(1, 3))
@@ -154,13 +154,13 @@ def _struct(parts: list[tuple[int, int, str]], runs: list[Run], extent: int) -> 
 
 
 def _cut(elements: int, most: int, rng: random.Random) -> list[int]:
-    """Lengths of pieces; some may be empty."""
+    """Piece lengths; some may be empty."""
     cuts = sorted(rng.randint(0, elements) for _ in range(rng.randint(0, most - 1)))
     return [high - low for low, high in zip([0, *cuts], [*cuts, elements], strict=True)]
 
 
 def _pieces(basic: str, size: int, elements: int, backwards: bool, rng: random.Random) -> Shape:
-    """Pieces of different lengths, in any order of memory, some before the start."""
+    """Pieces with different lengths, in any memory order, some before the start."""
     lengths = _cut(elements, 8, rng)
     order = list(range(len(lengths)))
     rng.shuffle(order)
@@ -211,7 +211,7 @@ def _nested(basic: str, size: int, elements: int, rng: random.Random) -> Shape |
 
 
 def _structure(basic: str, size: int, elements: int, rng: random.Random) -> Shape:
-    """A structure of single elements, arrays and vectors of the basic datatype."""
+    """A structure with single elements, arrays and vectors of the basic datatype."""
     parts: list[tuple[int, int, str]] = []
     runs: list[Run] = []
     at = size * rng.randint(0, 3)
@@ -227,6 +227,6 @@ def _structure(basic: str, size: int, elements: int, rng: random.Random) -> Shap
             parts.append((at, length, basic) if way == 1 else (at, 1, f"contiguous({length}, {basic})"))
             runs.append((at, length * size, 1, 0))
             at += size * length
-        # Never without a gap: MPICH 5.0.2 counts two arrays that touch as one piece and as two, and dies of it.
+        # Never without a gap: MPICH 5.0.2 counts two arrays that touch both as one piece and as two, and crashes.
         at += size * rng.choice((1, 1, 4))
     return _struct(parts, runs, at)

@@ -1,7 +1,7 @@
-"""Deliberate mistakes in the code that carries the bytes of real programs. The fuzz must find them.
+"""Deliberate mistakes in the code that carries real programs' bytes. The fuzz must find them.
 
-Each mistake is small and plausible, and replaces lines that stand in a source exactly once. If the source has changed
-and lacks these lines, the mistake must be written anew. :func:`attempt` makes one mistake in a copy of the workspace,
+Each mistake is small and plausible, and replaces lines that occur exactly once in a source. If the source has changed
+and lacks these lines, the mistake must be rewritten. :func:`attempt` makes one mistake in a copy of the workspace,
 builds the copy, and runs the fuzz on it, without the checksums, which would find most mistakes.
 """
 
@@ -22,7 +22,7 @@ IGNORED = shutil.ignore_patterns("target", ".venv", ".git", "out", "__pycache__"
 
 @dataclass(frozen=True)
 class Mistake:
-    """Lines of a source that are replaced by wrong ones."""
+    """Source lines that are replaced by wrong ones."""
 
     name: str
     source: str
@@ -112,7 +112,7 @@ MISTAKES = [
         "        let what = if get { Use::Message } else { Use::Message };\n",
     ),
 ]
-"""All but the last two are in what ranks load, which is built in seconds."""
+"""All but the last two are in the library that ranks load, which is built in seconds."""
 
 
 def attempt(mistake: Mistake | None, root: Path, folder: Path, seconds: int) -> subprocess.CompletedProcess[str]:

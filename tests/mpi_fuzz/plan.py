@@ -1,4 +1,4 @@
-"""The part of one rank in a collective operation, as C."""
+"""One rank's part in a collective operation, as C."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ if TYPE_CHECKING:
 
 @dataclass
 class Plan:
-    """The arguments of the call, and the lines around it; no ``opened``: no data."""
+    """The call's arguments, and the lines around it; no ``opened``: no data."""
 
     words: str
     opened: str
     fill: list[str] = field(default_factory=list)
     """Before each call."""
     expect: list[str] = field(default_factory=list)
-    """What the room of the result holds after it; the lines write it into a room ``picture``."""
+    """The result buffer's contents after the call; the lines write them into a buffer ``picture``."""
     sent: list[str] = field(default_factory=list)
-    """What the room of what was given still holds."""
+    """The input buffer's unchanged contents."""
 
 
 def root_of(comm: Comm, world: int, own: int, root: int) -> str:
-    """The argument for the root of an operation, for a rank of MPI_COMM_WORLD on its side."""
+    """The argument for an operation's root, for an MPI_COMM_WORLD rank on its side."""
     if not comm.inter:
         return str(comm.groups[0].index(root))
     if root in comm.groups[own]:

@@ -26,14 +26,14 @@ LAST = "all done\n"
 
 @dataclass(frozen=True)
 class Ended:
-    """How a run ended: its exit code (None: it did not end in time), what each rank has recorded, what was said."""
+    """A run's end: its exit code (``None``: it did not end in time), each rank's records, its output."""
 
     code: int | None
     records: tuple[str, ...]
     said: str
 
     def fault(self) -> str:
-        """What is wrong with the run itself, if anything is."""
+        """The error of the run itself, if any."""
         if self.code is None:
             return "did not end in time"
         for rank, text in enumerate(self.records):
@@ -47,7 +47,7 @@ class Ended:
         return ""
 
     def parts(self) -> dict[int, list[list[str]]]:
-        """Of each program that has begun, the lines of each rank."""
+        """For each program that has begun, each rank's lines."""
         found: dict[int, list[list[str]]] = {}
         for rank, text in enumerate(self.records):
             lines: list[str] = []
@@ -61,7 +61,7 @@ class Ended:
 
 
 def differ(native: Ended, other: Ended) -> str:
-    """The first difference of two runs, in words; nothing if they are alike."""
+    """The first difference between two runs, in words; empty if they are equal."""
     fault = other.fault()
     if fault:
         return fault
@@ -94,7 +94,7 @@ class Workshop:
     def __init__(self, folder: Path, slow: float = 1.0) -> None:
         self.folder = folder
         self.slow = slow
-        """What all limits of time are multiplied with."""
+        """The factor for all time limits."""
         self._count = 0
         folder.mkdir(parents=True, exist_ok=True)
         self._objects = [self._object(path) for path in PRELUDE]
@@ -105,7 +105,7 @@ class Workshop:
         return str(made)
 
     def build(self, programs: Sequence[Program]) -> Path:
-        """An executable of all the programs, one after the other."""
+        """An executable with all the programs, one after the other."""
         self._count += 1
         source = self.folder / f"programs-{self._count}.c"
         source.write_text(emit(programs), encoding="utf-8")

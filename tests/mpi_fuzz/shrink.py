@@ -1,8 +1,7 @@
 """Makes a program that shows a difference as small as it can be, within bounded time.
 
-Steps are taken out, then ranks, then messages and accesses within steps; then the rest is made simpler. ``fit`` makes
-the smaller program correct. The smaller program replaces the larger one if it still shows a difference, of whatever
-kind.
+Steps are removed, then ranks, then messages and accesses within steps; then the rest is simplified. ``fit`` makes the
+smaller program correct. The smaller program replaces the larger one if it still shows any difference.
 """
 
 from __future__ import annotations
@@ -60,7 +59,7 @@ def candidates(program: Program) -> Iterator[Program]:
 
 
 def _renamed(program: Program) -> Program:
-    """Messages of MPI_COMM_WORLD between the lowest ranks."""
+    """MPI_COMM_WORLD messages between the lowest ranks."""
     all_ = [one for step in program.steps if isinstance(step, Messages) for one in step.messages]
     used = sorted({one.source for one in all_} | {one.to for one in all_})
     if not all(isinstance(step, Messages) and step.comm == Ref() for step in program.steps):

@@ -1,14 +1,14 @@
-"""Lengths of messages, mostly at the edges where libraries and adapters change their methods.
+"""Message lengths, mostly at the edges where libraries and adapters change their methods.
 
-| bytes | what changes there |
+| bytes | change |
 |---|---|
-| 0, 1 | nothing to move; no word |
-| 64, 256, 320 | a transaction, what libfabric injects, a packet |
-| 288, 2,048 | what Tports send along with an envelope on either machine, or near it |
+| 0, 1 | empty; no word |
+| 64, 256, 320 | a transaction, libfabric's inject limit, a packet |
+| 288, 2,048 | the Tports' limit for data within the envelope on either machine, or near it |
 | 8 KB | a time slice of the adapter, a cell of MPICH's shared memory |
 | 12, 16, 32, 80 KB | collective algorithms, MPICH's pack buffer, where Tports fetch messages |
-| 64 KB, 512 KB | large messages of collective operations, the buffer of Tports |
-| 1, 2 MB and more | what exceeds every buffer on the way |
+| 64 KB, 512 KB | large messages in collective operations, the Tports' buffer |
+| 1, 2 MB and more | exceeds every buffer on the way |
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class Sizes:
         self.huge = budget > LONGER[-1] * 16
 
     def draw(self, times: int = 1, most: int = 1 << 30) -> int:
-        """A number of bytes, of which so many are moved."""
+        """A byte count, with this many bytes moved."""
         rng = self.rng
         allowed = min(self.left // max(times, 1), most)
         place = rng.random()

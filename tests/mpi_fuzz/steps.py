@@ -1,8 +1,8 @@
-"""The steps of a program, which all ranks go through in the same order.
+"""A program's steps, which all ranks execute in the same order.
 
 A rank takes part in a step if it is in the step's communicator. Ranks are numbered in this communicator, except where a
-communicator is made: there they are ranks of MPI_COMM_WORLD. Everything is an immutable value, so that a smaller
-program is made by replacing parts of a larger one.
+communicator is made: there they are MPI_COMM_WORLD ranks. All values are immutable, so that replacing parts of a
+program makes a smaller one.
 """
 
 from __future__ import annotations
@@ -10,12 +10,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 WORLD = 0
-"""The name of MPI_COMM_WORLD among communicators."""
+"""MPI_COMM_WORLD's name among communicators."""
 
 
 @dataclass(frozen=True, order=True)
 class Ref:
-    """A communicator: the name of a variable, and which of those that this variable has on different ranks."""
+    """A communicator: a variable's name, and an index among the variable's communicators on different ranks."""
 
     name: int = WORLD
     which: int = 0
@@ -23,7 +23,7 @@ class Ref:
 
 @dataclass(frozen=True)
 class Layout:
-    """How elements of a basic datatype lie in memory; the salt chooses lengths and gaps."""
+    """The memory layout of a basic datatype's elements; the salt chooses lengths and gaps."""
 
     kind: str
     salt: int
@@ -34,10 +34,10 @@ PLAIN = Layout("plain", 0)
 
 @dataclass(frozen=True)
 class Message:
-    """One message of a step, with its datatype on either side.
+    """One message in a step, with its datatype on either side.
 
-    ``side`` is the group of the sender in an inter-communicator. ``room`` is how many elements the receive takes,
-    fewer than are sent if it is to be truncated. Receives of one ``wild`` group may find each other's messages.
+    ``side`` is the sender's group in an inter-communicator. ``room`` is the receive's element count, smaller than the
+    sent count if it is to be truncated. Receives in one ``wild`` group may find each other's messages.
     """
 
     side: int
@@ -54,10 +54,10 @@ class Message:
     early: bool = False
     """The receive is posted before anything is sent."""
     send_until: int = 0
-    """After so many further messages the sender waits for its request; 0: at the end of the step."""
+    """The sender waits for its request after this many further messages; 0: at the end of the step."""
     receive_until: int = 0
     wild: str = ""
-    """any source, any tag, any: receives that may find all messages of the group."""
+    """any source, any tag, any: receives that may find all messages in the group."""
     partitions: tuple[int, int] = (1, 1)
     shift: int = 0
     """Where buffers begin, in elements off an aligned address."""
@@ -65,7 +65,7 @@ class Message:
 
 @dataclass(frozen=True)
 class Make:
-    """Makes communicators. ``colors`` and ``keys`` are by rank of MPI_COMM_WORLD; a colour below 0 is in none."""
+    """Makes communicators. ``colors`` and ``keys`` are by MPI_COMM_WORLD rank; a colour below 0 joins none."""
 
     name: int
     how: str
@@ -84,14 +84,14 @@ class Messages:
     comm: Ref
     messages: tuple[Message, ...]
     finish: tuple[str, ...] = ("Waitall",)
-    """By rank of MPI_COMM_WORLD, and again from the first one on."""
+    """By MPI_COMM_WORLD rank, repeated from the first one on."""
     rounds: int = 1
     lag: int = 0
 
 
 @dataclass(frozen=True)
 class Cancels:
-    """Receives that are cancelled: some that nothing is sent to, some that race with their messages."""
+    """Cancelled receives: some without a message, some that race with their messages."""
 
     comm: Ref
     pairs: tuple[tuple[int, int], ...]
@@ -102,7 +102,7 @@ class Cancels:
 
 @dataclass(frozen=True)
 class Nobody:
-    """Messages to and from MPI_PROC_NULL, and completions of requests that are none."""
+    """Messages to and from MPI_PROC_NULL, and completions of null requests."""
 
     comm: Ref
     salt: int
@@ -113,8 +113,9 @@ class Nobody:
 class Collective:
     """A collective operation. ``form`` is "", "I" (nonblocking) or "init" (persistent, ``rounds`` times).
 
-    ``units`` are how many units a rank gives to, or has from, each other one, reduced by the salt in the forms that
-    let ranks differ. A unit is ``per_unit`` elements of the basic datatype, or one value of a reduction's ``kind``.
+    ``units`` is the unit count that a rank gives to, or gets from, each other one, reduced by the salt in the forms
+    that let ranks differ. A unit is ``per_unit`` elements of the basic datatype, or one value with a reduction's
+    ``kind``.
     """
 
     comm: Ref
@@ -136,7 +137,7 @@ class Collective:
 
 @dataclass(frozen=True)
 class Access:
-    """A one-sided operation. ``at`` is the place in the target's window, which no other of the epoch touches.
+    """A one-sided operation. ``at`` is the place in the target's window, exclusive to it within the epoch.
 
     Accumulates that share a place all have the same ``op`` and datatype, so that their order does not count.
     """

@@ -1,4 +1,4 @@
-"""Try the mutants of the judging modules; see the package."""
+"""Try the judging modules' mutants; see the package."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ FILES = (
     "test_looks", "test_measures", "test_multirail_measures", "test_one_run", "test_proofs", "test_result_mistakes",
     "test_tally",
 )  # fmt: skip
-"""The tests that judge the mutants: those of single functions, which run no simulation."""
+"""The tests that judge the mutants: tests for single functions, which run no simulation."""
 LEDGER = FOLDER / "accepted.toml"
 
 

@@ -1,7 +1,7 @@
-"""Mutants of a module, each behind a switch: ``a < b`` becomes ``a <= b if __mutant__(7) else a < b``.
+"""A module's mutants, each behind a switch: ``a < b`` becomes ``a <= b if __mutant__(7) else a < b``.
 
-Only bodies of functions and lambdas have mutants: code that runs once at the import has run before a switch is on.
-Texts of exceptions have none.
+Only function and lambda bodies have mutants: code that runs once at import has run before a switch is on. Exception
+texts have no mutants.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ NAMES = {"min": "max", "max": "min", "any": "all", "all": "any", "low": "high", 
 
 @dataclass(frozen=True)
 class Mutant:
-    """A change: in a function of a module, one expression in place of another."""
+    """A change: in a module's function, one expression in place of another."""
 
     module: str
     function: str
@@ -200,7 +200,7 @@ class Finder:
         self.mutants: list[Mutant] = []
 
     def find_spec(self, name: str, _path: object = None, _target: object = None) -> ModuleSpec | None:
-        """The specification of a module that gets mutants."""
+        """The specification for a module that gets mutants."""
         short = name.removeprefix("elanite.")
         if short not in self.modules:
             return None
@@ -211,7 +211,7 @@ class Finder:
 
 
 def source_of(package: Path, module: str) -> Path:
-    """The file of a module, by its name below the package."""
+    """A module's file, by its name below the package."""
     path = package.joinpath(*module.split("."))
     return path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
 

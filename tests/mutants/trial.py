@@ -1,8 +1,8 @@
-"""The trial of mutants: a plugin of pytest that, in place of the tests, runs for each mutant those that reach it.
+"""The mutant trial: a pytest plugin that, in place of the tests, runs for each mutant the tests that reach it.
 
-All runs are in one process: threads of polars do not live on in a fork. The tests run once without a mutant, which
-shows the mutants that each reaches, and its time. Then each mutant is switched on, until the first test fails; one with
-which the tests take too long is found, too. What functions have cached under a mutant is dropped after it.
+All runs are in one process: polars threads do not survive a fork. The tests run once without a mutant, which shows the
+mutants that each reaches, and its time. Then each mutant is switched on, until the first test fails; a mutant with
+which the tests take too long is found, too. Function caches filled under a mutant are dropped after it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from mutants.planting import Finder, Switch
 
 LONGEST = 3.0
-"""Processor seconds of a test that counts; and of the tests of a mutant, beyond those without it."""
+"""Processor seconds of a test that counts; and of a mutant's tests, beyond those without it."""
 COMMANDS = {"elanite", "campaign"}
 """Fixtures of tests that run commands."""
 PEOPLE = os.dup(2)
@@ -33,7 +33,7 @@ PEOPLE = os.dup(2)
 
 @dataclass
 class Trial:
-    """The mutants, and what became of them."""
+    """The mutants, and their outcomes."""
 
     finder: Finder
     switch: Switch
@@ -102,14 +102,14 @@ def fails(items: Sequence[pytest.Item], seconds: float) -> bool:
 
 
 def cached() -> Iterator[object]:
-    """All functions of the package that keep their results."""
+    """All functions in the package that keep their results."""
     for name, module in list(sys.modules.items()):
         if name.startswith("elanite."):
             yield from (one for one in vars(module).values() if hasattr(one, "cache_info"))
 
 
 def forget(before: dict[object, int]) -> None:
-    """Drop the results of functions that have been computed since then."""
+    """Drop function results computed since then."""
     for one, misses in before.items():
         if one.cache_info().misses != misses:  # type: ignore[attr-defined]
             one.cache_clear()  # type: ignore[attr-defined]

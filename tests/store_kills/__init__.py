@@ -1,1 +1,1 @@
-"""Campaigns that are killed at chosen and at random points, and campaigns that cannot write: ``run`` says more."""
+"""Campaigns that are killed at chosen and at random points, and campaigns that cannot write: see ``run``."""

@@ -1,17 +1,17 @@
-"""Strikes a small campaign again and again, and looks at what is left in its store.
+"""Strikes a small campaign repeatedly, and examines its store afterwards.
 
     python -m store_kills.run --folder DIR --kills 1000 --errors 100 --seed 0
 
 runs in a process into which ``strike.c`` has been preloaded, and forks a campaign for each strike: two thirds of the
-kills come at a drawn operation on a file of the store (half of them with the loss of all that was not forced to the
-disk), one third at a drawn moment. Each campaign goes on with the store that the kill before has left; when the store
-is complete, some points are removed from it. After each kill:
+kills come at a drawn operation on a store file (half of them with the loss of all unsynced data), one third at a drawn
+moment. Each campaign continues with the store left by the previous kill; when the store is complete, some points are
+removed from it. After each kill:
 
 - every folder that looks finished has the bytes that an uninterrupted campaign writes;
 - no point is lost that was finished before, or that the campaign had reported as finished.
 
-Errors (a full disk, a folder that has become read-only, a disk that fails) come at a drawn operation. The campaign says
-which file and what to do, ends with exit code 1, and leaves nothing half-written where it could remove it.
+Errors (a full disk, a folder that has become read-only, a disk that fails) come at a drawn operation. The campaign
+names the file and the remedy, ends with exit code 1, and leaves no half-written file where it could remove it.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ Contents = dict[str, dict[str, bytes]]
 
 
 def contents(store: Path) -> Contents:
-    """The files of each folder that looks finished, without the times in the manifests."""
+    """Each finished-looking folder's files, without the times in the manifests."""
     found: Contents = {}
     for folder in store.iterdir() if store.is_dir() else ():
         if folder.name.startswith("."):
@@ -70,7 +70,7 @@ def contents(store: Path) -> Contents:
 
 
 class Reported(Observer):
-    """Writes the names of finished points to a pipe, as the campaign reports them."""
+    """Writes finished points' names to a pipe, as the campaign reports them."""
 
     def __init__(self, pipe: int) -> None:
         self.pipe = pipe
@@ -87,7 +87,7 @@ class Reported(Observer):
 
 
 class Strikes:
-    """The campaign, the store that the kills leave, and what an uninterrupted campaign leaves."""
+    """The campaign, the store left by the kills, and an uninterrupted campaign's store."""
 
     def __init__(self, folder: Path, seed: int) -> None:
         self.draw = random.Random(seed)
@@ -106,7 +106,7 @@ class Strikes:
         self.missed = self.rounds = self.left = 0
 
     def fork(self, work: Callable[[int], None]) -> tuple[int, int]:
-        """Runs something in a child that then ends well; returns the child and the end of a pipe that it writes to."""
+        """Runs a function in a child that then ends well; returns the child and the read end of its pipe."""
         reading, writing = os.pipe()
         child = os.fork()
         if child == 0:
@@ -146,7 +146,7 @@ class Strikes:
         return {line for line in lines if " " not in line}, end, sum(operations), time.monotonic() - began
 
     def ended(self, child: int) -> int:
-        """The exit code of a child, or minus the signal that killed it."""
+        """A child's exit code, or minus the signal that killed it."""
         began = time.monotonic()
         while True:
             found, status = os.waitpid(child, os.WNOHANG)
@@ -163,7 +163,7 @@ class Strikes:
         if missing:
             return
         if list(self.store.glob(".partial-*")):
-            # The next campaign removes them, also if it has nothing to simulate.
+            # The next campaign removes them, even without points to simulate.
             self.campaign(0, KILL, None)
             if list(self.store.glob(".partial-*")):
                 raise SystemExit("a campaign leaves what killed ones had half-written")
@@ -172,7 +172,7 @@ class Strikes:
             shutil.rmtree(self.store / name)
 
     def kill(self) -> None:
-        """One kill, and the look at what it has left."""
+        """One kill, and the check of the store afterwards."""
         self.renew()
         before = set(contents(self.store))
         share = 1 - len(before) / len(self.whole)
@@ -181,7 +181,7 @@ class Strikes:
             delay = self.draw.uniform(0, self.seconds * (share + 0.3))
             reported, end, _, _ = self.campaign(0, KILL, delay)
         else:
-            # A few more: the removal of what earlier kills have left counts, too.
+            # A few more: the removal of earlier kills' leftovers counts, too.
             at = self.draw.randint(1, int(self.operations * share * 1.2) + 20)
             reported, end, _, _ = self.campaign(at, POWER if manner == "power" else KILL, None)
         if end == -signal.SIGKILL:
@@ -194,7 +194,7 @@ class Strikes:
         self.check(before | reported)
 
     def check(self, wanted: set[str]) -> None:
-        """Every folder that looks finished is right, and none is lost."""
+        """Every finished-looking folder is right, and no folder is lost."""
         after = contents(self.store)
         for name, files in after.items():
             if files != self.whole.get(name):
@@ -206,7 +206,7 @@ class Strikes:
             raise SystemExit(f"these points were finished, and are lost: {', '.join(sorted(lost))}")
 
     def error(self) -> None:
-        """One campaign whose disk fails it."""
+        """One campaign with a failing disk."""
         self.renew()
         before = set(contents(self.store))
         how = self.draw.choice([FULL, LOCKED, BROKEN])
