@@ -1,13 +1,13 @@
-"""The causes that texts give for missed claims, against ablations and studies of sensitivity.
+"""The causes that texts give for missed claims, against ablations and sensitivity studies.
 
-``known_miss`` says in words why a claim is missed. Beside it, ``causes`` names the mechanisms (see ``ablation``) and
-the parameters on which the missed figure hangs by these words, and ``not_causes`` those on which it does not hang.
-Shipped data can contradict both:
+``known_miss`` gives the reason for a missed claim in words. Beside it, ``causes`` names the mechanisms (see
+``ablation``) and the parameters on which the missed figure depends according to this text, and ``not_causes`` those on
+which it does not depend. Shipped data can contradict both:
 
-- A *cause* is contradicted if the figure is the same without it, or if no step of it moves the claim.
-- A *not-cause* is contradicted if the verdict turns without it, or with a step of it.
+- A *cause* is contradicted if the figure is the same without it, or if no step in it moves the claim.
+- A *not-cause* is contradicted if the verdict turns without it, or with a step in it.
 
-What was not looked at contradicts nothing, and is listed as open.
+A cause without a study is not contradicted, and is listed as open.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 PARAMETER = re.compile(r"\b(?:switch|adapter|bus|link|rails|group|tport|host|packet|elan4)\.[a-z_]+")
-"""The keys of machine files in a text."""
+"""The machine file keys in a text."""
 
 
 def contradicted(claims: Iterable[Claim]) -> list[tuple[str, str, str]]:
@@ -48,7 +48,7 @@ def open_(claims: Iterable[Claim]) -> list[tuple[str, str]]:
 
 
 def undeclared(claims: Iterable[Claim]) -> list[tuple[str, str]]:
-    """Missed claims whose words name a mechanism or a parameter that is neither in ``causes`` nor in ``not_causes``."""
+    """Missed claims with a mechanism or parameter in their text that is missing in ``causes`` and ``not_causes``."""
     found = []
     for claim in claims:
         declared = {*claim.causes, *claim.not_causes}
@@ -59,7 +59,7 @@ def undeclared(claims: Iterable[Claim]) -> list[tuple[str, str]]:
 
 
 def moves(claim: str, name: str) -> bool | None:
-    """Whether a figure changes without a mechanism or with a step of a parameter; None if this was not looked at."""
+    """Whether a figure changes without a mechanism or with a parameter step; ``None`` if this was not studied."""
     if "." in name:
         looked = [study for study in studied.shipped().values() if claim in study.claims and name in study.values]
         return any(each.claim == claim for study in looked for each in study.of(name)) if looked else None
@@ -68,7 +68,7 @@ def moves(claim: str, name: str) -> bool | None:
 
 
 def turns(claim: str, name: str) -> bool:
-    """Whether the verdict of a claim turns without a mechanism, or with a step of a parameter."""
+    """Whether a claim's verdict turns without a mechanism, or with a parameter step."""
     if "." in name:
         return any(
             each.claim == claim and each.turns for study in studied.shipped().values() for each in study.of(name)

@@ -1,4 +1,4 @@
-"""What the tests share: the command line as a user runs it, and a campaign of a few seconds."""
+"""Shared test fixtures: the command line as a user runs it, and a campaign of a few seconds."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ Row = dict[str, Any]
 FILES = Path(__file__).parent / "files"
 SMALL = str(FILES / "small.toml")
 OTHERS_FILES = r"^/(?!dev/shm/).*/(?!hydra)[^/]*$"
-"""Files that other jobs of this host may make during a run: all temporary ones but those of MPICH's launcher."""
+"""Files that other jobs on this host may make during a run: all temporary ones except MPICH's launcher's."""
 FAKE = FILES / "fake_mpirun.py"
-"""The command line with a false simulator of MPI programs."""
+"""The command line with a fake simulator for MPI programs."""
 COMPILER = FILES / "compiler.py"
 """``oshcc`` or ``elancc``, whichever is the first argument."""
 
@@ -55,7 +55,7 @@ needs_mpi = pytest.mark.skipif(
 
 
 def pytest_collection_finish() -> None:
-    """The collector of garbage need not look again and again at what all tests have imported."""
+    """The garbage collector need not repeatedly scan the imports shared by all tests."""
     gc.collect()
     gc.freeze()
 
@@ -73,7 +73,7 @@ class Ended:
 
 
 PATIENCE = 300.0
-"""Seconds after which something hangs, also on a host that runs much else. Nothing is measured by it."""
+"""Seconds after which an operation counts as hung, even on a busy host. It is not used for measurements."""
 
 
 @pytest.fixture(autouse=True)
@@ -84,12 +84,12 @@ def same_surroundings() -> Iterator[None]:
 
 
 def environment() -> dict[str, str]:
-    """The environment of a user with a plain terminal of 100 columns."""
+    """A user's environment, with a plain 100-column terminal."""
     return os.environ | {"NO_COLOR": "1", "COLUMNS": "100", "TERM": "dumb"}
 
 
 def background() -> None:
-    """What a shell without job control does before it becomes a command in the background (``preexec_fn``)."""
+    """The actions of a shell without job control before it becomes a background command (``preexec_fn``)."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
@@ -104,7 +104,7 @@ def preloaded() -> forks.Commands:
 
 
 def execute(words: Sequence[str | Path], seconds: float | None = 2 * PATIENCE, **how: Any) -> Ended:
-    """Run a command to its end, in the environment of a user."""
+    """Run a command to its end, in a user's environment."""
     how = {"env": environment()} | how
     ours = words[0] == sys.executable and (words[1:3] == ["-m", "elanite"] or words[1] in (FAKE, COMPILER))
     if ours and how.keys() <= {"env", "cwd"}:
@@ -116,7 +116,7 @@ def execute(words: Sequence[str | Path], seconds: float | None = 2 * PATIENCE, *
 
 
 def end(processes: Sequence[subprocess.Popen[bytes]]) -> None:
-    """Kills processes and their children: a worker of Dask that is asked to end may wait for its scheduler for ever."""
+    """Kills processes and their children: a Dask worker that is asked to end may wait for its scheduler for ever."""
     for process in processes:
         with contextlib.suppress(psutil.NoSuchProcess):
             for child in psutil.Process(process.pid).children(recursive=True):
@@ -146,7 +146,7 @@ def judged(identity: str, rows: Sequence[Row] | pl.DataFrame) -> Verdict:
 
 
 def data(figure: figures.Figure, column: str) -> list[Row]:
-    """The rows of all data sets of a figure that have a column."""
+    """The rows from all data sets in a figure that have a column."""
     sets: dict[str, list[Row]] = figure.spec()["datasets"]
     return [row for rows in sets.values() for row in rows if column in row]
 
@@ -154,7 +154,7 @@ def data(figure: figures.Figure, column: str) -> list[Row]:
 def figures_of(
     experiment: str, rows: pl.DataFrame, table: str = "rows", *, validate: bool = True
 ) -> list[figures.Figure]:
-    """What a shipped experiment draws of the rows of one table; every chart fits the schema of Vega-Lite."""
+    """A shipped experiment's figures from one table's rows; every chart fits the Vega-Lite schema."""
     file = sources.read("experiment", experiment)
     asked = json.loads(_core.load_experiment(file.text, file.file, []))["figure"]
     own = {name: own[0] for name, own in figures.OWN.items()}
@@ -199,14 +199,14 @@ def elanite_here(
 
 @pytest.fixture(scope="session")
 def campaign(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the small campaign after an uninterrupted run."""
+    """The small campaign's folder after an uninterrupted run."""
     out = tmp_path_factory.mktemp("campaign")
     assert execute(command("run", SMALL, "--out", str(out), "--format", "csv")).code == 0
     return out
 
 
 def _built(sources: Path, folder: Path, *options: str) -> Path:
-    """Build C programs in a folder of their own, whose path make does not see: it may have blanks."""
+    """Build C programs in a separate folder, with a path that make does not see: it may have blanks."""
     for source in [*sources.glob("*.[ch]"), sources / "Makefile"]:
         shutil.copy(source, folder)
     words = ["make", "--silent", "-j2", f"MPICC={BIN / 'mpicc'}", *options]
@@ -216,11 +216,11 @@ def _built(sources: Path, folder: Path, *options: str) -> Path:
 
 @pytest.fixture(scope="session")
 def mpi_programs(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of tests/mpi, built once by the compiler of the environment."""
+    """The programs in tests/mpi, built once by the environment's compiler."""
     return _built(FILES.parent / "mpi", tmp_path_factory.mktemp("mpi-programs"))
 
 
 @pytest.fixture(scope="session")
 def benchmarks(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The programs of ``benchmarks/mpi``, built without a warning."""
+    """The programs in ``benchmarks/mpi``, built without a warning."""
     return _built(FILES.parents[1] / "benchmarks" / "mpi", tmp_path_factory.mktemp("benchmarks"), "CFLAGS=-O2 -Werror")

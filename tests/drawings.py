@@ -1,4 +1,4 @@
-"""The marks of figures as a reader sees them: each with its curve, its place, its mean and its interval."""
+"""Figure marks as a reader sees them: each with its curve, its place, its mean and its interval."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Mark:
 
 
 def layers(figure: Figure) -> list[Layer]:
-    """The layers of a figure, each with its rows."""
+    """A figure's layers, each with its rows."""
     spec = figure.spec()
 
     def inside(one: Layer, data: Layer) -> Iterator[Layer]:
@@ -46,7 +46,7 @@ def kind(layer: Layer) -> str:
 
 
 def means(figure: Figure) -> Layer:
-    """The layer with the marks of the means."""
+    """The layer with the mean marks."""
     found = [
         layer
         for layer in layers(figure)
@@ -57,7 +57,7 @@ def means(figure: Figure) -> Layer:
 
 
 def marks(figure: Figure) -> list[Mark]:
-    """The marks of a figure; a row that lies under another one in the same curve counts once."""
+    """A figure's marks; a row that lies under another one in the same curve counts once."""
     layer = means(figure)
     x = layer["encoding"]["x"]["field"].replace("\\.", ".")
     colour = layer["encoding"].get("color", {}).get("field")
@@ -69,7 +69,7 @@ def marks(figure: Figure) -> list[Mark]:
 
 
 def intervals(figure: Figure) -> int:
-    """The number of intervals that are drawn."""
+    """The count of drawn intervals."""
     return sum(
         row["low"] is not None
         for layer in layers(figure)
@@ -79,25 +79,25 @@ def intervals(figure: Figure) -> int:
 
 
 def cut(mark: Mark, ends: tuple[float, float]) -> bool:
-    """Whether the interval of a mark is longer than an axis."""
+    """Whether a mark's interval is longer than an axis."""
     low, high = ends
     near = 1e-9 * (high - low)
     return mark.low is not None and mark.high is not None and not low - near <= mark.low <= mark.high <= high + near
 
 
 def domain(figure: Figure) -> tuple[float, float]:
-    """The ends of the vertical axis."""
+    """The vertical axis's ends."""
     low, high = means(figure)["encoding"]["y"]["scale"]["domain"]
     return low, high
 
 
 def width(figure: Figure) -> object:
-    """The ends of the horizontal axis, or its names."""
+    """The horizontal axis's ends, or its names."""
     return means(figure)["encoding"]["x"]["scale"]["domain"]
 
 
 def across(figure: Figure) -> list[dict[str, Any]]:
-    """The rules of published values without a place on the horizontal axis."""
+    """The rules for published values without a place on the horizontal axis."""
     return [
         row
         for layer in layers(figure)
@@ -108,12 +108,12 @@ def across(figure: Figure) -> list[dict[str, Any]]:
 
 
 def names_of_rules(figure: Figure) -> list[float]:
-    """The heights of the names of published values beside the chart, on its vertical axis."""
+    """The heights of the published values' names beside the chart, on its vertical axis."""
     return [row["value"] for layer in layers(figure) if kind(layer) == "text" for row in layer["rows"]]
 
 
 def outside(figure: Figure) -> list[float]:
-    """Means and published values beyond the ends of the vertical axis, where they would lie on the frame."""
+    """Means and published values beyond the vertical axis's ends, where they would lie on the frame."""
     if not any(layer["encoding"].get("y", {}).get("field") == "mean" for layer in layers(figure)):
         return []
     low, high = domain(figure)

@@ -1,15 +1,15 @@
-"""Commands of ``elanite``, and scripts that are like them, in forks of one process that has imported the command line.
+"""``elanite`` commands, and similar scripts, in forks of one process that has imported the command line.
 
-To import the command line takes a third of a second of processor time, more than most commands take for the rest, and
-the tests run a thousand of them. So one process (``serve``) imports the command line once and waits; for each command,
-a fork of the process becomes what the interpreter with these arguments is: the same folder, environment and files. It
-ends as an interpreter does, but for the modules and objects that are left, which are not taken down one by one: this
-would take as long as a short command.
+Importing the command line takes a third of a second of processor time, more than the rest of most commands, and the
+tests run a thousand commands. So one process (``serve``) imports the command line once and waits; for each command, a
+fork of the process takes the place of the interpreter with these arguments: the same folder, environment and files. It
+ends as an interpreter does, except that remaining modules and objects are not taken down one by one: this would take as
+long as a short command.
 
-A fork is safe if no other thread can hold a lock. The process has no thread but its first and those that polars starts
-when it is imported: two of its allocator, which is made for forks, and one that removes spilt tables, of which there
-are none before polars is used. What is imported is frozen: the collector of garbage looks at it in no fork, so that
-forks go on to share its memory.
+A fork is safe if no other thread can hold a lock. The process has no thread except its first and those that polars
+starts at import: two allocator threads, which are made for forks, and one that removes spilt tables, and there are no
+such tables before polars is used. Imports are frozen: the garbage collector does not scan them in forks, so that forks
+continue to share their memory.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ MODULES = (
     *("elanite.cli", "elanite.campaign", "elanite.mpirun", "elanite.report.index"),
     *("altair", "jinja2", "polars", "rich.progress", "rich.table", "typer._adapters"),
 )
-"""What commands import; numpy and what needs numpy are left to them, since numpy starts threads."""
+"""The commands' imports, except numpy and its dependents, since numpy starts threads."""
 
 THREADS = {"jemalloc_bg_thd", "polars-ooc-clea"}
 """The names of the threads that polars starts when it is imported."""
@@ -65,10 +65,10 @@ class Commands:
     def run(
         self, arguments: Sequence[str], env: Mapping[str, str], cwd: str | Path | None, seconds: float | None
     ) -> tuple[int, str, str]:
-        """The exit code of a command, as ``subprocess`` has it, and what the command wrote.
+        """A command's exit code, as in ``subprocess``, and its output.
 
-        The arguments are those of the interpreter: ``-m elanite`` or the path of a script, and what follows.
-        Raises ``subprocess.TimeoutExpired`` after these seconds; the command is killed then.
+        The arguments are the interpreter's: ``-m elanite`` or a script's path, and the rest. Raises
+        ``subprocess.TimeoutExpired`` after these seconds; the command is killed then.
         """
         said = json.dumps({"arguments": list(arguments), "env": dict(env), "cwd": str(cwd or Path.cwd())}).encode()
         with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
@@ -94,7 +94,7 @@ class Commands:
 
 
 def variables_of_python(env: Mapping[str, str]) -> dict[str, str]:
-    """What the interpreter reads when it starts."""
+    """The interpreter's inputs at start."""
     return {name: value for name, value in env.items() if name.startswith("PYTHON")}
 
 
@@ -102,7 +102,7 @@ def serve(channel: socket.socket) -> None:
     """Fork for each request; returns in the forks, which are to run the command."""
     for name in MODULES:
         __import__(name)
-    # The commit and the fingerprints of the sources are the same for all commands.
+    # The commit and the source fingerprints are the same for all commands.
     sys.modules["elanite.base.build"].here()
     sys.modules["elanite.base.build"].stale()
     gc.collect()
@@ -146,7 +146,7 @@ def become(asked: dict[str, Any], out: int, err: int, told: int) -> None:
 
 
 def report(command: int, told: int) -> None:
-    """Tell the number of the command's process, and how the command ends. Does not return."""
+    """Report the command's process number, and its end. Does not return."""
     os.write(told, f"{command}\n".encode())
     _, status = os.waitpid(command, 0)
     os.write(told, f"{os.waitstatus_to_exitcode(status)}\n".encode())

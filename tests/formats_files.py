@@ -1,4 +1,4 @@
-"""A small file of each format, with values of its own, and ways to spoil it with the line and words of the refusal."""
+"""A small file in each format, with its own values, and ways to spoil it with the refusal's line and words."""
 
 from __future__ import annotations
 
@@ -323,4 +323,4 @@ SPOILT = [
     ("edges", "rate=20Gb/s", "speedy", r":5: `speedy` is no word of an edge"),
     ("edges", "{'bandwidth'", "{'bandwidth", r":4: the data of the edge are no dictionary"),
 ]
-"""A file, a part of it, what stands there instead, and the words of the refusal."""
+"""A file, a part of it, its replacement, and the refusal's words."""

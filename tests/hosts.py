@@ -1,4 +1,4 @@
-"""Other hosts, simulated by namespaces: names, users, mounts and process numbers of their own, and the same files."""
+"""Other hosts, simulated by namespaces: their own names, users, mounts and process numbers, and the same files."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 
 
 def on_a_host(name: str, *words: str | Path) -> list[str]:
-    """A command on a host of another name, with users, mounts and process numbers of its own."""
+    """A command on a host with another name, and its own users, mounts and process numbers."""
     inside = f'hostname {name}; mount -t proc proc /proc 2>/dev/null; exec "$@"'
     return [
         "unshare",

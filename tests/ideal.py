@@ -1,11 +1,11 @@
-"""A second ideal network for traces, from the words of ``docs/traces.md`` alone: slow, and without code of the first.
+"""A second ideal network for traces, from the text in ``docs/traces.md`` alone: slow, and without the first one's code.
 
-It has no queue of events, no lists by peer and tag, and reads no file. It looks through all moments for the next one,
-and through all messages and receives, in their order, for the first that fits.
+It has no event queue, no lists by peer and tag, and reads no file. It searches all moments for the next one, and all
+messages and receives, in their order, for the first match.
 
-A call takes 250 ns of the first processor of its rank, and a message arrives 1 us after its send has started. Where one
-piece of work ends, the next one of its processor starts after that. Other moments of a rank at the same time have no
-order in the words, and a trace that has them has no result here.
+A call takes 250 ns on its rank's first processor, and a message arrives 1 us after its send has started. Where one
+piece of work ends, its processor's next one starts after that. Other simultaneous moments in a rank have no order in
+the text, and a trace with such moments has no result here.
 """
 
 from __future__ import annotations
@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 CALL, LATENCY = 250, 1000
 ANY = -1
 MOST = 5000
-"""Most moments of a trace; a poll without a message has no end."""
+"""The maximum moments in a trace; a poll without a message has no end."""
 
 Place = tuple[int, int]
-"""A rank and the number of an operation there."""
+"""A rank and an operation's number there."""
 
 
 class Undecided(Exception):
@@ -27,7 +27,7 @@ class Undecided(Exception):
 
 @dataclass
 class Operation:
-    """An operation of a trace: calc, send, recv, probe or poll. Times are in nanoseconds."""
+    """An operation in a trace: calc, send, recv, probe or poll. Times are in nanoseconds."""
 
     kind: str
     size: int
@@ -44,7 +44,7 @@ class Operation:
 
 @dataclass
 class Result:
-    """Per operation: when it was free and when it ended, and the send whose message a receive has taken."""
+    """Per operation: its ready time and end time, and a receive's matching send."""
 
     free: dict[Place, int] = field(default_factory=dict)
     ends: dict[Place, int] = field(default_factory=dict)
@@ -63,7 +63,7 @@ class Network:
         self.probes: list[Place] = []
 
     def run(self) -> Result:
-        """The times of all operations; those that wait at the end have none. Raises ``Undecided``."""
+        """All operations' times; those that wait at the end have no times. Raises ``Undecided``."""
         for rank in range(len(self.ranks)):
             self.give(rank, 0)
         seen = set[tuple[int, int]]()
@@ -101,7 +101,7 @@ class Network:
                 self.moments.append((self.leaves(begin, now) + LATENCY, "arrives", place, one.peer))
 
     def begins(self, place: Place, now: int, takes: int) -> int:
-        """Put a piece of work behind the others of its processor; returns when it begins."""
+        """Put a piece of work behind its processor's others; returns its start time."""
         one = self.of(place)
         processor = (place[0], one.cpu if one.kind == "calc" else 0)
         begin = max(now, self.idle.get(processor, 0))
@@ -121,7 +121,7 @@ class Network:
         self.give(place[0], now)
 
     def over(self, place: Place, now: int) -> None:
-        """A piece of work of the processor is over."""
+        """A processor's piece of work is over."""
         one, rank = self.of(place), place[0]
         fitting = [send for send, to in self.arrived if to == rank and one.fits(send[0], self.of(send).tag)]
         if one.kind in ("send", "calc"):

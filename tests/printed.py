@@ -1,7 +1,7 @@
-"""The commands that README and pages print, and what can be said of a command without running it.
+"""The commands printed in README and pages, and the checks on a command without running it.
 
-A command is a line after ``$`` in a block of ``console``, or a line of an indented block that begins with a program. A
-comment ``<!-- not run: reason -->`` before a block says why no test runs it.
+A command is a line after ``$`` in a ``console`` block, or a line in an indented block that begins with a program. A
+comment ``<!-- not run: reason -->`` before a block gives the reason why no test runs it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PAGES = [
 
 COMPILERS = ("elancc", "mpicc", "oshcc")
 PROGRAMS = ("cargo", "elanite", "git", "make", "pip", "pytest", "python", *COMPILERS)
-"""Programs with which a command of an indented block begins."""
+"""Programs with which a command in an indented block begins."""
 
 _BLOCK = re.compile(
     r"(?:<!-- not run: (?P<reason>[^>]*?) -->\n+)?"
@@ -40,7 +40,7 @@ _BLOCK = re.compile(
 
 @dataclass(frozen=True)
 class Printed:
-    """A command of a page."""
+    """A command on a page."""
 
     page: Path
     line: int
@@ -54,14 +54,14 @@ class Printed:
 
     @property
     def words(self) -> list[str]:
-        """The words of the first simple command."""
+        """The first simple command's words."""
         lexer = shlex.shlex(self.text, posix=True, punctuation_chars="|>&;")
         lexer.whitespace_split = True
         return list(takewhile(lambda word: not set(word) <= set("|>&;"), lexer))
 
 
 def commands(page: Path) -> list[Printed]:
-    """All commands of a page."""
+    """All commands on a page."""
     text = page.read_text(encoding="utf-8")
     found = []
     for block in _BLOCK.finditer(text):
@@ -90,7 +90,7 @@ def sources(page: Path) -> dict[str, str]:
 
 
 def parse(words: list[str]) -> str:
-    """What the command line says against the words of ``elanite``; empty if it takes them. Nothing is run."""
+    """The command line's objection to the words for ``elanite``; empty if it accepts them, without a run."""
     name, *rest = words[1:] or ["--help"]
     group = typer.main.get_command(app)
     if name.startswith("-"):
@@ -102,7 +102,7 @@ def parse(words: list[str]) -> str:
     if hasattr(command, "commands"):
         return "" if rest and rest[0] in command.commands else f"there is no command {name} {rest[:1]}"
     try:
-        # The help option ends the parsing of what is right before it.
+        # The help option ends the parsing of correct words before it.
         command.make_context(name, list(rest))
     except Exception as error:  # noqa: BLE001 - of typer's own copy of click
         return str(getattr(error, "message", error))
@@ -110,20 +110,20 @@ def parse(words: list[str]) -> str:
 
 
 def planned(words: list[str]) -> str:
-    """Plan the experiment of ``elanite run`` without simulating; what is wrong with it, or nothing."""
+    """Plan the experiment for ``elanite run`` without simulating; returns its error, or an empty text."""
     ended = CliRunner().invoke(app, [*words[1:], "--point", "none"])
     said = f"{ended.output}{ended.exception or ''}"
     return "" if "has no point whose identity starts with none" in said else said
 
 
 def targets(makefile: Path) -> set[str]:
-    """What ``make`` can make."""
+    """The targets of ``make``."""
     text = makefile.read_text(encoding="utf-8")
     return {word for line in re.findall(r"^([\w .-]+):", text, re.MULTILINE) for word in line.split()}
 
 
 def crates() -> set[str]:
-    """The names of all packages of the workspace."""
+    """The names of all workspace packages."""
     members = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]["members"]
     return {
         tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))["package"]["name"]

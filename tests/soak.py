@@ -1,10 +1,10 @@
-"""All fuzzers in turn, for hours, and the record of what ran: ``make soak HOURS=24``.
+"""All fuzzers in turn, for hours, and the record of the runs: ``make soak HOURS=24``.
 
-A turn is one target of the Makefile with a first seed that is drawn from 63 bits, so that no two turns anywhere begin
-with the same cases, and the following ones cannot leave 64 bits. ``benches/soak.tsv`` gets a line for each turn that
-has ended: when, the commit and whether the checkout has changes, the target, its seed and seconds, and how it ended.
-The file stands in the repository, so that each release has the seeds of its own soak. A turn that finds something ends
-the soak; its output says how to see the case again.
+A turn is one Makefile target with a first seed drawn from 63 bits, so that no two turns anywhere begin with the same
+cases, and the following seeds cannot leave 64 bits. ``benches/soak.tsv`` gets a line for each finished turn: time,
+commit and whether the checkout has changes, target, seed and seconds, and outcome. The file is in the repository, so
+that each release has its own soak's seeds. A turn with a finding ends the soak; its output shows how to reproduce the
+case.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ LOG = ROOT / "benches" / "soak.tsv"
 TARGETS = ("swarm", "fuzz", "fuzz-mpi", "fuzz-libraries", "fuzz-inputs")
 HEAD = "ended\tcommit\ttarget\tseed\tseconds\tresult\n"
 TURN = 600
-"""Seconds of a turn."""
+"""Seconds per turn."""
 
 
 def commit() -> str:
-    """The commit of the checkout, with a mark if files differ from it."""
+    """The checkout's commit, with a mark if files differ from it."""
     words = ["git", "describe", "--always", "--dirty", "--abbrev=12", "--exclude=*"]
     return subprocess.run(words, cwd=ROOT, capture_output=True, text=True, check=True).stdout.strip()
 
 
 def turn(target: str, seconds: int, log: Path, make: Sequence[str] = ("make",)) -> bool:
-    """Run a fuzzer, and add its line to the record; returns whether it has found nothing."""
+    """Run a fuzzer, and add its line to the record; returns whether it had no finding."""
     seed = secrets.randbits(63)
     words = [*make, "--no-print-directory", target, f"SECONDS={seconds}", f"SEED={seed}"]
     code = subprocess.run(words, cwd=ROOT, check=False).returncode

@@ -1,9 +1,8 @@
-"""Files that are spoilt at random, for the tests of what reads them.
+"""Randomly spoilt files, for the reader tests.
 
-Each test has a fixed number of cases, seeds from 0 on: the same ones on every host, however fast or busy it is.
-``make fuzz-inputs`` runs more: ``ELANITE_FUZZ_SEED`` is the first seed, ``ELANITE_FUZZ_CASES`` the number of cases, and
-``ELANITE_FUZZ_SECONDS`` the time after which none begins, instead of a number. A test that fails prints how to see its
-last case again.
+Each test has a fixed case count, seeds from 0 on: the same on every host, fast or busy. ``make fuzz-inputs`` runs more:
+``ELANITE_FUZZ_SEED`` is the first seed, ``ELANITE_FUZZ_CASES`` the case count, and ``ELANITE_FUZZ_SECONDS`` the time
+after which no case begins, instead of a count. A failing test prints how to repeat its last case.
 """
 
 from __future__ import annotations
@@ -27,16 +26,16 @@ SECONDS = os.environ.get("ELANITE_FUZZ_SECONDS")
 CASES = os.environ.get("ELANITE_FUZZ_CASES")
 
 LAST: dict[str, str] = {}
-"""How to repeat the last case of a test."""
+"""How to repeat a test's last case."""
 
 
 def fuzzing() -> bool:
-    """Whether the cases are not the usual ones: few of them may see nothing right, or nothing wrong."""
+    """Whether the cases are not the usual ones: a few may not contain any correct input, or any wrong input."""
     return (SECONDS or CASES) is not None
 
 
 def seeds(usual: int) -> Iterator[int]:
-    """The seeds of a test, which has this number of cases unless the environment chooses others."""
+    """A test's seeds; it has this number of cases unless the environment chooses others."""
     if SECONDS is None or CASES is not None:
         yield from range(SEED, SEED + int(CASES or usual))
         return
@@ -56,7 +55,7 @@ def cases(name: str, usual: int) -> Iterator[random.Random]:
 
 @pytest.fixture(autouse=True)
 def say_how_to_see_it_again() -> Iterator[None]:
-    """Pytest shows what a test that fails has printed."""
+    """Pytest shows a failing test's output."""
     LAST.clear()
     yield
     for line in LAST.values():
@@ -64,7 +63,7 @@ def say_how_to_see_it_again() -> Iterator[None]:
 
 
 def attempt(read: Callable[[], Any]) -> tuple[Any, str]:
-    """What was read, or the words of its refusal."""
+    """The read result, or the refusal's words."""
     try:
         return read(), ""
     except (UsageError, RunError) as error:

@@ -1,10 +1,10 @@
-"""A host at work on a store that others use, too: simulates the points of a file that nobody else has claimed.
+"""A host at work on a shared store: simulates a file's points that no other process has claimed.
 
     python store_host.py STORE POINTS [--hang] [--wait] [--others N]
 
 Prints the identity of every point that it has simulated. With ``--hang`` it claims the first point and never finishes;
-with ``--wait`` it looks at points again that others have claimed, until all are there. With ``--others`` it begins
-when so many processes of this kind are ready, however long they take to start.
+with ``--wait`` it checks points claimed by others again, until all are there. With ``--others`` it begins when this
+many such processes are ready, however long they take to start.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def main() -> None:
                 sys.stdout.write(f"{identity}\n")
         waiting = elsewhere if given.wait else []
         time.sleep(0.05 if waiting else 0)
-    # Without --wait, what others have claimed is theirs to finish.
+    # Without --wait, others finish the points that they have claimed.
 
 
 if __name__ == "__main__":

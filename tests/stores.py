@@ -1,4 +1,4 @@
-"""Stores of the small campaign for tests: their content, copies, and points that another program would have written."""
+"""Small campaign stores for tests: their content, copies, and points as written by another program."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def contents(out: Path) -> dict[str, bytes]:
-    """Every file of a store but for what may differ: the times in the manifests."""
+    """Every file in a store, without the times in the manifests, which may differ."""
     found = {}
     for path in sorted((out / "store").rglob("*")):
         if path.is_file():
@@ -37,7 +37,7 @@ def small() -> Plan:
 
 
 def copied(folder: Path, to: Path) -> Path:
-    """A copy of the folder of a campaign."""
+    """A copy of a campaign's folder."""
     shutil.copytree(folder / "store", to / "store")
     return to
 

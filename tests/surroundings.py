@@ -1,11 +1,11 @@
-"""The surroundings of the tests: the same ones on every host, for every user, in a terminal or in the background.
+"""The tests' surroundings: the same on every host, for every user, in a terminal or in the background.
 
 They are settled when this module is imported, before all else; the processes that tests start inherit the result:
 
 - the environment without the variables that choose how programs look, speak, compile or find their networks, with one
   locale and one time zone, and with an empty cache folder instead of the user's;
-- the usual mask of new files, whatever the user's ``umask``;
-- the usual dispositions of signals. A shell starts background jobs with SIGINT ignored, and a process that inherits an
+- the usual mask for new files, regardless of the user's ``umask``;
+- the usual signal dispositions. A shell starts background jobs with SIGINT ignored, and a process that inherits an
   ignored signal ignores it, and so do its children: an interrupt would reach no command under test.
 
 ``unchanged`` surrounds each test. A test that leaves another environment or another current folder behind fails, since
@@ -43,10 +43,10 @@ REMOVED = (
         "PY_COLORS",
     ),
     *("TERMINAL_WIDTH", "TYPER_*", "_TYPER_*", "JUPYTER_*", "BROWSER", "PAGER", "EDITOR", "VISUAL"),
-    # The place of continuous integration, of a build, of a shell.
+    # Locations of continuous integration, a build, a shell.
     *("CI", "GITHUB_*", "MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "SOURCE_DATE_EPOCH", "GIT_*"),
     *("BASH_ENV", "ENV", "CDPATH", "POSIXLY_CORRECT", "XDG_*"),
-    # Interpreters and compilers. Without their files of bytes, commands would compile Elanite anew each time.
+    # Interpreters and compilers. Without their bytecode files, commands would compile Elanite each time.
     *("PYTHON*", "CFLAGS", "CPPFLAGS", "CXXFLAGS", "LDFLAGS", "RUST_*", "LD_PRELOAD", "MPICH_*", "MALLOC_*"),
     # Threads, networks, jobs.
     *("POLARS_*", "DASK_*", "RAYON_*", "OMP_*", "OPENBLAS_*", "MKL_*", "NUMEXPR_*"),
@@ -69,7 +69,7 @@ REMOVED = (
 """Variables by their names; a star stands for any end."""
 
 KEPT = ("PYTHONPATH", "ELANITE_FUZZ_*", "ELANITE_WHEEL", "XDG_RUNTIME_DIR")
-"""What of these is for the tests themselves."""
+"""The part of these for the tests themselves."""
 
 CONTINUOUS = bool(os.environ.get("CI"))
 """Whether continuous integration runs the tests, where no tool may be absent."""
@@ -77,7 +77,7 @@ CONTINUOUS = bool(os.environ.get("CI"))
 CHOSEN = {"LC_ALL": "C.UTF-8", "TZ": "UTC"}
 
 LONGEST = 40
-"""Bytes of the path of the folder for temporary files."""
+"""Bytes in the temporary folder's path."""
 
 IGNORED = {signal.SIGPIPE, signal.SIGXFSZ, signal.SIGHUP}
 """Signals that may stay ignored: Python ignores two and gives its children the default; ``nohup`` ignores the third."""
@@ -96,7 +96,7 @@ def settle() -> None:
     atexit.register(shutil.rmtree, cache, ignore_errors=True)
     os.environ.update(CHOSEN, XDG_CACHE_HOME=cache)
     if len(tempfile.gettempdir()) > LONGEST:
-        # By a short name: the path of a socket has room for 107 bytes, and browsers put theirs below this folder.
+        # By a short name: a socket path has room for 107 bytes, and browsers put theirs below this folder.
         short = Path(tempfile.mkdtemp(prefix="elanite-", dir="/tmp")) / "t"
         short.symlink_to(tempfile.gettempdir())
         atexit.register(shutil.rmtree, short.parent, ignore_errors=True)
@@ -120,9 +120,9 @@ def _handlers() -> dict[int, object]:
 
 @contextmanager
 def unchanged() -> Iterator[None]:
-    """Restore what is changed within; raises ``AssertionError`` for a changed environment, folder or mask.
+    """Restore changes made within; raises ``AssertionError`` for a changed environment, folder or mask.
 
-    Handlers of signals are restored without a word, because the command line installs its own.
+    Signal handlers are restored silently, because the command line installs its own.
     """
     environment, folder, handlers = _environment(), Path.cwd(), _handlers()
     yield

@@ -42,7 +42,7 @@ def test_an_unknown_mechanism_is_an_error() -> None:
 
 
 def test_a_mechanism_turns_a_verdict_and_others_do_not(tmp_path: Path) -> None:
-    """The bus of the Opteron decides the bandwidth in both directions; circuits do not act on two nodes."""
+    """The Opteron's bus decides the bandwidth in both directions; circuits do not act on two nodes."""
     chosen = study(OPTERON, ["qsnet2.bi.bandwidth"])
     wanted = ablation.chosen(OPTERON, ["circuits", "bus overheads"])
     outcome, rows = ablation.run(chosen, wanted, Store(tmp_path), 1)

@@ -1,4 +1,4 @@
-"""Claims over a range that a source leaves open: the ends, their points, and the verdict beside that of the value."""
+"""Claims over a range that a source leaves open: the ends, their points, and the verdict beside the value's."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`elanite ask`: every command of the table parses, and those that are quick run."""
+"""`elanite ask`: every command in the table parses, and the quick ones run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Measured values in the output of benchmarks, and as targets of a calibration."""
+"""Measured values in benchmark output, and as calibration targets."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The build: fingerprints of the sources, the commit of a checkout, and results of other builds in a store."""
+"""The build: source fingerprints, a checkout's commit, and other builds' results in a store."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from stores import contents, copied, other_values, rewritten, small
 ROOT = Path(__file__).parents[1]
 Run = Callable[..., Ended]
 OTHER = "f" * 32
-"""The engine of another build."""
+"""Another build's engine."""
 
 
 # The fingerprints.
@@ -36,7 +36,7 @@ OTHER = "f" * 32
 
 @pytest.fixture(scope="module")
 def tree(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The sources of the checkout in another folder, with other times."""
+    """The checkout's sources in another folder, with other times."""
     folder = tmp_path_factory.mktemp("tree")
     for name in ("Cargo.toml", "Cargo.lock"):
         shutil.copyfile(ROOT / name, folder / name)
@@ -186,11 +186,11 @@ def test_an_installed_package_names_the_commit_of_its_wheel(tmp_path: Path, monk
     build.here.cache_clear()
 
 
-# Points of other builds.
+# Other builds' points.
 
 
 def of_engine(engine: str | None) -> Callable[[dict[str, pl.DataFrame], Any], None]:
-    """Points of another build, or of a version that named no engine."""
+    """Points from another build, or from a version that named no engine."""
 
     def change(_: dict[str, pl.DataFrame], data: Any) -> None:
         if engine is None:
@@ -203,7 +203,7 @@ def of_engine(engine: str | None) -> Callable[[dict[str, pl.DataFrame], Any], No
 
 
 def wrong(tables: dict[str, pl.DataFrame], data: Any) -> None:
-    """A point of another build with other results."""
+    """Another build's point with other results."""
     of_engine(OTHER)(tables, data)
     other_values(tables, data)
     data["digest"] = "0" * 32
@@ -300,7 +300,7 @@ def test_a_store_that_cannot_be_written_is_used_and_its_builds_are_named(
     assert "points of 2 builds: " in elanite_here("store", "export", "all.parquet").err
     assert sorted(pl.read_parquet("all.parquet")["engine"].unique()) == sorted([OTHER, _core.ENGINE])
     assert "points of 2 builds: " in elanite_here("store", "list").err
-    # What is missing cannot be simulated there.
+    # Missing points cannot be simulated there.
     shutil.rmtree(out / "store" / small().points[5].id)
     assert elanite_here("run", SMALL, "--format", "csv").code == 1
 
@@ -333,13 +333,13 @@ def test_results_of_a_library_name_their_builds(campaign: Path, tmp_path: Path) 
 
 
 CONSTANT = ("crates/fabric/src/control/circuit.rs", "link(channel).hop.delay()", "link(channel).hop.delay() + 1")
-"""A file of the fabric, a text in it and the text that replaces it: one cycle more for an acknowledgement and link."""
+"""A fabric file, a text in it and its replacement: one cycle more for an acknowledgement and link."""
 
 
 @pytest.mark.slow
 @pytest.mark.skipif(not shutil.which("cargo"), reason="compiles a simulator")
 def test_a_simulator_with_a_changed_constant_simulates_again(campaign: Path, tmp_path: Path) -> None:
-    """A copy of the sources with another constant of the fabric, compiled; the model revision stays."""
+    """A copy of the sources with another fabric constant, compiled; the model revision stays."""
     tree = tmp_path / "tree"
     tracked = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
     for name in tracked.removesuffix("\0").split("\0"):
@@ -366,7 +366,7 @@ def test_a_simulator_with_a_changed_constant_simulates_again(campaign: Path, tmp
 
 
 def test_other_plans_are_not_touched(campaign: Path, tmp_path: Path) -> None:
-    """A campaign replaces no more of another build than it plans."""
+    """A campaign replaces only planned points from another build."""
     out = copied(campaign, tmp_path / "out")
     one, other = (point.id for point in small().points[:2])
     for identity in (one, other):

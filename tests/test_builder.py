@@ -1,4 +1,4 @@
-"""Experiments that are built by calls: the same points as those of a dictionary, and the errors of experiment files."""
+"""Experiments built by calls: the same points as from a dictionary, and the same errors as in experiment files."""
 
 from __future__ import annotations
 

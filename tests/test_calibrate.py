@@ -1,4 +1,4 @@
-"""Calibrations: changed parameters that are found again, what data cannot tell, machine files, and spoilt files."""
+"""Calibrations: recovery of changed parameters, undetermined parameters, machine files, and spoilt files."""
 
 from __future__ import annotations
 
@@ -42,11 +42,11 @@ LONG = [
 ]
 SHORT = ['series.size.ping.message=["0 B", "16 KB"]', "series.size.ping.source=main", *LONG[1:]]
 POINTS = 4
-"""Pings of ``SHORT``."""
+"""The pings in ``SHORT``."""
 
 
 def measure(machine: Mapping[str, str], experiments: list[el.Experiment], series: list[str], out: Path) -> pl.DataFrame:
-    """What a machine with other parameters shows in some series, as a table of measured values."""
+    """The results of a machine with other parameters in some series, as a table of measured values."""
     changed = el.Machine.load(ES40, [f"{key}={value}" for key, value in machine.items()])
     frames = []
     for each in experiments:
@@ -58,13 +58,13 @@ def measure(machine: Mapping[str, str], experiments: list[el.Experiment], series
 
 
 def finished(out: Path) -> list[str]:
-    """The points of a store."""
+    """A store's points."""
     return sorted(each.name for each in (out / "store").iterdir() if not each.name.startswith("."))
 
 
 @pytest.fixture(scope="module")
 def pings(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The pings of a machine with a slower bus."""
+    """The pings on a machine with a slower bus."""
     folder = tmp_path_factory.mktemp("pings")
     file = folder / "measured.csv"
     measure({"bus.rate": CHANGED["bus.rate"]}, [el.Experiment.load("qsnet/ping", SHORT)], ["size"], folder).write_csv(
@@ -100,7 +100,7 @@ def test_a_changed_parameter_is_found_again(pings: Path, tmp_path: Path) -> None
     )
     assert [count for count, _ in steps] == sorted({count for count, _ in steps})
     assert steps[-1][0] == found.sets >= found.trials
-    # Only what was measured is simulated, and once.
+    # Only measured points are simulated, and once.
     points = finished(tmp_path)
     assert len(points) == POINTS * found.sets
     again = el.calibrate([ping], fit, pings, out=tmp_path, jobs=1)
@@ -123,7 +123,7 @@ def test_three_changed_parameters_are_found_again(tmp_path: Path) -> None:
 
 
 def test_residuals_have_the_errors_of_both_values(tmp_path: Path) -> None:
-    """The error of a calibration is the root mean square of the residuals that its pictures show."""
+    """A calibration's error is the root mean square of the residuals in its pictures."""
     file = tmp_path / "measured.csv"
     load = el.Experiment.load(LOAD, ["run.window=200 us", "run.warm_up=200 us"])
     measure({"adapter.turnaround": "300 ns"}, [load], ["load"], tmp_path / "other").write_csv(file)
@@ -197,7 +197,7 @@ def test_a_written_machine_is_the_same_machine(name: str) -> None:
     assert {each.key: each.fitted_to for each in copy.parameters if each.key not in changed} == {
         each.key: each.fitted_to for each in machine.parameters if each.key not in changed
     }
-    # Points do not depend on comments and sources: those of the copy are those of the machine.
+    # Points do not depend on comments and sources: the copy and the machine have equal points.
     same = rewritten(el.Machine.load(name), {}, "mine")
     experiment = el.Experiment.load(str(FILES / "small.toml"), ["series.ping.to=1", "series.load.nodes=4"])
     ours, theirs = (

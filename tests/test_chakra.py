@@ -36,7 +36,7 @@ def varint(value: int) -> bytes:
 
 
 def binary(path: Path, graph: Graph) -> None:
-    """Write the trace of a rank as protobuf messages."""
+    """Write a rank's trace as protobuf messages."""
     metadata, attribute, kind = messages()
     written = [metadata(version="0.0.4")]
     for each in graph:
@@ -64,7 +64,7 @@ def binary(path: Path, graph: Graph) -> None:
 
 
 def plain(path: Path, graph: Graph) -> None:
-    """Write the trace of a rank as JSON."""
+    """Write a rank's trace as JSON."""
     nodes = [
         {
             "Id": each["id"],
@@ -92,7 +92,7 @@ def message(number: int, kind: str, source: int, to: int, *after: int, size: int
 
 
 def test_both_forms_give_the_same_trace(tmp_path: Path) -> None:
-    """Computation of host and accelerator beside each other, a message, and a node before what it waits for."""
+    """Concurrent host and accelerator computation, a message, and a node before its dependency."""
     first = [
         node(0, "METADATA"),
         node(3, "COMM_SEND", 1, comm_src=0, comm_dst=1, comm_size=64, comm_tag=3),
@@ -120,7 +120,7 @@ def test_both_forms_give_the_same_trace(tmp_path: Path) -> None:
         "l1 requires l0",
         "}",
     ]
-    # On the ideal network a message takes 1 µs; what the accelerator computes goes on beside it.
+    # On the ideal network a message takes 1 µs; the accelerator's computation continues beside it.
     assert el.replay(path, network="ideal").summary["time_us"] == pytest.approx(9, abs=0.5)
 
 
@@ -151,7 +151,7 @@ def test_collective_operations_have_their_messages(tmp_path: Path, what: int, me
 
 
 def test_groups_by_their_name_and_by_their_ranks(tmp_path: Path) -> None:
-    """Two groups of a name each; one group by its ranks, in another order. Numbers of nodes pair the operations."""
+    """Two groups with a name each; one group by its ranks, in another order. Node numbers pair the operations."""
 
     def graph(rank: int) -> Graph:
         def sum_of(number: int, size: int, *after: int, **group: Any) -> Any:

@@ -1,4 +1,4 @@
-"""Chakra traces of other writers: the former schema, JSON of STAGE, traces of PyTorch, and rates of a processor."""
+"""Chakra traces from other writers: the former schema, STAGE's JSON, PyTorch traces, and processor rates."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def graphs() -> list[Graph]:
 
 
 def former_binary(path: Path, graph: Graph) -> None:
-    """Write the trace of a rank by version 0.0.1 of the schema."""
+    """Write a rank's trace by schema version 0.0.1."""
     made = former()
     content = b""
     for each in graph:
@@ -61,7 +61,7 @@ def former_binary(path: Path, graph: Graph) -> None:
 
 
 def of_stage(path: Path, graph: Graph) -> None:
-    """Write the trace of a rank as STAGE writes JSON."""
+    """Write a rank's trace as STAGE writes JSON."""
     nodes = []
     for each in graph:
         kind = "coll_comm_node" if each["kind"] == "COMM_COLL" else f"{each['kind']}_NODE".lower()
@@ -74,7 +74,7 @@ def of_stage(path: Path, graph: Graph) -> None:
 
 
 def test_all_forms_give_the_same_trace(tmp_path: Path) -> None:
-    """Also where a name ends as those of another form do."""
+    """Also where a name ends as in another form."""
     how, found = Reading(roofline=Roofline(1e12, 1e9)), []
     for name, write in (("et", binary), ("json", plain), ("et", former_binary), ("json", of_stage), ("json", binary)):
         files = [tmp_path / f"job.{rank}.{name}" for rank in range(2)]
@@ -92,7 +92,7 @@ def test_durations_of_the_former_schema_are_nanoseconds(tmp_path: Path) -> None:
 
 
 def test_a_long_first_message_is_no_json(tmp_path: Path) -> None:
-    """A length of 123 bytes is a brace, and the first field of the metadata a new line."""
+    """A length of 123 bytes is a brace, and the metadata's first field a new line."""
     binary(tmp_path / "job.0.et", [node(0, "COMP", us=1)])
     content = (tmp_path / "job.0.et").read_bytes()
     first = b"\n\x05" + b"0.0.4" + b"\x12\x72" + b"\x0a\x70" + b"a" * 112
@@ -123,7 +123,7 @@ def test_json_that_is_refused(tmp_path: Path, content: Any, wrong: str) -> None:
 
 
 def test_a_trace_of_pytorch_stands_for_all(tmp_path: Path) -> None:
-    """A call of the host launches a kernel of the accelerator; callers give no order; a broadcast names no root."""
+    """A host call launches an accelerator kernel; callers give no order; a broadcast names no root."""
     path = tmp_path / "chakra.0.et"
     kernel = {"is_cpu_op": False, "involved_dim": [True]}
     graph = [
@@ -156,7 +156,7 @@ def test_without_a_root_the_first_of_unknown_members_is_it(tmp_path: Path) -> No
 
 
 def test_a_processor_gives_the_rates_that_are_not_given(tmp_path: Path, elanite: Callable[..., Ended]) -> None:
-    """Six operations in a step, and main memory's rate of one processor; a given rate comes first."""
+    """Six operations in a step, and main memory's rate for one processor; a given rate comes first."""
     for rank, graph in enumerate(graphs()):
         plain(tmp_path / f"job.{rank}.json", graph)
     files = [str(tmp_path / f"job.{rank}.json") for rank in range(2)]

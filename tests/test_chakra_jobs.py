@@ -1,4 +1,4 @@
-"""Chakra traces as simulators of training write them: groups, work in place of durations, one rank for all, JSON."""
+"""Chakra traces as training simulators write them: groups, work in place of durations, one rank for all, JSON."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ def job(tmp_path: Path, graphs: list[Graph], how: Reading | None = None) -> Tran
 
 
 def traffic(path: Path) -> tuple[int, int]:
-    """The messages and bytes of a trace, counted in its text."""
+    """A trace's messages and bytes, counted in its text."""
     sizes = [int(line.split()[2][:-1]) for line in path.read_text().splitlines() if " send " in line]
     return len(sizes), sum(sizes)
 
 
 def pairs(path: Path) -> set[tuple[int, int]]:
-    """Who sends to whom."""
+    """The sender and receiver pairs."""
     rank, found = -1, set()
     for line in path.read_text().splitlines():
         words = line.split()
@@ -55,7 +55,7 @@ def pairs(path: Path) -> set[tuple[int, int]]:
 
 @pytest.mark.parametrize("named", [{}, {"pg_name": ""}, {"pg_name": "0"}])
 def test_no_group_is_all_ranks(tmp_path: Path, named: dict[str, str]) -> None:
-    """A ring over 4 ranks: 2 (p - 1) messages of a quarter each, from each rank."""
+    """A ring over 4 ranks: 2 (p - 1) messages, each a quarter, from each rank."""
     done = job(tmp_path, [[collective(0, size=2097152, is_cpu_op=False, **named)]] * 4)
     assert traffic(done.path) == (24, 2 * 3 * 2097152)
     summary = el.replay(done.path, machine="infiniband-ndr").summary
@@ -74,7 +74,7 @@ def test_members_come_from_the_file_of_groups(tmp_path: Path) -> None:
     done = job(tmp_path, graphs, Reading(groups))
     assert pairs(done.path) == {(0, 1), (1, 0), (2, 3), (3, 2)}
     assert done.notes == ()
-    # A member whose trace lacks the operation is missed; without the file, there is no such member.
+    # A member without the operation in its trace is missed; without the file, there is no such member.
     short = [*graphs[:3], [node(0, "COMP", us=1)]]
     with pytest.raises(RunError, match=r"job\.3\.json: .* rank 3 of its group has 0 operations, and others have 1"):
         job(tmp_path, short, Reading(groups))
@@ -171,7 +171,7 @@ def test_nodes_without_dependencies_follow_each_other(tmp_path: Path) -> None:
 
 
 def test_one_rank_stands_for_all(tmp_path: Path) -> None:
-    """Neighbours are neighbours everywhere, and groups are rows and columns of one grid."""
+    """Neighbours are neighbours everywhere, and groups are one grid's rows and columns."""
     path = tmp_path / "part.6.json"
     plain(
         path,

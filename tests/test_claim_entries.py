@@ -1,4 +1,4 @@
-"""Entries of claims become dataclasses, and a wrong one is refused with file, line, key, value and remedy."""
+"""Claim entries become dataclasses, and a wrong one is refused with file, line, key, value and remedy."""
 
 from __future__ import annotations
 
@@ -128,7 +128,7 @@ WRONG = [
 """Parts of the first claim, wrong ones in their places, and the error: its key, its line, its words."""
 
 BY_THE_READER_ALONE = ("does not read this key", "does not fit a claim of the kind max")
-"""Errors of keys that belong to another measure, which the schema lets pass."""
+"""Errors for keys that belong to another measure, which the schema lets pass."""
 
 
 @pytest.mark.parametrize(("old", "new", "key", "line", "said"), WRONG)
@@ -158,7 +158,7 @@ SCHEMA = json.loads(bounded.packaged("data", "claims.schema.json"))
 
 
 def refused(text: str) -> bool:
-    """Whether the JSON schema refuses a file of claims."""
+    """Whether the JSON schema refuses a claims file."""
     return not Draft202012Validator(SCHEMA).is_valid(tomllib.loads(text))
 
 

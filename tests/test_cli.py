@@ -75,7 +75,7 @@ def test_every_command_has_examples_and_can_be_quiet(name: str) -> None:
 
 
 def test_help_answers_at_once() -> None:
-    """It imports the command line only: a count of modules, since seconds depend on the host."""
+    """It imports the command line only: a module count, since seconds depend on the host."""
     code = (
         "import sys, runpy; sys.argv = ['elanite', '--help']\ntry: runpy.run_module('elanite', run_name='__main__')\n"
     )
@@ -211,7 +211,7 @@ TINY = (
     *("--set", "topology.down=[2, 2]", "--set", "topology.up=[2]", "--set", "topology.nodes=4"),
     *("--set", "series.ping.to=1", "--set", "series.load.nodes=4", "--set", "series.load.run.slices=2"),
 )
-"""The small campaign on a tree of four nodes."""
+"""The small campaign on a four-node tree."""
 
 
 @pytest.fixture(scope="module")

@@ -1,4 +1,4 @@
-"""The figures of collective operations, from synthetic results: pings with MPI, barriers, broadcasts, the deadlock."""
+"""Collective operation figures, from synthetic results: pings with MPI, barriers, broadcasts, the deadlock."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def mpi(*directions: str) -> pl.DataFrame:
 
 
 def batches(parts: list[Row]) -> pl.DataFrame:
-    """Rows of two batches each."""
+    """Rows with two batches each."""
     return frame([part | {"seed": 1, "batch": n, "value": part["value"] + n} for part in parts for n in (0, 1)])
 
 
@@ -67,7 +67,7 @@ def broadcasts() -> pl.DataFrame:
 
 
 def test_figures_9_and_10_have_the_curves_of_mpi() -> None:
-    """Beside those of Elan3lib, which are chosen among several series."""
+    """Beside Elan3lib's, which are chosen among several series."""
     drawn = figures_of("qsnet/ping", pl.concat([ping(), mpi("one", "both")], how="diagonal"))
     assert names(drawn) == ["figure 9 a", "figure 9 b", "figure 10 a", "figure 10 b"]
     for figure in drawn:
@@ -247,7 +247,7 @@ def test_some_seeds_complete_and_some_do_not() -> None:
 
 
 def cycle(packets: int) -> pl.DataFrame:
-    """Packets of nodes 0, 10, 20 and so on, each of which waits for the next; each holds two channels."""
+    """Packets from nodes 0, 10, 20 and so on, each waiting for the next; each holds two channels."""
     rows: list[Row] = []
     for step in range(packets):
         holder = (step + 1) % packets
@@ -264,7 +264,7 @@ def cycle(packets: int) -> pl.DataFrame:
 
 
 def extent(word: Row) -> Row:
-    """About the place that a line of text takes."""
+    """About the height of a text line."""
     wide = 6.3 * len(word["text"])
     left = word["x"] - wide * {"left": 0.0, "center": 0.5, "right": 1.0}[word["align"]]
     return {"x": left, "x2": left + wide, "y": word["y"] - 7, "y2": word["y"] + 7}

@@ -1,4 +1,4 @@
-"""The measures of barriers and broadcasts can hold and can fail: synthetic results, judged as real ones."""
+"""The barrier and broadcast measures can hold and can fail: synthetic results, judged as real ones."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_the_slowdown_of_the_hardware_barrier(loaded: float, holds: bool) -> Non
 
 
 def test_the_slowdown_of_the_software_barrier_is_the_worst_one() -> None:
-    """Over nodes and patterns; of a configuration that two series have, the longer one counts."""
+    """Over nodes and patterns; for a configuration in two series, the longer one counts."""
     rows: list[Row] = []
     for nodes, pattern, value in ((8, "uniform", 80.0), (8, "complement", 320.0), (64, "uniform", 900.0)):
         rows += seeds(value, series="loaded", nodes=nodes, **{"background.pattern": pattern})
@@ -85,7 +85,7 @@ def test_the_slowdown_of_the_software_barrier_is_the_worst_one() -> None:
     ],
 )
 def test_both_broadcasts_are_as_fast(hardware: float, software: float, noise: float, holds: bool | None) -> None:
-    """Without what each takes however long the message is: 100 us by hardware, 700 us by software."""
+    """Without the fixed time per message: 100 us by hardware, 700 us by software."""
     rows: list[Row] = []
     for operation, rate, start, spread in (("hbcast", hardware, 100.0, 0.0), ("bcast", software, 700.0, noise)):
         for size, wide in ((2**20, 0.0), (2**21, spread)):
@@ -126,7 +126,7 @@ def test_what_the_software_broadcast_takes_more(software: tuple[float, ...], hol
 
 
 def scaled(hardware: list[float], software: list[float], noise: float = 0.1) -> list[Row]:
-    """Rates over the numbers of nodes, after a start that grows with the nodes; the noise of neighbours differs."""
+    """Rates over node counts, after a start that grows with the nodes; neighbours have different noise."""
     return [
         row
         for operation, rates in (("hbcast", hardware), ("bcast", software))
@@ -141,7 +141,7 @@ def scaled(hardware: list[float], software: list[float], noise: float = 0.1) -> 
 
 
 def of_operation(rows: list[Row], operation: str) -> list[Row]:
-    """The rows of one operation, as a claim selects its points."""
+    """One operation's rows, as a claim selects its points."""
     return [row for row in rows if row["operation"] == operation]
 
 
@@ -190,7 +190,7 @@ def test_a_rate_that_depends_on_layers(software: list[float], holds: bool | None
 
 
 def broadcasts(kept: float, gap: float, main: float, noise: float = 0.001) -> list[Row]:
-    """Broadcasts with and without other traffic: what they keep, what software takes more and main memory less."""
+    """Broadcasts with and without other traffic: kept fraction, extra time by software, saving by main memory."""
     rows: list[Row] = []
     for (operation, memory), (message, size), busy in product(KINDS, SIZES.items(), (False, True)):
         here = {"operation": operation, "memory": memory, "message": message, "message_bytes": size}
@@ -243,7 +243,7 @@ def test_software_broadcasts_among_other_traffic(times: float, holds: bool) -> N
 
 
 def among(*latencies: float) -> list[Row]:
-    """Latencies of 2 KB by hardware, and by software, and half of them of 4 B, from either memory."""
+    """Latencies for 2 KB by hardware and by software, and half of them for 4 B, from either memory."""
     rows: list[Row] = []
     kinds = list(zip(("hbcast", "bcast"), latencies, strict=False))
     busy = {"series": "latency-loaded", "background.pattern": "complement"}

@@ -1,4 +1,4 @@
-"""Comparisons of two folders or results: differs, equal or undecided, and why."""
+"""Comparisons between two folders or results: differs, equal or undecided, and the reason."""
 
 from __future__ import annotations
 
@@ -173,7 +173,7 @@ def test_every_figure_of_a_slower_bus_is_listed(tmp_path: Path, elanite: Run) ->
 
 
 def test_the_inputs_that_differ_are_named(tmp_path: Path, elanite: Run) -> None:
-    """Keys of the machine, of the run and of the workload, seeds; and none that is the same on both sides."""
+    """Machine, run and workload keys, seeds; and no key that is the same on both sides."""
     ping = {"from": 0, "to": 5, "directions": "one", "source": "main", "destination": "main", "repeats": 1}
     usual = el.Machine.load("es40-qsnet")
     other = usual.with_({"bus.rate": "200 MB/s", "switch.circuit": "wormhole"})
@@ -219,7 +219,7 @@ def test_machines_side_by_side_are_those_alone(tmp_path: Path) -> None:
     el.run(chosen, usual, out=alone)
     found = compare_stores(stores["together"], Store(alone / "store"))
     assert (found.same, found.only_a, found.only_b) == (2, 2, 0)
-    # Two folders with a machine each are compared, whatever the names of the machines.
+    # Two folders with a machine each are compared, with any machine names.
     found = compare_stores(Store(alone / "store"), stores["other"])
     assert (found.same, found.only_a, found.only_b) == (0, 0, 0)
     assert {line.state for line in found.lines if line.metric == "latency"} == {State.DIFFERS}
@@ -252,7 +252,7 @@ def test_a_folder_equals_itself(elanite: Run, campaign: Path) -> None:
 
 
 def test_seeds_are_paired_with_themselves(campaign: Path, faster: Path) -> None:
-    """Identities, by which a store is in order, say nothing of seeds."""
+    """Identities, by which a store is in order, do not contain seeds."""
     stores = Store(campaign / "store"), Store(faster / "store")
     lines = [line for line in compare_stores(*stores).lines if line.series == "load" and line.metric == "accepted"]
     assert lines

@@ -109,7 +109,7 @@ def test_ratios_are_to_the_first_machine_batch_with_batch() -> None:
         assert (line.quantity, line.first, list(line.figures)) == ("latency, us", "es40-qsnet", list(MACHINES))
         assert line.figures["es40-qsnet"].mean == 101.0
         assert line.figures["opteron-qsnet2"].mean == 303.0
-        # Every batch of the second is three times that of the first: what varies, varies in both.
+        # Every batch of the second is three times that of the first: variations occur in both.
         (ratio,) = line.ratios.values()
         assert ratio.mean == pytest.approx(3.0)
         assert ratio.half == pytest.approx(0.0, abs=1e-9)
@@ -148,7 +148,7 @@ def test_figures_of_one_machine_and_of_others() -> None:
 
 
 def test_a_machine_alone_has_no_table() -> None:
-    """With ``--machine`` once there is no parameter ``on``, and nothing to compare."""
+    """With ``--machine`` once there is no parameter ``on``, and no comparison."""
     alone = synthetic().filter(pl.col("on") == "es40-qsnet").drop("on")
     found = [figure.name for figure in figures_of(COMPARISON, alone)]
     assert found == ["patterns", "barrier", "broadcast"]

@@ -1,4 +1,4 @@
-"""The congestion matrix: figures worked out by hand, and pictures of trees of many shapes."""
+"""The congestion matrix: figures worked out by hand, and pictures for trees with many shapes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def point(down: Sequence[int], up: Sequence[int], slices: int = 0, parallel: Sequence[int] | None = None) -> Point:
-    """A point of uniform traffic on a full tree."""
+    """A uniform traffic point on a full tree."""
     nodes = math.prod(down)
     overrides = [
         f"topology.down={list(down)}",
@@ -46,15 +46,15 @@ def point(down: Sequence[int], up: Sequence[int], slices: int = 0, parallel: Seq
 
 @dataclass
 class Results:
-    """A store of one point in which packets have waited for these links, in us: in the window, and slice by slice.
+    """A one-point store in which packets have waited for these links, in us: in the window, and slice by slice.
 
-    A hundred times a wait is the delay of the packets.
+    The packets' delay is a hundred times a wait.
     """
 
     window: dict[int, float]
     slices: Sequence[dict[int, float]] = ()
     simulated: float = 120.0
-    """The length of the run: a window may have doubled."""
+    """The run length: a window may have doubled."""
 
     def get(self, identity: str) -> SimpleNamespace:
         return SimpleNamespace(data={"simulated_ps": self.simulated * 1e6})
@@ -113,7 +113,7 @@ def test_every_delay_is_relative_to_the_longest_of_all_links() -> None:
 
 
 def test_every_switch_is_the_sum_of_its_links_relative_to_the_most_loaded() -> None:
-    """Of the waits for the links that leave it, and of the delays of the links that enter it."""
+    """For the waits for its outgoing links, and the delays on its incoming links."""
     switches = matrix(point([2, 2], [2]), TINY).switches
     columns = ("name", "waiting_us", "relative", "delay_us", "relative_delay")
     assert switches.select(columns).rows() == [
@@ -154,7 +154,7 @@ def test_the_ways_of_a_torus_are_along_dimensions() -> None:
 
 
 def test_a_switch_without_links_in_a_direction_is_printed(capsys: pytest.CaptureFixture[str]) -> None:
-    """The last switch of a mesh has no links up, and none come from above."""
+    """A mesh's last switch has no links up or from above."""
     es40 = sources.read("machine", "es40-qsnet")
     keys = {"kind": '"torus"', "wraparound": "false", "nodes": 4, "dimensions": [2, 2]}
     section = "\n".join(f'{key} = {{ value = {value}, source = "test" }}' for key, value in keys.items())
@@ -167,7 +167,7 @@ def test_a_switch_without_links_in_a_direction_is_printed(capsys: pytest.Capture
 
 
 def test_links_that_were_down_are_marked(capsys: pytest.CaptureFixture[str]) -> None:
-    """Both directions of a cable, all links of a switch and of the adapter; a host and bit errors break no link."""
+    """A cable's two directions, all links of a switch and of the adapter; a host and bit errors break no link."""
     chosen = point([2, 2], [2])
     parts = {
         "link": ("cable from switch 1.1 to switch 2.1", "switch 1.1", "switch 2.1"),
@@ -231,13 +231,13 @@ def test_slices_are_delays_over_time() -> None:
     assert delays["node 0 → switch 1.0"] == [0, 0, 100_000]
     assert delays["switch 1.0"] == [0, 0, 100_500], "what comes in, in slices from nowhere"
     assert delays["switch 1.1"] == [0, 400, 2000]
-    # What is 100: the most of any slice for slices, the most of the window for the window.
+    # The reference for 100: the maximum over slices for slices, the window's maximum for the window.
     spec = json.dumps(picture.draw(tiny, "x", "x")[1].spec())
     assert '{\\"link\\": [8.0, 8.0, 30.0], \\"switch\\": [10.0, 10.0, 40.0]}' in spec
 
 
 def test_a_few_ns_are_a_hundred_where_nothing_waits_longer() -> None:
-    """Sums of short runs keep their digits: the most loaded link has 100 as written, and not 0 or 99."""
+    """Short runs' sums keep their digits: the most loaded link has 100 as written, and not 0 or 99."""
     short = matrix(point([2, 2], [2]), Results({4: 0.001_234, 8: 0.000_617}))
     for waits, most in ((True, 0.001_234), (False, 0.1234)):
         drawn = dict(squares(short, waits).select("name", "delays").iter_rows())
@@ -249,7 +249,7 @@ def test_a_few_ns_are_a_hundred_where_nothing_waits_longer() -> None:
 
 
 def squares(drawn: congestion.Matrix, waits: bool = False) -> pl.DataFrame:
-    """The squares of the picture of the delays or of the waits, as the specification has them."""
+    """The squares in the delay or wait picture, as in the specification."""
     spec = picture.draw(drawn, "x", "x")[waits].spec()
     return pl.DataFrame(next(rows for rows in spec["datasets"].values() if "delays" in rows[0]))
 
@@ -303,7 +303,7 @@ def test_a_small_tree_shows_every_link() -> None:
 
 
 def test_parallel_links_are_squares_of_their_own() -> None:
-    """Half the switches at the top, with eight links down each, in the order of their ports."""
+    """Half the switches at the top, with eight links down each, in port order."""
     full = matrix(point([4, 4, 4], [4, 4], parallel=[1, 2]), Results({}))
     first = full.links.filter(pl.col("from") == "switch 3.0")
     assert first["to"].to_list() == [name for name in ("2.0", "2.4", "2.8", "2.12") for name in [f"switch {name}"] * 2]
@@ -376,7 +376,7 @@ def test_links_keep_their_columns_beside_parameters_with_the_same_names() -> Non
 
 
 def test_empty_positions_of_a_tree_have_no_links() -> None:
-    """A tree for 64 nodes with 12: all switches, and the links of the 12 nodes."""
+    """A tree for 64 nodes with 12: all switches, and the 12 nodes' links."""
     full = point((4, 4, 4), (4, 4))
     few = replace(full, json=full.json.replace('"nodes":{"value":64', '"nodes":{"value":12'))
     assert few.json != full.json

@@ -1,4 +1,4 @@
-"""The figures of experiments with faults: the closed form beside the simulation, and other synthetic results."""
+"""Figures for experiments with faults: the closed form beside the simulation, and other synthetic results."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_the_closed_form_is_dashed_over_decades(goodput: pl.DataFrame) -> None:
 
 @pytest.mark.parametrize("name", FAULTS)
 def test_every_figure_has_rows_to_draw(name: str) -> None:
-    """Synthetic results of all points of all series: each figure is drawn, and names all of its curves."""
+    """Synthetic results for all points in all series: each figure is drawn, and names all its curves."""
     planned = plan(sources.read("experiment", name))
     rows: list[Row] = []
     for point, batch in itertools.product(planned.points, (0, 1)):

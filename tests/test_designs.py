@@ -1,7 +1,7 @@
 """Machines that are asked for by nodes, links and oversubscription: `elanite new machine --link`.
 
-The oracle is the simulator: heavy uniform traffic of all nodes to all crosses every cable, and the cables that carried
-packets are counted and cut.
+The oracle is the simulator: heavy uniform traffic from all nodes to all crosses every cable, and the cables that
+carried packets are counted and cut.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def switches(cables: Cables) -> Cables:
 
 
 def ratio(cables: Cables) -> set[float]:
-    """Links to nodes over links up, of every leaf that has all of its nodes."""
+    """Links to nodes over links up, for every leaf that has all its nodes."""
     nodes, up = Counter[str](), Counter[str]()
     for (source, target), many in cables.items():
         if source.startswith("node"):
@@ -66,7 +66,7 @@ def ratio(cables: Cables) -> set[float]:
 
 
 def bisection(cables: Cables, nodes: int) -> float:
-    """The most flow from the first half of the nodes to the second, in links."""
+    """The maximum flow from the first half of the nodes to the second, in links."""
     graph = nx.DiGraph()
     for (source, target), many in cables.items():
         graph.add_edge(source, target, capacity=many)
@@ -91,7 +91,7 @@ def test_cables_have_the_oversubscription_and_the_bisection(text: str, ports: in
 
 
 def test_the_oracle_finds_a_tree_with_fewer_links(tmp_path: Path) -> None:
-    """A planted mistake: leaves with 3 links up in place of 4."""
+    """A planted mistake: leaves with 3 links up instead of 4."""
     text = written(Wanted(32, named("NDR"), "fat-tree", Ratio.of("2:1"), 12))
     wrong = text.replace("up = { value = [4]", "up = { value = [3]").replace(
         "parallel = { value = [2]", "parallel = { value = [3]"
@@ -124,7 +124,7 @@ def test_every_number_of_nodes_has_a_network(kind: str) -> None:
 
 
 def test_trees_are_the_smallest() -> None:
-    """No tree of two levels with equal leaves and spines has fewer switches: all of them are tried."""
+    """No two-level tree with equal leaves and spines has fewer switches: all such trees are tried."""
     for nodes in (13, 24, 50, 71, 72):
         ports = 12
         shape = shapes.fat_tree(nodes, ports, Ratio(2, 1))
@@ -141,7 +141,7 @@ def test_trees_are_the_smallest() -> None:
 def test_every_link_has_its_rate_and_a_source(link: str) -> None:
     text = written(Wanted(100, named(link), "fat-tree", Ratio.of("2:1")))
     about = values(text)
-    # Named by the rate, or a generation of InfiniBand, each with twice the rate of the one before.
+    # Named by the rate, or by an InfiniBand generation, each with twice the previous one's rate.
     digits = re.search(r"\d+", link)
     expected = int(digits[0]) if digits else {"EDR": 100, "HDR": 200, "NDR": 400, "XDR": 800}[link]
     assert _core.quantity(str(about["link.rate"])) == (expected * 125.0, "MB/s")

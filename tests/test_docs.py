@@ -1,4 +1,4 @@
-"""The pages of the repository: links lead to files, and the validation page says how claims are tested and missed."""
+"""The repository's pages: links lead to files, and the validation page explains how claims are tested and missed."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ pytestmark = pytest.mark.skipif(not (ROOT / "docs").is_dir(), reason="not a chec
 
 
 def links(page: Path) -> list[str]:
-    """What a page links to or shows, but for what is on the network or in the page itself."""
+    """A page's links and pictures, except those on the network or in the page itself."""
     text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
     found = re.findall(r"\]\(\s*<?([^)>\s]+)|^\[[^\]]+\]:\s*(\S+)|(?:src|href)=\"([^\"]+)\"", text, re.MULTILINE)
     targets = ["".join(match) for match in found]

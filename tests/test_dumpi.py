@@ -1,4 +1,4 @@
-"""The text of DUMPI becomes GOAL: programs that are written here as dumpi2ascii would, and wrong ones."""
+"""DUMPI text becomes GOAL: programs written here as by dumpi2ascii, and wrong ones."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ TWO = ("int sendcount=25", "MPI_Datatype sendtype=9 (MPI_INT)", "int recvcount=2
 
 
 def recorded(path: Path, calls: list[Call], thread: int = 0) -> None:
-    """Write the calls of a rank: each takes 1 µs, and 2 µs lie between two."""
+    """Write a rank's calls: each takes 1 µs, with 2 µs between two."""
     lines, at = ["version=1.0.0", "meshsize=[]"], 5 * 10**9
     for name, *arguments in [("Init", "int argc=1"), *calls, ("Finalize",)]:
         for word, ns in (("entering", 2000), ("returning", 1000)):
@@ -157,7 +157,7 @@ def test_an_all_to_all_has_the_sizes_of_each_pair(tmp_path: Path) -> None:
 
 
 def test_parts_and_duplicates_of_communicators_and_types(tmp_path: Path) -> None:
-    """Even and odd ranks, the odd ones in the other order; a type of 3 x 2 integers of 8 bytes."""
+    """Even and odd ranks, the odd ones in the other order; a type with 3 x 2 8-byte integers."""
 
     def program(rank: int) -> list[Call]:
         key = -rank if rank % 2 else rank

@@ -1,4 +1,4 @@
-"""Elanlib and Elan3lib in C: programs with known answers, and the times of the simulator's own Elanlib."""
+"""Elanlib and Elan3lib in C: programs with known answers, and the simulator's own Elanlib times."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ SOURCES = FILES.parent / "elan"
 BENCHMARKS = ROOT / "benchmarks" / "elan"
 EXAMPLES = ROOT / "examples" / "elan"
 HEADERS = ROOT / "python" / "elanite" / "include"
-#: The table that ``examples/src/bin/elan_times.rs`` prints, which the tests of Rust keep.
+#: The table that ``examples/src/bin/elan_times.rs`` prints, kept by the Rust tests.
 TIMES = ROOT / "examples" / "tests" / "snapshots" / "output__elan_times.snap"
 
 pytestmark = needs_mpi
@@ -97,7 +97,7 @@ def test_each_header_stands_alone(language: str) -> None:
 
 
 def test_all_calls_are_there_and_described() -> None:
-    """What the headers declare, the library has, and the documentation names."""
+    """All declarations in the headers are in the library and in the documentation."""
     declared: set[str] = set()
     for header in [*(HEADERS / "elan").glob("*.h"), *(HEADERS / "elan3").glob("*.h")]:
         declared |= set(re.findall(r"^[a-zA-Z].*?\b(elan3?_\w+)\(", header.read_text(), re.M))
@@ -127,7 +127,7 @@ def table(text: str) -> list[tuple[str, int, float]]:
 def test_times_are_those_of_the_simulators_own_library(
     programs: Path, tmp_path: Path, options: str, program: str, sizes: str, rows: slice
 ) -> None:
-    """Among them the barriers and broadcasts of petrini2001: 6.0 and 14.8 us, 200 and 288 MB/s at 64 nodes."""
+    """Among them petrini2001's barriers and broadcasts: 6.0 and 14.8 us, 200 and 288 MB/s at 64 nodes."""
     (tmp_path / "places").write_text("0\n63\n")
     ended = prun(tmp_path, *options.split(), programs / f"bench_{program}", *sizes.split())
     assert ended.code == 0, ended

@@ -27,7 +27,7 @@ VALUES = {
 
 
 def power(tmp_path: Path, **changed: str) -> Path:
-    """A file of parameters. What is changed is written as it is; an empty text leaves the key out."""
+    """A parameter file. Changes are written verbatim; an empty text omits the key."""
     lines = {key: f'{{ value = "{value}", source = "made for the test" }}' for key, value in VALUES.items()} | changed
     path = tmp_path / "power.toml"
     path.write_text("[energy]\n" + "".join(f"{key} = {text}\n" for key, text in lines.items() if text))
@@ -35,14 +35,14 @@ def power(tmp_path: Path, **changed: str) -> Path:
 
 
 def test_one_message_crosses_its_links(tmp_path: Path) -> None:
-    """A message between the nodes of a switch: two links, one switch, two adapters; the sums are made by hand."""
+    """A message between a switch's nodes: two links, one switch, two adapters; the sums are made by hand."""
     trace = tmp_path / "one.goal"
     trace.write_text("num_ranks 2\nrank 0 {\nsend 320b to 1\n}\nrank 1 {\nrecv 320b from 0\n}\n")
     done = el.replay(trace)
     time = done.summary["time_us"]
     found = of_tables(done.cluster.point, done.tables["links"], time, load(power(tmp_path)))
     rows = {row["part"]: row for row in found.iter_rows(named=True)}
-    # 64 nodes in three stages of 16 switches of 8 ports; each of three levels has 64 links of two directions.
+    # 64 nodes in three stages with 16 8-port switches; each of three levels has 64 links with two directions.
     assert [rows[part]["count"] for part in ("links", "switches", "adapters")] == [384, 48, 64]
     bits = done.tables["links"]["flits"].sum() * 16
     assert bits >= 2 * 320 * 8

@@ -1,4 +1,4 @@
-"""The same campaign on every engine; engines whose workers die, refuse, see no store, or are lost as a whole."""
+"""The same campaign on every engine; engines with workers that die, refuse, see no store, or are lost entirely."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MANY = str(FILES / "many.toml")
 """480 points of some milliseconds."""
 
 LONG = ("run", MANY, "--set", "run.window=3 ms", "--set", "run.seeds=1", "--format", "csv")
-"""240 points, most of them some hundredths of a second."""
+"""240 points, mostly of some hundredths of a second."""
 
 PROGRAMS = "distributed.cli"
 
@@ -43,7 +43,7 @@ HELP = FILES.parent / "engines"
 
 
 def around(folder: Path) -> dict[str, str]:
-    """The environment of a command that finds the factories and the stand-in for Slurm."""
+    """The environment for a command that finds the factories and the Slurm stand-in."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "jobs").mkdir(exist_ok=True)
     chosen = environment() | {"ENGINE_FILES": str(folder), "SLURM_STANDIN": str(folder / "jobs")}
@@ -58,7 +58,7 @@ def small() -> Plan:
 
 @pytest.fixture(scope="module")
 def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the campaign of 480 points, by threads."""
+    """The folder of the 480-point campaign, by threads."""
     out = tmp_path_factory.mktemp("many")
     assert execute(command("run", MANY, "--out", str(out), "--format", "csv")).code == 0
     return out
@@ -66,7 +66,7 @@ def many(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def long(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the long campaign after an uninterrupted run."""
+    """The long campaign's folder after an uninterrupted run."""
     out = tmp_path_factory.mktemp("long")
     assert execute(command(*LONG, "--out", str(out))).code == 0
     return out
@@ -105,7 +105,7 @@ def test_every_engine_gives_the_same_store(campaign: Path, tmp_path: Path, engin
     assert ended.code == 0, ended
     assert "small: 56 points" in ended.err
     assert contents(tmp_path / "out") == contents(campaign)
-    # Nothing is left beside the store: no sign, no files of the engine.
+    # No files are left beside the store, from the campaign or the engine.
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["store"]
     assert not list((tmp_path / "out" / "store").glob(".*"))
 
@@ -160,7 +160,7 @@ def test_workers_with_another_engine_refuse(tmp_path: Path) -> None:
 
 
 class Deadly(Executor):
-    """An engine one of whose points kills its worker, after what comes before it in its batch is done."""
+    """An engine with a point that kills its worker, after the previous points in its batch are done."""
 
     def __init__(self, deadly: str, times: int) -> None:
         self.deadly, self.times = deadly, times
@@ -229,7 +229,7 @@ def test_points_of_others_are_waited_for_and_taken_over(campaign: Path, tmp_path
 
 
 def summed(text: str) -> int:
-    """How many points a command says that it has simulated."""
+    """A command's reported count of simulated points."""
     return sum(int(number) for number in re.findall(r"^\w+: (\d+) points?, ", text, re.MULTILINE))
 
 
@@ -246,7 +246,7 @@ def test_two_campaigns_share_the_points(campaign: Path, tmp_path: Path) -> None:
 
 
 def workers(driver: int) -> list[psutil.Process]:
-    """The worker processes of a command."""
+    """A command's worker processes."""
     found = []
     for process in psutil.Process(driver).children(recursive=True):
         try:
@@ -269,7 +269,7 @@ def started(out: Path, *options: str) -> subprocess.Popen[str]:
 
 
 def kill_workers(long: Path, out: Path, kills: int, pause: float) -> None:
-    """Kill workers of the campaign at random moments; start it again if it ends before the last kill."""
+    """Kill the campaign's workers at random moments; start it again if it ends before the last kill."""
     draw = random.Random(kills)
     done = 0
     while done < kills:
@@ -285,7 +285,7 @@ def kill_workers(long: Path, out: Path, kills: int, pause: float) -> None:
                 done += 1
         _, err = driver.communicate(timeout=PATIENCE)
         assert driver.returncode == 0, err
-        # None is simulated twice. A point whose worker died after it had kept the point counts as found.
+        # No point is simulated twice. A point counts as found if its worker died after storing it.
         assert missing - kills <= summed(err) <= missing, err
         assert contents(out) == contents(long)
         if done < kills:  # another round, with some points of the store removed
@@ -300,7 +300,7 @@ def test_workers_killed_at_50_random_moments(long: Path, tmp_path: Path) -> None
 
 
 def at_work(out: Path) -> list[int]:
-    """The processes that simulate a point of the campaign at the moment: claims name them."""
+    """The processes that currently simulate a point in the campaign: claims name them."""
     found = []
     for claim in (out / "store").glob(f"{CLAIM}*"):
         try:
@@ -313,7 +313,7 @@ def at_work(out: Path) -> list[int]:
 
 
 def test_a_worker_killed_at_its_work(tmp_path: Path) -> None:
-    """The longest points come first and last about a second, so that the kill strikes one of them."""
+    """The longest points come first and last about a second, so that the kill strikes one."""
     words = ("run", SMALL, "--set", "run.window=40 ms", "--set", "run.seeds=1", "--format", "csv")
     assert execute(command(*words, "--out", str(tmp_path / "whole"))).code == 0
     driver = subprocess.Popen(
@@ -465,7 +465,7 @@ def test_estimates_come_from_the_point_the_series_the_experiment_or_the_kind(cam
         manifest = store.get(point.id)
         assert manifest is not None
         assert model.seconds(point) == manifest.cpu_seconds
-    # Other points of the series: in proportion to the simulated time.
+    # Other points in the series: in proportion to the simulated time.
     loads = [point for point in plan(sources.read("experiment", SMALL), seed=7).points if point.series == "load"]
     known = [point for point in small().points if point.series == "load"]
     mean = model.total(known) / len(known)
@@ -473,7 +473,7 @@ def test_estimates_come_from_the_point_the_series_the_experiment_or_the_kind(cam
     longer = plan(sources.read("experiment", SMALL), overrides=["run.window=220 us"], seed=7)
     (ratio,) = {round(model.seconds(point) / mean, 6) for point in longer.points if point.series == "load"}
     assert ratio == pytest.approx((220 + 20) / (100 + 20))
-    # What nobody has simulated has the mean of its kind.
+    # A point without simulated relatives has its kind's mean.
     assert CostModel.shipped().seconds(known[0]) == pytest.approx(CostModel.shipped().means["jobs"].seconds * 0.12 * 16)
 
 

@@ -1,4 +1,4 @@
-"""The exercises: every answer is a program, and prints what the page says."""
+"""The exercises: every answer is a program, with its output on the page."""
 
 from __future__ import annotations
 

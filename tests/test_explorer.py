@@ -1,7 +1,6 @@
-"""The explorer: the command that serves it, and the page in a browser with the simulator of the page.
+"""The explorer: the command that serves it, and the page in a browser with the page's simulator.
 
-``make web`` builds the page, which needs Node.js and the WebAssembly target of Rust; without it the tests of the page
-are skipped.
+``make web`` builds the page, which needs Node.js and Rust's WebAssembly target; without it the page tests are skipped.
 """
 
 from __future__ import annotations
@@ -84,7 +83,7 @@ def test_the_page_is_written_into_a_folder(elanite: Run, tmp_path: Path) -> None
 
 @needs_sources
 def test_the_values_of_machines_are_those_of_their_files() -> None:
-    """The page derives loads, windows and channels from some values of the machine files."""
+    """The page derives loads, windows and channels from some machine file values."""
     for one in json.loads((WEB / "src" / "machines.json").read_text(encoding="utf-8")):
         source = sources.read("machine", one["name"])
         found = json.loads(_core.load_machine(source.text, source.file, []))
@@ -107,7 +106,7 @@ def test_the_values_of_machines_are_those_of_their_files() -> None:
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """The address of the page, served as ``elanite explore`` serves it."""
+    """The page's address, served as by ``elanite explore``."""
     with explorer.Server(explorer.built(), 0) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         yield server.address
@@ -119,14 +118,14 @@ PATIENCE = 120_000
 
 
 def opened(browser: Browser, address: str, state: str = "", width: int = 1400) -> tuple[Page, list[str]]:
-    """The page with a state, and what it says on the console."""
+    """The page with a state, and its console messages."""
     context = browser.new_context(viewport={"width": width, "height": 900}, offline=False)
     page = context.new_page()
     page.set_default_timeout(PATIENCE)
     said: list[str] = []
     page.on("console", lambda message: said.append(message.text))
     page.on("pageerror", lambda error: said.append(str(error)))
-    # Everything comes from the server of the command: the page works without a network.
+    # All files come from the command's server: the page works without a network.
     page.route(lambda url: not url.startswith(address), lambda route: route.abort())
     page.goto(f"{address}#{state}")
     page.wait_for_selector(".finding")

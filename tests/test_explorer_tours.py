@@ -1,4 +1,4 @@
-"""What the guided tours of the explorer state, against the simulator: the right choice of a step is right."""
+"""The explorer's guided tours against the simulator: a step's right choice is right."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ pytestmark = needs_browser
 
 @dataclass(frozen=True)
 class Result:
-    """A configuration at the load of a step: results by job, and the hottest link between switches or to a node."""
+    """A configuration at a step's load: results by job, and the hottest link between switches or to a node."""
 
     accepted: dict[str, float]
     latency: dict[str, float]
@@ -57,7 +57,7 @@ def more(one: int, other: int, least: float, most: float = 9.9, job: str = ALL) 
 
 
 def later(one: int, other: int, least: float, most: float = 99, job: str = ALL) -> Callable[[list[Result]], bool]:
-    """Whether the latency of a configuration is so many times that of another one."""
+    """Whether a configuration's latency is this many times that of another one."""
     return lambda found: least <= found[one].latency[job] / found[other].latency[job] <= most
 
 

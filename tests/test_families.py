@@ -1,7 +1,7 @@
-"""Generated networks, as the simulator wires them, against graphs of networkx: diameters, mean ways, bisections.
+"""Generated networks, as the simulator wires them, against networkx graphs: diameters, mean paths, bisections.
 
-Distances are those between switches with nodes. A bisection is the least cut of the switches into halves: exact for 16
-switches, else between the bound of the spectrum (Fiedler: n times the algebraic connectivity, over 4) and the cut that
+Distances are between switches with nodes. A bisection is the least cut into halves of the switches: exact for 16
+switches, else between the spectral bound (Fiedler: n times the algebraic connectivity, over 4) and the cut that
 Kernighan and Lin's exchange finds.
 """
 
@@ -26,7 +26,7 @@ PING = {"from": 0, "to": 1, "directions": "one", "source": "main", "destination"
 
 
 def wired(**topology: object) -> nx.MultiGraph:
-    """Nodes and switches by their names, and cables, of a topology on the links of a shipped machine."""
+    """A topology's nodes and switches by name, and its cables, with a shipped machine's links."""
     content = tomllib.loads(sources.read("machine", "infiniband-ndr").text)
     if topology.get("kind", "torus") not in ("torus", "clos"):
         topology["routing"] = "minimal"
@@ -57,7 +57,7 @@ def seats(graph: nx.MultiGraph) -> list[str]:
 
 
 def distances(graph: nx.MultiGraph) -> dict[int, Fraction]:
-    """By distance: the share of the ordered pairs of switches with nodes."""
+    """By distance: the share among the ordered pairs of switches with nodes."""
     own, ends = switches(graph), seats(graph)
     lengths = dict(nx.all_pairs_shortest_path_length(own))
     found = [lengths[one][other] for one, other in itertools.permutations(ends, 2)]
@@ -65,7 +65,7 @@ def distances(graph: nx.MultiGraph) -> dict[int, Fraction]:
 
 
 def lift(vertices: int, copies: int, seed: int) -> nx.Graph:
-    """A random lift of a complete graph: a random matching between the copies of every two vertices."""
+    """A random lift of a complete graph: a random matching between every two vertices' copies."""
     draw = random.Random(seed)
     graph = nx.Graph()
     for one, other in itertools.combinations(range(vertices), 2):
@@ -75,7 +75,7 @@ def lift(vertices: int, copies: int, seed: int) -> nx.Graph:
 
 
 def polarity(order: int) -> nx.Graph:
-    """Erdős and Rényi's graph: points of the projective plane, joined where they are orthogonal."""
+    """Erdős and Rényi's graph: points in the projective plane, joined where they are orthogonal."""
     points = [(1, x, y) for x in range(order) for y in range(order)] + [(0, 1, x) for x in range(order)] + [(0, 0, 1)]
     graph = nx.empty_graph(len(points))
     for (one, a), (other, b) in itertools.combinations(enumerate(points), 2):
@@ -110,11 +110,11 @@ def test_families_are_graphs_of_networkx(topology: dict[str, object], expected: 
     [
         ({"kind": "slim-fly", "order": 7, "terminals": 1, "nodes": 98}, {1: 11, 2: 86}),
         ({"kind": "polar-fly", "order": 7, "terminals": 1, "nodes": 57}, {1: 448, 2: 57 * 56 - 448}),
-        # Groups of four switches, each with two cables to others: nine groups, with one cable between any two.
+        # Four-switch groups, each with two cables to others: nine groups, with one cable between any two.
         ({"kind": "dragonfly", "group": 4, "global": 2, "groups": 9, "terminals": 1, "nodes": 36}, None),
-        # Nine groups of four leaves and four spines: leaves of a group meet at any spine.
+        # Nine groups with four leaves and four spines: a group's leaves meet at any spine.
         ({"kind": "megafly", "group": 4, "global": 2, "groups": 9, "terminals": 2, "nodes": 72}, {2: 3, 3: 32}),
-        # Eight pods of four leaves.
+        # Eight pods with four leaves.
         ({"kind": "clos", "radix": 8, "levels": 3, "nodes": 128}, {2: 3, 4: 28}),
     ],
     ids=lambda each: str(each.get("kind", "")) if isinstance(each, dict) else "",
@@ -122,7 +122,8 @@ def test_families_are_graphs_of_networkx(topology: dict[str, object], expected: 
 def test_distances_in_closed_form(topology: dict[str, object], shares: dict[int, int] | None) -> None:
     found = distances(wired(**topology))
     if shares is None:
-        # 3 within the group and 2 beside it; the end of a cable of the group, or of the own cable's group; the rest.
+        # 3 within the group and 2 beside it; the end of a cable from the group, or from the own cable's group; the
+        # rest.
         assert max(found) == 3
         assert found[1] == Fraction(3 + 2, 35)
         return
@@ -132,7 +133,7 @@ def test_distances_in_closed_form(topology: dict[str, object], shares: dict[int,
 
 @pytest.mark.parametrize("kind", ["jellyfish", "xpander"])
 def test_random_families_are_as_wide_as_random_graphs(kind: str) -> None:
-    """Ten links of 66 switches: the distances of random graphs of the family, within their own spread.
+    """66 switches with ten links: the distances equal those in random graphs from the family, within their spread.
 
     A Jellyfish is a random regular graph, an Xpander a lift of the complete graph of eleven.
     """
@@ -157,7 +158,7 @@ def test_random_families_are_as_wide_as_random_graphs(kind: str) -> None:
     ids=["torus", "mesh", "hyperx"],
 )
 def test_bisections_of_grids(topology: dict[str, object], cables: int) -> None:
-    """The least cut of all: two links of each ring, one of each row, and four of each complete row."""
+    """The least cut overall: two links per ring, one per row, and four per complete row."""
     graph = nx.convert_node_labels_to_integers(switches(wired(**topology)))
     near = [sum(1 << other for other in graph[at]) for at in range(16)]
 
@@ -171,7 +172,7 @@ def test_bisections_of_grids(topology: dict[str, object], cables: int) -> None:
 @pytest.mark.parametrize(
     ("topology", "connectivity"),
     [
-        # The eigenvalues of Hoffman and Singleton's graph are 7, 2 and -3.
+        # The Hoffman-Singleton graph has the eigenvalues 7, 2 and -3.
         ({"kind": "slim-fly", "order": 5, "terminals": 1, "nodes": 50}, 5.0),
         ({"kind": "jellyfish", "switches": 50, "degree": 7, "terminals": 1, "nodes": 50}, None),
     ],
@@ -185,5 +186,5 @@ def test_bisections_between_spectrum_and_exchange(topology: dict[str, object], c
     half, _ = nx.community.kernighan_lin_bisection(graph, seed=1)
     exchanged = nx.cut_size(graph, half)
     assert len(graph) * found / 4 <= exchanged
-    # Bollobás (1988): hardly a random graph of seven links has a smaller cut.
+    # Bollobás (1988): hardly a random graph with seven links has a smaller cut.
     assert exchanged >= len(graph) * (7 / 4 - math.sqrt(7 * math.log(2)) / 2)

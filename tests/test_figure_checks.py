@@ -1,4 +1,4 @@
-"""Figures that could not be drawn as the file says are errors before the first run, with file, line and remedy."""
+"""Figures that cannot be drawn as specified are errors before the first run, with file, line and remedy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Intervals at one place of an axis: each of them is visible, and belongs to its place."""
+"""Intervals at one place on an axis: each is visible, and belongs to its place."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ PLACES: dict[str, list[Any]] = {
 
 
 def case(seed: int) -> tuple[str, pl.DataFrame]:
-    """Curves over loads, sizes or names, with three values at each place, many of which have overlapping intervals."""
+    """Curves over loads, sizes or names, with three values at each place, many with overlapping intervals."""
     draw = Random(seed)
     axis = draw.choice(list(PLACES))
     places = PLACES[axis][: draw.randint(2, len(PLACES[axis]))]
@@ -62,7 +62,7 @@ def drawn(seed: int) -> list[Figure]:
 
 
 def data(figure: Figure) -> list[Row]:
-    """The rows of the marks, with their places as the axis has them."""
+    """The marks' rows, with their places on the axis."""
     (bars,) = {id(one["rows"]): one for one in layers(figure) if "y2" in one["encoding"]}.values()
     field = bars["encoding"]["x"]["field"]
     return [{**row, "_at": row[field]} for row in bars["rows"]]
@@ -74,7 +74,7 @@ def overlap(one: Row, other: Row) -> bool:
 
 
 def on_narrow_page(value: Any, places: list[Any]) -> float:
-    """The pixel of a place on a narrow axis; names are in the middles of equal parts."""
+    """A place's pixel on a narrow axis; names are in the middles of equal parts."""
     if isinstance(value, str):
         return dodge.NARROW * (places.index(value) + 0.5) / len(places)
     scaled = math.log if places[0] == PLACES["message"][0] else float
@@ -105,7 +105,7 @@ TRANSLATE = re.compile(r"translate\(([-\d.]+),")
 
 
 def pixels(figure: Figure, role: str) -> set[int]:
-    """The horizontal pixels of the drawn marks of a kind, rounded."""
+    """The horizontal pixels of a kind's drawn marks, rounded."""
     svg = vl_convert.vegalite_to_svg(json.dumps(figure.spec()))
     found = set()
     for group in ET.fromstring(svg).iter():  # noqa: S314 - a picture of our own

@@ -1,8 +1,8 @@
-"""Figures show each configuration once: random experiments, drawn in all ways, against a count of their own.
+"""Figures show each configuration once: random experiments, drawn in all ways, against an independent count.
 
-Every configuration of a random experiment has a mean that no other has. The figures have to have a mark for each of
-them, at its place, in a curve that only it and its neighbours on the axis have, with the interval of its own values.
-Planted mistakes in the grouping have to be found.
+Every configuration in a random experiment has a unique mean. The figures must have a mark for each one, at its place,
+in a curve shared only with its neighbours on the axis, with its own values' interval. Planted mistakes in the grouping
+must be found.
 """
 
 from __future__ import annotations
@@ -40,19 +40,19 @@ CHANGES = ("unchanged", "switch.circuit=wormhole", "link.channels=1")
 WAYS = ("generic", "plain", "curve", "renamed", "loads", "bars", "lists")
 
 MOST = 7
-"""Most curves of a panel."""
+"""Maximum curves per panel."""
 
 Values = dict[str, Any]
 
 
 @dataclass(frozen=True)
 class Case:
-    """A random experiment: the parameters and the values of its configurations, and a way to draw them."""
+    """A random experiment: its configurations' parameters and values, and a way to draw them."""
 
     way: str
     configurations: list[Values]
     values: list[list[float]]
-    """The values of each configuration, by seed and batch."""
+    """Each configuration's values, by seed and batch."""
     batches: int
     offered: list[float]
     rows: pl.DataFrame
@@ -105,7 +105,7 @@ def case(seed: int) -> Case:
 
 
 def base() -> Values:
-    """A ``[[figure]]`` with all of its keys."""
+    """A ``[[figure]]`` with all its keys."""
     file = sources.read("experiment", str(FILES / "own-figures.toml"))
     (found,) = json.loads(_core.load_experiment(file.text, file.file, []))["figure"]
     empty = {"panel": "", "curve": [], "where": {}, "series": [], "names": {}, "published": [], "caption": ""}
@@ -129,7 +129,7 @@ def draw(one: Case) -> list[Figure]:
 
 
 def units(values: list[float], batches: int) -> list[float]:
-    """The means of the seeds, if these vary more than means of so many batches do, otherwise the batches."""
+    """The seed means, if these vary more than means over this many batches, otherwise the batches."""
     runs = [values[first : first + batches] for first in range(0, len(values), batches)]
     if len(runs) == 1 or batches == 1:
         return values
@@ -138,7 +138,7 @@ def units(values: list[float], batches: int) -> list[float]:
 
 
 def check(one: Case) -> None:
-    """Compare the figures of a case with its configurations."""
+    """Compare a case's figures with its configurations."""
     found = draw(one)
     drawn = [mark for figure in found for mark in drawings.marks(figure)]
     assert len(drawn) == len(one.configurations), "the marks are not as many as the configurations"
@@ -200,7 +200,7 @@ def check(one: Case) -> None:
 
 
 def named(one: Case, found: list[Figure], name: str) -> bool:
-    """Whether curves or panels have the values of a parameter, or the caption its name and the data its values."""
+    """Whether curves or panels have a parameter's values, or the caption its name and the data its values."""
     texts = {said(each[name]) for each in one.configurations if name in each}
     if len(texts) < 2 or (one.way == "renamed" and name == "pattern"):
         return True
@@ -224,7 +224,7 @@ def without(configuration: Values, axis: str) -> str:
 
 
 def at(x: Any, one: Case, index: int, axis: str) -> bool:
-    """Whether a place is that of a configuration, as a reader writes it."""
+    """Whether a place belongs to a configuration, as a reader writes it."""
     if one.way == "loads":
         return bool(x == pytest.approx(one.offered[index]))
     value = one.configurations[index].get(axis, "accepted")
@@ -253,7 +253,7 @@ ANYWHERE = (
 
 
 def check_published(seed: int) -> None:
-    """Published values of pings are marks at 4 MB; names of rules across are as far apart as their letters need."""
+    """Published ping values are marks at 4 MB; names of rules across are as far apart as their letters need."""
     random = Random(seed)
     here, across = random.sample(PINGS, random.randint(1, 4)), random.sample(ANYWHERE, random.randint(1, 5))
     stated = [{"claim": claim, "label": "published", "x": None} for claim in (*here, *across)]

@@ -1,4 +1,4 @@
-"""Mistakes that are planted in the grouping of figures, each found by the random experiments or by their neighbours."""
+"""Mistakes planted in figure grouping, each found by the random experiments or by their neighbours."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def dropped_job(patch: Patch) -> None:
 
 
 def seeds_are_configurations(patch: Patch) -> None:
-    """Each seed has a curve of its own."""
+    """Each seed has its own curve."""
     real = grouping.distinct
 
     def plant(rows: pl.DataFrame) -> list[str]:
@@ -54,7 +54,7 @@ def seeds_are_configurations(patch: Patch) -> None:
 
 
 def averaged_over_the_last(patch: Patch) -> None:
-    """Means and bands span the last parameter of the curves."""
+    """Means and bands span the curves' last parameter."""
     real = grouping.grouped
 
     def plant(*arguments: Any, **more: Any) -> Grouping:
@@ -148,7 +148,7 @@ def axis_of_means(patch: Patch) -> None:
 
 
 def first_batch(patch: Patch) -> None:
-    """A mean is that of the first value."""
+    """A mean is the first value."""
     real = frames.summarise
 
     def plant(rows: pl.DataFrame, by: Sequence[str]) -> pl.DataFrame:
@@ -164,7 +164,7 @@ def rules_across(patch: Patch) -> None:
 
 
 def names_on_names(patch: Patch) -> None:
-    """Names of rules stand where their values are."""
+    """Rule names stand at their values."""
     patch.setattr(published, "dodged", lambda places, *_: list(places))
 
 

@@ -1,7 +1,7 @@
-"""Pictures of figures that were wrong once, as they have to look: compared as drawings, by eye once, then by this test.
+"""Correct pictures of figures that were wrong once: compared as drawings, by eye once, then by this test.
 
 A picture is kept as SVG. Another one is alike if it has the same elements, colours and texts, and all numbers within
-some pixels: fonts of another host move axes and legends a little. ``--snapshot-update`` keeps pictures anew.
+some pixels: another host's fonts move axes and legends a little. ``--snapshot-update`` renews the pictures.
 """
 
 from __future__ import annotations
@@ -55,7 +55,7 @@ def alike(one: bytes, other: bytes) -> bool:
 
 
 def _elements(picture: bytes) -> Iterator[tuple[str, list[float]]]:
-    """The elements of a picture: what is the same on all hosts, and the numbers."""
+    """A picture's elements: the host-independent parts, and the numbers."""
     for element in ET.fromstring(picture).iter():  # noqa: S314 - a picture of our own
         words = {**element.attrib, "": element.tag, "text": element.text or ""}
         exact = {key for key in words if key in ("fill", "stroke", "text", "class") or key.startswith("aria")}
@@ -78,7 +78,7 @@ def picture(found: list[Figure]) -> str:
 
 
 def traffic(patterns: tuple[str, ...] = ("uniform",), **more: tuple[str, ...]) -> pl.DataFrame:
-    """Accepted and offered load of patterns, and of other parameters, over three loads; four batches each."""
+    """Accepted and offered load for patterns, and for other parameters, over three loads; four batches each."""
     random = Random(1)
     keys = {**more, "pattern": patterns, "load": ("10 GB/s", "20 GB/s", "40 GB/s")}
     rows: list[Row] = []
@@ -98,7 +98,7 @@ def traffic(patterns: tuple[str, ...] = ("uniform",), **more: tuple[str, ...]) -
 
 
 def pings(**more: tuple[str, ...]) -> pl.DataFrame:
-    """Latency and bandwidth of pings by the memory of their buffers, on several machines."""
+    """Ping latency and bandwidth by buffer memory, on several machines."""
     sizes = {"0 B": 0, "64 B": 64, "4 KB": 4096, "64 KB": 65536, "4 MB": 4194304}
     keys = {**more, "source": ("elan", "main"), "destination": ("elan", "main"), "message": tuple(sizes)}
     rows: list[Row] = []
@@ -200,11 +200,11 @@ def test_another_drawing_is_not_alike() -> None:
 
 
 LETTER, HIGH = 0.5, 0.9
-"""Width and height of a letter, in parts of the size of the font; less than those of any letter count as overlap."""
+"""A letter's width and height, as fractions of the font size: below any letter's, so that only real overlap counts."""
 
 
 def overlaps(svg: str) -> list[tuple[str, str]]:
-    """The texts of a picture that lie on each other; those at an angle are left out."""
+    """The texts in a picture that lie on each other, except rotated ones."""
     boxes: list[tuple[str, float, float, float, float]] = []
 
     def walk(element: ET.Element, x: float, y: float) -> None:

@@ -1,4 +1,4 @@
-"""Figures of several jobs at a time, each with a load of its own."""
+"""Figures with several jobs at a time, each with its own load."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LOADS = (50, 100, 150)
 
 
 def jobs() -> pl.DataFrame:
-    """The jobs a, with three loads, and b with one, for two sizes of messages; a is best at 100 MB/s."""
+    """The jobs a, with three loads, and b with one, for two message sizes; a is best at 100 MB/s."""
     rows = []
     for size, load in ((size, load) for size in (1024, 4096) for load in LOADS):
         here: dict[str, Any] = {"experiment": "x", "series": "s", "seed": 1, "unit": "MB/s", "id": f"{size}-{load}"}
@@ -72,7 +72,7 @@ def test_undecided_points_have_a_sign_of_their_own() -> None:
 
 
 def offered(*means: float, half: float = 1.0) -> pl.DataFrame:
-    """Accepted and offered load of two nominal loads, with these offered loads and about this half of an interval."""
+    """Accepted and offered load for two nominal loads, with these offered loads and about this half interval."""
     rows = [
         {"series": "s", "job": "a", "seed": 1, "load": f"{load} MB/s", "load_MBps": float(load), "metric": metric,
          "unit": "MB/s", "batch": batch, "value": mean + noise * half}

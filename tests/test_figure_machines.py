@@ -1,6 +1,6 @@
-"""The figures of shipped experiments on two machines: each shows both, and neither changes what the other shows.
+"""Shipped experiments' figures on two machines: each figure shows both, and the machines do not affect each other.
 
-The same holds for two values of any other parameter, such as a key that a sweep varies.
+The same holds for two values of any other parameter, such as a varied key in a sweep.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def with_id(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def shown(found: list[Figure]) -> Counter[tuple[str, ...]]:
-    """The rows behind figures, without the names of their curves."""
+    """The rows behind figures, without curve names."""
     rows: Counter[tuple[str, ...]] = Counter()
     for figure in found:
         head, table = tabular.table(figure)

@@ -1,4 +1,4 @@
-"""Figures of an experiment file that draw nothing are named, and sweeps draw the figures of the file."""
+"""Empty figures in an experiment file are named, and sweeps draw the file's figures."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Numbers of figures and published values belong to the machines of the experiment, as they are."""
+"""Figure numbers and published values belong to the experiment's unchanged machines."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ OWN = FILES / "own-figures.toml"
 
 
 def badges(drawn: Iterable[Figure]) -> list[tuple[str, bool]]:
-    """The numbers of figures, and whether they have published values."""
+    """The figures' numbers, and whether they have published values."""
     return [(one.paper, "published" in str(one.spec()["datasets"]) or "Published" in one.caption) for one in drawn]
 
 

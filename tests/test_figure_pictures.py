@@ -1,4 +1,4 @@
-"""Pictures of own results without a page: the figures of the page, without what only a page has."""
+"""Pictures of own results without a page: the page's figures, without page-only elements."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> el.Result:
 
 
 def test_a_picture_names_nothing_that_it_lacks(result: el.Result) -> None:
-    """The page has sliders and tables, and says so; the picture has neither."""
+    """The page has sliders and tables, and mentions them; the picture does not have them."""
     drawn = experiment.pictures(result.plan, result.store)
     captions = [figure.caption for figure in drawn] + [figure.caption for figure in result.figures()]
     assert [words for words in LIVE if any(words in caption for caption in captions)], "the pages say it"
@@ -44,7 +44,7 @@ def test_a_picture_names_nothing_that_it_lacks(result: el.Result) -> None:
 
 
 def test_the_matrices_of_a_picture_have_the_scale_of_the_page(result: el.Result) -> None:
-    """Sums in µs with the same ends in all of them, as on the page; not each relative to its own maximum."""
+    """Sums in µs with the same ends in all pictures, as on the page; not each relative to its own maximum."""
     drawn = [figure for figure in experiment.pictures(result.plan, result.store) if figure.wide]
     labels = {figure.title.partition(", ")[2] for figure in drawn}
     assert labels == {"load 100 MB/s", "load 300 MB/s"}, "one of each configuration, of its first seed"
@@ -62,7 +62,7 @@ def test_the_matrices_of_a_picture_have_the_scale_of_the_page(result: el.Result)
 
 
 def test_the_lines_and_legends_of_a_picture_have_room(result: el.Result, elanite: Run, tmp_path: Path) -> None:
-    """A viewer may have a wider font than the maker of the picture."""
+    """A viewer may have a wider font than the picture's maker."""
     spec = still(experiment.pictures(result.plan, result.store)).to_dict()
     assert spec["config"]["font"] == FONT
     assert spec["config"]["legend"]["padding"] >= 8

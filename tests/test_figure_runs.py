@@ -1,4 +1,4 @@
-"""Figures of small random experiments that are really run: a mark for each configuration, at the mean of its rows."""
+"""Figures of small random experiments with real runs: a mark for each configuration, at its rows' mean."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PING = {"name": "ping", "title": "ping", "ping": LONG}
 
 
 def experiment(random: Random) -> dict[str, Any]:
-    """Traffic of one job or two, and pings, with lists of values that are chosen at random."""
+    """Traffic with one job or two, and pings, with randomly chosen value lists."""
 
     def some(values: list[Any], most: int) -> list[Any]:
         return random.sample(values, random.randint(1, most))
@@ -49,7 +49,7 @@ def experiment(random: Random) -> dict[str, Any]:
 
 
 def means(rows: pl.DataFrame, metric: str) -> Counter[float]:
-    """The mean of each configuration: of all seeds and batches of the points that differ in the seed only."""
+    """Each configuration's mean: over all seeds and batches of the points that differ only in the seed."""
     other = ("id", "seed", "unit", "batch", "value")
     keys = [name for name in rows.columns if name not in other]
     assert metric in rows["metric"]
@@ -86,7 +86,7 @@ def test_each_mark_of_a_sweep_is_the_mean_of_one_combination(tmp_path: Path) -> 
 
 
 def test_marks_of_a_sample_are_not_joined(tmp_path: Path) -> None:
-    """Along an axis, the other parameters of a Latin hypercube go up and down."""
+    """Along an axis, a Latin hypercube's other parameters go up and down."""
     small = experiment(Random(0)) | {"series": [PING]}
     vary = {"link.hop_delay": "50 ns..200 ns", "bus.rate": "100 MB/s..400 MB/s"}
     swept = el.sweep(el.Experiment.from_dict(small), vary, USUAL, sample=("lhs", 9), out=tmp_path, jobs=1)

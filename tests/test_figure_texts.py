@@ -1,4 +1,4 @@
-"""Figures of one's own say which panel, unit and columns they show, and have places for all values."""
+"""User figures name their panel, unit and columns, and have places for all values."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def own(rows: pl.DataFrame, **wanted: Any) -> list[Figure]:
 
 
 def two(factor: float = 2.0) -> pl.DataFrame:
-    """Two sizes of messages, of which one has values that are so many times larger."""
+    """Two message sizes; one has values that are this many times larger."""
     rows = traffic(message=("1 KB", "16 KB"))
     value = pl.when(pl.col("message") == "16 KB").then(factor * pl.col("value")).otherwise("value")
     return rows.with_columns(value.alias("value"), unit=pl.lit("us"))
@@ -234,7 +234,7 @@ def test_lists_in_the_names_of_curves_end_where_the_next_value_begins() -> None:
     ],
 )
 def test_long_axes_are_marked_at_their_values_or_at_powers_of_ten(values: list[float], marks: list[float]) -> None:
-    """The default marks are all the digits of all decades, and the labels that stay are any of them."""
+    """The default marks are all digits in all decades, and the labels that stay are any of these."""
     found = axes.of_numbers("fault.bit_error_rate", "fault.bit_error_rate", values).to_dict()
     assert found["axis"]["values"] == pytest.approx(marks)
 

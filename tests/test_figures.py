@@ -1,4 +1,4 @@
-"""The figures of the shipped experiments, from synthetic results: each of the paper's figures is there and valid."""
+"""The shipped experiments' figures, from synthetic results: each of the paper's figures is there and valid."""
 
 from __future__ import annotations
 
@@ -99,7 +99,7 @@ def test_saturated_points_are_marked() -> None:
 
 
 def measured(offered: list[float], accepted: list[float], saturated: float, seed: int = 1) -> pl.DataFrame:
-    """The batches of one point."""
+    """One point's batches."""
     rows = [
         {"curve": "x", "seed": seed, "metric": metric, "batch": batch, "value": value}
         for metric, values in (("offered", offered), ("accepted", accepted))
@@ -109,7 +109,7 @@ def measured(offered: list[float], accepted: list[float], saturated: float, seed
 
 
 def test_the_noise_of_arrivals_is_no_noise_of_the_curve() -> None:
-    """A network that accepts what is offered, however unevenly that comes, is known exactly below saturation."""
+    """A network that accepts all offered traffic, however uneven, is known exactly below saturation."""
     uneven = [10.0, 50.0, 20.0, 40.0, 30.0]
     (steady,) = curves.of_loads(measured(uneven, uneven, 0.0), ["curve"]).to_dicts()
     assert (steady["offered"], steady["low"], steady["mean"], steady["high"]) == (30.0, 30.0, 30.0, 30.0)
@@ -118,9 +118,9 @@ def test_the_noise_of_arrivals_is_no_noise_of_the_curve() -> None:
 
 
 def test_the_interval_below_saturation_covers_what_is_under_way_at_the_ends() -> None:
-    """Sources offer at random, and a random amount is under way at the end of each batch.
+    """Sources offer at random, and a random amount is in flight at the end of each batch.
 
-    At least 95% of the intervals hold: batches share what is under way between them, with opposite signs.
+    At least 95% of the intervals hold: batches share the traffic in flight between them, with opposite signs.
     """
     random = Random(1)
     points, inside, halves = 400, 0, []
@@ -140,7 +140,7 @@ def test_the_interval_below_saturation_covers_what_is_under_way_at_the_ends() ->
 
 
 def test_legends_leave_the_space_beside_the_chart_to_published_values() -> None:
-    """Also where nothing but the chart is drawn, as for the README."""
+    """Also where only the chart is drawn, as for the README."""
     (figure,) = [one for one in figures_of("qsnet/uniform", uniform()) if one.name == "11c"]
     encodings = [layer["encoding"] for layer in figure.spec()["layer"]]
     legends = [one[name]["legend"] for one in encodings for name in ("color", "shape") if "legend" in one.get(name, {})]
@@ -246,7 +246,7 @@ def test_the_caption_of_loads_says_of_which_quantity_the_interval_is() -> None:
 
 
 def test_intervals_of_loads_follow_from_the_printed_rows() -> None:
-    """Student's t over the batches of all seeds: of the differences at a steady point, else of the accepted load."""
+    """Student's t over all seeds' batches: for the differences at a steady point, else for the accepted load."""
     offered, accepted = [[20.0, 50.0, 30.0], [40.0, 35.0, 45.0]], [[22.0, 47.0, 30.0], [36.0, 37.0, 46.0]]
     flat = list(zip(itertools.chain(*accepted), itertools.chain(*offered), strict=True))
     for growing, values in ((0.0, [a - o for a, o in flat]), (1.0, [a for a, _ in flat])):

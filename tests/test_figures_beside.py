@@ -1,4 +1,4 @@
-"""Congestion matrices of several points have one scale in time, and differences of points are differences of sums."""
+"""Congestion matrices for several points have one time scale, and point differences are differences of sums."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ EXPERIMENT = {
 
 @pytest.fixture(scope="module")
 def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
-    """Two loads on a machine of 16 nodes, and one on a smaller machine."""
+    """Two loads on a 16-node machine, and one on a smaller machine."""
     out = tmp_path_factory.mktemp("out")
     experiment = el.Experiment.from_dict(EXPERIMENT)
     few = el.Machine.load("es40-qsnet", ["topology.nodes=16", "topology.down=[4,4]", "topology.up=[4]"])
@@ -91,7 +91,7 @@ def test_the_sums_are_those_of_the_matrices(cases: list[Case]) -> None:
 
 
 def test_the_data_of_a_difference_are_differences(cases: list[Case]) -> None:
-    """Of the points that the picture shows first: the hotter one less the other."""
+    """For the points that the picture shows first: the hotter one less the other."""
     figures = {figure.name: tabular.table(figure) for figure in beside.draw(cases, start=1)}
     head, rows = figures["delays-1-difference"]
     assert head == ["where", "330 MB/s, µs", "150 MB/s, µs", "first less second, µs"]
@@ -132,7 +132,7 @@ def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(cases: 
 
 
 def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[Case]) -> None:
-    """The expression of the squares, and the sums at its places with both points chosen and at the measured window."""
+    """The squares' expression, and the sums at its places with both points chosen and at the measured window."""
     figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
     spec = figure.spec()
     first, second, moment = (param["name"] for param in spec["params"])
@@ -156,7 +156,7 @@ def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[Case
 
 
 def test_the_legend_of_a_difference_names_both_ends_with_their_signs(cases: list[Case]) -> None:
-    """Labels at the ends of the colours are aligned inwards, and inside of the picture."""
+    """Labels at the colour scale's ends are aligned inwards, and inside the picture."""
     figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
     for channel in ("color", "fill"):
         one = layers(figure.spec(), channel)[0]
@@ -210,7 +210,7 @@ def test_networks_without_levels_have_a_row_for_each_kind_of_links(
 
 
 def test_a_network_with_much_lower_sums_says_so(cases: list[Case]) -> None:
-    """The last picture is of another network, on the scale of the first one."""
+    """The last picture shows another network, on the first one's scale."""
     links = cases[2].matrix.links.with_columns(pl.col("waiting_us") / 1000)
     switches = cases[2].matrix.switches.with_columns(pl.col("waiting_us") / 1000)
     low = replace(cases[2].matrix, links=links, switches=switches, slices=cases[2].matrix.slices.clear())
@@ -233,7 +233,7 @@ def test_a_single_point_has_no_list_and_no_difference(cases: list[Case]) -> None
 
 
 def test_points_with_slices_keep_their_slider_beside_points_without(cases: list[Case]) -> None:
-    """A point without slices, or with other ones, has a picture of its own; it takes the slider from no other point."""
+    """A point without slices, or with other ones, has its own picture; it takes the slider from no other point."""
     first, second, _ = cases
     bare = replace(
         second, label="bare", matrix=replace(second.matrix, slice_count=0, slices=second.matrix.slices.clear())

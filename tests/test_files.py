@@ -30,7 +30,7 @@ OPENING = {"open", "write_text", "write_bytes", "read_text", "read_bytes", "touc
 RENAMING = {"replace", "renames"}
 """Calls that rename files, if they have one argument."""
 OTHERS = {
-    # Objects with methods of these names.
+    # Objects with methods by these names.
     ("cli/common.py", "webbrowser.open"),
     ("cli/store.py", "Store.open"),
     ("campaign/work.py", "Store.open"),
@@ -43,13 +43,13 @@ OTHERS = {
     # A library that writes the path that it got from ``whole``.
     ("results/export.py", "pl.concat([pl.scan_parquet(part) for part in parts], how='diagonal_relaxed').sink_parquet"),
 }
-"""Calls that open no file of a user."""
+"""Calls that open no user file."""
 ALONE = {"base/whole.py", "base/bounded.py", "mpirun/guard.py"}
 """The two modules that open files, and a script that starts without the package."""
 
 
 def calls(tree: ast.AST) -> Iterator[str]:
-    """The calls of a module that open, replace or link files."""
+    """A module's calls that open, replace or link files."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Call):
             name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
@@ -148,7 +148,7 @@ def test_a_device_is_written_to(tmp_path: Path, campaign: Path, elanite: Elanite
 
 
 def test_standard_output_as_a_file_follows_what_is_there(campaign: Path, tmp_path: Path) -> None:
-    """It is a regular file here, which the shell has opened: nothing of it is replaced."""
+    """It is a regular file here, which the shell has opened: it is not replaced."""
     inside = 'echo before; "$@"; echo after'
     export = command("store", "export", "/dev/stdout", "--store", str(campaign), "-q")
     file = tmp_path / "output"
@@ -161,7 +161,7 @@ def test_standard_output_as_a_file_follows_what_is_there(campaign: Path, tmp_pat
 
 
 def test_names_aside_cannot_be_guessed(tmp_path: Path) -> None:
-    """The name is random and new, so that a link of another user in the folder is of no use."""
+    """The name is random and new, so that another user's link in the folder is useless."""
     names = set()
     for _ in range(3):
         with whole.replacing(tmp_path / "page.html") as aside:

@@ -1,4 +1,4 @@
-"""Finding things: lists, explanations, filters of results, and warnings."""
+"""Finding things: lists, explanations, result filters, and warnings."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ load = ["20 MB/s"]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """An experiment, a machine, its graph and a file of pairs, in folders of one folder."""
+    """An experiment, a machine, its graph and a pair file, in subfolders."""
     root = tmp_path / "handed on"
     for name in ("work", "machines/nets", "tables"):
         (root / name).mkdir(parents=True)
@@ -54,12 +54,12 @@ def folder(tmp_path: Path) -> Path:
 
 
 def identities(file: Path | str) -> list[str]:
-    """The identities of the points of an experiment file, on the machine that it names."""
+    """The point identities of an experiment file, on the machine that it names."""
     return [point.id for point in plan(sources.read("experiment", file)).points]
 
 
 def elsewhere(root: Path, tmp_path: Path) -> Iterator[tuple[Path, str]]:
-    """Folders in which commands may run, with the path of the experiment from there."""
+    """Folders in which commands may run, with the experiment's path from there."""
     yield root / "work", "mine.toml"
     yield root, "work/mine.toml"
     yield root / "machines", "../work/mine.toml"
@@ -83,7 +83,7 @@ def test_a_folder_means_the_same_in_another_place(folder: Path, tmp_path: Path) 
 def test_files_of_the_current_folder_do_not_take_part(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Files of the same paths from the current folder, with other content."""
+    """Files with the same paths from the current folder, with other content."""
     expected = identities(folder / "work" / "mine.toml")
     here = tmp_path / "here" / "below"
     here.mkdir(parents=True)
@@ -101,7 +101,7 @@ def test_files_of_the_current_folder_do_not_take_part(
 def test_a_machine_beside_the_experiment_is_the_one_that_is_meant(
     folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A file of one name stands beside the experiment and in the current folder."""
+    """A file with one name stands beside the experiment and in the current folder."""
     work = folder / "work"
     (work / "mine.toml").write_text(EXPERIMENT.replace("MACHINE", "usual.toml"))
     (work / "usual.toml").write_text(sources.read("machine", "es40-qsnet").text)

@@ -1,4 +1,4 @@
-"""Exceptions of other libraries on files of users: each is one error with the place (``elanite.base.foreign``)."""
+"""Exceptions from other libraries on user files: each is one error with the place (``elanite.base.foreign``)."""
 
 from __future__ import annotations
 

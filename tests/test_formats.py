@@ -1,4 +1,4 @@
-"""Networks and flows of other tools: a small file of each format, spoilt ones, and files of other formats."""
+"""Other tools' networks and flows: a small file in each format, spoilt ones, and files in other formats."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def joined(network: Network) -> nx.MultiGraph:
 
 
 def test_infiniband(tmp_path: Path) -> None:
-    """Ports of a host are nodes in a row, in the order of numbers; a cable that both ends state is one."""
+    """A host's ports are consecutive nodes, in number order; a cable stated by both ends is one."""
     found = read(tmp_path, ALL["ibnetdiscover"])
     assert list(found.nodes) == ["cn2.mlx5_0", "cn2.mlx5_1", "cn3", "cn10"]
     assert list(found.switches) == ["S-51", "S-53", "S-52"]
@@ -96,7 +96,7 @@ def test_flows_without_ports(tmp_path: Path) -> None:
 
 
 def test_htsim(tmp_path: Path) -> None:
-    """Two pods of two leaves and one aggregation switch with bundles of two; two cores, each joined to both pods."""
+    """Two pods with two leaves and one aggregation switch with bundles of two; two cores, each joined to both pods."""
     found = read(tmp_path, ALL["topo"])
     assert (len(found.nodes), len(found.switches)) == (16, 8)
     assert rates(found) == {"100": 16 + 8, "200": 4}
@@ -122,7 +122,7 @@ def test_connections_of_htsim(tmp_path: Path) -> None:
 
 
 def test_anynet(tmp_path: Path) -> None:
-    """Delays are cycles; that of the line of router 2 holds for both directions, as router 1 states none."""
+    """Delays are cycles; the delay in router 2's line holds for both directions, as router 1 does not state any."""
     found = read(tmp_path, ALL["anynet"])
     cables = {(each.one, each.other): each.delay for each in found.cables}
     assert cables == {

@@ -1,4 +1,4 @@
-"""Traces: what is generated has the messages and bytes of its closed form, carries what it must, and is replayed."""
+"""Traces: generated ones have their closed form's messages and bytes, carry the right data, and are replayed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ SIZE = 1003
 
 
 def blocks(lines: Iterable[str]) -> list[list[Operation]]:
-    """The operations of each rank."""
+    """Each rank's operations."""
     found: list[list[Operation]] = []
     for line in lines:
         if match := re.fullmatch(r"l(\d+): (send|recv) (\d+)b (?:to|from) (\d+)\n", line):
@@ -51,7 +51,7 @@ def traffic(ranks: list[list[Operation]]) -> tuple[int, int]:
 
 
 def known(ranks: list[list[Operation]]) -> list[set[int]]:
-    """The ranks whose computation each rank's last operations know of, when all have been executed."""
+    """For each rank, the ranks with computation before its last operations, when all have been executed."""
     news: list[list[set[int] | None]] = [[None] * len(operations) for operations in ranks]
     messages: dict[tuple[int, int], deque[tuple[int, set[int]]]] = defaultdict(deque)
     moved = True
@@ -155,7 +155,7 @@ def test_a_pipeline_takes_the_time_of_its_bubble(tmp_path: Path, stages: int, ba
 
 def test_a_ring_on_an_ideal_network_takes_a_latency_each_step(tmp_path: Path) -> None:
     found = replayed(tmp_path, goal.all_reduce(16, SIZE, compute=5000), network="ideal")
-    # Steps overlap with nothing: each begins when the message of the step before is there.
+    # Steps do not overlap: each begins when the previous step's message is there.
     assert found.summary["time_us"] == 5 + 30 * 1.0
     assert found.summary["bytes"] == 30 * SIZE
     assert found.tables["ranks"]["messages_received"].to_list() == [30] * 16
@@ -191,7 +191,7 @@ def test_operations_are_kept_on_request(tmp_path: Path) -> None:
 
 
 def test_the_hottest_links_between_switches_are_shown_beside_those_of_nodes(tmp_path: Path) -> None:
-    """Four ranks under one switch send through one up-link: it is busy, and links of nodes do not hide it."""
+    """Four ranks under one switch send through one up-link: it is busy, and node links do not hide it."""
     narrow = ["topology.nodes=16", "topology.down=[4, 4]", "topology.up=[1]"]
     machine = el.Machine.load("es40-qsnet", narrow)
     found = replayed(tmp_path, goal.all_to_all(16, SIZE), machine=machine)

@@ -1,4 +1,4 @@
-"""Machines whose network is a graph in a file: edge lists and GraphML."""
+"""Machines with a graph file as their network: edge lists and GraphML."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def machine(folder: Path, file: str, content: str, more: str = "", nodes: int = 
 
 
 def ping(path: Path) -> list[str]:
-    """The keys of the points of a short experiment on a machine."""
+    """The point keys of a short experiment on a machine."""
     planned = plan(el.Experiment.from_dict(PINGS).file, [sources.read("machine", path)])
     return [point.id for point in planned.points]
 
@@ -95,12 +95,12 @@ def test_a_machine_keeps_the_cables_and_not_the_file(tmp_path: Path) -> None:
     loaded = el.Machine.load(path)
     keys = ping(path)
     (tmp_path / "net.txt").unlink()
-    # Another process has no file and needs none.
+    # Another process has no file and does not need one.
     copied = pickle.loads(pickle.dumps(loaded))  # noqa: S301 - our own
     again = copied.with_({"link.rate": "800 MB/s"})
     assert "spine leaf0" in again["topology.cables"]
     assert again["topology.file"] == "net.txt"
-    # The content decides, whatever the file is called, and comments decide nothing.
+    # The content decides, not the file name or comments.
     assert ping(machine(tmp_path, "other.csv", TREE.replace("# a spine and two leaves", "# else"))) == keys
     assert ping(machine(tmp_path, "net.graphml", graphml(TREE))) == keys
     assert ping(machine(tmp_path, "net.txt", TREE.replace("gpu2 leaf1", "gpu2 leaf0"))) != keys
@@ -182,7 +182,7 @@ def test_mistakes_of_graphml(tmp_path: Path, old: str, new: str, message: str | 
 
 
 def test_lines_of_graphml(tmp_path: Path) -> None:
-    """A mistake that the simulator finds has the line of the element."""
+    """A mistake that the simulator finds has the element's line."""
     text = graphml(TREE)
     path = machine(tmp_path, "net.graphml", text.replace("</graph>", '<edge source="spine" target="spine"/>\n</graph>'))
     line = 1 + text[: text.index("</graph>")].count("\n")
@@ -232,7 +232,7 @@ def test_other_machines_stay_as_they_are(tmp_path: Path) -> None:
 
 
 def test_edges_have_rates_and_delays(tmp_path: Path) -> None:
-    """Of GraphML and of networkx, with blanks; in the machine, without."""
+    """In GraphML and networkx, with blanks; in the machine, without."""
     graph = nx.MultiGraph()
     graph.add_node("n0", kind="node")
     graph.add_node("n1", kind="node")
@@ -246,7 +246,7 @@ def test_edges_have_rates_and_delays(tmp_path: Path) -> None:
 
 
 def test_a_slow_cable_and_a_degraded_one_are_late_by_as_much(tmp_path: Path) -> None:
-    """A ping of 0 bytes from node 0 to node 1, whose cable has a quarter of the rate: by its line, or by a fault."""
+    """A 0-byte ping from node 0 to node 1 over a cable with a quarter of the rate: by its line, or by a fault."""
 
     def latency(cables: str, more: dict[str, object]) -> float:
         content = PINGS | {"series": [{**PINGS["series"][0], **more}]}  # type: ignore[dict-item]

@@ -21,11 +21,11 @@ BYTES = 4096
 
 
 def drawn(draw: random.Random) -> list[list[Operation]]:
-    """A trace whose messages have receives in most cases; receives of any message may take those of others.
+    """A trace with receives for most messages; wildcard receives may take other receives' messages.
 
     Polls are few, since one without a message has no end.
 
-    Each rank begins with a computation of its own length, so that few moments are the same.
+    Each rank begins with a computation with its own length, so that few moments are the same.
     """
     ranks = [[Operation("calc", draw.randrange(1, 100_000))] for _ in range(draw.randrange(2, 6))]
     for _ in range(draw.randrange(2, 30)):
@@ -105,7 +105,7 @@ def test_the_ideal_network_is_that_of_the_words(tmp_path: Path) -> None:
 
 
 class LowestSource(Network):
-    """A receive takes the message of the lowest source."""
+    """A receive takes the lowest source's message."""
 
     def message(self, fitting: list[Place]) -> Place:
         return min(fitting)
@@ -133,7 +133,7 @@ class BeforeItsCall(Network):
 
 
 class AfterItsCall(Network):
-    """A message leaves with the end of its call."""
+    """A message leaves when its call ends."""
 
     def leaves(self, begin: int, _free: int) -> int:
         return begin + LATENCY // 4
@@ -141,7 +141,7 @@ class AfterItsCall(Network):
 
 @pytest.mark.parametrize("wrong", [LowestSource, LastMessage, LastReceive, BeforeItsCall, AfterItsCall])
 def test_the_random_traces_tell_a_wrong_network(wrong: type[Network]) -> None:
-    """Of each of these mistakes, in either network, some of the first cases has another result."""
+    """With each of these mistakes, in either network, one of the first cases has another result."""
     for seed in range(60):
         ranks = drawn(random.Random(seed))
         try:

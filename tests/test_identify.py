@@ -1,7 +1,7 @@
-"""Intervals of fitted values: how often they contain the truth, and which parameters the data do not determine.
+"""Intervals of fitted values: their coverage, and the parameters that the data do not determine.
 
-The objective is a formula in place of simulations: the latency of messages on a machine with a start, a rate, a delay
-of hops, and parameters that make up for each other, or have no effect.
+The objective is a formula instead of simulations: message latency on a machine with a start, a rate, a hop delay, and
+parameters that compensate each other, or have no effect.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Model = Callable[[Sequence[float]], list[float]]
 
 
 class Formula(Search):
-    """Sets of values whose points are calculated."""
+    """Value sets with calculated points."""
 
     def __init__(self, fit: dict[str, str], model: Model, values: Sequence[float], sigmas: Sequence[float]) -> None:
         self.keys = [key for each in fit if isinstance(key := ranges.of("--fit", each, fit[each]), Range)]
@@ -40,7 +40,7 @@ class Formula(Search):
         self.tried = {}
         self.sigmas = list(sigmas)
         self.steps = [0.0] * len(self.keys)
-        """Of each parameter, the numbers that it takes are multiples of this one, unless it is 0."""
+        """For each parameter, its values are multiples of this number, unless it is 0."""
 
     def run(self, sets: Sequence[Texts]) -> None:
         for texts in sets:
@@ -54,7 +54,7 @@ class Formula(Search):
 
 
 def latency(start: float, rate: float, hop: float) -> list[float]:
-    """In us: a start in ns, a rate in MB/s, and a delay of each hop in ns."""
+    """In us: a start in ns, a rate in MB/s, and a delay per hop in ns."""
     return [start / 1000 + size / rate + hops * hop / 1000 for size, hops in PLACES]
 
 
@@ -66,7 +66,7 @@ PRIOR = ("500 ns", "264 MB/s", "55 ns")
 def fitted(
     model: Model, fit: dict[str, str], true: Sequence[float], seed: int, scale: float = 1.0, steps: Sequence[float] = ()
 ) -> tuple[Formula, Texts, list[Known]]:
-    """A fit to the values of the true parameters with normal errors of 1%, of which ``scale`` times 1% are stated."""
+    """A fit to the true parameters' values with normal errors of 1%, stated as ``scale`` times 1%."""
     draws = random.Random(seed)
     exact = model(true)
     values = [value * draws.gauss(1, 0.01) for value in exact]
@@ -83,7 +83,7 @@ def interval(search: Search, index: int, known: Known) -> tuple[float, float]:
 
 
 def contained(seeds: range, **options: float) -> list[float]:
-    """How often the interval of each parameter has the true value."""
+    """Each parameter's interval coverage."""
     within = [0] * len(TRUE)
     for seed in seeds:
         search, _, known = fitted(lambda values: latency(*values), FIT, TRUE, seed, **options)
@@ -106,13 +106,13 @@ def test_intervals_of_understated_errors_follow_the_residuals() -> None:
 
 
 def test_a_mistaken_limit_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Intervals of one standard error contain the truth in two cases of three."""
+    """One-standard-error intervals contain the truth in two cases in three."""
     monkeypatch.setattr(identification, "_limit", lambda *_: (1.0, 1.0))
     assert all(0.5 < share < 0.85 for share in contained(range(40)))
 
 
 def test_standard_errors_are_those_of_the_fits() -> None:
-    """The values of many fits scatter by their standard errors."""
+    """Many fits' values scatter by their standard errors."""
     import numpy as np
 
     found, errors = [], []
@@ -126,7 +126,7 @@ def test_standard_errors_are_those_of_the_fits() -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_what_makes_up_for_each_other_is_not_determined(seed: int) -> None:
-    """Start and command act by their sum; the range of the command bounds both."""
+    """Start and command act by their sum; the command's range bounds both."""
 
     def model(values: Sequence[float]) -> list[float]:
         start, command, rate = values
@@ -156,7 +156,7 @@ def test_what_has_no_effect_is_not_determined(seed: int) -> None:
 
 
 def test_an_end_of_the_range_is_not_determined() -> None:
-    """The true rate is beyond the range, above and below; at a true delay of zero there is nothing beyond."""
+    """The true rate is beyond the range, above and below; at a true delay of zero there is no value beyond."""
     for texts, open_above in (("150 MB/s..220 MB/s", True), ("250 MB/s..400 MB/s", False)):
         _, _, known = fitted(lambda values: latency(*values), FIT | {"rate": texts}, TRUE, 1)
         assert not known[1].determined
@@ -169,7 +169,7 @@ def test_an_end_of_the_range_is_not_determined() -> None:
 
 
 def test_data_that_are_too_coarse_do_not_determine() -> None:
-    """Errors of 1% of large messages leave the start open."""
+    """Errors of 1% for large messages leave the start open."""
     _, _, (start,) = fitted(
         lambda values: [values[0] / 1000 + size / 231.5 for size in (262144, 524288)],
         {"start": FIT["start"]},
@@ -195,7 +195,7 @@ def test_a_threshold_is_bounded_by_the_sizes_that_were_measured() -> None:
 
 @pytest.mark.parametrize("step", [5.0, 11.0])
 def test_few_values_reach_halfway_to_the_next_ones(step: float) -> None:
-    """Delays are multiples of some ns, and the true one is between two of them."""
+    """Delays are multiples of some ns, and the true one is between two multiples."""
     for seed in range(4):
         search, best, known = fitted(lambda values: latency(*values), FIT, TRUE, seed, steps=(0.0, 0.0, step))
         assert abs(float(best[2].split()[0]) - TRUE[2]) < 2 * step

@@ -1,4 +1,4 @@
-"""``elanite import``: machines, graphs and lists of flows of the networks of other tools."""
+"""``elanite import``: machines, graphs and flow lists from other tools' networks."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ load = "4000 MB/s"
 
 
 def texts(folder: Path, text: str) -> dict[str, str]:
-    """The files of a network, without the checks of the simulator."""
+    """A network's files, without the simulator's checks."""
     file = folder / "net.any"
     file.write_text(text)
     network = formats.read(file)[1]
@@ -78,7 +78,7 @@ def lines(graph: str) -> list[str]:
 
 
 def test_rates_and_delays_stand_in_the_machine_or_at_the_cable(tmp_path: Path) -> None:
-    """160 Gb/s: 64 bytes in 3.2 ns. Host links have 0.5 us, which is 156 cycles; links of switches 1 us."""
+    """160 Gb/s: 64 bytes in 3.2 ns. Host links have 0.5 us, which is 156 cycles; switch links 1 us."""
     files = texts(tmp_path, ALL["ns3"])
     found = link(files[".toml"])
     assert (found["flit"], found["rate"]) == ("64 B", "160 Gb/s")
@@ -94,7 +94,7 @@ def test_rates_and_delays_stand_in_the_machine_or_at_the_cable(tmp_path: Path) -
 
 
 def test_the_sum_of_a_way_is_that_of_its_cables_and_switches(tmp_path: Path) -> None:
-    """Cables of 600, 700 and 800 ns, switches of 100: half of one on the two links of a way that end at nodes."""
+    """Cables with 600, 700 and 800 ns, switches with 100: half a switch on each of a path's two node links."""
     files = texts(tmp_path, ALL["topo"])
     cycle = 2.56
     near, far = (float(each.removesuffix(" ns")) for each in link(files[".toml"])["hop_delay"])
@@ -119,7 +119,7 @@ RING = "s0 s1\ns1 s2\ns2 s3\ns3 s0\n"
 
 
 def test_shortest_ways_where_no_tree_leads(tmp_path: Path) -> None:
-    """A ring of four needs two layers, each with the channels of infiniband-ndr. Trees keep their roots."""
+    """A ring of four needs two layers, each with infiniband-ndr's channels. Trees keep their roots."""
     files = texts(tmp_path, RING)
     machine = el.Machine.of(
         sources.Source(
@@ -157,7 +157,7 @@ def test_a_flit_takes_a_whole_number_of_picoseconds(tmp_path: Path, rate: str, f
 
 
 def test_cycles_of_booksim_are_cycles_of_the_machine(tmp_path: Path) -> None:
-    """Channels of a cycle have the delay of the base, 115.2 ns; those of four cycles three cycles of 1.28 ns more."""
+    """One-cycle channels have the base delay, 115.2 ns; four-cycle channels three cycles of 1.28 ns more."""
     files = texts(tmp_path, ALL["anynet"])
     assert link(files[".toml"])["hop_delay"] == ["71.68 ns", "115.2 ns"]
     assert "r0 r1 delay=119.04ns" in lines(files[".graph.txt"])
@@ -182,7 +182,7 @@ def test_a_distance_beyond_all_delays(tmp_path: Path) -> None:
 
 
 def test_other_rates_than_the_first_level_are_never_lost(tmp_path: Path) -> None:
-    """Every cable of another rate than the machine's says so, in every format that has rates."""
+    """Every cable with another rate than the machine's is marked, in every format that has rates."""
     for name in ("ibnetdiscover", "ns3", "topo", "infragraph", "graphml", "edges"):
         (tmp_path / "net.any").write_text(ALL[name])
         network = formats.read(tmp_path / "net.any")[1]
@@ -193,7 +193,7 @@ def test_other_rates_than_the_first_level_are_never_lost(tmp_path: Path) -> None
 
 
 def test_a_slow_cable_is_the_hottest_of_its_group(tmp_path: Path, elanite: Elanite) -> None:
-    """Four leaves of four nodes below two switches, all at 100 Gb/s but a cable that has trained to 20 Gb/s."""
+    """Four four-node leaves below two switches, all at 100 Gb/s except a cable that has trained to 20 Gb/s."""
     cables = [f"leaf{leaf} top{top} rate=100Gb/s" for leaf in range(4) for top in range(2)]
     cables[3] = cables[3].replace("100", "20")
     cables += [f"n{node} leaf{node // 4} rate=100Gb/s" for node in range(16)]
@@ -207,7 +207,7 @@ def test_a_slow_cable_is_the_hottest_of_its_group(tmp_path: Path, elanite: Elani
     links = pl.read_csv(io.StringIO(ended.out)).filter(pl.col("level") == 1)
     links = links.with_columns(flit=pl.col("busy_ps") / pl.col("flits")).sort("flit", descending=True)
     assert set(links["from"][:2]) == set(links["to"][:2]) == {"switch leaf1", "switch top1"}
-    # A flit of 64 bytes; links are also busy for the slots of acknowledgements, one for each packet of 65 flits.
+    # A 64-byte flit; links are also busy for the acknowledgement slots, one per 65-flit packet.
     assert links["flit"][:2].to_list() == pytest.approx([25_600] * 2, rel=0.06)
     assert links["flit"][2:].to_list() == pytest.approx([5_120] * 14, rel=0.06)
     # The way down has no choice: packets wait there, and longer than anywhere else.
@@ -216,10 +216,10 @@ def test_a_slow_cable_is_the_hottest_of_its_group(tmp_path: Path, elanite: Elani
 
 
 def test_flows_share_a_slow_cable(tmp_path: Path, elanite: Elanite) -> None:
-    """Hosts at 25 Gb/s, switches joined at 100: two flows of 700 kB to one host share its cable.
+    """Hosts at 25 Gb/s, switches joined at 100: two 700 kB flows to one host share its cable.
 
-    The payload alone takes 448 us. Packets of 4 KB have 66 flits of 64 bytes with header and the slot of an
-    acknowledgement, which is 3.1% more; a flow ends the latency of its last packet later.
+    The payload alone takes 448 us. 4 KB packets have 66 64-byte flits with header and acknowledgement slot, which is
+    3.1% more; a flow ends its last packet's latency later.
     """
     (tmp_path / "topology.txt").write_text(TWO_RATES)
     (tmp_path / "flow.txt").write_text("3\n0 5 3 100 700000 0.0\n1 5 3 100 700000 0.0\n6 2 3 100 40000 0.00002\n")
@@ -255,7 +255,7 @@ def test_an_imported_machine_runs(tmp_path: Path, elanite: Elanite, name: str) -
 
 
 def test_flows_have_the_numbers_of_the_network(tmp_path: Path, elanite: Elanite) -> None:
-    """Hosts of the topology are 1, 2, 3, 5 and 6: nodes 0 to 4."""
+    """The topology's hosts are 1, 2, 3, 5 and 6: nodes 0 to 4."""
     (tmp_path / "topology.txt").write_text(
         re.sub(r"\d+Gbps|5000MBps|40Gb/s", "40Gbps", ALL["ns3"]).replace("2us", "0.5us")
     )

@@ -1,6 +1,6 @@
-"""Deliberate mistakes in what reads files, shared memory and stores: the tests of these find them.
+"""Deliberate mistakes in the readers for files, shared memory and stores: their tests find them.
 
-Slow: each is made in a copy of the workspace, and those of the simulator build it anew.
+Slow: each is made in a copy of the workspace, and simulator mistakes rebuild it.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
-"""Files that a person, a program or a disk has spoilt, as Python reads them: stores, runs, places of ranks.
+"""Files that a person, a program or a disk has spoilt, as Python reads them: stores, runs, rank places.
 
-Nothing that is read raises what nobody has foreseen. A folder of the store is taken only if not a bit of it has
-changed. ``spoiling.py`` says which cases there are. The files themselves (TOML, CSV) are read by the simulator:
-``crates/experiment/tests/inputs.rs``; traces and parameters of energy are in ``test_trace_inputs.py``.
+No input raises an unforeseen exception. A store folder is accepted only if no bit has changed. ``spoiling.py`` defines
+the cases. The files themselves (TOML, CSV) are read by the simulator: ``crates/experiment/tests/inputs.rs``; traces and
+energy parameters are in ``test_trace_inputs.py``.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 AWKWARD = ["null", "true", "-1", "0", "1e999", "NaN", "9" * 400, "[]", "{}", '""', '"x"', "[[1]]", '{"a": {"b": []}}']
-"""Values of JSON that stand where they do not belong."""
+"""JSON values in wrong places."""
 
 
 def spoil_json(data: bytes, draw: random.Random) -> bytes:
@@ -53,13 +53,13 @@ def without_times(manifest: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.fixture(scope="module")
 def point(campaign: Path) -> Path:
-    """The folder of a finished point."""
+    """A finished point's folder."""
     chosen = plan(sources.read("experiment", SMALL)).points[0]
     return campaign / "store" / chosen.id
 
 
 def copy(folder: Path, to: Path) -> Path:
-    """A copy in a store that has nothing else."""
+    """A copy in an otherwise empty store."""
     shutil.rmtree(to, ignore_errors=True)
     shutil.copytree(folder, to / folder.name)
     return to / folder.name
@@ -88,7 +88,7 @@ def test_no_changed_bit_of_a_point_is_taken(point: Path, tmp_path: Path) -> None
 
 
 def manifest(**changes: Any) -> Callable[[Path], object]:
-    """Writes a manifest with other values, of the layout before seals: only its form is checked."""
+    """Writes a manifest with other values, in the layout before seals: only its form is checked."""
 
     def harm(folder: Path) -> None:
         data = json.loads((folder / "manifest.json").read_bytes())
@@ -199,7 +199,7 @@ def test_a_claim_that_says_nothing_holds_until_it_is_old(tmp_path: Path, text: s
 
 @pytest.fixture(scope="module")
 def kept(point: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of a run, with the tables of a point instead of its own."""
+    """A run's folder, with a point's tables instead of its own."""
     import polars as pl
 
     folder = tmp_path_factory.mktemp("kept")

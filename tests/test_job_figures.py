@@ -1,4 +1,4 @@
-"""The figures of permutations, hot-spots, I/O, combined jobs and ablations, from synthetic results."""
+"""Figures for permutations, hot-spots, I/O, combined jobs and ablations, from synthetic results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ KINDS = ("uniform", "exponential")
 
 
 def rows(loads: dict[str, float], saturated: float = 0.0, /, **parameters: Any) -> list[Row]:
-    """Rows of two batches, with the parameters that all jobs have."""
+    """Rows with two batches, with the parameters common to all jobs."""
     common = {"id": "x", "experiment": "x", "seed": 1, "job": "x", "message": "1 MB", "message_bytes": 2**20}
     common |= {"sizes": "uniform", "arrivals": "uniform", "unit": "MB/s"} | parameters
     several = [common | {"metric": m, "batch": b, "value": v + b} for m, v in loads.items() for b in (0, 1)]
@@ -26,7 +26,7 @@ def rows(loads: dict[str, float], saturated: float = 0.0, /, **parameters: Any) 
 
 
 def doubled(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with as many batches again, of the same values."""
+    """The rows with as many batches again, with the same values."""
     return pl.concat([rows, rows.with_columns(batch=pl.col("batch") + 2)])
 
 
@@ -137,7 +137,7 @@ def test_figures_19_and_20_say_how_the_io_job_fares() -> None:
 
 
 def test_readings_of_the_io_load_are_over_a_parameter_of_the_io_job() -> None:
-    """The name of the axis has a dot, which Vega-Lite would take for a path."""
+    """The axis name has a dot, which Vega-Lite would take for a path."""
     parts = [
         row
         for load in (28.0, 34.0)
@@ -158,7 +158,7 @@ def test_readings_of_the_io_load_are_over_a_parameter_of_the_io_job() -> None:
 
 
 def test_figure_19_compares_with_the_same_nodes_alone() -> None:
-    """Nodes that no mapping of the figure has are not in it."""
+    """Nodes without a mapping in the figure are not in it."""
     elsewhere = combined().filter(pl.col("series") == "alone").with_columns(nodes=pl.lit("32-63"), value=1.0)
     drawn = figures_of("qsnet/combined", pl.concat([combined(), elsewhere]))
     lines = [data for data in drawn[0].spec()["datasets"].values() if "mapping" in data[0]]
@@ -167,7 +167,7 @@ def test_figure_19_compares_with_the_same_nodes_alone() -> None:
 
 
 def test_figure_20_has_three_states() -> None:
-    """What is kept, with its interval; where that reaches across the bound, nothing is claimed."""
+    """The kept fraction, with its interval; where that crosses the bound, there is no claim."""
     noise = pl.when(pl.col("batch") == 0).then(-60.0).otherwise(60.0)
     disturbed = pl.col("series").is_in(["shared-1i", "shared-distributed"])
     rows = combined().with_columns(
@@ -201,12 +201,12 @@ def test_ablations_are_one_table() -> None:
 
 
 def words(figure: figures.Figure) -> set[str]:
-    """What is written in a table."""
+    """A table's contents."""
     return {word["text"] for word in data(figure, "text")}
 
 
 def lines(figure: figures.Figure) -> list[list[str]]:
-    """The words of a table, by kind: headings first."""
+    """A table's words, by kind: headings first."""
     found = data(figure, "text")
     return [[word["text"] for word in found if word["kind"] == kind] for kind in ("heading", "plain", "tinted")]
 

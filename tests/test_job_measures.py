@@ -1,4 +1,4 @@
-"""The measures of hot-spots, I/O and combined jobs can hold and can fail: synthetic results, judged as real ones."""
+"""The hot-spot, I/O and combined job measures can hold and can fail: synthetic results, judged as real ones."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def writers(nodes: int, bandwidth: float) -> list[Row]:
 
 @pytest.mark.parametrize(("many", "lost"), [(309.1, 0.08), (288.9, 0.14), (336.0, 0.0)])
 def test_the_loss_of_a_hot_spot(many: float, lost: float) -> None:
-    """It contradicts the groups of its own figure: it is shown, and never held nor missed."""
+    """It contradicts its own figure's groups: it is shown, and never held nor missed."""
     verdict = judged("hotspot.64.loss", writers(32, 336.0) + writers(64, many))
     assert verdict.simulated == pytest.approx(lost, abs=0.001)
     assert verdict.error == pytest.approx(lost / 0.08 - 1, abs=0.02)
@@ -52,7 +52,7 @@ def test_a_hot_spot_that_is_flat(few: float, many: float, holds: bool) -> None:
 
 @pytest.mark.parametrize(("identity", "holds"), [("near", True), ("middle", True), ("far", False)])
 def test_the_bandwidth_of_some_nodes(identity: str, holds: bool) -> None:
-    """Node 0 is silent, and no group takes the nodes of another."""
+    """Node 0 is silent, and no group takes another group's nodes."""
     rows: list[Row] = [
         {"node": node, "seed": seed, "offered": 1.0, "accepted": 8.1 if node < 4 else 4.7 if node < 16 else 5.0}
         for node in range(1, 64)
@@ -114,9 +114,9 @@ def test_shared_and_dedicated(gain_clustered: float, gain_distributed: float, no
 
 
 def combined(series: str, nodes: str, beside: list[float], noise: float = 0.1) -> list[Row]:
-    """A compute job that has 130 MB/s alone, and so much beside I/O jobs of two or three loads.
+    """A compute job that has 130 MB/s alone, and these rates beside I/O jobs with two or three loads.
 
-    The noise beside them has another sign at each load, so that steps have that of both.
+    The noise beside them has another sign at each load, so that steps contain both loads' noise.
     """
     empty = dict.fromkeys(("nodes", "load_MBps", "compute.nodes", "compute.load_MBps", "io.load_MBps"))
     rows: list[Row] = []
@@ -166,7 +166,7 @@ def test_the_largest_degradation(beside: list[float], holds: bool) -> None:
 
 
 def test_the_least_of_several_may_be_another_one() -> None:
-    """Of two that are alike the interval is that of the lower ends, and it has the uncertainty of the job alone."""
+    """For two equal ones the interval has the lower ends, and it includes the uncertainty of the job alone."""
     alone = pytest.approx(130.0)
     rows = combined("carried-shared-1i", "32-63", [100.0, 80.0, 81.0], 2.0)
     found = kept(frame(rows))

@@ -1,6 +1,6 @@
 """Mistakes that are planted in the code that judges: statistics, quantities, bounds, verdicts, proofs and counts.
 
-Each check is a test of the code as it is. For each mistake, one part of a module's source is replaced, all judging
+Each check is a test of the unchanged code. For each mistake, one part of a module's source is replaced, all judging
 modules are imported again with it, and the named check has to fail.
 """
 
@@ -42,7 +42,7 @@ class Mistake(SourceFileLoader):
         return spec_from_file_location(name, self.path, loader=self) if name == self.name else None
 
     def get_code(self, fullname: str) -> types.CodeType:
-        """The code of the changed source, which no cache keeps."""
+        """The changed source's code, uncached."""
         source = Path(self.path).read_text(encoding="utf-8")
         if source.count(self.old) != 1:
             raise ValueError(f"`{self.old}` stands {source.count(self.old)} times in {fullname}")
@@ -95,7 +95,7 @@ def comparisons() -> None:
 
 
 def intervals() -> None:
-    """Bounds within an interval decide nothing, a run varies more than a mean, and looks widen intervals."""
+    """Bounds within an interval are not decisive, a run varies more than a mean, and looks widen intervals."""
     from elanite.results.numbers import Number, at_least, at_most, excuse, number, prediction, together
 
     figure = Number(5.0, 4.0, 6.0)
@@ -113,7 +113,7 @@ def intervals() -> None:
 
 
 def independence() -> None:
-    """Seeds that differ are the values of an interval; seeds that do not differ leave it to their batches."""
+    """Seeds that differ are an interval's values; seeds that do not differ leave it to their batches."""
     from elanite.results.independent import independent
 
     assert independent([1.0, 1.1, 5.0, 5.1, 9.0, 9.1], [1, 1, 2, 2, 3, 3]) == pytest.approx([1.05, 5.05, 9.05])
@@ -123,7 +123,7 @@ def independence() -> None:
 
 
 def selections() -> None:
-    """Inclusive and exclusive bounds, the ends of a column, and groups without rows of their own."""
+    """Inclusive and exclusive bounds, a column's ends, and groups without their own rows."""
     from elanite.results.select import chosen
     from elanite.validation.measures.quantities import End, Limits, Mean
 
@@ -140,7 +140,7 @@ def selections() -> None:
 
 
 def quantities() -> None:
-    """Each measure of one figure, of two, and over a column."""
+    """Each measure on one figure, on two, and over a column."""
     from elanite.validation.measures.quantities import Along, Mean, Pair, Turned
 
     rows = table(bytes=[1, 2, 6], policy=["a", "a", "b"], value=[10.0, 30.0, 40.0])
@@ -155,7 +155,7 @@ def quantities() -> None:
 
 
 def statements() -> None:
-    """Bounds of statements with and without means, picks of groups, and the rises of steps."""
+    """Statement bounds with and without means, group picks, and step rises."""
     from elanite.results.numbers import Number
     from elanite.validation.measures import Bound, Figure, Ranking, Statement
     from elanite.validation.measures.quantities import Mean
@@ -201,7 +201,7 @@ def verdicts() -> None:
 
 
 def proofs() -> None:
-    """Arithmetic is exact, chains of comparisons hold as a whole, and every name is used."""
+    """Arithmetic is exact, comparison chains hold as a whole, and every name is used."""
     from fractions import Fraction
 
     from elanite.validation.proofs import compared, exact
@@ -230,7 +230,7 @@ def counting() -> None:
 
 
 def entries() -> None:
-    """An unknown key, and a repeat of a repeat, are refused; a fitted claim is no prediction."""
+    """An unknown key, and a repeat of a repeat, are refused; a fitted claim is not a prediction."""
     from elanite.errors import UsageError
     from elanite.validation.claims import claims, claims_of
 
@@ -333,7 +333,7 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
         ('return "fitted" if self.id in fitted()', 'return "fitted" if self.id not in fitted()'),
     ],
 }
-"""By module and by the check that finds them: parts of the source, and the mistakes in their places."""
+"""By module and by the check that finds them: source parts, and the mistakes in their places."""
 
 
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)

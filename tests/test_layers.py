@@ -1,4 +1,4 @@
-"""The packages of Python: none uses one above it, and no modules use each other in a circle, lazily or for types."""
+"""The Python packages: no package uses one above it, and no modules form a use cycle, lazily or for types."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONTRACTS = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["import
 
 
 def checked(folder: Path) -> tuple[int, str]:
-    """The exit code and the words of the linter about the package below a folder."""
+    """The linter's exit code and output for the package below a folder."""
     words = [str(BIN / "lint-imports"), "--no-cache", str(ROOT / "pyproject.toml")]
     ended = execute(words, cwd=folder, env={"PYTHONPATH": str(folder)})
     return ended.code, ended.out
@@ -57,7 +57,7 @@ def test_the_linter_finds(module: str, line: str, broken: str, tmp_path: Path) -
 
 
 def test_no_package_and_its_own_modules_use_each_other_in_a_circle() -> None:
-    """The contract of the linter is about the modules of a package, and not about its front page."""
+    """The linter's contract covers a package's modules, and not its front page."""
     imports = grimp.build_graph("elanite", cache_dir=None)
     graph = networkx.DiGraph(
         (module, used)
@@ -68,7 +68,7 @@ def test_no_package_and_its_own_modules_use_each_other_in_a_circle() -> None:
 
 
 def test_one_import_is_left_out() -> None:
-    """Those of the root, which names the public names for type checkers and loads them on first use."""
+    """The root's modules; the root lists the public names for type checkers and loads them on first use."""
     assert {rule for contract in CONTRACTS for rule in contract["ignore_imports"]} == {"elanite -> elanite.**"}
 
 

@@ -97,7 +97,7 @@ def test_version_is_a_plain_attribute() -> None:
 
 
 def test_stubs_match_the_extension_module(tmp_path: Path) -> None:
-    """In a package of what the extension module needs, so that mypy reads neither the rest of Elanite nor polars."""
+    """In a package with the extension module's dependencies, so that mypy reads only these, without polars."""
     small = tmp_path / "elanite"
     small.mkdir()
     (small / "__init__.py").touch()

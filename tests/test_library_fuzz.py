@@ -38,7 +38,7 @@ def test_programs_do_what_the_oracle_says(library: str, seed: int) -> None:
 
 
 def test_a_wrong_program_is_found_and_made_smaller() -> None:
-    """A program that is not what the oracle takes it for, in one operation among others."""
+    """A program that differs from the oracle's in one operation among others."""
     right = draw("shmem", 5)
     put = Transfer(0, "put", 1, Place("own", 8), Place("heap", 16), 8, 1, (0, 0), "memory", False)
     noise = replace(put, rank=1, other=0, theirs=Place("fixed", 64))
@@ -105,7 +105,7 @@ def test_what_is_awaited_is_sent_before(programs: list[Program]) -> None:
 
 
 def test_steps_have_no_race(programs: list[Program]) -> None:
-    """Whatever the order of the bundles, the oracle finds the same memory."""
+    """With any bundle order, the oracle finds the same memory."""
     for program in programs[:12]:
         turned = []
         for step in program.steps:
@@ -119,7 +119,7 @@ def test_steps_have_no_race(programs: list[Program]) -> None:
 
 
 def test_calls_of_both_libraries() -> None:
-    """A few by hand, as the standard and the header say."""
+    """A few by hand, as in the standard and the header."""
     put = Transfer(0, "put", 3, Place("own", 8), Place("heap", 16), 4, 3, (8, 12), "strided", False)
     assert shmem.transfer(put) == "shmem_int_iput((void *)(heap + 16), (void *)(own + 8), 3, 2, 3, 3);"
     get = replace(put, way="get", how="one", count=1)

@@ -41,7 +41,7 @@ repeats = 1
 
 
 def slim_fly(folder: Path) -> Path:
-    """A machine of 50 switches and 200 nodes: the SlimFly network for q = 5, with up*/down* routing."""
+    """A machine with 50 switches and 200 nodes: the SlimFly network for q = 5, with up*/down* routing."""
 
     def name(side: int, x: int, y: int) -> str:
         return f"s{side}{x}{y % 5}"
@@ -110,7 +110,7 @@ def test_the_bound_of_a_graph_is_near_the_accepted_load(tmp_path: Path) -> None:
     result = el.run(el.Experiment.load(tmp_path / "uniform.toml"), machine, out=tmp_path / "out")
     found = re.search(r"at most ([\d.]+)%", limit.message)
     assert found
-    # A full packet has 4,096 bytes in 65 flits of 64.
+    # A full packet has 4,096 bytes in 65 64-byte flits.
     bound = float(found[1]) / 100 * 50_000 * 4096 / 4160
     rows = result.summary().sort("load_MBps")
     below, beyond = rows.filter(rows["metric"] == "accepted")["mean"]
@@ -128,7 +128,7 @@ def test_no_shipped_machine_has_a_limit(name: str) -> None:
 TRUE = {
     # Machines that the experiments make scarce on purpose.
     "qsnet/ablations": {"link.channels", "adapter.packets_in_flight"},
-    # Low loads of long messages, whose figures have the load that the windows offered.
+    # Low loads with long messages; their figures have the load that the windows offered.
     "multirail/saturation": {"run.warm_up"},
     "qsnet/combined": {"run.warm_up"},
     "qsnet/congestion": {"run.warm_up"},
@@ -145,28 +145,28 @@ def test_shipped_experiments_have_only_the_limits_that_they_study() -> None:
 @pytest.mark.parametrize(
     ("machine", "changes", "key", "share"),
     [
-        # 400 Gb/s: a cycle of 1.28 ns, 780 cycles, and credits that take 56; 5 x 65 / (65 + 780 + 56).
+        # 400 Gb/s: a 1.28 ns cycle, 780 cycles, and credits that take 56; 5 x 65 / (65 + 780 + 56).
         ("infiniband-ndr", ["link.hop_delay=998.4 ns"], "link.channels", 5 * 65 / 901),
         ("infiniband-ndr", ["link.hop_delay=998.4 ns", "link.channels=13"], "link.channels", 13 * 65 / 901),
         # 100 Gb/s: 234 and 14 cycles. Five channels cover the round trip, and not a packet that waits.
         ("infiniband-ndr", ["link.hop_delay=1198.08 ns", "link.rate=100 Gb/s"], "link.channels", 5 * 65 / (313 + 65)),
         # Links between switches have 90 cycles.
         ("infiniband-ndr", ["link.channels=2"], "link.channels", 2 * 65 / (65 + 90 + 56)),
-        # Credits of one cycle.
+        # One-cycle credits.
         ("infiniband-ndr", ["link.credit_delay=1.28 ns", "link.channels=2"], "link.channels", 2 * 65 / (65 + 90 + 1)),
         # Shorter packets need more credits: 17 flits.
         ("infiniband-ndr", ["packet.payload=1 KB"], "link.channels", 5 * 17 / (17 + 90 + 56)),
-        # Circuits: 1 us of delay is 200 cycles; a packet has 189 flits, an acknowledgement leaves after 50 cycles.
+        # Circuits: a 1 us delay is 200 cycles; a packet has 189 flits, an acknowledgement leaves after 50 cycles.
         ("es40-qsnet", ["link.hop_delay=1 us", "link.buffer=300 flits"], "link.channels", 2 * 189 / (189 + 800 + 50)),
         ("es40-qsnet", ["adapter.packets_in_flight=1"], "adapter.packets_in_flight", 189 / (189 + 44 + 50)),
-        # A buffer of 8 flits and 12 cycles until a place comes back: 23 turns and 5 flits.
+        # An 8-flit buffer and 12 cycles until a place returns: 23 turns and 5 flits.
         (
             "es40-qsnet",
             ["switch.circuit=wormhole", "link.buffer=8 flits"],
             "link.buffer",
             2 * 189 / (23 * 12 + 5 + 12 + 189),
         ),
-        # The same with 16 flits and credits of 11 cycles: 22 cycles until a place comes back, 11 turns and 13 flits.
+        # The same with 16 flits and 11-cycle credits: 22 cycles until a place returns, 11 turns and 13 flits.
         (
             "es40-qsnet",
             ["switch.circuit=wormhole", "link.buffer=16 flits", "link.credit_delay=55 ns"],
@@ -237,7 +237,7 @@ load = ["20 MB/s", "80 MB/s"]
 def test_a_window_before_the_arrivals_are_stationary_is_told(
     elanite: Run, tmp_path: Path, arrivals: str, warm_up: int, window: int, share: float
 ) -> None:
-    """The expected excess is that of the simulated sources, and there is a warning if it is more than 5%."""
+    """The expected excess equals the simulated sources' excess, and there is a warning if it is more than 5%."""
     text = TRAFFIC.format(arrivals=arrivals, warm_up=f"{warm_up} us", window=f"{window} us", processes=16)
     (tmp_path / "own.toml").write_text(text, encoding="utf-8")
     expected = warmup.excess(arrivals, warm_up / 819.2, (warm_up + window) / 819.2)
@@ -291,7 +291,7 @@ def test_a_sweep_of_a_key_without_effect_is_told(elanite: Run, tmp_path: Path) -
     (tmp_path / "ping.toml").write_text(PING.format(more="", message='"64 B"'), encoding="utf-8")
     words = ("sweep", "ping.toml", "--vary", "link.hop_delay=55 ns,65 ns")
     assert "these values" not in elanite(*words).err
-    # Known from the plan: the engine is no part of a point.
+    # Known from the plan: the engine is not part of a point.
     planned = elanite(*words, "--vary", "fabric.engine=worm,flit")
     assert "ping.toml: fabric.engine = worm, flit: these values make the same points" in planned.err, planned
     # Known from the results: a ping in an empty network has no rivals.
@@ -426,7 +426,7 @@ def test_sizes_and_times_out_of_range(
 
 
 def test_a_limit_names_the_changes_with_which_the_machine_has_it(tmp_path: Path) -> None:
-    """Those of a sweep and of a list of machines, without the changes that do not matter."""
+    """Those from a sweep and from a machine list, without the changes that do not matter."""
     (tmp_path / "ping.toml").write_text(
         PING.format(
             more="machine = [{}, { link.hop_delay = '500 ns' }, { link.hop_delay = '500 ns', bus.burst = '512 B' }]",

@@ -1,4 +1,4 @@
-"""Mistakes that are planted in the code of silent limits, each found by a test of these."""
+"""Mistakes planted in the silent limit code, each found by one of its tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from conftest import Ended
 
 Check = Any
-"""A test of limits, which takes a command line and a folder."""
+"""A limit test, which takes a command line and a folder."""
 
 
 def early(elanite: Callable[..., Ended], tmp_path: Path) -> None:

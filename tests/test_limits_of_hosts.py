@@ -1,6 +1,6 @@
 """Hosts with little: small limits, full disks, poor alphabets and closed descriptors are errors with a cause.
 
-No command ends in a traceback or is aborted by a library, and none blames itself.
+No command ends in a traceback, is aborted by a library, or blames itself.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ LIMITS = {
     "alphabet": "export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0",
     "closed descriptors": "exec <&- >&- 2>&-",
 }
-"""Lines of a shell before the command."""
+"""Shell lines before the command."""
 COMMANDS = {
     "list": ("list", "machines"),
     "show": ("show", "es40-qsnet"),
@@ -46,7 +46,7 @@ COMMANDS = {
 }
 OTHER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 OTHER += ["--inh-caps=-all,+dac_override", "--ambient-caps=+dac_override"]
-"""Another user, for the superuser has no limit of processes; files of the tests stay readable."""
+"""Another user, since the superuser has no process limit; test files stay readable."""
 BAD = ("Traceback", "bug of Elanite", "panicked", "core dumped", "Aborted", "memory allocation of", "MemoryError")
 QUICK = {("show", "alphabet"), ("run", "memory of a command"), ("picture", "address space"), ("store", "size of files")}
 
@@ -153,7 +153,7 @@ def test_closed_descriptors(tmp_path: Path) -> None:
 @needs_mpi
 @pytest.mark.skipif(os.geteuid() != 0, reason="a file system of its own needs the superuser")
 def test_a_full_disk_under_mpirun(mpi_programs: Path, tmp_path: Path) -> None:
-    """Room is looked for before the ranks start; results that find none later go to the temporary folder."""
+    """Space is checked before the ranks start; results without space later go to the temporary folder."""
     full = tmp_path / "full"
     full.mkdir()
     mount = f"mount -t tmpfs -o size=256k tmpfs {full} && "

@@ -1,4 +1,4 @@
-"""Looks at short runs: all intervals of a claim together cover its figure as often as they say."""
+"""Looks at short runs: all intervals of a claim together have their stated coverage."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ CASES = 1200
 BATCHES = 8
 
 MARGIN = 4 * (ERROR * (1 - ERROR) / CASES) ** 0.5
-"""Four standard errors of the frequency of an error of 5%."""
+"""Four standard errors of a 5% error frequency."""
 
 
 class Runs:
-    """Runs of a point: batches around 0 with variance 1, and the square of ``between`` between seeds."""
+    """A point's runs: batches around 0 with variance 1, and variance ``between`` squared between seeds."""
 
     def __init__(self, random: Random, between: float) -> None:
         middles = [random.gauss(0.0, between) for _ in range(RUNS[LAST])]
@@ -45,7 +45,7 @@ class Runs:
         self.seeds = [seed for seed in range(RUNS[LAST]) for _ in range(BATCHES)]
 
     def at(self, look: int) -> tuple[list[float], list[int]]:
-        """The values of a look, with their seeds."""
+        """A look's values, with their seeds."""
         count = RUNS[look] * BATCHES
         return self.values[:count], self.seeds[:count]
 
@@ -59,7 +59,7 @@ def test_quantiles_are_those_of_student() -> None:
     for degrees in (1, 2, 3, 8, 95):
         _, low, high = _core.interval([1.0, *[0.0] * degrees])
         assert looks.student(ERROR, degrees) == pytest.approx((high - low) / 2 * (degrees + 1), rel=1e-6)
-    # Values of tables.
+    # Table values.
     assert looks.student(0.0125, 2) == pytest.approx(8.8602, abs=1e-4)
     assert looks.student(0.0125, 7) == pytest.approx(3.3353, abs=1e-4)
     assert looks.student(0.0125, 10**4) == pytest.approx(2.4977, abs=2e-3)
@@ -75,7 +75,7 @@ def test_all_intervals_of_a_claim_cover_its_figure(between: float, first: int) -
         missed += any(not one.low <= 0.0 <= one.high for one in (figure.at(look) for look, figure in figures))
         uncorrected += any(not figure.low <= 0.0 <= figure.high for _, figure in figures)
     assert missed / CASES < ERROR + MARGIN
-    # Several looks with the interval of a single one err more often.
+    # Several looks with a single look's interval err more often.
     assert len(counted) == 1 or uncorrected / CASES > 1.4 * ERROR
 
 
@@ -167,7 +167,7 @@ class Answers:
 
 
 class Full(Store):
-    """A store that holds all points but those of some seeds."""
+    """A store with all points except some seeds'."""
 
     def __init__(self, *absent: int) -> None:
         self.absent = {point.id for point in quick.planned("qsnet/hotspot", look=LAST).points if point.seed in absent}
@@ -210,7 +210,7 @@ def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(monkeypatch:
     resolved = Answers(monkeypatch, True, None)
     board.looked(claim, Full())
     assert resolved.points == [len(asked), 0]
-    # Runs that are not finished are told, and the verdict stays that of the look before.
+    # Unfinished runs are reported, and the previous look's verdict stays.
     Answers(monkeypatch, None, None, hanging=1)
     looked = board.looked(claim, Full(RUNS[LAST]))
     assert looked.verdict.look == 0

@@ -23,7 +23,7 @@ SIZES = {"320 B": 320, "16 KB": 16384, "64 KB": 65536, "1 MB": 1048576}
 
 
 def uniform(maximum: dict[int, float], gain: dict[int, float], size: str = "256 KB") -> pl.DataFrame:
-    """Accepted loads of networks that saturate at a maximum, with a gain for uniform distributions."""
+    """Accepted loads on networks that saturate at a maximum, with a gain for uniform distributions."""
     rows: list[dict[str, Any]] = [
         {
             "id": "x",
@@ -118,7 +118,7 @@ def test_large_messages_are_penalised(tops: tuple[int, ...], holds: bool) -> Non
 
 @pytest.mark.parametrize(("noise", "state"), [(0.1, "known miss"), (30.0, "source too vague")])
 def test_a_gap_within_the_noise_is_not_resolved(noise: float, state: str) -> None:
-    """The noise of uniform and exponential distributions has nothing to do with each other."""
+    """Uniform and exponential distributions have independent noise."""
     rows = uniform({16: 150.0, 32: 140.0, 64: 116.0}, {16: -0.05, 32: -0.03, 64: -0.01})
     odd = pl.when(pl.col("sizes") == "uniform").then(pl.col("batch") // 2 % 2).otherwise(pl.col("batch") % 2)
     rows = rows.with_columns(value=pl.col("value") + noise * (odd - 0.5))
@@ -136,7 +136,7 @@ def figure(*values: float) -> Number:
 
 
 def test_configurations_are_averaged_within_a_batch() -> None:
-    """What differs between configurations does not widen the interval of their mean."""
+    """Differences between configurations do not widen their mean's interval."""
     rows = [
         {"seed": seed, "batch": batch, "value": value + batch}
         for seed in (1, 2)
@@ -242,7 +242,7 @@ def test_a_wrong_order_within_the_noise_is_not_resolved(figures: tuple[float, ..
 
 
 def means(measure: Figure | Ranking | Statements) -> list[Mean]:
-    """The first mean of each quantity of a measure."""
+    """The first mean of each quantity in a measure."""
     parts: list[Grouped] = list(measure.parts) if isinstance(measure, Statements) else [measure]
     return [part.quantity.first for part in (*parts, *(measure.besides.parts if isinstance(measure, Figure) else ()))]
 
@@ -260,11 +260,11 @@ def test_claims_are_complete() -> None:
 
 
 STEPS = [(0, True), (1, True), (2, True), (2, False), (1, False), (0, False)]
-"""The steps of the longest path through three levels of switches: the level of the link, and whether upwards."""
+"""The longest path's steps through three switch levels: the link level, and whether upwards."""
 
 
 def matrix(delays: list[float], odd: dict[tuple[int, bool, int], float] | None = None) -> pl.DataFrame:
-    """Two switches a level, two links each way; every step of the path with its delay, but for odd links."""
+    """Two switches per level, two links each way; every path step with its delay, except odd links."""
     rows = [
         {
             "id": "x", "seed": 1, "enters": None if entered == 0 else 2 * entered + link // 2, "enters_level": entered,
@@ -320,7 +320,7 @@ def test_some_links_are_hot(odd: dict[tuple[int, bool, int], float], uneven: boo
 
 
 def test_seeds_say_how_sure_hot_links_are() -> None:
-    """Half of the links into the first level have 2.2 and 1.9 times the delays of the other half."""
+    """Half the links into the first level have 2.2 and 1.9 times the other half's delays."""
     seeds = [
         matrix([5, 5, 5, 5, 10, 90], {(1, False, 0): hot, (1, False, 3): hot}).with_columns(
             id=pl.lit(f"{hot}"), packets=pl.when(pl.col("link") == 0).then(800).otherwise("packets")
@@ -336,7 +336,7 @@ def test_seeds_say_how_sure_hot_links_are() -> None:
     ("after", "holds"), [(280.0, True), (268.0, True), (266.5, None), (264.0, False), (144.0, False)]
 )
 def test_half_the_top_level_does_no_harm(after: float, holds: bool | None) -> None:
-    """Noise of the two machines that has nothing to do with each other: near the bound it cannot be said."""
+    """Independent noise on the two machines: near the bound there is no verdict."""
     rows = [
         {"seed": 1, "machine": machine, "metric": "accepted", "batch": batch, "value": value + noise}
         for machine, value in (("unchanged", 280.0), ("topology.up=[4,2]", 140.0), ("topology.parallel=[1,2]", after))

@@ -1,4 +1,4 @@
-"""The estimate of the memory of points, against what processes need, and what follows from it."""
+"""The point memory estimate, against the processes' use, and its consequences."""
 
 from __future__ import annotations
 
@@ -77,8 +77,8 @@ def dragonfly(terminals: int, group: int, beyond: int, groups: int) -> Point:
 
 
 def resident(point: Point) -> int:
-    """The memory of a process that has simulated a point, at its peak."""
-    # The peak of getrusage begins with that of the process from which this one was forked.
+    """The peak memory of a process that has simulated a point."""
+    # The getrusage peak begins with the parent's peak at the fork.
     code = (
         "import sys, polars; from elanite import _core; _core.simulate(sys.stdin.read(), _core.Cancel());"
         "print(next(line.split()[1] for line in open('/proc/self/status') if line.startswith('VmHWM')))"
@@ -109,7 +109,7 @@ def test_the_estimate_is_within_30_percent(point: Callable[[], Point]) -> None:
 
 
 def test_links_are_counted() -> None:
-    """Of all rails, and of kinds of topologies for which the estimate has no measured figure."""
+    """For all rails, and for topology kinds without a measured figure in the estimate."""
 
     def count(point: Point) -> int:
         return (memory.of_point(point) - memory.NODE * nodes(point)) // memory.LINK
@@ -159,7 +159,7 @@ def test_a_point_without_room_fails_alone(
 
 
 def test_queues_that_grow_are_bounded_by_the_room(elanite_here: Callable[..., Ended], tmp_path: Path) -> None:
-    """A point whose memory grows beyond its share fails alone, by the limit of the host and not by that of its file."""
+    """A point that grows beyond its memory share fails alone, by the host's limit and not by its file's limit."""
     experiment = tmp_path / "growing.toml"
     experiment.write_text(GROWING)
     room = 4 * memory.of_point(plan(sources.read("experiment", str(experiment))).points[0])

@@ -1,4 +1,4 @@
-"""Metrics of results have meanings, and pages and commands have the words of what they show."""
+"""Result metrics have meanings, and pages and commands describe the metrics that they show."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def test_every_metric_has_a_meaning() -> None:
 
 
 def test_offered_load_is_what_the_sources_offer() -> None:
-    """The column of the same name in the table of nodes comes second."""
+    """The column with the same name in the node table comes second."""
     found = meanings.explain("offered")
     assert found.text.startswith("Load that the sources offered")
     assert [text for name, text in found.facts if name == "also" and "table `nodes`" in text]

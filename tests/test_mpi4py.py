@@ -36,14 +36,14 @@ def simulate(
 
 
 def check(outcome: mpi4py_suite.Outcome, known: set[str] = FAILURES) -> None:
-    """It has ended, and nothing fails but what is known."""
+    """It has ended, with only known failures."""
     assert outcome.tests, outcome.out
     assert set(outcome.bad()) <= known | TIMED, f"{outcome.bad()}\n{outcome.out}"
     assert outcome.code == (1 if outcome.bad() else 0), outcome.out
 
 
 def test_outcome_is_read(tests: Path) -> None:
-    """Of two modules on two ranks: what passed, and what fails in the library."""
+    """For two modules on two ranks: the passed tests, and the failures in the library."""
     outcome = run(tests, 2, mpi4py_suite.include(["test_msgzero", "test_mpiabi"]), 60)
     assert outcome.counts() == {"ok": 10, "failure": 1}, outcome.out
     assert set(outcome.bad()) == FAILURES
@@ -64,7 +64,7 @@ def test_run_that_does_not_end(tests: Path, tmp_path: Path) -> None:
 @needs_mpi
 @pytest.mark.parametrize("collectives", ["mpi", pytest.param("hardware", marks=pytest.mark.slow)])
 def test_simulated_quickly(tests: Path, tmp_path: Path, collectives: str) -> None:
-    """What exercises the network most."""
+    """The tests that exercise the network most."""
     names = [
         name
         for name in mpi4py_suite.chosen(tests, "|".join(QUICK_SIMULATED))
@@ -78,7 +78,7 @@ def test_simulated_quickly(tests: Path, tmp_path: Path, collectives: str) -> Non
 
 @needs_mpi
 def test_simulated_message_to_itself(tests: Path, tmp_path: Path) -> None:
-    """Two ranks with MPICH's known failure: told as it is, and where the ranks wait."""
+    """Two ranks with MPICH's known failure: reported as such, with the places where the ranks wait."""
     outcome = simulate(tests, 2, mpi4py_suite.include(["test_comm_topo"]), 120, tmp_path)
     failure = min(FAILURES_OF_TWO)  # the first one ends the run
     assert outcome.tests[failure][0][0] == "failure", outcome.out
@@ -91,7 +91,7 @@ def test_simulated_message_to_itself(tests: Path, tmp_path: Path) -> None:
 @needs_mpi
 @pytest.mark.parametrize(("ranks", "collectives"), [(2, "mpi"), (4, "mpi"), (4, "hardware")])
 def test_simulated(tests: Path, ranks: int, collectives: str, tmp_path: Path) -> None:
-    """All of it but what starts processes; test_io with four ranks takes a million messages."""
+    """The whole suite except tests that start processes; test_io with four ranks takes a million messages."""
     but = FAILURES_OF_TWO if ranks == 2 else set()
     for name in mpi4py_suite.chosen(tests, SIMULATED):
         check(simulate(tests, ranks, mpi4py_suite.include([name], but), 1800, tmp_path, collectives))
@@ -100,7 +100,7 @@ def test_simulated(tests: Path, ranks: int, collectives: str, tmp_path: Path) ->
 @pytest.mark.slow
 @pytest.mark.parametrize(("ranks", "network"), [(2, {}), (4, {}), (2, NETWORK)], ids=["2", "4", "2, network"])
 def test_suite(tests: Path, ranks: int, network: dict[str, str]) -> None:
-    """All of it, as docs/mpi4py.md tells; through a real network, four ranks on two processors take too long."""
+    """The whole suite, as in docs/mpi4py.md; through a real network, four ranks on two processors take too long."""
     but = FAILURES_OF_TWO if network else set()
     for name in mpi4py_suite.modules(tests):
         check(run(tests, ranks, mpi4py_suite.include([name], but), 4 * PATIENCE, **network))

@@ -38,7 +38,7 @@ def test_overlap(benchmarks: Path) -> None:
         phases = [float(row[phase]) for phase in ("call_us", "compute_phase_us", "wait_us")]
         assert sum(phases) == pytest.approx(float(row["round_us"]), abs=0.01)
         assert float(row["availability"]) == pytest.approx(phases[1] / sum(phases), abs=0.001)
-    # The computation takes about as long as it says; more where others have the processor meanwhile.
+    # The computation takes about its stated time; more where others use the processor meanwhile.
     assert float(found[0]["compute_phase_us"]) < 50
     assert float(found[1]["compute_phase_us"]) > 350
 

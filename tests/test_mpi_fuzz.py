@@ -1,4 +1,4 @@
-"""Random MPI programs: two batches of them natively and simulated, and all parts of the fuzz."""
+"""Random MPI programs: two batches natively and simulated, and all parts of the fuzz."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def test_all_kinds_of_messages_occur(programs: list[Program]) -> None:
 
 
 def test_what_is_drawn_fits(programs: list[Program]) -> None:
-    """Nothing is left to repair; and each step is in a communicator that there is."""
+    """No repair is left; and each step is in an existing communicator."""
     for program in programs[:500]:
         assert fit(program) == program
         for number, step in enumerate(program.steps):
@@ -147,7 +147,7 @@ def test_batches() -> None:
 
 
 def test_emitted_programs_compile(tmp_path: Path) -> None:
-    """Without a warning: sixteen with the prelude beside them, and that of the last seed, a file of its own."""
+    """Without a warning: sixteen with the prelude beside them, and the last seed's program, a separate file."""
     shop = Workshop(tmp_path)
     assert shop.build([draw(seed) for seed in range(16)]).exists()
     alone = tmp_path / "alone.c"
@@ -181,7 +181,7 @@ def test_the_program_of_a_difference_is_found() -> None:
 
 
 def test_shrinking(programs: list[Program]) -> None:
-    """An injected difference: messages of more than 1,000 bytes to rank 0 or 1. One is left, and nothing else."""
+    """An injected difference: messages longer than 1,000 bytes to rank 0 or 1. Only one is left."""
 
     def fails(program: Program) -> bool:
         known = communicators.known(program.ranks, program.steps)
@@ -246,7 +246,7 @@ def test_a_wrong_simulator_is_found(tmp_path: Path) -> None:
 
 
 class Failing(Workshop):
-    """An MPI library that fails natively with some programs, always or only in company; simulated, nothing fails."""
+    """An MPI library that fails natively with some programs, always or only in company; simulated, they do not fail."""
 
     def __init__(self, folder: Path, fails: set[int], company: int) -> None:
         self.made, self.fails, self.company, self.slow = folder / "made", fails, company, 1.0

@@ -1,4 +1,4 @@
-"""The fuzz of MPI programs finds deliberate mistakes. Slow: each builds what ranks load, or the simulator, anew."""
+"""The MPI fuzz finds deliberate mistakes. Slow: each rebuilds the ranks' library, or the simulator."""
 
 from __future__ import annotations
 

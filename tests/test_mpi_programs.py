@@ -58,7 +58,7 @@ def test_program(mpi_programs: Path, words: list[str], line: str | None) -> None
 
 
 def test_without_mpi(mpi_programs: Path) -> None:
-    """On a busy host mpiexec may lose what a process wrote that ends at once."""
+    """On a busy host mpiexec may lose the output of a process that ends immediately."""
     assert any(run(2, mpi_programs / "nompi").out == "no MPI here\n" * 2 for _ in range(5))
 
 

@@ -1,4 +1,4 @@
-"""The figures of several rails, from synthetic results."""
+"""Multirail figures, from synthetic results."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FIVE = (BASIC, f"{LOCAL}0.0", f"{LOCAL}1.0", f"{DYNAMIC}0.0", f"{DYNAMIC}1.0")
 
 
 def drawn(experiment: str, points: list[list[Row]]) -> list[figures.Figure]:
-    """The figures of points; a point that several series have has one identity."""
+    """The points' figures; a point in several series has one identity."""
     common = {"experiment": experiment, "pattern": "uniform", "sizes": "exponential", "arrivals": "exponential"}
     rows = [
         common
@@ -96,7 +96,7 @@ def test_figure_16() -> None:
 
 
 def rows_of_rails() -> pl.DataFrame:
-    """Rows of four policies, as those of ``multirail/hybrid``."""
+    """Rows for four policies, as in ``multirail/hybrid``."""
     labels = (BASIC, f"{DYNAMIC}0.0", f"{HYBRID}0.0, rails.threshold=1 KB", f"{HYBRID}1.0, rails.threshold=1 KB")
     common = {"series": "any", "unit": "", "message": "32 KB", "pattern": "uniform"}
     return frame([common | row for label in labels for load in (0.05, 0.45) for row in point(label, load)])

@@ -1,4 +1,4 @@
-"""The livelock of the multirail paper on real packets: figure and claim, as shipped and with deliberate mistakes."""
+"""The multirail paper's livelock on real packets: figure and claim, as shipped and with deliberate mistakes."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def rows(tmp_path_factory: pytest.TempPathFactory) -> pl.DataFrame:
 
 
 def changed(rows: pl.DataFrame, avoidance: str, metric: str, value: float) -> pl.DataFrame:
-    """One value of one node in one run is another."""
+    """One value on one node in one run differs."""
     wrong = (
         pl.col("machine").str.contains(f"rails.avoidance={avoidance}")
         & (pl.col("metric") == metric)

@@ -1,4 +1,4 @@
-"""The measures of several rails can hold and can fail: synthetic results, judged as real ones."""
+"""The multirail measures can hold and can fail: synthetic results, judged as real ones."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def point(
     saturated: bool = False,
     **more: Any,
 ) -> list[Row]:
-    """The rows of a point: four batches of accepted and offered load, latency and state."""
+    """A point's rows: four batches with accepted and offered load, latency and state."""
     row = {"machine": machine, "load_MBps": load * LINKS, "seed": 1, "message_bytes": 32 * KB, "nodes": 128, **more}
     parts = {"accepted_part": accepted, "offered_part": load}
     parts |= {"accepted": accepted * LINKS, "offered": load * LINKS}
@@ -78,7 +78,7 @@ def test_no_more_than_half_of_the_links(most: float, holds: bool) -> None:
 
 @pytest.mark.parametrize(("dynamic", "holds"), [(0.272, True), (0.25, False), (0.29, False)])
 def test_the_gain_of_dynamic(dynamic: float, holds: bool) -> None:
-    """The best of several is what counts, at the highest load, like with like."""
+    """The best of several counts, at the highest load, like with like."""
     low = point(f"{DYNAMIC}1.0", 0.1, 0.9)
     short = points(point(BASIC, message_bytes=4 * KB), point(f"{DYNAMIC}1.0", accepted=0.1, message_bytes=4 * KB))
     verdict = judged("32.dynamic-vs-basic", points(low, short, point(BASIC), point(f"{DYNAMIC}1.0", accepted=dynamic)))

@@ -1,4 +1,4 @@
-"""Static allocation of rails: figures and claim, from the shipped experiment and with deliberate mistakes."""
+"""Static rail allocation: figures and claim, from the shipped experiment and with deliberate mistakes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def result(tmp_path_factory: pytest.TempPathFactory) -> el.Result:
 
 @pytest.fixture(scope="module")
 def matrices(result: el.Result) -> pl.DataFrame:
-    """What the claim is measured on."""
+    """The claim's data."""
     return result.table("allocation").filter(pl.col("series").is_in(CLAIM.series))
 
 
@@ -104,7 +104,7 @@ def here(algorithm: str, nodes: int) -> pl.Expr:
 
 
 def test_a_node_that_is_left_out_misses_the_claim(matrices: pl.DataFrame) -> None:
-    """The last node does what the first one does."""
+    """The last node repeats the first one's actions."""
     first = matrices.filter(here("optimal", 7), pl.col("node") == 0).with_columns(node=pl.lit(6, pl.UInt32))
     others = matrices.filter(~(here("optimal", 7) & (pl.col("node") == 6)))
     verdict = judged(pl.concat([others, first]))
@@ -114,7 +114,7 @@ def test_a_node_that_is_left_out_misses_the_claim(matrices: pl.DataFrame) -> Non
 
 @pytest.mark.parametrize(("algorithm", "nodes"), [("optimal", 10), ("logarithmic", 9)])
 def test_a_rail_too_many_misses_the_claim(matrices: pl.DataFrame, algorithm: str, nodes: int) -> None:
-    """One that does what the first one does, or two of them, harms nobody and is not needed."""
+    """One copy of the first node, or two, is harmless and not needed."""
     more = matrices.filter(here(algorithm, nodes), pl.col("rail") == 0)
     copies = [more.with_columns(rail=pl.lit(rail, pl.UInt32)) for rail in (60, 61)]
     verdict = judged(pl.concat([matrices, *copies]))

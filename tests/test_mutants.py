@@ -1,4 +1,4 @@
-"""Mutants behind switches: the planted changes, equal results without a switch, and the ledger of survivors."""
+"""Mutants behind switches: the planted changes, equal results without a switch, and the survivor ledger."""
 
 from __future__ import annotations
 

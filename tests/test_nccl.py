@@ -1,4 +1,4 @@
-"""Calls of NCCL: the messages, bytes and steps of their closed forms, the order of their data, slots, and refusals."""
+"""NCCL calls: their closed forms' messages, bytes and steps, their data order, slots, and refusals."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ KB, MB = 1 << 10, 1 << 20
 
 @dataclass
 class Operation:
-    """An operation of a rank."""
+    """A rank's operation."""
 
     kind: str
     size: int
@@ -42,9 +42,9 @@ class Operation:
     """The operations that have ended before it starts."""
     starts: list[int] = field(default_factory=list)
     known: set[int] | None = None
-    """The ranks whose data it has, by ends alone."""
+    """The ranks that contributed its data, by ends alone."""
     hops: int = 0
-    """The messages of the longest way to its end."""
+    """The messages on the longest path to its end."""
 
 
 def blocks(lines: Iterable[str]) -> list[list[Operation]]:
@@ -63,7 +63,7 @@ def blocks(lines: Iterable[str]) -> list[list[Operation]]:
 
 
 def run(lines: Iterable[str]) -> list[list[Operation]]:
-    """The operations, with what they know when all have been carried out in an order that their dependencies allow."""
+    """The operations, with their data after all were executed in an order that their dependencies allow."""
     ranks = blocks(lines)
     ways: dict[tuple[int, int, int], deque[Operation]] = defaultdict(deque)
     moved = True
@@ -106,21 +106,21 @@ def made(text: str, algorithm: Algorithm = "ring", chunk: int | None = None, cal
 @pytest.mark.parametrize(
     ("call", "algorithm", "messages", "size", "steps"),
     [
-        # c channels, n ranks, a turn of n chunks of 2 MB in two messages each: 2 n (n - 1) 2 c.
+        # c channels, n ranks, a turn with n 2 MB chunks in two messages each: 2 n (n - 1) 2 c.
         ("all_reduce 64 MB over 2 x 4 with 4 channels", "ring", 2 * 8 * 7 * 2 * 4, 2 * 7 * 64 * MB, 14),
         ("all_gather 64 MB over 8 with 4 channels", "ring", 8 * 7 * 2 * 4, 7 * 64 * MB, 7),
         ("reduce_scatter 16 MB over 8", "ring", 8 * 7 * 2, 7 * 16 * MB, 7),
-        # Chunks of 512 KB go along a chain, up a tree and down again.
+        # 512 KB chunks go along a chain, up a tree and down again.
         ("broadcast 1 MB over 8 with 2 channels", "ring", 7 * 2, 7 * MB, 7),
         ("reduce 1 MB over 8 with 2 channels", "ring", 7 * 2, 7 * MB, 7),
         ("all_reduce 1 MB over 16 with 2 channels", "tree", 2 * 15 * 2, 2 * 15 * MB, 2 * 4),
         ("all_reduce 2 MB over 9 with 4 channels", "tree", 2 * 8 * 4, 2 * 8 * 2 * MB, 2 * 4),
-        # In a host of 4, the longest way is from the end of one chain to that of another.
+        # In a 4-rank host, the longest path is from one chain's end to another's.
         ("all_reduce 1 MB over 2 x 4 with 2 channels", "tree", 2 * 7 * 2, 2 * 7 * MB, 2 * 4),
-        # All trees share a message for each bit of a distance; no number below 11 has four bits.
+        # All trees share a message for each distance bit; no number below 11 has four bits.
         ("all_gather 8 KB over 8", "pat", 8 * 3, 7 * 8 * KB, 3),
         ("reduce_scatter 11 KB over 11", "pat", 11 * 4, 10 * 11 * KB, 3),
-        # Parts of 512 KB fill a chunk: a message for each other rank, and places of three bits.
+        # 512 KB parts fill a chunk: a message for each other rank, and three-bit places.
         ("all_gather 4 MB over 8", "pat", 8 * 7, 7 * 4 * MB, 3),
     ],
 )
@@ -151,7 +151,7 @@ def test_messages_bytes_and_steps_of_a_chunk(
     ],
 )
 def test_bytes_of_any_size_and_everybody_has_the_data(what: str, algorithm: Algorithm, ranks: int) -> None:
-    """Sizes that no chunk divides, in several turns, for two calls; each rank then has the data of all."""
+    """Sizes that no chunk divides, in several turns, for two calls; each rank then has all data."""
     size = 1003 * ranks
     found = made(f"{what} {size}B over {ranks} with 2 channels", algorithm, chunk=128, calls=2)
     turns = 2 if what == "all_reduce" else 1
@@ -163,10 +163,10 @@ def test_bytes_of_any_size_and_everybody_has_the_data(what: str, algorithm: Algo
 
 @pytest.mark.parametrize("share", [1, 3])
 def test_a_ring_sends_what_it_has_received(share: int) -> None:
-    """The message of step s has the data of s + 1 ranks, and of all behind the turn; a ring of two hosts, or of six."""
+    """Step s's message has data from s + 1 ranks, and from all behind the turn; a ring over two hosts, or over six."""
     for operations in made(f"all_reduce 6 MB over {6 // share} x {share} with 1 channel", chunk=MB):
         sends = [one for one in operations if one.kind == "send"]
-        # Each chunk of 1 MB goes in two messages.
+        # Each 1 MB chunk goes in two messages.
         assert [len(one.known or ()) for one in sends] == [min(step // 2 + 1, 6) for step in range(2 * 10)]
         assert {one.size for one in sends} == {512 * KB}
 
@@ -180,13 +180,13 @@ def test_channels_of_a_ring_leave_a_host_by_different_ranks() -> None:
 
 
 def test_the_last_turn_of_a_ring_has_equal_chunks() -> None:
-    """Of 8 MB over 8 ranks a chunk has 1 MB, in two messages, and not the 2 MB of a whole turn."""
+    """With 8 MB over 8 ranks a chunk has 1 MB, in two messages, and not a whole turn's 2 MB."""
     ranks = made("all_reduce 8 MB over 8")
     assert {one.size for each in ranks for one in each if one.kind == "send"} == {512 * KB}
 
 
 def test_half_of_the_channels_are_in_each_tree() -> None:
-    """The edges of the first two channels are those of one tree, and the edges of the other two those of the mirror."""
+    """The first two channels have one tree's edges, and the other two its mirror's."""
     edges: dict[int, set[tuple[int, int]]] = defaultdict(set)
     for rank, each in enumerate(made("all_reduce 1 MB over 8 with 4 channels", "tree")):
         for one in each:
@@ -246,7 +246,7 @@ def test_the_trees_of_fourteen_ranks_are_those_of_nccl() -> None:
 def test_parallel_aggregated_trees_are_those_of_nccl(
     ranks: int, size: int, gathered: list[tuple[int, int]], scattered: list[tuple[int, int]] | None
 ) -> None:
-    """Distances and numbers of parts of the messages, as NCCL 2.30's own classes give them for chunks of 64 KB."""
+    """Message distances and part counts, from NCCL 2.30's own classes, for 64 KB chunks."""
     how = Aggregation.of(ranks, size, 64 * KB, 8)
     assert [(distance, len(places)) for distance, places in gathering(ranks, how)] == gathered
     assert [(distance, len(places)) for distance, places in scattering(ranks, how)] == scattered
@@ -254,7 +254,7 @@ def test_parallel_aggregated_trees_are_those_of_nccl(
 
 @pytest.mark.parametrize(("algorithm", "slots"), [("ring", 4), ("tree", 8)])
 def test_a_rank_is_at_most_so_many_slots_ahead(algorithm: Algorithm, slots: int) -> None:
-    """The k-th receive of a rank waits for the one that many before it, and for the sends that pass its data on."""
+    """A rank's k-th receive waits for the one that many before it, and for the sends that forward its data."""
     call = "all_reduce 32 MB over 4 with 2 channels"
     for operations in made(call, algorithm, chunk=256 * KB):
         rows: dict[tuple[str, int, int], list[int]] = defaultdict(list)
@@ -309,7 +309,7 @@ def test_the_command_writes_a_call_that_a_machine_replays(tmp_path: Path, elanit
 
 
 def test_collective_operations_of_chakra_by_nccl(tmp_path: Path) -> None:
-    """Those that NCCL has go by its algorithm, or by rings; each call and channel has a tag of its own."""
+    """NCCL's operations use its algorithm, or rings; each call and channel has its own tag."""
     graph = [
         collective(1, size=1000),
         collective(2, 1, what=ALL_GATHER, size=100),

@@ -1,4 +1,4 @@
-"""Deliberate mistakes in the schedules of NCCL: the tests of these find them. Slow: each runs these tests anew."""
+"""Deliberate mistakes in the NCCL schedules: their tests find them. Slow: each runs these tests again."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Files of one's own: what `elanite new` writes, the page about machine files, and the tutorial."""
+"""User files: the output of `elanite new`, the page about machine files, and the tutorial."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def test_a_new_experiment_measures_fast_networks_for_a_shorter_time(preset: str,
 
 
 def test_a_new_experiment_saturates_the_network_and_not_its_senders(tmp_path: Path) -> None:
-    """With an eighth of the links between switches, uniform traffic of a new experiment gets through less."""
+    """With an eighth of the links between switches, a new experiment's uniform traffic gets through less."""
     (tmp_path / "mine.toml").write_text(machine_file("mine", sources.read("machine", "infiniband-ndr"), 48))
     (tmp_path / "load.toml").write_text(experiment_file("load", sources.read("machine", str(tmp_path / "mine.toml"))))
     accepted = []

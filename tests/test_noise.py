@@ -62,7 +62,7 @@ def judged(*cpus: Bins) -> Verdict:
     ],
 )
 def test_noiseless_and_displaced(second: Bins, holds: bool, words: str) -> None:
-    """As published; not displaced, to the left, or far; of another shape; with long iterations, or one very long."""
+    """As published; not displaced, to the left, or far; with another shape; with long iterations, or one very long."""
     verdict = judged(FIRST, second)
     assert verdict.holds is holds
     assert words in str(verdict.simulated)
@@ -119,7 +119,7 @@ PROCESSOR = min(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") els
 
 
 def test_the_noise_of_this_machine_is_a_section_of_a_machine(elanite: Run, tmp_path: Path) -> None:
-    """Whatever it is. Where other programs take nearly all of the processor, the machine file says what is too much."""
+    """Any noise. Where other programs take nearly all the processor, the machine file marks the excess."""
     folder = tmp_path / "n"
     ended = elanite("noise", "--seconds", "0.3", "--compute", "100 us", "--out", str(folder), "--format", "json")
     assert ended.code == 0, ended.err
@@ -141,7 +141,7 @@ def noisy(folder: Path, profile: str) -> Path:
 
 
 def test_measured_noise_comes_into_a_simulation(tmp_path: Path) -> None:
-    """A simulated machine has the detours of its profile: 1 us of 200 us, and 20 us of every 5 ms."""
+    """A simulated machine has its profile's detours: 1 us in 200 us, and 20 us in every 5 ms."""
     profile = """
 [noise.measured]
 cpu = { value = "all", source = "a test" }

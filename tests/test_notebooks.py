@@ -25,14 +25,14 @@ def read(name: str) -> Any:
 
 
 def executed(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """The cells of code after they have run, in an empty folder."""
-    # The kernel of this interpreter, and no settings of the user.
+    """The code cells after they have run, in an empty folder."""
+    # This interpreter's kernel, without user settings.
     monkeypatch.setenv("JUPYTER_PREFER_ENV_PATH", "1")
     environment = os.environ | {
         "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}",
         "IPYTHONDIR": str(folder / ".ipython"),
     }
-    # With this variable, ipykernel does not show what processes write.
+    # With this variable, ipykernel does not show process output.
     environment.pop("PYTEST_CURRENT_TEST", None)
     page = read(name)
     client = nbclient.NotebookClient(page, timeout=int(PATIENCE), resources={"metadata": {"path": str(folder)}})
@@ -41,7 +41,7 @@ def executed(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> list[A
 
 
 def text(cell: Any, stream: str = "stdout") -> str:
-    """What a cell shows as text, or writes to a stream."""
+    """A cell's text output, or its stream output."""
     results = [output["data"].get("text/plain", "") for output in cell.outputs if "data" in output]
     return "".join([output["text"] for output in cell.outputs if output.get("name") == stream] + results)
 
@@ -56,7 +56,7 @@ def test_there_are_notebooks_without_outputs() -> None:
 
 
 def check(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
-    """Run a notebook; what its cells show, one after the other."""
+    """Run a notebook; returns its cells' outputs, one after the other."""
     cells = executed(name, folder, monkeypatch)
     for cell in cells:
         assert len(text(cell).splitlines()) <= 25, f"{name}: the output of this cell is long:\n{cell.source}"
@@ -67,7 +67,7 @@ def check(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> str:
 
 def test_first_steps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     shown = check("first-steps", tmp_path, monkeypatch)
-    # What the text says of the two machines.
+    # The text's statement about the two machines.
     gained = re.search(r"without held circuits: \+(\d+)% at an offered load of 300 MB/s", shown)
     assert gained
     assert int(gained[1]) >= 5

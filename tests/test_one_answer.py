@@ -1,7 +1,7 @@
 """The tests give one answer: on any host, in any surroundings, in any order, however busy the host is.
 
-A test whose cases or verdicts depend on a wall clock, on random numbers without a seed or on the shell of the user is
-green here and red elsewhere. So clocks in tests are listed with their purpose, and the surroundings are tested.
+A test with cases or verdicts that depend on a wall clock, on unseeded random numbers or on the user's shell is green
+here and red elsewhere. So clocks in tests are listed with their purpose, and the surroundings are tested.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ CLOCKS = {
     "crates/noise/src/probe/tests.rs": (3, "durations that the probe has measured"),
     "crates/swarm/tests/swarm.rs": (2, "make swarm"),
 }
-"""How often files of tests look at a clock of the host, and for what. Verdicts and cases must not depend on it."""
+"""The test files' uses of a host clock, with their purposes. Verdicts and cases must not depend on it."""
 
 CLOCK = re.compile(
     r"\btime\.(?:monotonic|perf_counter|process_time|thread_time)(?:_ns)?\(|\bInstant::now\b|\.elapsed\(\)"
@@ -76,7 +76,7 @@ MAY_BE_SHORT = {
 
 
 def sources() -> Iterator[tuple[str, str]]:
-    """The files of tests: their names below the root, and their texts without comments that stand alone."""
+    """The test files: their names below the root, and their texts without stand-alone comments."""
     folders = [ROOT / "tests", *(ROOT / "crates").glob("*/tests"), *(ROOT / "crates").glob("*/src")]
     for folder in folders:
         for path in sorted(path for end in ("py", "rs") for path in folder.rglob(f"*.{end}")):
@@ -149,7 +149,7 @@ print(json.dumps({
 
 
 def odd() -> None:
-    """The surroundings of a background job of a careful user."""
+    """The surroundings of a careful user's background job."""
     background()
     signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGTERM, signal.SIGCHLD})
     os.umask(0o077)

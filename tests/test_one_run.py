@@ -1,4 +1,4 @@
-"""Figures of one run are judged by the interval of one run: its coverage in closed form, its verdicts, its words."""
+"""One-run figures are judged by a one-run interval: its coverage in closed form, its verdicts, its words."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from elanite.validation.verdict import Verdict, judge
 
 
 def covered(times: float) -> float:
-    """The probability that one more of three normal values and a fourth lies within ``times`` s of the mean of three.
+    """The probability that a fourth normal value lies within ``times`` s of the mean of three.
 
     Its distance over s sqrt(1 + 1/3) has a t distribution with two degrees of freedom: P(|t| < x) = x / sqrt(2 + x^2).
     """
@@ -28,7 +28,7 @@ def covered(times: float) -> float:
 
 
 def test_the_interval_covers_one_run_in_twenty_but_one() -> None:
-    """In closed form; the interval of the mean, planted in its place, covers a run in 17 of 20 cases at best."""
+    """In closed form; the mean's interval, planted in its place, covers a run in 17 of 20 cases at best."""
     runs = [9.0, 10.0, 11.0]  # s = 1
     low, high = prediction(runs)
     assert (low + high) / 2 == pytest.approx(10)
@@ -69,7 +69,7 @@ def test_a_figure_of_one_run_is_judged_by_one_run(runs: tuple[float, ...], holds
 
 
 def test_the_interval_of_the_mean_would_miss_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The mistake that this rule mends, planted: the interval of the mean taken for that of one run."""
+    """The mistake that this rule mends, planted: the mean's interval taken for one run's."""
     runs = (21.0, 20.4, 22.9, 21.2, 22.6, 21.4, 20.3, 22.8)
     assert figure(*runs).holds is True
 

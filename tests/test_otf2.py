@@ -1,4 +1,4 @@
-"""OTF2 archives become GOAL: archives that are written here, with what MPI programs do, and wrong ones."""
+"""OTF2 archives become GOAL: archives written here, with typical MPI programs, and wrong ones."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 otf2 = pytest.importorskip("otf2")
 
 US = 1000
-"""Ticks of a microsecond: the clock of the archives here has a resolution of 1 ns, unless a test asks for another."""
+"""Ticks per microsecond: the archives' clock here has a resolution of 1 ns, unless a test asks for another."""
 
 
 class Recorder:
-    """The events of one rank, in MPI calls of 1 µs."""
+    """One rank's events, in MPI calls of 1 µs."""
 
     def __init__(self, writer: Any, regions: dict[str, Any], comms: dict[str, Any]) -> None:
         self.events, self.regions, self.comms, self.time = writer, regions, comms, 5 * US
 
     @contextmanager
     def call(self, name: str = "MPI") -> Iterator[Recorder]:
-        """The events of an MPI call, or of another region."""
+        """An MPI call's events, or another region's."""
         self.events.enter(self.time, self.regions[name])
         yield self
         self.time += US
@@ -62,7 +62,7 @@ def archive(
     resolution: int = 10**9,
     groups: dict[str, list[int]] | None = None,
 ) -> Path:
-    """Write an archive of a program that begins with MPI_Init."""
+    """Write the archive for a program that begins with MPI_Init."""
     paradigm = otf2.Paradigm.MPI
     with otf2.writer.open(str(folder / "run"), timer_resolution=resolution) as trace:
         known = trace.definitions
@@ -107,7 +107,7 @@ def block(path: Path, rank: int) -> list[str]:
 
 
 def test_messages_and_computation(tmp_path: Path) -> None:
-    """A ping with computation between: the blocks in full, and the time of the replay."""
+    """A ping with computation between: the blocks in full, and the replay time."""
 
     def write(to: Recorder, rank: int) -> None:
         with to.call("program"):
@@ -183,7 +183,7 @@ def test_receives_that_do_not_block_are_posted_where_they_were_requested(tmp_pat
 
 
 def test_all_ranks_send_and_receive_at_once(tmp_path: Path) -> None:
-    """A ring of long MPI_Sendrecv, which would wait for ever if a send had to end before the receive begins."""
+    """A ring of long MPI_Sendrecv calls, which would wait for ever if a send had to end before the receive begins."""
 
     def write(to: Recorder, rank: int) -> None:
         with to.call():
@@ -235,7 +235,7 @@ def test_sends_waits_probes_and_cancelled_receives(tmp_path: Path) -> None:
     assert el.replay(path, network="ideal").summary["messages"] == 3
 
 
-# What Score-P counts for a call of N ranks with blocks of S bytes: (sent, received) of the root, and of others.
+# Score-P's counts for a call on N ranks with S-byte blocks: (sent, received) at the root, and elsewhere.
 N, S = 5, 3000
 COUNTED: dict[str, tuple[tuple[int, int], tuple[int, int], int, int]] = {
     # operation: root, others, messages, bytes
@@ -275,7 +275,7 @@ def test_collective_operations_with_sizes_of_each_rank(tmp_path: Path) -> None:
         to.together("EXSCAN", (3 - rank) * 8, rank * 8)
 
     summary = el.replay(translated(tmp_path, 4, write), network="ideal").summary
-    # Of the all-to-all, each rank sends a fourth of its bytes to each other: all get the same.
+    # In the all-to-all, each rank sends a fourth of its bytes to each other: all get the same.
     expected = 2 * (sum(own) - own[1]) + 3 * 3 * sum(own) + 2 * 3 * 8
     assert summary["bytes"] == expected
 
@@ -287,7 +287,7 @@ def test_in_place(tmp_path: Path) -> None:
 
 
 def test_ranks_are_read_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Five ranks in groups of two, whose lines leave memory after each event: the same messages."""
+    """Five ranks in groups of two, with lines that leave memory after each event: the same messages."""
     monkeypatch.setattr("elanite.traces.otf2._GROUP", 2)
     monkeypatch.setattr("elanite.traces.otf2._LINES", 0)
 
@@ -302,7 +302,7 @@ def test_ranks_are_read_in_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_groups_have_their_own_ranks_and_tags(tmp_path: Path) -> None:
-    """Rank 0 of the group is rank 2 of the world; messages with one tag in two communicators do not meet."""
+    """The group's rank 0 is the world's rank 2; messages with one tag in two communicators do not meet."""
 
     def write(to: Recorder, rank: int) -> None:
         if rank == 2:
@@ -320,7 +320,7 @@ def test_groups_have_their_own_ranks_and_tags(tmp_path: Path) -> None:
 
 
 def test_collective_operations_that_do_not_block(tmp_path: Path) -> None:
-    """Two of them end in different orders in the two ranks; computation goes on beside them."""
+    """Two end in different orders on the two ranks; computation continues beside them."""
 
     def write(to: Recorder, rank: int) -> None:
         world = to.comms["world"]

@@ -1,4 +1,4 @@
-"""Claims of a user's own, with values of measurements."""
+"""User claims, with measured values."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ tolerance = 0.1
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """Files apart from the folder where commands run: paths are those of the file of claims."""
+    """Files apart from the folder where commands run: paths are relative to the claims file."""
     place = tmp_path / "own"
     place.mkdir()
     (place / "pings.toml").write_text(EXPERIMENT)
@@ -71,7 +71,7 @@ def test_each_measured_size_is_a_claim(folder: Path) -> None:
 
 
 def test_the_model_is_judged_by_the_measured_file(folder: Path, elanite: Elanite) -> None:
-    """What the model gives holds; a tenth more and a fifth more, of which the first is within the tolerance."""
+    """The model's value holds; a tenth more is within the tolerance, a fifth more is not."""
     ended = elanite("claims", "own/claims.toml")
     assert ended.code == 0, ended
     assert re.search(r"run first: elanite run .*own/pings\.toml", ended.err)

@@ -37,7 +37,7 @@ def slim_fly(q: int = 5) -> nx.Graph:
 
 
 def shortest(graph: nx.Graph) -> dict[Any, dict[Any, list[Any]]]:
-    """Forwarding tables of all shortest ways."""
+    """Forwarding tables for all shortest paths."""
     links = dict(nx.all_pairs_shortest_path_length(graph))
     return {
         at: {to: [near for near in graph[at] if links[near][to] < links[at][to]] for to in graph if to != at}
@@ -46,7 +46,7 @@ def shortest(graph: nx.Graph) -> dict[Any, dict[Any, list[Any]]]:
 
 
 def traffic(pattern: object, nodes: object = 8) -> dict[str, Any]:
-    """A short run of a job with a pattern."""
+    """A short run for a job with a pattern."""
     job = {
         "pattern": pattern,
         "nodes": nodes,
@@ -65,7 +65,7 @@ def traffic(pattern: object, nodes: object = 8) -> dict[str, Any]:
 
 
 def halves(_: int, nodes: Sequence[int], random: Random) -> Iterator[int]:
-    """A node of the upper half, drawn once."""
+    """A node in the upper half, drawn once."""
     yield random.choice(nodes[len(nodes) // 2 :])
 
 
@@ -87,7 +87,7 @@ def test_minimal_ways_are_those_of_tables(tmp_path: Path) -> None:
 
 
 def test_a_slim_fly(tmp_path: Path) -> None:
-    """Its latencies are those of one or two links between switches, and its commands need the saved file only."""
+    """Its latencies match one or two links between switches, and its commands need only the saved file."""
     graph = slim_fly()
     wide = BASE.with_({"link.channels": 2})
     own = wide.with_graph(graph, "slim-fly", terminals=1, routes=shortest(graph), hop_classes=2)
@@ -100,7 +100,7 @@ def test_a_slim_fly(tmp_path: Path) -> None:
     hop = float(own["link.hop_delay"].removesuffix(" ns")) / 1000
     assert latency.count(pytest.approx(min(latency), abs=1e-9)) == 7, "neighbours"
     assert latency.count(pytest.approx(min(latency) + hop, abs=1e-9)) == 42, "the others"
-    # From a file the same points, without a graph of networkx.
+    # From a file the same points, without a networkx graph.
     again = own.save(tmp_path / "slim-fly.toml")
     assert el.load_results(pings, again, out=tmp_path).points == result.points
     assert "--machine slim-fly.toml" in result.plan.command(result.points[0])
@@ -115,7 +115,7 @@ def test_tables_may_deadlock() -> None:
 
 
 def test_graphs_are_those_of_files(tmp_path: Path) -> None:
-    """A graph of networkx, one in a file, and pairs of switches make the same points."""
+    """A networkx graph, one in a file, and switch pairs make the same points."""
     text = f"{TREE}spine leaf1\n"  # a second cable
     from_file = el.Machine.load(machine(tmp_path, "net.txt", text))
     graph = nx.MultiGraph()
@@ -187,7 +187,7 @@ FILE = 'routes_file = { value = "routes.txt", source = "test" }\n'
 
 
 def test_tables_in_files(tmp_path: Path) -> None:
-    """A machine keeps the tables and not the file; comments decide nothing."""
+    """A machine keeps the tables and not the file; comments have no effect."""
     (tmp_path / "routes.txt").write_text(TABLES)
     path = machine(tmp_path, "net.txt", TREE, FILE)
     loaded = el.Machine.load(path)
@@ -258,7 +258,7 @@ def test_a_function_is_a_pattern(tmp_path: Path) -> None:
     assert el.load_results(again, out=tmp_path).points == result.points[:1], "equal draws"
     other = el.Experiment.from_dict(traffic([el.Pattern(halves, "halves", seed=3)]), "halves")
     assert not el.load_results(other, out=tmp_path).points, "other draws are other points"
-    # The command of a point, from the file.
+    # A point's command, from the file.
     saved = experiment.save(tmp_path / "halves.toml")
     assert [point.id for point in el.load_results(saved, out=tmp_path).points] == [point.id for point in result.points]
     words = shlex.split(result.plan.command(result.points[0], out="again"))
@@ -270,7 +270,7 @@ def test_a_function_is_a_pattern(tmp_path: Path) -> None:
 
 
 def test_nodes_draw_for_themselves() -> None:
-    """The destinations of a node depend on the seed, the name and the node, not on the draws of others."""
+    """A node's destinations depend on the seed, the name and the node, not on other draws."""
 
     def greedy(node: int, nodes: Sequence[int], random: Random) -> Iterator[int]:
         yield from (random.choice(nodes) for _ in range(node))
@@ -285,7 +285,7 @@ def test_nodes_draw_for_themselves() -> None:
 
 
 def test_nodes_of_jobs() -> None:
-    """A function sees the nodes of its job, as experiment files write them."""
+    """A function sees its job's nodes, as experiment files write them."""
     seen: list[Sequence[int]] = []
 
     def next_one(node: int, nodes: Sequence[int], _: Random) -> Iterator[int]:
@@ -347,7 +347,7 @@ def test_wrong_functions(pattern: object, nodes: object, message: str) -> None:
     ],
 )
 def test_wrong_pairs(pattern: object, message: str) -> None:
-    """Pairs in an experiment file are checked as those of a file of their own."""
+    """Pairs in an experiment file are checked like those in a separate file."""
     with pytest.raises(el.ConfigError, match=message) as raised:
         el.load_results(el.Experiment.from_dict(traffic(pattern)))
     assert re.search(r"experiment\.toml:\d+:\d+", str(raised.value))
@@ -355,7 +355,7 @@ def test_wrong_pairs(pattern: object, message: str) -> None:
 
 @pytest.mark.parametrize(("page", "words"), [("machines.md", "with_graph"), ("experiments.md", "el.Pattern")])
 def test_the_python_of_the_pages_runs(page: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A Slim Fly of 50 switches, and a function as a pattern of 64 nodes."""
+    """A Slim Fly with 50 switches, and a function as a pattern for 64 nodes."""
     monkeypatch.chdir(tmp_path)
     text = (Path(__file__).parents[1] / "docs" / page).read_text(encoding="utf-8")
     (code,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if words in block]
@@ -376,7 +376,7 @@ def test_other_callables_stay_wrong() -> None:
 
 
 def test_base_machines_stay(tmp_path: Path) -> None:
-    """A graph changes the topology only, and keeps the changes of other keys."""
+    """A graph changes only the topology, and keeps the changes to other keys."""
     changed = BASE.with_({"link.rate": "800 MB/s", "topology.nodes": 32})
     own = changed.with_graph(RING, "ring", terminals=2)
     assert (own["link.rate"], own["topology.nodes"]) == ("800 MB/s", 6)

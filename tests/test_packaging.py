@@ -56,7 +56,7 @@ print(", ".join(file.read_bytes().decode() for file in files))
 
 @pytest.mark.parametrize(("target", "left"), [("aarch64-unknown-linux-gnu", "of this machine"), ("", "of the other")])
 def test_a_wheel_for_another_processor_leaves_the_parts_of_this_one(tmp_path: Path, target: str, left: str) -> None:
-    """The wheel has the parts of its target; ranks of the checkout go on with theirs."""
+    """The wheel has its target's parts; the checkout's ranks continue with theirs."""
     environment = os.environ | {"CARGO_BUILD_TARGET": target}
     ended = execute([sys.executable, "-c", CROSS, str(tmp_path)], cwd=ROOT, env=environment)
     assert ended.out.splitlines() == ["of the other, of the other", f"{left}, {left}"], ended
@@ -64,7 +64,7 @@ def test_a_wheel_for_another_processor_leaves_the_parts_of_this_one(tmp_path: Pa
 
 
 CODE = re.compile(r"^ *//[/!] ```(\w*)\n(?: *//[/!].*\n)*? *//[/!] ```$", re.MULTILINE)
-"""A block in the page of an item; without a language it is Rust, and a test."""
+"""A block on an item's page; without a language it is Rust, and a test."""
 
 
 def test_crates_that_leave_tests_out_have_none() -> None:

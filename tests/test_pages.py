@@ -1,4 +1,4 @@
-"""Pages of own work: content, offline use, and the command that made them."""
+"""User pages: content, offline use, and the command that made them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ Run = Callable[..., Ended]
 
 
 class Parts(HTMLParser):
-    """Elements of a page: what a browser would load, identifiers, links within the page, headings and texts."""
+    """A page's elements: resources that a browser would load, identifiers, internal links, headings and texts."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -61,12 +61,12 @@ class Parts(HTMLParser):
 
 
 def text_of(page: str) -> str:
-    """The words of a page for readers: without scripts and styles."""
+    """A page's words for readers: without scripts and styles."""
     return re.sub(r"<[^>]+>", " ", re.sub(r"<(script|style)\b.*?</\1>", " ", page, flags=re.DOTALL))
 
 
 def tables_of(page: str) -> dict[str, list[list[str]]]:
-    """The listed tables of a page by their captions: the headings, then the rows."""
+    """A page's listed tables by their captions: the headings, then the rows."""
     found = {}
     for table in re.findall(r'<table class="listed">(.*?)</table>', page, re.DOTALL):
         caption, *rows = re.findall(r"<caption[^>]*>.*?</caption>|<tr>.*?</tr>", table, re.DOTALL)

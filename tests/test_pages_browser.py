@@ -1,4 +1,4 @@
-"""Pages of own work in a browser: every figure draws, nothing scrolls sideways, and a ping prints on four pages."""
+"""User pages in a browser: every figure draws, no element scrolls sideways, and a ping prints on four pages."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ EMPTY = """() => [...document.querySelectorAll("figure:not(.wide) [data-drawn]")
 
 LEAST_TEXT = """() => Math.min(...[...document.querySelectorAll(".chart svg text")]
   .filter((text) => text.textContent.trim()).map((text) => text.getBoundingClientRect().height))"""
-"""The height of the smallest text of all charts."""
+"""The height of the smallest text in all charts."""
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The page of a ping on two machines, and one of two placements and slices of time on two machines."""
+    """A page for a ping on two machines, and one for two placements and time slices on two machines."""
     folder = tmp_path_factory.mktemp("own")
     fast(folder)
     (folder / "ping.toml").write_text(PING, encoding="utf-8")
@@ -68,7 +68,7 @@ def test_a_page_draws_every_figure_and_fits(
 
 
 def test_another_point_has_the_same_colours(browser: Browser, made: dict[str, Path]) -> None:
-    """The list of points changes the picture and not the scale; a point less itself is zero."""
+    """The point list changes the picture and not the scale; a point less itself is zero."""
     page, said = opened(browser, made["load"])
     draw_all(page)
     figure = page.locator("figure:has([data-figure$='-waits'])")

@@ -1,4 +1,4 @@
-"""Pages and figures of comparisons and calibrations: every figure of the results, in the table and as a mark."""
+"""Pages and figures for comparisons and calibrations: every result figure, in the table and as a mark."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def test_every_figure_of_a_comparison_is_one_mark() -> None:
 
 
 def test_a_name_has_one_colour_and_panels_one_axis() -> None:
-    """The order of the lines is that of the points: the size of a change moves no panel and no colour."""
+    """Lines have point order: the size of a change moves no panel and no colour."""
 
     def lines(change: float) -> list[Line]:
         some = [
@@ -180,7 +180,7 @@ def test_exact_marks_at_one_place_stand_side_by_side() -> None:
 
 
 def test_legends_share_the_colours() -> None:
-    """Names of another legend leave the first colours to the curves of this one, which stay easy to tell apart."""
+    """Another legend's names leave the first colours to this one's curves, which stay easy to distinguish."""
     lines = [line(f"{size} KB", "latency", [size], [size * 1.5], source=name) for size in (1, 4) for name in "abcde"]
     other = [line(f"{size} KB", "wait", [size], [size * 1.2], target=name) for size in (1, 4) for name in "vwxyz"]
     ((first, second),) = compared.draw([*lines, *other]).values()

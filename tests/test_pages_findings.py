@@ -1,4 +1,4 @@
-"""The findings of a page are numbers of the results: they equal what ``--format csv`` prints."""
+"""A page's findings are result numbers: they equal the output of ``--format csv``."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ NODES = {"packed": ("0-7", "8-15"), "interleaved": ("0,2,4,6,8,10,12,14", "1,3,5
 
 
 def placements(loads: list[str], seeds: int = 1, other: str = '"100 MB/s"') -> str:
-    """Two jobs on two placements, which are series of their own."""
+    """Two jobs on two placements, which are separate series."""
     text = TRAFFIC.format(seeds=seeds)
     for name, nodes in NODES.items():
         text += f'[[series]]\nname = "{name}"\n'
@@ -98,7 +98,7 @@ def key_of(row: Row) -> Key:
 
 
 def agree(page: str, rows: list[Row]) -> None:
-    """The sentences and the table of throughput say what the rows say."""
+    """The sentences and the throughput table agree with the rows."""
     expected = accepted(rows)
     head, *body = tables_of(page)["Throughput of every configuration"]
     assert [cell.split(",")[0] for cell in head[:3]] == ["configuration", "highest accepted", "at"]
@@ -112,7 +112,7 @@ def agree(page: str, rows: list[Row]) -> None:
 
 
 def _agree(page: str, body: list[list[str]], expected: dict[str, tuple[str, str, str]], job: str) -> None:
-    """The sentence of a job's throughput says what its rows say."""
+    """The sentence about a job's throughput agrees with its rows."""
     (first,) = (one for one in Parts(page).findings if one.startswith(f"Highest accepted load{job}: "))
     said = re.findall(r"([\d,.]+)(?: ± [\d.,]+)? MB/s per node at ([\d.]+ [MG]B/s)", first)
     ranked = sorted(expected.values(), key=lambda one: float(one[0].replace(",", "")))
@@ -182,7 +182,7 @@ def test_the_sweep_of_a_list_says_what_the_table_says(elanite: Run, tmp_path: Pa
 
 
 def test_random_experiments_say_what_their_tables_say(elanite: Run, tmp_path: Path) -> None:
-    """Loads, seeds, patterns and jobs drawn from a list of seeds."""
+    """Loads, seeds, patterns and jobs drawn from a seed list."""
     for seed in range(3):
         draw = Random(seed)
         loads = sorted(draw.sample(range(40, 340, 20), draw.randint(1, 4)))
@@ -303,7 +303,7 @@ def test_ties_belong_to_all_of_their_configurations() -> None:
 
 
 def test_jobs_are_not_compared_with_one_another() -> None:
-    """The load of an aggressor is no maximum of its victim."""
+    """An aggressor's load is not its victim's maximum."""
     loads = [curves.Place(10.0, "10 MB/s", {"accepted": 9.0, "latency_mean": 3.0})]
     high = [curves.Place(90.0, "90 MB/s", {"accepted": 80.0, "latency_mean": 7.0})]
     found = [
@@ -413,7 +413,7 @@ def test_the_maximum_of_several_loads_is_named_as_their_mean() -> None:
 
 
 def test_a_load_below_a_steady_one_is_steady() -> None:
-    """Few messages leave a low load uncertain; a higher load of the same curve is the evidence then."""
+    """Few messages leave a low load uncertain; a higher load on the same curve is the evidence then."""
     low, lost = Load(20.0, 27.2, 28.8, 8.0, 0.0, 1, 5.5), Load(20.0, 27.2, 25.0, 8.0, 0.0, 1, 5.5)
     high, more = Load(40.0, 41.0, 40.9, 2.0, 0.0, 1, 0.5), Load(40.0, 41.0, 40.9, 9.0, 0.0, 1, 8.0)
     assert judged([low, high])[0] == ("steady", "accepted 28.8 ≥ 95% of 27.2 offered, and the load 40 is steady")
@@ -422,7 +422,7 @@ def test_a_load_below_a_steady_one_is_steady() -> None:
 
 
 def test_a_load_above_a_saturated_one_is_saturated() -> None:
-    """The queues of a short window do not tell, and the highest load may be the one with the maximum."""
+    """A short window's queues are not conclusive, and the highest load may be the one with the maximum."""
     low, middle = Load(100.0, 100.0, 99.0, 1.0, 0.0), Load(600.0, 812.6, 312.2, 30.0, 0.0)
     high = Load(1200.0, 1764.0, 465.8, 30.6, 0.0)
     assert states([low, middle, high]) == ["steady", "saturated", "saturated"]
@@ -431,7 +431,7 @@ def test_a_load_above_a_saturated_one_is_saturated() -> None:
 
 
 def test_the_uncertainty_of_the_lost_load_is_that_of_the_ends_of_the_window() -> None:
-    """The messages under way at the ends of batches are random, and the interval holds for about 95% of the windows."""
+    """The messages in flight at batch ends are random, and the interval holds for about 95% of the windows."""
     random, inside, halves = Random(1), 0, []
     for _ in range(400):
         runs = []
@@ -442,7 +442,7 @@ def test_the_uncertainty_of_the_lost_load_is_that_of_the_ends_of_the_window() ->
         halves.append(half)
         inside += abs(sum(map(sum, runs)) / 16) <= half
     assert 0.91 < inside / 400 < 0.99
-    # Two ends of each window, over its batches and the root of the runs, times Student's t.
+    # Each window's two ends, over its batches and the root of the run count, times Student's t.
     assert sum(halves) / 400 == pytest.approx(2.145 * 4 * 2**0.5 / 8 / 2**0.5, rel=0.1)
     assert ends([[1.0, -1.0]]) == 0.0, "too few batches"
     assert ends([[5.0] * 6]) == pytest.approx(0.0), "growth is no noise"
@@ -460,7 +460,7 @@ def test_the_uncertainty_of_the_lost_load_is_that_of_the_ends_of_the_window() ->
 def test_a_load_above_the_maximum_of_its_curve_is_saturated(
     accepted: tuple[float, ...], halves: tuple[float, ...], found: str
 ) -> None:
-    """Accepted below offered (coll2003 s5.3), although the queues of a short window do not grow by a twentieth."""
+    """Accepted below offered (coll2003 s5.3), although a short window's queues do not grow by a twentieth."""
     loads = zip((10.0, 15.0, 30.0, 40.0), accepted, halves, (0.0, 0.0, 1.0, 1.0), strict=False)
     curve = [Load(nominal, nominal, mean, half, saturated) for nominal, mean, half, saturated in loads]
     assert " ".join(states(curve)) == found
@@ -481,7 +481,7 @@ def test_equal_configurations_are_told_as_equal() -> None:
 
 
 def test_series_that_vary_other_keys_are_not_compared(elanite: Run, tmp_path: Path) -> None:
-    """A series over sizes and one over destinations have sentences and charts of their own."""
+    """A series over sizes and one over destinations have their own sentences and charts."""
     fast(tmp_path)
     text = PING + PING[PING.index("[[series]]") :].replace('"ping"', '"far"').replace("[1, 63]", "16")
     (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
@@ -514,7 +514,7 @@ def test_changes_that_all_machines_share_stand_in_the_head(elanite: Run, tmp_pat
 
 
 def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path) -> None:
-    """Links of nodes carry the flits of one job; the shares of a link make one."""
+    """Node links carry one job's flits; a link's shares sum to one."""
     from elanite.library.api import load_results
 
     text = placements(["330 MB/s"], other='"330 MB/s"')

@@ -1,6 +1,6 @@
-"""Pages of searches of the saturation point, of benchmarks beside jobs, of fractions and of failures in several seeds.
+"""Pages for saturation searches, benchmarks beside jobs, fractions, and failures in several seeds.
 
-Every number on such a page is a number of ``--format csv``, and belongs to the run that it names.
+Every number on such a page is in the output of ``--format csv``, and belongs to the run that it names.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def test_a_search_has_no_load_where_it_begins(elanite: Run, tmp_path: Path) -> N
 
 
 def test_benchmarks_beside_jobs_have_rows_of_their_own_only(elanite: Run, tmp_path: Path) -> None:
-    """Jobs in the background have no latency of barriers, and sets of nodes have no first and last one."""
+    """Background jobs have no barrier latency, and node sets have no first and last one."""
     (tmp_path / "mine.toml").write_text(BARRIERS, encoding="utf-8")
     rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
@@ -117,7 +117,7 @@ def test_benchmarks_beside_jobs_have_rows_of_their_own_only(elanite: Run, tmp_pa
 
 
 def test_values_are_in_the_unit_of_their_axis() -> None:
-    """An axis in % has percentages, whoever names it."""
+    """An axis in % has percentages, regardless of its name."""
     rows = pl.DataFrame(
         {"series": "s", "job": None, "seed": 1, "message": f"{size} KB", "message_bytes": size * 1024,
          "metric": "availability", "unit": "fraction", "batch": None, "value": value}
@@ -145,7 +145,7 @@ def test_titles_of_loads_name_their_job(column: str, title: str) -> None:
 
 
 def test_the_most_resent_packets_are_those_of_a_run() -> None:
-    """A mean over seeds is no maximum of a run."""
+    """A mean over seeds is not a run's maximum."""
     counts = {1: (10.0, 50.0), 2: (40.0, 0.0)}
     rows = pl.DataFrame(
         {"id": f"{count}{seed}", "series": "s", "seed": seed, "fault.count": count, "job": None,
@@ -184,7 +184,7 @@ def test_no_saturated_configuration_is_left_out_of_its_sentence() -> None:
 
 
 def test_a_page_has_the_warnings_of_its_run(elanite: Run, tmp_path: Path) -> None:
-    """Those of the plan and those of the results; assumed values stand beside their parameters."""
+    """From the plan and from the results; assumed values stand beside their parameters."""
     short = SEARCH.replace("10 us", "1 us").replace('"tornado"\nload', '"tornado"\nprocesses = 4\nload')
     (tmp_path / "mine.toml").write_text(short, encoding="utf-8")
     words = ("--vary", "switch.age_bits=4,5", "--series", "load", "--html", "page.html")
@@ -228,7 +228,7 @@ load = "20 MB/s"
 
 
 def test_flits_of_servers_are_those_of_no_job(elanite: Run, tmp_path: Path) -> None:
-    """What a job reads comes from its servers, which may run no job."""
+    """A job's reads come from its servers, which may run no job."""
     (tmp_path / "mine.toml").write_text(READS, encoding="utf-8")
     assert elanite("run", "mine.toml", "--html", "page.html").code == 0
     page = (tmp_path / "page.html").read_text(encoding="utf-8")

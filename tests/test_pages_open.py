@@ -50,7 +50,7 @@ load = "50 MB/s"
 
 
 def machine_file(folder: Path) -> None:
-    """A machine of four nodes, whose cables a GraphML file lists."""
+    """A four-node machine with its cables in a GraphML file."""
     graph = nx.Graph()
     for node in range(4):
         graph.add_node(f"gpu{node}", kind="node")
@@ -77,7 +77,7 @@ def digests(elanite: Run, folder: Path, words: list[str]) -> dict[str, str]:
 
 
 def reopened(elanite: Run, page: Path, folder: Path) -> list[str]:
-    """The words of the command for the inputs of a page, unpacked from another working directory."""
+    """The command words for a page's inputs, unpacked from another working directory."""
     ended = elanite("open", str(page), "--into", str(folder), cwd=page.parent.parent)
     assert ended.code == 0, ended
     _, _, command = ended.out.partition(" && ")
@@ -87,7 +87,7 @@ def reopened(elanite: Run, page: Path, folder: Path) -> list[str]:
 
 
 def test_a_page_gives_the_same_results_in_another_folder(elanite: Run, tmp_path: Path) -> None:
-    """A graph, a file of pairs beside neither, a machine of another folder."""
+    """A graph, a pair file beside neither, a machine from another folder."""
     work, there = tmp_path / "work" / "deep", tmp_path / "work" / "shared files"
     work.mkdir(parents=True)
     there.mkdir()
@@ -132,7 +132,7 @@ def test_the_page_of_a_sweep_gives_the_same_results(elanite: Run, tmp_path: Path
     ],
 )
 def test_an_opened_command_has_all_options(elanite: Run, tmp_path: Path, words: list[str], there: set[str]) -> None:
-    """Options of results and outputs are those that ran; files have their names in the folder."""
+    """Result and output options are those that ran; files have their names in the folder."""
     (tmp_path / "new").mkdir()
     (tmp_path / "new" / "r.goal").write_text("".join(goal.all_reduce(4, 2000, "ring")), encoding="ascii")
     words += ["--format", "json"]
@@ -303,7 +303,7 @@ def test_files_that_are_no_pages_are_errors(elanite: Run, page: Path, tmp_path: 
 
 
 def test_nothing_is_written_through_links(page: Path, tmp_path: Path) -> None:
-    """Neither through a link in place of a file nor through one in place of a folder."""
+    """Not through a link in place of a file or a folder."""
     opened = opening.read(page)
     (tmp_path / "away").mkdir()
     for name, target in (("mine.toml", "nowhere"), ("deep", "away"), ("command.sh", "nowhere")):

@@ -1,4 +1,4 @@
-"""All seeds count for the hottest links and the congestion of a page; the point it shows is named with its seed."""
+"""All seeds count for a page's hottest links and congestion; the point it shows is named with its seed."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_pictures_count_all_points_and_begin_with_the_hottest(elanite: Run, 
 
 
 def _lists(page: str) -> list[tuple[list[str], int]]:
-    """The lists of points of the pictures, of differences the first one: their labels, and the chosen place."""
+    """The pictures' point lists, the first one for differences: their labels, and the chosen place."""
     starts = [match.start() for match in re.finditer(r'\{"name": ?"point_', page)]
     params = [json.JSONDecoder().raw_decode(page[start:])[0] for start in starts]
     return [(param["bind"]["labels"], param["value"]) for param in params]

@@ -1,4 +1,4 @@
-"""The slowest node of a page is the node with the smallest accepted part of its own offer, of all runs."""
+"""A page's slowest node has the smallest accepted part of its own offer, over all runs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def test_the_slowest_node_has_the_smallest_part_of_its_offer(tmp_path: Path) -> 
 
 
 def test_no_node_is_slow_where_all_are_served_within_noise(tmp_path: Path) -> None:
-    """At a steady load, a node that drew few messages, or has one of them on its way, is not slow."""
+    """At a steady load, a node that drew few messages, or has one in flight, is not slow."""
     found = run(tmp_path, ["40 MB/s"])
     nodes = found.table("nodes")
     assert (nodes["accepted"] < hottest.BEHIND * nodes["accepted"].mean()).any(), "some nodes drew few messages"
@@ -53,7 +53,7 @@ def test_no_node_is_slow_where_all_are_served_within_noise(tmp_path: Path) -> No
 def test_a_smaller_part_by_chance_is_named_beside_the_slowest_node(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Readers find the smallest part in the table of nodes, whatever made it small."""
+    """Readers find the smallest part in the node table, whatever its cause."""
     found = run(tmp_path, ["40 MB/s", "1 GB/s"], seeds=1)
     real = hottest._below
 

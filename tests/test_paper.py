@@ -1,4 +1,4 @@
-"""The paper has no figure of its own: each is read from a generated table, and the text is renewed with the tables."""
+"""The paper has no separate figures: each is read from a generated table, and the text is renewed with the tables."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`elanite place`: placements by rule, programs of patterns, and slow-downs recomputed from runs of one's own."""
+"""`elanite place`: placements by rule, pattern programs, and slow-downs recomputed from separate runs."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def rows(folder: Path) -> list[dict[str, float | str]]:
 
 
 def times(folder: Path, nodes: dict[str, str], metric: str = "time") -> dict[str, float]:
-    """The times of jobs on these nodes, in a run of their own: one job alone has no ``time_alone`` but its time."""
+    """Job times on these nodes, in a separate run: one job alone has no ``time_alone`` but its time."""
     traces = {job: {"file": f"{job}.goal", "nodes": where} for job, where in nodes.items()}
     content = {
         "title": "own",
@@ -135,7 +135,7 @@ def test_packed_aligned_and_spread() -> None:
 
 @pytest.mark.parametrize("pattern", [*patterns.NAMES, "shift 3"])
 def test_programs_send_what_they_receive(pattern: str) -> None:
-    """Each message that a rank sends is received by its destination, and the count is that of the estimate."""
+    """Each message that a rank sends is received by its destination, and the count equals the estimate's."""
     ranks, steps = 6, 5
     sent, received = Counter[tuple[int, int]](), Counter[tuple[int, int]]()
     rank = 0

@@ -1,8 +1,8 @@
-"""Every command that README and pages print is right: it runs, or what can be said without running it is said.
+"""Every command printed in README and pages is right: it runs, or is checked as far as possible without a run.
 
-The quick tests read all commands: options, names, files, experiments that are planned and not simulated, packages,
-targets of make. The slow tests run those commands of ``elanite`` and of the compilers, page by page in one folder,
-that a page gives no reason not to run, and that take seconds.
+The quick tests read all commands: options, names, files, experiments that are planned and not simulated, packages, make
+targets. The slow tests run those ``elanite`` and compiler commands, page by page in one folder, that are not marked as
+not run, and that take seconds.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ SIMULATES = (
     "sweep",
     "watch",
 )
-"""Commands of ``elanite`` that take minutes, serve without end, or need results: words are read, points planned."""
+"""``elanite`` commands that take minutes, serve without end, or need results: words are read, points planned."""
 
 FREE = ("cat", "cd", "export", "git", "mpiexec")
-"""Programs whose words nobody can check here."""
+"""Programs with words that cannot be checked here."""
 
 LIMIT = 300
 """Seconds in which a command must end."""
@@ -50,7 +50,7 @@ def named(each: Printed) -> str:
 
 @pytest.fixture(scope="module")
 def prepared(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the files that the pages speak of as the reader's own; the quick tests only read it."""
+    """A folder with the files that the pages call the reader's own; the quick tests only read it."""
     folder = tmp_path_factory.mktemp("workplace")
     prepare(folder)
     for words in (
@@ -128,7 +128,7 @@ def test_other_programs_get_what_there_is() -> None:
 
 
 def test_nothing_is_installed_from_an_index_that_is_not_there() -> None:
-    """Elanite is in no package index: extras are those of a checkout, and errors name the package itself."""
+    """Elanite is in no package index: extras come from a checkout, and errors name the package itself."""
     folders = ("python", "docs", "benchmarks", "notebooks", "website", "packaging", "crates")
     kinds = (".py", ".md", ".ipynb", ".rs")
     files = [file for folder in folders for file in (ROOT / folder).rglob("*") if file.suffix in kinds]
@@ -144,7 +144,7 @@ def runnable(page: Path) -> list[Printed]:
 
 
 def takes_seconds(words: list[str]) -> bool:
-    """Whether a command runs without the results of a long simulation."""
+    """Whether a command runs without a long simulation's results."""
     if words[:2] == ["elanite", "congestion"]:
         return "out/mpirun" in words[2]
     return words[0] in COMPILERS or (words[0] == "elanite" and words[1] not in SIMULATES)
@@ -168,7 +168,7 @@ def test_commands_run(page: Path, tmp_path: Path, benchmarks: Path) -> None:
         assert execute(["make", "--silent"], cwd=tmp_path, env=variables()).code == 0
     kept = ""
     for each in runnable(page):
-        # The name of a folder with the tables of a run is that of the run before.
+        # A folder with a run's tables has the previous run's name.
         text = re.sub(r"out/mpirun/[0-9a-f]{20}", kept, each.text) if kept else each.text
         ended: Ended = execute(["bash", "-euc", text], seconds=LIMIT, cwd=tmp_path, env=variables())
         assert ended.code == 0, f"{each}\n{ended}"
@@ -177,5 +177,5 @@ def test_commands_run(page: Path, tmp_path: Path, benchmarks: Path) -> None:
 
 
 def variables() -> dict[str, str]:
-    """The environment of a reader who has the programs of the checkout on the PATH."""
+    """A reader's environment with the checkout's programs on the PATH."""
     return os.environ | {"PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "COLUMNS": "100", "NO_COLOR": "1"}

@@ -1,4 +1,4 @@
-"""Lists of flows, and programs side by side, by the command: closed forms, errors with places, tables and pages."""
+"""Flow lists, and programs side by side, by the command: closed forms, errors with places, tables and pages."""
 
 from __future__ import annotations
 
@@ -67,13 +67,13 @@ def test_two_flows_into_one_link_take_twice_the_bytes(folder: Path, elanite: Run
     first, second, third = flows.iter_rows(named=True)
     assert third["fct_ps"] == third["ideal_ps"]
     assert third["slowdown"] == 1.0
-    # One flow of all bytes: what two flows share is the link to their destination.
+    # One flow with all bytes: two flows share the link to their destination.
     (folder / "flows.csv").write_text("start,source,destination,size\n0 us,0,5,8000000 B\n")
     whole = table(elanite("run", "mine.toml", "--table", "flows", "--format", "csv"))
     last = max(first["fct_ps"], second["fct_ps"])
     assert last == pytest.approx(whole["ideal_ps"][0], rel=0.02)
     assert first["slowdown"] == pytest.approx(2.0, rel=0.02)
-    # The rest of a flow behind its first bytes moves at the rate of the link, less the headers.
+    # The rest of a flow behind its first bytes moves at the link rate, less the headers.
     extra = (whole["ideal_ps"][0] - first["ideal_ps"]) / 1e6
     links = table(elanite("run", "mine.toml", "--table", "links", "--format", "csv"))
     into = links.filter(pl.col("to") == "node 5")
@@ -152,7 +152,7 @@ def test_traces_take_what_a_replay_takes(folder: Path, elanite: Run) -> None:
     (folder / "mine.toml").write_text(trace)
     rows = values(table(elanite("run", "mine.toml", "--format", "csv")), "ring")
     assert rows == {"time": alone["simulated_us"]}
-    # A start moves the trace among the cycles of the network, and changes nothing else.
+    # A start only moves the trace among the network's cycles.
     later = table(elanite("run", "mine.toml", "--set", 'series.shared.ring.start="3 us"', "--format", "csv"))
     assert values(later, "ring")["time"] == pytest.approx(alone["simulated_us"], rel=1e-4)
 
@@ -190,7 +190,7 @@ load = "1 GB/s"
     sums = shares.group_by("link").agg(pl.col("packets", "flits").sum()).join(links, on="link", suffix="_of_link")
     apart = sums.filter(pl.col("packets") != pl.col("packets_of_link"))
     assert (apart["packets"] - apart["packets_of_link"]).max() in (None, 1, 2)
-    # A rank of the ring sends 2 (p - 1) parts of a quarter of the vector.
+    # A rank in the ring sends 2 (p - 1) parts, each a quarter of the vector.
     (sent,) = shares.filter((pl.col("job") == "two") & (pl.col("from") == "node 100"))["bytes"]
     assert 6 * 65536 < sent < 6.6 * 65536
     parts = Parts((folder / "page.html").read_text(encoding="utf-8"))

@@ -69,7 +69,7 @@ def read(of: str = OF, shows: str = SHOWS, implied: float = 0.25) -> Any:
 
 
 def test_every_proof_is_evaluated() -> None:
-    """In exact arithmetic, and once more with the numbers of the language."""
+    """In exact arithmetic, and once more with the language's numbers."""
     proved = [claim for claim in claims() if claim.proof]
     assert [claim.id for claim in proved] == ["hotspot.64.loss", "io.read-write"]
     values = {claim.id: claim.value for claim in claims()}
@@ -83,7 +83,7 @@ def test_every_proof_is_evaluated() -> None:
 
 
 def test_the_groups_of_the_hot_spot_exclude_its_loss() -> None:
-    """The same arithmetic by hand, from the figures of s5.5: at most 292.5 for the groups, 301 with the hot node."""
+    """The same arithmetic by hand, from the figures in s5.5: at most 292.5 for the groups, 301 with the hot node."""
     at_most = 3 * 8.5 + 12 * 4.85 + 48 * 4.35
     assert at_most == pytest.approx(292.5)
     assert at_most + 8.5 < (1 - 0.085) * 336.5
@@ -93,14 +93,14 @@ def test_the_groups_of_the_hot_spot_exclude_its_loss() -> None:
 
 
 def busy_at_once(clients: int, both: Fraction, alone: Fraction) -> tuple[Fraction, Fraction]:
-    """A closed network of two stations, the directions of a server, solved exactly.
+    """A closed network with two stations, a server's directions, solved exactly.
 
-    The first figure is the part of the time in which both are busy, the second the rate of both together. A client
-    sends its next message in either direction with equal chance. ``both`` is the rate of a direction while both are
-    busy, ``alone`` that of the one that is busy alone.
+    The first figure is the fraction of time in which both are busy, the second their combined rate. A client sends its
+    next message in either direction with equal chance. ``both`` is a direction's rate while both are busy, ``alone``
+    the rate while it alone is busy.
     """
     rates = [both if 0 < here < clients else alone for here in range(clients + 1)]
-    # Half of the messages that one direction ends begin in the other: the flows between neighbouring splits balance.
+    # Half the messages that one direction ends begin in the other: the flows between neighbouring splits balance.
     weights = [Fraction(1)]
     for here in range(clients):
         weights.append(weights[-1] * rates[here] / rates[here + 1])

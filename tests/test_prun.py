@@ -89,7 +89,7 @@ def test_a_loop_on_a_word_takes_as_long_as_a_call_that_waits(programs: Path, tmp
 
 
 def test_a_loop_that_counts_ends_too(programs: Path, tmp_path: Path) -> None:
-    """It lets time go on by at most 20 us where nothing is written: on a busy host that happens in some rounds."""
+    """It lets time advance by at most 20 us without a write: on a busy host that happens in some rounds."""
     how = ["-n", "2", "--format", "json", "--out", "out", programs / "spin"]
     counted, waited = prun(tmp_path, *how, "20", "count"), prun(tmp_path, *how, "20", "wait")
     assert counted.code == 0, counted
@@ -121,7 +121,7 @@ def test_ends(programs: Path, tmp_path: Path, words: list[str], code: int, said:
 
 @pytest.mark.parametrize("how", ["wait", "loop"])
 def test_a_dead_cable_ends_the_run_with_its_name(programs: Path, tmp_path: Path, how: str) -> None:
-    """A put that the machine cannot carry out is an error of the program, with the cause."""
+    """A put that the machine cannot execute is a program error, with the cause."""
     recovery = ["faults.timeout=50 us", "faults.backoff=20 us", "faults.detect=200 us", "faults.give_up=1 ms"]
     options = [word for one in recovery for word in ("--set", one)]
     fault = ["--fault", "link = 'node 1', at = '100 us'", "--out", "out"]

@@ -11,7 +11,7 @@ from test_figures import names
 
 KB = 1024
 SIZES = {"8 KB": 25.0, "32 KB": 80.0, "128 KB": 300.0, "256 KB": 600.0}
-"""Message sizes with the time of a round without computation, in us."""
+"""Message sizes with the time for a round without computation, in us."""
 
 TIMES = (0.0, 20.0, 60.0, 100.0, 250.0, 500.0, 1000.0)
 
@@ -25,7 +25,7 @@ def ping(series: str, directions: str, message: str, metric: str, value: float) 
 
 
 def overlap(*sizes: str, cost: float = 4.0, lost: float = 0.0, serial: bool = False) -> list[Row]:
-    """A machine whose calls cost so much, that loses some bandwidth while it computes, or does not overlap."""
+    """A machine with this call cost, that loses some bandwidth while it computes, or does not overlap."""
     rows: list[Row] = []
     for message, compute in itertools.product(sizes or SIZES, TIMES):
         alone = SIZES[message]
@@ -58,7 +58,7 @@ def test_bidirectional_bandwidth_is_of_both_directions(each: float, holds: bool)
 
 @pytest.mark.parametrize(("cost", "holds"), [(4.3, True), (2.0, False), (20.0, False)])
 def test_the_time_that_is_lost_just_beyond_the_round_trip(cost: float, holds: bool) -> None:
-    """The round trip of 32 KB takes 88 us, so that 100 us is the first computation that is longer."""
+    """The 32 KB round trip takes 88 us, so that 100 us is the first longer computation."""
     verdict = judged("qsnet2.overlap.short", overlap("32 KB", cost=cost))
     assert verdict.simulated == pytest.approx(cost / (100 + cost))
     assert verdict.holds is holds

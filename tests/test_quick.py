@@ -1,4 +1,4 @@
-"""The order, the quick form and the estimate of a reproduction."""
+"""A reproduction's order, quick form and estimate."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def test_the_table_changes_what_it_names() -> None:
 
 
 def test_short_runs_begin_when_their_sources_are_stationary() -> None:
-    """In series whose whole run begins before, a shorter window shows twice the excess at most."""
+    """In series with an earlier start in the whole run, a shorter window shows at most twice the excess."""
     for name in quick.table():
         whole, short = (quick.planned(name, look=look) for look in (None, 0))
         for series in {point.series for point in short.points}:
@@ -140,7 +140,7 @@ def test_points_that_are_not_shortened_need_no_more_values_than_in_a_whole_run()
 
     assert judge(claim, finding(one), 0).holds is None
     assert judge(claim, finding(replace(one, short=False)), 0).holds is True
-    # A ratio over a figure of shortened points has too few values.
+    # A ratio over a figure from shortened points has too few values.
     assert judge(claim, finding(replace(one, sides=(replace(one, short=False), one))), 0).holds is None
 
 
@@ -195,7 +195,7 @@ def test_plans_are_taken_in_order_and_their_ends_are_told(tmp_path: Path) -> Non
     campaign.run(plans, store, 1, Seen(), ended=lambda plan, _: told.append((plans.index(plan), len(seen))))
     assert told == [(0, 3), (1, 5), (2, len(dear.points) + 2)]
     assert set(seen[:3]) == {point.id for point in shared.points}
-    # Nothing is left to simulate: the ends are told at once.
+    # There is no point left to simulate: the ends are reported immediately.
     told.clear()
     campaign.run(plans, store, 1, ended=lambda plan, spent: told.append((plans.index(plan), spent.points)))
     assert told == [(0, 0), (1, 0), (2, 0)]
@@ -241,7 +241,7 @@ def test_verdicts_of_short_runs_do_not_contradict_those_of_the_whole_run(tmp_pat
 
 
 def whole_states() -> dict[str, str]:
-    """The verdicts of docs/validation.md."""
+    """The verdicts in docs/validation.md."""
     page = (ROOT / "docs" / "validation.md").read_text(encoding="utf-8")
     rows = re.findall(r"^\| `([^`]+)` \|(?:.*\|)* ([a-z ]+) \|[^|]*\|$", page, re.MULTILINE)
     found = dict(rows)

@@ -1,4 +1,4 @@
-"""Whether a point draws random numbers: the simulator's record of it, for every kind of benchmark and of randomness."""
+"""Whether a point draws random numbers: the simulator's record, for every benchmark and randomness kind."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ destinations or bit errors."""
 
 @cache
 def points(name: str) -> dict[str, Point]:
-    """The last point of each series, on the machine of the Rust tests."""
+    """Each series' last point, on the Rust tests' machine."""
     whole = plan(sources.read("experiment", EXPERIMENTS / f"{name}.toml"), [machine(name == "rails")])
     return {point.series: point for point in last_of_each_series(whole).points}
 
@@ -82,7 +82,7 @@ def test_faults_draw_only_where_chance_decides(fault: str) -> None:
 
 @pytest.mark.parametrize("name", sources.shipped("machine"))
 def test_pings_of_shipped_machines_without_noise_draw_nothing(name: str) -> None:
-    """Whatever the topology and its routing: Valiant's and other random places are hashes of packets."""
+    """With any topology and routing: Valiant's and other random places are packet hashes."""
     experiment = Source("experiment", "ping", "ping.toml", "ping.toml", PING)
     (point,) = plan(experiment, [sources.read("machine", name)]).points
     first, second = (simulated(point.json, seed) for seed in (1, 2))

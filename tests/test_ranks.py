@@ -1,4 +1,4 @@
-"""Ranks of claims: every claim has one, with its reason, and a rank that its data contradict is refused."""
+"""Claim ranks: every claim has one, with its reason, and a rank that its data contradict is refused."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_consequence_rests_on_fitted_claims() -> None:
 
 
 def test_a_bound_that_the_source_does_not_state_is_named_as_ours() -> None:
-    """The bounds of parts other than 0 and 1, and those of tests that say that the source gives no figure."""
+    """Part bounds other than 0 and 1, and bounds in tests for which the source gives no figure."""
     for claim in claims():
         measure = claim.measure.besides if isinstance(claim.measure, Figure) else claim.measure
         parts = measure.parts if isinstance(measure, Statements) else ()

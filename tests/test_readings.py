@@ -1,4 +1,4 @@
-"""The table of readings has each statement about I/O with each reading; its default cells are those of the claims."""
+"""The readings table has each I/O statement with each reading; its default cells match the claims."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def test_the_default_reading_is_that_of_the_claims() -> None:
 
 
 def test_readings_select_points_of_their_own() -> None:
-    """No two cells of a claim have the same points, but those of the compute job alone."""
+    """No two cells for a claim have the same points, except those with the compute job alone."""
     for row in ROWS:
         for claim in row.claims:
             columns = [(row, column) for column in COLUMNS] if row.columns else [(row,)]
@@ -65,7 +65,7 @@ def test_readings_select_points_of_their_own() -> None:
 
 
 def test_readings_have_the_same_windows() -> None:
-    """Those of the claims have more seeds."""
+    """The claims' points have more seeds."""
     table = [point for point in planned("qsnet/io").points if point.parameters["load"] == "350 MB/s"]
     assert {(point.run["warm_up"], point.run["window"], point.run["precision"]) for point in table} == {
         ("100 ms", "240 ms", 0.0)
@@ -74,7 +74,7 @@ def test_readings_have_the_same_windows() -> None:
 
 
 def test_the_io_load_is_the_published_one() -> None:
-    """Clients offer what eight servers carry with destinations at random, by table 1."""
+    """Clients offer the load that eight servers carry with random destinations, by table 1."""
     carried = {"1c": "io.random.clustered", "1i": "io.random.clustered", "distributed": "io.random.distributed"}
     clients = {"shared": 32, "dedicated": 28}
     found = {
@@ -91,7 +91,7 @@ def test_the_io_load_is_the_published_one() -> None:
 
 
 class Full:
-    """A store that has all points, except those of one series."""
+    """A store with all points, except one series'."""
 
     def __init__(self, without: str = "") -> None:
         absent = planned("qsnet/combined").series(without)
@@ -103,7 +103,7 @@ class Full:
 
 
 def simulated(claim: Claim, here: Sequence[Point], _: Full, look: int | None = None) -> Number | Finding:  # noqa: ARG001
-    """Published figures with writes only, and twice of them otherwise; every finding holds with writes only."""
+    """Published figures with writes only, and twice those otherwise; every finding holds with writes only."""
     writes = {point.parameters.get("writes", point.parameters.get("io.writes")) for point in here} - {None}
     right = writes == {1.0}
     if claim.kind != "shape":
@@ -133,7 +133,7 @@ def test_a_cell_is_the_verdict_on_its_points(table: readings.Readings) -> None:
 
 
 def test_a_quick_run_leaves_cells_empty(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its series have not all sides of the statements about destinations in turn."""
+    """Its series lack some sides of the statements about destinations in turn."""
     monkeypatch.setattr(readings, "measurement", simulated)
     table = Reader(Full(), quick=True).read()  # type: ignore[arg-type]
     states = {(row.claim.id, row.reading): {cell.state for cell in row.cells} for row in table.rows}

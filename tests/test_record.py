@@ -1,4 +1,4 @@
-"""``elanite mpirun --record``: the replay of a recorded run takes the time of the run, and has its messages."""
+"""``elanite mpirun --record``: a recorded run's replay takes the run's time, and has its messages."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 pytestmark = needs_mpi
 
 TOLERANCE = 0.01
-"""By how much the replay of a recorded run may differ from the run, on the machine of the run."""
+"""The allowed difference between a recorded run and its replay, on the run's machine."""
 
 
 def recorded(folder: Path, *words: str) -> tuple[Ended, Path]:
@@ -71,7 +71,7 @@ def test_a_replay_takes_the_time_of_the_run(
 def test_the_summary_tells_how_long_the_replay_takes(
     mpi_programs: Path, tmp_path: Path, pattern: str, *, differs: bool
 ) -> None:
-    """What a trace cannot hold of polls is told with the size of the difference."""
+    """Polls that a trace cannot hold are reported with the size of the difference."""
     options = ("-n", "4", "--network", "ideal")
     words = ("mpirun", *options, "--record", "run.goal", str(mpi_programs / "patterns"), pattern)
     ended = execute(command(*words), cwd=tmp_path)
@@ -99,7 +99,7 @@ def test_the_command_that_a_record_names_replays_it_on_the_same_machine(mpi_prog
 
 
 def test_a_recorded_program_computes(mpi_programs: Path, tmp_path: Path) -> None:
-    """The program's computation is in the trace, and the cost of the library's calls is not."""
+    """The program's computation is in the trace, and the cost of library calls is not."""
     words = ["-n", "4", "--compute", "20us per call", str(mpi_programs / "patterns"), "gradient"]
     ended, trace = recorded(tmp_path, *words)
     assert ended.code == 0, ended
@@ -110,7 +110,7 @@ def test_a_recorded_program_computes(mpi_programs: Path, tmp_path: Path) -> None
 
 
 def test_what_cannot_be_recorded_is_refused(mpi_programs: Path, tmp_path: Path) -> None:
-    """The error names the first operation, and a trace of before stays as it was."""
+    """The error names the first operation, and an existing trace stays unchanged."""
     (tmp_path / "run.goal").write_text("num_ranks 1\nrank 0 {\n}\n")
     ended, trace = recorded(tmp_path, "-n", "2", str(mpi_programs / "patterns"), "window")
     assert ended.code == 2, ended

@@ -1,4 +1,4 @@
-"""The shipped reference results, and the figures of a quick reproduction that they complete."""
+"""The shipped reference results, and a quick reproduction's figures that they complete."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ BATCHES = 3
 
 
 def made_up(points: Sequence[Point], beside: pl.DataFrame) -> pl.DataFrame:
-    """Rows of points that were not simulated: the metrics of the shipped rows for each of their jobs, in batches."""
+    """Rows for points that were not simulated: the shipped rows' metrics for each of their jobs, in batches."""
     metrics = [*beside["metric"].unique(maintain_order=True), "accepted", "latency", "bandwidth"]
     tables = []
     for point in points:
@@ -42,7 +42,7 @@ def made_up(points: Sequence[Point], beside: pl.DataFrame) -> pl.DataFrame:
 
 
 def drawn(plan: Plan, rows: pl.DataFrame) -> list[Figure]:
-    """The figures of some rows that need no other table."""
+    """The figures from some rows that need no other table."""
     wanted = [one for one in plan.figures if one["draw"] in figures.DRAWINGS or one["draw"] == "ablations"]
     return [figure for one in wanted for figure in figures.draw(one, rows)]
 
@@ -60,7 +60,7 @@ def places(figure: Figure) -> int:
 
 @pytest.mark.parametrize("name", SHORTENED)
 def test_every_series_that_a_quick_run_leaves_out_is_shipped(name: str) -> None:
-    """If this fails after a change of results: `make docs` renews the file from a whole run."""
+    """If this fails after a change in results: `make docs` renews the file from a whole run."""
     rows = reference.rows(quick.planned(name, look=0))
     assert rows is not None
     assert set(rows["id"]) == {point.id for point in quick.left_out(name)}

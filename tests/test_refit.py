@@ -20,7 +20,7 @@ HANDLE = "tport.handle"
 
 
 def displaced(factor: float) -> Study:
-    """A study of the machine with another fitted value than its own, and the claim to which that was fitted."""
+    """A machine study with another fitted value, and the claim to which it was fitted."""
     chosen = study(OPTERON, ["qsnet2.uni.latency", "qsnet2.bi.bandwidth"])
     file = chosen.machine.file
     own = f"{HANDLE.split('.')[1]} = {{ value = {chosen.machine[HANDLE]},"

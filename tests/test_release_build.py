@@ -1,8 +1,8 @@
 """The build that users run makes the same bits as the one with all checks on.
 
-The table ``crates/experiment/tests/revision.txt`` has a digest of all packets and records for every kind of benchmark,
-by both movers. A Rust test compares it with what the debug build simulates; here, the released build does. It lacks
-debug assertions, and its inner loops are compiled otherwise.
+The table ``crates/experiment/tests/revision.txt`` has a digest over all packets and records for every benchmark kind,
+by both movers. A Rust test compares it with the debug build's results; here, the released build does. It lacks debug
+assertions, and its inner loops are compiled otherwise.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ ROWS = [found.groupdict() for found in map(ROW.match, (EXPERIMENTS / "revision.t
 
 
 def machine(rails: bool) -> Source:
-    """The machine of the Rust tests; with four rails, as the Rust test puts it together."""
+    """The Rust tests' machine; with four rails, as the Rust test assembles it."""
     text = (CRATES / "machine" / "tests" / "good.toml").read_text()
     if rails:
         text += (CRATES / "machine" / "tests" / "rails.toml").read_text()
@@ -42,7 +42,7 @@ def last_of_each_series(whole: Plan) -> Plan:
 
 
 def simulated(name: str, folder: Path) -> Iterator[dict[str, str]]:
-    """The rows of an experiment, by this build."""
+    """An experiment's rows, by this build."""
     store = Store(folder / "store")
     experiment = sources.read("experiment", EXPERIMENTS / f"{name}.toml")
     for engine in ("worm", "flit"):

@@ -1,4 +1,4 @@
-"""Replays that stand still say why, and buffered sends go on: by the command, from a trace in Chakra to its time."""
+"""Stalled replays report the reason, and buffered sends continue: by the command, from a Chakra trace to its time."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STEPS, RANKS, SIZE = 3, 4, 200_000
 
 @pytest.fixture
 def ring(tmp_path: Path) -> Path:
-    """A ring as compilers of collective operations write it: each rank sends, then receives, and again."""
+    """A ring as collective compilers write it: each rank sends, then receives, and again."""
     files = []
     for rank in range(RANKS):
         graph = []
@@ -63,7 +63,7 @@ def test_buffered_sends_take_all_steps(ring: Path, elanite: Callable[..., Ended]
     found = json.loads(ended.out)
     assert (found["messages"], found["bytes"]) == (STEPS * RANKS, STEPS * RANKS * SIZE)
     assert found["buffered_bytes"] == 1 << 20
-    # The steps follow each other: each takes at least the time of a message on its link.
+    # The steps follow each other: each takes at least a message's time on its link.
     alone = 8 * SIZE / 400e9 * 1e6
     assert STEPS * alone < found["simulated_us"] < 3 * STEPS * alone
     assert "buffers         1 MB for each pair of ranks" in elanite(*words).out

@@ -92,7 +92,7 @@ def test_the_bibliography_has_every_publication_that_a_claim_cites(page: str) ->
 
 
 def test_experiments_stand_in_the_order_of_their_papers() -> None:
-    """By the paper's figures; what no paper has is in chapters of its own."""
+    """By the paper's figures; other figures are in separate chapters."""
     plans = {name: plan(sources.read("experiment", name)) for name in ("qsnet/ping", "qsnet/io", "qsnet/hotspot")}
     assert sorted(plans, key=lambda name: papers.place(plans[name])) == ["qsnet/ping", "qsnet/hotspot", "qsnet/io"]
     chapters = {
@@ -128,7 +128,7 @@ def test_a_finding_is_told_with_the_figures_that_decide() -> None:
 
 
 def test_the_same_thing_has_the_same_colour_in_all_figures() -> None:
-    """A policy has its colour whatever stands beside it; its variants are shades, and all curves of a figure differ."""
+    """A policy has a fixed colour; its variants are shades, and all curves in a figure differ."""
     alone = colours.tints(["basic", "dynamic, full striping"])
     beside = colours.tints(
         ["basic", "local-dynamic, no striping", "local-dynamic, full striping", "dynamic, full striping"]
@@ -184,7 +184,7 @@ def test_what_is_not_resolved_is_shown_as_neither_held_nor_missed(page: str) -> 
 
 
 def test_other_classes_are_shown_apart_from_predictions(page: str) -> None:
-    """An inference that is missed is no miss, and an inconsistent claim is neither missed nor unresolved."""
+    """A missed inference does not count as a miss, and an inconsistent claim is not missed or unresolved."""
     assert "0 of 1 inferences of the authors hold" in page
     assert "inconsistent in the source: 1" in page
     assert "<b>1</b> missed" in page

@@ -1,7 +1,7 @@
 """The report in a browser: it opens, every figure draws without a message on the console, and it fits narrow screens.
 
-Chromium is needed (``apt-get install chromium``). Two pages are enough: one of a store that has a part of its points,
-and one with a figure of every kind from a store that has all of them.
+Chromium is needed (``apt-get install chromium``). Two pages are enough: one from a store with a part of its points, and
+one with a figure of every kind from a complete store.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ if not CHROMIUM and surroundings.CONTINUOUS:
 pytestmark = pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH: apt-get install chromium")
 
 CHEAP = ("collectives/ping", "qsnet/uniform", "qsnet/congestion", "multirail/livelock")
-"""Experiments that take a few seconds if they are short: curves, loads, matrices, own kinds of figures, findings."""
+"""Experiments that take a few seconds if they are short: curves, loads, matrices, special figures, findings."""
 
 SCHEMES = ("light", "dark")
 WIDTHS = (1400, 390)
@@ -74,7 +74,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 
 def short(name: str) -> Plan:
-    """An experiment whose traffic runs for a fraction of a millisecond."""
+    """An experiment with traffic for a fraction of a millisecond."""
     source = sources.read("experiment", name)
     whole = plan(source)
     traffic = {point.series for point in whole.points if point.kind == "jobs"}
@@ -89,7 +89,7 @@ def short(name: str) -> Plan:
 
 
 def sections(store: Store, plans: list[Plan]) -> list[report.Section]:
-    """The sections of the experiments that have at least one point in the store."""
+    """The sections for experiments with at least one point in the store."""
     return [report.section(each, points, store) for each in plans if (points := frames.finished(each, store))]
 
 
@@ -109,7 +109,7 @@ def browser() -> Iterator[Browser]:
 
 
 def opened(browser: Browser, path: Path, width: int = 1400, scheme: str = "light") -> tuple[Page, list[str]]:
-    """The page at the size of a screen, and what the browser says on its console."""
+    """The page at screen size, and the browser's console messages."""
     look: Any = scheme
     page = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=look).new_page()
     said: list[str] = []
@@ -170,7 +170,7 @@ BEYOND = """width => [...document.querySelectorAll("main *")].filter((one) => {
   const box = one.getBoundingClientRect();
   return box.width > 1 && box.right > width + 1 && getComputedStyle(one).position !== "absolute" && !one.closest("svg");
 }).map((one) => one.outerHTML.slice(0, 120))"""
-"""The elements that stand out of a screen of this width."""
+"""The elements that exceed this screen width."""
 
 COLLIDING = """() => {
   const hits = [];
@@ -186,7 +186,7 @@ COLLIDING = """() => {
   }
   return hits;
 }"""
-"""The labels of axes that lie on each other."""
+"""Axis labels that lie on each other."""
 
 TABLES = """() => [...document.querySelectorAll("details.data")].map((one) => {
   one.open = true;
@@ -224,7 +224,7 @@ def test_the_contents_stay_and_lead_to_every_section(browser: Browser, pages: di
 
 
 def test_the_cover_shows_ratios_where_they_are() -> None:
-    """At one: the middle; the ends of the scale: the ends of the picture; farther: the end with an arrow."""
+    """At one: the middle; at the scale's ends: the picture's ends; farther: the end with an arrow."""
     assert [cover.place(ratio) for ratio in (0.5, 1.0, 2.0, 5.0)] == [0.0, 50.0, 100.0, 100.0]
     claim = next(claim for claim in claims() if claim.kind == "value" and claim.role == "predicted")
     value = claim.value or 0.0

@@ -1,4 +1,4 @@
-"""Every heading of a report has content below it, whichever claims are judged."""
+"""Every heading in a report has content below it, whichever claims are judged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ UNREAD = ("script", "style", "title")
 
 
 class Outline(HTMLParser):
-    """Collects the headings that neither text nor a heading of a lower level follows."""
+    """Collects the headings without text or a lower-level heading after them."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Outline(HTMLParser):
 
 
 def judged(chosen: Callable[[Claim], bool]) -> list[Verdict]:
-    """Verdicts on all claims, of which those chosen have a result."""
+    """Verdicts on all claims; the chosen ones have a result."""
     return [
         Verdict(claim, simulated="kept", holds=True)
         if claim.kind not in ("value", "range") and chosen(claim)
@@ -85,7 +85,7 @@ def test_every_heading_has_content(verdicts: Sequence[Verdict]) -> None:
 
 
 def test_an_empty_heading_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The heading of the findings was once there without findings."""
+    """The findings heading was once there without findings."""
     condition = '{% if statements | selectattr("tiles") | list %}'
     template = frame.template
     original = template("report.html.j2")

@@ -1,4 +1,4 @@
-"""The report has the commands, the reasons and the counts of what it shows."""
+"""The report has the commands, the reasons and the counts for its contents."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_the_commands_simulate_what_the_report_shows(
 
 
 def test_a_report_shows_the_experiments_that_were_asked_for(tmp_path: Path) -> None:
-    """``qsnet2/ping`` has points of its own; an experiment that merely shares some of them is not shown."""
+    """``qsnet2/ping`` has its own points; an experiment that merely shares some is not shown."""
     store = Store(tmp_path / "store")
     mine = planned("qsnet/ping")
     sharing = [
@@ -81,7 +81,7 @@ def test_claims_about_networks_of_today_are_counted_with_the_others() -> None:
 
 
 def test_one_value_resolves_no_claim_of_a_quick_run_and_has_no_interval() -> None:
-    """However far the bound is: the figure of one seed shows nothing of another one."""
+    """However far the bound is: one seed's figure does not determine another's."""
     claim = Claim("a", "paper", "min", "says", value=1.0, unit="packets", experiment="qsnet/congestion")
     one = judge(claim, Number(7602.0, 7602.0, 7602.0, values=(7602.0,)), 0)
     assert (one.holds, one.state, one.unresolved) == (None, "not resolved", "fewer than three values")
@@ -96,7 +96,7 @@ def test_one_value_resolves_no_claim_of_a_quick_run_and_has_no_interval() -> Non
 
 
 def test_the_sentences_of_a_quick_run_agree_with_its_verdict() -> None:
-    """Neither yes nor no from two seeds, and no interval of two values."""
+    """No verdict from two seeds, and no interval from two values."""
     claim = next(claim for claim in claims() if claim.id == "congestion.complement.top-level")
     rows = pl.DataFrame(
         [
@@ -140,7 +140,7 @@ def test_the_cover_explains_its_counts() -> None:
 
 
 def test_ranks_of_findings_alone_are_not_empty() -> None:
-    """``None yet`` stands where a kind of claims has neither a figure nor a finding."""
+    """``None yet`` stands where a claim kind has no figure and no finding."""
     kind = ("bound", "consequence", "verification", "repeat")
     finding = next(claim for claim in claims() if claim.rank in kind and claim.value is None and not claim.today)
     page = render([], [Verdict(finding, simulated=1.0, holds=True)])

@@ -1,4 +1,4 @@
-"""Reproducing the shipped ping experiment: the report, the scoreboard, and a second run that has nothing to do."""
+"""Reproducing the shipped ping experiment: the report, the scoreboard, and a second run without work."""
 
 from __future__ import annotations
 

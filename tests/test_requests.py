@@ -40,7 +40,7 @@ def leaves(found: Any, name: str) -> Iterator[tuple[str, Any]]:
 
 
 def command(request: type[Request]) -> Any:
-    """The command that parses the words of a request."""
+    """The command that parses a request's words."""
     found: Any = GROUP
     for word in request.verb.split():
         found = found.commands[word]
@@ -48,7 +48,7 @@ def command(request: type[Request]) -> Any:
 
 
 def other(kind: Any, default: Any) -> Any:
-    """A value of a type that is not the default one."""
+    """A value for a type that is not the default one."""
     options = [one for one in get_args(kind) if one is not type(None)]
     if get_origin(kind) is list:
         return [other(options[0], None), other(options[0], None)]
@@ -69,7 +69,7 @@ def parsed(request: type[Request], words: list[str]) -> dict[str, Any]:
 
 
 def values(request: type[Request], names: set[str]) -> dict[str, Any]:
-    """Values for these options, and the defaults of the others."""
+    """Values for these options, and the others' defaults."""
     return {
         one.name: other(one.values, one.default)
         if one.name in names or one.default is inspect.Parameter.empty

@@ -1,4 +1,4 @@
-"""Errors of claims over ranges, identities of points, and mistakes that are planted in the code of both."""
+"""Errors for range claims, point identities, and mistakes planted in the code for both."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Module = Any
 
 
 def check_errors(module: Module) -> None:
-    """The error of a range is the distance from its nearest end, as a fraction of this end."""
+    """A range's error is the distance from its nearest end, as a fraction of this end."""
     claim = Claim("a", "petrini2003", "range", "a latency", low=8.0, high=10.0)
     cases = [(4.0, -0.5), (7.6, -0.05), (8.0, 0.0), (9.0, 0.0), (10.0, 0.0), (10.5, 0.05), (20.0, 1.0)]
     for simulated, error in cases:
@@ -33,7 +33,7 @@ def check_errors(module: Module) -> None:
 
 
 def check_identities(module: Module) -> None:
-    """Points have other identities with another revision of the model, and the same ones with the same revision."""
+    """Points have other identities with another model revision, and the same ones with the same revision."""
 
     def identities() -> set[str]:
         return {point.id for point in module.plan(sources.read("experiment", "qsnet/ping")).points}
@@ -46,7 +46,7 @@ def check_identities(module: Module) -> None:
 
 
 def with_mistake(module: types.ModuleType, old: str, new: str, folder: Path) -> Module:
-    """The module with one part of its source replaced."""
+    """The module with one source part replaced."""
     source = Path(str(module.__file__)).read_text(encoding="utf-8")
     assert source.count(old) == 1, old
     path = folder / "wrong.py"

@@ -24,7 +24,7 @@ INLINE = r"(?<![\w:])(?:crate|self|super)(?:::\w+)+"
 
 
 def paths(tree: str) -> Iterator[Module]:
-    """The paths in a tree of `use`; a new name follows the word `as`."""
+    """The paths in a `use` tree; a new name follows the word `as`."""
     around: list[Module] = [()]
     path: Module = ()
     for word in re.findall(r"[\w*]+|[{},]", tree + ","):
@@ -41,7 +41,7 @@ def paths(tree: str) -> Iterator[Module]:
 
 
 class Crate:
-    """Which modules of a crate name which; a re-export leads to the module that defines the name."""
+    """The references between a crate's modules; a re-export leads to the module that defines the name."""
 
     def __init__(self, source: Path) -> None:
         files = {path.relative_to(source).with_suffix("").parts: path for path in source.rglob("*.rs")}
@@ -66,7 +66,7 @@ class Crate:
     def definer(
         self, at: Module, path: Module, local: bool = False, seen: frozenset[object] = frozenset()
     ) -> Module | None:
-        """The module that defines the first item of a path, if it is one of this crate."""
+        """The module that defines a path's first item, if it is in this crate."""
         if not path or (at, path) in seen:
             return at if local else None
         seen |= {(at, path)}
@@ -81,7 +81,7 @@ class Crate:
         return self.definer(used, rest, True, seen) if used and used[-1] == named[-1] else used
 
     def circles(self) -> Iterator[set[str]]:
-        """Neighbours (modules of one folder) that name each other in a circle."""
+        """Neighbours (modules in one folder) that name each other in a cycle."""
         for folder in {module[:depth] for module in self.items for depth in range(len(module))}:
             depth = len(folder) + 1
             inside = [edge for edge in self.graph.edges if all(module[: len(folder)] == folder for module in edge)]

@@ -123,7 +123,7 @@ def links(*rows: tuple[str, str, int, bool, int, int, int]) -> pl.DataFrame:
 
 
 def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
-    """The queue of an adapter is no wait, links that pages write alike count as alike, and the busiest has its name."""
+    """An adapter's queue is not a wait, links that pages write alike count as alike, and the busiest has its name."""
     found = links(
         ("node 0", "switch 1.0", 0, True, 691, 18_200_000, 2_368_000_000),
         ("switch 1.0", "switch 2.3", 1, True, 181, 5_600_000, 7_000_000),
@@ -147,7 +147,7 @@ def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
 
 
 def with_ranks(run: Run, ends: list[float], inside: list[float]) -> Run:
-    """The run with other times of its ranks."""
+    """The run with other rank times."""
     columns = {"end_us": pl.Series(ends), "mpi_us": pl.Series(inside)}
     summary = run.tables["summary"].with_columns(time_us=pl.lit(max(ends)))
     return replace(run, tables={**run.tables, "ranks": run.tables["ranks"].with_columns(**columns), "summary": summary})

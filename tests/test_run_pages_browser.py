@@ -110,7 +110,7 @@ def test_zoom_and_move(page: Page) -> None:
 
 
 def test_a_pointer_shows_the_call_below_it(page: Page) -> None:
-    """The long calls of each rank, at their middles: rank, call, begin and length as in the data."""
+    """Each rank's long calls, at their middles: rank, call, begin and length as in the data."""
     data = embedded(page.content())
     page.uncheck(".timeline .lines")
     tall = view(page)["tall"]
@@ -166,7 +166,7 @@ def test_messages_in_view_are_counted(browser: Browser, tmp_path: Path) -> None:
 
 
 def test_each_row_of_a_replay_has_its_operations(browser: Browser, files: dict[str, Path]) -> None:
-    """Computation, sends and receives of a rank lie above each other; each row names its operation and partner."""
+    """A rank's computation, sends and receives lie above each other; each row names its operation and partner."""
     page, _ = opened(browser, files["replay"])
     data = embedded(page.content())
     page.uncheck(".timeline .lines")

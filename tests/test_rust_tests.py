@@ -1,4 +1,4 @@
-"""Every file of the Rust tests runs: it is a module of the one program of its crate, or a program of its own."""
+"""Every Rust test file runs: it is a module in its crate's one program, or a separate program."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Studies of sensitivity: which parameters nobody knows, their steps, shorter runs, probes, and the heat map."""
+"""Sensitivity studies: unknown parameters, their steps, shorter runs, probes, and the heat map."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ FEW = [
     Varied("tport.slots", "64", "51", "77"),
     Varied("tport.handle", "50", None, "60", ("qsnet2.uni.latency",)),
 ]
-"""A parameter that acts on a latency of MPI, one that does not, and one that moves in one direction."""
+"""A parameter that acts on an MPI latency, one that does not, and one that moves in one direction."""
 
 
 def quantity(text: str) -> float:
@@ -148,7 +148,7 @@ def test_changes_are_fractions_of_what_is_published() -> None:
     def finding(*figures: tuple[float, float]) -> Finding:
         return Finding(True, str(figures), tuple(Number(mean, mean - half, mean + half) for mean, half in figures))
 
-    # The figure that changes most may not be told from noise; then another one counts.
+    # The figure that changes most may be indistinguishable from noise; then another one counts.
     found = sensitivity.change(shape, finding((100, 1), (100, 40)), finding((90, 1), (130, 40)))
     assert found
     assert found.mean == pytest.approx(-0.1)
@@ -238,7 +238,7 @@ def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.Captur
     table = sensitivity.kept(chosen, tmp_path)
     assert table is not None
     assert table.write_csv() == first.out
-    # Another value of a parameter, another study: what was kept no longer counts.
+    # Another parameter value, another study: the kept table no longer counts.
     assert sensitivity.kept(replace(chosen, usual=chosen.plans(["host.call=90 ns"])), tmp_path) is None
 
 

@@ -1,4 +1,4 @@
-"""Shards: disjoint and complete, whatever the points and however many shards."""
+"""Shards: disjoint and complete, with any points and any shard count."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def test_shards_are_disjoint_complete_and_do_not_depend_on_other_points(seed: in
     for one in shards:
         kept = set(one)
         assert one == [point for point in all_points if point in kept]  # in their order
-    # Another shard may have finished some of the points already, in a store that both share.
+    # Another shard may have finished some points already, in a shared store.
     some = draw.sample(all_points, len(all_points) // 2)
     draw.shuffle(some)
     for number, one in enumerate(shards, 1):

@@ -1,4 +1,4 @@
-"""OpenSHMEM in C: the programs of ``tests/shmem`` know the right answers, and those of ``benchmarks/shmem`` the time.
+"""OpenSHMEM in C: the programs in ``tests/shmem`` check answers, those in ``benchmarks/shmem`` measure times.
 
 The same calls by the simulator's own Shmem (``examples/src/bin/shmem_times.rs``) take the same times.
 """
@@ -85,7 +85,7 @@ def test_elsewhere(programs: Path, name: str, words: list[str]) -> None:
 
 @pytest.mark.parametrize("name", ["atomics", "locks", pytest.param("collectives", marks=pytest.mark.slow)])
 def test_repeatable(programs: Path, name: str) -> None:
-    """Two runs give the same times of all packets, messages and calls."""
+    """Two runs give the same times for all packets, messages and calls."""
     ended = [prun(6, "--ranks-per-node", "2", programs / name, quiet=False) for _ in range(2)]
     digests = [line for one in ended for line in one.err.splitlines() if line.strip().startswith("digest")]
     assert len(digests) == 2, ended[0]
@@ -94,7 +94,7 @@ def test_repeatable(programs: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", ["setup", "heap"])
 def test_one(programs: Path, name: str) -> None:
-    """A program of one processing element."""
+    """A program with one processing element."""
     ended = prun(1, programs / name)
     assert (ended.code, ended.out) == (0, "well\n"), ended
 
@@ -139,7 +139,7 @@ def test_exit(programs: Path, how: str, code: int, out: str) -> None:
 
 
 def test_heap_size(programs: Path) -> None:
-    """The environment says how large the heap is."""
+    """The environment sets the heap size."""
     line = command("prun", "--quiet", "-n", "2", str(programs / "heap"))
     full = execute(["env", "SMA_SYMMETRIC_SIZE=1M", *line])
     assert full.code != 0
@@ -160,7 +160,7 @@ def table(ended: Ended) -> dict[tuple[str, int], float]:
 
 
 def own_tables() -> tuple[dict[tuple[str, int], float], dict[tuple[str, int], float]]:
-    """The times of the simulator's own Shmem: alone, and collective calls among other puts."""
+    """The simulator's own Shmem times: alone, and collective calls among other puts."""
     text = (ROOT / "examples" / "tests" / "snapshots" / "output__shmem_times.snap").read_text(encoding="utf-8")
     lines = text[text.index("what,") :].splitlines()
     barriers = [place for place, line in enumerate(lines) if line.startswith("barrier")]

@@ -1,4 +1,4 @@
-"""Simulators of the user's own, by a script that answers the calls as the simulator itself does."""
+"""User simulators, by a script that answers the calls like the simulator itself."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_another_program_is_another_engine(tmp_path: Path) -> None:
 
 
 def test_a_program_is_as_old_as_the_crates_that_elanite_was_compiled_from(tmp_path: Path) -> None:
-    """The fingerprints of a checkout are compared with those of the build (``elanite.base.build.stale``)."""
+    """A checkout's fingerprints are compared with the build's (``elanite.base.build.stale``)."""
     ours, root = simulator(tmp_path, ANSWERS), Path(__file__).parents[1]
     stale = CORE.fingerprints(root) != (CORE.ENGINE, CORE.SOURCES)
     assert (ours.fingerprints(root) != (ours.ENGINE, ours.SOURCES)) == stale

@@ -1,4 +1,4 @@
-"""The record of soaks: one line for each turn, with a seed that makes the turn again."""
+"""The soak record: one line for each turn, with a seed that repeats the turn."""
 
 from __future__ import annotations
 

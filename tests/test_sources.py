@@ -1,4 +1,4 @@
-"""Claims of other publications: where they come from, what was read, and that no machine of the papers is fitted."""
+"""Claims from other publications: their origin, the parts read, and that none of the papers' machines is fitted."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ says = "Over 300 MB/s."
 
 
 def keys(source: str) -> set[str]:
-    """The keys of a source such as `petrini2003 s6; coll2002`."""
+    """The keys in a source such as `petrini2003 s6; coll2002`."""
     return {part.split()[0] for part in source.split(";")}
 
 
@@ -110,5 +110,5 @@ def test_more_processes_than_processors_are_refused(processes: str, said: str) -
 
 
 def number(text: str) -> float:
-    """The number of a quantity; the units of the two files are the same."""
+    """A quantity's number; the two files have the same units."""
     return float(text.split()[0])

@@ -1,4 +1,4 @@
-"""A value has one spelling in legends, axes and csv, and the command line takes any spelling of a number."""
+"""A value has one spelling in legends, axes and csv, and the command line accepts any number spelling."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ def test_mistakes_of_standard_input_are_named(tmp_path: Path) -> None:
 
 
 def beside_of(folder: Path) -> Path:
-    """An experiment whose machine is named ``-``."""
+    """An experiment with the machine named ``-``."""
     found = folder / "beside.toml"
     lines = ['machine = "./-"' if line.startswith("machine") else line for line in Path(SMALL).read_text().splitlines()]
     found.write_text("\n".join(lines))

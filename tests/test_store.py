@@ -1,4 +1,4 @@
-"""The store: a point is there as a whole or not at all, whatever happens to the process."""
+"""The store: a point is there as a whole or not at all, regardless of the process's fate."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def finished(out: Path) -> int:
 
 @pytest.fixture(scope="module")
 def uninterrupted(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the long campaign after an uninterrupted run."""
+    """The long campaign's folder after an uninterrupted run."""
     out = tmp_path_factory.mktemp("uninterrupted")
     assert execute(command(*LONG, "--out", str(out))).code == 0
     return out
@@ -140,7 +140,7 @@ def struck(strike: Path, folder: Path, *words: str) -> Ended:
     ("kills", "errors"), [(12, 5), pytest.param(1000, 300, marks=pytest.mark.slow)], ids=["some", "1000"]
 )
 def test_whatever_strikes_a_campaign_nothing_is_lost(strike: Path, tmp_path: Path, kills: int, errors: int) -> None:
-    """Kills at operations on files, with and without the loss of what is not on the disk; kills at moments; errors."""
+    """Kills at file operations, with and without the loss of unsynced data; kills at moments; errors."""
     ended = struck(strike, tmp_path, "--kills", str(kills), "--errors", str(errors))
     assert ended.code == 0, ended
     assert f"{kills} kills" in ended.out
@@ -148,7 +148,7 @@ def test_whatever_strikes_a_campaign_nothing_is_lost(strike: Path, tmp_path: Pat
 
 
 def check_kills(uninterrupted: Path, out: Path, seed: int, times: int) -> None:
-    """Every kill meets a campaign at work; what the last run leaves is what an uninterrupted one leaves."""
+    """Every kill meets a campaign at work; the last run's store equals an uninterrupted one's."""
     draw = random.Random(seed)
     total = finished(uninterrupted)
     for _ in range(times):
@@ -173,7 +173,7 @@ def test_kill_at_ten_random_moments_then_resume(uninterrupted: Path, tmp_path: P
 def test_interrupt_keeps_finished_points_and_says_how_to_resume(
     tmp_path: Path, which: signal.Signals, ignored: bool
 ) -> None:
-    """In the background of a script Ctrl-C is ignored: the campaign goes on, until SIGTERM interrupts it."""
+    """In a script's background Ctrl-C is ignored: the campaign continues, until SIGTERM interrupts it."""
     line = command("run", SMALL, "--set", "run.window=20 ms", "--out", str(tmp_path), "--jobs", "1")
     process = subprocess.Popen(
         line, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=environment(),
@@ -200,7 +200,7 @@ def test_records_are_the_same_on_any_number_of_threads(campaign: Path, tmp_path:
 
 
 def test_a_table_of_an_older_version_has_all_columns(tmp_path: Path) -> None:
-    """The table of links had no columns of faults once."""
+    """The link table had no fault columns once."""
     (tmp_path / "0123").mkdir()
     empty("links").drop("errors", "down_ps").clear(2).write_parquet(tmp_path / "0123" / "links.parquet")
     found = Store(tmp_path).table("0123", "links")

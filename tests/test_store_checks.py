@@ -26,7 +26,7 @@ Change = Callable[[Tables, Any], None]
 
 
 def a_load() -> str:
-    """A point with rows of many links."""
+    """A point with rows for many links."""
     return small().series("load")[0].id
 
 
@@ -199,7 +199,7 @@ def test_a_point_under_another_name_is_found(
 
 
 def test_the_folder_of_another_point_is_found(campaign: Path, tmp_path: Path) -> None:
-    """As a whole, with the identity of the folder in the manifest and a bond that fits."""
+    """As a whole, with the folder's identity in the manifest and a matching bond."""
     store = copied(campaign, tmp_path) / "store"
     shutil.rmtree(store / a_load())
     shutil.copytree(store / another(), store / a_load())
@@ -211,7 +211,7 @@ def test_the_folder_of_another_point_is_found(campaign: Path, tmp_path: Path) ->
 def test_the_identity_that_is_verified_has_the_model_revision(
     campaign: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A point of another model is not taken for one of this model, nor for a false one."""
+    """A point from another model is not taken for one from this model, nor for a false one."""
     store = copied(campaign, tmp_path) / "store"
     identity = a_load()
     monkeypatch.setattr(_core, "MODEL_REVISION", _core.MODEL_REVISION + 1)
@@ -240,7 +240,7 @@ def test_points_of_older_versions_are_counted_as_unconfirmed(elanite_here: Run, 
     assert "engine unknown, commit unknown" in ended.err
 
 
-# What only another simulation finds.
+# Changes that only another simulation finds.
 
 
 def as_the_simulator_does(change: Change) -> Change:
@@ -352,7 +352,7 @@ def test_a_number_of_points_that_is_none(text: str) -> None:
         number(text)
 
 
-# What is written.
+# The written data.
 
 
 def test_tables_that_are_not_those_of_the_simulator_are_not_kept(tmp_path: Path) -> None:
@@ -368,7 +368,7 @@ def test_tables_that_are_not_those_of_the_simulator_are_not_kept(tmp_path: Path)
 
 
 def test_digests_of_every_table_are_computed_from_columns() -> None:
-    """Of records with rows of one table each: the columns are those of the simulator, and a changed one is noticed."""
+    """For records with rows in one table each: the columns match the simulator's, and a changed one is noticed."""
     point = small().series("load")[0]
     records = _core.simulate(point.json, _core.Cancel())
     tables = {name: frame(columns) for name, columns in records["tables"].items()}

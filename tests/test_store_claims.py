@@ -1,4 +1,4 @@
-"""Claims: one living process has a point, and what a dead one has claimed is taken over; two hosts on one store."""
+"""Claims: one living process has a point, and a dead one's claim is taken over; two hosts on one store."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def test_a_claim_in_use_renews_itself(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("ahead", [-86400.0, 86400.0])
 def test_the_clock_of_a_host_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: float) -> None:
-    """Ages are told by the clock of the file system."""
+    """Ages follow the file system's clock."""
     file = claimed(tmp_path, replace(owner.here(), host="elsewhere"))
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + ahead)
@@ -129,7 +129,7 @@ def test_the_clock_of_a_host_does_not_matter(tmp_path: Path, monkeypatch: pytest
 
 
 def test_of_many_successors_one_wins(tmp_path: Path) -> None:
-    """Threads that all find an expired claim: a claim is given to one of them, again and again."""
+    """Threads that all find an expired claim: one thread gets the claim, repeatedly."""
     from concurrent.futures import ThreadPoolExecutor
     from threading import Barrier
 
@@ -147,7 +147,7 @@ def test_of_many_successors_one_wins(tmp_path: Path) -> None:
             os.utime(file, (time.time() - 610,) * 2)
             winners.append(sum(pool.map(attempt, range(8))))
             file.unlink(missing_ok=True)
-    # A successor may lose its claim to another one for a moment (`claims`): seldom, and never is there none.
+    # A successor may lose its claim to another one for a moment (`claims`): seldom, and there is always one.
     assert min(winners) >= 1
     assert Counter(winners)[1] >= 40
 
@@ -200,7 +200,7 @@ def test_what_a_killed_host_has_claimed_is_taken_over_after_it_has_expired(tmp_p
     try:
         name = f".claim-{points[0].id}"
         assert until(lambda: (tmp_path / "store" / name).exists())
-        # It lives, and renews its claim; nobody here can see its process.
+        # It lives, and renews its claim; its process is not visible here.
         renewed(tmp_path / "store" / name)
         assert left(store.place.path) == [name]
         assert store.claim(points[0].id) is None

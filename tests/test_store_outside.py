@@ -1,4 +1,4 @@
-"""Errors of the outside world: told before anything is simulated, without a traceback, and nothing is left behind."""
+"""External errors: reported before any simulation, without a traceback, and no leftovers."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ COMMANDS = {
 
 
 def unwarned(text: str) -> str:
-    """Standard error without the warnings of the plan."""
+    """Standard error without the plan's warnings."""
     return "".join(line for line in text.splitlines(keepends=True) if not line.startswith("warning: "))
 
 
@@ -81,7 +81,7 @@ def mounted(folder: Path, how: str, *lines: str, size: str = "512k") -> Ended:
 
 ELANITE = f"{quote(sys.executable)} -m elanite"
 DISK = "nosuid,nodev,noexec,relatime"
-# Of the mount alone: a remount of the file system repeats its user, whom the namespace of another user does not know.
+# Only the mount: a remount of the file system repeats its user, which another user's namespace does not have.
 READ_ONLY = "mount -o remount,bind,ro disk"
 
 
@@ -143,7 +143,7 @@ def open_folder() -> Iterator[Path]:
 
 
 def test_a_store_that_cannot_be_read_is_told(campaign: Path, open_folder: Path) -> None:
-    """As another user; the files of the store can be read, and must not be taken for damaged when they cannot."""
+    """As another user; the store's files are readable, and must not be taken for damaged when they are not."""
     shutil.copytree(campaign / "store", open_folder / "store")
     point = min((open_folder / "store").iterdir())
     (point / "rows.parquet").chmod(0)
@@ -161,7 +161,7 @@ def test_a_store_that_cannot_be_read_is_told(campaign: Path, open_folder: Path) 
 
 
 def test_two_campaigns_at_once_end_well(campaign: Path, tmp_path: Path) -> None:
-    """Also when one of them cleans while the other one writes."""
+    """Also when one cleans while the other one writes."""
     lines = [command("run", SMALL, "--out", str(tmp_path), "--format", "csv"), command("store", "gc", "--store", "out")]
     (tmp_path / "out").symlink_to(".")
     (tmp_path / "store").mkdir()

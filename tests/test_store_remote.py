@@ -1,4 +1,4 @@
-"""Stores that are no folders, by the implementations of fsspec for memory and for local files."""
+"""Stores that are not folders, by fsspec's implementations for memory and for local files."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ fsspec = pytest.importorskip("fsspec")
 
 
 def few() -> Plan:
-    """The pings of the small campaign."""
+    """The small campaign's pings."""
     whole = plan(sources.read("experiment", SMALL))
     return replace(whole, points=tuple(whole.series("ping")[:12]))
 
 
 @pytest.fixture(params=["memory", "file"])
 def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
-    """The URL of a store."""
+    """A store's URL."""
     if request.param == "file":
         yield f"file://{tmp_path}/far/store"
     else:
@@ -44,13 +44,13 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[str]:
 
 
 def path(address: str, name: str) -> tuple[fsspec.AbstractFileSystem, str]:
-    """A file of a store, as fsspec sees it."""
+    """A store file, as fsspec sees it."""
     files, root = fsspec.core.url_to_fs(address)
     return files, f"{root}/{name}"
 
 
 def verified(store: Store) -> tuple[int, list[tuple[str, str]]]:
-    """The number of sound points, and the folders that are not, of a store whose points can all be confirmed."""
+    """The count of sound points, and the unsound folders, in a store where all points can be confirmed."""
     found = verify(store)
     assert found.unconfirmed == {}
     return len(found.sound), found.wrong
@@ -77,7 +77,7 @@ def test_a_campaign_goes_on_and_its_merged_store_is_that_of_a_folder(address: st
 
 
 def test_a_point_exists_when_its_manifest_does(address: str) -> None:
-    """A writer that dies leaves tables, and no point; whoever comes next writes the point."""
+    """A writer that dies leaves tables, and no point; the next writer writes the point."""
     planned = few()
     point = planned.points[0]
     campaign.run([replace(planned, points=(point,))], Store.open(address))
@@ -147,7 +147,7 @@ def test_claims(address: str) -> None:
     with claim:
         assert until(lambda: files.modified(name) > made)
         assert store.claim("0123") is None
-    # A claim of another host, and the same one when it has expired.
+    # Another host's claim, and the same one when it has expired.
     said = {"owner": str(replace(owner.here(), host="elsewhere")), "seconds": 600, "number": "1"}
     files, name = path(address, ".claim-4567")
     files.pipe_file(name, json.dumps(said).encode())

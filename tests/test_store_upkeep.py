@@ -1,4 +1,4 @@
-"""Upkeep of stores: shards merged into one, damage found, garbage removed, everything exported as one table."""
+"""Store upkeep: shards merged into one, damage found, garbage removed, all points exported as one table."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def test_shards_merged_are_the_store_of_one_run(elanite_here: Run, tmp_path: Pat
     assert ended.code == 0, ended
     assert f"copied points: {len(whole.points)}; already there: 0" in ended.err
     assert contents(tmp_path / "merged") == contents(tmp_path / "whole")
-    # Once more: nothing to copy. The merged store is used as any other.
+    # Once more: no point to copy. The merged store is used like any other.
     again = elanite_here("store", "merge", "part-2", "whole", "--into", "merged")
     assert again.code == 0
     assert "copied points: 0" in again.err
@@ -85,7 +85,7 @@ def test_a_merge_of_contradictions_is_refused(
 
 
 def test_points_that_other_versions_wrote_agree(elanite_here: Run, campaign: Path, tmp_path: Path) -> None:
-    """Another series of the same content, another polars, a table with a column less: the first one stays."""
+    """Another series with the same content, another polars, a table with a column less: the first one stays."""
 
     def change(tables: dict[str, pl.DataFrame], data: Any) -> None:
         data["series"] = data["point"]["series"] = "other"

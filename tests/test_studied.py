@@ -1,4 +1,4 @@
-"""What `elanite explain` tells of studies: which claims a parameter moves, and which parameters move a claim."""
+"""`elanite explain` on studies: the claims that a parameter moves, and the parameters that move a claim."""
 
 from __future__ import annotations
 

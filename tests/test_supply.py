@@ -1,4 +1,4 @@
-"""What Elanite is made of: fetched by checksum, from the registries alone, with the notices of those who wrote it."""
+"""Elanite's dependencies: fetched by checksum, from the registries alone, with their authors' notices."""
 
 from __future__ import annotations
 

@@ -23,7 +23,7 @@ from elanite.study.ranges import Choice, Range
 Run = Callable[..., Ended]
 
 FEW = ("series.ping.to=1", "series.ping.directions=one", "series.ping.message=64 B", "series.ping.repeats=1")
-"""The pings of the small campaign with two points, one for each kind of source; its loads stay."""
+"""The small campaign's pings with two points, one for each source kind; its loads stay."""
 
 
 def few() -> el.Experiment:
@@ -135,7 +135,7 @@ def test_a_key_without_its_section_is_told_with_the_keys_that_there_are(elanite:
         assert ended.code == 2
         assert "there is no `load`" in ended.err
         assert "did you mean series.load.load?" in ended.err
-    # Of two series with this field, both; misspelt, the field; a key of the machine; several words.
+    # With two series with this field, both; misspelt, the field; a machine key; several words.
     for key, says in (
         ("message", "series.ping.message, series.load.message?"),
         ("mesage", "series.ping.message, series.load.message?"),
@@ -145,7 +145,7 @@ def test_a_key_without_its_section_is_told_with_the_keys_that_there_are(elanite:
     ):
         with pytest.raises(UsageError, match=re.escape(says)):
             planned(f"{key}=1,2")
-    # What is proposed is taken.
+    # The proposal is accepted.
     keys = [ranges.read("--vary", "series.load.load=50 MB/s,60 MB/s"), ranges.read("--vary", "link.hop_delay=55 ns")]
     assert len(sweeps.planned(sources.read("experiment", SMALL), [], [*FEW], keys)) == 2
 
@@ -175,7 +175,7 @@ def test_varied_keys_are_columns(tmp_path: Path) -> None:
     own = pl.col("metric") == "latency", pl.col("source") == "main"
     slow, fast = found.summary().filter(*own).sort("bus.rate_MBps")["mean"]
     assert slow > fast
-    # The same points by the usual way, and by the command of each.
+    # The same points by the usual way, and by each point's command.
     plain = el.run(
         few(), machine=el.Machine.load("es40-qsnet", ["bus.rate=100 MB/s", "host.call=250 ns"]), out=tmp_path
     )
@@ -249,7 +249,7 @@ def test_sizes_are_in_binary_units_and_latencies_over_them_logarithmic() -> None
 
 
 def test_an_axis_with_zero_and_great_values_has_steps() -> None:
-    """A linear axis would show the greatest value and nothing else, and a logarithmic one has no place for zero."""
+    """A linear axis would show only the greatest value, and a logarithmic one has no place for zero."""
     for values, kind in ((["0 B", "64 B", "1 MB"], "ordinal"), (["64 B", "1 MB"], "quantitative")):
         numbers = [(_core.quantity(value) or (0.0, ""))[0] for value in values]
         data = {"series": "ping", "metric": "latency", "unit": "us", "value": 1.0, "message": values}
@@ -258,7 +258,7 @@ def test_an_axis_with_zero_and_great_values_has_steps() -> None:
 
 
 def test_keys_that_go_together_are_no_product() -> None:
-    """Two keys of one --vary make as many combinations as they have values; a further key multiplies them."""
+    """Two keys in one --vary make as many combinations as they have values; a further key multiplies them."""
     source = sources.read("experiment", SMALL)
     pair = ranges.together("--vary", "link.hop_delay=55 ns,65 ns,75 ns; adapter.dma_start=500 ns,540 ns,500 ns")
     single = ranges.read("--vary", "switch.tokens=true,false")
@@ -269,7 +269,7 @@ def test_keys_that_go_together_are_no_product() -> None:
         for hop, start in ((55, 500), (65, 540), (75, 500))
         for tokens in ("true", "false")
     ]
-    # A list and a range of as many values: both from their first value to the last.
+    # A list and a range with as many values: both from their first value to the last.
     mixed = ranges.together("--vary", "switch.tokens=true,false; link.hop_delay=55 ns..65 ns in 2")
     assert [plan.overrides for plan in sweeps.planned(source, [], [], [mixed])] == [
         ("switch.tokens=true", "link.hop_delay=55 ns"),

@@ -1,4 +1,4 @@
-"""Tables of results fit the terminal: no column is cut, no two look alike, and no interval is made up."""
+"""Result tables fit the terminal: no column is cut, no two look alike, and no interval is made up."""
 
 from __future__ import annotations
 

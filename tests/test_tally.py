@@ -1,4 +1,4 @@
-"""The count of claims: the headline counts values and orders that can fail, each once, and nothing else."""
+"""The claim count: the headline counts only values and orders that can fail, each once."""
 
 from __future__ import annotations
 

@@ -106,7 +106,7 @@ def test_a_mistake_in_a_timeline_is_found(plant: Callable[[dict[str, Any]], None
 
 @pytest.mark.parametrize("most", [40, 100, 250, 400])
 def test_merged_intervals_account_for_every_call(monkeypatch: pytest.MonkeyPatch, most: int) -> None:
-    """Kept intervals are rows; merged ones have the number and the total time of the rows that they replace."""
+    """Kept intervals are rows; merged ones have the count and total time of the rows that they replace."""
     monkeypatch.setattr(lanes, "MOST_INTERVALS", most)
     run = a_run(most, ranks=7, calls=60)
     found = lanes.of_run(run)
@@ -184,7 +184,7 @@ def test_a_large_run_has_a_page_of_bounded_size() -> None:
 
 
 def test_a_call_without_an_end_has_no_interval() -> None:
-    """A rank that waits at the end of a failed run: its lane ends with the run, and names the call."""
+    """A rank that waits when a failed run ends: its lane ends with the run, and names the call."""
     run = a_run(2, ranks=3, calls=20, end="deadlock")
     data = embedded(page := page_of(run))
     one, _ = intervals(data)
@@ -210,7 +210,7 @@ CALLS = {
     " win_allocate win_allocate_shared win_create win_create_dynamic win_free win_post win_start win_complete win_sync"
     " win_get_attr win_set_info win_shared_query",
 }
-"""The calls of MPI in each group, without the collective operations."""
+"""The MPI calls in each group, without the collective operations."""
 
 COLLECTIVE = (
     "barrier bcast gather gatherv scatter scatterv allgather allgatherv alltoall alltoallv alltoallw reduce allreduce"
@@ -220,7 +220,7 @@ COLLECTIVE = (
 
 
 def test_every_call_of_mpi_has_the_colour_of_its_group() -> None:
-    """A call that sends and receives is neither a send nor a receive; ``reduce_scatter_block`` is no lock."""
+    """A call that sends and receives is not a send or a receive; ``reduce_scatter_block`` is not a lock."""
     group_of = {name: group for group, names in CALLS.items() for name in names.split()}
     group_of |= {prefix + name: "collective" for name in COLLECTIVE.split() for prefix in ("", "i")}
     library = (Path(elanite.__file__).parent / "libelanite-fi.so").read_bytes()

@@ -1,4 +1,4 @@
-"""Networks of today: traces as series, and machines with claims that are counted apart from those of the papers."""
+"""Networks of today: traces as series, and machines with claims counted apart from the papers' claims."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def test_the_shipped_machines_of_today_are_right_and_name_their_sources() -> Non
 
 
 def test_claims_of_today_are_counted_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As values and orders without ablations: the mechanisms that are removed are those of the Quadrics networks."""
+    """As values and orders without ablations: only the Quadrics networks' mechanisms are removed."""
     monkeypatch.setattr(ablated, "falsifiable", lambda _: True)
     today = [claim for claim in claims() if claim.today and not claim.known_miss]
     papers = [claim for claim in claims() if not claim.today and claim.standing == "predicted value"]

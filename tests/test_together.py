@@ -1,4 +1,4 @@
-"""Several traces in one replay: the same points as those of an experiment file, times, shared links, mistakes."""
+"""Several traces in one replay: the same points as from an experiment file, times, shared links, mistakes."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_replay_is_the_point_of_an_experiment_file(rings: Path, elanite: Run) 
 
 
 def test_traces_lie_behind_each_other(rings: Path, elanite: Run) -> None:
-    """Each on nodes of its own at one switch: no link is shared, and no trace is slower."""
+    """Each on its own nodes at one switch: no link is shared, and no trace is slower."""
     found = replayed(elanite)
     assert [each["slowdown"] for each in found["traces"].values()] == [1.0, 1.0]
     assert found["shared_links"] == []

@@ -1,4 +1,4 @@
-"""Traces, graphs and parameters of energy that are spoilt: refused with the name of the file, or read otherwise.
+"""Spoilt traces, graphs and energy parameters: refused with the file name, or read otherwise.
 
 Traces in GOAL are read by the simulator: ``crates/goal/tests/reading.rs``.
 """
@@ -51,7 +51,7 @@ def _talk(to: Recorder, rank: int) -> None:
 
 
 def _spoilt(whole: Path, folder: Path, draw: random.Random) -> str:
-    """Translate an archive of which one file is spoilt; the words of the refusal, empty if there is none."""
+    """Translate an archive with one spoilt file; returns the refusal's words, or an empty text."""
     shutil.rmtree(folder, ignore_errors=True)
     shutil.copytree(whole, folder)
     files = sorted(path.relative_to(whole) for path in whole.rglob("*") if path.is_file())

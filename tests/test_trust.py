@@ -1,4 +1,4 @@
-"""Other users of the host: no command opens a port, and a scheduler with TLS accepts only the holders of its keys."""
+"""Other users on the host: no command opens a port, and a scheduler with TLS accepts only its key holders."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ LASTING = ("run", SMALL, "--set", "run.window=20 ms", "--format", "csv")
 
 
 def ports(process: int) -> list[str]:
-    """The addresses on which a process or one of its descendants listens: sockets in the state of ``ss -ltn``."""
+    """The addresses on which a process or one of its descendants listens: sockets as in ``ss -ltn``."""
     found = []
     for each in (psutil.Process(process), *psutil.Process(process).children(recursive=True)):
         try:
@@ -80,7 +80,7 @@ def test_mpirun_listens_on_no_port(tmp_path: Path) -> None:
 
 @pytest.fixture
 def keys(tmp_path: Path) -> dict[str, tuple[str, str]]:
-    """Certificate and key of ``ours``, and of ``theirs``: other keys of the same names."""
+    """Certificate and key for ``ours``, and for ``theirs``: other keys with the same names."""
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not here")
     found = {}
@@ -128,7 +128,7 @@ def test_a_scheduler_with_tls_takes_the_keys_of_its_user_only(
 
 
 def shouted(text: str) -> str:
-    """A task of the pool; some texts end their worker, or raise."""
+    """A pool task; some texts end their worker, or raise."""
     if text == "die":
         os._exit(7)
     if text == "raise":

@@ -1,4 +1,4 @@
-"""The Vega libraries of pages, and the place where they are kept."""
+"""The pages' Vega libraries, and the place where they are kept."""
 
 from __future__ import annotations
 

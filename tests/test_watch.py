@@ -1,4 +1,4 @@
-"""The picture of packets: what it shows is what the records say."""
+"""The packet picture agrees with the records."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ WATCHED = [
 
 @pytest.fixture(scope="module")
 def watched(tmp_path_factory: pytest.TempPathFactory) -> tuple[Scene, pl.DataFrame]:
-    """Uniform traffic beyond saturation on 64 nodes: 20 us, and the rows of the circuits."""
+    """Uniform traffic beyond saturation on 64 nodes: 20 us, and the circuit rows."""
     out = tmp_path_factory.mktemp("watch")
     source = sources.read("experiment", "qsnet/uniform")
     own = 'run = { window = "80 ms", precision = 0, batches = 10, seeds = 5 }'  # would outrank what is watched
@@ -70,7 +70,7 @@ def test_what_is_shown_is_what_was_recorded(watched: tuple[Scene, pl.DataFrame])
         assert states.count("held") == len(held)
         assert states.count("opens") == len(taken.filter(pl.col("head_ps").is_null() | (pl.col("head_ps") > now)))
         assert states.count("carries") + states.count("opens") == len(taken) - len(held)
-        # One holder a channel, and the channels of the machine.
+        # One holder per channel, and the machine's channels.
         assert taken.select("link", "channel").is_duplicated().sum() == 0
         assert taken["channel"].max() < 2
     # Circuits are held, and headers wait for them.
@@ -126,7 +126,7 @@ def test_a_point_that_was_not_watched_is_refused(tmp_path: Path) -> None:
 
 
 def _counted(shown: Scene, time: float) -> str:
-    """The line of counts at a moment."""
+    """The count line at a moment."""
     states = Counter(state for *_, state in shown.at(time))
     return (
         f"Channels: {states['carries']} with flits, {states['opens']} open before the first flit, {states['held']} held"
@@ -135,7 +135,7 @@ def _counted(shown: Scene, time: float) -> str:
 
 
 def test_the_page_shows_what_the_scene_says(watched: tuple[Scene, pl.DataFrame], tmp_path: Path) -> None:
-    """In a browser: the same states at random moments, no message on the console, and nothing wider than the screen."""
+    """In a browser: the same states at random moments, no console message, and no element wider than the screen."""
     playwright = pytest.importorskip("playwright.sync_api")
     chromium = shutil.which("chromium")
     if chromium is None:

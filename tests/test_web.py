@@ -1,7 +1,7 @@
-"""The engine of pages, in WebAssembly: the records of the native engine, its errors, and its worker in a browser.
+"""The pages' engine, in WebAssembly: the native engine's records, its errors, and its worker in a browser.
 
 ``make web-engine`` builds the module, for which Rust needs the target ``wasm32-unknown-unknown``. These tests are
-skipped without the module, with a module of other sources, and without node.
+skipped without the module, with a module from other sources, and without node.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def module() -> None:
 
 
 def plan_words(file: Path) -> list[Any]:
-    """The arguments of the call that plans a file of points."""
+    """The arguments for the call that plans a point file."""
     machine = MACHINES / file.name
     return [machine.read_text(), machine.name, "web", file.read_text(), file.name, [], 1]
 
@@ -159,10 +159,10 @@ def page(browser: Browser) -> Iterator[Page]:
 
 
 class Quiet(http.server.SimpleHTTPRequestHandler):
-    """A server that prints nothing."""
+    """A silent server."""
 
     def log_message(self, *_: object) -> None:
-        """Print nothing."""
+        """Discard the message."""
 
 
 RUN = """async ([request]) => {
@@ -201,7 +201,7 @@ CANCEL = """async ([request]) => {
 
 
 def request(file: Path) -> dict[str, str]:
-    """What a page asks for."""
+    """A page's requests."""
     return {"machine": (MACHINES / file.name).read_text(), "experiment": file.read_text()}
 
 

@@ -1,4 +1,4 @@
-"""A wheel of a clean clone needs nothing else: another user, in another folder, runs experiments, MPI and compilers.
+"""A wheel from a clean clone is self-contained: another user, in another folder, runs experiments, MPI and compilers.
 
 Building takes minutes. ``ELANITE_WHEEL=out/wheel/elanite-....whl`` tests a wheel that is there, before it is released.
 """
@@ -23,7 +23,7 @@ from elanite import _core
 
 ROOT = Path(__file__).parents[1]
 OTHER = "nobody"
-"""The user who installs the wheel if this user is root."""
+"""The user that installs the wheel if this user is root."""
 
 SUM = r"""
 #include <shmem.h>
@@ -50,7 +50,7 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A wheel of a clean clone, which `pip wheel .` builds, with the objects that cargo has compiled here before."""
+    """A wheel from a clean clone, built by `pip wheel .` with the objects that cargo has compiled here before."""
     if given := os.environ.get("ELANITE_WHEEL"):
         return Path(given).resolve()
     folder = tmp_path_factory.mktemp("clone")
@@ -67,7 +67,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def elsewhere(wheel: Path) -> Iterator[Path]:
-    """A folder of another user with an environment in which the wheel is installed, and nothing of the checkout."""
+    """Another user's folder with an environment in which only the wheel is installed, without the checkout."""
     folder = Path(tempfile.mkdtemp(prefix="elanite-wheel-"))
     shutil.copy(wheel, folder)
     folder.chmod(0o755)
@@ -84,7 +84,7 @@ def elsewhere(wheel: Path) -> Iterator[Path]:
 
 
 def as_other(folder: Path, line: str) -> Ended:
-    """Run a line of the shell as another user, who has neither the environment nor the folders of this one."""
+    """Run a shell line as another user, without this user's environment and folders."""
     chosen = {"HOME": str(folder), "PATH": f"{folder}/venv/bin:/usr/bin:/bin", "NO_COLOR": "1"}
     chosen |= {name: value for name, value in os.environ.items() if name.startswith(("PIP_", "SSL_", "http", "HTTP"))}
     words = ["bash", "-euc", line]
@@ -112,7 +112,7 @@ def test_the_wheel_has_all_that_there_is(wheel: Path) -> None:
 
 
 def test_the_wheel_names_the_build_of_its_sources(elsewhere: Path, tmp_path: Path) -> None:
-    """Engine and commit are those of the clone, although the wheel knows neither git nor the sources."""
+    """Engine and commit are the clone's, although the wheel has no git and no sources."""
     ended = as_other(elsewhere, "elanite --version")
     assert (ended.code, ended.err) == (0, "")
     if "ELANITE_WHEEL" in os.environ:

@@ -1,4 +1,4 @@
-"""The workflows of the hosting site do what a desk can do: they call ``.ci/run`` and targets of the Makefile.
+"""The hosting site's workflows do only steps that also run locally: they call ``.ci/run`` and Makefile targets.
 
 A workflow runs elsewhere, where no test of ours sees it fail. So its words are compared with the Makefile, its actions
 are pinned by commits, and its oldest Rust is the one that ``Cargo.toml`` promises.
@@ -19,7 +19,7 @@ WORKFLOWS = sorted((ROOT / ".github" / "workflows").glob("*.yml"))
 FORMS = sorted((ROOT / ".github" / "ISSUE_TEMPLATE").glob("*.yml"))
 
 INSTALLS = re.compile(r"(rustup toolchain install|apt-get update|cargo install --locked) ")
-"""What puts a compiler or a tool on the host."""
+"""Steps that put a compiler or a tool on the host."""
 
 PINNED = re.compile(r"[\w-]+/[\w-]+@[0-9a-f]{40}")
 
@@ -30,13 +30,13 @@ def read(path: Path) -> dict[str, Any]:
 
 
 def values(job: dict[str, Any], key: str) -> list[str]:
-    """What ``matrix.KEY`` stands for in a job."""
+    """The meaning of ``matrix.KEY`` in a job."""
     matrix = job["strategy"]["matrix"]
     return [str(each) for each in matrix.get(key, [])] + [str(each[key]) for each in matrix.get("include", [])]
 
 
 def commands(job: dict[str, Any]) -> list[str]:
-    """The commands of a job, once for each value of a matrix."""
+    """A job's commands, once for each matrix value."""
     found = []
     for step in job["steps"]:
         words = step.get("run", "")

@@ -32,7 +32,7 @@ Interval = tuple[int, str, int, int]
 
 
 def embedded(page: str) -> dict[str, Any]:
-    """The data of the timeline in a page."""
+    """A page's timeline data."""
     match = re.search(r'<div class="timeline".*?<script type="application/json">(.*?)</script>', page, re.DOTALL)
     assert match is not None, "the page has a timeline"
     found: dict[str, Any] = json.loads(match[1])
@@ -88,7 +88,7 @@ def of_messages(table: pl.DataFrame) -> Counter[Message]:
 
 
 def of_pairs(operations: pl.DataFrame) -> Counter[Message]:
-    """The messages of a replay: a send, and the receive that names it."""
+    """A replay's messages: a send, and the receive that names it."""
     rows = list(operations.iter_rows(named=True))
     sends = {(row["rank"], row["operation"]): row for row in rows if row["kind"] == "send"}
     found: Counter[Message] = Counter()
@@ -101,7 +101,7 @@ def of_pairs(operations: pl.DataFrame) -> Counter[Message]:
 
 
 def agree(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
-    """Check a timeline without merged parts against the tables of a run or a replay."""
+    """Check a timeline without merged parts against a run's or replay's tables."""
     calls = "calls" in tables
     lanes = [(lane["rank"], lane["node"], lane["end"]) for lane in data["lanes"]]
     ranks = tables["ranks"].select("rank", "node", "end_us").sort("rank").iter_rows()
@@ -123,7 +123,7 @@ def agree(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
 
 
 def loads(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
-    """Check the load of every drawn link in every period, and that the drawn links are the busiest."""
+    """Check every drawn link's load in every period, and that the drawn links are the busiest."""
     names = {f"{row['from']} → {row['to']}": row for row in tables["links"].iter_rows(named=True)}
     series = tables["series"].filter(tables["series"]["thing"] == "link")
     expected = {
@@ -149,14 +149,14 @@ def loads(data: Mapping[str, Any], tables: Mapping[str, pl.DataFrame]) -> None:
 
 @dataclass(frozen=True)
 class Listed:
-    """A table of a page."""
+    """A page's table."""
 
     columns: list[str]
     rows: list[list[str]]
 
 
 class Tables(HTMLParser):
-    """The tables of a page by their captions."""
+    """A page's tables by their captions."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -191,7 +191,7 @@ CALLS = ("MPI_Send", "MPI_Recv", "MPI_Waitall", "MPI_Barrier", "MPI_Init")
 
 
 def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
-    """A run with random calls, one after the other in each rank, and random messages, some of them lost."""
+    """A run with random calls, one after the other in each rank, and random messages, some lost."""
     draw = random.Random(seed)
     made: list[Any] = []
     ends: list[float] = []
