@@ -21,7 +21,7 @@ pub enum Circuit {
 pub enum Ascent {
     /// The up-link with the fewest busy channels at the time of the grant (petrini2003 s2.2.1: "the least loaded link").
     Adaptive,
-    /// The up-link with the number destination modulo up-link count: the fixed route in the Elan3 tables.
+    /// The up-link numbered by the destination modulo the up-link count: the fixed route in the Elan3 tables.
     Deterministic,
     /// The up-link with the number of the child that the packet came from, modulo the up-link count: in a tree with as many
     /// links up as down every node climbs on its own links, and packets meet on the way down only.
@@ -69,7 +69,7 @@ pub enum Broadcast {
     /// All broadcasts climb by each switch's up-link 0, through one tree with one root: no deadlock (petrini2001,
     /// "Serialization through the root switch to avoid deadlocks").
     Serialised,
-    /// A broadcast climbs by the up-link with the number source modulo up-link count. Broadcasts from different sources may
+    /// A broadcast climbs by the up-link numbered by the source modulo the up-link count. Broadcasts from different sources may
     /// deadlock.
     BySource,
 }

@@ -105,8 +105,8 @@ fn polar_flies() {
     check_layers(&Family::PolarFly { order: 7 }.plan(1).expect("a prime"), 2);
 }
 
-/// Equal degrees, a draw for each seed, and cuts above the bound for random graphs: half of the switches have at least n (d / 4
-/// - sqrt(d ln 2) / 2) cables to the other half (Bollobás, 1988).
+/// Equal degrees, a draw for each seed, and cuts above the bound for random graphs: half of the switches have at least
+/// n (d / 4 - sqrt(d ln 2) / 2) cables to the other half (Bollobás, 1988).
 #[test]
 fn jellyfish() {
     let member = |switches, degree, seed| Family::Jellyfish {

@@ -157,7 +157,7 @@ impl WormMover {
         self.serve(link, candidate, now, witness);
     }
 
-    /// An adapter link's candidate after sharing: `None` while the link pauses, if its partner wants to move too. If the
+    /// An adapter link's candidate after sharing: `NONE` while the link pauses, if its partner wants to move too. If the
     /// partner pauses, this look may concern the partner, which is then looked at too.
     fn share(
         &mut self,
