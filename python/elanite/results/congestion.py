@@ -3,18 +3,18 @@
 A packet waits for a link from the moment when its header is at the switch until its first flit is on the link. The
 matrix counts this time in two ways:
 
-- The *delay* is what the packets that come in by a link have waited on their whole way since their injection: what the
-  paper shows, "the sum of the delay experienced by the packets incoming from the corresponding link". The number of a
-  switch is the sum over the links that enter it. The paper's figure has no blocks for nodes, but its text names the
-  delay on the links that enter nodes as the greatest; these links are in the matrix, too.
-- The *wait* is what packets have waited for one link: which link it is that holds packets up. The number of a switch is
-  the sum over the links that leave it. Links from the nodes into the network leave no switch, and have no wait in the
-  matrix: the packets that wait for them are the backlog of the adapters, which at saturation is larger than all other
-  waits. The table of links has it.
+- The *delay* is the wait of the packets that come in by a link, on their whole way since their injection: the paper's
+  "the sum of the delay experienced by the packets incoming from the corresponding link". A switch's number is the sum
+  over the links that enter it. The paper's figure has no blocks for nodes, but its text names the delay on the links
+  that enter nodes as the greatest; these links are in the matrix, too.
+- The *wait* is the time that packets have waited for one link: it shows the link that holds packets up. A switch's
+  number is the sum over the links that leave it. Links from the nodes into the network leave no switch, and have no
+  wait in the matrix: the packets that wait for them are the adapters' backlog, which at saturation is larger than all
+  other waits. The link table has it.
 
 Each is scaled, so that the most loaded link and the most loaded switch have 100 per cent. A packet is injected when it
-takes a channel of the link from its node, and its age is counted from there; what it waits until its first flit is on
-this link is a part of its delay, and the time in the queue of the adapter is not.
+takes a channel on the link from its node, and its age is counted from there; its delay includes the wait until its
+first flit is on this link, and excludes the time in the adapter's queue.
 """
 
 from __future__ import annotations
@@ -39,32 +39,31 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"]
-"""White to dark red (OrRd of ColorBrewer): lightness alone shows the order."""
+"""White to dark red (OrRd from ColorBrewer): lightness alone shows the order."""
 
 
 @dataclass(frozen=True, repr=False)
 class Matrix:
-    """The congestion matrix of one finished point. Times are in us; the relative ones are 100 for the most loaded."""
+    """One finished point's congestion matrix. Times are in us; the relative ones are 100 for the most loaded."""
 
     links: pl.DataFrame
-    """One row per link, those from the nodes first and then switch by switch, downwards before upwards, in the order of
-    the ports: ``switch`` and ``level`` (number and level of the switch that it leaves, null for a node), ``from``,
-    ``to``, ``enters`` and ``enters_level`` (of the switch that it enters, null for a node), ``link_level``, ``up``,
-    ``way`` (in words), ``link``, ``packets``, ``waiting_us`` and ``relative`` (null for links from nodes), ``delay_us``
-    and ``relative_delay``."""
+    """One row per link, those from the nodes first and then switch by switch, downwards before upwards, in port order:
+    ``switch`` and ``level`` (number and level of the switch that it leaves, null for a node), ``from``, ``to``,
+    ``enters`` and ``enters_level`` (for the switch that it enters, null for a node), ``link_level``, ``up``, ``way``
+    (in words), ``link``, ``packets``, ``waiting_us`` and ``relative`` (null for links from nodes), ``delay_us`` and
+    ``relative_delay``."""
     switches: pl.DataFrame
     """One row per switch: ``switch``, ``name``, ``level``, ``packets`` (that it sent on), ``waiting_us``, ``relative``,
     ``delay_us``, ``relative_delay``."""
     slices: pl.DataFrame
-    """Waits and delays over time, from the start of the run on, one row per slice and link with any: ``slice``,
-    ``switch``, ``enters``, ``link``, ``waiting_us`` (null for links from nodes), ``delay_us``. Empty if the run has no
-    slices."""
+    """Waits and delays over time, from the run's start on, one row per slice and link with any: ``slice``, ``switch``,
+    ``enters``, ``link``, ``waiting_us`` (null for links from nodes), ``delay_us``. Empty if the run has no slices."""
     faults: pl.DataFrame
-    """What failed in the run: the table of faults."""
+    """The run's faults: the fault table."""
     failed: frozenset[int]
-    """The links that were down at any time of the run."""
+    """The links that were down at any time in the run."""
     window: tuple[float, float]
-    """Start and end of the measured window, in us, for which links and switches are counted."""
+    """The measured window's start and end, in us, for which links and switches are counted."""
     slice_count: int
 
     def __repr__(self) -> str:
@@ -78,12 +77,12 @@ class Matrix:
 
     @property
     def slice_us(self) -> float:
-        """Length of a slice."""
+        """Slice length."""
         return self.window[1] / max(self.slice_count, 1)
 
 
 def matrix(point: Point, store: Store) -> Matrix:
-    """The congestion matrix of a finished point, for any topology; idle links and switches have zeros."""
+    """A finished point's congestion matrix, for any topology; idle links and switches have zeros."""
     run = point.run
     manifest = store.get(point.id)
     begin = stated(run["warm_up"], "us")
@@ -100,7 +99,7 @@ def of_tables(
     slice_count: int,
     faults: pl.DataFrame,
 ) -> Matrix:
-    """The congestion matrix of the machine of a point, from the counters of links in a window and over time."""
+    """The congestion matrix of a point's machine, from link counters in a window and over time."""
     wiring = _attached(frame(_core.wiring(point_json)), point_json)
     counted = counted.select("link", "packets", *_TIMES)
     links = (
@@ -133,14 +132,14 @@ def of_tables(
 
 
 def _attached(wiring: pl.DataFrame, point_json: str) -> pl.DataFrame:
-    """The links of a network without those of the empty positions in a partly populated one."""
+    """A network's links, without those at empty positions in a partly populated one."""
     nodes = json.loads(point_json)["machine"]["topology"]["nodes"]["value"]
     node = pl.concat_str("from", pl.lit(" "), "to").str.extract(r"\bnode (\d+)\b").cast(pl.UInt32)
     return wiring.filter(node.is_null() | (node < nodes))
 
 
 class Fault(TypedDict):
-    """A row of the table of faults."""
+    """A row in the fault table."""
 
     name: str
     bit_error_rate: float | None
@@ -150,7 +149,7 @@ class Fault(TypedDict):
 
 
 def in_words(fault: Fault) -> str:
-    """A row of the table of faults for people."""
+    """A fault table row for people."""
     if fault["bit_error_rate"] is not None:
         return f"{fault['name']}: bit error rate {fault['bit_error_rate']:g}"
     times = {"down": fault["down_ps"], "up": fault["up_ps"], "known": fault["known_ps"]}
@@ -161,7 +160,7 @@ def in_words(fault: Fault) -> str:
 
 
 def _failed(links: pl.DataFrame, faults: pl.DataFrame) -> frozenset[int]:
-    """The links that were down: those of cables and adapters by their ends, those of switches and rails by names."""
+    """The links that were down: cables' and adapters' links by their ends, switches' and rails' links by name."""
     found: set[int] = set()
     down = faults.filter(pl.col("down_ps").is_not_null())
     for fault in down.unique(["part", "name"], maintain_order=True).iter_rows(named=True):
@@ -182,16 +181,16 @@ def _failed(links: pl.DataFrame, faults: pl.DataFrame) -> frozenset[int]:
 
 
 def links(points: Sequence[Point], store: Store) -> pl.DataFrame:
-    """The links of the congestion matrices of finished points in one table, with each point's parameters."""
+    """The links in finished points' congestion matrices as one table, with each point's parameters."""
     return frames.joined(points, [matrix(point, store).links for point in points])
 
 
 def path(links: pl.DataFrame) -> pl.DataFrame:
-    """The steps of the longest path, in order from the source to the destination.
+    """The longest path's steps, in order from the source to the destination.
 
-    ``links`` are those of one or several matrices. Each step has ``up``, ``link_level`` and ``way`` as the links have,
-    ``least``, ``mean`` and ``most`` of the relative waits of its links, and ``least_delay``, ``mean_delay`` and
-    ``most_delay`` of their relative delays. The step from the nodes has no waits.
+    ``links`` come from one or several matrices. Each step has ``up``, ``link_level`` and ``way`` as the links have,
+    ``least``, ``mean`` and ``most`` for its links' relative waits, and ``least_delay``, ``mean_delay`` and
+    ``most_delay`` for their relative delays. The step from the nodes has no waits.
     """
     up = links.filter(pl.col("up")).sort("link_level", maintain_order=True)
     down = links.filter(~pl.col("up")).sort("link_level", descending=True, maintain_order=True)
@@ -213,7 +212,7 @@ def path(links: pl.DataFrame) -> pl.DataFrame:
 _TIMES = ((pl.col("waiting_ps") / 1e6).alias("waiting_us"), (pl.col("delay_ps") / 1e6).alias("delay_us"))
 
 _WAITED = pl.when(pl.col("switch").is_not_null()).then(pl.col("waiting_us")).alias("waiting_us")
-"""Packets that wait for the link from their node are the backlog of an adapter."""
+"""Packets that wait for the link from their node are an adapter's backlog."""
 
 
 def _relative(column: str) -> pl.Expr:

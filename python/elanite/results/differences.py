@@ -1,13 +1,13 @@
 """Results side by side: which figures differ, by how much, and which cannot be decided.
 
-``compare`` puts results side by side: configurations are the same if all parameters of the workload and the metric are
-the same. A configuration of only one result is left out.
+``compare`` puts results side by side: configurations are the same if all workload parameters and the metric are the
+same. A configuration in only one result is left out.
 
-``compare_stores`` does it for all points of two stores. Points are the same work if experiment, series and parameters
+``compare_stores`` does it for all points in two stores. Points are the same work if experiment, series and parameters
 agree; their machines, windows, seeds and model revisions may differ, which is the comparison. Where a store has a work
-on several machines, machines of the same name are compared, whether a run had them alone or side by side. A store may
-hold the same work twice, with different overrides: such points are counted and left out, since neither is the one that
-is meant.
+on several machines, machines with the same name are compared, whether a run had them alone or side by side. A store may
+hold the same work twice, with different overrides: such points are counted and left out, since the choice between them
+is ambiguous.
 
 Each figure *differs*, is *equal* or is *undecided*; ``elanite.results.samples`` has the rules.
 """
@@ -42,7 +42,7 @@ _SCHEMA |= {"ratio": pl.Float64, "ratio_low": pl.Float64, "ratio_high": pl.Float
 
 
 class Finished(Protocol):
-    """Finished points of a plan, such as a ``Result`` of the library."""
+    """A plan's finished points, such as a library ``Result``."""
 
     @property
     def plan(self) -> Plan:
@@ -53,19 +53,19 @@ class Finished(Protocol):
         """The finished points."""
 
     def manifest(self, point: Point) -> Manifest:
-        """The manifest of a finished point."""
+        """A finished point's manifest."""
 
     def frame(self) -> pl.DataFrame:
-        """Tidy rows of the finished points."""
+        """Tidy rows for the finished points."""
 
 
 def compare(first: Finished, *others: Finished) -> pl.DataFrame:
-    """Compare results with the first one, or the machines of one result with the first machine.
+    """Compare results with the first one, or one result's machines with the first machine.
 
-    A row is a configuration and a metric ``on`` one of the others: ``reference`` (the mean of the first), ``mean``
-    with its interval ``low`` to ``high``, ``ratio`` to the first (null if the first is 0) with its interval, and
-    ``state``: ``differs``, ``equal`` or ``undecided`` (see ``elanite.results.samples``). Intervals of fewer than three
-    random values are null. Raises ``UsageError`` if there is nothing to compare.
+    A row is a configuration and a metric ``on`` one of the others: ``reference`` (the mean of the first), ``mean`` with
+    its interval ``low`` to ``high``, ``ratio`` to the first (null if the first is 0) with its interval, and ``state``:
+    ``differs``, ``equal`` or ``undecided`` (see ``elanite.results.samples``). Intervals from fewer than three random
+    values are null. Raises ``UsageError`` without results to compare.
     """
     rows = _side_by_side(first, *others)
     found = []
@@ -87,7 +87,7 @@ def compare(first: Finished, *others: Finished) -> pl.DataFrame:
 
 
 def _pairs(rows: pl.DataFrame) -> Iterator[tuple[dict[str, object], str, Pair]]:
-    """Each configuration's figures: what identifies them, another machine, and its pair with the first one."""
+    """Each configuration's figures: their identification, another machine, and its pair with the first one."""
     machines = rows[ON].unique(maintain_order=True).to_list()
     for (series,), here in rows.group_by(["series"], maintain_order=True):
         names = [name for name in varying(here.drop(_RANDOM)) if name not in (ON, "series")]
@@ -101,11 +101,11 @@ def _pairs(rows: pl.DataFrame) -> Iterator[tuple[dict[str, object], str, Pair]]:
 
 
 _RANDOM = "_random"
-"""Column: whether the point of the row drew random numbers."""
+"""Column: whether the row's point drew random numbers."""
 
 
 def _side_by_side(*results: Finished) -> pl.DataFrame:
-    """The tidy rows of all results, with a column ``on`` that tells them apart, and ``_RANDOM``."""
+    """All results' tidy rows, with a column ``on`` that distinguishes them, and ``_RANDOM``."""
     frames = []
     for result in results:
         drawn = {point.id: result.manifest(point).random for point in result.points}
@@ -130,7 +130,7 @@ def _name(result: Finished) -> str:
 
 
 SEEDS = "--set run.seeds=5"
-"""A remedy for figures of too few values."""
+"""A remedy for figures with too few values."""
 
 _Work = tuple[str, str, str]
 """Experiment, series, and the parameters as JSON, without the machine."""
@@ -152,7 +152,7 @@ class Line:
     pair: Pair
     """The figure in the first store and in the second."""
     settings: tuple[Setting, ...] = ()
-    """The inputs in which the points of both stores differ."""
+    """The inputs in which both stores' points differ."""
 
     @property
     def state(self) -> State:
@@ -161,7 +161,7 @@ class Line:
 
     @property
     def change(self) -> float:
-        """The distance of the figures as a fraction of the smaller one."""
+        """The figures' distance as a fraction of the smaller one."""
         return self.pair.change
 
     @property
@@ -171,7 +171,7 @@ class Line:
 
     @property
     def texts(self) -> tuple[str, str, str]:
-        """Both figures and their ratio for people; of flags the counts of runs, without a ratio."""
+        """Both figures and their ratio for people; for flags the run counts, without a ratio."""
         if not self.flag:
             return self.pair.texts(self.unit)
         a, b = (f"{number(sum(side.values))} of {len(side.values)}" for side in (self.pair.a, self.pair.b))
@@ -180,10 +180,10 @@ class Line:
 
 @dataclass(frozen=True)
 class Comparison:
-    """The figures of two stores side by side."""
+    """Two stores' figures side by side."""
 
     lines: tuple[Line, ...]
-    """All figures of points that are in both stores and whose records differ."""
+    """All figures for points that are in both stores with different records."""
     same: int
     """Points with the same records, byte for byte."""
     only_a: int
@@ -191,11 +191,11 @@ class Comparison:
     ambiguous: int
     """Points that a store holds more than once with the same seed."""
     unrecorded: int = 0
-    """Points of the lines, in both stores, that do not record whether random numbers were drawn."""
+    """The lines' points, in both stores, that do not record whether random numbers were drawn."""
     settings: tuple[Setting, ...] = ()
-    """The inputs that differ between points of the same work."""
+    """The inputs that differ between points with the same work."""
     compared: tuple[tuple[str, ...], tuple[str, ...]] = ((), ())
-    """The identities of the points of A and of B with a counterpart, those with the same records included."""
+    """The identities of A's and B's points with a counterpart, those with the same records included."""
 
     @cached_property
     def _by_state(self) -> dict[State, list[Line]]:
@@ -205,12 +205,12 @@ class Comparison:
         return found
 
     def of(self, state: State) -> list[Line]:
-        """The figures of a state, the largest change first."""
+        """A state's figures, the largest change first."""
         return self._by_state[state]
 
     @property
     def counts(self) -> list[str]:
-        """The counts of points, and of figures by state, as sentences without a full stop."""
+        """The point counts, and the figure counts by state, as sentences without a full stop."""
         points = f"{counted(self.same, 'identical point')}; only in A: {self.only_a}; only in B: {self.only_b}"
         if not self.lines:
             return [points]
@@ -220,7 +220,7 @@ class Comparison:
 
     @property
     def notes(self) -> list[str]:
-        """Limits of the comparison: chance, undecided figures, points without a record of draws, ambiguous points."""
+        """Limits of the comparison: chance, undecided figures, points without a draw record, ambiguous points."""
         found = []
         chance = sum(not line.pair.exact for line in self.of(State.DIFFERS))
         judged = sum(not line.pair.exact and line.pair.difference is not None for line in self.lines)
@@ -298,14 +298,14 @@ def _place(key: _Key) -> tuple[str, str, list[tuple[str, float, str]]]:
 
 
 def _parameters(key: _Key) -> dict[str, object]:
-    """The parameters of a work, the machine among them if there are several."""
+    """A work's parameters, including the machine if there are several."""
     _, _, parameters, machine = key
     others: dict[str, object] = json.loads(parameters)
     return {ON: machine, **others} if machine else others
 
 
 def _size(value: object) -> float:
-    """A number, or the amount of a quantity; names come last."""
+    """A number, or a quantity's amount; names come last."""
     if isinstance(value, int | float):
         return value
     found = amount(value) if isinstance(value, str) else None
@@ -313,14 +313,14 @@ def _size(value: object) -> float:
 
 
 def _twice(store: Store, points: Sequence[str]) -> bool:
-    """Whether a seed occurs twice among points of the same work."""
+    """Whether a seed occurs twice among points with the same work."""
     seeds = [manifest.data["point"]["seed"] for one in points if (manifest := store.get(one)) is not None]
     return len(set(seeds)) < len(seeds)
 
 
 @dataclass
 class _Machines:
-    """The points of a work in a store."""
+    """A work's points in a store."""
 
     points: dict[str, list[str]] = field(default_factory=dict)
     """By the machine's name; several seeds are one work."""
@@ -334,10 +334,10 @@ class _Machines:
 
 
 def _works(store: Store, experiments: Sequence[str]) -> dict[_Work, _Machines]:
-    """The points of a store by their work and machine.
+    """A store's points by work and machine.
 
-    A point is the same alone or beside other machines, and has the parameter ``on`` if the first run that needed it
-    had several machines, which is no property of the point.
+    A point is the same alone or beside other machines, and has the parameter ``on`` if the first run that needed it had
+    several machines, which is not a property of the point.
     """
     found: dict[_Work, _Machines] = {}
     for identity in store.identities():
@@ -354,7 +354,7 @@ def _works(store: Store, experiments: Sequence[str]) -> dict[_Work, _Machines]:
 
 
 def _matched(*stores: Mapping[_Work, _Machines]) -> list[dict[_Key, list[str]]]:
-    """The points of stores by their keys, equal where they are compared."""
+    """Stores' points by their keys, equal where they are compared."""
     found: list[dict[_Key, list[str]]] = []
     for store in stores:
         points: dict[_Key, list[str]] = {}
@@ -374,7 +374,7 @@ def _digests(store: Store, points: Iterable[str]) -> list[str]:
 
 
 def _rows(store: Store, points: Iterable[str]) -> tuple[pl.DataFrame, list[bool | None]]:
-    """The rows of points with their seeds, and whether each point drew random numbers."""
+    """Points' rows with their seeds, and whether each point drew random numbers."""
     tables, random = [], []
     for one in points:
         if (manifest := store.get(one)) is not None:

@@ -1,7 +1,7 @@
-"""The energy that a network takes: the counters of links times what a bit takes, and idle power times time.
+"""A network's energy: link counters times the energy per bit, and idle power times time.
 
-The simulator counts flits, and knows nothing of joules. So the parameters decide no result, and stand in a file of
-their own beside the machine: new values need no new simulation. Each parameter has a value and a source:
+The simulator counts flits, and has no notion of joules. So the parameters decide no result, and stand in a separate
+file beside the machine: new values need no new simulation. Each parameter has a value and a source:
 
     [energy]
     link_bit = { value = "5 pJ", source = "..." }
@@ -15,9 +15,9 @@ their own beside the machine: new values need no new simulation. Each parameter 
 | ``switch_idle`` | what a switch takes at any load |
 | ``adapter_idle`` | what an adapter takes at any load |
 
-Bits are all flits, with headers and checksums of packets; acknowledgement tokens are not counted. For a point, flits
-and time are those of the measured window. Limits: power depends on load in a straight line; sleeping links, fans, the
-losses of power supplies and the hosts are in no parameter.
+Bits are all flits, with packet headers and checksums; acknowledgement tokens are not counted. For a point, flits and
+time come from the measured window. Limits: power is linear in load; sleeping links, fans, power supply losses and the
+hosts are in no parameter.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ _EXAMPLE = {"J": "5 pJ", "W": "0.5 W"}
 
 @dataclass(frozen=True)
 class Energy:
-    """What parts take, in J for a bit and in W."""
+    """Parts' energy, in J per bit, and power, in W."""
 
     link_bit: float
     switch_bit: float
@@ -99,7 +99,7 @@ def _parameter(path: Path, key: str, given: object) -> float:
 
 
 def of_point(point: Point, store: Store, energy: Energy) -> pl.DataFrame:
-    """The energy of a finished point in its measured window; the columns are those of ``of_tables``."""
+    """A finished point's energy in its measured window; the columns are as in ``of_tables``."""
     from elanite.results.congestion import matrix
 
     begin, end = matrix(point, store).window
@@ -107,7 +107,7 @@ def of_point(point: Point, store: Store, energy: Energy) -> pl.DataFrame:
 
 
 def of_tables(point_json: str, counted: pl.DataFrame, time_us: float, energy: Energy) -> pl.DataFrame:
-    """The energy of the machine of a point, from the counters of links in a time.
+    """The energy of a point's machine, from the link counters in a time.
 
     One row for links, switches and adapters each, and one for all: ``part``, ``count``, ``bits``, ``traffic_J``,
     ``idle_J``, ``total_J``, ``mean_W``.

@@ -1,9 +1,9 @@
-"""All points of a store as one Parquet file, for polars, DuckDB, pandas or anything else that reads Parquet.
+"""All points in a store as one Parquet file, for polars, DuckDB, pandas or anything else that reads Parquet.
 
-The file is tidy: a row is a row of a table of a point, beside the parameters of the point, its machine, the model
-revision, the engine (``elanite.base.build``) and the processor time. A parameter that a point does not have is null;
-quantities stand twice, as text with their unit and as a number (``load``, ``load_MBps``). Points are taken a thousand
-at a time, so that memory does not grow with the store. The file appears as a whole or not at all.
+The file is tidy: a row is a row in a point's table, beside the point's parameters, its machine, the model revision, the
+engine (``elanite.base.build``) and the processor time. A parameter that a point does not have is null; quantities stand
+twice, as text with their unit and as a number (``load``, ``load_MBps``). Points are taken a thousand at a time, so that
+memory does not grow with the store. The file appears as a whole or not at all.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ AT_ONCE = 1000
 
 
 def export(store: Store, file: Path, table: Table = "rows") -> tuple[int, int, list[tuple[Build, int]]]:
-    """Write one table of all points to a Parquet file; returns the numbers of points and of rows, and the builds.
+    """Write one table of all points to a Parquet file; returns the point and row counts, and the builds.
 
     Raises ``UsageError`` if there is no such table or no point, ``ElaniteError`` if the file cannot be written.
     """

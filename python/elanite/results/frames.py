@@ -1,4 +1,4 @@
-"""Tables of results: tidy frames from the store, and their means with confidence intervals.
+"""Result tables: tidy frames from the store, and their means with confidence intervals.
 
 Python groups; the intervals themselves come from the simulator's statistics.
 """
@@ -26,35 +26,35 @@ SUFFIX = {"B": "_bytes", "MB/s": "_MBps", "us": "_us"}
 MEASURED = ("metric", "unit", "batch", "value")
 
 SHIPPED = "shipped"
-"""The column that marks rows of the shipped reference results (see ``reference``); other tables lack it."""
+"""The column that marks rows from the shipped reference results (see ``reference``); other tables lack it."""
 
 DRAWN = "drawn"
-"""The column with whether the simulator drew random numbers for the point, or did not record it (see ``samples``);
-only tables of claims have it."""
+"""The column with whether the simulator drew random numbers for the point, or did not record it (see ``samples``); only
+claim tables have it."""
 
 SHORT = "short"
-"""The column with whether a short run has shortened the point (see ``quick``); only tables of claims of short runs have
+"""The column with whether a short run has shortened the point (see ``quick``); only claim tables from short runs have
 it."""
 
 FOREIGN = "foreign"
-"""The column that marks rows of machines that the experiment does not have (see ``figures.origin``)."""
+"""The column that marks rows from machines outside the experiment (see ``figures.origin``)."""
 
 STATE = "state"
-"""The column with the state of the load of a point (see ``states``)."""
+"""The column with the state of a point's load (see ``states``)."""
 
 REASON = "because"
 """The column with the comparison that decides the state."""
 
 
 def finished(plan: Plan, store: Store) -> list[Point]:
-    """The points of the plan that the store holds."""
+    """The plan's points that the store holds."""
     return [point for point in plan.points if store.get(point.id) is not None]
 
 
 def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.DataFrame:
     """One row per (point, metric, batch), with the point's parameters.
 
-    ``table`` may be another one of ``store.TABLES``, whose rows come with the same parameters.
+    ``table`` may be another name in ``store.TABLES``, with rows that come with the same parameters.
     """
     if not points:
         columns = {"id": pl.String, "experiment": pl.String, "series": pl.String, "seed": pl.Int64}
@@ -63,10 +63,10 @@ def tidy(points: Sequence[Point], store: Store, table: Table = "rows") -> pl.Dat
 
 
 def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFrame:
-    """The tables of one name of all points as one table, each row with its point's parameters.
+    """All points' tables with one name as one table, each row with its point's parameters.
 
-    The columns of the tables keep their names: a parameter with the same name, such as the node ``from`` of a ping
-    beside links, becomes ``parameter_from``.
+    The tables' columns keep their names: a parameter with the same name, such as a ping's node ``from`` beside links,
+    becomes ``parameter_from``.
     """
     keys = pl.DataFrame([identity(point) for point in points], infer_schema_length=None, strict=False)
     rows = pl.concat(tables, how="vertical_relaxed")
@@ -77,13 +77,13 @@ def joined(points: Sequence[Point], tables: Sequence[pl.DataFrame]) -> pl.DataFr
 
 
 def parameters(frame: pl.DataFrame) -> list[str]:
-    """The columns of a tidy or summarised frame that identify the configuration of a row (without the seed)."""
+    """A tidy or summarised frame's columns that identify a row's configuration (without the seed)."""
     other = {*MEASURED, SHIPPED, DRAWN, SHORT, FOREIGN, STATE, REASON, "id", "seed", "mean", "low", "high", "n"}
     return [name for name in frame.columns if name not in other]
 
 
 def padded(frame: pl.DataFrame, **columns: type[pl.DataType]) -> pl.DataFrame:
-    """The frame with columns of these types: null if no finished point has such a parameter yet."""
+    """The frame with columns in these types: null if no finished point has such a parameter yet."""
     missing = [pl.lit(None, dtype).alias(name) for name, dtype in columns.items() if name not in frame.columns]
     return frame.with_columns(missing) if missing else frame
 
@@ -97,8 +97,8 @@ def varying(frame: pl.DataFrame) -> list[str]:
 def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFrame:
     """Means over batches and seeds with 95% confidence intervals: columns mean, low, high and n.
 
-    ``by`` are a group's columns; all parameters and the metric by default. ``n`` is the number of independent values
-    (``elanite.results.independent``). A mean of shipped values stays marked.
+    ``by`` are a group's columns; all parameters and the metric by default. ``n`` is the count of independent values
+    (``elanite.results.independent``). A mean over shipped values stays marked.
     """
     keys = list(by) if by is not None else [*parameters(frame), "metric", "unit"]
     marks = [pl.col(SHIPPED).fill_null(value=False).any()] if SHIPPED in frame.columns else []
@@ -115,15 +115,15 @@ def summarise(frame: pl.DataFrame, by: Sequence[str] | None = None) -> pl.DataFr
 
 
 def resolved(means: pl.DataFrame) -> pl.DataFrame:
-    """Means without the intervals of fewer than three values."""
+    """Means without intervals from fewer than three values."""
     enough = pl.col("n") >= FEWEST
     return means.with_columns(pl.when(enough).then(pl.col(end)).alias(end) for end in ("low", "high"))
 
 
 def sustained(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of ``accepted`` at the load with the highest accepted load, for each configuration without its load.
+    """``accepted`` rows at the load with the highest accepted load, for each configuration without its load.
 
-    A job among several has a load of its own, ``a.load_MBps`` of the job ``a``; the loads of the others are part of the
+    A job among several has a separate load, ``a.load_MBps`` for the job ``a``; the others' loads are part of the
     configuration. Rows without an offered load are left out.
     """
     accepted = rows.filter(pl.col("metric") == "accepted").with_row_index("_row")
@@ -136,7 +136,7 @@ def sustained(rows: pl.DataFrame) -> pl.DataFrame:
 
 
 def unloaded(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows without the load of their own job, which is in the column ``_load``, in MB/s; null without one."""
+    """The rows without their own job's load, which is in the column ``_load``, in MB/s; null without one."""
     suffix = SUFFIX["MB/s"]
     owned = [name for name in rows.columns if name.split(".")[-1] in ("load", f"load{suffix}")]
     job = pl.col("job") if "job" in rows.columns else pl.lit(None, pl.String)

@@ -1,15 +1,15 @@
-"""Independent values: the units of a confidence interval, batches or seeds.
+"""Independent values: a confidence interval's units, batches or seeds.
 
-Runs with several seeds have values by seed and batch. Batches of one seed share all that its random numbers decide once
-and for all, such as failed cables, a permutation or a placement, and a network near saturation can stay for the whole
-run in a state of its own. Then the batches of all seeds together look like many independent values, and their interval
-is too narrow: with two random sets of failed cables it covered the mean of forty in 62% of the cases, not in 95%.
+Runs with several seeds have values by seed and batch. Batches with one seed share all that its random numbers fix for
+the run, such as failed cables, a permutation or a placement, and a network near saturation can stay for the whole run
+in a particular state. Then all seeds' batches together look like many independent values, and their interval is too
+narrow: with two random sets of failed cables it covered the mean over forty in 62% of the cases, not in 95%.
 
 So the analysis of variance decides. The mean square between seeds, over the one within seeds, is about 1 if seeds add
-no variance of their own. Above 1 the estimated variance between seeds is positive, and the means of the seeds are the
-values; otherwise the values of the batches are. By this rule the interval of three seeds or more covers the mean in at
-least 93% of the cases, whatever the variance between seeds (``tests/test_independent.py``); a test at the level of 5%
-misses moderate variances, and covers it in as few as 84%. Two seeds that differ are two values, without an interval.
+no variance. Above 1 the estimated variance between seeds is positive, and the seeds' means are the values; otherwise
+the batches' values are. By this rule the interval from three seeds or more covers the mean in at least 93% of the
+cases, whatever the variance between seeds (``tests/test_independent.py``); a test at the 5% level misses moderate
+variances, and covers it in as few as 84%. Two seeds that differ are two values, without an interval.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ SEVERAL = 2
 
 
 def independent(values: Sequence[float], seeds: Sequence[Hashable]) -> list[float]:
-    """The independent values among ``values`` of these ``seeds``: the values themselves, or the mean of each seed."""
+    """The independent values among ``values`` of these ``seeds``: the values themselves, or each seed's mean."""
     by_seed: dict[Hashable, list[float]] = {}
     for seed, value in zip(seeds, values, strict=True):
         by_seed.setdefault(seed, []).append(value)

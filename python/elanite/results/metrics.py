@@ -1,4 +1,4 @@
-"""The metrics of results: what each measures, for ``elanite explain`` and for notes below tables."""
+"""Result metrics: their meanings, for ``elanite explain`` and for notes below tables."""
 
 from __future__ import annotations
 
@@ -96,14 +96,14 @@ _DESCRIBED: dict[str, dict[str, str]] = {
 MEANINGS: dict[str, tuple[str, str]] = {
     name: (text, where) for where, texts in _DESCRIBED.items() for name, text in texts.items()
 }
-"""The meaning of each metric or column of results, and the results that have it."""
+"""Each result metric's or column's meaning, and the results that have it."""
 
 _NEEDS_A_NOTE = ("wire_bandwidth",)
 """Metrics that are misread by their names."""
 
 
 def notes(metrics: Iterable[str]) -> list[str]:
-    """A sentence for each metric of a table that its name does not explain."""
+    """A sentence for each table metric that its name does not explain."""
     there = set(metrics)
     return [
         f"{name}: {text[:1].lower()}{text[1:]}"

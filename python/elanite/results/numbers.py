@@ -1,7 +1,7 @@
-"""Measured figures: means with their intervals, and comparisons of two figures.
+"""Measured figures: means with their intervals, and comparisons between two figures.
 
-Values are independent if they come from different batches or seeds of one configuration (``independent``). If a
-figure is the mean of several configurations (distributions, mappings), these are averaged within a batch first, so that
+Values are independent if they come from different batches or seeds in one configuration (``independent``). If a figure
+is the mean over several configurations (distributions, mappings), these are averaged within a batch first, so that
 differences between configurations do not widen the interval.
 """
 
@@ -32,27 +32,27 @@ class Number:
     high: float
     note: str = ""
     besides: bool | None = True
-    """Whether the other statements of the claim hold, too; None if the intervals are too wide to say."""
+    """Whether the claim's other statements hold, too; `None` if the intervals are too wide."""
     values: tuple[float, ...] = ()
     """The mean's values, by seed and batch."""
     seeds: tuple[int | None, ...] = ()
     """Each value's seed; empty if all values come from one seed, or each from another."""
     runs: tuple[float, ...] = ()
-    """The means of single runs, by seed, if the figure is the mean of rows."""
+    """Single runs' means, by seed, if the figure is a mean over rows."""
     sides: tuple[Number, ...] = ()
-    """The figures that it compares; empty if it compares none."""
+    """The figures that it compares; empty without a comparison."""
     parts: tuple[Part, ...] = ()
-    """The other statements of the claim."""
+    """The claim's other statements."""
     drawn: bool = True
     """Whether the simulations drew random numbers; else the figure is exact, as in any other run."""
     short: bool = True
-    """Whether it may rest on points that a short run has shortened; else it is the figure of a whole run."""
+    """Whether it may rest on points that a short run has shortened; else it is a whole run's figure."""
     ids: frozenset[str] = frozenset()
-    """Its rows' points, if the figure is the mean of rows."""
+    """Its rows' points, if the figure is a mean over rows."""
 
     @property
     def points(self) -> frozenset[str]:
-        """The identities of all points that it rests on."""
+        """The identities of all points behind it."""
         return self.ids.union(*(side.points for side in self.sides))
 
     @property
@@ -69,7 +69,7 @@ class Number:
     def few(self) -> bool:
         """Whether it has fewer than three values, or compares a figure that has: then its interval is not known.
 
-        One value shows no spread, and the spread of two is a single difference. An exact figure needs no interval.
+        One value shows no spread, and two values' spread is a single difference. An exact figure needs no interval.
         """
         return any(side.few for side in self.sides) if self.sides else self.drawn and self.n < FEWEST
 
@@ -80,7 +80,7 @@ class Number:
 
     @property
     def text(self) -> str:
-        """The mean for people, with half the width of its interval if the interval is known."""
+        """The mean for people, with half its interval's width if the interval is known."""
         return with_half(self.mean, 0.0 if self.few else self.half)
 
     @property
@@ -90,13 +90,13 @@ class Number:
 
     @property
     def n(self) -> int:
-        """The number of independent values; the fewest of its random sides for a comparison without pairs of values."""
+        """The count of independent values; the lowest among its random sides for a comparison without value pairs."""
         if not self.values and self.sides:
             return min((side.n for side in self.sides if not side.exact), default=0)
         return len(_independent(self.values, self.seeds))
 
     def at(self, look: int | None) -> Number:
-        """The figure with the interval of one look among several (see ``looks``); as it is in a whole run."""
+        """The figure with one look's interval among several (see ``looks``); unchanged in a whole run."""
         if look is None or self.exact or self.n < FEWEST:
             return self
         times = looks.widening(self.n)
@@ -114,17 +114,17 @@ class Number:
 
 @dataclass(frozen=True)
 class Case:
-    """One figure of a statement, and whether it has what the statement asks for."""
+    """One figure in a statement, and whether it meets the statement."""
 
     name: str
-    """The group that it is the figure of, in words; empty if there is only one."""
+    """Its group in words; empty if there is only one."""
     number: Number
     holds: bool | None
 
 
 @dataclass(frozen=True)
 class Part:
-    """One statement of a claim, its figures, and the bound that they are held against, in words."""
+    """One statement in a claim, its figures, and their bound, in words."""
 
     says: str
     holds: bool | None
@@ -147,7 +147,7 @@ class Finding:
     """Whether an inequality holds, with its figures."""
 
     holds: bool | None
-    """None if the intervals are too wide to say."""
+    """`None` if the intervals are too wide."""
     text: str
     numbers: tuple[Number, ...] = ()
     """The figures that were compared."""
@@ -159,9 +159,9 @@ Measurement = Number | Order | Finding
 
 
 def averaged(rows: pl.DataFrame, note: str = "") -> Number:
-    """The mean of rows with its interval: values by batch and seed, each the mean of the configurations.
+    """The mean over rows with its interval: values by batch and seed, each the mean over the configurations.
 
-    The mean of points that drew no random numbers is exact.
+    The mean is exact if the points drew no random numbers.
     """
     keys = [key for key in ("seed", "batch") if key in rows.columns]
     means = rows.group_by(keys, maintain_order=True).agg(pl.col("value").mean()).sort(keys)
@@ -179,7 +179,7 @@ def averaged(rows: pl.DataFrame, note: str = "") -> Number:
 
 
 def number(values: Sequence[float], note: str = "", seeds: Sequence[int | None] = ()) -> Number:
-    """The mean of values with its interval; without ``seeds``, all values are independent."""
+    """The values' mean with its interval; without ``seeds``, all values are independent."""
     if not values:
         raise ValueError("the points have no rows of the metric that the claim asks for")
     found = _core.interval(_independent(values, seeds))
@@ -187,10 +187,11 @@ def number(values: Sequence[float], note: str = "", seeds: Sequence[int | None] 
 
 
 def prediction(runs: Sequence[float], look: int | None = None) -> tuple[float, float]:
-    """The 95% prediction interval of one more run, from at least two runs.
+    """The 95% prediction interval for one more run, from at least two runs.
 
-    The interval of the mean of n runs is t s / sqrt(n) wide on either side; a single run varies around a mean that is
-    uncertain itself, t s sqrt(1 + 1 / n), which is sqrt(n + 1) times as much. Runs are taken as normally distributed.
+    The interval for the mean over n runs is t s / sqrt(n) wide on either side; a single run varies around a mean that
+    is uncertain itself, t s sqrt(1 + 1 / n), which is sqrt(n + 1) times as much. Runs are taken as normally
+    distributed.
     """
     mean = number(list(runs)).at(look)
     half = mean.half * math.sqrt(len(runs) + 1)
@@ -198,9 +199,9 @@ def prediction(runs: Sequence[float], look: int | None = None) -> tuple[float, f
 
 
 def ratio(one: Number, other: Number) -> Number:
-    """One figure relative to another; the interval has the uncertainty of both.
+    """One figure relative to another; the interval has both uncertainties.
 
-    The values of a ratio of pairs are those of its linear approximation at the means, so that they have its mean.
+    A pair ratio's values come from its linear approximation at the means, so that they have its mean.
     """
     mean = one.mean / other.mean if other.mean else math.copysign(math.inf, one.mean) if one.mean else math.nan
     if other.mean and (apart := _apart(one, other, mean)) is not None:
@@ -212,7 +213,7 @@ def ratio(one: Number, other: Number) -> Number:
 
 
 def difference(one: Number, other: Number) -> Number:
-    """One figure less another; the interval has the uncertainty of both."""
+    """One figure less another; the interval has both uncertainties."""
     if (apart := _apart(one, other)) is not None:
         return apart
     mean, half = one.mean - other.mean, math.hypot(one.half, other.half)
@@ -220,10 +221,10 @@ def difference(one: Number, other: Number) -> Number:
 
 
 def _apart(one: Number, other: Number, times: float = 1.0) -> Number | None:
-    """The mean of one value less a multiple of the other, value by value; None if the two were not measured alike.
+    """The mean over one value less a multiple of the other, value by value; `None` if the two were not measured alike.
 
-    Two configurations with the same seeds draw the same random numbers, so that both share much of the noise, and the
-    pairs' interval is narrower. It is right without common noise, too.
+    Two configurations with the same seeds draw the same random numbers, so that both share most noise, and the pairs'
+    interval is narrower. It is right without common noise, too.
     """
     random = one.drawn and other.drawn
     alike = random and len(one.values) == len(other.values) > 1 and one.seeds == other.seeds and math.isfinite(times)
@@ -232,17 +233,17 @@ def _apart(one: Number, other: Number, times: float = 1.0) -> Number | None:
 
 
 def at_least(figure: Number, bound: float) -> bool | None:
-    """Whether a figure reaches a bound; None if the bound is within its interval."""
+    """Whether a figure reaches a bound; `None` if the bound is within its interval."""
     return True if figure.low >= bound else False if figure.high < bound else None
 
 
 def at_most(figure: Number, bound: float) -> bool | None:
-    """Whether a figure does not exceed a bound; None if the bound is within its interval."""
+    """Whether a figure does not exceed a bound; `None` if the bound is within its interval."""
     return True if figure.high <= bound else False if figure.low > bound else None
 
 
 def together(parts: Iterable[bool | None]) -> bool | None:
-    """Whether all parts hold: False if one part fails, else None if one part is not resolved."""
+    """Whether all parts hold: False if one part fails, else `None` if one part is not resolved."""
     found = list(parts)
     return False if False in found else None if None in found else True
 
@@ -252,7 +253,7 @@ def _independent(values: Sequence[float], seeds: Sequence[int | None]) -> list[f
 
 
 def excuse(groups: Sequence[Hashable], holds: Sequence[bool | None], excused: int) -> list[bool | None]:
-    """Whether cases hold if so many cases of each group may fail.
+    """Whether cases hold if this many cases in each group may fail.
 
     A case that is not resolved is excused, too, if an excuse is left: whether it fails makes no difference then.
     """

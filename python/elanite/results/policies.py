@@ -1,6 +1,6 @@
-"""Names of the policies of several rails (coll2003) for figures and measures, from a series' changes of the machine.
+"""Names for multirail policies (coll2003) in figures and measures, from a series' machine changes.
 
-The experiments on several rails vary parameters in ``machine`` only. The label of these changes is a column of their
+The experiments on several rails vary parameters in ``machine`` only. The label for these changes is a column in their
 tables, such as ``rails.policy=dynamic, rails.striping=1.0``.
 """
 
@@ -11,17 +11,17 @@ import polars as pl
 from elanite.results.frames import padded
 
 RAILS = 4
-"""The rails of a node, unless a series changes them (coll2003 s5.1)."""
+"""The rails per node, unless a series changes them (coll2003 s5.1)."""
 
 POLICIES = ("static", "basic", "local-dynamic", "dynamic", "hybrid")
-"""The policies in the order of legends and notes."""
+"""The policies in the order for legends and notes."""
 
 STRIPED = {"0.0": "no striping", "1.0": "full striping"}
-"""Ratios of striping in words."""
+"""Striping ratios in words."""
 
 
 def changes(label: str) -> dict[str, str]:
-    """The changes in a label of ``machine``, by the keys of machine files."""
+    """The changes in a ``machine`` label, by machine file key."""
     parts = (part.partition("=") for part in label.split(", ") if "=" in part)
     return {key: value for key, _, value in parts}
 
@@ -52,7 +52,7 @@ def _told(label: str) -> dict[str, object]:
 
 
 def ordered(rows: pl.DataFrame) -> list[str]:
-    """The names of ``told``, in the order of ``POLICIES``; other policies come last, in the order of the rows."""
+    """The names from ``told``, in the order of ``POLICIES``; other policies come last, in row order."""
     names = rows.filter(pl.col("policy") != "").select("policy", "curve").unique(maintain_order=True)
     policies = dict.fromkeys((*POLICIES, *names["policy"]))
     names = names.sort(pl.col("curve").str.contains(STRIPED["1.0"]), maintain_order=True)

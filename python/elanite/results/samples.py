@@ -1,18 +1,18 @@
-"""Samples of a figure, and whether two of them differ.
+"""Samples for a figure, and whether two samples differ.
 
-A sample is the values of one figure by seed and batch. The simulator records for each point whether it drew random
-numbers (``random`` of the manifest). A point that drew none has no noise: its mean is exact, and any difference between
-two exact means is real.
+A sample is one figure's values by seed and batch. The simulator records for each point whether it drew random numbers
+(``random`` in the manifest). A point without draws has no noise: its mean is exact, and any difference between two
+exact means is real.
 
 Noise is left where random numbers were drawn. Two samples with the same seeds and batches are compared pair by pair:
 their runs draw from the same random streams, so that common noise cancels and the difference's interval is narrower.
-The interval is right without common noise, too, for example where the change that is studied also changes the order of
-the draws. Samples with other seeds or batches count as independent. An exact mean needs no partner: it is compared with
-the interval of the other side.
+The interval is right without common noise, too, for example where the change that is studied also changes the draw
+order. Samples with other seeds or batches count as independent. An exact mean needs no partner: it is compared with the
+other side's interval.
 
-Every pair of samples has one of three states (``State``). *Differs*: the 95% interval of the difference excludes zero.
-*Equal*: the interval contains zero and reaches no farther than ``NEGLIGIBLE`` of the figure. *Undecided*: the interval
-is wider, or a sample has fewer than three values. The interval of one equal figure in twenty excludes zero by chance.
+Every sample pair has one of three states (``State``). *Differs*: the difference's 95% interval excludes zero. *Equal*:
+the interval contains zero and reaches no farther than ``NEGLIGIBLE`` of the figure. *Undecided*: the interval is wider,
+or a sample has fewer than three values. For one equal figure in twenty, the interval excludes zero by chance.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 NEGLIGIBLE = 0.01
-"""Means whose difference is surely below this fraction of the larger one are equal: the error of measured values
-without a sigma, too (see ``elanite.study.measured``)."""
+"""Means are equal if their difference is surely below this fraction of the larger one; also the error for measured
+values without a sigma (see ``elanite.study.measured``)."""
 
 ROUNDED = 1e-12
-"""Exact means that are less apart, as a fraction, differ by the rounding of sums alone."""
+"""Exact means that are less apart, as a fraction, differ by rounding alone."""
 
 
 class State(StrEnum):
@@ -52,16 +52,16 @@ class Sample:
     """A figure's values."""
 
     labels: tuple[tuple[int, ...], ...]
-    """Seed and, where there are several, batch of each value, in ascending order."""
+    """Each value's seed and, where there are several, batch, in ascending order."""
     values: tuple[float, ...]
     random: bool | None = None
-    """Whether the simulator drew random numbers; None if that was not recorded. Noise is possible unless False."""
+    """Whether the simulator drew random numbers; `None` if that was not recorded. Noise is possible unless False."""
 
     @classmethod
     def of(cls, rows: pl.DataFrame, random: Iterable[bool | None]) -> Sample:
-        """The sample of rows with the columns ``seed``, ``batch`` and ``value``; one value for each seed and batch.
+        """The sample from rows with the columns ``seed``, ``batch`` and ``value``; one value for each seed and batch.
 
-        ``random``: of each point of the rows, whether it drew random numbers.
+        ``random``: for each of the rows' points, whether it drew random numbers.
         """
         rows = rows.with_columns(pl.col("batch").fill_null(-1))
         means = rows.group_by("seed", "batch").agg(pl.col("value").mean()).sort("seed", "batch")
@@ -89,19 +89,19 @@ class Sample:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two samples of one figure, compared."""
+    """Two samples for one figure, compared."""
 
     a: Sample
     b: Sample
 
     @property
     def paired(self) -> bool:
-        """Whether value is compared with value: neither side is exact, and seeds and batches are the same."""
+        """Whether value is compared with value: no side is exact, and seeds and batches are the same."""
         return not (self.a.exact or self.b.exact) and self.a.labels == self.b.labels
 
     @property
     def exact(self) -> bool:
-        """Whether neither side has noise."""
+        """Whether both sides are free from noise."""
         return self.a.exact and self.b.exact
 
     @cached_property
@@ -122,16 +122,16 @@ class Pair:
 
     @cached_property
     def difference(self) -> Number | None:
-        """The second mean less the first, with its 95% interval; None without an interval."""
+        """The second mean less the first, with its 95% interval; `None` without an interval."""
         found = difference(*self._sides)
         return found if (found.n >= FEWEST if self.paired else self._bounded) else None
 
     @cached_property
     def ratio(self) -> Number | None:
-        """The second mean relative to the first; None if the first is 0.
+        """The second mean relative to the first; `None` if the first is 0.
 
-        The interval is that of the difference, as a fraction of the first mean: it excludes 1 if the figures differ.
-        Without an interval, it is the mean alone.
+        The interval is the difference's, as a fraction of the first mean: it excludes 1 if the figures differ. Without
+        an interval, it is the mean alone.
         """
         a, b = self.a.figure.mean, self.b.figure.mean
         if not a:
@@ -141,14 +141,14 @@ class Pair:
 
     @property
     def change(self) -> float:
-        """The distance of the means as a fraction of the smaller one: 0.5 for half as much more or less."""
+        """The means' distance as a fraction of the smaller one: 0.5 for half as much more or less."""
         low, high = sorted(abs(side.figure.mean) for side in (self.a, self.b))
         if self.a.figure.mean * self.b.figure.mean <= 0:
             return 0.0 if self.a.figure.mean == self.b.figure.mean else math.inf
         return high / low - 1
 
     def texts(self, unit: str) -> tuple[str, str, str]:
-        """Both means and their ratio for people: with intervals, or exact, with enough digits to tell them apart."""
+        """Both means and their ratio for people: with intervals, or exact, with enough digits to distinguish them."""
         relative = self.ratio
         if self.exact:
             scale = SCALE.get(unit, 1.0)

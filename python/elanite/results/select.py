@@ -1,8 +1,8 @@
-"""Selects rows by the ``where`` of claims and of figures.
+"""Selects rows by claims' and figures' ``where``.
 
-For a column, ``where`` gives a value, a list of values, or a table of bounds: ``least`` and ``most`` (inclusive),
+For a column, ``where`` gives a value, a list of values, or a table with bounds: ``least`` and ``most`` (inclusive),
 ``above`` and ``below`` (exclusive), or ``not`` with the values to leave out. The empty text stands for rows without
-such a parameter, and ``{other}`` for the value of another column. Columns that no row has are empty.
+such a parameter, and ``{other}`` for another column's value. Columns that no row has are empty.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def chosen(rows: pl.DataFrame, where: Mapping[str, object]) -> pl.DataFrame:
 
 
 def empty(rows: pl.DataFrame, name: str) -> pl.Expr:
-    """Whether rows have no value of a parameter."""
+    """Whether rows lack a parameter's value."""
     column = pl.col(name)
     return column.is_null() | (column == "") if rows.schema[name] == pl.String else column.is_null()
 

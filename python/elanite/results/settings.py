@@ -1,7 +1,7 @@
-"""The inputs of finished points: keys of the machine and of the experiment, seeds, and the simulator that ran.
+"""Finished points' inputs: machine and experiment keys, seeds, and the simulator.
 
-A manifest has the whole point, so that two folders can be compared by inputs, too: ``apart`` lists the keys whose
-values differ between points of the same work. Keys are those of ``--set``. Sources of values and titles are no inputs.
+A manifest has the whole point, so that two folders can be compared by inputs, too: ``apart`` lists the keys with values
+that differ between points with the same work. Keys are as in ``--set``. Value sources and titles are not inputs.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
     from elanite.store.manifest import Manifest
 
 ABSENT = "absent"
-"""The value of a key that one side lacks."""
+"""The value for a key that one side lacks."""
 
 MOST = 4
-"""Most values of one side that are listed."""
+"""Most listed values per side."""
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A key whose values differ between two sides."""
+    """A key with values that differ between two sides."""
 
     key: str
     a: tuple[str, ...]
@@ -33,13 +33,13 @@ class Setting:
 
     @property
     def texts(self) -> tuple[str, str]:
-        """The values of both sides, the first few of many."""
+        """Both sides' values, the first few of many."""
         first, second = (", ".join(side[:MOST]) + _more(len(side) - MOST) for side in (self.a, self.b))
         return first, second
 
 
 def apart(pairs: Iterable[tuple[Sequence[Manifest], Sequence[Manifest]]]) -> tuple[Setting, ...]:
-    """The keys that differ between the two sides of any pair, with the values of the pairs in which they do."""
+    """The keys that differ between the two sides of any pair, with the values from the pairs in which they do."""
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for sides in pairs:
         a, b = (_of_side(side) for side in sides)
@@ -52,13 +52,13 @@ def apart(pairs: Iterable[tuple[Sequence[Manifest], Sequence[Manifest]]]) -> tup
 
 
 def _ordered(values: Iterable[str]) -> tuple[str, ...]:
-    """Whole numbers, such as seeds, by their size; other values in the order of the points."""
+    """Whole numbers, such as seeds, by their size; other values in point order."""
     some = tuple(values)
     return tuple(sorted(some, key=int)) if all(one.isdecimal() for one in some) else some
 
 
 def _of_side(manifests: Sequence[Manifest]) -> dict[str, dict[str, None]]:
-    """Each key's values, in the order of the points."""
+    """Each key's values, in point order."""
     found: dict[str, dict[str, None]] = {}
     for manifest in manifests:
         for key, value in _of_point(manifest):

@@ -3,24 +3,23 @@
 coll2003 s5.3: "Saturation is defined as the minimum offered bandwidth where the accepted bandwidth is lower than the
 global packet creation rate at the source nodes." Two tests look for such a load:
 
-- The curve: the nominal load exceeds the maximum accepted load of its curve by more than this maximum's interval. A
-  curve is one configuration at all of its loads. Loads beyond saturation repeat the measurement of the maximum: all
-  points whose intervals contain the highest accepted load are averaged. The maximum is known below the highest load of
-  the curve, and at the highest load if the queues grow there in half of the seeds or more.
-- The queues: the simulator decides for each run whether the queues of the sources grow in its window (the metric
-  ``saturated`` of the tables, "queues grow" for people).
+- The curve: the nominal load exceeds its curve's maximum accepted load by more than this maximum's interval. A curve is
+  one configuration at all its loads. Loads beyond saturation repeat the measurement of the maximum: all points with
+  intervals that contain the highest accepted load are averaged. The maximum is known below the curve's highest load,
+  and at the highest load if the queues grow there in half the seeds or more.
+- The queues: the simulator decides for each run whether the sources' queues grow in its window (the metric
+  ``saturated`` in the tables, "queues grow" for people).
 
-A point is *saturated* if its load is above the interval of the maximum of its curve, if the queues grow in all of its
-seeds, or if a lower load of its curve is saturated. A point is *steady* if its load is below this interval, the queues
-grow in no seed, and the accepted load shows it: the mean is at least 95% of the offered load, and the mean less its
-uncertainty is at least 90%, or a higher load of its curve is steady. Any other point is *undecided*: its load is within
-the interval of the maximum, its window is too short, or its seeds differ. An interval never excuses a loss. Latencies
-are drawn and judged at steady points
-only.
+A point is *saturated* if its load is above the interval of its curve's maximum, if the queues grow in all its seeds, or
+if a lower load on its curve is saturated. A point is *steady* if its load is below this interval, the queues grow in no
+seed, and the accepted load shows it: the mean is at least 95% of the offered load, and the mean less its uncertainty is
+at least 90%, or a higher load on its curve is steady. Any other point is *undecided*: its load is within the maximum's
+interval, its window is too short, or its seeds differ. An interval never excuses a loss. Latencies are drawn and judged
+at steady points only.
 
-Accepted and offered load of a window differ by the messages under way at its two ends. The uncertainty is that of this
-difference: the undelivered messages at the ends of the batches lie around a line, and their distances from the line
-are the noise of an end. Noise of the arrivals does not count, because it is in both loads.
+A window's accepted and offered load differ by the messages in flight at its two ends. The uncertainty is this
+difference's: the undelivered messages at the batches' ends lie around a line, and their distances from the line are an
+end's noise. Arrival noise does not count, because it is in both loads.
 """
 
 from __future__ import annotations
@@ -48,20 +47,20 @@ MEANINGS = {
     "state": "Verdict on an offered load from all loads and seeds of its curve: steady, saturated or undecided.",
     "because": "The comparison that decides the state of an offered load.",
 }
-"""The columns and metrics of states, as ``elanite explain`` describes them."""
+"""The state columns and metrics, as ``elanite explain`` describes them."""
 
 LOST = 0.05
-"""The part of the offered load by which the accepted load of a steady point is below it at most."""
+"""The largest part of the offered load by which a steady point's accepted load is below it."""
 
 SURE = 2 * LOST
 """The same for the accepted load less its uncertainty."""
 
 MOST = 0.5
-"""The part of the seeds with growing queues from which on the curve decides at its highest load, too."""
+"""The share of seeds with growing queues from which on the curve decides at its highest load, too."""
 
 
 class State(StrEnum):
-    """The state of the sources' queues."""
+    """The sources' queue state."""
 
     STEADY = "steady"
     SATURATED = "saturated"
@@ -70,7 +69,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True)
 class Load:
-    """A point of a curve. Loads have one unit, such as MB/s for each node; None is not known."""
+    """A point on a curve. Loads have one unit, such as MB/s for each node; `None` is not known."""
 
     nominal: float | None
     """The load that the sources offer on average: the parameter."""
@@ -79,22 +78,22 @@ class Load:
     accepted: float | None
     """The mean accepted load."""
     half: float
-    """Half the interval of the accepted load; 0 if there is none."""
+    """Half the accepted load's interval; 0 without one."""
     saturated: float | None
-    """The fraction of the seeds with growing queues."""
+    """The fraction of seeds with growing queues."""
     seeds: int = 1
     ends: float = 0.0
-    """Half the interval of the accepted less the offered load, by the messages under way at the window's ends; 0 if
+    """Half the interval of the accepted less the offered load, by the messages in flight at the window's ends; 0 if
     unknown."""
 
 
 def states(curve: Sequence[Load]) -> list[State]:
-    """The states of all points of a curve."""
+    """The states of all points on a curve."""
     return [state for state, _ in judged(curve)]
 
 
 def judged(curve: Sequence[Load]) -> list[tuple[State, str]]:
-    """The states of all points of a curve, each with the comparison that decides it."""
+    """The states of all points on a curve, each with the comparison that decides it."""
     top = maximum(curve)
     highest = max((load.nominal or 0.0 for load in curve), default=0.0)
     found = []
@@ -125,7 +124,7 @@ def judged(curve: Sequence[Load]) -> list[tuple[State, str]]:
 
 
 def _is_unsure(load: Load) -> bool:
-    """Whether a point lacks nothing but a small uncertainty to be steady."""
+    """Whether a point lacks only a small uncertainty to be steady."""
     if load.saturated or load.accepted is None or load.offered is None or load.accepted < (1.0 - LOST) * load.offered:
         return False
     return load.accepted - load.ends < (1.0 - SURE) * load.offered
@@ -133,25 +132,25 @@ def _is_unsure(load: Load) -> bool:
 
 @dataclass(frozen=True)
 class Maximum:
-    """The maximum accepted load of a curve; infinite if no accepted load is known."""
+    """A curve's maximum accepted load; infinite if no accepted load is known."""
 
     mean: float
     half: float
     count: int
-    """The number of the loads that it is the mean of."""
+    """The count of loads that it averages."""
 
     @property
     def low(self) -> float:
-        """The lower end of the interval."""
+        """The interval's lower end."""
         return self.mean - self.half
 
     @property
     def high(self) -> float:
-        """The upper end of the interval."""
+        """The interval's upper end."""
         return self.mean + self.half
 
     def beside(self, load: float) -> str:
-        """The comparison of a load with the interval: ``160 > 141.6 + 7.14, the highest accepted load``."""
+        """The comparison between a load and the interval: ``160 > 141.6 + 7.14, the highest accepted load``."""
         above = load > self.high
         at, mean = distinct(load, self.mean)
         name = "the highest accepted load"
@@ -161,7 +160,7 @@ class Maximum:
 
 
 def maximum(curve: Sequence[Load]) -> Maximum:
-    """The maximum accepted load of a curve, with its interval."""
+    """A curve's maximum accepted load, with its interval."""
     known = [(load.accepted, load.half) for load in curve if load.accepted is not None]
     if not known:
         return Maximum(math.inf, 0.0, 0)
@@ -172,7 +171,7 @@ def maximum(curve: Sequence[Load]) -> Maximum:
 
 
 def _alone(load: Load) -> tuple[State, str]:
-    """The state of a point by its own window."""
+    """A point's state by its own window."""
     seeds = f"{round((load.saturated or 0.0) * load.seeds)} of {counted(load.seeds, 'seed')}"
     if load.saturated is not None and load.saturated >= 1.0:
         return State.SATURATED, f"queues grow in {seeds}"
@@ -190,9 +189,9 @@ def _alone(load: Load) -> tuple[State, str]:
 
 
 def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFrame:
-    """Tidy rows with the state of their points in the columns ``STATE`` and ``REASON``.
+    """Tidy rows with their points' state in the columns ``STATE`` and ``REASON``.
 
-    ``beside`` are columns that are no parameters. Rows without any metric of loads are steady.
+    ``beside`` are columns that are not parameters. Rows without any load metric are steady.
     """
     bare = unloaded(rows)
     keys = [name for name in parameters(bare) if name not in ("_load", "series", *beside)]
@@ -251,11 +250,11 @@ def accepted_load(values: Sequence[float], seeds: Sequence[int | None]) -> tuple
 
 
 def ends(runs: Sequence[Sequence[float]]) -> float:
-    """Half the interval of the mean lost load of some runs, from the lost load of each batch; 0 for too few batches.
+    """Half the interval of the runs' mean lost load, from each batch's lost load; 0 for too few batches.
 
-    The sums of the lost loads are the undelivered messages at the batches' ends, in units of a batch. The mean lost
-    load is the difference of the last and the first of them over the number of batches, so that its error is that of
-    two ends, whose variance is that around a straight line.
+    The lost loads' sums are the undelivered messages at the batches' ends, in units of a batch. The mean lost load is
+    the difference between the last and the first sum over the batch count, so that its error is that of two ends, with
+    the variance around a straight line.
     """
     known = [run for run in runs if len(run) >= FEWEST]
     if not known:
@@ -271,6 +270,6 @@ def ends(runs: Sequence[Sequence[float]]) -> float:
 
 
 def _student(degrees: int) -> float:
-    """Student's t of a 95% interval, from the interval of values with a standard error of one over their number."""
+    """Student's t for a 95% interval, from the interval of values with a standard error of one over their number."""
     _, low, high = _core.interval([1.0, *[0.0] * degrees])
     return (high - low) / 2 * (degrees + 1)
