@@ -1,10 +1,10 @@
-"""Studies: many values of a few keys, and what becomes of results, claims or measured values.
+"""Studies: many values for a few keys, and their effects on results, claims or measured values.
 
 - ``ranges`` and ``vary``: values to try. ``limits``: warnings before a campaign.
-- ``sweeps``: all combinations or a sample of them. ``placements``: nodes for jobs.
+- ``sweeps``: all combinations or a sample. ``placements``: nodes for jobs.
 - ``calibration``, with ``measured``, ``search``, ``minimum``, ``identify`` and ``fit``: values nearest to measured
   ones.
-- ``own_claims``: claims of a user's own, with values of measurements.
+- ``own_claims``: users' claims, with measured values.
 - ``basis``: claims on short runs, for ``sensitivity``, ``refit`` and ``ablation``; ``changes``, ``studied`` and
   ``ablation_table`` are their outcomes; ``heat_map`` and ``residuals`` draw figures.
 """

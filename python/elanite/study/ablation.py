@@ -1,13 +1,13 @@
-"""Ablations: the verdict on each claim with one mechanism of the model removed at a time.
+"""Ablations: the verdict on each claim with one model mechanism removed at a time.
 
-A claim is worth the more, the more ways there are to miss it. The data file ``data/mechanisms.toml`` names the
-mechanisms of the model, and the changes of each machine file that remove them. Each claim about a machine is measured
-on the unchanged machine and without each mechanism, with the same seed, on the short runs of a study (see ``study``);
-probes find the mechanisms that do not act on a point (see ``sensitivity``).
+A claim is worth more, the more ways there are to miss it. The data file ``data/mechanisms.toml`` names the model's
+mechanisms, and each machine file's changes that remove them. Each claim about a machine is measured on the unchanged
+machine and without each mechanism, with the same seed, on a study's short runs (see ``study``); probes find the
+mechanisms that do not act on a point (see ``sensitivity``).
 
-Verdicts of short runs can differ from those of the scoreboard. Both sides of a comparison have runs of the same length,
-and only their difference counts: a mechanism *decides* a claim if the claim holds with it and is missed without it, or
-the other way round.
+Short runs' verdicts can differ from the scoreboard's. Both sides in a comparison have runs with the same length, and
+only their difference counts: a mechanism *decides* a claim if the claim holds with it and is missed without it, or the
+other way round.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ if TYPE_CHECKING:
     from elanite.validation.verdict import Verdict
 
 MOST, MOST_NUMBERS = 200, 8
-"""Characters of a figure at most, and numbers of a finding."""
+"""Most characters in a figure, and most numbers in a finding."""
 
 
 @dataclass(frozen=True)
 class Mechanism:
-    """A mechanism of the model, and the changes that remove it from one machine."""
+    """A model mechanism, and the changes that remove it from one machine."""
 
     name: str
     says: str
@@ -66,7 +66,7 @@ def every() -> dict[str, Entry]:
 
 
 def mechanisms(machine: str) -> tuple[Mechanism, ...]:
-    """The mechanisms of a shipped machine."""
+    """A shipped machine's mechanisms."""
     found = []
     for name, entry in every().items():
         of_machine: Mapping[str, object] = entry
@@ -77,7 +77,7 @@ def mechanisms(machine: str) -> tuple[Mechanism, ...]:
 
 
 def chosen(machine: str, names: Sequence[str] = ()) -> list[Mechanism]:
-    """The mechanisms with these names, by default all of a machine. Raises ``UsageError`` for an unknown name."""
+    """The mechanisms with these names, by default all of a machine's. Raises ``UsageError`` for an unknown name."""
     known = {each.name: each for each in mechanisms(machine)}
     for name in names:
         if name not in known:
@@ -95,10 +95,10 @@ def run(
     observer: Observer | None = None,
     out: str | None = None,
 ) -> tuple[Outcome, list[Ablation]]:
-    """Simulate what the store lacks; the rows of all claims, empty after an interrupt.
+    """Simulate the points that the store lacks; returns all claims' rows, empty after an interrupt.
 
-    A claim without results on the unchanged machine has no rows. A mechanism has none if an experiment needs it, or if
-    its points fail.
+    A claim without results on the unchanged machine has no rows. A mechanism has no rows if an experiment needs it, or
+    if its points fail.
     """
     outcome, plans = probed(study, store, [each.changes for each in mechanisms], jobs, observer, out)
     if outcome.interrupted:
@@ -108,7 +108,7 @@ def run(
 
 
 def rows(claim: Claim, cases: Sequence[tuple[str, Mapping[str, Plan]]], store: Store) -> list[Ablation]:
-    """The verdicts on a claim in some cases, of which the first one is the unchanged machine."""
+    """The verdicts on a claim in some cases; the first one is the unchanged machine."""
     found = []
     for name, plans in cases:
         if (measurement := measured(claim, plans, store)) is not None:
@@ -125,7 +125,7 @@ def frame(rows: Sequence[Ablation]) -> pl.DataFrame:
 
 
 def figure(verdict: Verdict) -> str:
-    """The simulated figure in words; of a finding, its figures, and the parts that do not hold."""
+    """The simulated figure in words; for a finding, its figures, and the parts that do not hold."""
     if not verdict.parts or not isinstance(verdict.simulated, str):
         return figure_of(verdict)[:MOST]
     numbers = [number(case.number.mean) for part in verdict.parts for case in part.cases]

@@ -1,4 +1,4 @@
-"""The table of ablations: for each claim that the headline may count, the mechanisms whose removal turns its verdict.
+"""The ablation table: for each claim that the headline may count, the mechanisms that turn its verdict by removal.
 
 The rows are shipped (see ``ablated``). The report shows the table, and the page that ``docs/ablations.py`` writes.
 """
@@ -27,7 +27,7 @@ SIGN = {"holds": "+", "missed": "-", "not resolved": "?"}
 
 @dataclass(frozen=True)
 class Line:
-    """The ablations of one claim."""
+    """One claim's ablations."""
 
     claim: Claim
     rows: tuple[Ablation, ...]
@@ -40,7 +40,7 @@ class Line:
 
     @property
     def agrees(self) -> bool:
-        """Whether the short runs give the verdict of the scoreboard on the unchanged machine."""
+        """Whether the short runs give the scoreboard's verdict on the unchanged machine."""
         return ablated.agrees(self.claim, self.rows)
 
     @property
@@ -50,7 +50,7 @@ class Line:
         return [row for row in self.rows if row.mechanism in names]
 
     def cell(self, mechanism: str) -> str:
-        """The sign of a verdict; bold if it turns, followed by a point if only the figure changes."""
+        """A verdict's sign; bold if it turns, followed by a point if only the figure changes."""
         row = next((row for row in self.rows if row.mechanism == mechanism), None)
         if row is None:
             return ""
@@ -62,11 +62,11 @@ class Line:
 
 @dataclass(frozen=True)
 class Table:
-    """The ablations of all claims that the headline may count."""
+    """The ablations for all claims that the headline may count."""
 
     lines: tuple[Line, ...]
     revision: int | None
-    """The model revision of the rows; None without any row."""
+    """The rows' model revision; `None` without any row."""
     date: str
 
     @cached_property
@@ -82,12 +82,12 @@ class Table:
 
     @property
     def never(self) -> list[str]:
-        """The claims whose verdict no removed mechanism turns."""
+        """The claims with a verdict that no removed mechanism turns."""
         return [line.claim.id for line in self.lines if line.agrees and not line.turning]
 
     @property
     def apart(self) -> list[str]:
-        """The claims of which short runs give another verdict on the unchanged machine than the scoreboard."""
+        """The claims on which short runs and the scoreboard differ for the unchanged machine."""
         return [line.claim.id for line in self.ablated if not line.agrees]
 
     @property
@@ -97,7 +97,7 @@ class Table:
 
     @property
     def stale(self) -> str:
-        """A sentence if the rows are of another model revision."""
+        """A sentence if the rows are from another model revision."""
         if self.revision in (None, _core.MODEL_REVISION):
             return ""
         return f"These ablations are of model revision {self.revision}; the model has revision {_core.MODEL_REVISION}."

@@ -1,9 +1,9 @@
 """A study: claims about a machine, and the points on which they rest, with few seeds and for a shorter time than usual.
 
-Studies change parameters of a machine and look at the claims (see ``sensitivity`` and ``refit``). Both sides of a
-comparison have the same seed and see the same messages at the same times, so that a shorter time is enough. The data
-file ``data/sensitivity.toml`` says which claims of each machine are studied by default, and for how long their traffic
-runs. All points are ordinary points of the store.
+Studies change machine parameters and look at the claims (see ``sensitivity`` and ``refit``). Both sides in a comparison
+have the same seed and see the same messages at the same times, so that a shorter time is enough. The data file
+``data/sensitivity.toml`` lists each machine's claims that are studied by default, and the duration of their traffic.
+All points are ordinary store points.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ FEWEST_CALLS, FEWEST_BATCHES = 5, 5
 """A collective operation among traffic is called as often, in so many batches, or as often as usual if that is less."""
 
 MOST_SEEDS = 3
-"""Seeds of figures that have no batches; all others have one seed."""
+"""Seeds for figures without batches; all others have one seed."""
 
 
 @dataclass(frozen=True)
@@ -51,35 +51,35 @@ class Study:
 
     machine: Machine
     parts: Mapping[str, float]
-    """How long traffic runs for each claim, as a fraction of the warm-up and the window of its experiment."""
+    """The traffic duration for each claim, as a fraction of its experiment's warm-up and window."""
     seed: int
     usual: Mapping[str, Plan]
-    """The points of the claims on the machine as it is, by experiment."""
+    """The claims' points on the machine as it is, by experiment."""
 
     @property
     def claims(self) -> list[Claim]:
-        """The claims, in the order of the documents."""
+        """The claims, in document order."""
         return [claim for claim in claims() if claim.id in self.parts]
 
     def plans(self, overrides: Iterable[str] = (), share: float = 1.0) -> dict[str, Plan]:
-        """The points of the claims on a changed machine, run for a share of the study's time."""
+        """The claims' points on a changed machine, run for a share of the study's time."""
         parts = {name: part * share for name, part in self.parts.items()}
         return _plans(self.machine, parts, self.seed, tuple(overrides))
 
     def longer(self, times: float) -> Study:
-        """The same claims with this many times the traffic, at most that of their experiments."""
+        """The same claims with this many times the traffic, at most their experiments'."""
         parts = {name: min(part * times, 1.0) for name, part in self.parts.items()}
         return replace(self, parts=parts, usual=_plans(self.machine, parts, self.seed, ()))
 
 
 def studies() -> dict[str, dict[str, float]]:
-    """What is studied by default, by machine: names of claims, and how long their traffic runs."""
+    """The default studies, by machine: claim names, and the duration of their traffic."""
     text = bounded.packaged("data", "sensitivity.toml")
     return tomllib.loads(text)
 
 
 def study(machine: str, chosen: Sequence[str] = (), seed: int = FIRST_SEED) -> Study:
-    """The study of a shipped machine, of the default claims or of those that ``chosen`` names, in full or in part."""
+    """The study of a shipped machine, with the default claims or those that ``chosen`` names, in full or in part."""
     known = studies()
     if machine not in known:
         names = ", ".join(known)
@@ -101,7 +101,7 @@ def asked(claim: Claim, plans: Mapping[str, Plan]) -> list[Point]:
 
 
 def measured(claim: Claim, plans: Mapping[str, Plan], store: Store) -> Measurement | None:
-    """The simulated figures of a claim; None if the store lacks some of its points, or if they do not give a figure.
+    """A claim's simulated figures; `None` if the store lacks some points, or if they do not give a figure.
 
     In short runs a figure can be missing that the experiment has, such as a latency if no load is steady.
     """
@@ -125,7 +125,7 @@ def about(machine: str) -> list[Claim]:
 
 
 def _part(claim: str, usual: Mapping[str, float]) -> float:
-    """How long traffic runs for a claim, as a fraction: the longest of its names counts."""
+    """A claim's traffic duration as a fraction: the longest of its names counts."""
     names = [name for name in usual if _named(claim, name)]
     return usual[max(names, key=len)] if names else OTHERWISE
 
@@ -135,7 +135,7 @@ def _named(claim: str, name: str) -> bool:
 
 
 def _plans(machine: Machine, parts: Mapping[str, float], seed: int, overrides: tuple[str, ...]) -> dict[str, Plan]:
-    """The points of claims by experiment, with few seeds and for a part of the time."""
+    """Claims' points by experiment, with few seeds and for a part of the time."""
     wanted = [claim for claim in claims() if claim.id in parts]
     found = {}
     for name in dict.fromkeys(claim.experiment for claim in wanted):
@@ -158,7 +158,7 @@ def _only(planned: Plan, wanted: Sequence[Claim]) -> Plan:
 
 
 def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float]) -> list[str]:
-    """Changes of an experiment that give its series few seeds and shorter runs, as long as its claims need."""
+    """Experiment changes that give its series few seeds and shorter runs, as long as its claims need."""
     found: dict[str, list[str]] = {}
     for point in planned.points:
         here = f"series.{point.series}"
@@ -191,7 +191,7 @@ class Traffic(TypedDict, total=False):
 
 
 def traffic(point: Point) -> Traffic:
-    """The collective operation among the traffic of a point, or the traffic alone; nothing if there is no traffic."""
+    """The collective operation among a point's traffic, or the traffic alone; empty without traffic."""
     (workload,) = json.loads(point.json)["workload"].values()
     if not workload.get("jobs"):
         return {}

@@ -1,18 +1,18 @@
-"""Calibration: values of a machine's parameters that come nearest to what was measured on a real machine.
+"""Calibration: parameter values that bring a machine nearest to a real machine's measured values.
 
     found = el.calibrate([el.Experiment.load("qsnet/ping")], {"bus.rate": "150 MB/s..400 MB/s"}, "measured.csv")
     found.text  # a machine file with the fitted values
 
-The sum of squares is minimised over all measured values (``study.minimum``): the difference of the simulated and the
-measured value, in units of both errors (the sigma of the measurement, and the standard error of the simulation where it
-draws random numbers). Only points that were measured are simulated. They are ordinary points of the store: an
-interrupted calibration that is repeated uses them again, and has the same result.
+The sum of squares is minimised over all measured values (``study.minimum``): the difference between the simulated and
+the measured value, in units of both errors (the measurement's sigma, and the simulation's standard error where it draws
+random numbers). Only measured points are simulated. They are ordinary store points: an interrupted calibration that is
+repeated uses them again, and has the same result.
 
 The result has only values that the data determine (``study.identify``), each with its standard error and its 95%
-interval. A parameter that they do not determine keeps its value; the machine file says so in its source. Pairs of
-parameters whose effects are alike are named (``alike``).
+interval. A parameter that they do not determine keeps its value; the machine file notes it in its source. Parameter
+pairs with similar effects are named (``alike``).
 
-The points of a set of values run at the same time, and so do the sets of the hypercube and those of a derivative.
+A value set's points run at the same time, and so do the hypercube's sets and a derivative's.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ def calibrate(
     executor: Executor | None = None,
     note: Callable[[str], None] | None = None,
 ) -> Calibration:
-    """Search the values of ``fit``, ranges by key, with which the experiments come nearest to the values in ``to``.
+    """Search the values in ``fit``, ranges by key, with which the experiments come nearest to the values in ``to``.
 
-    ``trials`` is the largest number of sets of values in the search; the intervals of the values need more. ``name`` is
-    that of the fitted machine. ``progress`` is called after each step with the number of sets tried and the error of
-    the best one. ``executor`` is as in ``sweep``, ``note`` as
-    in ``measured.read``. Raises ``UsageError`` or ``ConfigError`` if a key, a range or the
-    file of measured values is wrong, and ``KeyboardInterrupt`` when interrupted; finished points are kept.
+    ``trials`` is the largest count of value sets in the search; the values' intervals need more. ``name`` is the fitted
+    machine's name. ``progress`` is called after each step with the count of tried sets and the best one's error.
+    ``executor`` is as in ``sweep``, ``note`` as in ``measured.read``. Raises ``UsageError`` or ``ConfigError`` if a
+    key, a range or the file with measured values is wrong, and ``KeyboardInterrupt`` when interrupted; finished points
+    are kept.
     """
     keys = _ranges(fit)
     base = _base(experiments, machine)
@@ -195,13 +195,13 @@ def _reason(known: Known, span: str, alike: Sequence[str], fits: str) -> str:
 
 
 def _fitted(value: Value, to: str | Path) -> str:
-    """The source of a fitted value."""
+    """A fitted value's source."""
     spread = f"standard error {value.error:.1%}, 95% interval {value.interval}"
     return f"fitted to {Path(to).name}, {spread}; {value.before} before"
 
 
 def _kept(value: Value, to: str | Path) -> str:
-    """The addition to the source of a value that the data do not determine."""
+    """The addition to the source for a value that the data do not determine."""
     return f"not determined by {Path(to).name}: {value.reason}"
 
 

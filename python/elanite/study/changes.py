@@ -1,6 +1,7 @@
-"""The table of changes of claims: its columns, the rows that count, and what follows from them.
+"""The table of claim changes: its columns, the rows that count, and the conclusions.
 
-A change is *resolved* if it is told from noise; it counts from half a percent on, and is strong from five percent on.
+A change is *resolved* if it is distinguished from noise; it counts from half a percent on, and is strong from five
+percent on.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ LEAST = 0.005
 """A smaller change does not count as one."""
 
 STRONG = 0.05
-"""From this change of a claim on, a parameter counts as one that matters to the claim."""
+"""From this claim change on, a parameter counts as one that matters to the claim."""
 
 SCHEMA = {
     "parameter": pl.String,
@@ -32,11 +33,11 @@ SCHEMA = {
     "held": pl.Boolean,
     "holds": pl.Boolean,
 }
-"""The columns of a table of changes: one row for each parameter, step (less or more) and claim.
+"""The columns in a change table: one row for each parameter, step (less or more) and claim.
 
 ``fitted`` is a parameter that was fitted to some claim, ``own`` one that was fitted to this claim. ``usual`` and
-``simulated`` are the numbers before and after, empty for findings; ``low`` and ``high`` are the ends of the interval of
-the change, empty for a single value of a random process; ``held`` and ``holds`` say whether the claim holds before and
+``simulated`` are the numbers before and after, empty for findings; ``low`` and ``high`` are the ends of the change's
+interval, empty for a single value from a random process; ``held`` and ``holds`` are whether the claim holds before and
 after, empty if this is not resolved.
 """
 
@@ -45,14 +46,14 @@ SIGN = {"less": "-", "more": "+"}
 
 
 def resolved() -> pl.Expr:
-    """Whether a change is told from noise."""
+    """Whether a change is distinguished from noise."""
     return (pl.col("low") > 0) | (pl.col("high") < 0)
 
 
 def turned(table: pl.DataFrame) -> pl.DataFrame:
     """The rows in which the verdict turns: the claim held and is missed, or the other way round.
 
-    A number of which only one value is known, of a random process, turns nothing.
+    A number with a single value from a random process turns no verdict.
     """
     known = pl.col("low").is_not_null() | pl.col("simulated").is_null()
     return table.filter(known, pl.col("held").ne(pl.col("holds")))
@@ -60,12 +61,12 @@ def turned(table: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Reading:
-    """The sentences of a table of changes."""
+    """The sentences for a change table."""
 
     steady: list[str]
-    """Claims whose verdict no step turns, apart from parameters that were fitted to the claim."""
+    """Claims with a verdict that no step turns, apart from parameters that were fitted to the claim."""
     turning: dict[str, list[str]]
-    """Claims whose verdict turns, and the steps of such other parameters that turn it: ``bus.burst -``."""
+    """Claims with a verdict that turns, and the steps in such other parameters that turn it: ``bus.burst -``."""
     open: list[str]
     """Claims without a verdict, even as the machine is."""
     strong: dict[str, list[str]]
@@ -75,7 +76,7 @@ class Reading:
 
 
 def read(table: pl.DataFrame) -> Reading:
-    """What can be trusted, and which parameters matter."""
+    """The trusted claims, and the parameters that matter."""
     turning: dict[str, list[str]] = {}
     for row in turned(table).filter(~pl.col("own")).iter_rows(named=True):
         turning.setdefault(row["claim"], []).append(f"{row['parameter']} {SIGN[row['step']]}")

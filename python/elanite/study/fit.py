@@ -1,7 +1,7 @@
 """The fit that a calibration results in: values with their intervals, errors, and the machine with the values.
 
 A fit is *unlikely* if its errors are larger than chance explains. Two parameters are *alike* if their errors are so
-correlated that the data hardly tell them apart.
+correlated that the data hardly distinguish them.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from elanite.study.measured import Place
 
 UNLIKELY = 0.01
-"""Errors of a fit that chance makes so large in fewer cases are not explained by the machine."""
+"""The machine does not explain a fit's errors if chance makes them so large in fewer cases."""
 
 
 @dataclass(frozen=True)
@@ -30,10 +30,10 @@ class Value:
     key: str
     before: str
     after: str
-    """The machine's value, in the unit of the one before: the fitted value, if the data determine it."""
+    """The machine's value, in the previous one's unit: the fitted value, if the data determine it."""
     low: str
     high: str
-    """Ends of the 95% interval within the range: values outside fit worse than chance explains."""
+    """The 95% interval's ends within the range: values outside fit worse than chance explains."""
     error: float
     """Standard error as a fraction of the value; meaningless unless the data determine the value."""
     determined: bool
@@ -48,11 +48,11 @@ class Value:
 
     @property
     def supported(self) -> str:
-        """The value after with the digits that its standard error supports, two of the error: ``554 ns``."""
+        """The value after with the digits that its standard error supports, two error digits: ``554 ns``."""
         text, _, unit = self.after.partition(" ")
         try:
             value = float(text)
-        except ValueError:  # one of several names
+        except ValueError:  # one among several names
             return self.after
         error = abs(value * self.error)
         if not self.determined or not error:
@@ -64,19 +64,19 @@ class Value:
 
 @dataclass(frozen=True)
 class Group:
-    """The errors of the measured values of a series and metric."""
+    """The errors of a series' and metric's measured values."""
 
     experiment: str
     series: str
     metric: str
     count: int
     before: float
-    """Root mean square of simulated/measured - 1, of the difference where 0 was measured; on the machine as it is."""
+    """Root mean square of simulated/measured - 1, or of the difference if 0 was measured; on the given machine."""
     after: float
     worst: float
-    """The largest of these errors afterwards, by magnitude, with its sign."""
+    """The largest error afterwards, by magnitude, with its sign."""
     worst_place: str
-    """File and line of the value with this error."""
+    """The file and line of the value with this error."""
 
 
 @dataclass(frozen=True)
@@ -84,31 +84,31 @@ class Calibration:
     """The fit that a calibration results in: values with their intervals, errors, and the machine with the values.
 
     A fit is *unlikely* if its errors are larger than chance explains. Two parameters are *alike* if their errors are so
-    correlated that the data hardly tell them apart.
+    correlated that the data hardly distinguish them.
     """
 
     values: list[Value]
     correlation: list[list[float]]
-    """Of the values' errors, in their order, by the data alone."""
+    """The values' errors' correlation, in their order, by the data alone."""
     groups: list[Group]
     before: float
     """Root mean square of all errors in units of their sigma, on the machine as it is."""
     after: float
-    """The same on the machine of the result."""
+    """The same on the resulting machine."""
     best: float
-    """The same with the best set of values, those included that the data do not determine."""
+    """The same with the best value set, including values that the data do not determine."""
     places: list[Place]
-    """Every measured value beside the simulated ones, in the order of the file."""
+    """Every measured value beside the simulated ones, in file order."""
     swept: Mapping[tuple[str, str], tuple[str, ...]]
     """By experiment and series: the parameters that its points vary, measured or not."""
     freedom: int
-    """Measured values beyond the number of parameters with an effect on them."""
+    """Measured values beyond the count of parameters with an effect on them."""
     trials: int
-    """How many sets of values the search tried."""
+    """The count of value sets that the search tried."""
     sets: int
     """The same with those that the intervals needed beside them."""
     ended: bool
-    """Whether the search came to its end, and not to the number of trials that was allowed."""
+    """Whether the search converged before the trial limit."""
     base: Machine
     """The machine as it was."""
     machine: Machine
@@ -127,7 +127,7 @@ class Calibration:
 
     @property
     def misfit(self) -> str:
-        """A sentence if no set of values fits: the errors of the best one are larger than chance explains; or empty."""
+        """A sentence if no value set fits: the best one's errors are larger than chance explains; or empty."""
         if not unlikely(self.best, len(self.places), self.freedom):
             return ""
         worst = max(self.groups, key=lambda group: abs(group.worst))
@@ -144,12 +144,12 @@ class Calibration:
 
     @property
     def alike(self) -> list[tuple[str, str, float]]:
-        """Pairs of parameters that these data can hardly tell apart, with the correlation."""
+        """Parameter pairs that these data hardly distinguish, with the correlation."""
         return pairs_alike([each.key for each in self.values], self.correlation)
 
 
 def unlikely(error: float, count: int, freedom: int) -> bool:
-    """Whether chance hardly explains the root mean square of so many errors, in sigmas, with this freedom left."""
+    """Whether chance hardly explains the root mean square of ``count`` errors, in sigmas, with this freedom left."""
     from scipy.stats import chi2
 
     return freedom > 0 and float(chi2.sf(error**2 * count, freedom)) < UNLIKELY

@@ -1,8 +1,7 @@
-"""The changes of claims by uncertain parameters as a heat map: a row for each parameter, a column for each claim.
+"""Claim changes by uncertain parameters as a heat map: a row for each parameter, a column for each claim.
 
-The left half of a cell is the change with the parameter a step lower, the right half with the parameter a step higher.
-Rows are sorted by their largest change. Changes that are not told from noise are left blank, and so are rows without
-any other change.
+A cell's left half is the change with the parameter a step lower, the right half with the parameter a step higher. Rows
+are sorted by their largest change. Changes within noise are left blank, and so are rows without any other change.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ MOST = 0.2
 """From this change on, colours do not grow darker: the claim changes as much as the parameter."""
 
 LEFT, ROW, LETTER = 220, 20, 6.4
-"""Pixels for the names of parameters, for a row, and for a letter of a claim's name."""
+"""Pixels for parameter names, for a row, and for a letter in a claim's name."""
 
 WIDEST = 44
 """The widest column, in pixels."""
@@ -34,7 +33,7 @@ FITTED, ASSUMED, TURNS = "●", "○", "x"
 
 
 class Changed(TypedDict):
-    """A row of the table of changes."""
+    """A row in the change table."""
 
     parameter: str
     claim: str
@@ -49,7 +48,7 @@ class Changed(TypedDict):
 
 
 def draw(machine: str, table: pl.DataFrame) -> Figure | None:
-    """The heat map of a table of changes (see ``elanite.study.changes``); None if nothing changes."""
+    """A change table's heat map (see ``elanite.study.changes``); `None` without changes."""
     told = table.filter(resolved(), pl.col("change").abs() >= LEAST)
     if told.is_empty():
         return None
@@ -80,7 +79,7 @@ def draw(machine: str, table: pl.DataFrame) -> Figure | None:
 
 
 def _says(row: Changed) -> str:
-    """What the reader sees when pointing at a cell."""
+    """The tooltip for a cell."""
     half = (row["high"] - row["low"]) / 2
     sure = f" ± {half:.1%}" if half >= LEAST / 10 else ""
     numbers = f": {number(row['usual'])} to {number(row['simulated'])}" if row["usual"] is not None else ""
@@ -91,7 +90,7 @@ def _says(row: Changed) -> str:
 def _labels(
     table: pl.DataFrame, parameters: list[str], claims: list[str], head: float, column: float
 ) -> list[dict[str, object]]:
-    """The names of parameters with their values, at the left, and of claims, at the top from below."""
+    """The parameter names with their values, at the left, and the claim names, at the top from below."""
     about = {row["parameter"]: row for row in table.iter_rows(named=True)}
     found: list[dict[str, object]] = []
     for index, name in enumerate(parameters):
@@ -111,7 +110,7 @@ def _chart(
     columns: int,
     title: str,
 ) -> alt.LayerChart:
-    """The picture; ``sizes`` are the height of the names of claims and a column's width."""
+    """The picture; ``sizes`` are the claim names' height and a column's width."""
     head, column = sizes
     height, right = head + rows * ROW, LEFT + columns * column
     width = max(NARROWEST, right)

@@ -1,20 +1,20 @@
 """Identifiability: the values of fitted parameters that the measured values allow.
 
-The *interval* of a parameter is that of its profile: the values with which the sum of squares, minimised over all other
-parameters within their ranges, exceeds the minimum by no more than chance explains at 95% (3.84 of a chi-square; see
-``_limit`` for data that fit worse than their sigmas say). Its ends are found by simulation, from the curvature at the
-minimum on: the profile of a parameter may be flat on one side, steep on the other, or end at a threshold. Any set of
-values that was tried and fits as well belongs to the interval, too.
+A parameter's *interval* comes from its profile: the values with which the sum of squares, minimised over all other
+parameters within their ranges, exceeds the minimum by no more than chance explains at 95% (3.84 for a chi-square; see
+``_limit`` for data that fit worse than their sigmas suggest). Its ends are found by simulation, from the curvature at
+the minimum on: a parameter's profile may be flat on one side, steep on the other, or end at a threshold. Any tried
+value set that fits as well belongs to the interval, too.
 
-The *standard error* and the correlations are those of the curvature at the minimum, by the data alone, with derivatives
-over the steps of ``minimum.STEP``.
+The *standard error* and the correlations come from the curvature at the minimum, by the data alone, with derivatives
+over the steps ``minimum.STEP``.
 
 Measured values *determine* a parameter if they exclude both ends of its range, and if the curvature's interval is
 narrower than the range. So a parameter without effect is not determined, nor is one at the end of its range, nor one
-whose effect another parameter makes up for, even if the range of that other parameter bounds both. An end at zero need
-not be excluded: no quantity is negative.
+with an effect that another parameter makes up for, even if that parameter's range bounds both. An end at zero need not
+be excluded: no quantity is negative.
 
-An interval of a parameter with few values, such as whole cycles, reaches at least halfway to the next ones.
+An interval for a parameter with few values, such as whole cycles, reaches at least halfway to the next ones.
 """
 
 from __future__ import annotations
@@ -35,40 +35,40 @@ if TYPE_CHECKING:
 CONFIDENCE = 0.95
 
 PRIOR = 12**-0.5
-"""The standard deviation of a value of which only the range is known, as a share of the range."""
+"""The standard deviation of a value with a known range alone, as a share of the range."""
 
 FAR = 1000.0
-"""Standard errors and correlations are those of the data alone: as if the ranges were so many times wider."""
+"""Standard errors and correlations come from the data alone: as if the ranges were this many times wider."""
 
 ALIKE = 0.95
-"""Parameters with a higher correlation, or a lower one than its negative, can hardly be told apart."""
+"""Parameters with a higher correlation, or a lower one than its negative, are hardly distinguishable."""
 
 STEPS = 8
 """Most places at which an interval's end is sought."""
 
 NEAR = 0.1
-"""An end is found where the excess of the sum of squares is within this fraction of the limit."""
+"""An end is found where the sum of squares' excess is within this fraction of the limit."""
 
 ROUNDS = 3
-"""How often the intervals are sought again after a better set of values was met."""
+"""How often the intervals are sought again after a better value set was met."""
 
 _END = 1e-9
 
 
 @dataclass(frozen=True)
 class Known:
-    """The interval of a parameter by the data; values are shares of its range."""
+    """A parameter's interval by the data; values are shares of its range."""
 
     error: float
     """Standard error, by the data alone."""
     low: float
     high: float
-    """Ends of the 95% interval within the range."""
+    """The 95% interval's ends within the range."""
     effect: bool
     """Whether any simulated value depends on the parameter."""
     below: bool
     above: bool
-    """Whether the data exclude the lower, and the upper, end of the range."""
+    """Whether the data exclude the range's lower, and upper, end."""
 
     @property
     def determined(self) -> bool:
@@ -77,7 +77,7 @@ class Known:
 
 
 def identify(search: Search) -> tuple[Texts, list[Known], list[list[float]]]:
-    """The best set of values, each value's interval, and the correlation of their errors.
+    """The best value set, each value's interval, and their errors' correlation.
 
     Sets that the intervals need are no trials.
     """
@@ -106,7 +106,7 @@ class _Profile:
         self.limit, self.scale = _limit(self.square, freedom)
 
     def known(self) -> tuple[list[Known], list[list[float]]]:
-        """All parameters, and the correlation of their errors."""
+        """All parameters, and their errors' correlation."""
         import numpy as np
 
         count = len(self.best)
@@ -132,7 +132,7 @@ class _Profile:
         return found, (covariance / np.outer(errors, errors)).tolist()
 
     def _guess(self, index: int, way: int, reach: NDArray[np.float64]) -> float:
-        """The end of the interval by the curvature, within the range."""
+        """The interval's end by the curvature, within the range."""
         return float(min(max(self.here[index] + way * reach[index], 0.0), 1.0))
 
     def _end(self, index: int, way: int, guess: float) -> tuple[float, bool]:
@@ -208,7 +208,7 @@ class _Profile:
         return float(left @ left)
 
     def _as_good(self) -> Iterator[list[float]]:
-        """The shares of all sets within the ranges that fit no worse than chance explains."""
+        """The shares in all sets within the ranges that fit no worse than chance explains."""
         for texts in [*self.search.tried]:
             shares = self.search.shares(texts)
             inside = all(-_END <= share <= 1 + _END for share in shares)
