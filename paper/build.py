@@ -60,7 +60,7 @@ def fabric(nodes: str, column: int) -> str:
 
 def alone(network: str) -> str:
     """Packets alone with equal latency in BookSim2, as ``n of n``."""
-    rows = list(cells(page("docs/speed.md"), "network | router of BookSim2"))
+    rows = list(cells(page("docs/speed.md"), "network | BookSim2's router"))
     (row,) = [row for row in rows if row[0].startswith(network) and row[1] == "`routing_delay = 1`"]
     return row[4]
 
