@@ -1,17 +1,17 @@
-"""Silent limits: warnings about a plan whose results would look right and mean less than they seem to.
+"""Silent limits: warnings about a plan with results that look right and mean less than they seem to.
 
 A limit is one of these:
 
-- ``credits``, ``detours``: links or routes carry less than the rate of a link (``crates/machine/src/warning.rs``);
-- ``same``: a key changes no point, because points with different values of the key have equal content;
-- ``idle``: a key changed no result, because points with different values of the key have equal digests;
-- ``warm-up``: the measured window begins before the arrivals of some sources are stationary (``inputs.warmup``), so
-  that the offered load differs from the nominal one;
+- ``credits``, ``detours``: links or routes carry less than a link's rate (``crates/machine/src/warning.rs``);
+- ``same``: a key changes no point, because points with different values for the key have equal content;
+- ``idle``: a key changed no result, because points with different values for the key have equal digests;
+- ``warm-up``: the measured window begins before some sources' arrivals are stationary (``inputs.warmup``), so that the
+  offered load differs from the nominal one;
 - ``assumed``: values that no source gives, with the claims that they move as far as a study has computed that.
 
 A limit changes no result and no exit code. The commands print each limit once per plan, on standard error: ``check``,
-``run``, ``sweep``, ``calibrate`` and ``reproduce`` of one experiment in full, ``reproduce`` of several in one line. The
-pages of runs and sweeps have all of them but the assumed values, which stand beside their parameters.
+``run``, ``sweep``, ``calibrate`` and ``reproduce`` with one experiment in full, ``reproduce`` with several in one line.
+Run and sweep pages have all limits except assumed values, which stand beside their parameters.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from elanite.study.studied import Effect
 
 ASSUMED = "assumed"
-"""The kind of limits by assumed values."""
+"""The limit kind for assumed values."""
 
 NAMED = 3
 """Most values, parameters or alike limits that a line names."""
@@ -49,15 +49,15 @@ _CHANGE = re.compile(r", (?=[\w.-]+=)")
 """The end of a change in a machine's label; a list has commas, too."""
 
 _IDLE = "of no effect"
-"""Marks, in the provenance of a parameter, a value without use in the machine."""
+"""Marks, in a parameter's provenance, a value without use in the machine."""
 
 
 @dataclass(frozen=True)
 class Limit:
-    """A limit of a machine or of a plan."""
+    """A machine's or a plan's limit."""
 
     kind: str
-    """One of the kinds of the module's essay."""
+    """One of the kinds in the module's essay."""
     subject: str
     """The machine, or the experiment and the series."""
     key: str
@@ -76,13 +76,13 @@ class Limit:
 
 
 def of_machine(machine: Machine) -> list[Limit]:
-    """The limits of a machine with its overrides."""
+    """A machine's limits with its overrides."""
     found = _core.machine_warnings(machine.file.text, machine.file.file, list(machine.overrides))
     return _limits(machine.file.name, found)
 
 
 def of_point(subject: str, point: str) -> list[Limit]:
-    """The limits of the machine of a point, which is given as the simulator reads it."""
+    """The limits of a point's machine; the point is in the simulator's form."""
     return _limits(subject, _core.point_warnings(point))
 
 
@@ -100,7 +100,7 @@ def of_work(plans: Sequence[Plan], fitted: Collection[str] = ()) -> list[Limit]:
 
 
 def _experiments(plans: Sequence[Plan]) -> list[Plan]:
-    """The first plan of each experiment."""
+    """Each experiment's first plan."""
     first: dict[str, Plan] = {}
     for plan in plans:
         first.setdefault(plan.experiment.argument, plan)
@@ -108,7 +108,7 @@ def _experiments(plans: Sequence[Plan]) -> list[Plan]:
 
 
 def in_brief(plans: Sequence[Plan]) -> str:
-    """The limits of shipped experiments in a line, with the command that prints them; empty if there are none."""
+    """Shipped experiments' limits in a line, with the command that prints them; empty without any."""
     found = {plan.experiment.argument: of_work([plan]) for plan in plans}
     kinds = Counter(limit.kind for limits in found.values() for limit in limits)
     if not kinds:
@@ -119,10 +119,10 @@ def in_brief(plans: Sequence[Plan]) -> str:
 
 
 def of_plans(plans: Sequence[Plan]) -> list[Limit]:
-    """The limits of the machines of all points, and the points of each series that are the same.
+    """The limits of all points' machines, and each series' points that are the same.
 
-    The first limit of a parameter stands for all of its limits, with the number of the other machines. Its subject has
-    the changes, among those that differ in this work, with which the machine has the limit.
+    A parameter's first limit stands for all its limits, with the count of the other machines. Its subject has the
+    changes, among those that differ in this work, with which the machine has the limit.
     """
     alike: dict[tuple[str, str, str], list[tuple[Limit, list[str]]]] = {}
     for plan in plans:
@@ -146,7 +146,7 @@ def of_plans(plans: Sequence[Plan]) -> list[Limit]:
 
 
 def _started(plan: Plan) -> Iterator[Limit]:
-    """The jobs of each series whose sources are not stationary in the window, with the point that is farthest off."""
+    """Each series' jobs with sources that are not stationary in the window, with the point that is farthest off."""
     found: dict[tuple[str, str], list[tuple[Point, warmup.Start]]] = {}
     for point in plan.points:
         for start in warmup.of_point(point):
@@ -172,7 +172,7 @@ def _started(plan: Plan) -> Iterator[Limit]:
 
 
 def _same(plan: Plan) -> list[Limit]:
-    """Values of an experiment file that make the same points."""
+    """Values in an experiment file that make the same points."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     repeated: dict[str, int] = {}
     for series, kept, dropped in plan.same:
@@ -201,7 +201,7 @@ def _list(values: Iterable[str]) -> str:
 
 
 def alike(points: Sequence[Point], content: Callable[[Point], str | None]) -> dict[str, list[list[str]]]:
-    """For each parameter the lists of its values that make no difference to the content of any point.
+    """For each parameter the lists of its values that make no difference to any point's content.
 
     Points are compared that differ in this parameter only. Points without content are left out.
     """
@@ -229,13 +229,13 @@ def _of_alike(kind: str, subject: str, found: dict[str, list[list[str]]], messag
 
 
 def without_effect(name: str, points: Sequence[Point]) -> list[Limit]:
-    """The parameters of planned points with values that make the same points."""
+    """Planned points' parameters with values that make the same points."""
     message = "these values make the same points: nothing in the experiment uses the key, or the values are equal"
     return _of_alike("same", name, alike(points, lambda point: point.id), message)
 
 
 def without_results(result: Finished) -> list[Limit]:
-    """The parameters of finished points with values that gave equal results, though the points differ."""
+    """Finished points' parameters with values that gave equal results, though the points differ."""
     points = result.points
     same = alike(points, lambda point: point.id)
     found = alike(points, lambda point: str(result.manifest(point)["digest"]))
@@ -245,7 +245,7 @@ def without_results(result: Finished) -> list[Limit]:
 
 
 def is_assumed(parameter: Parameter) -> bool:
-    """Whether a parameter's value is assumed: it has neither a source nor a claim that it was fitted to."""
+    """Whether a parameter's value is assumed: it has no source and no claim that it was fitted to."""
     if parameter.fitted_to or _IDLE in parameter.source:
         return False
     if UNKNOWN.search(parameter.source):
@@ -256,7 +256,7 @@ def is_assumed(parameter: Parameter) -> bool:
 
 @cache
 def _assumed_on(name: str) -> frozenset[str]:
-    """The assumed parameters of a shipped machine."""
+    """A shipped machine's assumed parameters."""
     from elanite.inputs.machine import Machine
 
     if name not in sources.shipped("machine"):
@@ -267,9 +267,9 @@ def _assumed_on(name: str) -> frozenset[str]:
 def assumed(plan: Plan, fitted: Collection[str] = ()) -> list[Limit]:
     """The assumed parameters that a plan rests on, without the ``fitted`` ones: a line for each machine that has some.
 
-    Named effects are those that the shipped study of the machine has computed: on claims of this experiment, or, for
-    an experiment of the user's own, on any claim of the study. Without a computed effect, there is a line only where no
-    study could have found one: for machines without a study.
+    Named effects come from the machine's shipped study: on this experiment's claims, or, for a user's experiment, on
+    any claim in the study. Without a computed effect, there is a line only where no study could have found one: for
+    machines without a study.
     """
     from elanite.inputs.machine import Machine
     from elanite.inputs.overrides import of_experiment
@@ -286,7 +286,7 @@ def assumed(plan: Plan, fitted: Collection[str] = ()) -> list[Limit]:
 
 
 def _effects(plan: Plan, machine: Machine, keys: Sequence[str]) -> str:
-    """The computed effects of some parameters of a machine in words; empty if there are none in its study."""
+    """The computed effects of some machine parameters in words; empty if its study has none."""
     study = studied.shipped().get(machine.file.name)
     if study is None or not _is_shipped(machine.file):
         return "no study has computed their effects; vary them: elanite sweep EXPERIMENT --vary KEY=VALUES"
@@ -313,7 +313,7 @@ def _is_shipped(source: Source) -> bool:
 
 
 def _claims(plan: Plan, studied_: Sequence[str]) -> set[str]:
-    """The studied claims that an experiment decides; all studied claims for an experiment of the user's own."""
+    """The studied claims that an experiment decides; all studied claims for a user's experiment."""
     from elanite.validation.claims import claims
 
     own = {claim.id for claim in claims() if claim.experiment == plan.experiment.name} & set(studied_)

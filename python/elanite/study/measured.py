@@ -1,17 +1,17 @@
-"""Measured values as a CSV file, and the points of experiments that they belong to.
+"""Measured values as a CSV file, and their points in experiments.
 
-The columns are those of the tidy rows that `elanite run --format csv` prints: those that identify a configuration
+The columns are those in the tidy rows that `elanite run --format csv` prints: those that identify a configuration
 (``experiment``, ``series``, parameters such as ``message`` or ``nodes``, ``job``), ``metric``, and ``value``. A column
-``sigma`` gives the standard error of a value; without it, a value counts as known within 1%. An empty cell says
-nothing, so that rows of several experiments share a file. Rows need only as many columns as tell their configuration
-from all others; several rows of one configuration are measurements of the same value. Other columns of tidy rows
+``sigma`` gives the standard error of a value; without it, a value counts as known within 1%. An empty cell has no
+meaning, so that several experiments' rows share a file. Rows need only the columns that distinguish their configuration
+from all others; several rows for one configuration are measurements of the same value. Other columns in tidy rows
 (``id``, ``seed``, ``batch``, ``unit``, ``state``, ``because``) are ignored.
 
-The output of OSU, IMB, NCCL-tests and perftest is read as well (``formats.benchmarks``): a size of a message belongs to
-the point of a ping or an operation with this message, or, of a bandwidth test, to that of a job with a load.
+OSU, IMB, NCCL-tests and perftest output is read as well (``formats.benchmarks``): a message size belongs to the point
+of a ping or an operation with this message, or, for a bandwidth test, to the point of a job with a load.
 
-All mistakes are ``UsageError`` with file, line, column and remedy. Only names of metrics are checked later: which
-metrics there are is known when the first points are finished.
+All mistakes are ``UsageError`` with file, line, column and remedy. Only metric names are checked later: the metrics are
+known when the first points are finished.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ IGNORED = frozenset({"id", "seed", "batch", "unit", frames.STATE, frames.REASON}
 OWN = frozenset({"metric", "value", "sigma", "job"})
 
 Key = tuple[str, str, str]
-"""Experiment, series and parameters of a configuration: of points that differ in nothing but their seed and machine."""
+"""A configuration's experiment, series and parameters, for points that differ only in their seed and machine."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +75,7 @@ def key(point: Point) -> Key:
 def read(file: Path, plans: Iterable[Plan], note: Callable[[str], None] | None = None) -> list[Measured]:
     """Read measured values, and find the configuration of each among the plans' points.
 
-    ``note`` gets sentences on values of a benchmark's output that are left out.
+    ``note`` gets sentences on values in a benchmark's output that are left out.
     """
     with reading(file, "it cannot be read", "give a CSV file in UTF-8"):
         text = bounded.typed(file, bounded.TABLE).decode("utf-8-sig")
@@ -228,22 +228,22 @@ class Place:
     """A measured value beside the simulated ones."""
 
     about: Mapping[str, object]
-    """The columns that identify the point, as of tidy rows."""
+    """The columns that identify the point, as in tidy rows."""
     job: str | None
     metric: str
     unit: str
     measured: float
     sigma: float
     stated: bool
-    """Whether the file of measured values states the sigma."""
+    """Whether the file with measured values states the sigma."""
     error: float
-    """The standard error of the measured and the simulated value together, the unit of residuals."""
+    """The standard error of the measured and the simulated value together, the unit for residuals."""
     before: float
     """Simulated on the machine as it is."""
     after: float
-    """Simulated on the machine of the result."""
+    """Simulated on the resulting machine."""
 
     @property
     def residual(self) -> float:
-        """The value of the result less the measured one, in standard errors of both."""
+        """The result's value less the measured one, in standard errors for both."""
         return (self.after - self.measured) / self.error

@@ -1,10 +1,10 @@
-"""The search for the minimum of a calibration.
+"""The search for a calibration's minimum.
 
 A Latin hypercube over all ranges, beside the machine as it is, finds a place to start. The trust regions of
 ``scipy.optimize.least_squares`` then lead to the minimum; derivatives are differences between values that the machine
-takes. Trust regions shrink where a machine rounds values: whole steps of Gauss and Newton follow while they help. Some
-parameters have few values, as hop delays are whole cycles: at last, their next values are tried, each with
-the best values of the other parameters. The best of all sets of values that were tried is the result.
+takes. Trust regions shrink where a machine rounds values: whole Gauss-Newton steps follow while they help. Some
+parameters have few values, as hop delays are whole cycles: at last, their next values are tried, each with the other
+parameters' best values. The best tried value set is the result.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 STARTS = 4
-"""Sets of values of the hypercube, for each parameter."""
+"""Value sets in the hypercube, for each parameter."""
 
 STEP = 0.1
-"""Derivatives are taken over this share of a range, or over the next value that the machine takes. The accepted load
-of a short run is random by some per cent, and slopes over shorter steps would be those of chance."""
+"""Derivatives are taken over this share of a range, or over the next value that the machine takes. A short run's
+accepted load is random by some per cent, and slopes over shorter steps would be due to chance."""
 
 COARSE = 0.004
-"""A parameter whose next value is more than twice this share of its range away has few values."""
+"""A parameter has few values if its next value is more than twice this share of its range away."""
 
 TINY = 1e-12
 """Ends of ranges are so much farther out in linear problems, so that a value may be at an end."""
@@ -39,7 +39,7 @@ CLOSE = 1e-3
 
 
 def minimise(search: Search, seed: int) -> bool:
-    """Try sets of values until the search ends, or has used all of its trials; whether it came to its end."""
+    """Try value sets until the search ends, or has used all its trials; returns whether it converged."""
     count = len(search.keys)
     try:
         search.run([search.texts(shares) for shares in hypercube(count, STARTS * count, seed)])
@@ -77,7 +77,7 @@ def _descend(search: Search, start: Sequence[float], free: Sequence[int]) -> Non
 
 
 def _leap(search: Search) -> None:
-    """Go to the minimum of the linear problem of the slopes, within the ranges, while that helps.
+    """Go to the minimum of the slopes' linear problem, within the ranges, while that helps.
 
     Trust regions shrink where a machine rounds values, and may end far from the minimum.
     """
@@ -98,7 +98,7 @@ def _leap(search: Search) -> None:
 
 
 def _neighbours(search: Search) -> None:
-    """Try the next values of parameters that have few, each with the best values of the others, while that helps.
+    """Try the next values of parameters that have few, each with the others' best values, while that helps.
 
     Least squares ignores gaps between values, and may end beside the best of a few.
     """
@@ -125,7 +125,7 @@ def _neighbours(search: Search) -> None:
 
 
 def neighbours(search: Search, texts: tuple[str, ...], index: int) -> list[tuple[str, ...]] | None:
-    """The sets with the next values of a parameter, upwards and downwards; None if its values lie close together."""
+    """The sets with a parameter's next values, upwards and downwards; `None` if its values lie close together."""
     share = search.shares(texts)[index]
     found: list[tuple[str, ...]] = []
     for way in (1, -1):
@@ -142,9 +142,9 @@ def neighbours(search: Search, texts: tuple[str, ...], index: int) -> list[tuple
 
 
 def jacobian(search: Search, texts: tuple[str, ...], free: Sequence[int] | None = None) -> NDArray[np.float64]:
-    """Derivatives of the residuals by the shares of the ranges, over steps that change what the machine takes.
+    """The residuals' derivatives by the ranges' shares, over steps that change the machine's values.
 
-    A column for each parameter, or for each of those in ``free``.
+    A column for each parameter, or for each one in ``free``.
     """
     import numpy as np
 
@@ -159,7 +159,7 @@ def jacobian(search: Search, texts: tuple[str, ...], free: Sequence[int] | None 
 
 
 def _stepped(search: Search, texts: tuple[str, ...], index: int) -> tuple[str, ...] | None:
-    """The set with another value of one parameter: a step upwards, or downwards at the upper end."""
+    """The set with another value for one parameter: a step upwards, or downwards at the upper end."""
     shares = search.shares(texts)
     for far in (STEP, 2 * STEP, 4 * STEP, 8 * STEP, 16 * STEP, 0.5):
         for way in (far, -far):

@@ -1,9 +1,9 @@
-"""Claims of a user's own: a file like that of the papers, whose values may come from measurements.
+"""Users' claims: a file like the papers', with values that may come from measurements.
 
 An entry has the keys of ``elanite schema claim``. Its ``experiment`` is a file, by its path from the claims' folder, or
-a shipped experiment. In place of ``value`` an entry may have ``measured``: the output of OSU, IMB, NCCL-tests or
+a shipped experiment. In place of ``value`` an entry may have ``measured``: output from OSU, IMB, NCCL-tests or
 perftest, or a CSV file, as ``calibrate`` reads them (``elanite.study.measured``). Such an entry stands for a claim for
-each measured value of which the experiment has a point; the file decides metric, unit and point.
+each measured value with a point in the experiment; the file decides metric, unit and point.
 
 All mistakes are ``UsageError`` with file, line and key.
 """
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from elanite.validation.claim import Claim
 
 UNITS = {"latency": "us", "accepted": "MB/s"}
-"""The units of the metrics of benchmarks."""
+"""The units of benchmark metrics."""
 
 
 @dataclass
@@ -42,12 +42,12 @@ class OwnClaims:
     seed: int = FIRST_SEED
     claims: tuple[Claim, ...] = ()
     plans: dict[str, Plan] = field(default_factory=dict)
-    """The experiments of the claims, by their names in the file."""
+    """The claims' experiments, by their names in the file."""
     notes: list[str] = field(default_factory=list)
     """Measured values that belong to no point."""
 
     def experiment(self, entry: Table) -> Plan:
-        """The experiment of an entry, with its points."""
+        """An entry's experiment, with its points."""
         name = entry.string("experiment")
         if not name:
             raise entry.wrong("experiment", "this key is needed", "name an experiment file, or a shipped experiment")
@@ -84,7 +84,7 @@ class OwnClaims:
 
 
 def _claim(entry: Table, value: measured.Measured, point: Point) -> Table:
-    """The entry of one measured value."""
+    """The entry for one measured value."""
     size = frames.identity(point).get("message_bytes")
     parts = [entry.string("id"), value.place.rpartition(":")[2] if size is None else str(size), value.job or ""]
     content = {
@@ -102,7 +102,7 @@ def _claim(entry: Table, value: measured.Measured, point: Point) -> Table:
 
 
 def read(file: Path, seed: int = FIRST_SEED) -> OwnClaims:
-    """Read a file of claims. Raises ``UsageError``."""
+    """Read a claims file. Raises ``UsageError``."""
     text = bounded.text(file, bounded.TABLE, "give a file of claims in TOML", read=bounded.typed)
     found = OwnClaims(file, seed)
     found.claims = claims_of(text, str(file), found.listed)

@@ -1,21 +1,21 @@
-"""Placements of jobs on a machine's nodes, and how good they are.
+"""Job placements on a machine's nodes, and their quality.
 
-The *slow-down* of a job is its time beside the other jobs over its time alone, both simulated, where "alone" is the
-placement, of all that were tried, in which the job is fastest alone. So one number holds the price of the place and the
-price of the company, and numbers of different placements can be compared. *Sharing* is the price of the company: the
-time beside the others over the time alone in the same place. A placement is as good as the slow-down of its slowest
-job; the mean of the slow-downs decides between equals.
+A job's *slow-down* is its time beside the other jobs over its time alone, both simulated, where "alone" is the tried
+placement in which the job is fastest alone. So one number holds the price of the place and the price of the company,
+and different placements' numbers can be compared. *Sharing* is the company's price: the time beside the others over the
+time alone in the same place. A placement is as good as its slowest job's slow-down; the mean slow-down decides between
+equals.
 
 Tried are, each once:
 
 - ``packed``: the jobs one after the other, from node 0 on;
 - ``aligned``: each job from a leaf of its own on, a group of a dragonfly, or a switch's nodes;
-- ``spread``: over all nodes of the machine, the jobs' nodes in turn;
+- ``spread``: over all nodes in the machine, the jobs' nodes in turn;
 - ``blocks-b``: the first nodes in blocks of b nodes, which the jobs get in turn, b = 2, 4, 8, ...;
 - ``random-s``: drawn, by the seed;
 - ``search-k``: a descent from the best of these. A step draws four neighbours, in which two jobs, or a job and the free
-  nodes, have exchanged so many nodes, all are simulated, and the best one is the start of the next step if it is
-  better. The number of exchanged nodes begins with a quarter of the smallest job and is halved after each step.
+  nodes, have exchanged a count of nodes, all are simulated, and the best one is the next step's start if it is better.
+  The exchanged node count begins with a quarter of the smallest job and is halved after each step.
 
 All is deterministic by the seed. The search ends after so many steps and promises no optimum.
 """
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Nodes = tuple[int, ...]
 
 AT_A_TIME = 4
-"""Neighbours of a step of the search."""
+"""Neighbours per search step."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class Placement:
 
 @dataclass(frozen=True)
 class Tried:
-    """A placement with the simulated times of each job in microseconds."""
+    """A placement with each job's simulated times in microseconds."""
 
     placement: Placement
     times: tuple[float, ...]
@@ -64,19 +64,19 @@ class Tried:
 
 @dataclass(frozen=True)
 class Ranked:
-    """A placement that was tried, with the slow-down of each job."""
+    """A placement that was tried, with each job's slow-down."""
 
     tried: Tried
     slowdowns: tuple[float, ...]
 
     @property
     def score(self) -> tuple[float, float]:
-        """Less is better: the slow-down of the slowest job, then the mean."""
+        """Less is better: the slowest job's slow-down, then the mean."""
         return max(self.slowdowns), sum(self.slowdowns) / len(self.slowdowns)
 
 
 def ranked(tried: Sequence[Tried]) -> list[Ranked]:
-    """All placements, the best first; of equals the one that was tried first."""
+    """All placements, the best first; among equals the one that was tried first."""
     fastest = [min(times) for times in zip(*(each.alone for each in tried), strict=True)]
     found = [
         Ranked(each, tuple(time / alone for time, alone in zip(each.times, fastest, strict=True))) for each in tried
@@ -109,7 +109,7 @@ def first(nodes: int, sizes: Sequence[int], leaf: int | None, seeds: Sequence[in
 def neighbours(
     best: Placement, nodes: int, step: int, draws: random.Random, known: set[tuple[Nodes, ...]]
 ) -> Iterator[Placement]:
-    """The next placements of the search; those that are known are left out."""
+    """The search's next placements, without known ones."""
     exchanged = max(1, min(map(len, best.nodes)) // 4 >> step)
     for number in range(AT_A_TIME):
         parties = [list(each) for each in best.nodes]
@@ -130,7 +130,7 @@ def neighbours(
 
 
 def leaf(parameters: Mapping[str, object]) -> int | None:
-    """The nodes of a leaf, of a group of a dragonfly, or of a switch; None where they are not known."""
+    """The nodes in a leaf, a dragonfly's group, or a switch; `None` where they are not known."""
     down, group, terminals = (parameters.get(f"topology.{key}") for key in ("down", "group", "terminals"))
     if isinstance(down, list) and len(down) > 1:
         return int(down[0])
@@ -154,7 +154,7 @@ def text(nodes: Nodes) -> str:
 
 
 def _dealt(slots: Sequence[int], sizes: Sequence[int], block: int) -> tuple[Nodes, ...]:
-    """Slots in blocks, each for the job of which the smallest share is placed; of equals the first."""
+    """Slots in blocks, each for the job with the smallest placed share; among equals the first."""
     found: list[list[int]] = [[] for _ in sizes]
     place = 0
     while open_ := [job for job, size in enumerate(sizes) if len(found[job]) < size]:
@@ -166,7 +166,7 @@ def _dealt(slots: Sequence[int], sizes: Sequence[int], block: int) -> tuple[Node
 
 
 def _aligned(nodes: int, sizes: Sequence[int], leaf: int) -> tuple[Nodes, ...] | None:
-    """Each job from a leaf of its own on; None without room."""
+    """Each job from its own leaf on; `None` without room."""
     found, start = [], 0
     for size in sizes:
         found.append(tuple(range(start, start + size)))

@@ -1,4 +1,4 @@
-"""The values of a key that people state: a list, or a range from a low to a high end.
+"""A key's stated values: a list, or a range from a low to a high end.
 
     link.hop_delay=55 ns,65 ns,75 ns      a list; commas within brackets and quotes belong to a value
     bus.rate=150 MB/s..400 MB/s           a range
@@ -50,7 +50,7 @@ class Range:
     low: float
     high: float
     unit: str
-    """The unit of both ends; empty for plain numbers."""
+    """Both ends' unit; empty for plain numbers."""
     log: bool = False
     """Whether equal steps are equal ratios."""
     count: int | None = None
@@ -63,14 +63,14 @@ class Range:
         return self.low + (self.high - self.low) * share
 
     def share(self, text: str) -> float:
-        """Where a value of a file lies on the way; below 0 or above 1 outside the range."""
+        """A file value's place on the way; below 0 or above 1 outside the range."""
         number = amount(text) / amount(f"1 {self.unit}")
         if self.log:
             return math.log(max(number, 1e-300) / self.low) / math.log(self.high / self.low)
         return (number - self.low) / (self.high - self.low)
 
     def shares(self) -> list[float]:
-        """The places of the values that were asked for."""
+        """The requested values' places."""
         count = self.count or 1
         return [index / (count - 1) if count > 1 else 0.0 for index in range(count)]
 
@@ -80,18 +80,18 @@ class Range:
 
 
 def amount(text: object) -> float:
-    """A value as a number of the base of its unit (us, B, MB/s, flits); a plain number as it is."""
+    """A value as a number in its unit's base (us, B, MB/s, flits); a plain number as it is."""
     found = _core.quantity(str(text))
     return found[0] if found else float(str(text).split()[0])
 
 
 def in_unit(value: float, unit: str, other: str) -> float:
-    """A number of one unit as a number of another; without a second unit, the number as it is."""
+    """A number in one unit as a number in another; without a second unit, the number as it is."""
     return value * amount(f"1 {unit}") / amount(f"1 {other}") if unit and other and unit != other else value
 
 
 def rewritten(text: str, unit: str) -> str:
-    """A value of a file in another unit, or as it is if the unit would need more digits than it has."""
+    """A file value in another unit, or as it is if the unit would need more digits than it has."""
     digits, _, own = text.partition(" ")
     if not own or not unit or own == unit:
         return text
@@ -104,7 +104,7 @@ def rewritten(text: str, unit: str) -> str:
 
 
 def read(option: str, text: str, *, twice: bool = False) -> Choice | Range:
-    """Read ``KEY=VALUES`` of a command line; ``option`` names the place in messages, ``twice`` is as in ``of``."""
+    """Read a command line's ``KEY=VALUES``; ``option`` names the place in messages, ``twice`` is as in ``of``."""
     key, equals, values = text.partition("=")
     if not equals or not key.strip() or not values.strip():
         raise UsageError(
@@ -115,7 +115,7 @@ def read(option: str, text: str, *, twice: bool = False) -> Choice | Range:
 
 
 def together(option: str, text: str) -> list[Choice | Range]:
-    """Read ``KEY=VALUES; KEY=VALUES``: keys whose values go together, so that there are equally many of each."""
+    """Read ``KEY=VALUES; KEY=VALUES``: keys with values that go together, so that their counts are equal."""
     parts = _split(text, ";")
     found = [read(option, part, twice=len(parts) > 1) for part in parts]
     counts = [len(each.values) if isinstance(each, Choice) else each.count for each in found]
@@ -129,9 +129,9 @@ def together(option: str, text: str) -> list[Choice | Range]:
 
 
 def of(option: str, key: str, values: str | Sequence[object], *, twice: bool = False) -> Choice | Range:
-    """A key's values: text as of a command line, or a list of values.
+    """A key's values: text as on a command line, or a list of values.
 
-    A value stands once, or also ``twice`` where it goes together with other values of another key.
+    A value stands once, or also ``twice`` where it goes together with another key's other values.
     """
     if not isinstance(values, str):
         found = [each if isinstance(each, str) else json.dumps(each) for each in values]
@@ -160,7 +160,7 @@ def unique(option: str, keys: Iterable[str]) -> None:
 def taken(where: Range, share: float, machine: Source, experiment: Source, overrides: Sequence[str]) -> str:
     """The value at a share of a range, as the file takes it beside the overrides.
 
-    Raises ``ConfigError`` with what the file says of the value if the file takes none nearby.
+    Raises ``ConfigError`` with the file's message about the value if the file takes no nearby value.
     """
     problem: ConfigError | None = None
     base = Machine.of(machine, [each for each in overrides if not of_experiment(each)])

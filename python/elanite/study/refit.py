@@ -1,9 +1,9 @@
-"""A joint refit: values of all fitted parameters together that come nearest to all fitted claims together.
+"""A joint refit: values for all fitted parameters together that come nearest to all fitted claims together.
 
-Parameters were fitted one after the other, each to a few claims. Least squares of ``scipy.optimize`` looks for values
-that fit all of these claims better; predicted claims play no part, and are measured before and after. The error of a
-claim counts in units of its tolerance. All runs have the same seeds and the short windows of studies (see ``study``).
-Nothing is adopted: the machine file stays as it is.
+Parameters were fitted one after the other, each to a few claims. ``scipy.optimize``'s least squares looks for values
+that fit all these claims better; predicted claims play no part, and are measured before and after. A claim's error
+counts in units of its tolerance. All runs have the same seeds and the studies' short windows (see ``study``). The
+machine file stays as it is.
 
 A parameter takes part if a machine takes values near its own: parameters that only have a few values, names and
 switches stay as they are.
@@ -35,13 +35,13 @@ NEAREST = 0.03
 """A parameter takes part if the machine takes a value that differs by no more than this fraction, up or down."""
 
 DIFFERENCE = 0.05
-"""Derivatives are taken over this fraction of a value: less than a step of a coarse parameter would tell nothing."""
+"""Derivatives are taken over this fraction of a value: less than a coarse parameter's step would be meaningless."""
 
 FARTHEST = 2.0
 """A parameter is at most so many times higher or lower than in the machine file."""
 
 REFUSED = 10.0
-"""The error of every claim, in tolerances, of a machine that refuses its parameters or does not end a run."""
+"""Every claim's error, in tolerances, for a machine that refuses its parameters or does not end a run."""
 
 CLOSE = 1e-3
 """The search ends if values or errors change by less than this fraction."""
@@ -58,26 +58,26 @@ class Value:
 
 @dataclass(frozen=True)
 class Refit:
-    """The result of a joint refit."""
+    """A joint refit's result."""
 
     values: list[Value]
     stay: list[str]
     """Fitted parameters that did not take part."""
     verdicts: list[tuple[Verdict, Verdict]]
-    """Every claim of the study before and after, first the fitted ones that took part."""
+    """Every claim in the study before and after, first the fitted ones that took part."""
     taken: list[str]
     """The claims that took part."""
     before: float
-    """Root mean square of the errors of these claims, in tolerances, before."""
+    """Root mean square of these claims' errors, in tolerances, before."""
     after: float
     machines: int
-    """How many sets of values were tried."""
+    """The count of tried value sets."""
 
 
 def refit(study: Study, store: Store, jobs: int | None = None, most: int | None = None) -> Refit:
-    """Search better values; ``most`` sets of values at most, without those for derivatives.
+    """Search better values; at most ``most`` value sets, without those for derivatives.
 
-    Raises ``UsageError`` if there is nothing to fit, or no SciPy.
+    Raises ``UsageError`` without a parameter to fit, or without SciPy.
     """
     taken = fitted(study)
     parameters, stay = adjustable(study)
@@ -106,7 +106,7 @@ def fitted(study: Study) -> list[Claim]:
 
 
 def adjustable(study: Study) -> tuple[list[Parameter], list[str]]:
-    """The fitted parameters that take part, each with a claim that does, and the names of the other fitted ones."""
+    """The fitted parameters that take part, each with a claim that does, and the other fitted ones' names."""
     taken = {claim.id for claim in fitted(study)}
     found: list[Parameter] = []
     stay: list[str] = []
@@ -124,7 +124,7 @@ def adjustable(study: Study) -> tuple[list[Parameter], list[str]]:
 
 @dataclass
 class Search:
-    """Errors of claims over factors of the parameters."""
+    """Claim errors over parameter factors."""
 
     study: Study
     parameters: Sequence[Parameter]
@@ -135,11 +135,11 @@ class Search:
 
     @property
     def fast(self) -> Study:
-        """The study of the claims that take part alone."""
+        """The study with the participating claims alone."""
         return replace(self.study, parts={claim.id: self.study.parts[claim.id] for claim in self.taken})
 
     def nearest(self, start: list[float], optimiser: Callable[..., list[float]]) -> list[float]:
-        """The best factors that the optimiser finds, or those at the start if it finds none that are better."""
+        """The best factors that the optimiser finds, or the start's if it does not find better ones."""
         ends = [self.ends(each) for each in self.parameters]
         best = optimiser(self.errors, start, ends)
         return best if _root(self.errors(best)) < _root(self.errors(start)) else start
@@ -158,7 +158,7 @@ class Search:
         ]
 
     def errors(self, factors: Sequence[float]) -> list[float]:
-        """The errors of the claims in tolerances: 1 is the bound of what holds."""
+        """The claims' errors in tolerances: 1 is the bound for a claim that holds."""
         plans = self._run(self.fast, factors)
         found = []
         for claim in self.taken:
@@ -171,7 +171,7 @@ class Search:
         return found
 
     def verdicts(self, factors: Sequence[float]) -> dict[str, Verdict]:
-        """The verdicts on all claims of the study."""
+        """The verdicts on all claims in the study."""
         plans = self._run(self.study, factors) or {}
         found = {}
         for claim in self.study.claims:
@@ -181,7 +181,7 @@ class Search:
         return found
 
     def _run(self, study: Study, factors: Sequence[float]) -> dict[str, Plan] | None:
-        """The finished points with these factors; None if the machine refuses them."""
+        """The finished points with these factors; `None` if the machine refuses them."""
         texts = self.texts(factors)
         self.tried.add(tuple(texts))
         pairs = zip(self.parameters, texts, strict=True)
@@ -197,7 +197,7 @@ class Search:
 
 
 def _least_squares(most: int | None) -> Callable[..., list[float]]:
-    """The optimiser of SciPy: trust regions within bounds, derivatives by differences."""
+    """SciPy's optimiser: trust regions within bounds, derivatives by differences."""
     try:
         from scipy.optimize import least_squares
     except ImportError:

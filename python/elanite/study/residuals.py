@@ -1,8 +1,8 @@
-"""Figures of a calibration: measured values against simulated ones, and the residuals.
+"""A calibration's figures: measured values against simulated ones, and the residuals.
 
 Each series and metric has two charts. The first has the measured values with their 95% intervals, and as lines the
 values that were simulated on the machine before and after the calibration. The second has the residuals after the
-calibration, in standard errors of both values together: if the machine explains the values, most are within two.
+calibration, in standard errors for both values together: if the machine explains the values, most are within two.
 """
 
 from __future__ import annotations
@@ -28,16 +28,16 @@ NORMAL = 1.96
 """Standard errors on either side of a 95% interval."""
 
 AREA, LOW = 50, 180
-"""The area of a mark, and the height of the pictures of residuals, in pixels."""
+"""A mark's area, and the residual pictures' height, in pixels."""
 
 LINES = "Points: measured, with 95% intervals; lines: simulated with the result; dashed: with the values before."
 STROKES = (
     "Points: measured, with 95% intervals; strokes: simulated with the result; pale strokes: with the values before."
 )
-"""The captions of values along an axis of numbers, which lines join, and of values by name."""
+"""The captions for values along a number axis, which lines join, and for values by name."""
 
 ASSUMED = f"Values without a sigma count with a standard error of {UNKNOWN:.0%}."
-"""The sentence of captions about errors that the file of measured values does not state."""
+"""The caption sentence about errors that the file with measured values does not state."""
 
 RESIDUALS = (
     "Simulated with the result less measured, in standard errors of both: that of the measured value, and that of the"
@@ -46,7 +46,7 @@ RESIDUALS = (
 
 
 def draw(everywhere: Sequence[Place], swept: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Figure]:
-    """Two figures for each series and metric, in the order of the file of measured values."""
+    """Two figures for each series and metric, in the measured values' file order."""
     groups: dict[tuple[str, str, str], list[Place]] = {}
     for place in everywhere:
         groups.setdefault((str(place.about["experiment"]), str(place.about["series"]), place.metric), []).append(place)
@@ -103,7 +103,7 @@ def _group(
 
 
 def _scale(rows: pl.DataFrame) -> alt.Scale:
-    """The scale of the values of all panels."""
+    """The scale for all panels' values."""
     values = [value for name in ("_low", "_high", "_before", "_after") for value in rows[name].to_list()]
     low, high = min(values), max(values)
     domain = [low, high] if low < high else alt.Undefined
@@ -134,7 +134,7 @@ def _values(side: Side, label: str, scale: alt.Scale, colours: Colours) -> Layer
 
 
 def _residuals(side: Side, far: float, colours: Colours) -> Layers:
-    """Differences in standard errors, with the band that has 95 of 100; the axis ends at ``far``."""
+    """Differences in standard errors, with the band that holds 95%; the axis ends at ``far``."""
     y = alt.Y("_residual:Q", title="residual, standard errors", scale=alt.Scale(domain=[-far, far], padding=8))
     band = alt.Chart(pl.DataFrame({"low": [-2.0], "high": [2.0]})).mark_rect(opacity=0.12, color=RULE)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=RULE).encode(y=alt.Y("zero:Q"))

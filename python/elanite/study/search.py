@@ -1,8 +1,8 @@
-"""The sets of values that a calibration tries, and how far each is from what was measured.
+"""The value sets that a calibration tries, and each set's distance from the measured values.
 
-A set of values is a tuple of texts, as a machine file takes them, in the order of the ranges. Every set is simulated
-once, and sets that are asked for together run together in one campaign. A set that the machine refuses, or with which a
-point fails, is far from all measured values (``REFUSED``); with the machine as it is, a failure is an error.
+A value set is a tuple of texts, as a machine file takes them, in range order. Every set is simulated once, and sets
+that are requested together run together in one campaign. A set that the machine refuses, or with which a point fails,
+is far from all measured values (``REFUSED``); with the machine as it is, a failure is an error.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
     from elanite.study.ranges import Range
 
 REFUSED = 100.0
-"""The residual of every measured value, in sigmas, of a set of values that cannot be simulated."""
+"""Every measured value's residual, in sigmas, for a value set that cannot be simulated."""
 
 Texts = tuple[str, ...]
 
 Progress = Callable[[int, float], None]
-"""Receives the number of sets tried so far and the error of the best one, in sigmas."""
+"""Receives the count of sets tried so far and the best one's error, in sigmas."""
 
 
 class Spent(Exception):
@@ -47,7 +47,7 @@ class Spent(Exception):
 
 @dataclass
 class Search:
-    """Residuals of measured values over sets of values."""
+    """Measured values' residuals over value sets."""
 
     machine: Machine
     experiments: Sequence[Experiment]
@@ -61,11 +61,11 @@ class Search:
     out: str
     executor: Executor | None
     tried: dict[Texts, list[float] | None] = field(default_factory=dict)
-    """The simulated values of each set, in the order of the measured ones; None if it could not be simulated."""
+    """Each set's simulated values, in the order of the measured ones; `None` if it could not be simulated."""
     units: dict[str, str] = field(default_factory=dict)
-    """Of each metric of the measured points."""
+    """The unit of each metric at the measured points."""
     sigmas: list[float] = field(default_factory=list)
-    """The standard error of each measured value and its simulated one together, in the order of ``targets``."""
+    """The standard error for each measured value and its simulated one together, in the order of ``targets``."""
     _texts: dict[tuple[int, float, Texts], str] = field(default_factory=dict)
 
     def own(self) -> Texts:
@@ -102,7 +102,7 @@ class Search:
         self.sigmas = [(t.sigma**2 + error**2) ** 0.5 for t, error in zip(self.targets, errors, strict=True)]
 
     def run(self, sets: Sequence[Texts]) -> None:
-        """Simulate sets of values; raises ``Spent`` if that needs more trials than are left, after those that fit."""
+        """Simulate value sets; raises ``Spent`` if that needs more trials than are left, after those that fit."""
         new = [texts for texts in dict.fromkeys(sets) if texts not in self.tried]
         room = len(new) if self.most is None else max(0, self.most - len(self.tried))
         points, _ = self._simulate(new[:room])
@@ -120,7 +120,7 @@ class Search:
             raise Spent
 
     def simulated(self, texts: Texts) -> list[float]:
-        """The simulated values of a set, in the order of the measured ones."""
+        """A set's simulated values, in the order of the measured ones."""
         self.run([texts])
         return self.tried[texts] or [float("nan")] * len(self.targets)
 
@@ -136,12 +136,12 @@ class Search:
         return np.array([(value - target.value) / sigma for value, target, sigma in pairs])
 
     def root(self, texts: Texts) -> float:
-        """Root mean square of the residuals."""
+        """The residuals' root mean square."""
         left = self.residuals(texts)
         return float((left @ left / len(left)) ** 0.5)
 
     def best(self) -> Texts:
-        """The set of values within the ranges that is nearest to what was measured, of all that were tried."""
+        """The tried value set within the ranges that is nearest to the measured values."""
         inside = [t for t in self.tried if all(-1e-9 <= share <= 1 + 1e-9 for share in self.shares(t))]
         if not inside:
             raise ElaniteError("no set of values could be tried\n  allow more trials: --trials")
@@ -152,14 +152,14 @@ class Search:
         return [key.share(text) for key, text in zip(self.keys, texts, strict=True)]
 
     def texts(self, shares: Sequence[float]) -> Texts:
-        """The values at places of the ranges, as the machine takes them one after the other."""
+        """The values at places in the ranges, as the machine takes them one after the other."""
         found: list[str] = []
         for index, share in enumerate(shares):
             found.append(self.text(index, float(share), tuple(found)))
         return tuple(found)
 
     def text(self, index: int, share: float, before: Texts) -> str:
-        """One value at a place of its range, beside the values before it."""
+        """One value at a place in its range, beside the values before it."""
         before = before[:index]
         place = (index, share, before)
         if place not in self._texts:
@@ -177,7 +177,7 @@ class Search:
         return [f"{key.key}={text}" for key, text in zip(self.keys, texts, strict=False)]
 
     def _simulate(self, sets: Sequence[Texts]) -> tuple[dict[Texts, list[Point] | None], list[Failure]]:
-        """Simulate the measured points with each of these sets of values; None for sets that the machine refuses."""
+        """Simulate the measured points with each of these value sets; `None` for sets that the machine refuses."""
         points: dict[Texts, list[Point] | None] = {}
         plans = []
         for texts in sets:
@@ -202,7 +202,7 @@ class Search:
         return whole.only([point.id for point in whole.points if measured.key(point) in wanted])
 
     def _tables(self, points: Sequence[Point]) -> dict[Key, dict[tuple[str, str], list[float]]]:
-        """For each configuration the values of each metric and job, over batches and seeds."""
+        """For each configuration each metric's and job's values, over batches and seeds."""
         found: dict[Key, dict[tuple[str, str], list[float]]] = {}
         for point in points:
             values = found.setdefault(measured.key(point), {})
@@ -214,7 +214,7 @@ class Search:
 
 
 def _pick(target: Measured, values: Mapping[tuple[str, str], list[float]]) -> list[float]:
-    """The values of the metric and job that were measured."""
+    """The values for the metric and job that were measured."""
     metrics = list(dict.fromkeys(metric for metric, _ in values))
     if target.metric not in metrics:
         near = did_you_mean(target.metric, metrics)

@@ -1,13 +1,13 @@
-"""Sensitivity: how much each claim changes if a parameter that nobody knows is a fifth lower or higher.
+"""Sensitivity: each claim's change if an uncertain parameter is a fifth lower or higher.
 
-The uncertain parameters of a machine (see ``vary``) are changed one at a time, and the points on which claims rest (see
-``study``) run again, with the same seeds. Probes keep this affordable. A probe runs a point for a fifth of the time, as
-it is and with a parameter a step away. If all tables of the two are the same byte for byte, this step does not act on
-this point, and the change is zero. Only the other points run for the whole time.
+A machine's uncertain parameters (see ``vary``) are changed one at a time, and the points behind claims (see ``study``)
+run again, with the same seeds. Probes keep this affordable. A probe runs a point for a fifth of the time, as it is and
+with a parameter a step away. If all tables are the same byte for byte, this step does not act on this point, and the
+change is zero. Only the other points run for the whole time.
 
-A change of a number is a fraction of the published figure. A change of a finding is that of the figure behind it that
-changes most, as a fraction of this figure. A change's interval has the uncertainty of both sides, batch by batch; a
-change whose interval contains zero is not told from noise.
+A number's change is a fraction of the published figure. A finding's change is that of the figure behind it that changes
+most, as a fraction of this figure. A change's interval has both sides' uncertainty, batch by batch; a change with an
+interval that contains zero is not distinguished from noise.
 """
 
 from __future__ import annotations
@@ -43,17 +43,17 @@ if TYPE_CHECKING:
     from elanite.validation.verdict import Verdict
 
 FOLDER = "sensitivity"
-"""Where tables of changes are kept, beside the store."""
+"""The folder for change tables, beside the store."""
 
 PROBE = 0.2
-"""How long a probe is, as a fraction of the run for which it stands."""
+"""A probe's length, as a fraction of the run for which it stands."""
 
 Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
 class Changed:
-    """The points of the claims with one parameter changed; points on which it does not act are those as usual."""
+    """The claims' points with one parameter changed; points on which it does not act are as usual."""
 
     varied: Varied
     step: str
@@ -63,7 +63,7 @@ class Changed:
 def run(
     study: Study, store: Store, jobs: int | None = None, observer: Observer | None = None, out: str | None = None
 ) -> tuple[Outcome, list[Changed]]:
-    """Simulate what the store lacks.
+    """Simulate the points that the store lacks.
 
     The changes are empty after an interrupt. A point that fails leaves a gap in the table, and so does a step that the
     machine takes and an experiment refuses.
@@ -83,10 +83,10 @@ def probed(
     observer: Observer | None = None,
     out: str | None = None,
 ) -> tuple[Outcome, dict[int, dict[str, Plan]]]:
-    """Simulate the points of a study on changed machines, after probes; ``changes`` are overrides of machine files.
+    """Simulate a study's points on changed machines, after probes; ``changes`` are machine file overrides.
 
-    Returns the plans of each change by its number. A change that an experiment refuses is left out, and there are no
-    plans after an interrupt.
+    Returns each change's plans by its number. A change that an experiment refuses is left out, and there are no plans
+    after an interrupt.
     """
     still = study.plans(share=PROBE)
     probes: dict[int, dict[str, Plan]] = {}
@@ -106,7 +106,7 @@ def probed(
 
 
 def effects(study: Study, changed: Sequence[Changed], store: Store) -> pl.DataFrame:
-    """The table of changes; see ``changes.SCHEMA``. Claims without results on the machine as it is are left out."""
+    """The change table; see ``changes.SCHEMA``. Claims without results on the machine as it is are left out."""
     rows = []
     for claim in study.claims:
         usual = measured(claim, study.usual, store)
@@ -122,7 +122,7 @@ def effects(study: Study, changed: Sequence[Changed], store: Store) -> pl.DataFr
 
 
 def identity(study: Study) -> str:
-    """A hash of all that decides a table of changes."""
+    """A hash over everything that decides a change table."""
     points = [point.id for planned in study.usual.values() for point in planned.points]
     numbers, _ = varied(study.machine)
     content = [_core.MODEL_REVISION, points, [repr(claim) for claim in study.claims], repr(numbers)]
@@ -130,7 +130,7 @@ def identity(study: Study) -> str:
 
 
 def write(study: Study, table: pl.DataFrame, out: Path) -> Path:
-    """Keep a table of changes below ``out``, where the report finds it; returns its folder."""
+    """Keep a change table below ``out``, where the report finds it; returns its folder."""
     folder = out / FOLDER
     Store(folder).clean()
     found = identity(study)
@@ -147,7 +147,7 @@ def write(study: Study, table: pl.DataFrame, out: Path) -> Path:
 
 
 def kept(study: Study, out: Path) -> pl.DataFrame | None:
-    """The table of changes of a study, if it was kept below ``out``."""
+    """A study's change table, if it was kept below ``out``."""
     path = out / FOLDER / identity(study) / "effects.parquet"
     return pl.read_parquet(path) if path.is_file() else None
 
@@ -173,12 +173,12 @@ def _acting(
 
 
 def _by_key(planned: Plan) -> dict[Key, Point]:
-    """The points by what distinguishes them on one machine."""
+    """The points by their distinction on one machine."""
     return {(point.series, json.dumps(point.parameters), point.seed): point for point in planned.points}
 
 
 def _tables(store: Store, point: Point) -> object:
-    """The checksums of all tables of a finished point."""
+    """The checksums of all of a finished point's tables."""
     manifest = store.get(point.id)
     return manifest.data["files"] if manifest else point.id
 
@@ -186,12 +186,12 @@ def _tables(store: Store, point: Point) -> object:
 def _row(
     claim: Claim, one: Changed, usual: Measurement, before: Verdict, after: Measurement | None
 ) -> tuple[object, ...]:
-    """A row of the table."""
+    """A table row."""
     moved = change(claim, usual, after) if after else None
     numbers = [each.mean if isinstance(each, Number) else None for each in (usual, after)]
     interval: tuple[float | None, ...] = (moved.mean, moved.low, moved.high) if moved else (None, None, None)
     if moved and moved.mean and moved.low == moved.high and any(traffic(p) for p in asked(claim, one.plans)):
-        interval = (moved.mean, None, None)  # one value of a random process
+        interval = (moved.mean, None, None)  # one value from a random process
     holds = judge(claim, after).holds if after else None
     each = one.varied
     fits = (bool(each.fitted_to), claim.id in each.fitted_to)
@@ -200,7 +200,7 @@ def _row(
 
 
 def change(claim: Claim, before: Measurement, after: Measurement) -> Number | None:
-    """The change of a claim as a fraction; None for a finding without figures, or with other figures than before."""
+    """A claim's change as a fraction; `None` for a finding without figures, or with other figures than before."""
     if before == after:
         return Number(0.0, 0.0, 0.0)
     if isinstance(before, Number) and isinstance(after, Number):
@@ -212,7 +212,7 @@ def change(claim: Claim, before: Measurement, after: Measurement) -> Number | No
 
 
 def _most(before: Finding | Order, after: Finding | Order) -> Number | None:
-    """The largest change of a figure behind a finding, of those that are told from noise if there are any."""
+    """The largest change in a figure behind a finding, among those distinguished from noise if there are any."""
     if len(before.numbers) != len(after.numbers):
         return None
     pairs = zip(after.numbers, before.numbers, strict=True)

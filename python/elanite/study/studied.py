@@ -1,14 +1,14 @@
-"""What the studies of sensitivity found: which claims a parameter moves, as data that comes with Elanite.
+"""The sensitivity studies' findings: the claims that a parameter moves, as data that comes with Elanite.
 
 ``elanite sweep --one-at-a-time`` takes minutes (see ``sensitivity``). The outcome of each machine's default study is in
-``data/studies.json``, so that ``elanite explain`` can tell it at once. The table has the changes that were
-told from noise and are no smaller than half a percent, and the verdicts that turned. It says with which model
-revision, when and by which command it was made, and which values the machine had: where a machine file or the
-revision has changed since, ``explain`` says so.
+``data/studies.json``, so that ``elanite explain`` can print it immediately. The table has the changes that were
+distinguished from noise and are no smaller than half a percent, and the verdicts that turned. It records the model
+revision, the date and the command of its making, and the machine's values: where a machine file or the revision has
+changed since, ``explain`` notes it.
 
 ``benches/studies.py`` writes the table. Only parameters that were fitted or assumed are studied, and a study may be
-made in pieces, of some claims at a time. What no study had is *not looked at*, and not without effect; what was studied
-with an older model revision keeps that revision.
+made in pieces, with some claims at a time. A case without a study is *not looked at*, and not without effect; a case
+that was studied with an older model revision keeps that revision.
 """
 
 from __future__ import annotations
@@ -27,34 +27,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Effect:
-    """What the steps of a parameter do to a claim, as fractions of the figure behind it."""
+    """The effects of a parameter's steps on a claim, as fractions of the figure behind it."""
 
     parameter: str
     claim: str
     less: float | None
-    """The change with the lower value; None if it is not told from noise, or below ``LEAST``."""
+    """The change with the lower value; `None` if it is not distinguished from noise, or below ``LEAST``."""
     more: float | None
     turns: bool
     """Whether a step turns the claim's verdict."""
 
     @property
     def size(self) -> float:
-        """The larger of the two changes."""
+        """The larger change."""
         return max(abs(self.less or 0.0), abs(self.more or 0.0))
 
 
 @dataclass(frozen=True)
 class Studied:
-    """The outcome of the default study of a machine."""
+    """A machine's default study outcome."""
 
     machine: str
     revision: int
-    """The model revision of the study."""
+    """The study's model revision."""
     date: str
     command: str
     claims: tuple[str, ...]
     values: Mapping[str, Mapping[str, str]]
-    """The studied parameters: the ``value`` of the machine, and the steps ``less`` and ``more`` that it has."""
+    """The studied parameters: the machine's ``value``, and the steps ``less`` and ``more`` that it has."""
     effects: tuple[Effect, ...]
     """The strongest first."""
     older: Mapping[str, int] = field(default_factory=dict)
@@ -69,7 +69,7 @@ class Studied:
         return [each for each in self.effects if each.claim == claim]
 
     def stale(self, parameter: str, value: str) -> str:
-        """Why the study no longer speaks of the present model and value, or an empty text."""
+        """The reason why the study does not cover the present model and value, or an empty text."""
         if self.revision != _core.MODEL_REVISION:
             return f"made with model revision {self.revision}; this is revision {_core.MODEL_REVISION}"
         then = self.values[parameter]["value"]
@@ -84,7 +84,7 @@ Moved = tuple[str, str, float | None, float | None, bool]
 
 
 class Outcome(TypedDict):
-    """The entry of a machine in the shipped data; fields as of ``Studied``."""
+    """A machine's entry in the shipped data; fields as in ``Studied``."""
 
     revision: int
     date: str

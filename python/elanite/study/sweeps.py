@@ -1,8 +1,8 @@
-"""The plans of a sweep: one experiment with many values of a few keys, each combination of them or a sample.
+"""A sweep's plans: one experiment with many values for a few keys, in each combination or a sample.
 
-Keys are those of the machine or of the experiment, as with ``--set``. Without a sample, all combinations are planned:
-a full factorial of the keys, or of groups of keys whose values go together. A *Latin hypercube* of n combinations
-divides each range into n parts and takes one value of each part, so that a few hundred combinations cover many keys
+Keys belong to the machine or the experiment, as with ``--set``. Without a sample, all combinations are planned: a full
+factorial over the keys, or over key groups with values that go together. A *Latin hypercube* with n combinations
+divides each range into n parts and takes one value from each part, so that a few hundred combinations cover many keys
 evenly (scipy.stats.qmc, by a seed). Every combination is planned before the first one is simulated, so that a wrong key
 or value costs no time.
 """
@@ -34,10 +34,10 @@ METHODS = ("lhs",)
 """How samples are drawn: Latin hypercubes."""
 
 Sample = tuple[str, int]
-"""A method and the number of combinations."""
+"""A method and the combination count."""
 
 Together = Sequence[Choice | Range]
-"""Keys whose values go together, the first with the first."""
+"""Keys with values that go together, the first with the first."""
 
 
 def planned(
@@ -48,7 +48,7 @@ def planned(
     sample: Sample | None = None,
     seed: int = FIRST_SEED,
 ) -> tuple[Plan, ...]:
-    """The plans of all combinations, or of a sample; nothing is simulated."""
+    """The plans for all combinations, or for a sample, without simulation."""
     groups = [(each,) if isinstance(each, Choice | Range) else tuple(each) for each in varied]
     keys = [key for group in groups for key in group]
     ranges.unique("--vary", (each.key for each in keys))
@@ -79,7 +79,7 @@ def without_effect(plans: Sequence[Plan], keys: Sequence[Choice | Range]) -> lis
 
 
 def _is_same(planned: Plan, key: str) -> bool:
-    """Whether a plan has the same points without the change of a key."""
+    """Whether a plan has the same points without a key's change."""
     others = [change for change in planned.overrides if change.partition("=")[0].strip() != key]
     machines = planned.machines if planned.machine_given else ()
     try:
@@ -91,7 +91,7 @@ def _is_same(planned: Plan, key: str) -> bool:
 
 
 def merged(plans: Sequence[Plan]) -> Plan:
-    """One plan of the points of all combinations, those of series that no varied key changes once.
+    """One plan with all combinations' points; series that no varied key changes occur once.
 
     The plan has the experiment's figures, with the varied keys as curves or panels, and the general figures, in which a
     varied key may be the axis.
@@ -120,7 +120,7 @@ def _plan(
 
 
 def _beside(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
-    """The varied keys of a point, without those of other series and those that are its parameters anyway."""
+    """A point's varied keys, without other series' keys and those that are its parameters anyway."""
     found = {}
     for key, value in chosen.items():
         first, *rest = key.split(".", 2)
@@ -133,14 +133,14 @@ def _beside(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
 
 
 def _all(groups: Sequence[Together]) -> Iterator[tuple[float, ...]]:
-    """Places of the values in all combinations, the last group of keys fastest."""
+    """The values' places in all combinations, the last key group fastest."""
     each = [list(zip(*map(_places, group), strict=True)) for group in groups]
     for combination in itertools.product(*each):
         yield tuple(itertools.chain(*combination))
 
 
 def _places(key: Choice | Range) -> list[float]:
-    """The places of all values of a key."""
+    """The places of all of a key's values."""
     if isinstance(key, Choice):
         return [(index + 0.5) / len(key.values) for index in range(len(key.values))]
     if key.count is None:
@@ -152,7 +152,7 @@ def _places(key: Choice | Range) -> list[float]:
 
 
 def _sampled(groups: Sequence[Together], sample: Sample, seed: int) -> Iterator[tuple[float, ...]]:
-    """Places of the values in a sample, of which a group of keys is one dimension."""
+    """The values' places in a sample with one dimension per key group."""
     method, count = sample
     if method not in METHODS:
         raise UsageError(f"--sample {method}: there is no such method{sources.did_you_mean(method, METHODS)}; use lhs")
@@ -169,7 +169,7 @@ def _sampled(groups: Sequence[Together], sample: Sample, seed: int) -> Iterator[
 
 
 def hypercube(dimensions: int, count: int, seed: int) -> list[list[float]]:
-    """Points of a Latin hypercube, each coordinate from 0 to 1."""
+    """Points in a Latin hypercube, each coordinate from 0 to 1."""
     try:
         import numpy as np
         from scipy.stats import qmc

@@ -1,9 +1,9 @@
-"""Which parameters of a machine nobody knows, and the values that are a step away.
+"""A machine's uncertain parameters, and the values that are a step away.
 
-A parameter is *uncertain* if it was fitted, or if its provenance says that it is assumed or not published. The machine
-file alone decides this. A number can be scaled; a name, a switch that is on or off, or a list cannot, and is named as
-such. A machine may refuse a value: hop delays are whole cycles, buffers are whole flits. Then the nearest value that
-the machine takes counts, and a small integer moves to the next one.
+A parameter is *uncertain* if it was fitted, or if its provenance marks it as assumed or not published. The machine file
+alone decides this. A number can be scaled; a name, a switch that is on or off, or a list cannot, and is named as such.
+A machine may refuse a value: hop delays are whole cycles, buffers are whole flits. Then the nearest value that the
+machine takes counts, and a small integer moves to the next one.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ SHARE = 0.2
 """A step is a fifth of the value, up and down."""
 
 UNKNOWN = re.compile(r"\bassumed\b|\bnot published\b")
-"""What the provenance of a parameter says if no document gives the value."""
+"""A parameter's provenance marks if no document gives the value."""
 
 FARTHER = (1.25, 1.5, 2.0)
 """If a machine refuses a step, longer ones are tried."""
 
 TIMES = {"ps": 0, "ns": 3, "us": 6, "ms": 9, "s": 12}
-"""Units of time, with the places after the point that make a whole number of picoseconds."""
+"""Time units, with the places after the point that make a whole number of picoseconds."""
 
 _QUANTITY = re.compile(r"(\d+(?:\.\d+)?) ([^\s\d]+)")
 
@@ -44,7 +44,7 @@ class Varied:
     key: str
     value: str
     less: str | None
-    """The value about a fifth lower; None if the machine takes none."""
+    """The value about a fifth lower; `None` if the machine takes no such value."""
     more: str | None
     fitted_to: tuple[str, ...] = ()
 
@@ -77,7 +77,7 @@ def varied(machine: Machine) -> tuple[list[Varied], list[Parameter]]:
 
 
 def scaled(machine: Machine, parameter: Parameter, factor: float) -> str | None:
-    """The value of a parameter times a factor, as the machine takes it; None if the machine does not."""
+    """A parameter's value times a factor, as the machine takes it; `None` if the machine does not."""
     split = _split(parameter.value)
     if split is None or not split[0]:
         return None
@@ -126,7 +126,7 @@ def texts(machine: Machine, number: float, unit: str) -> Iterator[str]:
 
 
 def _split(value: object) -> tuple[float, str] | None:
-    """Number and unit; None for what is no number."""
+    """Number and unit; `None` for anything but a number."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return float(value), ""
     found = _QUANTITY.fullmatch(value) if isinstance(value, str) else None
@@ -134,7 +134,7 @@ def _split(value: object) -> tuple[float, str] | None:
 
 
 def _cycle_us(machine: Machine) -> float:
-    """The time of a flit on the fastest link."""
+    """A flit's time on the fastest link."""
     rates = machine["link.rate"]
     fastest = max(stated(rate, "MB/s") for rate in (rates if isinstance(rates, list) else [rates]))
     return stated(machine["link.flit"], "B") / fastest
