@@ -1,8 +1,8 @@
-"""Figures: Vega-Lite charts of an experiment, drawn from its finished points alone.
+"""Figures: an experiment's Vega-Lite charts, drawn from its finished points alone.
 
-An experiment file asks for figures (``[[figure]]``, see ``asked``); a file without ``[[figure]]`` gets a plain figure
-for each series and metric. A figure carries its number in the paper, with marks of published values.
-``matrices`` draws the congestion matrices of all points with slices of time.
+An experiment file requests figures (``[[figure]]``, see ``asked``); a file without ``[[figure]]`` gets a plain figure
+for each series and metric. A figure carries its number in the paper, with marks for published values. ``matrices``
+draws the congestion matrices for all points with time slices.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ DRAWINGS: dict[str, Callable[[Asked, pl.DataFrame], Iterator[Figure]]] = {
     "bars": asked.over,
     "loads": asked.loads,
 }
-"""The general kinds of figures, which draw any rows."""
+"""The general figure kinds, which draw any rows."""
 
 OWN: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
     "nodes": ("nodes", hotspot.of_nodes),
@@ -65,15 +65,15 @@ OWN: dict[str, tuple[Table, Callable[[pl.DataFrame], Iterator[Figure]]]] = {
     "allocation": ("rows", multirail_static.draw),
     "matrices": ("allocation", multirail_static.matrices),
 }
-"""The special kinds of figures, each with the table of the store that it draws; they leave out parts without data."""
+"""The special figure kinds, each with the store's table that it draws; they leave out parts without data."""
 
 
 PALE_POINTS = "Pale marks are shipped results of the whole run, with its longer windows, not simulated in this one."
-"""The caption of figures with shipped reference results."""
+"""The caption for figures with shipped reference results."""
 
 
 def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
-    """The figures of one ``[[figure]]``, from the rows of the table that it draws; none without rows."""
+    """The figures for one ``[[figure]]``, from its table's rows; empty without rows."""
     if rows.is_empty():
         return []
     if wanted["draw"] in DRAWINGS:
@@ -83,7 +83,7 @@ def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
     for texts, here in asked.panels(wanted, rows):
         try:
             found += [(here, figure) for figure in _titled(texts, list(kind(here)))]
-        except pl.exceptions.PolarsError as error:  # a column that only the experiments of this kind have
+        except pl.exceptions.PolarsError as error:  # a column that only experiments of this kind have
             words = str(error).splitlines()[0]
             raise UsageError(
                 f"the figure `{wanted['name']}` cannot be drawn with draw = `{wanted['draw']}`: {words}"
@@ -93,9 +93,9 @@ def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
 
 
 def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[Figure]:
-    """All figures of an experiment from its finished points; of an unfinished experiment, those that can be drawn.
+    """All figures for an experiment from its finished points; for an unfinished one, those that can be drawn.
 
-    ``beside`` are rows of the shipped reference results (see ``reference``), which figures draw pale.
+    ``beside`` are rows from the shipped reference results (see ``reference``), which figures draw pale.
     """
     found = charts(plan, store, beside)
     congested = matrices(frames.finished(plan, store), store, plan.figures, origin.foreign(plan))
@@ -103,7 +103,7 @@ def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[
 
 
 def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[Figure]:
-    """The figures of an experiment without the congestion matrices; arguments as for ``drawn``."""
+    """An experiment's figures without the congestion matrices; arguments as for ``drawn``."""
     points = frames.finished(plan, store)
     if not points:
         return []
@@ -133,7 +133,7 @@ def charts(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list
 
 
 def unique(found: Iterable[Figure]) -> Iterator[Figure]:
-    """The figures, each with a name of its own: a page finds the data of a figure by its name."""
+    """The figures with distinct names: a page finds a figure's data by its name."""
     taken: set[str] = set()
     for figure in found:
         others = (f"{figure.name}-{number}" for number in count(2))

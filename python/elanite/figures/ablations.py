@@ -1,4 +1,4 @@
-"""The effect of each mechanism on each figure: one mechanism is changed at a time, over patterns and the hot-spot."""
+"""Each mechanism's effect on each figure: one mechanism is changed at a time, over patterns and the hot-spot."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ NAMES = {
     "adapter.share_burst=0 flits": "adapters send and receive at full rate at the same time",
     "adapter.time_slice=10 s": "a DMA is never interrupted by another one",
 }
-"""Names of changes; other changes have the text of the experiment file."""
+"""Change names; other changes have the experiment file's text."""
 
 SIGN = "°"
-"""The sign of figures of the shipped reference results (see ``reference``)."""
+"""The sign for figures from the shipped reference results (see ``reference``)."""
 
 NOTABLE = 0.03
-"""A change of a figure by less than this fraction is not mentioned."""
+"""A figure's change by less than this fraction is not mentioned."""
 
 PATTERNS = {"bit-reversal": "bit\nreversal"}
-"""Headings of patterns with a line feed."""
+"""Pattern headings with a line feed."""
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """One table: changes of the machine in rows, kinds of traffic in columns, and a column of notable effects."""
+    """One table: machine changes in rows, traffic kinds in columns, and a column for notable effects."""
     rows = padded(rows, servers=pl.String, machine=pl.String)
     hot = pl.col("servers").is_not_null()
     metric = pl.when(hot).then(pl.lit("server_accepted")).otherwise(pl.lit("accepted"))

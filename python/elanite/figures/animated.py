@@ -1,7 +1,7 @@
-"""The congestion matrix as a picture that moves: an SVG that plays the slices of time, as the slider of the report.
+"""The congestion matrix as an animation: an SVG that plays the time slices, as the report's slider does.
 
-The picture needs no script, so that it moves in a README, too: every square has the list of its colours, and the knob
-of the slider the list of its places. At the end the picture rests on the measured window.
+The picture needs no script, so that it moves in a README, too: every square has the list of its colours, and the
+slider's knob the list of its places. At the end the picture rests on the measured window.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ INK, QUIET, KNOB = "#1b1f24", "#6a737d", "#0B62A4"
 
 
 def animated(matrix: Matrix, title: str) -> str:
-    """The delays of a matrix over its slices of time, as an SVG."""
+    """A matrix's delays over its time slices, as an SVG."""
     drawn = scene(matrix)
     count = len(drawn.moments)
     order = [*range(count), *[count - 1] * REST]
@@ -58,7 +58,7 @@ def animated(matrix: Matrix, title: str) -> str:
 
 
 def heat(relative: float) -> str:
-    """The colour of a figure between 0 and 100, on the scale of the report."""
+    """The colour of a figure between 0 and 100, on the report's scale."""
     place = min(max(relative, 0.0), 100.0) / 100 * (len(HEAT) - 1)
     low = min(int(place), len(HEAT) - 2)
     return mixed(HEAT[low], HEAT[low + 1], place - low)

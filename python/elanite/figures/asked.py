@@ -1,4 +1,4 @@
-"""The figures that experiment files ask for by ``[[figure]]``, made of the layers of ``curves`` and ``style``.
+"""The figures that experiment files request by ``[[figure]]``, made from the layers in ``curves`` and ``style``.
 
 The simulator checks the keys when it reads the file (``crates/experiment/src/figure.rs`` describes every key). This
 module selects the rows, names the curves and fills in the texts. A figure without rows is left out.
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 CURVE = grouping_of.CURVE
 
 SHOWN = 4
-"""Most values of a column in a text."""
+"""Most column values in a text."""
 
 TEMPLATE = asked_layers.TEMPLATE
 
@@ -57,13 +57,13 @@ def panels(asked: Asked, rows: pl.DataFrame) -> Iterator[tuple[Asked, pl.DataFra
     if len(values) > 1 and asked["title"] and grouping_of.word(column) not in said:
         asked = asked | {"title": f"{asked['title']}, {grouping_of.word(column)} {{{column}}}"}
     letters = chain("abcdefghijklmnopqrstuvwxyz", map(str, count(27)))
-    for letter, value in zip(letters, values, strict=False):  # there are always enough of them
+    for letter, value in zip(letters, values, strict=False):  # there are always enough letters
         here = rows.filter(pl.col(asked["panel"]) == value)
         yield filled(asked, here, letter=letter), here
 
 
 def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
-    """The texts with the values of each column that they name."""
+    """The texts with the values of each named column."""
 
     def value(found: re.Match[str]) -> str:
         name = found[1]
@@ -93,7 +93,7 @@ def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
 
 
 def figure(asked: Asked, layers: Layers, words: str = "", *, dashed: bool = False, stated: str = "") -> Figure:
-    """The figure of some layers; ``words`` are the caption of its kind, ``stated`` that of its published values."""
+    """The figure from some layers; ``words`` are its kind's caption, ``stated`` its published values' caption."""
     caption = " ".join(text for text in (asked["caption"], words, asked["dashed"] if dashed else "", stated) if text)
     return Figure(asked["name"], asked["title"], asked["paper"], caption, layered(asked["title"], layers))
 
@@ -176,7 +176,7 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def tips(grouping: Grouping, data: pl.DataFrame, x: str = "") -> list[alt.Tooltip]:
-    """The tooltips of the parameters of a configuration that neither curve nor panel names, nor the axis ``x``."""
+    """The tooltips for a configuration's parameters that curve, panel and the axis ``x`` leave unnamed."""
     shown = (*grouping.curves, *grouping.panels, *grouping.covered)
     names = [name for name in grouping.configuration if name not in shown and name in data.columns]
     names = [name for name in names if not x or not grouping_of.on_axis(name, [x])]
@@ -184,7 +184,7 @@ def tips(grouping: Grouping, data: pl.DataFrame, x: str = "") -> list[alt.Toolti
 
 
 def _others(grouping: Grouping, data: pl.DataFrame) -> str:
-    """The sentence of a caption about marks of jobs that differ in the load of another job."""
+    """The caption sentence about job marks that differ in another job's load."""
     owners = [name.rpartition(".")[0] for name in grouping.axis]
     jobs = data["job"].unique().to_list() if "job" in data.columns else []
     names = [name for name, owner in zip(grouping.axis, owners, strict=True) if owner and jobs and jobs != [owner]]
@@ -193,14 +193,14 @@ def _others(grouping: Grouping, data: pl.DataFrame) -> str:
 
 
 def loads_of(rows: pl.DataFrame) -> list[str]:
-    """The columns with the offered load of jobs: those that vary, or the only one."""
+    """The columns with jobs' offered loads: those that vary, or the only one."""
     found = [name for name in rows.columns if name == "load_MBps" or name.endswith(".load_MBps")]
     varying = [name for name in found if rows[name].n_unique() > 1]
     return (varying or found)[:1]
 
 
 def _grouping(asked: Asked, rows: pl.DataFrame, axis: Sequence[str]) -> Grouping:
-    """The grouping of the rows of one panel of the file."""
+    """The grouping for one panel's rows in the file."""
     covered = [name for template in asked["curve"] for name in _COLUMN.findall(template)]
     if {*covered, *axis} & {*grouping_of.DERIVED}:
         covered.append(grouping_of.MACHINE)
@@ -224,7 +224,7 @@ def _lettered(asked: Asked, parts: Sequence[Panel], grouping: Grouping) -> Itera
 
 
 def _columns(asked: Asked, rows: pl.DataFrame) -> list[str]:
-    """The columns in the names of curves, in their order, without those that have no value here."""
+    """The columns in curve names, in their order, without those that have no value here."""
     names = dict.fromkeys(name for template in asked["curve"] for name in _COLUMN.findall(template))
     return [
         grouping_of.word(name)
@@ -234,7 +234,7 @@ def _columns(asked: Asked, rows: pl.DataFrame) -> list[str]:
 
 
 def _axis_of(asked: Asked, rows: pl.DataFrame) -> list[str]:
-    """The parameters of the horizontal axis: the loads, if a measured quantity is on the axis."""
+    """The horizontal axis's parameters: the loads, if a measured quantity is on the axis."""
     return [asked["x"]] if asked["x"] in rows.columns else loads_of(rows)
 
 
@@ -295,7 +295,7 @@ def _means(asked: Asked, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame
 
 
 def _listed(data: pl.DataFrame, x: str, shared: Sequence[str]) -> pl.Expr | None:
-    """The labels of lists, and of machines without ``shared`` changes; None for other values."""
+    """The labels for lists, and for machines without ``shared`` changes; `None` for other values."""
     machines = x == grouping_of.MACHINE and shared
     if data.schema[x] != pl.String or not (machines or grouping_of.lists(data, x)):
         return None
@@ -304,7 +304,7 @@ def _listed(data: pl.DataFrame, x: str, shared: Sequence[str]) -> pl.Expr | None
 
 
 def _axis_column(asked: Asked, rows: pl.DataFrame) -> tuple[Asked, pl.DataFrame]:
-    """The horizontal axis by a name without dots, which Vega-Lite takes for a path: ``io.load`` of the job ``io``."""
+    """The horizontal axis by a name without dots, which Vega-Lite takes for a path: ``io.load`` for the job ``io``."""
     x: str = asked["x"]
     name = x.replace(".", "_")
     if name == x or x not in rows.columns:
@@ -316,12 +316,12 @@ def _axis_column(asked: Asked, rows: pl.DataFrame) -> tuple[Asked, pl.DataFrame]
 
 
 def _told(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with columns for the rails and policies of their machines."""
+    """The rows with columns for their machines' rails and policies."""
     return told(rows) if "machine" in rows.columns else rows
 
 
 def _where(asked: Rows) -> dict[str, object]:
-    """The selection of rows: ``where``, and the series."""
+    """The row selection: ``where``, and the series."""
     return {**({"series": asked["series"]} if asked["series"] else {}), **asked["where"]}
 
 
@@ -337,7 +337,7 @@ def _column(rows: pl.DataFrame, asked: Asked, key: str, name: str) -> str:
 
 
 def _said(asked: Asked, name: str, value: object) -> str:
-    """The name of a value in a figure."""
+    """A value's name in a figure."""
     names: dict[str, str] = dict(asked["names"].get(name, []))
     return names.get(plain(value), f"{value:,}" if isinstance(value, int) else plain(value))
 
@@ -352,7 +352,7 @@ def _renamed(asked: Asked, name: str, rows: pl.DataFrame) -> pl.Expr:
 
 
 def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with their curve's name, in the order of the legend."""
+    """The rows with their curve's name, in legend order."""
     templates: list[str] = asked["curve"]
     columns = list(dict.fromkeys(name for template in templates for name in _COLUMN.findall(template)))
     unknown = [name for name in columns if name not in rows.columns and name not in asked["names"]]
@@ -363,7 +363,7 @@ def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     for template in templates:
         inside = _COLUMN.findall(template)
         text = pl.format(_COLUMN.sub("{}", template), *(_renamed(asked, name, rows) for name in inside))
-        # A template without columns lacks nothing.
+        # A template without columns is complete.
         lacking = pl.any_horizontal(
             pl.lit(False), *(empty(rows, name) | (_renamed(asked, name, rows) == "") for name in inside)
         )

@@ -1,4 +1,4 @@
-"""The layers of the figures that experiment files ask for: axes, curves, dashed curves of other rows, and bars."""
+"""The layers for the figures that experiment files request: axes, curves, dashed curves for other rows, and bars."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ BARS = "Bars are 95% confidence intervals over batches and seeds."
 CURVE = grouping_of.CURVE
 
 LOGARITHMIC = ("sizes", "log", "decades")
-"""The logarithmic scales of horizontal axes."""
+"""The logarithmic scales for horizontal axes."""
 
 TEMPLATE = "_template"
 """The column with the name that the file gives to a curve, without the parameters that were added to it."""
@@ -82,18 +82,18 @@ def stepped(asked: Asked, data: pl.DataFrame) -> Asked:
 
 
 def titled(asked: Asked, rows: pl.DataFrame) -> Asked:
-    """The figure with a title of its vertical axis: by default, the metric with the rows' unit."""
+    """The figure with a title for its vertical axis: by default, the metric with the rows' unit."""
     return asked | {"y_title": asked["y_title"] or heading(asked["metric"].replace("_", " "), _unit(rows))}
 
 
 def _unit(rows: pl.DataFrame) -> str:
-    """The unit of all rows; empty if there are several."""
+    """All rows' unit; empty if there are several."""
     units = rows["unit"].drop_nulls().unique().to_list() if "unit" in rows.columns else []
     return units[0] if len(units) == 1 else ""
 
 
 def converted(asked: Asked, rows: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
-    """The rows with the values of some metrics in the unit of the title of the vertical axis."""
+    """The rows with some metrics' values in the unit in the vertical axis title."""
     own = pl.col("metric").is_in(metrics)
     here = rows.filter(own)
     unit = UNITS[metrics[0]] if metrics[0] in UNITS else _unit(here)
@@ -107,9 +107,9 @@ def converted(asked: Asked, rows: pl.DataFrame, metrics: Sequence[str]) -> pl.Da
 
 
 def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> tuple[Layers, list[float]]:
-    """The curves of other rows, dashed in their names' colours, as far as the solid curves reach; their means.
+    """The curves for other rows, dashed in their names' colours, as far as the solid curves reach; their means.
 
-    Other rows have the names of those solid curves whose parameters they share; of parameters that they lack, any.
+    Other rows have the names of those solid curves with the same parameters, apart from parameters that they lack.
     """
     x = asked["x"]
     if other.is_empty():
@@ -133,7 +133,7 @@ def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grou
 
 
 def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl.DataFrame:
-    """Other rows with the names of the curves of some rows, by the columns that distinguish the curves."""
+    """Other rows with the curve names of some rows, by the columns that distinguish the curves."""
     known = [name for name in added if name in other.columns and other[name].null_count() < len(other)]
     if not added:
         return other
@@ -146,9 +146,9 @@ def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl
 def bars(
     asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame, more: Sequence[alt.Tooltip] = ()
 ) -> tuple[Layers, str]:
-    """Bars with their intervals, side by side where there are several curves, and the caption of cut intervals.
+    """Bars with their intervals, side by side where there are several curves, and the caption on cut intervals.
 
-    ``every`` are the data of all panels; the vertical axis has the ends of the data ``reach``. ``more`` are tooltips.
+    ``every`` are all panels' data; the vertical axis has the ends of the data ``reach``. ``more`` are tooltips.
     """
     x = asked["x"]
     title = asked["y_title"]
@@ -185,9 +185,9 @@ def curves(
     lines: bool,
     tips: Sequence[alt.Tooltip] = (),
 ) -> tuple[Layers, str]:
-    """Curves with their published values, and the caption of these and of intervals that the frame cuts.
+    """Curves with their published values, and the caption on these and on intervals that the frame cuts.
 
-    ``around`` are the data of all panels, the data for which the vertical axis is made, and more values on this axis.
+    ``around`` are all panels' data, the data for which the vertical axis is made, and more values on this axis.
     ``tips`` are more tooltips.
     """
     every, reach, more = around
@@ -209,7 +209,7 @@ def curves(
 
 
 def crossing(asked: Asked, kind: str = "Q") -> Layers:
-    """The dashed line across a figure at the ``mark`` of its horizontal axis, if it has one."""
+    """The dashed line across a figure at its horizontal axis's ``mark``, if it has one."""
     if asked["mark"] is None:
         return []
     line = alt.Chart(pl.DataFrame({"x": [asked["mark"]]})).mark_rule(strokeDash=[6, 4], color=RULE)
@@ -217,7 +217,7 @@ def crossing(asked: Asked, kind: str = "Q") -> Layers:
 
 
 def mark(x: str, *, several: bool) -> Callable[[Mapping[str, object]], str]:
-    """Names of marks in captions: their places on the axis ``x``, with their curves if there are several."""
+    """Mark names in captions: their places on the axis ``x``, with their curves if there are several."""
 
     def named(row: Mapping[str, object]) -> str:
         bare = isinstance(row[x], str) or x == "nodes"
@@ -230,7 +230,7 @@ def mark(x: str, *, several: bool) -> Callable[[Mapping[str, object]], str]:
 
 
 def intervals(data: pl.DataFrame) -> str:
-    """The sentence of a caption about intervals, or about means of too few values."""
+    """The caption sentence about intervals, or about means over too few values."""
     if axes.widths(data):
         return " ".join(filter(None, [BARS, axes.lacking(data)]))
     return axes.few(data)

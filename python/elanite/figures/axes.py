@@ -1,6 +1,6 @@
-"""The axes of figures: their ends, their marks and their labels.
+"""Figure axes: their ends, their marks and their labels.
 
-The ends of a vertical axis come from the means and the published values. An interval moves them by a quarter at most,
+A vertical axis's ends come from the means and the published values. An interval moves them by a quarter at most,
 whatever its width: a mean that is hardly known is no reason to hide the others. Longer intervals end at the frame, and
 the caption names them (``cut``).
 """
@@ -29,50 +29,50 @@ DECADES = [digit * 10.0**power for power in range(-6, 10) for digit in (1, 2, 5)
 """Where a logarithmic axis is labelled."""
 
 BEYOND = 0.25
-"""How far an interval moves an axis end, as a part of the span of the means."""
+"""How far an interval moves an axis end, as a part of the means' span."""
 
 FLAT = 0.1
-"""The part of a common axis below which all curves of a panel would be flat; the panels have axes of their own then."""
+"""The part of a common axis below which all of a panel's curves would be flat; the panels have separate axes then."""
 
 OWN_AXES = "The panels have vertical axes of their own."
-"""The sentence of captions about panels without a common axis."""
+"""The caption sentence about panels without a common axis."""
 
 HEADROOM = 1.03
-"""The room above published values, so that none lies on the frame."""
+"""The room above published values, to keep them off the frame."""
 
 STEPS = 8
-"""Most round steps of a vertical axis: at most a quarter of the axis is above its values."""
+"""Most round steps on a vertical axis: at most a quarter of the axis is above its values."""
 
 NEAR = 0.12
-"""The part of a logarithmic axis at each end without a label."""
+"""The part without a label at each end of a logarithmic axis."""
 
 LETTERS = 80
-"""Letters that labels of names may have side by side; longer ones have several lines, or are written at an angle."""
+"""Letters that name labels may have side by side; longer ones have several lines, or are written at an angle."""
 
 PART = ", "
-"""The end of a part of a name: a change of a machine."""
+"""The end of a name's part: a machine change."""
 
 LABEL_LIMIT = 240
-"""The most pixels of a label at an angle."""
+"""Most pixels for a label at an angle."""
 
 LOG_PADDING = 12
-"""Pixels of a logarithmic axis beyond its ends."""
+"""A logarithmic axis's pixels beyond its ends."""
 
 LACKING = (
     "Marks without an interval are means of fewer than three independent values; seeds that differ count as one value"
     " each."
 )
-"""The sentence of captions about means without an interval beside intervals."""
+"""The caption sentence about means without an interval beside intervals."""
 
 MOST_CUT = 4
 """Intervals beyond the axis that a caption names."""
 
 Ends = tuple[float, float]
-"""The lowest and the highest value of an axis."""
+"""An axis's lowest and highest value."""
 
 
 def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False) -> Ends:
-    """The ends of the vertical axis of means with their intervals and of published values."""
+    """The vertical axis's ends for means with their intervals and for published values."""
     means = [value for value in [*data["mean"].to_list(), *stated] if value is not None and math.isfinite(value)]
     if log:
         means = [value for value in means if value > 0] or [1.0]
@@ -92,9 +92,9 @@ def ends(data: pl.DataFrame, stated: Sequence[float] = (), *, log: bool = False)
 
 
 def cut(data: pl.DataFrame, found: Ends, named: Callable[[Mapping[str, object]], str], *, log: bool = False) -> str:
-    """The sentence of a caption about the intervals that end at the frame of an axis; empty if there are none.
+    """The caption sentence about the intervals that end at an axis's frame; empty without any.
 
-    ``found`` are the ends of the axis before rounding, and ``named`` gives the name of a row's mark.
+    ``found`` are the axis's ends before rounding, and ``named`` gives the name of a row's mark.
     """
     least, most = found if log else rounded(found)
     if log:  # the padding belongs to the axis
@@ -115,29 +115,29 @@ def cut(data: pl.DataFrame, found: Ends, named: Callable[[Mapping[str, object]],
 
 
 def widths(data: pl.DataFrame) -> bool:
-    """Whether some interval is wider than the rounding of sums: those of equal values are not to be seen."""
+    """Whether some interval is wider than rounding: intervals over equal values are invisible."""
     width, size = pl.col("high") - pl.col("low"), pl.max_horizontal(pl.col("high").abs(), pl.col("low").abs())
     return not data.filter(width > ROUNDED * size).is_empty()
 
 
 def few(data: pl.DataFrame) -> str:
-    """The sentence of a caption about means of too few values; empty if there are none."""
+    """The caption sentence about means over too few values; empty without any."""
     found = data.filter((pl.col("n") > 1) & pl.col("low").is_null())["n"].to_list()
     return f"Means of {max(found)} values, no interval." if found else ""
 
 
 def lacking(data: pl.DataFrame) -> str:
-    """The sentence of a caption about means without an interval beside intervals; empty if there are none."""
+    """The caption sentence about means without an interval beside intervals; empty without any."""
     return LACKING if widths(data) and data["low"].count() < data["mean"].count() else ""
 
 
 def unmeasured(rows: pl.DataFrame, here: pl.DataFrame) -> str:
-    """The sentence on the configurations of jobs without a value of a metric, such as a latency; empty for none.
+    """The sentence on job configurations without a metric's value, such as a latency; empty without any.
 
-    ``rows`` have all metrics, ``here`` those of this one.
+    ``rows`` have all metrics, ``here`` the rows with this one.
     """
     accepted = rows.filter(pl.col("metric") == "accepted")
-    if "job" in rows.columns:  # a collective operation among jobs has metrics of its own
+    if "job" in rows.columns:  # a collective operation among jobs has its own metrics
         accepted = accepted.filter(pl.col("job").is_in(here["job"].implode(), nulls_equal=True))
     names = distinct(accepted) if not accepted.is_empty() else []
     if not names:
@@ -166,17 +166,17 @@ def place(value: float | str, x: str) -> str:
 
 
 BYTES_OF = {"MB": 2**20, "KB": 2**10, "B": 1}
-"""Units of sizes in bytes."""
+"""Size units in bytes."""
 
 
 def alike(panels: Sequence[pl.DataFrame], *, log: bool = False) -> bool:
-    """Whether panels can have one vertical axis: all of their means are visible on it."""
+    """Whether panels can have one vertical axis: all their means are visible on it."""
     most = [max([abs(mean) for mean in data["mean"].drop_nulls()], default=0.0) for data in panels]
     return log or min(most) >= FLAT * max(most)
 
 
 def decades(found: Ends) -> alt.Axis:
-    """The labels of a logarithmic axis, with one near each end; others would lie on the frame."""
+    """A logarithmic axis's labels, with one near each end; others would lie on the frame."""
     low, high = found
     marks = [mark for mark in DECADES if low <= mark <= high]
     first, last = _two_digits(low, math.ceil), _two_digits(high, math.floor)
@@ -201,7 +201,7 @@ def _two_digits(value: float, to: Callable[[float], int]) -> float:
 
 
 def scale(found: Ends, *, log: bool = False) -> alt.Scale:
-    """The scale of a vertical axis; intervals that are longer than the axis end at the frame."""
+    """A vertical axis's scale; intervals that are longer than the axis end at the frame."""
     if log:
         return alt.Scale(type="log", domain=list(found), nice=False, padding=LOG_PADDING, clamp=True)
     return alt.Scale(domain=list(rounded(found)), nice=False, clamp=True)
@@ -218,7 +218,7 @@ def rounded(found: Ends) -> Ends:
 
 
 def plain() -> alt.Axis:
-    """A horizontal axis of numbers, whose labels make room for each other."""
+    """A horizontal number axis with labels that make room for each other."""
     return alt.Axis(labelOverlap="parity", labelSeparation=6, labelFlush=False, labelExpr=SMALL)
 
 
@@ -234,7 +234,7 @@ def tens(values: Sequence[float]) -> alt.Axis:
 
 
 def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
-    """The horizontal axis of a parameter: logarithmic, and for sizes in powers of two, if it spans so much."""
+    """A parameter's horizontal axis: logarithmic, and for sizes in powers of two, if it spans so much."""
     size = column == name + SUFFIX["B"]
     spread = values[-1] > (2 if size else 50) * next((value for value in values if value), values[-1])
     if spread and values[0] <= 0:  # a logarithmic axis has no place for zero
@@ -248,7 +248,7 @@ def of_numbers(name: str, column: str, values: Sequence[float]) -> alt.X:
 
 
 def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:
-    """The horizontal axis of names, in their order: long ones part by part in several lines, or at an angle."""
+    """The horizontal axis for names, in their order: long ones part by part in several lines, or at an angle."""
     parts = [text.split(PART) for text in texts]
     lines = max((len(line) for text in parts for line in text), default=0) * len(texts) <= LETTERS
     long = sum(map(len, texts)) > LETTERS
@@ -260,12 +260,12 @@ def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:
 
 
 def labels(name: str, values: Sequence[object], shared: Sequence[str]) -> list[str]:
-    """Labels of the values of a parameter of names: those of machines lack the ``shared`` changes."""
+    """Labels for a name parameter's values: machine labels lack the ``shared`` changes."""
     return texts([without(value, shared) for value in values] if name == MACHINE and shared else values)
 
 
 def texts(values: Sequence[object]) -> list[str]:
-    """Labels of the values of a parameter, different for different values."""
+    """Labels for a parameter's values, different for different values."""
     short = [said(value) for value in values]
     return short if len(set(short)) == len(short) else [str(value) for value in values]
 
@@ -282,13 +282,13 @@ def titled(name: str, column: str) -> str:
 
 
 def title(column: str) -> str:
-    """The title of the axis of a column without another title: ``bus.rate, MB/s`` for ``bus.rate_MBps``."""
+    """The axis title for a column without another title: ``bus.rate, MB/s`` for ``bus.rate_MBps``."""
     unit = next((unit for unit, suffix in SUFFIX.items() if unit != "B" and column.endswith(suffix)), "")
     return _loaded(heading(word(column), unit))
 
 
 def _loaded(title: str) -> str:
-    """An axis title; a load is the nominal one of each node, which sources offer on average."""
+    """An axis title; a load is nominal for each node; sources offer it on average."""
     return _LOAD.sub(lambda found: f"nominal load{f' of {found[1]}' if found[1] else ''}, MB/s per node", title)
 
 

@@ -1,10 +1,10 @@
-"""Congestion matrices of several points on one scale in time, and their differences.
+"""Several points' congestion matrices on one time scale, and their differences.
 
-The pictures are those of ``matrix``, with sums in µs in place of shares of the most loaded link: a colour is the same
-time in every picture of a page, for links and for switches each. A list chooses the point; a second picture has
-two lists, and shows the first point less the second one. Points of one network share a picture, points of other
-networks have pictures of their own with the same scale. Points with slices of time have the slider of ``matrix``, and
-pictures of their own beside points without slices, or with slices of other times.
+The pictures come from ``matrix``, with sums in µs in place of shares of the most loaded link: a colour is the same time
+in every picture on a page, for links and for switches each. A list chooses the point; a second picture has two lists,
+and shows the first point less the second one. Points on one network share a picture, points on other networks have
+separate pictures with the same scale. Points with time slices have the ``matrix`` slider, and separate pictures beside
+points without slices, or with slices at other times.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ MOST_NUMBERS = 300_000
 """Squares times points times moments for which a picture has its slices."""
 
 FAINT = 10
-"""A network whose highest sums are this factor below those of the darkest colour has a note."""
+"""A network with highest sums this factor below the darkest colour's has a note."""
 
 MOST_ROWS = 200
-"""Rows of the table behind a picture: the most loaded links and switches."""
+"""Rows in the table behind a picture: the most loaded links and switches."""
 
 
 KINDS: list[tuple[str, str, Callable[[Matrix], View]]] = [
@@ -52,7 +52,7 @@ _Slices = tuple[str, ...]
 
 @dataclass(frozen=True)
 class Case:
-    """A point of a picture."""
+    """A picture's point."""
 
     label: str
     matrix: Matrix
@@ -60,23 +60,23 @@ class Case:
 
 @dataclass(frozen=True)
 class _Picture:
-    """The squares of one network, with the sums in µs of all of its points."""
+    """One network's squares, with all its points' sums in µs."""
 
     cases: Sequence[Case]
     squares: pl.DataFrame
-    """``kind``, ``x``, ``x2``, ``y``, ``y2``, ``name``, and the lists ``us`` (the moments of the first point, those of
-    the second one, and so on) and ``down`` (whether the link failed, by point)."""
+    """``kind``, ``x``, ``x2``, ``y``, ``y2``, ``name``, and the lists ``us`` (the first point's moments, the second
+    one's, and so on) and ``down`` (whether the link failed, by point)."""
     labels: pl.DataFrame
     height: int
     moments: list[str]
-    """The slices of time, then the measured window; only the window if not all points have slices."""
+    """The time slices, then the measured window; only the window if not all points have slices."""
 
 
 def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
-    """The pictures of the waits and of the delays, and their differences if there are two points or more.
+    """The wait and delay pictures, and their differences if there are two points or more.
 
-    All pictures of a network show the same point at first: the one at the place ``start``, or that with the longest
-    waits if ``start`` is of another network.
+    All of a network's pictures show the same point at first: the one at the place ``start``, or the one with the
+    longest waits if ``start`` is on another network.
     """
     if not cases:
         return []
@@ -106,7 +106,7 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
 
 
 def _slices(case: Case) -> _Slices:
-    """The slices of time of a point, and its measured window; empty without slices."""
+    """A point's time slices, and its measured window; empty without slices."""
     return tuple(moments_of(case.matrix)) if case.matrix.slice_count else ()
 
 
@@ -122,7 +122,7 @@ def _apart(wires: str, slices: _Slices, networks: Collection[tuple[str, _Slices]
 
 
 def still(cases: Sequence[Case]) -> Iterator[Figure]:
-    """Waits and delays of each point in its measured window, for pictures without lists; all have one scale."""
+    """Each point's waits and delays in its measured window, for pictures without lists; all have one scale."""
     for kind, title, view in KINDS:
         pictures = [_picture([case], view, sliced=False) for case in cases]
         most = _most(pictures)
@@ -167,7 +167,7 @@ def _picture(cases: Sequence[Case], view: Callable[[Matrix], View], *, sliced: b
 
 
 def _most(pictures: Sequence[_Picture]) -> dict[str, float]:
-    """The largest sum of any link and of any switch at any moment of any point, in µs."""
+    """The largest sum for any link and any switch at any point's any moment, in µs."""
     squares = pl.concat([picture.squares.select("kind", "us") for picture in pictures])
     found = dict(squares.group_by("kind").agg(pl.col("us").list.max().max()).iter_rows())
     return {kind: float(found.get(kind) or 0.0) for kind in ("link", "switch")}
@@ -199,7 +199,7 @@ def _crosses(picture: _Picture, where: str) -> str:
 
 
 def _ends(cases: Sequence[Case], start: Case) -> tuple[int, int]:
-    """The places of the point that comes up first, and of another one with the shortest waits, for the difference."""
+    """The places of the first shown point, and of another one with the shortest waits, for the difference."""
     waits = [float(case.matrix.links["waiting_us"].sum()) for case in cases]
     hot = next((place for place, case in enumerate(cases) if case is start), waits.index(max(waits)))
     others = [place for place in range(len(cases)) if place != hot]
@@ -244,7 +244,7 @@ def _chart(
 def _squares(
     picture: _Picture, kind: str, most: dict[str, float], value: str, points: list[str], *, difference: bool
 ) -> list[alt.Chart | alt.LayerChart]:
-    """The links or the switches: squares in the colour of their sums, sums in digits, and crosses of failed ones."""
+    """The links or the switches: squares in their sums' colour, sums in digits, and crosses on failed ones."""
     x, y = pixels(WIDTH, picture.height)
     tooltip = [alt.Tooltip("name:N", title="where"), alt.Tooltip("sum:Q", title="sum, µs", format=FORMAT)]
     layers: list[alt.Chart | alt.LayerChart] = []
@@ -259,7 +259,7 @@ def _squares(
         values=[-end, 0, end] if difference else [0, end / 2, end],
         format=",.4~r",
     )
-    # Two channels, each with a scale of its own: sums of switches are larger than those of links.
+    # Two channels with separate scales: switch sums are larger than link sums.
     channel = alt.Color if kind == "link" else alt.Fill
     of = f"{kind}, µs" if most["link"] != most["switch"] else "link and switch, µs"  # equal scales have one legend
     title = f"difference of {of}" if difference else of
@@ -307,11 +307,11 @@ _SHORT = (
     "abs(datum.sum) >= 9999.5 ? format(datum.sum / 1000, '.0f') + 'k' :"
     " abs(datum.sum) >= 9.95 || abs(datum.sum) < 0.05 ? format(datum.sum, '.0f') : format(datum.sum, '.1f')"
 )
-"""Vega expression of a sum in µs with four characters at most."""
+"""Vega expression for a sum in µs with four characters at most."""
 
 
 def _chosen(name: str, title: str, value: int, picture: _Picture) -> alt.Parameter:
-    """A list of a picture's points; a picture of one point has none."""
+    """A list with a picture's points; a picture with one point has no list."""
     labels = [case.label or "all" for case in picture.cases]
     if len(labels) == 1:
         return alt.param(name=name, value=0)
@@ -335,7 +335,7 @@ def _head(picture: _Picture, points: Sequence[str], moment: str) -> alt.Chart:
 
 
 def _differences(picture: _Picture, ends: tuple[int, int]) -> pl.DataFrame:
-    """The sums of the two points that the picture shows first, and their difference: the largest differences first."""
+    """The sums for the two points that the picture shows first, and their difference: the largest differences first."""
     steps = len(picture.moments)
     names = [f"{picture.cases[place].label}, µs" for place in ends]
     one, other = (
@@ -348,7 +348,7 @@ def _differences(picture: _Picture, ends: tuple[int, int]) -> pl.DataFrame:
 
 
 def _told(picture: _Picture) -> pl.DataFrame:
-    """The sums of the measured window of every point, for readers: the most loaded links and switches first."""
+    """The sums in every point's measured window, for readers: the most loaded links and switches first."""
     steps = len(picture.moments)
     window = pl.col("us").list
     columns = [

@@ -1,4 +1,4 @@
-"""The share of calls of a barrier that end within a time, with and without other traffic (petrini2001)."""
+"""The share of barrier calls that end within a time, with and without other traffic (petrini2001)."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from elanite.figures.curves import Layers
 
 TRAFFIC = pl.col("background.pattern")
-"""The other traffic; null for none."""
+"""The other traffic; null without any."""
 
 OTHER = {"background.pattern": pl.String, "background.nodes": pl.Int64, "background.message": pl.String}
-"""The columns that say what the other traffic is; a series without any lacks them."""
+"""The columns on the other traffic; a series without other traffic lacks them."""
 
 BESIDE = 1.25
-"""The factor by which the axis of a distribution exceeds the distribution on either side."""
+"""The factor by which a distribution's axis exceeds the distribution on either side."""
 
 STEPS = 500
-"""Most steps of a cumulative distribution that are drawn."""
+"""Most drawn steps in a cumulative distribution."""
 
 
 def _background(rows: pl.DataFrame) -> str:
-    """The other traffic of some rows, in words; empty if there is none."""
+    """Some rows' other traffic, in words; empty without any."""
     rows = rows.filter(TRAFFIC.is_not_null())
     if rows.is_empty():
         return ""
@@ -45,7 +45,7 @@ def _background(rows: pl.DataFrame) -> str:
 
 
 def distributions(table: pl.DataFrame) -> Iterator[Figure]:
-    """The cumulative distribution of the time of calls, with and without other traffic, on the most nodes."""
+    """The cumulative distribution of call times, with and without other traffic, on the most nodes."""
     rows = padded(table, **OTHER).filter(pl.col("series").is_in(["distribution", "hardware-loaded", "software-loaded"]))
     rows = rows.filter(pl.col("nodes") == pl.col("nodes").max())
     known = [*empty("distribution").columns, "nodes", "operation", "background.pattern"]
@@ -87,7 +87,7 @@ def _distribution(rows: pl.DataFrame, operation: str, word: str) -> Figure:
 
 
 def _cumulative(rows: pl.DataFrame, left: float, right: float) -> pl.DataFrame:
-    """A distribution as steps between two ends, few enough to be drawn; calls of all seeds count alike."""
+    """A distribution as steps between two ends, few enough to be drawn; all seeds' calls count alike."""
     bins = rows.group_by("traffic", "latency").agg(pl.col("count").sum()).sort("latency")
     steps = bins.with_columns(share=100 * pl.col("count").cum_sum() / pl.col("count").sum())
     step = (pl.col("share") * STEPS / 100).floor()
@@ -97,7 +97,7 @@ def _cumulative(rows: pl.DataFrame, left: float, right: float) -> pl.DataFrame:
 
 
 def _points(operation: str) -> list[tuple[float, float]]:
-    """The published points of a distribution: a latency, and the percentage of calls that take less."""
+    """A distribution's published points: a latency, and the percentage of calls that take less."""
     return [
         (claim.value, float(claim.metric.removeprefix("latency_p")))
         for claim in claims()
@@ -112,7 +112,7 @@ def _words(operation: str) -> str:
 
 
 def _stated(operation: str, left: float) -> Layers:
-    """The published points of a distribution, with a line to each axis."""
+    """A distribution's published points, with a line to each axis."""
     points = [
         {"latency": latency, "share": share, "left": left, "zero": 0.0, "text": f"{share:g}% < {latency:g} µs"}
         for latency, share in _points(operation)

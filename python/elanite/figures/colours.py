@@ -1,9 +1,9 @@
 """Which colour a curve has: the same thing has the same colour in all figures.
 
-Names that occur in several figures have a fixed colour: policies of several rails, hardware and software, kinds of
-buffers, routing. Variants of a policy (its striping, its rails, its threshold) are shades of the policy's colour. All
-other names get the colours of the palette that the figure leaves free, in the order of the legend. A figure with more
-names than there are colours repeats colours in other shades; the shapes of the points then tell curves apart.
+Names that occur in several figures have a fixed colour: multirail policies, hardware and software, buffer kinds,
+routing. A policy's variants (its striping, its rails, its threshold) are shades of the policy's colour. All other names
+get the palette's colours that the figure leaves free, in legend order. A figure with more names than colours repeats
+colours in other shades; the point shapes then distinguish curves.
 """
 
 from __future__ import annotations
@@ -25,13 +25,13 @@ BLUE, ORANGE, GREEN, PINK, RED, SKY, GREY = (
 )
 
 PALETTE = [BLUE, ORANGE, GREEN, PINK, RED, SKY, GREY]
-"""Colours that people with colour-blindness tell apart (Okabe and Ito), readable on light and dark."""
+"""Colours that colour-blind people distinguish (Okabe and Ito), readable on light and dark."""
 
 POLICY = {"static": GREY, "basic": BLUE, "local-dynamic": ORANGE, "dynamic": GREEN, "hybrid": PINK}
-"""The colour of each policy of several rails (coll2003)."""
+"""Each multirail policy's colour (coll2003)."""
 
 UNSTRIPED = "no striping"
-"""The variant of a policy that is lighter than the policy in all figures."""
+"""The policy variant that is lighter than the policy in all figures."""
 
 KNOWN = [
     (r"QsNET, (hardware.*|64 nodes)", BLUE),
@@ -53,14 +53,14 @@ KNOWN = [
     (r"adaptive ascent", BLUE),
     (r"adaptive ascent, new tables", GREEN),
 ]
-"""Names with a colour of their own; the first pattern that fits a whole name decides."""
+"""Names with a fixed colour; the first pattern that fits a whole name decides."""
 
 LIGHT, DARK = 0.5, 0.35
 """How far the lightest shade is from the colour to white, and the darkest from the colour to black."""
 
 
 def tints(names: Sequence[str]) -> list[str]:
-    """Each name's colour, in the order of the names."""
+    """Each name's colour, in name order."""
     found: dict[str, str] = {}
     for policy in POLICY:
         family = [name for name in names if name.split(",")[0] == policy]
@@ -91,7 +91,7 @@ def _known(name: str) -> str | None:
 
 
 def _variants(policy: str, family: Sequence[str]) -> list[str]:
-    """The shades of the variants of a policy in one figure."""
+    """The shades for a policy's variants in one figure."""
     base = POLICY[policy]
     if len({name.removesuffix(f", {UNSTRIPED}").removesuffix(", full striping") for name in family}) < 2:
         return [mixed(base, "#ffffff", LIGHT) if name.endswith(UNSTRIPED) else base for name in family]
