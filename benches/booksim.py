@@ -48,7 +48,8 @@ COMMON = {
     "deadlock_warn_timeout": 1000000,
 }
 ROUTER = {"routing_delay": 0, "speculative": 1}
-"""A router that takes a cycle besides its channels: it knows the route, and allocates channel and switch at once."""
+"""A router that takes one cycle besides its channels: the route is known, and channel and switch are allocated
+together."""
 
 PIPELINES = {
     "routing, allocation of a channel, switch": ({"routing_delay": 1}, 3),

@@ -88,7 +88,7 @@ class Commands:
         return code, texts[0], texts[1]
 
     def close(self) -> None:
-        """End the process; commands that run go on."""
+        """End the process; running commands continue."""
         self._here.close()
         self._process.wait()
 

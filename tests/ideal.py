@@ -52,7 +52,7 @@ class Result:
 
 
 class Network:
-    """A trace under way. Tests derive wrong networks from it."""
+    """A trace in progress. Tests derive wrong networks from it."""
 
     def __init__(self, ranks: list[list[Operation]]) -> None:
         self.ranks, self.found, self.started = ranks, Result(), set[Place]()

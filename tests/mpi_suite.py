@@ -4,7 +4,7 @@ The suite is the folder ``test/mpi`` in MPICH's sources. Files ``testlist`` list
 arguments, environment, and the rule for judging the output. The suite is built once, outside this project, with the
 compiler of the MPI in use; ``docs/conformance.md`` has the commands. This program judges as strictly as the suite's own
 ``runtests``: a test passes if its output is ``No Errors`` once, and only that, and the exit code is 0. Tests that are
-expected to fail, or that need more memory than is allowed, are left out.
+expected to fail, or that need more memory than is allowed, are omitted.
 
 The launcher stands after ``--``. This program appends ``-n`` and the process count to its words:
 

@@ -31,7 +31,7 @@ def without(name: str) -> Callable[[Patch], None]:
 
 
 def dropped_machine(patch: Patch) -> None:
-    """Machines are no parameter."""
+    """Machines are not a parameter."""
     without("on")(patch)
 
 

@@ -92,7 +92,7 @@ def test_means_of_two_values_say_that_they_have_no_interval() -> None:
 
 
 def test_a_caption_names_means_without_an_interval_beside_intervals() -> None:
-    """Two seeds that differ are two values, without an interval: a mark without a bar is no exact value."""
+    """Two seeds that differ are two values, without an interval: a mark without a bar is not an exact value."""
     torn, seed, odd = pl.col("pattern") == "tornado", pl.col("batch") // 2, pl.col("batch") % 2
     rows = traffic(("uniform", "tornado")).filter(pl.col("metric") == "accepted")
     rows = rows.with_columns(

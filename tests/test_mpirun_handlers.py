@@ -64,7 +64,7 @@ def test_a_collective_call_by_elanlib_returns_its_error(handler: Run) -> None:
 
 
 def test_a_collective_call_by_messages_ends_the_program(handler: Run) -> None:
-    """MPICH goes on in no rank, or the ranks wait for each other."""
+    """MPICH continues in no rank, or the ranks wait for each other."""
     ended = handler("collective", "-q", "--collectives", "mpi")
     assert (ended.code != 0, ended.out) == (True, ""), ended
     assert re.search(r"^error: (rank \d .* ended the run with an error of MPI|deadlock)", ended.err, re.MULTILINE), (

@@ -1,4 +1,4 @@
-"""Runs that cannot go on, and runs that only look like it."""
+"""Runs that cannot continue, and runs that only appear so."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_a_rank_that_polls_in_vain_is_a_deadlock(elanite: Run, mpi_programs: Pat
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["m", "n", "o", "p", "q"])
 def test_a_rank_that_polls_for_long_is_none(elanite: Run, mpi_programs: Path, kind: str) -> None:
-    """Counts its looks, looks at the clock, or waits for a rank that computes or sleeps."""
+    """Counts its polls, reads the clock, or waits for a rank that computes or sleeps."""
     ended = elanite("mpirun", "-q", "-n", "3", str(mpi_programs / "livelock"), kind)
     assert (ended.code, ended.out) == (0, "ended\n"), ended
 
@@ -68,7 +68,7 @@ def test_a_run_that_is_interrupted_shows_its_ranks(mpi_programs: Path, tmp_path:
 
 
 class Core:
-    """A run that stands still."""
+    """A stalled run."""
 
     def __init__(self, pid: int) -> None:
         self.ranks = [[pid, True, "no call of MPI", "MPI_Barrier", 7, 0, 0, 12_000_000]]

@@ -77,7 +77,7 @@ def test_a_loop_on_a_word_takes_as_long_as_a_call_that_waits(programs: Path, tmp
     """Runs are equal, whenever the host finds that the program loops."""
     how = ["-n", "2", "--machine", machine, "--format", "json", "--out", "out", programs / "spin"]
     by_call = prun(tmp_path, *how, "200", "wait")
-    # The host looks at the program at other places in each run.
+    # The host inspects the program at different places in each run.
     first, *others = (prun(tmp_path, *how, "200", "loop") for _ in range(5))
     for ended in (by_call, first, *others):
         assert ended.code == 0, ended

@@ -22,7 +22,7 @@ WITHOUT = {
     *(("allocation", "both"), ("allocation", "kept"), ("goodput", "form"), ("goodput", "form-of-levels")),
     *(("trace", "all-reduce"), ("trace", "all-to-all"), ("noise", "noise"), ("noise", "steps")),
 }
-"""Series whose last points draw no random numbers on a machine without noise; the others draw arrivals, sizes,
+"""Series with last points that draw no random numbers on a machine without noise; the others draw arrivals, sizes,
 destinations or bit errors."""
 
 

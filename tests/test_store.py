@@ -87,7 +87,7 @@ def test_two_processes_with_the_same_points_are_harmless(campaign: Path, tmp_pat
     assert contents(tmp_path) == contents(campaign)
 
 
-# Long enough that a kill finds work under way: 56 points in a few seconds.
+# Long enough for a kill to find work in progress: 56 points in a few seconds.
 LONG = ("run", SMALL, "--set", "run.window=20 ms", "--set", "run.seeds=2", "--format", "csv", "--jobs", "2")
 
 

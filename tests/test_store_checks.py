@@ -105,7 +105,7 @@ def test_changed_results_are_found(campaign: Path, tmp_path: Path, change: Chang
     store = copied(campaign, tmp_path) / "store"
     rewritten(store, a_load(), change)
     assert wrong(store) == [(a_load(), "its tables are not those that its digest was computed from")]
-    # Also if the bond was made anew, where digests are computed.
+    # Also if the bond was recomputed, where digests are computed.
     store = copied(campaign, tmp_path / "bound") / "store"
     rewritten(store, a_load(), bound(change))
     assert wrong(store) == []

@@ -133,7 +133,7 @@ impl SlimFly {
         }
     }
 
-    /// The port by which a minimal way to another router begins; `choice` chooses among several.
+    /// The first port on a minimal path to another router; `choice` chooses among several.
     fn towards(&self, from: u32, to: u32, choice: u32) -> u32 {
         self.port(from, to).unwrap_or_else(|| {
             let common = |&via: &u32| self.port(via, to).is_some();
@@ -313,7 +313,7 @@ mod tests {
         }
     }
 
-    /// The same ways over any channel.
+    /// The same paths over any channel.
     #[derive(Debug)]
     struct OneClass(SlimFly);
 
@@ -352,7 +352,7 @@ mod tests {
     /// The observations on both sides of a comparison: all notices with their cycles, and all links' counters.
     type Seen = (Vec<(Cycle, Notice)>, Vec<LinkCounters>);
 
-    /// Runs a network until it is at rest. Destinations answer at once.
+    /// Runs a network until it is at rest. Destinations answer immediately.
     fn run(network: &SlimFly, config: Config, traffic: &[(Cycle, PacketSpec)]) -> Seen {
         let mut fabric = Fabric::with_routing(network.clone(), config);
         let (mut seen, mut notices) = (Vec::new(), Vec::new());

@@ -1,6 +1,6 @@
 """The ways to run a batch's programs: natively, and on simulated machines with ``elanite mpirun`` options.
 
-MPICH's own rendezvous (MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD) is left out. By default libfabric gets messages with all
+MPICH's own rendezvous (MPIR_CVAR_CH4_OFI_EAGER_THRESHOLD) is omitted. By default libfabric gets messages with all
 lengths. With this rendezvous, MPICH 5.0.2 also fails natively: beside windows, and for receives from any source with
 holes in the data.
 

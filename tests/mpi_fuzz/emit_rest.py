@@ -14,7 +14,7 @@ TAG = 77
 
 
 def cancels(step: Cancels, comm: Comm, number: int) -> Part:
-    """Receives that are cancelled before anybody sends, or while their messages may be under way."""
+    """Receives that are cancelled before any send, or while their messages may be in flight."""
     count, c = len(step.pairs), comm.variable
     variables = [f"static message m{number}[{count}];", f"MPI_Request q{number}[{count}];", f"MPI_Status t{number};"]
     first: dict[int, list[str]] = {rank: [] for rank in sorted(comm.members)}

@@ -79,7 +79,7 @@ class Make:
 
 @dataclass(frozen=True)
 class Messages:
-    """Messages that are under way together. ``rounds`` above 1: all requests are persistent, and start so often."""
+    """Messages in flight together. ``rounds`` above 1: all requests are persistent, and start so often."""
 
     comm: Ref
     messages: tuple[Message, ...]
