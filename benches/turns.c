@@ -1,9 +1,9 @@
-/* What a turn costs on this host by itself: so many processes pass a token on, each puts itself to sleep until it comes.
+/* The cost of a turn on this host alone: processes pass a token on, and each sleeps until it arrives.
  *
- *     turns PROCESSES ROUNDS          prints the microseconds that a hop takes
+ *     turns PROCESSES ROUNDS          prints the microseconds per hop
  *
- * A rank of a simulated run sleeps and is woken once in each exchange. Where ranks go on one after the other, as they do on
- * one core, there are no more exchanges a second than hops.
+ * A rank in a simulated run sleeps and is woken once in each exchange. Where ranks proceed one after the other, as on
+ * one core, exchanges per second cannot exceed hops per second.
  */
 #include <linux/futex.h>
 #include <stdatomic.h>
@@ -17,7 +17,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PLACE 4096 /* bytes: each process has a page of its own */
+#define PLACE 4096 /* bytes: each process has its own page */
 
 static long futex(atomic_int *word, int operation, int value)
 {
@@ -69,7 +69,7 @@ int main(int argc, char **argv)
     }
     struct timespec begin, end;
     for (long round = 0; round < rounds + 1; round++) {
-        if (round == 1) /* in the first all of them started */
+        if (round == 1) /* all started in the first one */
             clock_gettime(CLOCK_MONOTONIC, &begin);
         hand_on(TOKEN(0));
         await(TOKEN(count - 1));

@@ -1,8 +1,8 @@
-/* Barriers, broadcasts and reductions of all processes, by hardware and by software, alone and among puts (petrini2001): the mean
- * time of a call at process 0.
+/* Barriers, broadcasts and reductions over all processes, by hardware and by software, alone and among puts
+ * (petrini2001): the mean time per call at process 0.
  *
- * The first word is the length of the puts, which every process begins before each call to the process half the machine away;
- * with 0B there are none. The others are lengths of broadcasts. A reduction adds one number of each process, for all.
+ * The first word is the put length; before each call every process begins a put to the process half the machine away,
+ * except with 0B. The others are broadcast lengths. A reduction adds one number from each process, for all.
  *
  *     elanite prun -n 64 --machine es40-qsnet ./collective 0B 8B 4KB 512KB
  */

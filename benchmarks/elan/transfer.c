@@ -1,4 +1,4 @@
-/* Puts and gets of process 0 to process 1: one that is waited for, and many that are under way at a time.
+/* Puts and gets from process 0 to process 1: one that is waited for, and many in flight at a time.
  *
  *     elanite prun -n 2 --machine es40-qsnet ./transfer 8B 4KB 256KB
  */

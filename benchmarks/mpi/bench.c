@@ -12,7 +12,7 @@
 
 void fail(const char *format, ...)
 {
-    /* Mostly all ranks fail alike: rank 0 goes first, so that none is ended in the middle of its message. */
+    /* Mostly all ranks fail alike: rank 0 goes first, so that no rank is ended in the middle of its message. */
     int rank;
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     struct timespec second = {1, 0}, moment = {0, 100000000};
@@ -26,7 +26,7 @@ void fail(const char *format, ...)
     snprintf(line, sizeof line, "error: %s\n", message);
     fputs(line, stderr);
     fflush(NULL);
-    nanosleep(&moment, NULL); /* a launcher that hears of the end first may drop the message */
+    nanosleep(&moment, NULL); /* a launcher that is notified of the end first may drop the message */
     MPI_Abort(MPI_COMM_WORLD, 2);
     abort(); /* MPI_Abort does not return */
 }
@@ -78,7 +78,7 @@ int option_parts(const struct option *option)
     return parts;
 }
 
-/* A number and its unit, a factor of the list; the list ends with an empty name, for numbers without unit. */
+/* A number and its unit, a factor in the list; the list ends with an empty name, for numbers without unit. */
 struct unit {
     const char *name;
     double factor;
@@ -141,8 +141,8 @@ char *buffer(size_t size)
 
 void compute_iterations(long iterations)
 {
-    /* A chain of dependent operations in registers. What the compiler cannot know, and has to store, keeps it from leaving the
-     * chain out. */
+    /* A chain of dependent operations in registers. A value that the compiler cannot predict, and has to store, keeps
+     * it from removing the chain. */
     static volatile double factor = 0.999999, result;
     double multiplier = factor, number = 0.5;
     for (long iteration = 0; iteration < iterations; iteration++)

@@ -1,10 +1,10 @@
-/* Conjugate gradients for Poisson's equation in three dimensions: an application whose time is that of its collective operations
+/* Conjugate gradients for Poisson's equation in three dimensions: an application dominated by its collective operations
  * when there are many processes.
  *
- * The unit cube has a grid of points, cut into equal boxes, one for each process; outside of the cube all values are 0. The matrix
- * is the difference of second order with 7 points. An iteration has one product of matrix and vector, for which neighbours exchange
- * the faces of their boxes, and two scalar products over all points, each of them an MPI_Allreduce of one number. The right side
- * belongs to a known solution; the error against it is measured at the end.
+ * The unit cube has a point grid, cut into equal boxes, one for each process; outside the cube all values are 0. The
+ * matrix is the second-order difference with 7 points. An iteration has one matrix-vector product, for which neighbours
+ * exchange their box faces, and two scalar products over all points, each an MPI_Allreduce of one number. The right
+ * side belongs to a known solution; the error against it is measured at the end.
  *
  *     mpiexec -n 64 ./cg --points 16 --iterations 50
  */
@@ -23,7 +23,7 @@ struct box {
     long points, wide;
     int whole[3], place[3], neighbours[SIDES];
     double *out[SIDES], *in[SIDES];
-    /* Time in scalar products, and in the exchange of faces. */
+    /* Time in scalar products, and in face exchange. */
     double reducing, exchanging;
 };
 
@@ -40,7 +40,7 @@ static double *vector(const struct box *box)
     return values;
 }
 
-/* The place of a point of a face: side 2d is the lower one of dimension d, side 2d + 1 the upper one. */
+/* The place of a face's point: side 2d is the lower one in dimension d, side 2d + 1 the upper one. */
 static size_t on_face(const struct box *box, int side, long depth, long one, long other)
 {
     long along = side % 2 ? box->points - 1 + depth : -depth;
@@ -49,7 +49,7 @@ static size_t on_face(const struct box *box, int side, long depth, long one, lon
     return side / 2 == 1 ? at(box, one, along, other) : at(box, one, other, along);
 }
 
-/* Brings the faces of the neighbours to where the product reads them. */
+/* Brings the neighbours' faces to the places where the product reads them. */
 static void exchange(struct box *box, double *values)
 {
     MPI_Request requests[2 * SIDES];
@@ -60,7 +60,7 @@ static void exchange(struct box *box, double *values)
         for (long one = 0; one < points; one++)
             for (long other = 0; other < points; other++)
                 box->out[side][one * points + other] = values[on_face(box, side, 0, one, other)];
-        /* What goes out at one side comes in at the opposite side of the neighbour. */
+        /* Data sent at one side arrives at the neighbour's opposite side. */
         MPI_Irecv(box->in[side], face, MPI_DOUBLE, box->neighbours[side], side ^ 1, box->comm, &requests[2 * side]);
         MPI_Isend(box->out[side], face, MPI_DOUBLE, box->neighbours[side], side, box->comm, &requests[2 * side + 1]);
     }
@@ -72,7 +72,7 @@ static void exchange(struct box *box, double *values)
     box->exchanging += MPI_Wtime() - begin;
 }
 
-/* The product of the matrix, scaled by the square of the distance of points, with a vector. */
+/* The product of the matrix, scaled by the squared point distance, with a vector. */
 static void multiply(struct box *box, double *values, double *product)
 {
     exchange(box, values);
@@ -86,7 +86,7 @@ static void multiply(struct box *box, double *values, double *product)
             }
 }
 
-/* The scalar product of two vectors over the points of all processes. */
+/* The scalar product of two vectors over all processes' points. */
 static double dot(struct box *box, const double *one, const double *other)
 {
     double own = 0, sum;
@@ -100,7 +100,8 @@ static double dot(struct box *box, const double *one, const double *other)
     return sum;
 }
 
-/* Sets a vector to the solution, a product of polynomials that vanish on the surface, or to the right side that belongs to it. */
+/* Sets a vector to the solution, a product of polynomials that vanish on the surface, or to the right side that belongs
+ * to it. */
 static void known(const struct box *box, double *values, int solution)
 {
     double steps[3];
@@ -115,7 +116,8 @@ static void known(const struct box *box, double *values, int solution)
                     double where = (double)(box->place[along] * box->points + point[along] + 1) * steps[along];
                     part[along] = where * (1 - where);
                 }
-                /* In units of the points' distance along each side the second difference of such a polynomial is exact. */
+                /* In units of the points' distance along each side the second difference of such a polynomial is
+                 * exact. */
                 for (int along = 0; along < 3; along++)
                     bend += 2 * steps[along] * steps[along] * part[(along + 1) % 3] * part[(along + 2) % 3];
                 values[at(box, x, y, z)] = solution ? part[0] * part[1] * part[2] : bend;

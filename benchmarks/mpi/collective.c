@@ -1,9 +1,9 @@
 /* Barrier, broadcast and reduction among all processes, alone or among other traffic (petrini2001; garcia2005 s3.3).
  *
- * The call is made again and again; its latency is the time from its beginning to its return, and the calls of all processes
- * are the sample. With --background, every process keeps messages of that length on their way to processes that it draws at
- * random: the uniform traffic of petrini2001. A process draws from a sequence of its own, so that runs are equal. With --compute it
- * computes for so long before each call, as programs do that move in step.
+ * The call is repeated; its latency is the time from its beginning to its return, and all processes' calls are the
+ * sample. With --background, every process keeps messages with that length in flight to randomly drawn processes:
+ * petrini2001's uniform traffic. A process draws from its own sequence, so that runs are equal. With --compute it
+ * computes for that time before each call, as bulk-synchronous programs do.
  *
  *     mpiexec -n 64 ./collective --operation barrier
  *     mpiexec -n 64 ./collective --operation broadcast --size 4KB,1MB --background 256KB
@@ -18,7 +18,7 @@
 
 enum { BACKGROUND = 1 };
 
-/* The traffic of one process: one message out, and room for those that come. */
+/* One process's traffic: one outgoing message, and room for incoming ones. */
 struct traffic {
     size_t size;
     char *out, *in;
@@ -74,7 +74,7 @@ static void take(struct traffic *traffic)
     }
 }
 
-/* Lets the traffic go on: whatever is over is begun again. */
+/* Continues the traffic: restarts completed operations. */
 static void keep_on(struct traffic *traffic)
 {
     int over;
@@ -86,7 +86,7 @@ static void keep_on(struct traffic *traffic)
         send_next(traffic);
 }
 
-/* Ends the traffic: what was sent is received, and everybody knows how much that is. */
+/* Ends the traffic: all sent messages are received, and every process has their count. */
 static void end_traffic(struct traffic *traffic)
 {
     if (traffic->size > 0) {

@@ -1,8 +1,8 @@
-/* The noise test: one computation again and again on every process (garcia2005 s3.3, figure 3).
+/* The noise test: one repeated computation on every process (garcia2005 s3.3, figure 3).
  *
- * Each computation is calibrated to take a given time without noise; what it takes longer is what the operating system took of
- * the processor. Processes do not communicate meanwhile. The result is a histogram for each process, in bins of a microsecond,
- * the last of which holds all that is longer. `elanite noise` does the same without MPI.
+ * Each computation is calibrated to take a given time without noise; the excess is the operating system's processor
+ * time. Processes do not communicate meanwhile. The result is a histogram per process, in one-microsecond bins; the
+ * last bin holds all longer times. `elanite noise` does the same without MPI.
  *
  *     mpiexec -n 2 ./noise --compute 1ms --repeats 10000
  */

@@ -1,8 +1,9 @@
 /* Post-compute-wait: communication while the process computes (garcia2005 s3.2, figure 2).
  *
- * In each round the worker, rank 0, posts a send to its partner and a receive from it, computes for a given time, and waits
- * for both; its three phases are timed apart. Availability is the time of all compute phases over that of all rounds;
- * bandwidth the bytes of both directions over the same. As the series of experiments/qsnet2/overlap.toml.
+ * In each round the worker, rank 0, posts a send to its partner and a receive from it, computes for a given time, and
+ * waits for both; its three phases are timed apart. Availability is the total time in compute phases over the total
+ * time in rounds; bandwidth the bytes in both directions over the same. As the series in
+ * experiments/qsnet2/overlap.toml.
  *
  *     mpiexec -n 2 ./overlap --size 32KB --compute 0us,50us,100us,1ms
  */

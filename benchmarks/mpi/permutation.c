@@ -1,10 +1,10 @@
 /* Permutations: every process sends to one partner without pause (petrini2003 s4.4, s5.4, figures 13 and 14).
  *
- * Each process keeps --outstanding messages on their way to its partner, and as many receives posted for the one whose partner
- * it is. After --warm-up, what arrives in --window is counted: the bandwidth of a process is the bytes of the messages whose
- * receive ended in the window over the window. The mean is of the processes that communicate; a process that is its own partner
- * stays silent and is not averaged, as in the paper. Lengths are drawn, by default from the exponential distribution of figure
- * 14. As the series `saturation` and `size` of experiments/qsnet/permutations.toml, whose figures it can be laid beside.
+ * Each process keeps --outstanding messages in flight to its partner, and as many posted receives for the process that
+ * sends to it. After --warm-up, arrivals in --window are counted: a process's bandwidth is the bytes in messages
+ * received within the window over the window. The mean covers communicating processes; a process that is its own
+ * partner stays silent and is not averaged, as in the paper. Lengths are drawn, by default from figure 14's exponential
+ * distribution. Comparable with the series `saturation` and `size` in experiments/qsnet/permutations.toml.
  *
  *     mpiexec -n 64 ./permutation --pattern bit-reversal,complement --size 256KB
  */
@@ -19,11 +19,11 @@
 enum { DATA, LAST };
 enum {
     MOST = 64,         /* messages on their way */
-    LONGEST = 8,       /* the longest message, in means: of the exponential distribution, one in 3,000 would be longer */
+    LONGEST = 8,       /* the longest message, in means: an exponential one in 3,000 would be longer */
     LARGEST = 4 << 20, /* the largest mean */
 };
 
-/* The partner of a rank, by the binary digits of the rank. */
+/* A rank's partner, by the rank's binary digits. */
 static int partner(const char *pattern, int rank, int ranks)
 {
     int digits = 0, last = ranks / 2, reversed = 0;
@@ -53,7 +53,7 @@ static int communicating(const char *pattern, int ranks)
     return count;
 }
 
-/* Says so if a pattern does not exist, or not for so many ranks. */
+/* Reports an error if a pattern does not exist, or not for this rank count. */
 static void check_pattern(const char *pattern, int ranks)
 {
     static const char *names[] = {"neighbor", "butterfly", "complement", "shuffle", "transpose", "bit-reversal"};
@@ -72,7 +72,7 @@ static void check_pattern(const char *pattern, int ranks)
         fail("in %s, each of %d processes is its own partner", pattern, ranks);
 }
 
-/* One part of the list of patterns. */
+/* One part of the pattern list. */
 static const char *pattern_of(const struct option *option, int part, char *name, size_t size)
 {
     const char *text = option->value;
@@ -94,7 +94,7 @@ static enum lengths lengths_of(const char *name)
     return FIXED;
 }
 
-/* The length of the next message of a sequence: `mean` bytes on average, at least one, at most LONGEST means. */
+/* The length of the next message in a sequence: `mean` bytes on average, at least one, at most LONGEST means. */
 static int next_length(enum lengths lengths, size_t mean, uint64_t *state)
 {
     double share = (double)(draw(state) >> 11) * 0x1p-53, factor = 1; /* 0 <= share < 1 */
@@ -106,7 +106,7 @@ static int next_length(enum lengths lengths, size_t mean, uint64_t *state)
     return length < 1 ? 1 : (int)length;
 }
 
-/* What a process does in a measurement. */
+/* A process's part in a measurement. */
 struct exchange {
     int to, from, outstanding;
     enum lengths lengths;
@@ -114,8 +114,8 @@ struct exchange {
     double warm_up, window;
 };
 
-/* A process's messages and receives. The n-th message of a source meets the n-th receive that was posted for it, so that its
- * length, drawn from the source's sequence, is known when that is posted. */
+/* A process's messages and receives. The n-th message from a source meets the n-th receive that was posted for it, so
+ * that its length, drawn from the source's sequence, is known when that is posted. */
 struct traffic {
     const struct exchange *exchange;
     char *out, *in;
@@ -180,7 +180,7 @@ static double bytes_in_window(const struct exchange *exchange, int rank)
     return bytes;
 }
 
-/* Measures a pattern with messages of a length; rank 0 writes the line. */
+/* Measures a pattern with one message length; rank 0 writes the line. */
 static void measure(struct exchange exchange, const char *pattern, int rank, int ranks)
 {
     exchange.to = partner(pattern, rank, ranks);

@@ -1,8 +1,8 @@
 /* Ping: latency and bandwidth between two processes (petrini2003 s4.1, s4.2; garcia2005 s3.1, figure 1).
  *
- * One direction: half the round trip of a message that is sent back at once. Both: from MPI_Irecv and MPI_Isend, which both
- * processes call, to the end of both. Bandwidth is size over latency, in each direction. As the series `ping` of
- * experiments/qsnet2/ping.toml, whose figures it can be laid beside.
+ * One direction: half the round trip of a message that is sent back immediately. Both: from MPI_Irecv and MPI_Isend,
+ * which both processes call, to the end of both. Bandwidth is size over latency, in each direction. Comparable with the
+ * series `ping` in experiments/qsnet2/ping.toml.
  *
  *     mpiexec -n 2 ./ping --size 0B,1KB,1MB --repeats 100
  */
@@ -52,7 +52,7 @@ int main(int argc, char **argv)
             size_t size = option_size(&options[0], part);
             char *out = buffer(size), *in = buffer(size);
             MPI_Barrier(MPI_COMM_WORLD);
-            /* Two to warm up. No barrier between rounds: who leaves it last would not have posted its receive in time. */
+            /* Two to warm up. No barrier between rounds: the last to leave it would post its receive too late. */
             for (long repeat = -2; repeat < repeats; repeat++) {
                 double begin = MPI_Wtime();
                 exchange(directions, rank, out, in, (int)size);

@@ -1,4 +1,4 @@
-/* What the benchmarks share: the clock, sizes of the command line, lines of the table. */
+/* Common parts of the benchmarks: the clock, command line sizes, table lines. */
 #ifndef BENCH_H
 #define BENCH_H
 
@@ -17,7 +17,7 @@ static inline double now_us(void)
     return (double)time.tv_sec * 1e6 + (double)time.tv_nsec / 1e3;
 }
 
-/* The size that a word of the command line names, as 64B, 4KB or 1MB (of 1,024). */
+/* The size named by a command line word, such as 64B, 4KB or 1MB (factor 1,024). */
 static inline size_t size_of(const char *text)
 {
     char *unit;
@@ -25,7 +25,7 @@ static inline size_t size_of(const char *text)
     return *unit == 'K' ? size << 10 : *unit == 'M' ? size << 20 : size;
 }
 
-/* A line: what was measured, how many bytes each, and the mean time. */
+/* A line: the measured operation, its bytes, and the mean time. */
 static inline void line(const char *what, size_t size, double us)
 {
     printf("%s,%zu,%.3f,%.1f\n", what, size, us, (double)size / us);

@@ -1,8 +1,7 @@
-/* Barriers and broadcasts of all processes, alone and among puts (petrini2001): the mean time of a call at process 0.
+/* Barriers and broadcasts over all processes, alone and among puts (petrini2001): the mean time per call at process 0.
  *
- * The first word is the length of the puts, which every process begins before each call to the process half the machine away;
- * with 0B there are none. The others are lengths of broadcasts. A barrier before each broadcast keeps the root from getting
- * ahead.
+ * The first word is the put length; before each call every process begins a put to the process half the machine away,
+ * except with 0B. The others are broadcast lengths. A barrier before each broadcast keeps the root from getting ahead.
  *
  *     elanite prun -n 64 --machine es40-qsnet ./collective 0B 4KB 64KB
  */

@@ -1,4 +1,4 @@
-/* Ping: half the round trip of a put that the other process answers, when it sees the last word of it (petrini2003 s4.1).
+/* Ping: half the round trip of a put that the other process answers when it sees its last word (petrini2003 s4.1).
  *
  *     elanite prun -n 2 --machine es40-qsnet ./ping 8B 1KB 64KB
  */

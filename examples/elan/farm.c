@@ -1,4 +1,4 @@
-/* Elanlib: process 0 receives work from all others, into buffers of the library, and tells each of them by a put when the work
+/* Elanlib: process 0 receives work from all others, into library buffers, and notifies each one by a put when the work
  * is done.
  *
  *     elancc -O2 -o farm farm.c

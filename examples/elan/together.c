@@ -1,4 +1,4 @@
-/* Groups of Elanlib: barriers by hardware and by software, a broadcast, a sum by a function of the program.
+/* Elanlib groups: barriers by hardware and by software, a broadcast, a sum by a program function.
  *
  *     elancc -O2 -o together together.c
  *     elanite prun -n 64 --machine es40-qsnet ./together

@@ -1,4 +1,4 @@
-/* What the programs here share: a check that names its line, and the base of the library. */
+/* Common parts of the programs here: a check that names its line, and the library's base. */
 #ifndef CHECK_H
 #define CHECK_H
 
@@ -27,7 +27,7 @@ static inline void begin(void)
         }                                                                              \
     } while (0)
 
-/* Says that all is well, once all processes have come here. */
+/* Reports success once all processes have arrived here. */
 static inline int finish(void)
 {
     elan_gsync(base->allGroup);

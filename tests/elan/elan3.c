@@ -1,4 +1,4 @@
-/* Elan3lib: memory in both address spaces, DMAs in both directions, events of all kinds, DMA chains, permissions. */
+/* Elan3lib: memory in both address spaces, DMAs in both directions, all event kinds, DMA chains, permissions. */
 #include <elan/elan.h>
 #include <elan3/elan3.h>
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Puts and gets: lengths, small sources that are used again, links, vectors, strides, all ends at once, statistics. */
+/* Puts and gets: lengths, small sources that are reused, links, vectors, strides, all ends together, statistics. */
 #include "check.h"
 
 enum { MOST = 300000 };

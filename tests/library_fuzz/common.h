@@ -1,4 +1,4 @@
-/* What programs of both libraries share: memory with known contents, and the record of it. */
+/* Common parts for both libraries: memory with known contents, and its record. */
 #include <fcntl.h>
 #include <stdint.h>
 #include <stdio.h>

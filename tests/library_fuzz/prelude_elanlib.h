@@ -13,7 +13,7 @@ static ELAN_LOCK *locks;
 static ELAN_EVENT *pending[1000], *receives[10000];
 static int waiting;
 
-/* A message of a queue: where its bytes go in the receiver, and the bytes. */
+/* A queue message: its place in the receiver, and the bytes. */
 struct queued {
     unsigned char region;
     unsigned offset, bytes;
@@ -118,7 +118,7 @@ static inline void sum(void *in, void *inout, int *count, void *handle)
         other[i] += one[i];
 }
 
-/* Products of matrices: associative, and not commutative. */
+/* Matrix products: associative, and not commutative. */
 static inline void matrix(void *in, void *inout, int *count, void *handle)
 {
     uint32_t *a = in, *b = inout;

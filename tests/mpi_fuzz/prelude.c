@@ -19,7 +19,7 @@ static uint64_t mixed(uint64_t word)
     return word ^ word >> 31;
 }
 
-/* Eight bytes of the contents of a key. */
+/* Eight bytes of a key's contents. */
 static inline uint64_t word_at(uint64_t key, uint64_t place)
 {
     uint64_t word = key + (place + 1) * 0x9E3779B97F4A7C15ULL;
@@ -47,7 +47,7 @@ void wrong(const char *format, ...)
     va_end(arguments);
 }
 
-/* Bytes `from` and on of the contents of a key. */
+/* A key's contents from byte `from` on. */
 static void write_key(unsigned char *into, uint64_t key, uint64_t from, size_t bytes)
 {
     for (; bytes && from % 8; bytes--, from++)
@@ -171,7 +171,7 @@ room open_room(const layout *of, long elements, uint64_t key, int shift)
         fprintf(stderr, "rank %d: there is no memory for %zu bytes\n", rank, made.whole);
         MPI_Abort(MPI_COMM_WORLD, 8);
     }
-    /* A multiple of the alignment of all basic types before the start, so that only `shift` moves it. */
+    /* A multiple of all basic types' alignment before the start, so that only `shift` moves it. */
     made.at = made.base + GUARD + shift - low;
     write_key(made.base, key, 0, made.whole);
     return made;
@@ -195,7 +195,7 @@ void shut(room *one)
     memset(one, 0, sizeof *one);
 }
 
-/* Where contiguous bytes of a layout lie, one block after the other, in the order of the datatype. */
+/* The places of a layout's contiguous bytes, one block after the other, in datatype order. */
 typedef struct {
     const layout *of;
     long element, displacement;

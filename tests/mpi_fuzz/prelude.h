@@ -1,9 +1,9 @@
-/* What the programs of the fuzz share: layouts of data in memory, buffers with guards, expected contents, records.
+/* Common parts of the fuzz programs: data layouts in memory, buffers with guards, expected contents, records.
  *
- * A buffer is a `room`: a piece of memory of which every byte is written before use, the holes of its layout and the guards
- * around it too. After each step a rank builds a `picture` of what the room must hold by now, compares the two, and
- * records a hash of all of it. A line that begins with "wrong" says that contents, a status or a datatype are not what
- * the program itself expects. All other lines have to be the same wherever the program runs.
+ * A buffer is a `room`: a piece of memory in which every byte is written before use, including its layout's holes and
+ * the guards around it. After each step a rank builds a `picture` with the room's expected contents, compares the two,
+ * and records a hash over everything. A line that begins with "wrong" reports contents, a status or a datatype that
+ * differ from the program's own expectation. All other lines must be the same wherever the program runs.
  */
 #ifndef PRELUDE_H
 #define PRELUDE_H
@@ -15,12 +15,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* This process in MPI_COMM_WORLD, how many there are, the program that runs, and where records go. */
+/* This process in MPI_COMM_WORLD, the process count, the running program, and the record destination. */
 extern int rank, ranks;
 extern uint64_t program;
 extern FILE *record;
 
-/* Blocks of `bytes` bytes, `times` of them, the first `at` so many bytes from the start, each `step` after the one before. */
+/* Blocks of `bytes` bytes, `times` of them, the first `at` so many bytes from the start, each `step` after the one
+ * before. */
 typedef struct {
     long at, bytes, times, step;
 } run;
@@ -33,14 +34,14 @@ typedef struct {
     const run *run;
 } layout;
 
-/* A buffer: `at` is what MPI gets, `base` and `whole` are all of the memory, guards included. */
+/* A buffer: MPI gets `at`; `base` and `whole` are the whole memory, guards included. */
 typedef struct {
     unsigned char *base, *at;
     size_t whole;
     uint64_t key;
 } room;
 
-/* A message of a step, of which each rank has the side that it needs. */
+/* A message in a step; each rank has the side that it needs. */
 typedef struct {
     layout out, in;
     room from, to;
@@ -48,21 +49,21 @@ typedef struct {
     int is_probed;
 } message;
 
-/* A collective operation of a step; the request is that of a nonblocking or persistent one. */
+/* A collective operation in a step; the request belongs to a nonblocking or persistent one. */
 typedef struct {
     layout out, in;
     room from, to;
     MPI_Request request;
 } collective;
 
-/* What a receive may find. */
+/* The messages that a receive may find. */
 typedef struct {
     int name, source, tag;
     uint64_t key;
     long bytes;
 } sent;
 
-/* The keys of contents: of data, and of all that is none. */
+/* The keys for contents: for data, and for everything else. */
 uint64_t DATA(int step, int one, int other);
 uint64_t HOLE(int step, int one, int other);
 
@@ -76,13 +77,13 @@ layout shape(MPI_Datatype type, long count, long extent, int runs, const run *ru
         (into) = shape((type), (count), (extent), (int)(sizeof all_ / sizeof *all_), all_);                            \
     } while (0)
 
-/* Arrays that stay until the end of the program, as nonblocking operations need them. */
+/* Arrays that stay until the program ends, as nonblocking operations need them. */
 #define INTS(...) ((const int *)lasting((const int[]){__VA_ARGS__}, sizeof((const int[]){__VA_ARGS__})))
 #define AINTS(...) ((const MPI_Aint *)lasting((const MPI_Aint[]){__VA_ARGS__}, sizeof((const MPI_Aint[]){__VA_ARGS__})))
 #define TYPES(...) ((const MPI_Datatype *)lasting((const MPI_Datatype[]){__VA_ARGS__}, sizeof((const MPI_Datatype[]){__VA_ARGS__})))
 const void *lasting(const void *array, size_t bytes);
 
-/* Datatypes, committed, and freed at the end of the program. */
+/* Datatypes, committed, and freed when the program ends. */
 MPI_Datatype contiguous(int count, MPI_Datatype old);
 MPI_Datatype vector(int count, int length, MPI_Aint stride, MPI_Datatype old);
 MPI_Datatype resized(MPI_Datatype old, MPI_Aint lower, MPI_Aint extent);
@@ -100,20 +101,20 @@ room room_of(void *memory, size_t bytes, uint64_t key);
 void again(room *one);
 void shut(room *one);
 
-/* Writes data of a key into the places of a layout that begins `displacement` bytes from the start of the room. */
+/* Writes a key's data into the places of a layout that begins `displacement` bytes from the room's start. */
 void lay(room *into, const layout *of, long displacement, long bytes, uint64_t key);
-/* The same of data that lies in another room. */
+/* The same for data in another room. */
 void move(room *into, const layout *of, long displacement, const room *from, const layout *as, long start, long bytes);
 
-/* What a room held when it was opened; compares a room with it, says what differs, frees it, and returns a hash of the room. */
+/* A room's initial contents; compares a room with them, reports differences, frees it, and returns the room's hash. */
 room picture_of(const room *one);
-/* Makes bytes of a room what they were when it was opened. */
+/* Restores a room's bytes to their initial contents. */
 void forget(room *one, long at, long bytes);
 uint64_t compare(const room *one, room *picture, const char *what, int step, int name);
-/* Takes the actual bytes of a layout into a picture: for places whose contents MPI leaves open. */
+/* Takes a layout's actual bytes into a picture: for places with contents that MPI leaves open. */
 void take_actual(room *picture, const room *actual, const layout *of, long displacement, long bytes);
 
-/* Arithmetic: `op` on values of `kind`; the kinds and operations are those of the tables in prelude.c. */
+/* Arithmetic: `op` on values of `kind`; the tables in prelude.c list kinds and operations. */
 void values(room *into, const char *kind, long first, long count, uint64_t key, const char *op);
 void fold(room *into, const char *kind, long first, long count, uint64_t key, const char *op);
 /* The same for a layout: writes values into its places, or accumulates them there. */
@@ -127,10 +128,10 @@ void finish(const char *how, int count, MPI_Request *requests, MPI_Status *statu
 /* Completes one. */
 void finish_one(const char *how, MPI_Request *request);
 
-/* A buffer for buffered sends of so many messages with so many bytes together, until all are sent. */
+/* A buffer for buffered sends, with this many messages and total bytes, until all are sent. */
 void attach(int messages, long bytes);
 void detach(void);
-/* Reports all partitions of a message as ready in one of several ways; waits until all have arrived, one by one. */
+/* Reports all of a message's partitions as ready in one of several ways; waits until all have arrived, one by one. */
 void ready(int how, int partitions, MPI_Request *request);
 void arrived(int how, int partitions, MPI_Request *request);
 
@@ -138,12 +139,12 @@ void arrived(int how, int partitions, MPI_Request *request);
 void got(int step, message *one, const MPI_Status *status, int code, const sent *expected);
 void got_any(int step, int count, message *messages, const MPI_Status *statuses, const int *codes, const sent *expected);
 
-/* The same of a partitioned message, whose status says nothing. */
+/* The same for a partitioned message, which has an empty status. */
 void got_parts(int step, message *one, const sent *expected);
-/* Records the hash of a room that has to be like a picture. */
+/* Records the hash of a room that must equal a picture. */
 void same(int step, int name, const char *what, const room *one, room *picture);
 
-/* The records of a step that is over; of the end of a program; the ends of the process. */
+/* The records for a finished step; for a program's end; the process ends. */
 void step_done(int step);
 void wrong(const char *format, ...);
 void begin_program(uint64_t number);

@@ -1,4 +1,4 @@
-/* Values, operations on them, and what a reduction has to give, in plain C. */
+/* Values, operations on them, and the expected results of reductions, in plain C. */
 #include "prelude.h"
 
 typedef struct {
@@ -77,7 +77,7 @@ static long size_of(const char *kind)
     return kind[0] == 'l' || kind[0] == 'a' ? 8 : strcmp(kind, "u8") == 0 ? 1 : strcmp(kind, "u16") == 0 ? 2 : kind[1] == '6' ? 8 : 4;
 }
 
-/* Values of a key: few different ones for logical operations and for places, so that there are equal ones. */
+/* A key's values: few different ones for logical operations and for places, so that there are equal ones. */
 static void write_values(unsigned char *into, const char *kind, long first, long count, uint64_t key, const char *op)
 {
     size_t size = (size_t)size_of(kind);
@@ -88,7 +88,7 @@ static void write_values(unsigned char *into, const char *kind, long first, long
         word ^= word >> 32;
         word &= logical ? 3 : ~0ULL;
         located made = {(int)(word >> 40 & 7) - 4, (int)(word & 0xFFFFF)};
-        memcpy(into, places ? (void *)&made : (void *)&word, size); /* of a word the low bytes */
+        memcpy(into, places ? (void *)&made : (void *)&word, size); /* a word's low bytes */
     }
 }
 
@@ -126,7 +126,7 @@ static int number_of(const char *op)
         memcpy(into, &z, sizeof z);                                                                                    \
     }
 
-/* x = x op y for all values, x being what the lower ranks have given. */
+/* x = x op y for all values, with x from the lower ranks. */
 static void fold_all(unsigned char *into, const unsigned char *other, long count, const char *kind, const char *name)
 {
     int op = number_of(name), greatest = strcmp(name, "MPI_MAXLOC") == 0;

@@ -1,9 +1,9 @@
-/* Completion in all ways, checks of what was received, and the frame of a run. */
+/* Completion in all ways, checks of received data, and a run's frame. */
 #include "prelude.h"
 
 enum { MANY = 256 };
 
-/* One pass over several requests by a call that may complete some of them; how many it has completed. */
+/* One pass over several requests by a call that may complete some; returns the count of completed ones. */
 static int complete_some(const char *how, int count, MPI_Request *open, MPI_Status *statuses, int *done)
 {
     MPI_Status found[MANY];
@@ -41,7 +41,7 @@ void finish(const char *how, int count, MPI_Request *requests, MPI_Status *statu
     for (int one = 0; one < count; one++)
         if (codes[one] < 0 && requests[one] != MPI_REQUEST_NULL)
             from[many] = one, open[many++] = requests[one];
-    /* MPI_Testall of MPICH 5.0.2 says that a single persistent collective operation has failed. */
+    /* MPICH 5.0.2's MPI_Testall reports a single persistent collective operation as failed. */
     if (many == 1 && strcmp(how, "Testall") == 0)
         how = "Test";
     if (strcmp(how, "Waitall") == 0) {
@@ -63,7 +63,7 @@ void finish(const char *how, int count, MPI_Request *requests, MPI_Status *statu
                     left -= done[one] != 0;
                 }
     } else if (strcmp(how, "Request_get_status") == 0) {
-        /* Of a persistent request MPICH 5.0.2 gives the status only once. */
+        /* MPICH 5.0.2 gives a persistent request's status only once. */
         for (int one = 0; one < many; one++) {
             for (flag = 0; !flag;)
                 MPI_Request_get_status(open[one], &flag, &found[one]);
@@ -91,7 +91,7 @@ static void *attached;
 
 void attach(int messages, long bytes)
 {
-    /* MPI takes some more for each message than it says. */
+    /* MPI takes some more for each message than documented. */
     long size = bytes + (long)messages * (MPI_BSEND_OVERHEAD + 256) + 256;
     attached = malloc((size_t)size);
     if (!attached || size > INT32_MAX)
@@ -149,7 +149,7 @@ static void check(int step, message *one, const MPI_Status *status, int code, co
     if (class_of(code) != (expected->bytes > space ? MPI_ERR_TRUNCATE : MPI_SUCCESS))
         wrong("step %d, message %d: error class %d", step, expected->name, class_of(code));
     if (expected->bytes <= space && one->in.size > 0) {
-        /* A datatype has elements of one size, of which the status counts all that have come. */
+        /* A datatype has elements with one size; the status counts all that have arrived. */
         basic = elements ? (int)(bytes / elements) : 1;
         if ((long)elements * basic != bytes || (bytes && !elements))
             wrong("step %d, message %d: %d elements for %ld bytes", step, expected->name, elements, bytes);
@@ -166,7 +166,7 @@ static void check(int step, message *one, const MPI_Status *status, int code, co
     room picture = picture_of(&one->to);
     lay(&picture, &one->in, 0, bytes, expected->key);
     if (expected->bytes > space)
-        take_actual(&picture, &one->to, &one->in, 0, space); /* MPI does not say what a truncated receive leaves */
+        take_actual(&picture, &one->to, &one->in, 0, space); /* undefined after a truncated receive */
     uint64_t hash = compare(&one->to, &picture, "message", step, expected->name);
     fprintf(record, "%d message %d: from %d tag %d count %d elements %d class %d cancelled %d", step, expected->name,
             status->MPI_SOURCE, status->MPI_TAG, counted, elements, class_of(code), cancelled);
@@ -192,7 +192,7 @@ void got_any(int step, int count, message *messages, const MPI_Status *statuses,
     int slot_of[MANY], taken[MANY] = {0};
     for (int one = 0; one < count; one++)
         slot_of[one] = -1;
-    /* The messages of a sender come in their order, so the first slot with its source and tag holds the first of them. */
+    /* A sender's messages arrive in order, so the first slot with its source and tag holds the first of them. */
     for (int slot = 0; slot < count; slot++)
         for (int one = 0; one < count && !taken[slot]; one++)
             if (slot_of[one] < 0 && expected[one].source == statuses[2 * slot].MPI_SOURCE &&

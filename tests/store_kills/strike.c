@@ -1,13 +1,13 @@
 /* Strikes a process at its n-th operation on files below one folder. To be preloaded.
  *
- * Operations are those that change files: creating, writing, forcing to the disk, renaming, making and removing folders,
- * removing files. What happens at the n-th one, and after it:
+ * Operations are those that change files: creating, writing, syncing, renaming, making and removing folders, removing
+ * files. The effect at the n-th one, and after it:
  *
- *   KILL    half of a write is written, nothing of another operation is done; then the process is killed
- *   POWER   the same, and all that was written and not forced to the disk is lost: those files become empty
- *   FULL    from then on nothing can be created or written (ENOSPC), after half of a write; all else goes on
+ *   KILL    half of a write is written, any other operation is not done; then the process is killed
+ *   POWER   the same, and all unsynced data is lost: those files become empty
+ *   FULL    from then on no file can be created or written (ENOSPC), after half of a write; all else continues
  *   LOCKED  from then on no operation is allowed (EROFS)
- *   BROKEN  from then on nothing can be forced to the disk (EIO)
+ *   BROKEN  from then on no file can be synced (EIO)
  */
 
 #define _GNU_SOURCE
@@ -72,7 +72,7 @@ static int strike(int operation)
     int struck = ++done >= strike_at && strike_at > 0, first = done == strike_at;
     if (struck && first && (how == KILL || how == POWER)) {
         if (operation == WRITE)
-            return -1; /* with the lock: nobody else does anything meanwhile */
+            return -1; /* with the lock: no other thread acts meanwhile */
         die();
     }
     pthread_mutex_unlock(&lock);
