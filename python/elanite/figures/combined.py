@@ -1,4 +1,4 @@
-"""Figures 19 and 20 of petrini2003: a job that computes beside a job that does I/O."""
+"""Petrini2003's figures 19 and 20: a job that computes beside a job that does I/O."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
 IO_NODES = ("shared", "dedicated")
 
 LIGHT = "light-"
-"""What the name of a series begins with that has the lower loads of the compute job."""
+"""The name prefix of a series with the compute job's lower loads."""
 
 MAPPINGS = {"1c": "clustered 1c", "1i": "clustered 1i", "distributed": "distributed"}
-"""The paper's names: 1c has the compute job on the first half of the machine, 1i the I/O job."""
+"""The paper's names: 1c has the compute job on the machine's first half, 1i the I/O job."""
 
 UNDISTURBED = 0.95
 """A job that keeps this fraction of its bandwidth does not suffer from another (petrini2003 s5.7 gives no figure)."""
@@ -34,7 +34,7 @@ STATES = {True: "undisturbed", False: "suffers", None: "not resolved"}
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """Accepted over offered load of the compute job for each I/O load, and its bandwidth at saturation."""
+    """The compute job's accepted over offered load for each I/O load, and its bandwidth at saturation."""
     loads = [name for name in rows.columns if name.split(".")[-1] in ("load", "load_MBps")]
     yield from grouping.each(rows, ("job", "nodes", "compute.nodes", *loads), _draw)
 
@@ -65,7 +65,7 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def fraction(io_load: float) -> str:
-    """The load of an I/O client as in the paper: a fraction of the asymptotic rate that a node can inject."""
+    """An I/O client's load as in the paper: a fraction of the asymptotic rate that a node can inject."""
     (most,) = (claim.value for claim in claims() if claim.id == "ping.bi.elan.bandwidth")
     return f"{io_load / (most or 1.0):.1f} ({io_load:g} MB/s)"
 
@@ -96,7 +96,7 @@ def _load(
 
 
 def _alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
-    """The compute job alone, in the colours of the mappings with the same nodes."""
+    """The compute job alone, in the colours for mappings with the same nodes."""
     base: alt.Chart = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
     chart: alt.Chart = base.encode(
         x=alt.X("offered:Q"), y=alt.Y("mean:Q"), color=colour("mapping", order, "I/O nodes"), opacity=opacity(data)
@@ -105,11 +105,11 @@ def _alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
 
 
 Server = TypedDict("Server", {"mapping": str, "io.load_MBps": float, "mean": float, "offered": float, "state": str})
-"""The load of an I/O node."""
+"""An I/O node's load."""
 
 
 def _io(beside: pl.DataFrame) -> list[Server]:
-    """The accepted load of each I/O node at the highest load of the compute job, for each I/O load and mapping."""
+    """Each I/O node's accepted load at the compute job's highest load, for each I/O load and mapping."""
     rows = beside.filter((pl.col("job") == "io") & (pl.col("compute.load_MBps") == pl.col("compute.load_MBps").max()))
     if "server_accepted" not in rows["metric"]:
         return []
@@ -119,7 +119,7 @@ def _io(beside: pl.DataFrame) -> list[Server]:
 
 
 def _io_words(found: list[Server]) -> str:
-    """The I/O job of one load, for each mapping."""
+    """The I/O job at one load, for each mapping."""
     if not found:
         return ""
     words = [
@@ -131,7 +131,7 @@ def _io_words(found: list[Server]) -> str:
 
 
 def _io_summary(found: list[Server]) -> str:
-    """The I/O jobs of all loads, over the mappings."""
+    """The I/O jobs at all loads, over the mappings."""
     words = []
     for io_load in dict.fromkeys(row["io.load_MBps"] for row in found):
         here = [row for row in found if row["io.load_MBps"] == io_load]
@@ -208,12 +208,12 @@ def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
 
 
 class Kept:
-    """The bandwidth that the compute job keeps at its highest load, beside an I/O job of one load."""
+    """The bandwidth that the compute job keeps at its highest load, beside an I/O job at one load."""
 
     def __init__(self, series: str, io_load: float, beside: Number, alone: Number) -> None:
         self.series = series
         self.io_load = io_load
-        """Load of the I/O job, in MB/s for each of its nodes."""
+        """The I/O job's load, in MB/s for each node."""
         self.beside = beside
         self.alone = alone
         """The same job on the same nodes without an I/O job."""
@@ -223,7 +223,7 @@ class Kept:
 
     @property
     def undisturbed(self) -> bool | None:
-        """Whether the job keeps (nearly) all of its bandwidth; None if the interval is too wide or not known."""
+        """Whether the job keeps (nearly) all its bandwidth; `None` if the interval is too wide or not known."""
         return None if self.few else at_least(self.kept, UNDISTURBED)
 
 

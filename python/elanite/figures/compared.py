@@ -1,12 +1,12 @@
-"""Figures of a comparison: the change of every figure of a series, by metric.
+"""A comparison's figures: every figure's change in a series, by metric.
 
 A mark is one configuration: the second folder's mean over the first one's, less 1, with its 95% interval; 0 if both
-means are 0. The sign of a mark is the state of the figure (``SIGNS``). Figures of which only the first mean is 0 have
-no ratio: the caption counts them, and the table has them, as it has flags, such as saturation, and metrics without any
-change. A parameter that varies in the series, but not among the marks of a metric, is part of the title.
+means are 0. A mark's sign is the figure's state (``SIGNS``). Figures with only the first mean at 0 have no ratio: the
+caption counts them, and the table has them, as it has flags, such as saturation, and metrics without any change. A
+parameter that varies in the series, but not among a metric's marks, is part of the title.
 
-The figures stand in the order of the points, and so do their panels and curves, whatever the changes are. One name has
-one colour in all figures with the same legend, and the panels of a metric share their axes.
+The figures stand in point order, and so do their panels and curves, whatever the changes are. One name has one colour
+in all figures with the same legend, and a metric's panels share their axes.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ SIGNS: dict[State, tuple[str, bool]] = {
 """Each state's shape, and whether it is filled."""
 
 AREA = 55
-"""The area of a mark, in pixels."""
+"""A mark's area, in pixels."""
 
 PERCENT = "+.4~%"
 
@@ -52,7 +52,7 @@ PERCENT = "+.4~%"
 def draw(lines: Sequence[Line]) -> dict[tuple[str, str], list[Figure]]:
     """The figures by experiment and series: one for each metric, or several panels.
 
-    ``lines`` are those of the entire comparison, in the order of its points.
+    ``lines`` cover the entire comparison, in point order.
     """
     metrics: dict[tuple[str, str, str], list[Line]] = {}
     for line in lines:
@@ -76,14 +76,14 @@ def draw(lines: Sequence[Line]) -> dict[tuple[str, str], list[Figure]]:
 
 
 def _change(line: Line) -> float | None:
-    """The second mean relative to the first, less 1; None if only the first one is 0."""
+    """The second mean relative to the first, less 1; `None` if only the first one is 0."""
     if line.pair.ratio:
         return line.pair.ratio.mean - 1
     return None if line.pair.b.figure.mean else 0.0
 
 
 def _fixed(marks: Sequence[Line], every: Sequence[Line]) -> str:
-    """The parameters that vary among all figures of the series, but not among the marks, in words."""
+    """The parameters that vary among all figures in the series, but not among the marks, in words."""
     names = [name for name in varying_parameters(every) if name not in varying_parameters(marks)]
     values = {name: marks[0].parameters.get(name) for name in names}
     return ", ".join(

@@ -1,7 +1,7 @@
 """QsNET against QsNetII: traffic (petrini2003), collectives (petrini2001) on both generations, side by side.
 
-No such figures are published of a QsNetII, nor any figures of a QsNetII with more than one switch, nor of a QsNET with
-more than 64 nodes. The figures are predictions, and the caption of the table says on what they rest.
+No such figures are published for a QsNetII, nor any figures for a QsNetII with more than one switch, nor for a QsNET
+with more than 64 nodes. The figures are predictions, and the table's caption states their basis.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elanite.validation.measures import Number
 
 NAMES = {"es40-qsnet": "QsNET", "opteron-qsnet2": "QsNetII"}
-"""Names of machines; other machines have their own names."""
+"""Machine names; other machines have their own names."""
 
 TRAFFIC = ("uniform", "permutations")
 
@@ -61,7 +61,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def rests_on(machine: str) -> str:
-    """A sentence that says on what the figures of a machine rest; empty for machines that are not shipped."""
+    """A sentence on the basis of a machine's figures; empty for machines that are not shipped."""
     if machine not in fitted_parameters():
         return ""
     about, fitted = Machine.load(machine), fitted_parameters()[machine]
@@ -113,12 +113,12 @@ def _offered(rows: pl.DataFrame) -> str:
 
 
 def _plain(rows: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a series without the columns that only other series have."""
+    """A series' rows without the columns that only other series have."""
     return rows.drop("_name", "id")
 
 
 def _cells(line: Line, rows: pl.DataFrame) -> list[Cell]:
-    """The quantity and the number of nodes; a parameter that does not vary is the same for all rows."""
+    """The quantity and the node count; a parameter that does not vary is the same for all rows."""
     of = "operation" if "operation" in rows.columns and rows["operation"][0] is not None else "pattern"
     what, nodes = (line.parameters.get(name, rows[name][0]) for name in (of, "nodes"))
     return [Cell(OPERATIONS.get(str(what), str(what))), Cell(f"{nodes:,}")]

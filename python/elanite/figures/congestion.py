@@ -1,4 +1,4 @@
-"""Figure 15 of petrini2003: the congestion matrices of all points with slices of time."""
+"""Petrini2003's figure 15: the congestion matrices for all points with time slices."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 def matrices(
     points: Sequence[Point], store: Store, asked: Sequence[Asked] = (), foreign: Collection[str] = ()
 ) -> list[Figure]:
-    """The congestion matrices of the points that have slices: two for each configuration, of its first seed.
+    """The congestion matrices for the points with slices: two for each configuration, from its first seed.
 
-    A ping has no slices and no delays. Series that a figure asks for have the name and the number of this
-    figure; points of ``foreign`` machines have no number.
+    A ping has no slices and no delays. Series that a figure requests have this figure's name and number; points on
+    ``foreign`` machines have no number.
     """
     chosen: dict[str, Point] = {}
     texts = {name: one for one in asked if one["draw"] == "congestion" for name in one["series"]}

@@ -19,15 +19,15 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 SIGNS = {"steady": "circle", "saturated": "triangle-up", "undecided": "diamond"}
-"""The shape of each state in ``loads``; steady points are filled."""
+"""Each state's shape in ``loads``; steady points are filled."""
 
 Layers = list["alt.Chart | alt.LayerChart"]
 
 WIDE = 0.25
-"""The part of the vertical axis from which on an interval is a bar, not a band."""
+"""The share of the vertical axis from which on an interval is a bar, not a band."""
 
 OFFERED = "The offered load is the load that the sources offered in the measured window. Dotted: accepted = offered."
-"""The caption of ``loads``."""
+"""The caption for ``loads``."""
 
 SAID = {
     State.STEADY: (
@@ -44,17 +44,17 @@ SAID = {
         " window decides."
     ),
 }
-"""The caption of each state in ``loads``."""
+"""The caption for each state in ``loads``."""
 
 INTERVALS = (
     "are 95% confidence intervals by Student's t, over batches and seeds: at steady points of accepted minus offered"
     " load of each batch, drawn around the accepted load; at all others of the accepted load."
 )
-"""The caption of the intervals of ``loads``, if there are any."""
+"""The caption on the intervals in ``loads``, if there are any."""
 
 
 def signs(data: pl.DataFrame, top: float, curve: str) -> str:
-    """The caption of the signs in ``loads`` of some data, whose axis ends at ``top``."""
+    """The caption on the signs in ``loads`` for some data, with an axis that ends at ``top``."""
     words = " ".join([OFFERED, *(SAID[state] for state in SAID if state in data["state"])])
     words += f" {REASONS}" if REASON in data.columns else ""
     if not data["low"].count():
@@ -70,13 +70,12 @@ def signs(data: pl.DataFrame, top: float, curve: str) -> str:
 def of_loads(
     rows: pl.DataFrame, keys: Sequence[str], accepted: str = "accepted", offered: str = "offered"
 ) -> pl.DataFrame:
-    """The data of ``loads``, a row for each group: offered and accepted load with its interval, and the state.
+    """The data for ``loads``, a row for each group: offered and accepted load with its interval, and the state.
 
     Below saturation, all offered messages are accepted in the end. Over the window, offered and accepted load differ by
-    the messages under way at its two ends. The interval is that of this difference, batch by batch: the noise of the
-    arrivals is on the axis of the offered load, not in the interval. (It is a little wide: a message that one batch
-    offers and the next one accepts counts in both differences, with opposite signs.) There is no interval of fewer than
-    three batches.
+    the messages in flight at its two ends. The interval belongs to this difference, batch by batch: arrival noise is on
+    the offered-load axis, not in the interval. (It is a little wide: a message that one batch offers and the next one
+    accepts counts in both differences, with opposite signs.) Fewer than three batches have no interval.
     """
     rows = rows if STATE in rows.columns else with_states(rows)
     value = pl.col("value")
@@ -100,7 +99,7 @@ def of_loads(
         seeds = here["seed"].to_list()
         got = number(here["accepted"].to_list(), seeds=seeds)
         mean = here["offered"].mean()
-        assert mean is None or isinstance(mean, float)  # noqa: S101 - a column of numbers
+        assert mean is None or isinstance(mean, float)  # noqa: S101 - a number column
         found = group[STATE]
         lost = number((here["accepted"] - here["offered"]).to_list(), seeds=seeds)
         drawn = lost if found == State.STEADY else got
@@ -115,7 +114,7 @@ def of_loads(
 
 
 def ends(data: pl.DataFrame) -> tuple[float, float]:
-    """Where the axes of ``loads`` end, in x and y; panels of a figure share the ends of all of their data."""
+    """The axis ends for ``loads``, in x and y; a figure's panels share the ends of all their data."""
     return max(data["offered"].to_list()) * 1.02, axes.ends(data)[1]
 
 
@@ -128,9 +127,9 @@ def loads(
     to: tuple[float, float] | None = None,
     tips: Sequence[alt.Tooltip] = (),
 ) -> Layers:
-    """Accepted over offered load in some unit, a curve for each value of a column.
+    """Accepted over offered load in some unit, a curve for each column value.
 
-    The axes begin at 0 and end at ``to``, by default at the ``ends`` of the data. ``tips`` are more tooltips.
+    The axes begin at 0 and end at ``to``, by default at the data's ``ends``. ``tips`` are more tooltips.
     """
     order = data[curve].unique(maintain_order=True).to_list()
     right, top = to or ends(data)
@@ -180,7 +179,7 @@ def loads(
 
 
 def wide(data: pl.DataFrame, top: float) -> bool:
-    """Whether some interval takes so much of the axis that bands would hide each other."""
+    """Whether some interval covers so large a part of the axis that bands would hide each other."""
     return any(high - low > WIDE * top for low, high in data.select("low", "high").drop_nulls().rows())
 
 
@@ -197,10 +196,10 @@ def curves(
     lines: bool = True,
     tips: Sequence[alt.Tooltip] = (),
 ) -> Layers:
-    """Means with their intervals over a quantity, one curve for each value of a column.
+    """Means with their intervals over a quantity, one curve for each column value.
 
-    The vertical axis has the ends ``reach``, by default those of the data. Without ``lines``, marks are not joined.
-    ``tips`` are more tooltips. Rows may have been ``dodge.moved``.
+    The vertical axis has the ends ``reach``, by default the data's. Without ``lines``, marks are not joined. ``tips``
+    are more tooltips. Rows may have been ``dodge.moved``.
     """
     order = data[curve].unique(maintain_order=True).to_list()
     moved = dodge.look(data)

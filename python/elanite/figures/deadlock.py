@@ -1,6 +1,6 @@
-"""The deadlock of petrini2001: broadcasts that wait for each other in a cycle, and serialised ones, which do not.
+"""Petrini2001's deadlock: broadcasts that wait for each other in a cycle, and serialised ones, which do not.
 
-This module lays out the picture in pixels, as in ``elanite.figures.matrix``. The packets of a short cycle stand on an
+This module lays out the picture in pixels, as in ``elanite.figures.matrix``. A short cycle's packets stand on an
 ellipse, and an arrow leads from each packet to the packet that holds the awaited channel. A long cycle is a list.
 """
 
@@ -24,37 +24,37 @@ if TYPE_CHECKING:
     from elanite.figures.curves import Layers
 
 WIDTH, HEIGHT = 1180, 300
-"""Size of the picture of a short cycle in pixels."""
+"""A short cycle's picture size in pixels."""
 
 RADIUS = 320
-"""Half the width of the ellipse, which leaves room for words on its sides."""
+"""Half the ellipse's width, which leaves room for words on its sides."""
 
 ROOM = 40
-"""Half the height of the ellipse for each packet of the cycle, so that boxes do not overlap."""
+"""Half the ellipse's height for each packet in the cycle, so that boxes do not overlap."""
 
 CIRCLE = 8
-"""Packets of the longest cycle that is drawn as a circle."""
+"""Packets in the longest cycle that is drawn as a circle."""
 
 ROW = 22
-"""Height of a row of the list of a long cycle."""
+"""Row height in a long cycle's list."""
 
 COLUMNS = (10, 430, 890)
-"""Where the columns of the list begin: a packet, what it waits for, and which packet holds that."""
+"""The list columns' starts: a packet, its wait, and the packet that holds the awaited channel."""
 
 BOX, TALL = 230, 66
-"""Size of the box of a packet."""
+"""Size of a packet's box."""
 
 LINE = 16
-"""Height of a line of text."""
+"""Height of a text line."""
 
 SAMPLES = 90
-"""Points of an arrow."""
+"""Points on an arrow."""
 
 ROOTS = {
     "unchanged": "serialised through one root switch",
     "switch.broadcast=by-source": "each through its own root switch",
 }
-"""How broadcasts climb, by the change of the machine."""
+"""How broadcasts climb, by the machine's change."""
 
 
 Packet = TypedDict(
@@ -76,14 +76,14 @@ Packet = TypedDict(
         "switch_name": str | None,
     },
 )
-"""A packet that waits, in the table of deadlocks of several runs."""
+"""A packet that waits, in the deadlock table for several runs."""
 
 Row = dict[str, float | str]
-"""A part of a picture: its place in pixels, and its text."""
+"""A picture's part: its place in pixels, and its text."""
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """The time of a call if all calls complete, and the cases with a deadlock."""
+    """A call's time if all calls complete, and the cases with a deadlock."""
     rows = padded(rows, job=pl.String).filter(pl.col("job").is_null())
     rows = rows.with_columns(roots=pl.col("machine").replace(ROOTS))
     yield from grouping.each(rows, ("machine", "groups"), _draw)
@@ -131,7 +131,7 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
     )
     layers: Layers = [bars, figures]
     if not stuck.is_empty():
-        # Upright in the column of the bar, whose neighbours may be higher.
+        # Upright in the bar's column; its neighbours may be higher.
         words = alt.Chart(stuck).mark_text(angle=270, align="left", dx=6, fontWeight="bold", fontSize=12)
         tone = alt.condition("datum.on_bar", alt.value("white"), alt.value(HOT))
         layers.append(words.encode(x=x, xOffset=offset, y=alt.Y("foot:Q"), text=alt.Text("text:N"), color=tone))
@@ -144,7 +144,7 @@ def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def cycles(table: pl.DataFrame) -> Iterator[Figure]:
-    """The cycle of each deadlock: its packets, what each packet holds, and what each waits for."""
+    """Each deadlock's cycle: its packets, with each one's held and awaited channel."""
     for (_,), here in table.group_by("id", maintain_order=True):
         waits = rows_of(here.filter(pl.col("step").is_not_null()).sort("step"), Packet)
         held = here.filter(pl.col("step").is_null()).group_by("source", "sequence").len()
@@ -178,7 +178,7 @@ def _cycle(waits: list[Packet], held: dict[tuple[int, int], int]) -> Figure:
 
 
 def _list(waits: list[Packet], held: dict[tuple[int, int], int], title: str) -> alt.LayerChart:
-    """A row for each packet of the cycle, in its order."""
+    """A row for each packet in the cycle, in its order."""
     words = []
     for row, wait in enumerate(waits):
         where, *which = _waits(wait)
@@ -219,7 +219,7 @@ def _picture(waits: list[Packet], held: dict[tuple[int, int], int], title: str) 
         half = angle + math.pi / count
         side = math.cos(half)
         align = "center" if abs(side) < 0.2 else "left" if side > 0 else "right"
-        # Words of three lines, to the side of the arrow or above or below it.
+        # Words in three lines, to the side of the arrow or above or below it.
         words += _lines(_waits(wait), place(half, 18 + 1.5 * LINE * abs(math.sin(half))), align, "arrow")
 
     x, y = pixels(WIDTH, height)
@@ -237,7 +237,7 @@ def _picture(waits: list[Packet], held: dict[tuple[int, int], int], title: str) 
     text = alt.Chart(pl.DataFrame(words)).encode(x=x, y=y, text=alt.Text("text:N"))
     for kind, align in (("box", "center"), ("arrow", "left"), ("arrow", "center"), ("arrow", "right")):
         here = text.transform_filter(f"datum.kind == '{kind}' && datum.align == '{align}'")
-        # Words on a tint are black in light and dark; all others have the colour of the page's text.
+        # Words on a tint are black in light and dark; all others have the page's text colour.
         color = "black" if kind == "box" else alt.Undefined
         layers.append(here.mark_text(align=_ALIGN[align], baseline="middle", color=color, fontSize=12))
     return layered(title, layers, WIDTH, height)
@@ -270,7 +270,7 @@ def _packet(wait: Packet, held: dict[tuple[int, int], int]) -> list[str]:
 
 
 def _waits(wait: Packet) -> list[str]:
-    """What a packet waits for, and which packet holds it."""
+    """A packet's awaited channel, and the packet that holds it."""
     holder = f"which the packet of node {wait['holder_source']} holds"
     if wait["link"] is None:
         return [f"waits for its turn at {wait['switch_name']},", holder.replace("holds", "has")]

@@ -1,10 +1,10 @@
-"""Marks of several curves at one place of the horizontal axis, side by side.
+"""Several curves' marks at one place on the horizontal axis, side by side.
 
-Bars of confidence intervals at one place would hide each other, and marks with equal values, too. Where they would,
-each curve of the panel is moved by some pixels of its own, around the place: its line, its marks and its bars.
-Intervals that are shorter than a mark do not count. The distance of two curves is at most ``STEP``, and so short that
-the marks of a place stay nearer to it than to the next place on the narrowest page. Where this leaves no room, and
-without intervals, nothing is moved.
+Confidence interval bars at one place would hide each other, and marks with equal values, too. Where they would, each
+curve in the panel is moved by some pixels, around the place: its line, its marks and its bars. Intervals that are
+shorter than a mark do not count. The distance between two curves is at most ``STEP``, and so short that a place's marks
+stay nearer to it than to the next place on the narrowest page. Where this leaves no room, and without intervals, marks
+stay in place.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ STEP, LEAST = 6.0, 1.5
 """The most and the fewest pixels between two curves at one place."""
 
 NARROW = 240.0
-"""The pixels of a horizontal axis on a narrow screen."""
+"""A horizontal axis's pixels on a narrow screen."""
 
 ROOM = 0.7
 """The part of the distance between two places that a place's marks may take."""
@@ -44,15 +44,15 @@ TOUCH = 2.0
 """The pixels between two marks below which one hides the other."""
 
 SIDE_BY_SIDE = "Marks at one place stand side by side, around it."
-"""The sentence of captions about moved marks."""
+"""The caption sentence about moved marks."""
 
 
 def moved(
     data: pl.DataFrame, place: str | None, x: alt.X, ends: tuple[str, str, str] = ("mean", "low", "high")
 ) -> pl.DataFrame:
-    """The data with the pixels of each row in ``SHIFT``, all of them 0 if no mark hides another one's interval.
+    """The data with each row's pixels in ``SHIFT``, all 0 if no mark hides another one's interval.
 
-    ``place`` is the column of the horizontal axis ``x``, and ``ends`` are those of means and of the ends of intervals.
+    ``place`` is the column on the horizontal axis ``x``, and ``ends`` are the columns for means and interval ends.
     """
     return _moved(data, place, x, hidden=_hidden(data, place, ends))
 
@@ -60,7 +60,7 @@ def moved(
 def apart(data: pl.DataFrame, place: str | None, x: alt.X, column: str, height: float) -> pl.DataFrame:
     """The same for marks without intervals, in ``column``: they hide each other where they are nearer than ``height``.
 
-    ``height`` is that of a mark, in units of the vertical axis.
+    ``height`` is a mark's height, in vertical axis units.
     """
     places: dict[object, list[float]] = {}
     for at, value in data.select(place, column).drop_nulls().iter_rows() if place else ():
@@ -70,7 +70,7 @@ def apart(data: pl.DataFrame, place: str | None, x: alt.X, column: str, height: 
 
 
 def _moved(data: pl.DataFrame, place: str | None, x: alt.X, *, hidden: bool) -> pl.DataFrame:
-    """The data with the pixels of each row, all of them 0 without ``hidden`` marks or without room."""
+    """The data with each row's pixels, all 0 without ``hidden`` marks or without room."""
     slots = _slots(data, place)
     several = max(slots.values(), default=0) + 1
     step = _step(data[place].unique().to_list(), x, several) if place and several > 1 else 0.0
@@ -81,20 +81,20 @@ def _moved(data: pl.DataFrame, place: str | None, x: alt.X, *, hidden: bool) -> 
 
 
 def look(data: pl.DataFrame) -> alt.ExprRef | UndefinedType:
-    """The pixels by which marks are moved (``xOffset``); undefined if none is moved."""
+    """The pixels by which marks are moved (``xOffset``); undefined if all marks stay."""
     return alt.ExprRef(f"datum.{SHIFT}") if words(data) else alt.Undefined
 
 
 def words(data: pl.DataFrame) -> str:
-    """The sentence of a caption about moved marks; empty if none is moved."""
+    """The caption sentence about moved marks; empty if all marks stay."""
     return SIDE_BY_SIDE if SHIFT in data.columns and (data[SHIFT] != 0).any() else ""
 
 
 def behind(data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log: bool = False) -> str:
-    """The sentences of a caption about curves of which each mark is behind one of another curve, which is in front.
+    """The caption sentences about curves with each mark behind one on another curve, which is in front.
 
-    ``place`` is the column of the horizontal axis, and ``ends`` are those of the vertical one. Marks are behind others
-    where they are nearer than ``TOUCH``; curves with equal values are told apart from near ones. Marks that were moved
+    ``place`` is the horizontal axis's column, and ``ends`` are the vertical one's ends. Marks are behind others where
+    they are nearer than ``TOUCH``; curves with equal values are distinguished from near ones. Marks that were moved
     hide no others, but equal curves may be mistaken for one.
     """
     places: dict[str, dict[object, float]] = {}
@@ -134,7 +134,7 @@ def behind(data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log: bool 
 
 
 def _slots(data: pl.DataFrame, place: str | None) -> dict[str, int]:
-    """The place of each curve beside the others, from left to right: curves without a common place may share one."""
+    """Each curve's place beside the others, from left to right: curves without a common place may share one."""
     places: dict[str, set[object]] = {}
     for row in data.iter_rows(named=True):
         places.setdefault(row[CURVE], set()).add(row[place] if place else None)
@@ -146,7 +146,7 @@ def _slots(data: pl.DataFrame, place: str | None) -> dict[str, int]:
 
 
 def _hidden(data: pl.DataFrame, place: str | None, ends: tuple[str, str, str]) -> bool:
-    """Whether the interval of a mark overlaps another mark of its place, or the interval of that mark."""
+    """Whether a mark's interval overlaps another mark at its place, or that mark's interval."""
     places: dict[object, list[Mapping[str, float]]] = {}
     for row in data.iter_rows(named=True):
         if place is not None and row[ends[0]] is not None:
@@ -168,7 +168,7 @@ def _overlap(one: tuple[float, float], other: tuple[float, float], least: float)
 
 
 def _step(values: Sequence[object], x: alt.X, curves: int) -> float:
-    """The pixels between two curves of a place."""
+    """The pixels between two curves at a place."""
     room = ROOM * NARROW * _gap(values, x)
     if _is_continuous(x):  # the first and the last place are at the frame
         room = min(room, 2.0 * PADDING)
@@ -180,7 +180,7 @@ def _is_continuous(x: alt.X) -> bool:
 
 
 def _gap(values: Sequence[object], x: alt.X) -> float:
-    """The least distance of two places, as a part of the axis."""
+    """The least distance between two places, as a part of the axis."""
     numbers = sorted(float(value) for value in values if isinstance(value, int | float))
     if not _is_continuous(x) or len(numbers) < 2:
         return 1.0 / max(len(values), 1)

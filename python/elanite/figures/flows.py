@@ -1,9 +1,9 @@
-"""Completion times of flows: the FCT slowdown over the size of flows, and the distribution of the completion time.
+"""Flow completion times: the FCT slowdown over the flow size, and the completion time distribution.
 
-The slowdown is drawn as papers on the transport of data centres draw it: flows are sorted by size and cut into bins of
-equal numbers of flows; each bin has its median, p99 and p99.9, at its largest size. Sizes that are few have a bin each.
-Percentiles are those of the nearest rank: in a bin of fewer than 1,000 flows, p99.9 is the largest value. Flows of all
-seeds count alike, and no figure mixes configurations.
+The slowdown is drawn as papers on data centre transport draw it: flows are sorted by size and cut into bins with equal
+flow counts; each bin has its median, p99 and p99.9, at its largest size. Few sizes have a bin each. Percentiles use the
+nearest rank: in a bin with fewer than 1,000 flows, p99.9 is the largest value. Flows from all seeds count alike, and no
+figure mixes configurations.
 """
 
 from __future__ import annotations
@@ -23,30 +23,30 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 BINS = 10
-"""Bins of a list's sizes."""
+"""Bins for a list's sizes."""
 
 PER_MILLE: Mapping[str, int] = {"p50": 500, "p99": 990, "p99.9": 999}
 """The percentiles, in thousandths."""
 
 STEPS = 500
-"""Most steps of a distribution that are drawn."""
+"""Most drawn steps in a distribution."""
 
 LOG, LEAST = 20.0, 1.0
 """From this slowdown on the axis is logarithmic; slowdowns are 1 or more."""
 
 
 def rank(values: pl.Series, per_mille: int) -> float:
-    """The least of the values that so many thousandths of them do not exceed."""
+    """The least value that ``per_mille`` thousandths of the values do not exceed."""
     return float(values.sort()[math.ceil(len(values) * per_mille / 1000) - 1])
 
 
 def binned(flows: pl.DataFrame) -> pl.DataFrame:
-    """The bins of flows with ``size`` and ``slowdown``: largest size, number of flows, a row for each percentile."""
+    """The bins for flows with ``size`` and ``slowdown``: largest size, flow count, a row for each percentile."""
     sizes = flows["size"].n_unique()
     ordered = flows.sort("size")
     place = pl.int_range(pl.len()) * BINS // pl.len() if sizes > BINS else pl.col("size").rank("dense")
     rows = []
-    # A size belongs to the bin of its last flow, so that flows of one size are together.
+    # A size belongs to the bin of its last flow, so that flows with one size are together.
     bins = ordered.with_columns(bin=place).with_columns(pl.col("bin").max().over("size"))
     for _, here in bins.group_by("bin", maintain_order=True):
         for name, per_mille in PER_MILLE.items():
@@ -55,7 +55,7 @@ def binned(flows: pl.DataFrame) -> pl.DataFrame:
 
 
 def draw(flows: pl.DataFrame) -> Iterator[Figure]:
-    """The figures of flows with ``label``, their configuration in words, ``size``, ``fct_ps`` and ``slowdown``."""
+    """The figures for flows with ``label``, their configuration in words, ``size``, ``fct_ps`` and ``slowdown``."""
     ended = flows.drop_nulls("fct_ps")
     labels = ended["label"].unique(maintain_order=True).to_list()
     for number, label in enumerate(labels, 1):
@@ -98,11 +98,11 @@ def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
 
 
 _OF_ONE = "datum.value >= 1024 ? datum.value / 1024 + ' KB' : datum.value + ' B'"
-"""Vega expression for the only size of an axis."""
+"""Vega expression for the only size on an axis."""
 
 
 def _span(data: pl.DataFrame) -> str:
-    """The numbers of flows in the bins."""
+    """The flow counts in the bins."""
     counts = data["flows"].to_list()
     low, high = min(counts), max(counts)
     return f"{low:,} flows" if low == high else f"{low:,} to {high:,} flows"
@@ -133,7 +133,7 @@ def _distribution(flows: pl.DataFrame, name: str, labels: list[str]) -> Figure:
 
 
 def _cumulative(flows: pl.DataFrame, label: str) -> pl.DataFrame:
-    """The distribution of completion times as steps, few enough to be drawn."""
+    """The completion time distribution as steps, few enough to be drawn."""
     times = (
         flows.select(fct=pl.col("fct_ps") / 1e6)
         .group_by("fct")

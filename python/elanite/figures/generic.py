@@ -1,11 +1,11 @@
-"""Default figures of experiments without ``[[figure]]``, by their kinds of benchmarks.
+"""Default figures for experiments without ``[[figure]]``, by benchmark kind.
 
-Each kind names its metrics and the parameter of the horizontal axis (``_core.plots``). If this parameter does not vary,
-or if the kind names none, the axis has the numeric parameter with the most values; without such parameters a list, such
-as ``topology.up``, or else the names with the most values. All other parameters distinguish curves and panels.
+Each kind names its metrics and the horizontal axis's parameter (``_core.plots``). If this parameter does not vary, or
+if the kind names no parameter, the axis has the numeric parameter with the most values; without such parameters a list,
+such as ``topology.up``, or else the names with the most values. All other parameters distinguish curves and panels.
 
-The load of jobs is nominal: it is what their sources offer on average. Where the offered load of a window differs from
-it beyond its interval, and by more than 5%, the axis has the offered load.
+Job load is nominal: their sources offer it on average. Where a window's offered load differs from it beyond its
+interval, and by more than 5%, the axis has the offered load.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ if TYPE_CHECKING:
 INTERVALS = "Bars are its 95% confidence intervals."
 
 OFFERED, NOMINAL = "offered", "load_MBps"
-"""The metric with the load that the sources offered, and the column with the nominal load of a job."""
+"""The metric with the load that the sources offered, and the column with a job's nominal load."""
 
 SEARCHED = "saturation"
-"""The metric of searches of the saturation point."""
+"""The metric in searches for the saturation point."""
 
 LOWER_END = "The values are those of the lower end of the search of the saturation point."
-"""The sentence of captions about the other metrics of a search."""
+"""The caption sentence about a search's other metrics."""
 
 LABEL = "_label"
-"""The column with the label of a list or a name on the horizontal axis."""
+"""The column with a list's or name's label on the horizontal axis."""
 
 
 def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator[Figure]:
-    """The figures of each series and metric; ``kinds`` are those of the series."""
+    """Each series' and metric's figures; ``kinds`` are the series' kinds."""
     plots = {kind: (over, metrics) for kind, over, metrics in _core.plots()}
     for series in rows["series"].unique(maintain_order=True).to_list():
         here = grouping.numbers(rows.filter(pl.col("series") == series))
@@ -68,7 +68,7 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
 
 
 def _off_nominal(offered: pl.DataFrame) -> str:
-    """The sentence on the point whose offered load is farthest from the nominal one; empty if all are near."""
+    """The sentence on the point with the offered load farthest from the nominal one; empty if all are near."""
     if offered.is_empty() or NOMINAL not in offered.columns:
         return ""
     load = pl.col(NOMINAL)
@@ -133,7 +133,7 @@ def _metric(
 
 
 def _main(rows: pl.DataFrame, over: str) -> str | None:
-    """The parameter of the horizontal axis; None if no parameter varies."""
+    """The horizontal axis's parameter; `None` if no parameter varies."""
     names = grouping.distinct(rows)
 
     def rank(name: str) -> tuple[bool, bool, bool, int]:
@@ -144,7 +144,7 @@ def _main(rows: pl.DataFrame, over: str) -> str | None:
 
 
 def _labels(rows: pl.DataFrame, main: str | None, shared: Sequence[str]) -> dict[object, str]:
-    """The labels of lists and names on the horizontal axis, without ``shared`` changes; none for numbers."""
+    """The labels for lists and names on the horizontal axis, without ``shared`` changes; empty for numbers."""
     if main is None or grouping.numeric(rows, main) is not None:
         return {}
     values = rows[main].unique(maintain_order=True).to_list()
@@ -162,11 +162,11 @@ def _horizontal(rows: pl.DataFrame, main: str | None, labels: Mapping[object, st
 
 
 def _means(panel: Panel, main: str | None, found: Grouping, metric: str, labels: Mapping[object, str]) -> pl.DataFrame:
-    """A mean with its interval for each configuration of a panel, in the order of the axis."""
+    """A mean with its interval for each configuration in a panel, in axis order."""
     column = grouping.numeric(panel.rows, main) if main else None
     keys = [CURVE, *([main] if main else []), *([column] if column else []), *found.configuration]
     data = resolved(summarise(panel.rows, list(dict.fromkeys(keys))))
-    if metric in YES_OR_NO:  # a mean of yes and no has no interval
+    if metric in YES_OR_NO:  # a mean over yes and no has no interval
         data = data.with_columns(pl.lit(None, pl.Float64).alias(end) for end in ("low", "high"))
     if main is None or not labels:
         return data
@@ -174,7 +174,7 @@ def _means(panel: Panel, main: str | None, found: Grouping, metric: str, labels:
 
 
 def _mark(data: pl.DataFrame, main: str | None, found: Grouping) -> Callable[[Mapping[str, object]], str]:
-    """Names of marks in captions: their curves and their places on the axis."""
+    """Mark names in captions: their curves and their places on the axis."""
     several = bool(found.curves) and data[CURVE].n_unique() > 1
     at = LABEL if LABEL in data.columns else main
 

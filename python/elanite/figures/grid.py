@@ -1,4 +1,4 @@
-"""A table as data: columns, rows of cells, and a legend of their tints."""
+"""A table as data: columns, cell rows, and a legend for their tints."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class Cell:
     text: str
     """Lines are separated by line feeds; all but the first are smaller."""
     ratio: float | None = None
-    """The figure relative to the reference; None for no tint."""
+    """The figure relative to the reference; `None` for no tint."""
     says: str = ""
     """The text that appears when the reader points at the cell."""
 
 
 @dataclass(frozen=True)
 class Grid:
-    """A table; ``legend`` says what the tints mean, if there are any."""
+    """A table; ``legend`` explains the tints, if there are any."""
 
     columns: Sequence[Column]
     rows: Sequence[Sequence[Cell]]

@@ -1,15 +1,15 @@
-"""The grouping of a figure: the parameters of its axis, its curves and its panels. No figure averages configurations.
+"""A figure's grouping: the parameters for its axis, its curves and its panels. No figure averages configurations.
 
-A *configuration* is everything but the seed: the values of all parameters, the machine, the job and the series. Seeds
-and batches of one configuration give a mean with its interval; two configurations never share a mark. ``grouped`` takes
-the selected rows, the column of the horizontal axis and the columns that the figure names itself, and adds every other
-parameter that distinguishes configurations: to the curves, and to panels if a panel had more than ``CURVES`` curves.
+A *configuration* is everything but the seed: all parameter values, the machine, the job and the series. Seeds and
+batches in one configuration give a mean with its interval; two configurations never share a mark. ``grouped`` takes the
+selected rows, the horizontal axis's column and the columns that the figure names itself, and adds every other parameter
+that distinguishes configurations: to the curves, and to panels if a panel had more than ``CURVES`` curves.
 
-A parameter adds no curve if the axis and the curves determine it, as the levels of a tree grow with the nodes on the
-axis, but it may be the cause of a difference. Where the file does not name the curves, it is part of the names of
-curves or panels, if it has one value in each, as in a sample of several keys. Otherwise it is in tooltips, data and
-caption (``beside``). Text parameters, such as patterns and machines, always distinguish curves, also where each of them
-has its own places on the axis.
+A parameter adds no curve if the axis and the curves determine it, as a tree's levels grow with the nodes on the axis,
+but it may cause a difference. Where the file does not name the curves, it is part of curve or panel names, if it has
+one value in each, as in a sample over several keys. Otherwise it is in tooltips, data and caption (``beside``). Text
+parameters, such as patterns and machines, always distinguish curves, also where each one has its own places on the
+axis.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from elanite.figures.style import Figure
 
 CURVES = 7
-"""Most curves of a panel: as many as there are colours."""
+"""Most curves in a panel: the colour count."""
 
 CURVE = "curve"
 """The column with the name of a row's curve."""
@@ -46,38 +46,38 @@ LAST = (MACHINE, "job", "series")
 """Columns that distinguish configurations only if no other parameter does, in this order."""
 
 EFFORT = ("series", "repeats")
-"""Columns that only say how often and where in the file something is measured, unless configurations differ in them."""
+"""Columns for the repetitions and the place of a measurement in the file, unless configurations differ in them."""
 
 DERIVED = ("rails", "policy", "striping", "threshold")
-"""Columns that ``policies.told`` makes of the machine's changes."""
+"""Columns that ``policies.told`` makes from the machine's changes."""
 
 ALONE = "no other change"
-"""The label of a machine whose changes are those that all machines share."""
+"""The label for a machine that has only the changes that all machines share."""
 
 WORDS = {ON: "machine", MACHINE: "changes"}
-"""Names of columns in titles and legends; other columns have their own names."""
+"""Column names in titles and legends; other columns have their own names."""
 
 
 @dataclass(frozen=True)
 class Grouping:
-    """The roles of the parameters in a figure."""
+    """The parameters' roles in a figure."""
 
     axis: tuple[str, ...]
-    """The parameters of the horizontal axis; several if a measured quantity is on the axis."""
+    """The horizontal axis's parameters; several if a measured quantity is on the axis."""
     curves: tuple[str, ...]
     """The parameters that distinguish a panel's curves; with ``CURVE`` if the figure names its curves."""
     panels: tuple[str, ...] = ()
     """The parameters that distinguish panels."""
     sampled: tuple[str, ...] = ()
-    """Parameters that go up and down along the axis, as in samples, whose marks lines must not join."""
+    """Parameters that go up and down along the axis, as in samples; lines must not join their marks."""
     configuration: tuple[str, ...] = ()
-    """All parameters that vary: one mark's rows have the same values of all of these."""
+    """All parameters that vary: one mark's rows have the same values for all these."""
     beside: tuple[str, ...] = ()
-    """Parameters that vary, but are neither on the axis nor in the name of a curve or a panel."""
+    """Parameters that vary, but are not on the axis and not in a curve's or a panel's name."""
     covered: tuple[str, ...] = ()
     """Parameters in the names that the file gives to curves."""
     common: tuple[str, ...] = ()
-    """Changes that all machines share; they stand in the caption instead of each name."""
+    """Changes that all machines share; they stand in the caption and not in each name."""
 
     @property
     def lines(self) -> bool:
@@ -86,7 +86,7 @@ class Grouping:
 
     @property
     def words(self) -> str:
-        """The sentences of a caption about marks that differ in more than their place, and about shared changes."""
+        """The caption sentences about marks that differ in more than their place, and about shared changes."""
         found = [name for name in self.beside if name not in EFFORT]
         sentences = [f"All machines have {', '.join(self.common)}."] if self.common else []
         if found:
@@ -97,21 +97,21 @@ class Grouping:
 
 @dataclass(frozen=True)
 class Panel:
-    """One panel of a figure."""
+    """One panel in a figure."""
 
     words: str
-    """The parameters of the panel in words; empty if it is the only panel."""
+    """The panel's parameters in words; empty if it is the only panel."""
     rows: pl.DataFrame
-    """Its rows, with the name of their curve in the column ``CURVE``."""
+    """Its rows, with their curve's name in the column ``CURVE``."""
 
 
 def grouped(
     rows: pl.DataFrame, axis: Sequence[str] = (), named: Sequence[str] = (), covered: Sequence[str] = ()
 ) -> Grouping:
-    """The grouping of some rows of one metric.
+    """The grouping for one metric's rows.
 
-    ``axis`` are the columns of the horizontal axis, ``named`` those by which the figure distinguishes curves. Columns
-    that are ``covered`` are part of the names of curves; they distinguish configurations that have the same name.
+    ``axis`` are the horizontal axis's columns, ``named`` those by which the figure distinguishes curves. Columns that
+    are ``covered`` are part of curve names; they distinguish configurations that have the same name.
     """
     free = [name for name in distinct(rows) if name not in (*axis, *named)]
     found = list(named)
@@ -128,7 +128,7 @@ def grouped(
     panels = _panels(rows, found, [name for name in found if name not in named]) if found else ()
     curves = tuple(name for name in found if name not in panels)
     rest = [name for name in free if name not in (*found, *covered) and not on_axis(name, axis)]
-    if "series" in (*covered, *axis):  # the name of a series stands for all that the series decides
+    if "series" in (*covered, *axis):  # a series' name stands for all that the series decides
         rest = [name for name in rest if _several(rows, name, ["series"])]
     if found and not named:
         alone = [name for name in rest if name not in EFFORT and not _several(rows, name, found)]
@@ -142,7 +142,7 @@ def grouped(
 
 
 def common(labels: Iterable[object]) -> tuple[str, ...]:
-    """The changes that all of several labels of machines share."""
+    """The changes that several machine labels share."""
     parts = [_changes(label) for label in dict.fromkeys(labels)]
     if len(parts) < 2:
         return ()
@@ -150,7 +150,7 @@ def common(labels: Iterable[object]) -> tuple[str, ...]:
 
 
 def without(label: object, shared: Sequence[str]) -> str:
-    """The label of the changes of a machine without shared ones; ``ALONE`` if it has no others."""
+    """The label for a machine's changes without shared ones; ``ALONE`` if it has no others."""
     return ", ".join(one for one in _changes(label) if one not in shared) or ALONE
 
 
@@ -170,9 +170,9 @@ def distinct(rows: pl.DataFrame) -> list[str]:
 
 
 def panels(rows: pl.DataFrame, grouping: Grouping, legend: str = "") -> Iterator[Panel]:
-    """The panels of a figure, in the order of the rows; none without rows.
+    """A figure's panels, in row order; empty without rows.
 
-    ``legend`` is the name of curves that differ in no parameter.
+    ``legend`` is the name for curves that differ in no parameter.
     """
     for key, here in _parts(rows, grouping.panels):
         pairs = zip(grouping.panels, key, strict=True)
@@ -194,9 +194,9 @@ def panels(rows: pl.DataFrame, grouping: Grouping, legend: str = "") -> Iterator
 
 
 def parts(rows: pl.DataFrame, known: Sequence[str]) -> Iterator[tuple[str, pl.DataFrame]]:
-    """The rows of each figure of a kind that distinguishes the ``known`` columns and series, with the others in words.
+    """The rows for each figure in a kind that distinguishes the ``known`` columns and series, with the others in words.
 
-    Rows without a parameter that distinguishes others, such as those of a job that runs alone, belong to every part.
+    Rows without a parameter that distinguishes others, such as a lone job's, belong to every part.
     """
     shared = [name for name in (*known, "series") if name in rows.columns]
     apart: list[str] = []
@@ -215,7 +215,7 @@ def parts(rows: pl.DataFrame, known: Sequence[str]) -> Iterator[tuple[str, pl.Da
 def each(
     rows: pl.DataFrame, known: Sequence[str], draw: Callable[[pl.DataFrame], Iterable[Figure]]
 ) -> Iterator[Figure]:
-    """The figures of a kind that distinguishes the ``known`` columns only: one for each of the ``parts``."""
+    """The figures in a kind that distinguishes the ``known`` columns only: one for each part in ``parts``."""
     found = list(parts(rows, known))
     for number, (words, here) in enumerate(found, 1):
         for figure in draw(here):
@@ -223,7 +223,7 @@ def each(
 
 
 def names(curves: pl.DataFrame, shared: Sequence[str] = ()) -> list[str]:
-    """A name for each row of a table of the parameters of curves; no two rows have the same name.
+    """A name for each row in a table with curves' parameters; no two rows have the same name.
 
     ``shared`` are changes that no name needs. Lists have commas inside, so that semicolons separate them.
     """
@@ -249,20 +249,20 @@ def names(curves: pl.DataFrame, shared: Sequence[str] = ()) -> list[str]:
 
 
 def word(name: str) -> str:
-    """The name of a parameter in titles and legends."""
+    """A parameter's name in titles and legends."""
     suffix = next((suffix for suffix in SUFFIX.values() if name.endswith(suffix)), "")
     return WORDS.get(name, name.removesuffix(suffix) if "." in name else name.removesuffix(suffix).replace("_", " "))
 
 
 def said(value: object) -> str:
-    """The value of a parameter in a legend or on an axis: ``8, 8`` for a list, ``1,024`` for a number."""
+    """A parameter value in a legend or on an axis: ``8, 8`` for a list, ``1,024`` for a number."""
     if isinstance(value, str) and (items := listed(value)) is not None:
         return plain(items)
     return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else label(value)
 
 
 def listed(value: object) -> list[object] | None:
-    """The items of a list that stands in a key of a machine or an experiment, such as ``[8, 8]``; None for others."""
+    """The items in a list from a machine's or an experiment's key, such as ``[8, 8]``; `None` for others."""
     if not isinstance(value, str) or not value.startswith("["):
         return None
     try:
@@ -276,13 +276,13 @@ def listed(value: object) -> list[object] | None:
 
 
 def lists(rows: pl.DataFrame, name: str) -> bool:
-    """Whether all values of a column are lists."""
+    """Whether all column values are lists."""
     values = rows[name].unique().to_list()
     return rows.schema[name] == pl.String and all(listed(value) is not None for value in values)
 
 
 def numeric(rows: pl.DataFrame, name: str) -> str | None:
-    """The column with a parameter's values as numbers: itself or its twin with a unit; None if it is text."""
+    """The column with a parameter's values as numbers: itself or its twin with a unit; `None` if it is text."""
     if rows.schema[name].is_numeric():
         return name
     return next((twin for suffix in SUFFIX.values() if (twin := name + suffix) in rows.columns), None)
@@ -294,7 +294,7 @@ def measurable(rows: pl.DataFrame, name: str) -> bool:
 
 
 def numbers(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows with numbers in columns whose texts all are numbers: varied keys are texts, as on the command line."""
+    """The rows with numbers in columns where all texts are numbers: varied keys are texts, as on the command line."""
     found = []
     for name in parameters(rows):
         if rows.schema[name] == pl.String and numeric(rows, name) is None:
@@ -339,7 +339,7 @@ def _apart(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[
 
 
 def _sampled(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[str]) -> bool:
-    """Whether a number goes up and down along a curve, as in a sample of several parameters."""
+    """Whether a number goes up and down along a curve, as in a sample over several parameters."""
     column = numeric(rows, name)
     if not axis or column is None or name in EFFORT or not measurable(rows, axis[0]):
         return False

@@ -1,4 +1,4 @@
-"""Figure 16 b of petrini2003: the bandwidth of each node that writes to a hot node."""
+"""Petrini2003's figure 16 b: the bandwidth for each node that writes to a hot node."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ GROUPS = ("hotspot.64.near", "hotspot.64.middle", "hotspot.64.far")
 
 
 def of_nodes(nodes: pl.DataFrame) -> Iterator[Figure]:
-    """The bandwidth of each node in the largest configuration that writes."""
+    """Each node's bandwidth in the largest configuration that writes."""
     rows = nodes.filter(pl.col("series") == "nodes")
     if rows.is_empty():
         return
@@ -66,11 +66,11 @@ def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
 
 
 def _groups() -> list[Value]:
-    """The published bandwidth of each group of nodes, from its first node to its last one."""
+    """Each node group's published bandwidth, from its first node to its last one."""
     return [Value(claim, places=_nodes(claim)) for claim in claims() if claim.id in GROUPS]
 
 
 def _nodes(claim: Claim) -> tuple[float, ...]:
-    """The first and the last node of a group."""
+    """A group's first and last node."""
     nodes = claim.measure.quantity.first.where["node"] if isinstance(claim.measure, Grouped) else None
     return nodes.span if isinstance(nodes, Limits) else ()

@@ -1,4 +1,4 @@
-"""Table 1 of petrini2003: I/O on eight of 64 nodes."""
+"""Petrini2003's table 1: I/O on eight of 64 nodes."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 TRAFFIC = {"uniform": "random", "blocks": "deterministic", "cyclic": "deterministic, cyclic"}
-"""The paper's names of the patterns."""
+"""The paper's pattern names."""
 
 ALL = "0-63"
-"""The nodes of the I/O job where I/O nodes are shared."""
+"""The I/O job's nodes where I/O nodes are shared."""
 
 PLACES = {"56-63": "clustered", "0-63:8": "distributed"}
-"""The paper's names of the servers."""
+"""The paper's server names."""
 
 MAPPING = pl.when(pl.col("nodes") == ALL).then(pl.lit("shared")).otherwise(pl.lit("dedicated"))
 
@@ -44,7 +44,7 @@ def _table(rows: pl.DataFrame) -> Iterator[Figure]:
         return
     title = "I/O: highest load of an I/O node"
     fractions = rows["writes"].unique().sort().to_list()
-    # The fraction of the paper first.
+    # The paper's fraction first.
     fractions = [one for one in fractions if one == HALF] + [one for one in fractions if one != HALF]
     stated = {claim.id: claim for claim in claims()}
     columns = [
@@ -86,7 +86,7 @@ def _written(fraction: float) -> str:
 
 
 def _cell(rows: pl.DataFrame, value: float | None = None) -> Cell:
-    """The mean of the configurations with its interval, and its distance from a published value."""
+    """The mean over the configurations with its interval, and its distance from a published value."""
     if rows.is_empty():
         return Cell("")
     found = averaged(rows)

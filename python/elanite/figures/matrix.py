@@ -1,11 +1,10 @@
-"""The congestion matrix as the picture of figure 15 of petrini2003, for any network.
+"""The congestion matrix as in petrini2003's figure 15, for any network.
 
-Every level of switches has a row of blocks, the top level first. A block is a switch: the squares above are its links
-to the level above, the squares below its links to the level below, and the square between them is the switch itself. A
-hotter square is darker. There are two pictures. Of the *delays*, as in the paper: each square is a link by which
-packets come in, and the links that enter nodes have a row below. Of the *waits*: each square is a link by which packets
-leave. A run with slices gets a slider: first each slice of time, relative to the hottest slice, and at its end the
-measured window.
+Every switch level has a row of blocks, the top level first. A block is a switch: the squares above are its links to the
+level above, the squares below its links to the level below, and the square between them is the switch itself. A hotter
+square is darker. There are two pictures. For the *delays*, as in the paper: each square is a link by which packets come
+in, and the links that enter nodes have a row below. For the *waits*: each square is a link by which packets leave. A
+run with slices gets a slider: first each time slice, relative to the hottest slice, and at its end the measured window.
 
 ``elanite.figures.matrix_places`` has each square's place.
 """
@@ -41,13 +40,13 @@ if TYPE_CHECKING:
     from elanite.results.congestion import Matrix
 
 LEAVING = "links that leave switches"
-"""The links of the waits' picture."""
+"""The links in the wait picture."""
 
 BACKLOG = (
     "Links from nodes have no square: packets wait for them in the adapters, and this backlog is no congestion of the"
     " network."
 )
-"""The caption of the waits' picture."""
+"""The wait picture's caption."""
 
 _KINDS = "^(nodes|local|global|dimension .*)$"
 
@@ -59,7 +58,7 @@ _KIND = (
     .str.replace("^.*along (dimension .*)$", "$1")
     .pipe(lambda kind: pl.when(kind.str.contains(_KINDS)).then(kind).otherwise(pl.lit("links")))
 )
-"""The kind of a link, whatever its direction: ``nodes``, ``local``, ``global``, ``dimension 1``."""
+"""A link's kind, whatever its direction: ``nodes``, ``local``, ``global``, ``dimension 1``."""
 
 
 def _flat_words(matrix: Matrix, numbers: str) -> str:
@@ -72,14 +71,14 @@ def _flat_words(matrix: Matrix, numbers: str) -> str:
 
 
 def draw(matrix: Matrix, name: str, title: str, paper: str = "", parameters: str = "") -> list[Figure]:
-    """The pictures of the delays and of the waits of a matrix; ``parameters`` describe the traffic in the captions."""
+    """A matrix's delay and wait pictures; ``parameters`` describe the traffic in the captions."""
     waits = (f"{name}-waits", f"{title}, waits for {LEAVING}", "")
     views = zip(((name, title, paper), waits), (of_delays(matrix), of_waits(matrix)), strict=True)
     return [_figure(view, *texts, parameters) for texts, view in views]
 
 
 def of_delays(matrix: Matrix) -> View:
-    """What packets have waited since their injection, at the port by which they come in."""
+    """Packets' waits since their injection, at the port by which they come in."""
     named = matrix.links.select(
         *("link", "packets", "switch", "level", "enters", "enters_level"),
         name=pl.format("{} → {}", "from", "to"),
@@ -113,7 +112,7 @@ def of_delays(matrix: Matrix) -> View:
 
 
 def of_waits(matrix: Matrix) -> View:
-    """What packets have waited for each link that leaves a switch."""
+    """Packets' waits for each link that leaves a switch."""
     links = matrix.links.drop_nulls("switch")
     return View(
         links=links.select(
@@ -235,7 +234,7 @@ def _numbers(base: alt.Chart, tooltip: list[alt.Tooltip]) -> alt.Chart:
 
 
 def _head(moments: list[str], chosen: str) -> alt.Chart:
-    """The name of the moment that the slider has chosen."""
+    """The name of the slider's chosen moment."""
     found: alt.Chart = (
         alt.Chart(pl.DataFrame({"moments": [moments], "x": [float(LEFT)], "y": [HEAD / 3]}))
         .transform_calculate(text=f"datum.moments[{chosen} - 1]")
@@ -246,7 +245,7 @@ def _head(moments: list[str], chosen: str) -> alt.Chart:
 
 
 def moments_of(matrix: Matrix) -> list[str]:
-    """The names of the slices of time, and of the measured window."""
+    """The names of the time slices and the measured window."""
     ends = [number(matrix.slice_us * index / 1000) for index in range(matrix.slice_count + 1)]
     last = "measured window" if matrix.window[0] > 0 else "entire run"
     begin, end = (number(each / 1000) for each in matrix.window)
@@ -254,7 +253,7 @@ def moments_of(matrix: Matrix) -> list[str]:
 
 
 def _told(view: View) -> pl.DataFrame:
-    """The figures of the measured window, as a table for readers: links, then switches."""
+    """The measured window's figures, as a table for readers: links, then switches."""
     links = pl.concat([part.select("name", "packets", "us") for part in (view.links, view.ends) if len(part)])
     parts = [links, view.switches.select("name", "packets", "us")]
     share = 100 * pl.col("us") / pl.max_horizontal(pl.col("us").max(), 1e-9)
@@ -269,10 +268,10 @@ def _told(view: View) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class Scene:
-    """The picture of the delays at every moment, for those who draw it themselves. Lengths are in pixels."""
+    """The delay picture at every moment, for separate drawing. Lengths are in pixels."""
 
     squares: pl.DataFrame
-    """``x``, ``x2``, ``y``, ``y2``, ``name``, ``kind``, and ``relative``, the list of the figures of all moments."""
+    """``x``, ``x2``, ``y``, ``y2``, ``name``, ``kind``, and ``relative``, the list of all moments' figures."""
     labels: pl.DataFrame
     """``x``, ``y``, ``text``, and ``align`` (left or center)."""
     moments: list[str]
@@ -281,7 +280,7 @@ class Scene:
 
 
 def scene(matrix: Matrix) -> Scene:
-    """The picture of the delays of a matrix, at every moment that it knows."""
+    """A matrix's delay picture, at every moment that it has."""
     view = of_delays(matrix)
     members, labels, height = layout(view)
     most = largest(view)

@@ -1,10 +1,10 @@
-"""The places of the squares of a congestion matrix, and the numbers that a picture shows there.
+"""The places of a congestion matrix's squares, and the numbers that a picture shows there.
 
-Networks without levels, such as a torus or a dragonfly, have one row of switches. Their links have a row for each kind
-below the switches: by dimension, local and global ones, and those of nodes.
+Networks without levels, such as a torus or a dragonfly, have one switch row. Their links have a row for each kind below
+the switches: by dimension, local and global ones, and node links.
 
-If a level has more switches or links than there is room for, groups of neighbours share a square with the highest
-figure of the group, so that averages hide no hot link. Squares without room for a number have only a colour.
+If a level has more switches or links than there is room for, neighbour groups share a square with the group's highest
+figure, so that averages hide no hot link. Squares without room for a number have only a colour.
 """
 
 from __future__ import annotations
@@ -18,50 +18,50 @@ if TYPE_CHECKING:
     from elanite.results.congestion import Matrix
 
 MOST_BLOCKS, MOST_SQUARES = 64, 256
-"""The numbers of switches, and of links in one direction, for which a row has room."""
+"""The counts of switches, and of links in one direction, for which a row has room."""
 
 WIDTH, LEFT = 1180, 70
-"""Width of the picture, and of its rows' names, in pixels; so are the heights below."""
+"""Width of the picture and its rows' names, in pixels; so are the heights below."""
 HEAD, SQUARE, CENTRE, GAP = 28, 21, 27, 30
 
 DIGITS = 15
-"""Width of a square that has room for three digits."""
+"""Width of a square with room for three digits."""
 
 
 @dataclass(frozen=True)
 class View:
-    """The numbers of a matrix that one picture shows. All frames have the time in ``us``."""
+    """A matrix's numbers that one picture shows. All frames have the time in ``us``."""
 
     links: pl.DataFrame
-    """The links of switches: ``link``, ``name``, ``packets``, ``us``, the ``switch`` and its ``level``, whether the
-    link is drawn ``above`` it, and its ``kind`` (see ``kinds``)."""
+    """The switches' links: ``link``, ``name``, ``packets``, ``us``, the ``switch`` and its ``level``, whether the link
+    is drawn ``above`` it, and its ``kind`` (see ``kinds``)."""
     ends: pl.DataFrame
-    """The links that enter nodes, with the switch that they leave, if they have a row of their own."""
+    """The links that enter nodes, with the switch that they leave, if they have a separate row."""
     switches: pl.DataFrame
     """``switch``, ``level``, ``name``, ``packets``, ``us``."""
     slices: pl.DataFrame
     """``slice``, ``link``, ``switch``, ``us``."""
     rows: tuple[str, str]
-    """The names of the rows above and below the switches."""
+    """The names for the rows above and below the switches."""
     says: str
-    """The part of the caption about the numbers."""
+    """The caption's part about the numbers."""
     matrix: Matrix
     flat: bool = False
     """Whether the network has no levels: links have a row for each kind."""
 
 
 def flat(matrix: Matrix) -> bool:
-    """Whether switches of one level are connected with one another, as in a torus or a dragonfly: no up or down."""
+    """Whether switches on one level are connected with one another, as in a torus or a dragonfly: no up or down."""
     return matrix.links.filter(pl.col("level") == pl.col("enters_level")).height > 0
 
 
 def blocks(view: View) -> str:
-    """The sentence on blocks and rows of a network with levels."""
+    """The sentence on blocks and rows in a network with levels."""
     return "" if view.flat else "A block is a switch, and a row is a level. "
 
 
 def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
-    """The place of every switch and link (a group has one place), the labels, and the total height."""
+    """Every switch's and link's place (a group has one place), the labels, and the total height."""
     members: list[pl.DataFrame] = []
     labels: list[tuple[float, float, str, str]] = []
     top = HEAD
@@ -99,11 +99,11 @@ def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
 
 
 def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
-    """The places of a row of links in one direction, or of the switches themselves, from left to right."""
+    """The places in a row of links in one direction, or of the switches themselves, from left to right."""
     group = -(-len(switches) // MOST_BLOCKS)
     blocks = -(-len(switches) // group)
     links = "link" in row.columns
-    # A graph's switches may have different numbers of links, and numbers with gaps.
+    # A graph's switches may have different link counts, and numbers with gaps.
     order = {switch: place for place, switch in enumerate(switches["switch"].sort().to_list())}
     block = pl.col("switch").replace_strict(order, return_dtype=pl.Int64) // group
     inside = max(row.select(block)["switch"].value_counts()["count"].to_list()) if links else group
@@ -129,7 +129,7 @@ def _row(row: pl.DataFrame, switches: pl.DataFrame) -> pl.DataFrame:
 
 
 def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]]:
-    """The nodes below each block of the first level, as labels, if there is room for them."""
+    """The nodes below each block on the first level, as labels, if there is room for them."""
     node = pl.col("name").str.split("node ").list.last()
     at_nodes = placed.filter(pl.col("name").str.contains("node "))
     spans = at_nodes.group_by("block", maintain_order=True).agg(
@@ -144,12 +144,12 @@ def _nodes(placed: pl.DataFrame, top: int) -> list[tuple[float, float, str, str]
 
 
 def _span(first: int, last: int) -> str:
-    """The numbers of a switch's nodes."""
+    """A switch's node numbers."""
     return str(first) if first == last else f"{first}-{last}"
 
 
 def parts_of(members: pl.DataFrame, view: View) -> pl.DataFrame:
-    """The data of the picture, one row per square, with the highest figure of its members at every moment."""
+    """The picture's data, one row per square, with its members' highest figure at every moment."""
     place = ["kind", "x", "x2", "y", "y2"]
     parts = members.group_by(place, maintain_order=True).agg(
         pl.col("id"),
@@ -179,12 +179,12 @@ def parts_of(members: pl.DataFrame, view: View) -> pl.DataFrame:
 
 
 def _by_switch(view: View) -> pl.DataFrame:
-    """The sums of the switches, slice by slice."""
+    """The switches' sums, slice by slice."""
     return view.slices.drop_nulls("switch").group_by("slice", "switch", maintain_order=True).agg(pl.col("us").sum())
 
 
 def largest(view: View) -> dict[str, list[float]]:
-    """The times that are 100 at every moment, in us, of links and of switches."""
+    """The times that are 100 at every moment, in us, for links and for switches."""
     links = pl.concat([view.links["us"], view.ends["us"]]) if len(view.ends) else view.links["us"]
     tables = {"link": (view.slices, links), "switch": (_by_switch(view), view.switches["us"])}
     found = {}

@@ -1,8 +1,8 @@
-"""The figures of an experiment file that draw nothing although all points are finished, in sentences.
+"""An experiment file's figures that stay empty although all points are finished, in sentences.
 
-A figure is empty if it selects no rows, if its rows have no values of its metric, or if none of them has a place on the
-axis; a special kind of figures, if it finds no results that it knows (see ``figure_checks``). A figure of series that
-were left out of the run (``--series``) is not missing.
+A figure is empty if it selects no rows, if its rows have no values for its metric, or if its rows have no place on the
+axis; a special figure kind, if it finds no results that it knows (see ``figure_checks``). A figure for series that were
+left out of the run (``--series``) is not missing.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 ROWS = ("curves", "bars", "loads")
-"""The kinds of figures that draw a metric of any rows."""
+"""The figure kinds that draw a metric from any rows."""
 
 
 def missing(plan: Plan, store: Store, drawn: Collection[str]) -> list[str]:
-    """A sentence for each ``[[figure]]`` of ``plan`` that draws nothing; ``drawn`` are the names of all figures."""
+    """A sentence for each empty ``[[figure]]`` in ``plan``; ``drawn`` are the names of all figures."""
     points = frames.finished(plan, store)
     if len(points) < len(plan.points) or not points:
         return []
@@ -48,7 +48,7 @@ def missing(plan: Plan, store: Store, drawn: Collection[str]) -> list[str]:
 
 
 def _special(asked: Asked, points: Sequence[Point], store: Store) -> Iterator[str]:
-    """The reason why a special kind of figures draws nothing; figures of such a kind have names of their own."""
+    """The reason why a special figure kind stays empty; figures in such a kind have their own names."""
     kind = asked["draw"]
     if kind == "congestion":
         here = [point for point in points if not asked["series"] or point.series in asked["series"]]

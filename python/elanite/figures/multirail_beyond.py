@@ -1,4 +1,4 @@
-"""Policies of several rails beyond the paper: other machines and traffic."""
+"""Multirail policies beyond the paper: other machines and traffic."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ CASES = {
     "io": "four rails, eight nodes serve all others, {pattern}",
     "pci": "four Elan3 adapters, main memory, PCI buses of {duplex} duplex",
 }
-"""A description of each series; other series have their names."""
+"""Each series' description; other series have their names."""
 
 PATTERNS = {"uniform": "uniform traffic", "blocks": "a server for each block of nodes"}
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
-    """The accepted load of each policy beyond saturation, relative to basic, also after the failure of a rail."""
+    """Each policy's accepted load beyond saturation, relative to basic, also after a rail failure."""
     rows = padded(told(rows), servers=pl.String)
     if rows.is_empty():
         return

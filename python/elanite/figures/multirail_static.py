@@ -1,4 +1,4 @@
-"""Static allocation of rails (coll2003 s2): the rails that nodes need (figure 2), and matrices (figures 3 and 4)."""
+"""Static rail allocation (coll2003 s2): the rails that nodes need (figure 2), and matrices (figures 3 and 4)."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ PAPER = {("logarithmic", 8, 6): "3", ("optimal", 20, 6): "4"}
 """The matrices that the paper has as figures, by algorithm, nodes and rails."""
 
 DRAWN = ("figure-3", "figure-4")
-"""The series whose matrices are drawn."""
+"""The series with drawn matrices."""
 
 MARKS = [2**power for power in range(1, 11)]
 
 SQUARE = 34
-"""Height of a rail in pixels."""
+"""Rail height in pixels."""
 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:

@@ -1,6 +1,6 @@
-"""Figure 3 of garcia2005: the time of iterations of a computation; the effect of noise on bulk-synchronous programs.
+"""Garcia2005's figure 3: a computation's iteration times; the effect of noise on bulk-synchronous programs.
 
-``histogram`` draws what ``elanite noise`` measures on a real machine, too.
+``histogram`` draws ``elanite noise`` measurements from a real machine, too.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 BARS = 80
-"""Bars of a histogram, or fewer."""
+"""Most bars in a histogram."""
 
 SHOWN = 0.999
 """The axis has room for at least this part of the iterations."""
@@ -52,7 +52,7 @@ def _draw(table: pl.DataFrame) -> Iterator[Figure]:
 
 
 def scale(tables: Sequence[pl.DataFrame]) -> tuple[float, int]:
-    """The width of a bar, a round number of microseconds, and the number of bars, for distributions on one axis."""
+    """A bar's width, in round microseconds, and the bar count, for distributions on one axis."""
     most = max(_quantile(table, SHOWN) for table in tables)
     least = max(most / BARS, 0.01)
     power = 10.0 ** math.floor(math.log10(least))
@@ -63,7 +63,7 @@ def scale(tables: Sequence[pl.DataFrame]) -> tuple[float, int]:
 def histogram(
     bins: pl.DataFrame, compute: float, names: tuple[str, str, str], axis: tuple[float, int] | None = None
 ) -> Figure:
-    """A histogram of the time of iterations, from ``compute`` on: ``bins`` of detours with ``lower_ps`` and ``count``.
+    """A histogram of iteration times, from ``compute`` on: detour ``bins`` with ``lower_ps`` and ``count``.
 
     ``names`` are the short name, the title and the paper's figure; ``axis`` is a ``scale``.
     """
@@ -102,7 +102,7 @@ def histogram(
 
 
 def _quantile(bins: pl.DataFrame, share: float) -> float:
-    """A quantile of the detours, in microseconds."""
+    """A detour quantile, in microseconds."""
     ordered = bins.sort("lower_ps")
     reached = ordered.filter(pl.col("count").cum_sum() >= share * pl.col("count").sum())
     return float(reached["lower_ps"][0]) / 1e6
@@ -113,14 +113,14 @@ STEPS = {
     "gsync": "software barrier (elan_gsync)",
     "reduce": "reduction (elan_reduce)",
 }
-"""Names of curves by the call between computations."""
+"""Curve names by the call between computations."""
 
 QUIET = "host.noise=false"
 """The change that marks the machine without noise."""
 
 
 def scaling(rows: pl.DataFrame) -> Iterator[Figure]:
-    """The time that noise adds to a step (computation and call), over the number of nodes."""
+    """The time that noise adds to a step (computation and call), over the node count."""
     rows = rows.filter(pl.col("metric") == "step")
     yield from grouping.each(rows, ("operation", "nodes", "machine"), _scaling)
 

@@ -1,9 +1,9 @@
-"""The machines of a figure: those of its experiment, as the paper has them, or others.
+"""A figure's machines: its experiment's, as the paper has them, or others.
 
-The number of a figure in a paper and the published values belong to the machines that the experiment names, without
-changes. Results of another machine, or of the same one with an override, are marked in the column ``FOREIGN``. A figure
-or panel of such results alone has neither the number nor published values; in a figure that machines share, the
-published values name their machine.
+A figure's number in a paper and the published values belong to the machines that the experiment names, without changes.
+Results from another machine, or from the same one with an override, are marked in the column ``FOREIGN``. A figure or
+panel with such results alone has no number and no published values; in a figure that machines share, the published
+values name their machine.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan
 
 TRAFFIC = ("run", "series")
-"""The first words of keys that change the traffic or its measurement, not the machine."""
+"""First words in keys that change the traffic or its measurement, not the machine."""
 
 
 def foreign(plan: Plan) -> frozenset[str]:
-    """The names of the machines of a plan that its experiment does not name, or that an override changes."""
+    """The names of a plan's machines that its experiment does not name, or that an override changes."""
     every = frozenset(machine.name for machine in plan.machines)
     if _change_machines(plan.overrides):
         return every
@@ -56,17 +56,17 @@ def marked(rows: pl.DataFrame, plan: Plan) -> pl.DataFrame:
 
 
 def owned(rows: pl.DataFrame) -> bool:
-    """Whether some of the rows are of a machine of the experiment."""
+    """Whether some rows are from one of the experiment's machines."""
     return FOREIGN not in rows.columns or not rows[FOREIGN].fill_null(value=False).all()
 
 
 def shared(rows: pl.DataFrame) -> bool:
-    """Whether rows are of several machines."""
+    """Whether rows are from several machines."""
     return ON in rows.columns and rows[ON].n_unique() > 1
 
 
 def belonging(asked: Asked, rows: pl.DataFrame) -> Asked:
-    """A ``[[figure]]`` as it belongs to some rows: those of foreign machines have no number and no published values."""
+    """A ``[[figure]]`` as it belongs to some rows: foreign machines' rows have no number and no published values."""
     return asked if owned(rows) else asked | {"paper": "", "published": []}
 
 

@@ -1,8 +1,8 @@
 """Published values in figures: marks at their places, or rules across where a claim has no place.
 
-A claim whose ``where`` fixes the parameter of the horizontal axis is a dash at this value, or a dashed line over
+A claim with a ``where`` that fixes the horizontal axis's parameter is a dash at this value, or a dashed line over
 several values. The caption has its figure, so that no text lies on the data. Any other claim, such as a maximum, is a
-dashed rule across. The names of rules stand beside the chart, in the order of their values, and do not overlap.
+dashed rule across. Rule names stand beside the chart, in value order, and do not overlap.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ if TYPE_CHECKING:
     from elanite.validation.claim import Claim
 
 PUBLISHED = "published"
-"""The label of a value that needs no other."""
+"""The label for a value that needs no other."""
 
 APART = 28
-"""Pixels between the middles of two names of rules, of two lines each."""
+"""Pixels between the middles of two rule names with two lines each."""
 
 Place = float | str
 
@@ -54,13 +54,13 @@ class Value:
     claim: Claim
     label: str = PUBLISHED
     places: tuple[Place, ...] = ()
-    """The values of the horizontal axis for which it was published; empty for a rule across."""
+    """The values on the horizontal axis for which it was published; empty for a rule across."""
     machine: str = ""
-    """The machine of the claim, in a figure that other machines share."""
+    """The claim's machine, in a figure that other machines share."""
 
     @property
     def values(self) -> tuple[float, ...]:
-        """The figure, or the two ends of a range."""
+        """The figure, or a range's two ends."""
         found = (self.claim.low, self.claim.high) if self.claim.kind == "range" else (self.claim.value,)
         return tuple(float(value) for value in found if value is not None)
 
@@ -71,13 +71,13 @@ class Value:
 
     @property
     def source(self) -> str:
-        """The publication in a few words, with the machine in a figure of several machines."""
+        """The publication in a few words, with the machine in a figure for several machines."""
         on = f" on {self.machine}" if self.machine else ""
         return f"{papers.named(self.claim.source)}{on}"
 
 
 def of_figure(asked: Asked, rows: pl.DataFrame, column: str = "") -> list[Value]:
-    """The published values of a ``[[figure]]`` that the rows do not contradict; ``column`` is that of the axis."""
+    """A ``[[figure]]``'s published values that the rows do not contradict; ``column`` is the axis's column."""
     known = {claim.id: claim for claim in claims()}
     found = []
     for entry in asked["published"]:
@@ -95,12 +95,12 @@ def of_figure(asked: Asked, rows: pl.DataFrame, column: str = "") -> list[Value]
 
 
 def of_claims(rows: pl.DataFrame, *identities: str) -> list[Value]:
-    """The published values of claims as rules across; none for rows of other machines."""
+    """Claims' published values as rules across; empty for rows from other machines."""
     return [Value(claim) for claim in claims() if claim.id in identities and _measured(claim, rows)]
 
 
 def places(claim: Claim, column: str) -> tuple[Place, ...]:
-    """The values of a column to which a claim belongs, in increasing order; empty if it does not name the column."""
+    """The column values to which a claim belongs, in increasing order; empty if it does not name the column."""
     for name, values in claim.where:
         if name == column and column:
             return tuple(sorted(values)) if all(isinstance(one, int | float) for one in values) else tuple(values)
@@ -116,9 +116,9 @@ def drawn(values: Sequence[Value]) -> list[float]:
 
 
 def layers(values: Sequence[Value], ends: Ends, kind: str = "Q", *, log: bool = False) -> Layers:
-    """The marks and rules of published values on a vertical axis with these ends.
+    """The marks and rules for published values on a vertical axis with these ends.
 
-    ``kind`` is Vega-Lite's kind of the horizontal axis.
+    ``kind`` is Vega-Lite's kind for the horizontal axis.
     """
     found: Layers = []
     across = [value for value in values if not value.places]
@@ -149,7 +149,7 @@ def layers(values: Sequence[Value], ends: Ends, kind: str = "Q", *, log: bool = 
 
 
 def caption(values: Sequence[Value], at: Mapping[Place, str]) -> str:
-    """A sentence with the figures of marks, by their sources; ``at`` has the places in words."""
+    """A sentence with the marks' figures, by their sources; ``at`` has the places in words."""
     words: dict[str, list[str]] = {}
     for value in values:
         if value.places:
@@ -175,7 +175,7 @@ def dodged(places: Sequence[float], apart: float, low: float, high: float) -> li
 
 
 def _beside(values: Sequence[Value], ends: Ends, *, log: bool) -> Layers:
-    """The names of rules at the right of the chart."""
+    """The rule names at the chart's right."""
     if not values:
         return []
     low, high = (math.log10(end) if log else end for end in ends)
@@ -207,12 +207,12 @@ def _machines(experiment: str) -> tuple[str, ...]:
 
 
 def _named(value: Value) -> str:
-    """The name of a rule beside the chart."""
+    """A rule's name beside the chart."""
     return f"{value.label}, {value.machine}" if value.machine else value.label
 
 
 def _measured(claim: Claim, rows: pl.DataFrame) -> bool:
-    """Whether rows are of a machine of a claim."""
+    """Whether rows are from a claim's machine."""
     if not origin.owned(rows):
         return False
     return ON not in rows.columns or not claim.experiment or bool(set(rows[ON]) & set(_machines(claim.experiment)))
@@ -227,5 +227,5 @@ def _fits(claim: Claim, rows: pl.DataFrame) -> bool:
 
 
 def all_places(values: Sequence[Value]) -> Iterator[Place]:
-    """The places of all values, which the horizontal axis has to reach."""
+    """All values' places, which the horizontal axis has to reach."""
     return (place for value in values for place in value.places)

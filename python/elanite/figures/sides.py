@@ -1,7 +1,7 @@
-"""The frame of figures that compare two sides: measured and simulated values, or two folders of results.
+"""The frame for figures that compare two sides: measured and simulated values, or two result folders.
 
 Every mark is one configuration. ``elanite.figures.grouping`` decides which parameter is on the axis, which distinguish
-curves and which panels, as in all figures. The panels of one figure share their horizontal axis.
+curves and which panels, as in all figures. A figure's panels share their horizontal axis.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 LABEL = "_label"
-"""The column with the label of a list or a name on the horizontal axis."""
+"""The column with a list's or name's label on the horizontal axis."""
 
 
 @dataclass(frozen=True)
 class Side:
-    """One panel: its rows, and the encoding of their places and curves."""
+    """One panel: its rows, and the encoding for their places and curves."""
 
     words: str
-    """The parameters of the panel in words; empty if it is the only panel."""
+    """The panel's parameters in words; empty if it is the only panel."""
     rows: pl.DataFrame
     x: alt.X
-    """The horizontal axis, the same in all panels of a figure."""
+    """The horizontal axis, the same in all of a figure's panels."""
     legend: str
     """The parameters that distinguish curves."""
     tooltips: list[alt.Tooltip]
@@ -41,30 +41,30 @@ class Side:
     lines: bool
     """Whether a curve's marks have an order on the axis, so that lines may join them."""
     place: str | None = None
-    """The column of the horizontal axis; None without one."""
+    """The horizontal axis's column; `None` without one."""
 
     @property
     def curves(self) -> list[str]:
-        """The curves' names, in the order of the rows."""
+        """The curve names, in row order."""
         return list(self.rows[CURVE].unique(maintain_order=True))
 
     def moved(self, *ends: str) -> Side:
         """The panel with marks beside each other that would hide each other's intervals.
 
-        ``ends`` are the marks' columns, and of the low and high ends of their intervals.
+        ``ends`` are the columns with the marks and their intervals' low and high ends.
         """
         mean, low, high = ends
         return replace(self, rows=dodge.moved(self.rows, self.place, self.x, (mean, low, high)))
 
     def apart(self, column: str, height: float) -> Side:
-        """The panel with marks beside each other that would hide each other: marks of a column, without intervals.
+        """The panel with marks beside each other that would hide each other: a column's marks, without intervals.
 
-        ``height`` is that of a mark, in units of the vertical axis.
+        ``height`` is a mark's height, in vertical axis units.
         """
         return replace(self, rows=dodge.apart(self.rows, self.place, self.x, column, height))
 
     def chart(self, colours: Colours) -> alt.Chart:
-        """The chart of the rows, with the horizontal axis and the ``colours`` of the curves."""
+        """The rows' chart, with the horizontal axis and the curves' ``colours``."""
         base = alt.Chart(self.rows).encode(x=self.x)
         order = self.curves
         if len(order) < 2:
@@ -73,13 +73,13 @@ class Side:
 
 
 Colours = dict[str, dict[str, str]]
-"""The colour of each curve by the title of its legend and by its name."""
+"""Each curve's colour by its legend's title and by its name."""
 
 
 def colours(some: Iterable[Side]) -> Colours:
-    """A colour for each curve: the same in all panels and figures whose legends have one title.
+    """A colour for each curve: the same in all panels and figures with one legend title.
 
-    Curves of other legends may share it: more names than colours would need shades that are hard to tell apart.
+    Curves in other legends may share it: more names than colours would need shades that are hard to distinguish.
     """
     names: dict[str, dict[str, None]] = {}
     for side in some:
@@ -88,7 +88,7 @@ def colours(some: Iterable[Side]) -> Colours:
 
 
 def panels(parameters: Sequence[Mapping[str, object]], **values: Sequence[object]) -> Iterator[Side]:
-    """The panels of some marks, each with its ``parameters`` and with ``values`` in columns of these names."""
+    """The panels for some marks, each with its ``parameters`` and with ``values`` in columns with these names."""
     about = pl.DataFrame([quantities(each) for each in parameters], infer_schema_length=None, strict=False)
     columns = [pl.Series(f"_{name}", column) for name, column in values.items()]
     rows = grouping.numbers(about).with_columns(

@@ -1,4 +1,4 @@
-"""The style of all figures: their size, colours, shapes and legends, and axes of sizes."""
+"""The style for all figures: their size, colours, shapes and legends, and size axes."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from elanite.figures.grid import Grid
 
 FORMAT = ",.5~r"
-"""The format of values in tooltips: five significant digits; tables of data have at least four (``text.number``)."""
+"""The format for values in tooltips: five significant digits; data tables have at least four (``text.number``)."""
 
 HOT = RED
-"""The colour of losses and of congestion."""
+"""The colour for losses and congestion."""
 
 SHAPES = ["circle", "square", "triangle-up", "diamond", "cross", "triangle-down", "triangle-right"]
 """Shapes with an area: filled marks have no outline."""
@@ -34,54 +34,54 @@ WIDTH, HEIGHT = 560, 320
 RULE = "#888888"
 
 QUIET = "#555555"
-"""The colour of captions in pictures."""
+"""The caption colour in pictures."""
 
 LETTER, LEAST_LETTERS = 6.5, 60
-"""The mean width of a letter of these captions in pixels, in a wide font, and the fewest letters of a line."""
+"""A letter's mean width in these captions in pixels, in a wide font, and the fewest letters in a line."""
 
 FONT = "Verdana, DejaVu Sans, sans-serif"
-"""The fonts of pictures: both are wide, and alike in their widths, so that legends and lines have enough room."""
+"""The picture fonts: both are wide, and alike in their widths, so that legends and lines have enough room."""
 
 REASONS = "Tooltips and data have the comparison that decides each state."
-"""The caption of figures of loads, if a point is not steady."""
+"""The caption for load figures, if a point is not steady."""
 
 SLIDES = "The slider moves through the slices of time; at its end is the measured window."
-"""The caption of congestion matrices with slices."""
+"""The caption for congestion matrices with slices."""
 
 BUILDS_UP = (
     "The slider shows how congestion builds up, slice by slice from the start of the run, relative to the most loaded"
     " link and switch of any slice; at its end is the measured window."
 )
-"""The caption of such matrices that are relative to their most loaded link."""
+"""The caption for such matrices that are relative to their most loaded link."""
 
 LIVE = (REASONS, SLIDES, BUILDS_UP)
-"""Sentences on what a page has, and a picture has not: sliders, tooltips, tables."""
+"""Sentences on parts that only a page has: sliders, tooltips, tables."""
 
 PADDING = 8
-"""Pixels between the frame and the first and the last place of a horizontal axis."""
+"""Pixels between the frame and the first and the last place on a horizontal axis."""
 
 PALE = 0.4
-"""The opacity of points that were not simulated in the run of a report."""
+"""The opacity of points that were not simulated in a report's run."""
 
 BYTES = (
     "datum.value >= 1048576 ? datum.value / 1048576 + ' MB' :"
     " datum.value >= 1024 ? datum.value / 1024 + ' KB' : datum.value + ' B'"
 )
-"""Vega expression that writes a number of bytes as the papers do."""
+"""Vega expression that writes a byte count as the papers do."""
 
 
 SMALL = "datum.value && abs(datum.value) < 1e-4 ? format(datum.value, '~e') : datum.label"
 """Vega expression that writes a number as ``text.plain`` does: ``1e-5``, not ``0.00001``."""
 
 FEW = 5
-"""Most sizes of an axis that are all labelled, if each is twice the one before at least."""
+"""Most sizes on an axis that are all labelled, if each is twice the one before at least."""
 
 MARKS = [4**power for power in range(16)]
 """Sizes in bytes that axes are labelled at."""
 
 
 Spec = dict[str, Any]
-"""A specification of Vega-Lite, as Altair makes it."""
+"""A Vega-Lite specification, as Altair makes it."""
 
 
 @dataclass(frozen=True)
@@ -92,15 +92,15 @@ class Figure:
     """Short name, unique within the experiment: ``9a``."""
     title: str
     paper: str
-    """The corresponding figure of the paper; empty if there is none."""
+    """The corresponding figure in the paper; empty without one."""
     caption: str
     chart: alt.LayerChart = field(repr=False)
     wide: bool = False
-    """Whether it needs the whole width of a page."""
+    """Whether it needs a page's whole width."""
     data: pl.DataFrame | None = field(default=None, repr=False)
-    """What the chart shows, as a table for readers; None if the tooltips of the chart name it (see ``tabular``)."""
+    """The chart's data as a table for readers; `None` if the chart's tooltips name it (see ``tabular``)."""
     grid: Grid | None = field(default=None, repr=False)
-    """The cells of a chart that is a table: a page shows these, which fit any width, and not the chart."""
+    """The cells for a chart that is a table: a page shows these, which fit any width, and not the chart."""
 
     def apart(self, words: str, number: int) -> Figure:
         """The same figure as one of several, with the parameters that distinguish it in ``words``."""
@@ -122,7 +122,7 @@ class Figure:
 
     @property
     def shipped(self) -> bool:
-        """Whether the chart has points of the shipped reference results (see ``reference``)."""
+        """Whether the chart has points from the shipped reference results (see ``reference``)."""
         return any(row.get(SHIPPED) for rows in self.spec()["datasets"].values() for row in rows)
 
     def spec(self) -> Spec:
@@ -131,7 +131,7 @@ class Figure:
 
     @cached_property
     def _spec(self) -> Spec:
-        # The tests look whether charts fit the schema of Vega-Lite; no report needs to.
+        # The tests check that charts fit Vega-Lite's schema; no report needs to.
         spec: Spec = self.chart.to_dict(validate=False)
         return spec
 
@@ -150,21 +150,21 @@ def still(figures: Iterable[Figure]) -> alt.VConcatChart:
 def layered(
     title: str, layers: Sequence[alt.Chart | alt.LayerChart], width: float = WIDTH, height: float = HEIGHT
 ) -> alt.LayerChart:
-    """Layers in one frame, of the common size if no other is given."""
+    """Layers in one frame, by default in the common size."""
     chart = alt.layer(*layers).properties(title=title, width=width, height=height)
     assert isinstance(chart, alt.LayerChart)  # noqa: S101 - it is a facet only where a layer is one
     return chart
 
 
 def pixels(width: float, height: float) -> tuple[alt.X, alt.Y]:
-    """The axes of a picture that is laid out in pixels, from the upper left corner on."""
+    """The axes for a picture that is laid out in pixels, from the upper left corner on."""
     x = alt.X("x:Q", scale=alt.Scale(domain=[0, width], nice=False), axis=None)
     y = alt.Y("y:Q", scale=alt.Scale(domain=[0, height], nice=False, reverse=True), axis=None)
     return x, y
 
 
 def colour(column: str, order: Sequence[str], title: str, given: Sequence[str] = ()) -> alt.Color:
-    """Colour of a category, in a given order; ``given`` are the colours, if other figures decide them."""
+    """A category's colour, in a given order; ``given`` are the colours, if other figures decide them."""
     return alt.Color(
         f"{column}:N",
         title=title,
@@ -174,7 +174,7 @@ def colour(column: str, order: Sequence[str], title: str, given: Sequence[str] =
 
 
 def opacity(data: pl.DataFrame) -> alt.Opacity | UndefinedType:
-    """The opacity of marks: those of shipped reference results are pale, and no line joins them to others."""
+    """The marks' opacity: shipped reference results are pale, and no line joins them to others."""
     if SHIPPED not in data.columns:
         return alt.Undefined
     pale = alt.Scale(domain=[False, True], range=[1, PALE])
@@ -182,19 +182,19 @@ def opacity(data: pl.DataFrame) -> alt.Opacity | UndefinedType:
 
 
 def shape(column: str, order: Sequence[str], title: str) -> alt.Shape:
-    """Shape of a category's points, so that colour is not the only sign."""
+    """A category's point shape, so that colour is not the only sign."""
     scale = alt.Scale(domain=list(order), range=[SHAPES[place % len(SHAPES)] for place in range(len(order))])
     return alt.Shape(f"{column}:N", title=title, scale=scale, legend=below(opacity=1))
 
 
 def below(*, opacity: float | None = None) -> alt.Legend:
-    """A legend below the chart, uncut: the names of published values need the space beside the chart."""
+    """A legend below the chart, uncut: published values' names need the space beside the chart."""
     shown = alt.Undefined if opacity is None else opacity
     return alt.Legend(orient="bottom", direction="vertical", columns=1, labelLimit=0, titleLimit=0, symbolOpacity=shown)
 
 
 def size_axis(column: str, title: str, values: Sequence[float]) -> alt.X:
-    """A logarithmic axis of sizes in bytes, marked at a few values, else at its start and at powers of four."""
+    """A logarithmic axis for sizes in bytes, marked at a few values, else at its start and at powers of four."""
     places = sorted(set(values))
     low, high = places[0], places[-1]
     few = len(places) <= FEW and all(after >= 2 * before for before, after in pairwise(places))

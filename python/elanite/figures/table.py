@@ -1,7 +1,7 @@
 """A table as a picture, with the page's own fonts and colours.
 
 Columns have widths and rows a height; this module lays everything out in pixels, as in ``elanite.figures.matrix``. A
-cell may have a tint, which shows the distance of its figure from a reference: white is equal, orange less, blue more.
+cell may have a tint, which shows its figure's distance from a reference: white is equal, orange less, blue more.
 """
 
 from __future__ import annotations
@@ -19,17 +19,17 @@ if TYPE_CHECKING:
     from elanite.figures.grid import Align, Grid
 
 WIDTH = 1180
-"""Width of the picture, which columns share in proportion to their widths."""
+"""The picture's width, which columns share in proportion to their widths."""
 
 LINE, PAD = 15, 7
-"""Height of a line of text, and of the margins above and below a cell's lines."""
+"""Height of a text line, and of the margins above and below a cell's lines."""
 
 LESS, MORE = "#f0a875", "#85bce0"
 """Orange and blue, light enough for black text."""
 
 
 def tint(ratio: float) -> str:
-    """The colour of a cell with a figure relative to its reference, as on the scale of the picture."""
+    """A cell's colour for a figure relative to its reference, as on the picture's scale."""
     way = max(-1.0, min(1.0, 2 * (ratio - 1)))
     return mixed("#FFFFFF", MORE if way > 0 else LESS, abs(way))
 
@@ -104,7 +104,7 @@ def _chart(
     for kind, align in product(("heading", "tinted", "plain"), aligns):
         if any(word["kind"] == kind and word["align"] == align for word in words):
             here = text.transform_filter(f"datum.kind == '{kind}' && datum.align == '{align}'")
-            # Words on a tint are black on light and dark pages; all other words have the colour of the page's text.
+            # Words on a tint are black on light and dark pages; all other words have the page's text colour.
             layers.append(
                 here.mark_text(
                     align=align,

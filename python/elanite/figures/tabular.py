@@ -1,7 +1,7 @@
-"""What a chart shows, as texts: the rows of its data for readers who cannot or do not want to see it, and its legend.
+"""A chart's content as texts: its data rows for readers without a view of it, and its legend.
 
-The tooltips of a chart name the columns that mean something to readers, with titles and formats; the table has these.
-A figure whose chart is laid out in pixels brings its own table (``Figure.data``).
+A chart's tooltips name the columns with a meaning for readers, with titles and formats; the table has these. A figure
+with a chart that is laid out in pixels brings its own table (``Figure.data``).
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Key:
-    """An entry of a legend: a name with its colour and its points' shape."""
+    """A legend entry: a name with its colour and its points' shape."""
 
     name: str
     colour: str = ""
@@ -40,7 +40,7 @@ class Legend:
 
 
 def table(figure: Figure) -> tuple[list[str], list[list[str]]]:
-    """Headings and rows of the data behind a figure, all of them texts."""
+    """Headings and rows for the data behind a figure, all as texts."""
     if figure.data is not None:
         return list(figure.data.columns), [[_said(value) for value in row] for row in figure.data.iter_rows()]
     spec = figure.spec()
@@ -57,7 +57,7 @@ def table(figure: Figure) -> tuple[list[str], list[list[str]]]:
 
 
 def legends(spec: Spec) -> list[Legend]:
-    """The legends of a chart that list names; gradients are left to the chart."""
+    """A chart's legends that list names; gradients are left to the chart."""
     found: dict[str, dict[str, Key]] = {}
     for layer in _layers(spec):
         for channel in ("color", "shape"):
@@ -99,7 +99,7 @@ def _column(tooltip: Spec) -> tuple[str, str, str]:
 
 
 def _said(value: object, form: str = "") -> str:
-    """A value as text, in the format of the tooltip, if there is one."""
+    """A value as text, in the tooltip's format, if there is one."""
     if value is None:
         return ""
     if isinstance(value, float) or (isinstance(value, int) and form and not isinstance(value, bool)):
@@ -107,7 +107,7 @@ def _said(value: object, form: str = "") -> str:
         if not found or not form:
             return _exact(value)
         text = format(value, found[1] + found[3])
-        # "~" of the format leaves out zeros at the end, which Python has no format for.
+        # The format's "~" leaves out zeros at the end; Python has no format for this.
         return re.sub(r"\.?0+(?=%?$)", "", text) if found[2] and "." in text else text
     return plain(value) if not isinstance(value, dict) else json.dumps(value)
 

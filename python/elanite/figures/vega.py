@@ -1,7 +1,7 @@
-"""The Vega libraries, which draw the figures of a page in the reader's browser.
+"""The Vega libraries, which draw a page's figures in the reader's browser.
 
 A page has them inside, so that it works without a network. ``vl-convert`` has their sources and puts them together,
-which takes one or two seconds; the result is kept in the cache of the user, where the next page finds it.
+which takes one or two seconds; the result is kept in the user's cache, where the next page finds it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from elanite.base.html import embedded
 from elanite.errors import ElaniteError
 
 NOTICES = "vega-notices.txt"
-"""The licences of what the script has, as the packages of these libraries bring them."""
+"""The licences for the script's contents, as these libraries' packages bring them."""
 
 
 @cache
@@ -43,7 +43,7 @@ def libraries() -> str:
 
 
 def page(title: str, spec: Spec) -> str:
-    """One chart as a page of its own."""
+    """One chart as a separate page."""
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
         f'<body>\n<div id="chart"></div>\n<script>{libraries()}</script>\n'
