@@ -1,12 +1,11 @@
-"""The cover of the report: how faithful the model is, in one picture.
+"""The report's cover: the model's fidelity in one picture.
 
 Every claim about a number is a row: the simulated figure over the published one on a logarithmic scale, with its 95%
 confidence interval, over the band in which the claim holds. Predictions and fitted claims stand apart. Findings and
 orders have no such ratio: they are tiles. This module computes the places in per cent of the picture's width, so that
 the page draws the picture without a script, at any width.
 
-A figure beyond the ends of the scale stands at the end, with an arrow. Ranges are measured against their
-middle.
+A figure beyond the scale's ends stands at the end, with an arrow. Ranges are measured against their middle.
 """
 
 from __future__ import annotations
@@ -28,18 +27,18 @@ if TYPE_CHECKING:
     from elanite.validation.verdict import Verdict
 
 ENDS = (0.5, 2.0)
-"""The ends of the scale, simulated over published."""
+"""The scale's ends, simulated over published."""
 
 MARKS = (0.5, 0.7, 0.8, 0.9, 1.0, 1.1, 1.25, 1.5, 2.0)
 """Where the scale has lines."""
 
 NUMBERS = ("value", "max", "min", "range")
-"""The kinds of claims that state a number."""
+"""The claim kinds that state a number."""
 
 
 @dataclass(frozen=True)
 class Bar:
-    """A row of the picture; places are in per cent of its width."""
+    """A row in the picture; places are in per cent of its width."""
 
     verdict: Verdict
     at: float
@@ -72,7 +71,7 @@ def place(ratio: float) -> float:
 
 
 def bar(verdict: Verdict) -> Bar | None:
-    """The row of a claim about a number; None for other claims, and if there is nothing to compare."""
+    """The row for a claim about a number; `None` for other claims, and without figures to compare."""
     claim, simulated = verdict.claim, verdict.simulated
     if claim.kind not in NUMBERS or not isinstance(simulated, int | float):
         return None
@@ -87,7 +86,7 @@ def bar(verdict: Verdict) -> Bar | None:
 
 
 def groups(verdicts: Sequence[Verdict], lines: Sequence[str]) -> list[Group]:
-    """The judged claims that some lines of the count have, by paper (``elanite.validation.tally``)."""
+    """The judged claims that some count lines have, by paper (``elanite.validation.tally``)."""
     found = []
     judged = [verdict for verdict in verdicts if verdict.judged and line_of(verdict) in lines]
     names = {key: paper.short for key, paper in papers().items() if paper.chapter} | {OTHERS: "Other publications"}
@@ -102,7 +101,7 @@ def groups(verdicts: Sequence[Verdict], lines: Sequence[str]) -> list[Group]:
 
 
 def typical(verdicts: Sequence[Verdict], lines: Sequence[str]) -> float | None:
-    """The median distance of the simulated figures of some lines from the published ones, as a fraction."""
+    """The median distance between some lines' simulated figures and the published ones, as a fraction."""
     values = [verdict for verdict in verdicts if verdict.claim.kind == "value" and line_of(verdict) in lines]
     errors = [abs(verdict.error) for verdict in values if verdict.error is not None]
     return median(errors) if errors else None

@@ -1,11 +1,11 @@
 """The explorer: a page that simulates in the browser, and the small server that delivers it.
 
-The page is built by ``make web`` from the folder ``web`` of the repository and the crate ``web``: the simulator as a
+The page is built by ``make web`` from the repository's folder ``web`` and the crate ``web``: the simulator as a
 WebAssembly module, and the page around it. Wheels have the built files; a checkout has them after ``make web``. The
-page loads nothing from anywhere else, so that it works without a network; a site delivers the same files.
+page makes no other requests, so that it works without a network; a site delivers the same files.
 
 A browser loads modules and workers from a server only, and not from files. The server listens on this computer alone,
-delivers the files of the page and nothing else, and reads each file once, when it starts.
+delivers only the page's files, and reads each file once, when it starts.
 """
 
 from __future__ import annotations
@@ -24,18 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 FOLDER = "explorer"
-"""The folder of the built page within the package."""
+"""The built page's folder within the package."""
 
 HOST = "127.0.0.1"
 PORT = 8417
-"""The port if none is chosen and it is free, so that kept addresses lead to the page again. The number is arbitrary."""
+"""The default port, if it is free, so that kept addresses lead to the page again. The number is arbitrary."""
 
 TYPES = {".html": "text/html; charset=utf-8", ".js": "text/javascript", ".css": "text/css", ".wasm": "application/wasm"}
-"""Types of files by their endings; tables of operating systems differ, and browsers refuse modules of other types."""
+"""File types by suffix; operating systems' tables differ, and browsers refuse modules with other types."""
 
 
 def built() -> dict[str, bytes]:
-    """The files of the page by their names below its folder. Raises ``UsageError`` if the page was not built."""
+    """The page's files by their names below its folder. Raises ``UsageError`` if the page was not built."""
     root = Path(str(files("elanite").joinpath(FOLDER)))
     names = sorted(path.relative_to(root) for path in root.rglob("*") if path.is_file()) if root.is_dir() else []
     if Path("index.html") not in names:
@@ -57,7 +57,7 @@ def copy(folder: Path) -> list[Path]:
 
 
 class Server(http.server.ThreadingHTTPServer):
-    """A server of some files on this computer. Raises ``UsageError`` if the port is taken."""
+    """A server for some files on this computer. Raises ``UsageError`` if the port is taken."""
 
     def __init__(self, page: Mapping[str, bytes], port: int | None = None) -> None:
         self.page = page
@@ -85,7 +85,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self._answer(body=True)
 
     def do_HEAD(self) -> None:
-        """Send the headers of a file."""
+        """Send a file's headers."""
         self._answer(body=False)
 
     def _answer(self, *, body: bool) -> None:
@@ -103,4 +103,4 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(content)
 
     def log_message(self, *_: object) -> None:
-        """Print nothing: the library would name each request."""
+        """Stay silent: the library would print each request."""

@@ -1,13 +1,13 @@
 """The report: one HTML page with the cover, every figure and every claim, which works without a network.
 
 The page is drawn from the store alone. It begins with the picture of all claims (``cover``), then has a chapter for
-each paper (``papers``), in it the experiments with their figures and claims, and ends with what the page rests on. The
+each paper (``papers``), in it the experiments with their figures and claims, and ends with the page's basis. The
 figures are specifications with their data inside, drawn by the reader's browser when the reader scrolls to them, so
-that the page opens at once; the Vega libraries are embedded as text and started with the first figure. Without scripts
-the page still has the cover, all claims and all tables.
+that the page opens immediately; the Vega libraries are embedded as text and started with the first figure. Without
+scripts the page still has the cover, all claims and all tables.
 
-``write`` makes the page of a store, ``render`` the page of any sections. Experiments of the user have pages of their
-own (``elanite.report.pages``).
+``write`` makes a store's page, ``render`` a page from any sections. The user's experiments have separate pages
+(``elanite.report.pages``).
 """
 
 from __future__ import annotations
@@ -89,24 +89,24 @@ class Section:
     renewed: int = 0
     """Points that this build has computed."""
     same: Section | None = None
-    """The section before this one that has all of its points, and so its figures."""
+    """The section before this one that has all its points, and so its figures."""
 
     @property
     def anchor(self) -> str:
-        """Identifier of the section within the page."""
+        """The section's identifier within the page."""
         return self.plan.experiment.name.replace("/", "-")
 
 
 @dataclass(frozen=True)
 class Chapter:
-    """A paper, or what no paper has: its experiments, and its claims that belong to none of these."""
+    """A paper, or the material outside of papers: its experiments, and its claims without an experiment."""
 
     key: str
     paper: Paper | None
     sections: list[Section]
     others: list[Verdict]
     judged: list[Verdict]
-    """All claims of the chapter with results."""
+    """The chapter's claims with results."""
 
     @property
     def name(self) -> str:
@@ -114,20 +114,20 @@ class Chapter:
         return self.paper.short if self.paper else NAMES[self.key]
 
     def label(self, section: Section) -> str:
-        """The title of a section in short: what stands before the colon, or after it if others begin alike."""
+        """A section's title in short: the part before the colon, or after it if others begin alike."""
         first, _, rest = section.plan.title.partition(": ")
         alike = sum(other.plan.title.split(": ")[0] == first for other in self.sections)
         return rest[:1].upper() + rest[1:] if alike > 1 and rest else first
 
     @property
     def about(self) -> str:
-        """What the chapter has, in a sentence."""
+        """The chapter's contents, in a sentence."""
         return self.paper.about if self.paper else ABOUT[self.key]
 
 
 @dataclass(frozen=True)
 class Studied:
-    """The sensitivity of the claims about one machine."""
+    """The sensitivity of one machine's claims."""
 
     machine: str
     figure: Figure
@@ -139,7 +139,7 @@ class Studied:
 
 
 def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
-    """The studies of sensitivity that were kept below ``out`` and still hold for the machines as they are."""
+    """The sensitivity studies that were kept below ``out`` and still hold for the machines as they are."""
     found = []
     for machine in studies() if (out / FOLDER).is_dir() else []:
         chosen = study(machine, seed=seed)
@@ -152,9 +152,9 @@ def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
 
 
 class Writer:
-    """Writes the report of a campaign, again and again.
+    """Writes a campaign's report, again and again.
 
-    What has not changed since the last time is neither judged nor drawn again.
+    Unchanged parts are not judged or drawn again.
     """
 
     def __init__(
@@ -166,7 +166,7 @@ class Writer:
         quick: bool = False,
         asked: Collection[str] | None = None,
     ) -> None:
-        """``asked`` are the experiments of the campaign; None for a report of finished points alone."""
+        """``asked`` are the campaign's experiments; `None` for a report on finished points alone."""
         self.out, self.store, self.seed, self.quick, self.asked = out, store, seed, quick, asked
         self._drawn: dict[str, Section] = {}
         self._judged: dict[str, Verdict] = {}
@@ -179,7 +179,7 @@ class Writer:
         The page shows these experiments ``only``, or else all experiments that have finished points.
         """
         found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
-        # Points of another build may be replaced by those of this one before the next report.
+        # Another build's points may be replaced by this one's before the next report.
         if not build.note(self.store.builds()):
             self._judged = {verdict.claim.id: verdict for verdict in found if verdict.complete and not verdict.open}
         else:
@@ -211,7 +211,7 @@ class Writer:
     def _belongs(self, plan: Plan, finished: Sequence[Point]) -> bool:
         """Whether an experiment was asked for, now or before.
 
-        An experiment may have points that were simulated for others alone: its figures would lack most of their marks.
+        An experiment may have points that were simulated for others alone: its figures would lack most marks.
         """
         name = plan.experiment.name
         asked = len(finished) == len(plan.points) if self.asked is None else name in self.asked
@@ -241,7 +241,7 @@ def prepare(out: Path) -> None:
 
 
 def section(plan: Plan, points: Sequence[Point], store: Store, beside: pl.DataFrame | None = None) -> Section:
-    """The section of an experiment, of the finished points; figures also draw the rows ``beside`` them, marked."""
+    """An experiment's section, from the finished points; figures also draw the rows ``beside`` them, marked."""
     manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
     return Section(
         plan=plan,
@@ -269,8 +269,8 @@ def render(
 ) -> str:
     """The page as text; ``note`` stands on its cover, such as that its runs were short.
 
-    ``again`` has the commands that simulate the experiments of the page. ``table`` has the statements that can be read
-    in several ways, and stands in the chapter of their paper. Without verdicts the page has no chapters of papers.
+    ``again`` has the commands that simulate the page's experiments. ``table`` has the statements that can be read in
+    several ways, and stands in their paper's chapter. Without verdicts the page has no paper chapters.
     """
     templates = environment(
         published=published_text,
@@ -325,7 +325,7 @@ def render(
 
 
 def _of_papers(verdicts: Sequence[Verdict]) -> dict[str, object]:
-    """The papers' claims, as the cover counts and shows them; those about networks of today have a chapter."""
+    """The papers' claims, as the cover counts and shows them; those about current networks have a chapter."""
     counted = [v for v in verdicts if v.role in ("predicted", "fitted")]
     return {
         "judged": [v for v in verdicts if v.judged],
@@ -361,7 +361,7 @@ def _chapters(found: Sequence[Section], verdicts: Sequence[Verdict]) -> Iterator
 
 
 def _without_twins(found: Sequence[Section]) -> Iterator[Section]:
-    """The sections; one whose points all belong to a larger one refers to that one, and has no figures."""
+    """The sections; one with all its points in a larger one refers to that one, and has no figures."""
     points = {id(section): {point.id for point in section.plan.points} for section in found}
     for section in found:
         mine = points[id(section)]

@@ -1,11 +1,11 @@
 """Reproducing the papers: which experiments run, in which order, and when the report is written.
 
-All experiments are one campaign, which takes them in order: those that decide claims come first, and of these the cheap
-ones, so that the report shows whole papers after a few seconds. A core that has no more work in one experiment begins
+All experiments are one campaign, which takes them in order: those that decide claims come first, and among these the
+cheap ones, so that the report shows whole papers after a few seconds. A core without more work in one experiment begins
 the next one. The report is written when the first experiment has finished, at the end or after an interrupt, and in
 between whenever an experiment has finished and the last writing took less than a twentieth of the time that has passed
-since. Before the end, a thread writes the report while points are simulated, and it shows the experiments that have
-finished. What a point costs is estimated (see ``cost``); the order depends on it, results do not.
+since. Before the end, a thread writes the report while points are simulated, and it shows the finished experiments.
+Point costs are estimated (see ``cost``); the order depends on them, results do not.
 """
 
 from __future__ import annotations
@@ -34,12 +34,12 @@ if TYPE_CHECKING:
     from elanite.validation.verdict import Verdict
 
 SHARE = 0.05
-"""The most of the time that may go into reports while points are simulated."""
+"""The largest share of time for reports while points are simulated."""
 
 
 @dataclass(frozen=True)
 class Part:
-    """One experiment of a reproduction."""
+    """One experiment in a reproduction."""
 
     plan: Plan
     missing: int
@@ -58,7 +58,7 @@ class Part:
 def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False) -> list[Part]:
     """The experiments in the order in which they run; a quick run leaves out those that decide no claim.
 
-    Experiments of claims that are judged over an admissible range have a part for each end of the range as well.
+    Experiments with claims that are judged over an admissible range have a part for each range end as well.
     """
     model = CostModel.learn(store)
     found = []
@@ -76,7 +76,7 @@ def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False)
 
 
 def budget(names: Iterable[str], store: Store, seed: int) -> float:
-    """Processor seconds of all looks after the first, estimated, if no claim were resolved before the last one."""
+    """Estimated processor seconds for all looks after the first, if no claim were resolved before the last one."""
     model = CostModel.learn(store)
     needed: dict[str, Point] = {}
     for name in set(names) & {claim.experiment for claim in claims()}:
@@ -91,9 +91,9 @@ def budget(names: Iterable[str], store: Store, seed: int) -> float:
 def looks_at(
     names: Collection[str], store: Store, seed: int, begun: Callable[[int, Sequence[Plan]], None]
 ) -> Iterator[list[Plan]]:
-    """The plans of each look after the first at the claims of some experiments, from the results in the store so far.
+    """The plans for each look after the first at some experiments' claims, from the results in the store so far.
 
-    ``begun`` is called with the number of the look, which is 2 for the second one, and its plans.
+    ``begun`` is called with the look's number, which is 2 for the second one, and its plans.
     """
     of_names = [claim for claim in claims() if claim.experiment in names]
     for look in range(1, len(RUNS)):
@@ -125,10 +125,10 @@ class Reproduction:
         ended: Callable[[Plan, Spent], None],
         looks: Iterable[list[Plan]] = (),
     ) -> Outcome:
-        """Simulate the plans of experiments, and write the report; ``ended`` is called for each plan that has ended.
+        """Simulate experiments' plans, and write the report; ``ended`` is called for each plan that has ended.
 
-        ``simulate`` is one campaign, which gets the plans and whom to tell of their ends. Each of the ``looks`` is
-        another campaign; they are taken one by one, as their plans depend on the results of those before.
+        ``simulate`` is one campaign, which gets the plans and the listener for their ends. Each of the ``looks`` is
+        another campaign; they are taken one by one, as their plans depend on earlier results.
         """
         with ThreadPoolExecutor(1, thread_name_prefix="report") as aside:
             writing: Future[None] | None = None

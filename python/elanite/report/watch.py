@@ -1,18 +1,18 @@
-"""A picture of packets: a fat tree over a few microseconds, with the circuits that packets open, hold and close.
+"""A packet picture: a fat tree over a few microseconds, with the circuits that packets open, hold and close.
 
-The picture is made of the table ``circuits`` of a point whose run has ``watch``. A row of the table is a channel on the
-way of a packet, and at any moment the channel is in one of four states:
+The picture comes from the table ``circuits`` for a point with ``watch`` in its run. A table row is a channel on a
+packet's way, and at any moment the channel is in one of four states:
 
-- *waits*: the header is at the start of the link and has no channel; the picture says who holds the channels that the
+- *waits*: the header is at the link's start and has no channel; the picture names the holders of the channels that the
   header wants;
 - *opens*: the packet has the channel, and its first flit has not left yet;
 - *carries*: flits cross the link;
-- *held*: the last flit has gone, and the channel stays taken until the end-of-packet token has passed. This is what a
-  circuit that is held until its acknowledgement costs.
+- *held*: the last flit has gone, and the channel stays taken until the end-of-packet token has passed. This is the cost
+  of holding a circuit until its acknowledgement.
 
-``Scene.at`` tells the states at a moment; the page computes the same states in the browser, and a test compares the
-two. The page is one file that needs no network. It is for networks that fit a screen: fat trees of at most 64 nodes
-with one rail.
+``Scene.at`` returns the states at a moment; the page computes the same states in the browser, and a test compares the
+two. The page is one file that needs no network. It is for networks that fit a screen: fat trees with at most 64 nodes
+and one rail.
 """
 
 from __future__ import annotations
@@ -38,17 +38,17 @@ MOST_NODES = 64
 """Nodes that fit a screen."""
 
 MOST_ROWS = 200_000
-"""Channels of packets that a browser draws without delay."""
+"""Packet channels that a browser draws without delay."""
 
 _MOMENTS = ("waits", "opened", "head", "tail", "closed", "delivered", "acknowledged")
 
 
 Held = tuple[int, int, int, float, float | None, float | None, float | None, float | None]
-"""A channel of a packet: hop, link, channel, waits, opened, head, tail, closed."""
+"""A packet's channel: hop, link, channel, waits, opened, head, tail, closed."""
 
 
 class Packet(TypedDict):
-    """A packet; times in ns, None before the event."""
+    """A packet; times in ns, `None` before the event."""
 
     source: int
     sequence: int
@@ -62,26 +62,25 @@ class Packet(TypedDict):
 
 @dataclass(frozen=True)
 class Scene:
-    """What happens in the watched time of one point. All times are in ns from the start of the watched time."""
+    """The events in one point's watched time. All times are in ns from its start."""
 
     title: str
     about: str
     """The point's parameters, in words."""
     length: float
-    """The length of the watched time."""
+    """The watched time's length."""
     nodes: int
     switches: list[dict[str, int | str | float]]
-    """``id``, ``name``, ``level`` (from 1) and ``x``, from 0 to 1, in the order of the numbers."""
+    """``id``, ``name``, ``level`` (from 1) and ``x``, from 0 to 1, by number."""
     links: list[dict[str, int | str]]
-    """By number: the ends ``from`` and ``to`` (the number of a node, or the number of nodes plus that of a switch), the
-    ``name``, and the number of the ``group``: the links of a group lead to the same place, or upwards from the same
-    switch."""
+    """By number: the ends ``from`` and ``to`` (a node's number, or the node count plus a switch's number), the
+    ``name``, and the ``group`` number: a group's links lead to the same place, or upwards from the same switch."""
     packets: list[Packet]
     """``source``, ``sequence``, ``first``, ``last``, ``flits``, ``delivered``, ``acknowledged``, and the channels
-    ``way``: lists of hop, link, channel, waits, opened, head, tail, closed; None before the event."""
+    ``way``: lists of hop, link, channel, waits, opened, head, tail, closed; `None` before the event."""
 
     def at(self, time: float) -> list[tuple[int, int, str]]:
-        """The place of the packet in ``packets``, the number of the link and the state, of all channels at a moment."""
+        """The packet's place in ``packets``, the link's number and the state, for all channels at a moment."""
         found = []
         for place, packet in enumerate(self.packets):
             for _, link, _, waits, opened, head, tail, closed in packet["way"]:
@@ -110,7 +109,7 @@ def _state(
     tail: float | None,
     closed: float | None,
 ) -> str | None:
-    """The state of a channel of a packet at a moment, if it has any."""
+    """The state of a packet's channel at a moment, if it has any."""
     if time < waits or (closed is not None and time >= closed):
         return None
     for moment, state in ((opened, "waits"), (head, "opens"), (tail, "carries")):
@@ -120,7 +119,7 @@ def _state(
 
 
 def check(point: Point) -> None:
-    """Raise ``UsageError`` if the packets of a point cannot be shown."""
+    """Raise ``UsageError`` if a point's packets cannot be shown."""
     if point.kind != "jobs":
         raise UsageError(
             f"{point.experiment} {point.series} is a {point.kind}; packets are shown of jobs, for example of"
@@ -138,7 +137,7 @@ def check(point: Point) -> None:
 
 
 def scene(point: Point, store: Store) -> Scene:
-    """The scene of a finished point.
+    """A finished point's scene.
 
     Raises ``UsageError`` if the point was not watched, or cannot be shown.
     """
@@ -168,7 +167,7 @@ def scene(point: Point, store: Store) -> Scene:
 
 
 def _packets(rows: pl.DataFrame, begin_ps: float) -> list[Packet]:
-    """The packets with their channels, in the order of their sources."""
+    """The packets with their channels, in source order."""
     import polars as pl
 
     names = {f"{moment}_ps": moment for moment in _MOMENTS}

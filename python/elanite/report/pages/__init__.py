@@ -1,8 +1,8 @@
-"""Pages of the user's own work: one HTML file for an experiment, a sweep, a comparison, a calibration or a run.
+"""Pages on the user's own work: one HTML file for an experiment, a sweep, a comparison, a calibration or a run.
 
-A page holds that work and nothing else: its title, one sentence per finding, sections with figures and tables, the
-exact command, the machines, and the build that made it. It needs no network. Its inputs are inside: ``elanite open``
-writes them to a folder, with a command that gives the same results there.
+A page holds only that work: its title, one sentence per finding, sections with figures and tables, the exact command,
+the machines, and the build that made it. It needs no network. Its inputs are inside: ``elanite open`` writes them to a
+folder, with a command that gives the same results there.
 
     found = Page(
         title="Two jobs on 128 nodes",
@@ -14,8 +14,8 @@ writes them to a folder, with a command that gives the same results there.
     )
     write(Path("place.html"), found)
 
-``frame`` has these types and the writer, ``inputs`` the embedded files and their limits. The other modules make the
-pages of one kind of work each. The report of the papers (``elanite.report``) is a page of its own, with claims.
+``frame`` has these types and the writer, ``inputs`` the embedded files and their limits. Each other module makes the
+pages for one kind of work. The papers' report (``elanite.report``) is a separate page, with claims.
 """
 
 from elanite.report.pages.frame import Drawing, Page, Section, Table, render, write

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
-    """The page; ``command`` are the words of the command line that ran."""
+    """The page; ``command`` are the executed command-line words."""
     notes = [_sentence(found.misfit)] if found.misfit else []
     notes += [
         micro(f"Not determined: {each.key} keeps {each.before}. {_sentence(each.reason)}")
@@ -94,7 +94,7 @@ def _errors(found: Calibration) -> Table:
 
 
 def _places(found: Calibration) -> Table:
-    """Every line of the file of measured values."""
+    """Every line in the file with measured values."""
     columns = ("experiment", "series", "configuration", "metric", "measured", "sigma", "before", "after", "residual")
     left_out = ("id", "seed", "experiment", "series")
     rows = []

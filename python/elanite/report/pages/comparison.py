@@ -1,4 +1,4 @@
-"""The page of a comparison of two folders: the figures that differ, and those that are equal or undecided."""
+"""The page that compares two folders: the figures that differ, and those that are equal or undecided."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
     from elanite.results.differences import Comparison, Line
 
 MOST_BYTES, MOST_FILES = 4 * 2**20, 4000
-"""The size and the number of the files of results that a page holds; with more, it holds none."""
+"""The size and the count of result files that a page holds; beyond these it holds no files."""
 
 
 def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inputs: Inputs) -> Page:
-    """The page; ``names`` are those of the folders, ``command`` the words of the command line that ran."""
+    """The page; ``names`` are the folders' names, ``command`` the executed command-line words."""
     a, b = names
     return Page(
         title=f"{a} and {b} compared",
@@ -40,7 +40,7 @@ def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inpu
 
 
 def _settings(found: Comparison) -> list[Section]:
-    """The inputs that differ between points of the same work."""
+    """The inputs that differ between points with the same work."""
     if not found.settings:
         return [Section("Inputs", text=["Machines, experiments, seeds and simulator are the same on both sides."])]
     rows = [(one.key, *one.texts) for one in found.settings]
@@ -56,9 +56,9 @@ def _figures_of(found: Comparison) -> list[Section]:
 
 
 def inputs(found: Comparison, a: Path, b: Path, options: Sequence[str]) -> Inputs:
-    """The compared points under names of their own; absent if they are too large for a page.
+    """The compared points under their own names; absent if they are too large for a page.
 
-    Points of one folder only stay outside.
+    Points in one folder only stay outside.
     """
     names = [tame(folder.resolve().name) or "results" for folder in (a, b)]
     if names[0] == names[1]:
@@ -79,7 +79,7 @@ def inputs(found: Comparison, a: Path, b: Path, options: Sequence[str]) -> Input
 
 
 def _largest(found: Comparison) -> list[str]:
-    """The largest change among the figures that differ, as a factor, of those that are not zero on either side."""
+    """The largest change among the figures that differ, as a factor, without those that are zero on one side."""
     differing = found.of(State.DIFFERS)
     line = next((line for line in differing if math.isfinite(line.change) and not line.flag), None)
     if line is None:

@@ -1,10 +1,9 @@
 """An experiment's configurations as curves.
 
-A *curve* is one configuration over the axis of its kind of benchmark: jobs over the load they offer, pings over size of
-messages, collective operations over the number of nodes (sets of nodes have no order). Two machines, patterns,
-placements, jobs or values of any other key are two curves. A *place* of a curve is the mean over batches and seeds of
-one configuration, exactly a row of the results' summary; nothing is averaged over configurations, fitted or
-interpolated.
+A *curve* is one configuration over its benchmark kind's axis: jobs over the load they offer, pings over message size,
+collective operations over the node count (node sets have no order). Two machines, patterns, placements, jobs or values
+for any other key are two curves. A *place* on a curve is one configuration's mean over batches and seeds, exactly a row
+of the results' summary; nothing is averaged over configurations, fitted or interpolated.
 """
 
 from __future__ import annotations
@@ -25,18 +24,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 JOBS = "jobs"
-"""The kind of benchmark with offered loads."""
+"""The benchmark kind with offered loads."""
 
 PROGRAMS = "mix"
-"""The kind with flows, traces and jobs side by side, each of which is a job of the rows."""
+"""The kind with flows, traces and jobs side by side, which are jobs in the rows."""
 
 BARE = (ON, "series", "pattern", "job")
-"""Columns whose values name a configuration without the column's name."""
+"""Columns with values that name a configuration without the column's name."""
 
 LATENCY = "latency_mean"
 
 SEARCHED = "saturation"
-"""The metric that searches of the saturation point alone have."""
+"""The metric that only saturation point searches have."""
 
 MOST_NAMED = 4
 """Series that a title names."""
@@ -44,26 +43,26 @@ MOST_NAMED = 4
 
 @dataclass(frozen=True)
 class Place:
-    """The means of one configuration."""
+    """One configuration's means."""
 
     x: float | None
-    """The value on the axis, as a number; None without an axis."""
+    """The value on the axis, as a number; `None` without an axis."""
     at: str
     """The same for people."""
     means: Mapping[str, float]
-    """The mean of each metric over batches and seeds."""
+    """Each metric's mean over batches and seeds."""
 
     halves: Mapping[str, float] = field(default_factory=dict)
-    """Half each metric's interval; metrics with fewer than three values have none."""
+    """Half each metric's interval; metrics with fewer than three values have no interval."""
     state: State = State.STEADY
-    """Its load's state, as in the figures of loads (``states``)."""
+    """Its load's state, as in load figures (``states``)."""
     reason: str = ""
     """The comparison that decides it."""
     seeds: int = 1
 
     @property
     def messages(self) -> int | None:
-        """The measured messages of all seeds; None if they were not counted."""
+        """The measured messages for all seeds; `None` if they were not counted."""
         mean = self.means.get("messages")
         return None if mean is None else round(mean * self.seeds)
 
@@ -74,25 +73,25 @@ class Curve:
 
     kind: str
     label: str
-    """The values that tell it from the other curves of its kind; empty if there are no others."""
+    """The values that distinguish it from other curves of its kind; empty without others."""
     axis: str
     """The axis parameter; empty if the curve has one place."""
     places: list[Place] = field(default_factory=list)
     group: str = ""
-    """The series of its kind that it is compared with; empty for all of them."""
+    """The series of its kind that it is compared with; empty for all."""
     job: str = ""
-    """The job of loads, if there are several: loads and latencies of different jobs are not compared."""
+    """The job of loads, if there are several: different jobs' loads and latencies are not compared."""
     beside: str = ""
     """The label without the job."""
 
     @property
     def searched(self) -> bool:
-        """Whether its place is the lower end of a search of the saturation point."""
+        """Whether its place is the lower end of a saturation point search."""
         return any(SEARCHED in place.means for place in self.places)
 
     @property
     def best(self) -> Place:
-        """The place with the highest accepted load, the first one of equals."""
+        """The place with the highest accepted load, the first one among equals."""
         return max(self.places, key=lambda place: place.means.get("accepted", 0.0))
 
     @property
@@ -108,12 +107,12 @@ class Curve:
 
     @property
     def undecided(self) -> list[Place]:
-        """The loads that are neither steady nor saturated."""
+        """The undecided loads."""
         return [place for place in self.places if place.state is State.UNDECIDED]
 
 
 def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
-    """The curves of tidy rows, in the order of the rows; ``kinds`` are the kinds of benchmark of the series."""
+    """The curves in tidy rows, in row order; ``kinds`` are the series' benchmark kinds."""
     found: list[Curve] = []
     for kind in dict.fromkeys(kinds.values()):
         series = [name for name, of in kinds.items() if of == kind]
@@ -131,7 +130,7 @@ def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
 
 
 def unsearched(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows without the loads with which searches of the saturation point begin: no result is of such a load."""
+    """The rows without the first loads in saturation point searches: no result uses such a load."""
     found = searches(rows)
     loads = [name for name in rows.columns if name.split(".")[-1] in ("load", f"load{SUFFIX['MB/s']}")]
     if not found:
@@ -146,13 +145,13 @@ def searches(rows: pl.DataFrame) -> list[str]:
 
 
 def _of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
-    """The rows of jobs with a load; others, such as the packets that a fault corrupts, belong to the network."""
+    """The rows for jobs with a load; others, such as the packets that a fault corrupts, belong to the network."""
     loaded = rows.filter(pl.col("metric") == "accepted").select("job").unique()
     return rows.join(loaded, on="job", how="semi", nulls_equal=True, maintain_order="left")
 
 
 def alike(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
-    """The series that vary the same keys, together: barriers and broadcasts of an experiment are not compared."""
+    """The series that vary the same keys, together: an experiment's barriers and broadcasts are not compared."""
     found: dict[tuple[str, ...], list[str]] = {}
     for name in series:
         keys = varying(rows.filter(pl.col("series") == name))
@@ -161,12 +160,12 @@ def alike(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
 
 
 def named(series: Sequence[str]) -> str:
-    """The names of some series, the first one if there are many."""
+    """Some series' names, the first one if there are many."""
     return ", ".join(series) if len(series) <= MOST_NAMED else f"{series[0]} and {len(series) - 1} more"
 
 
 def label_of(row: Mapping[str, object], columns: Sequence[str]) -> str:
-    """The values of a configuration in words: ``fast, uniform, message 4 KB``."""
+    """A configuration's values in words: ``fast, uniform, message 4 KB``."""
     words = []
     for name in columns:
         if row.get(name) in (None, ""):
@@ -179,7 +178,7 @@ def label_of(row: Mapping[str, object], columns: Sequence[str]) -> str:
 
 
 def distinguishing(rows: pl.DataFrame) -> list[str]:
-    """The columns that tell configurations apart, without those that the series decides."""
+    """The columns that distinguish configurations, without those that the series decides."""
     names = varying(rows)
     if "series" not in names:
         return names
@@ -201,7 +200,7 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
         if key not in means:
             axis = next((name for name in (f"{row['job']}.{over}", over) if row.get(name) is not None), "")
             if kind != JOBS and (axis not in names or _numeric(row, axis) is None):
-                axis = ""  # sets of nodes, such as "0-14:2", have no order
+                axis = ""  # node sets, such as "0-14:2", have no order
             own = label_of(row, [name for name in names if name != axis])
             means[key] = {}
             beside = label_of(row, [name for name in names if name not in (axis, "job")])
@@ -220,7 +219,7 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
 
 
 _STEADY = pl.lit(State.STEADY.value).alias(STATE), pl.lit("").alias(REASON)
-"""The state of points without loads."""
+"""The state for points without loads."""
 
 
 def _numeric(row: Mapping[str, object], name: str) -> float | None:

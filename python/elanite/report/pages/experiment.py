@@ -1,8 +1,8 @@
-"""The page of an experiment or a sweep, from its finished points.
+"""The page on an experiment or a sweep, from its finished points.
 
-The findings are sentences on numbers of the results (``findings``, ``hottest``), and the tables below the figures
+The findings are sentences on result numbers (``findings``, ``hottest``), and the tables below the figures
 (``summaries``) have the same numbers for every configuration. Without ``[[figure]]``, series of one kind that vary the
-same keys share their charts, so that placements that are series of their own can be compared.
+same keys share their charts, so that placements in separate series can be compared.
 """
 
 from __future__ import annotations
@@ -35,15 +35,15 @@ if TYPE_CHECKING:
     from elanite.study.limits import Limit
 
 MOST_MATRICES = 12
-"""Points in the pictures of congestion."""
+"""Points in the congestion pictures."""
 
 
 def page(
     plan: Plan, store: Store, command: Sequence[str], inputs: Inputs, limits: Iterable[Limit] | None = None
 ) -> Page:
-    """The page of the finished points of a plan; ``command`` are the words of the command line that ran it.
+    """The page on a plan's finished points; ``command`` are the command-line words that ran it.
 
-    ``limits`` are those of the plan and its results, by default those of the plan.
+    ``limits`` are the plan's and its results' limits, by default the plan's.
     """
     limits = of_plans([plan]) if limits is None else limits
     limited = [f"{limit.words}." for limit in limits if limit.kind != ASSUMED]
@@ -86,9 +86,9 @@ def page(
 
 
 def pictures(plan: Plan, store: Store) -> list[Figure]:
-    """The figures of the page without sliders and lists, for a picture of their own.
+    """The page's figures without sliders and lists, for a separate picture.
 
-    Matrices are those of points with slices of time, of the first seed of each configuration: the measured window.
+    Matrices cover points with time slices, for each configuration's first seed: the measured window.
     """
     points = frames.finished(plan, store)
     rows = curves.unsearched(frames.tidy(points, store))
@@ -109,7 +109,7 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
 
 
 def _bare(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
-    """Rows without the changes that all machines share, which the head of the page names."""
+    """Rows without the changes that all machines share, which the page's head names."""
     if not shared:
         return rows
     labels = rows[grouping.MACHINE].unique().to_list()
@@ -118,7 +118,7 @@ def _bare(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
 
 
 def _own(point: Point, shared: Sequence[str], searches: Collection[str]) -> Point:
-    """A point without the changes that all machines share, and without the first load of a search, in its parameters.
+    """A point without the changes that all machines share, and without a search's first load, in its parameters.
 
     ``searches`` are the series that search the saturation point.
     """
@@ -131,7 +131,7 @@ def _own(point: Point, shared: Sequence[str], searches: Collection[str]) -> Poin
 
 
 def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:
-    """The figures of the experiment file; without them, and in sweeps, also general figures.
+    """The experiment file's figures; without them, and in sweeps, also general figures.
 
     In general figures, series that vary the same keys share charts.
     """
@@ -146,7 +146,7 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
     drawn = list(asked)
     for kind, together in groups:
         here = rows.filter(pl.col("series").is_in(together))
-        if kind == curves.PROGRAMS:  # flows have figures of their own
+        if kind == curves.PROGRAMS:  # flows have their own figures
             here = here.filter(~pl.col("metric").str.starts_with(programs.FLOWS))
             if here.is_empty():
                 continue
@@ -195,7 +195,7 @@ def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
 
 
 def _notes(plan: Plan, points: Sequence[Point], store: Store) -> list[str]:
-    """Missing points, and points of other builds."""
+    """Missing points, and points from other builds."""
     missing = len(plan.points) - len(points)
     said = [f"Incomplete: {missing} of {len(plan.points)} points {are(missing)} missing."] if missing else []
     manifests = (manifest for point in points if (manifest := store.get(point.id)) is not None)

@@ -1,7 +1,7 @@
-"""Counters of failures: packets that were refused or lost and sent again, and messages that ended with an error.
+"""Failure counters: packets that were refused or lost and sent again, and messages that ended with an error.
 
-The counters of packets belong to the network, those of messages to jobs. A figure is the mean over the seeds of a
-configuration, summed over its jobs.
+Packet counters belong to the network, message counters to jobs. A figure is the mean over a configuration's seeds,
+summed over its jobs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ REASONS = ("packets_unreachable", "packets_corrupted", "packets_timed_out")
 
 
 def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], list[Table]]:
-    """The finding and the table of tidy rows with failures; ``columns`` tell their configurations apart."""
+    """The finding and the table for tidy rows with failures; ``columns`` distinguish their configurations."""
     here = rows.filter(pl.col("metric").is_in(list(METRICS)))
     if here.is_empty():
         return [], []
@@ -55,7 +55,7 @@ def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], lis
 
 
 def _sentence(found: Mapping[str, Mapping[str, float]], seeds: int, most: float) -> str:
-    """The configuration that sends most packets again; ``most`` are those of the run that sends most again."""
+    """The configuration that sends most packets again; ``most`` are the run that sends most again."""
     if not any(value for one in found.values() for value in one.values()):
         return "Failures: no packet was refused or lost."
     label, worst = max(found.items(), key=lambda one: one[1].get("packets_resent", 0.0))

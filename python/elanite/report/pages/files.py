@@ -1,9 +1,9 @@
-"""The files that a command read, under names of one folder, and the command with these names.
+"""The files that a command read, under names in one folder, and the command with these names.
 
-The folder can be anywhere: a machine file that the experiment names is given by ``--machine``, and files of pairs, of
-flows and of traces from outside of the folder of the experiment lose their folders, in the experiment file, too.
-Machines whose cables come from a graph file are complete in themselves (``elanite.inputs.graphs``). Shipped machines
-and experiments are named, not embedded.
+The folder can be anywhere: a machine file that the experiment names is given by ``--machine``, and pair, flow and trace
+files from outside the experiment's folder lose their folders, in the experiment file, too. Machines with cables from a
+graph file are complete in themselves (``elanite.inputs.graphs``). Shipped machines and experiments are named, not
+embedded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elanite.inputs.sources import Source
 
 _PAIRS = re.compile(r"[^\s,=\"'\[\]]+\.csv")
-"""A file of pairs within an option's value."""
+"""A pair file within an option's value."""
 
 
 class Files:
@@ -37,7 +37,7 @@ class Files:
         self.absent: dict[str, str] = {}
 
     def source(self, source: Source) -> str:
-        """Add a machine or experiment file; returns the word of the command that names it."""
+        """Add a machine or experiment file; returns the command's word for it."""
         if source.name in sources.shipped(source.kind) and sources.read_shipped(source.kind, source.name) == source:
             return source.name
         text = source.text
@@ -51,7 +51,7 @@ class Files:
     def beside(self, experiment: Source, named: str) -> str:
         """Add a file that an experiment names, relative to the experiment file; returns its path in the folder.
 
-        A path that stays below the experiment file is kept as it is, since the identities of points contain it.
+        A path that stays below the experiment file is kept as it is, since point identities contain it.
         """
         path = Path(experiment.file).parent / named
         name = PurePosixPath(named)
@@ -72,7 +72,7 @@ class Files:
             return self.program(path)
 
     def content(self, path: str, content: bytes) -> str:
-        """Add a file by its content; returns its name: the last part of the path, in a folder if that one is taken."""
+        """Add a file by its content; returns its name: the path's last part, in a folder if that one is taken."""
         last = "stdin" if Path(path) == bounded.STDIN else tame(Path(path).name)
         name, count = last, 1
         while self.contents.get(name, content) != content:
@@ -92,7 +92,7 @@ class Files:
         return name
 
     def options(self, words: Sequence[str], experiment: Source) -> list[str]:
-        """A command's options, with the names of the files of pairs that they give to a pattern."""
+        """A command's options, with the names of the pair files that they give to a pattern."""
         found = []
         for word in words:
             key, equals, value = word.partition("=")
@@ -104,12 +104,12 @@ class Files:
         return found
 
     def inputs(self, words: Sequence[str]) -> Inputs:
-        """The inputs of a page whose command, with the names of this folder, is ``words``."""
+        """The inputs for a page with the command ``words``, which uses this folder's names."""
         return Inputs.gather(words, self.contents, self.absent)
 
 
 def outputs(**named: Path | str | None) -> list[str]:
-    """The options of output files and formats: files have their last name, in the command's folder."""
+    """Options for output files and formats: files have their last name, in the command's folder."""
     words = []
     for option, value in named.items():
         if value is not None:
@@ -118,10 +118,10 @@ def outputs(**named: Path | str | None) -> list[str]:
 
 
 def of_plan(plan: Plan, options: Sequence[str], verb: str = "run", written: Sequence[str] = ()) -> Inputs:
-    """The inputs of ``elanite run`` or ``elanite sweep``.
+    """The inputs for ``elanite run`` or ``elanite sweep``.
 
-    ``options`` are the words that decide the results besides the files: changes of keys, seeds and selections.
-    ``written`` are those of ``outputs``; without any, the page has the experiment's name.
+    ``options`` are the words that decide the results besides the files: key changes, seeds and selections. ``written``
+    are the words from ``outputs``; without any, the page has the experiment's name.
     """
     files = Files()
     words = ["elanite", verb, files.source(plan.experiment)]

@@ -1,10 +1,10 @@
-"""The findings of an experiment: sentences on the best and the worst of its configurations.
+"""An experiment's findings: sentences on its best and worst configurations.
 
-- The *highest accepted load* of a curve is the largest mean of ``accepted`` at any load that was run.
+- A curve's *highest accepted load* is the largest ``accepted`` mean at any load that was run.
 - The *knee* lies between two loads that were run: the highest one up to which all loads are steady, and the lowest
-  saturated one. Points that are neither (``states``) are counted apart.
-- A search of the saturation point has no load on its axis: its results are those of the lower end of the search, and
-  are compared as such.
+  saturated one. Undecided points (``states``) are counted apart.
+- A saturation point search has no load on its axis: its results come from the search's lower end, and are compared as
+  such.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
 MOST_KNEES = 3
-"""Loads of saturation that a sentence names; of more, it names the first and the last."""
+"""Saturation loads that a sentence names; of more, it names the first and the last."""
 
 ALIKE = "; the difference is within the intervals"
 
 
 def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
-    """One sentence per finding; ``units`` are those of the metrics."""
+    """One sentence per finding; ``units`` are the metrics' units."""
     said: list[str] = []
     for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
         here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
@@ -82,14 +82,14 @@ def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Ite
 
 
 def _best(curves: Sequence[Curve], unit: str) -> str:
-    """The highest accepted load of curves that have the same one, and its offered load if this is the same, too."""
+    """The highest accepted load for curves that share it, and its offered load if this is the same, too."""
     best = [curve.best for curve in curves]
     at = _by(best[0].at) if len({place.at for place in best}) == 1 else ""
     return f"{with_half(best, 'accepted')} {unit}{at}"
 
 
 def _within(one: Place, other: Place, metric: str) -> bool:
-    """Whether the difference of two means is less than its interval; False for means without intervals."""
+    """Whether the difference between two means is less than its interval; False for means without intervals."""
     halves = [place.halves.get(metric, 0.0) for place in (one, other)]
     return abs(one.means[metric] - other.means[metric]) < math.hypot(*halves)
 
@@ -113,7 +113,7 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
 
 
 def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
-    """The points that are neither steady nor saturated, with the one that loses most."""
+    """The undecided points, with the one that loses most."""
     there = [(curve, place) for curve in found for place in curve.undecided]
     if not there:
         return
@@ -128,7 +128,7 @@ def _undecided(found: Sequence[Curve], unit: str, job: str) -> Iterator[str]:
 
 
 def _of_searches(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
-    """The saturation points, and the results at the lower ends of the searches."""
+    """The saturation points, and the results at the searches' lower ends."""
     names = {SEARCHED: f"Saturation point{job}", "accepted": f"Accepted load{job}", LATENCY: f"Mean latency{job}"}
     for metric, name in names.items():
         here = [curve for curve in found if all(metric in place.means for place in curve.places)]
@@ -143,7 +143,7 @@ def _of_searches(found: Sequence[Curve], units: Mapping[str, str], job: str) -> 
 
 
 def _knees_at(curves: Sequence[Curve], of: int) -> str:
-    """The knee of curves that saturate at the same load."""
+    """The knee for curves that saturate at the same load."""
     first, same = curves[0], len({_knee(curve) for curve in curves}) == 1
     said = _knee(first) if same or first.saturated is None else f"saturated from {first.saturated.at}"
     return said + _tied(len(curves), of, first.label)
@@ -160,7 +160,7 @@ def _last(curve: Curve) -> float:
 
 
 def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
-    """The mean latency: of one curve at its ends, of several at the lowest load that all have."""
+    """The mean latency: for one curve at its ends, for several at the lowest load that all have."""
     here = [curve for curve in found if all(LATENCY in place.means for place in curve.places)]
     if not here:
         return
@@ -176,10 +176,10 @@ def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> It
 
 
 def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Iterator[str]:
-    """The ends of each metric of a kind of benchmark."""
+    """Each metric's ends for a benchmark kind."""
     metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
     for metric in metrics:
-        if metric.startswith(FLOWS):  # flows have sentences of their own
+        if metric.startswith(FLOWS):  # flows have their own sentences
             continue
         here = [curve for curve in found if any(metric in place.means for place in curve.places)]
         if not here:
@@ -200,13 +200,13 @@ def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> 
 
 
 def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[str, str], ends: int) -> Iterator[str]:
-    """The lowest and the highest curve at the first (and the last) place of the axis that all curves have."""
+    """The lowest and the highest curve at the first (and the last) place on the axis that all curves have."""
     held = [{place.x: place for place in curve.places if metric in place.means} for curve in found]
     common = set.intersection(*(set(each) for each in held)) if held else set()
     for x in _ends(common, ends) if common else [None]:
         if common:
             pairs = [(curve, each[x]) for curve, each in zip(found, held, strict=True)]
-        else:  # curves over different axes: all of their places
+        else:  # curves over different axes: all their places
             pairs = [(curve, place) for curve in found for place in curve.places if metric in place.means]
         low = min(pairs, key=lambda pair: pair[1].means[metric])
         high = max(pairs, key=lambda pair: pair[1].means[metric])
@@ -239,7 +239,7 @@ def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metri
 
 
 def _whose(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str, common: bool) -> str:
-    """The configurations with an end's figure; without a common axis, one of them with its place on its axis."""
+    """The configurations with an end's figure; without a common axis, one configuration with its place on its axis."""
     count = len(_alike(pairs, end, metric))
     curve, place = end
     return ("" if common or count > 1 else _at(curve, place)) + _tied(count, len(pairs), curve.label)

@@ -1,9 +1,8 @@
-"""The frame of a page: types for its content, and the writer of the HTML file.
+"""A page's frame: types for its content, and the HTML writer.
 
 The content is data. The template ``page.html.j2`` lays it out, with the style, the script and the Vega libraries that
-the report of the papers has, too. Charts are drawn by the browser from the data inside the page, all of them as soon
-as the page has loaded, so that a printed page is complete. All texts are escaped; only a ``Drawing`` brings its own
-HTML.
+the papers' report has, too. The browser draws all charts from the data inside the page as soon as the page has loaded,
+so that a printed page is complete. All texts are escaped; only a ``Drawing`` brings its own HTML.
 """
 
 from __future__ import annotations
@@ -32,12 +31,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Table:
-    """A table of a section; all cells are texts, numbers formatted for people."""
+    """A section's table; all cells are texts, numbers formatted for people."""
 
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]
     caption: str
-    """The name of the table, a line above it."""
+    """The table's name, a line above it."""
     right: Sequence[str] = ()
     """The columns with numbers, which are aligned at the right."""
     folded: bool = False
@@ -48,11 +47,11 @@ class Table:
 
 @dataclass(frozen=True)
 class Drawing:
-    """A drawing with a script of its own, for pictures that are no Vega chart, such as a timeline."""
+    """A drawing with its own script, for pictures that are not Vega charts, such as a timeline."""
 
     title: str
     markup: str
-    """HTML of the drawing, inserted as it is: the maker escapes all texts (``html.escape``, ``html.embedded``)."""
+    """The drawing's HTML, inserted as it is: the maker escapes all texts (``html.escape``, ``html.embedded``)."""
     caption: str = ""
     style: str = ""
     """CSS; a page has each distinct style once."""
@@ -62,11 +61,11 @@ class Drawing:
 
 @dataclass(frozen=True)
 class Section:
-    """A part of a page: texts, then drawings, figures and tables."""
+    """A page's part: texts, then drawings, figures and tables."""
 
     heading: str
     text: Sequence[str] = ()
-    """Paragraphs of plain text."""
+    """Plain text paragraphs."""
     figures: Sequence[Figure] = ()
     tables: Sequence[Table] = ()
     drawings: Sequence[Drawing] = ()
@@ -78,18 +77,18 @@ class Page:
 
     title: str
     command: Sequence[str]
-    """The words of the command line that made the results, exactly as it ran."""
+    """The command-line words that made the results, exactly as it ran."""
     inputs: Inputs
     """The files that the command read, and the command that gives the same results in a folder with these files."""
     about: str = ""
-    """A line below the title: machines, number of points, processor time."""
+    """A line below the title: machines, point count, processor time."""
     findings: Sequence[str] = ()
     """One sentence per finding, with its numbers; the most important one first."""
     notes: Sequence[str] = ()
     """Warnings that decide how the page is read, such as missing points."""
     sections: Sequence[Section] = ()
     machines: Sequence[Machine] = ()
-    """The machines, whose parameters and sources the page lists."""
+    """The machines; the page lists their parameters and sources."""
 
 
 def write(path: Path, page: Page) -> None:
@@ -98,7 +97,7 @@ def write(path: Path, page: Page) -> None:
 
 
 def render(page: Page) -> str:
-    """The HTML of a page."""
+    """A page's HTML."""
     sections = [
         {"anchor": f"section-{place}", "of": replace(each, figures=list(signs_once(each.figures)))}
         for place, each in enumerate(page.sections, 1)
@@ -124,12 +123,12 @@ def render(page: Page) -> str:
 
 
 def footer() -> dict[str, str]:
-    """The date of a page and the build that made it: names and values."""
+    """A page's date and the build that made it: names and values."""
     return {"made": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")} | build.here().facts()
 
 
 def environment(**filters: Callable[..., object]) -> jinja2.Environment:
-    """The templates of pages with figures, with the filters that figures need and further ones."""
+    """The templates for pages with figures, with the filters that figures need and further ones."""
     import jinja2
 
     found = jinja2.Environment(
@@ -153,7 +152,7 @@ def environment(**filters: Callable[..., object]) -> jinja2.Environment:
 
 
 def template(name: str) -> str:
-    """The text of a file in the folder of templates."""
+    """The text in a template folder's file."""
     return bounded.packaged("templates", name)
 
 
@@ -174,7 +173,7 @@ def signs_once(drawn: Iterable[Figure]) -> Iterator[Figure]:
 
 
 def _embedded(figure: Figure) -> str:
-    """The data of a figure for the page's script: the chart, and the table behind it."""
+    """A figure's data for the page's script: the chart, and the table behind it."""
     head, rows = tabular.table(figure)
     content: dict[str, object] = {"spec": figure.spec(), "head": head, "rows": rows}
     return html.embedded(content)

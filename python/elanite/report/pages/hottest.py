@@ -1,14 +1,14 @@
-"""The hottest links of an experiment, and the jobs whose packets they carry.
+"""An experiment's hottest links, and the jobs with packets on them.
 
-A link is hotter the longer packets waited for it in the measured window; of links without waits, the busier one. Links
-from nodes count with their business only: the packets that wait for them are the backlog of an adapter
+A link is hotter the longer packets waited for it in the measured window; among links without waits, the busier one.
+Links from nodes count with their busy time only: the packets that wait for them are an adapter's backlog
 (``elanite.results.congestion``).
 
 The *shares* of flows, traces and jobs side by side are counted as they run. Jobs alone are not counted apart: their
-shares are those of a second run of the point with the hottest link, which records the circuits of the first packets of
-the measured window: the run is deterministic, so these are packets of the point itself. A share is the part of the
-flits on the link that came from a job's nodes. Nodes of several jobs cannot be told apart, and a point with such nodes
-has no shares; nor has a long run. Nodes without a job are servers, which send what jobs read.
+shares come from a second run for the point with the hottest link, which records the circuits of the measured window's
+first packets: the run is deterministic, so these are the point's own packets. A share is the part of the link's flits
+that came from a job's nodes. Several jobs' nodes cannot be distinguished, and a point with such nodes has no shares;
+nor has a long run. Nodes without a job are servers, which send what jobs read.
 """
 
 from __future__ import annotations
@@ -45,27 +45,27 @@ MOST_SECONDS = 10.0
 """Processor time in seconds up to which a point is run again for its jobs' shares."""
 
 MOST_PACKETS = 100_000
-"""Packets, about, whose circuits are recorded for the shares."""
+"""The approximate count of packets with recorded circuits for the shares."""
 
 
 BEHIND = 0.9
 """A node is behind its offer if less than this fraction of its offered load is accepted."""
 
 DEVIATIONS = 2.0
-"""Standard deviations of the offered bytes, above which lacking bytes are no noise."""
+"""Standard deviations of the offered bytes, above which lacking bytes are not noise."""
 
 
 SERVERS = ""
-"""The name of the nodes without a job, among jobs."""
+"""The name for nodes without a job, among jobs."""
 
 
 @dataclass(frozen=True)
 class Hottest:
-    """The links of one point that carried packets, the hottest first."""
+    """One point's links that carried packets, the hottest first."""
 
     point: Point
     configuration: str
-    """The configuration of the point, among those of the experiment."""
+    """The point's configuration, among the experiment's."""
     label: str
     """The configuration, and the seed if the experiment has several."""
     links: pl.DataFrame
@@ -80,13 +80,13 @@ class Shares:
     links: dict[int, dict[str, float]]
     """For each link the fraction of its flits that each job sent."""
     recorded_us: float
-    """The recorded time, from the start of the measured window on."""
+    """The recorded time, from the measured window's start on."""
     whole: bool
     """Whether this is the whole window."""
 
 
 def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[Hottest]:
-    """The hottest links of each point, in the order of the points; ``columns`` tell configurations apart."""
+    """Each point's hottest links, in point order; ``columns`` distinguish configurations."""
     found = []
     seeds = len({point.seed for point in points})
     for point in points:
@@ -109,25 +109,25 @@ def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
 
 
 def _with_seed(configuration: str, point: Point, seeds: int) -> str:
-    """The label of a point of an experiment with some number of seeds."""
+    """The label for a point in an experiment with some seeds."""
     return ", ".join(one for one in (configuration, f"seed {point.seed}" if seeds > 1 else "") if one)
 
 
 def heat(one: Hottest) -> tuple[float, float]:
-    """The order of points: the waits for their hottest link in µs, then the busy fraction of the window."""
+    """The point order: the waits for their hottest link in µs, then the window's busy fraction."""
     link = one.links.row(0, named=True)
     return float(link["waiting_us"]), float(link["busy"])
 
 
 def first(found: Sequence[Hottest]) -> Hottest | None:
-    """The point with the hottest link of all points and seeds."""
+    """The point with the hottest link over all points and seeds."""
     return max(found, key=heat, default=None)
 
 
 def shares(point: Point, store: Store) -> Shares | None:
-    """The shares of the jobs on a point's links; None where they are not known.
+    """The jobs' shares on a point's links; `None` where they are not known.
 
-    Programs side by side are counted apart as they run. Of jobs alone, the shares come from a second run.
+    Programs side by side are counted apart as they run. For jobs alone, the shares come from a second run.
     """
     counted_apart = store.table(point.id, "shares").drop_nulls("job")
     if not counted_apart.is_empty():
@@ -167,7 +167,7 @@ def shares(point: Point, store: Store) -> Shares | None:
 
 
 def _counted(table: pl.DataFrame) -> Shares | None:
-    """The shares of a run that has counted them; None if one program alone has run."""
+    """The shares from a run that has counted them; `None` if one program alone has run."""
     jobs = tuple(table["job"].unique(maintain_order=True).to_list())
     if len(jobs) < 2:
         return None
@@ -179,7 +179,7 @@ def _counted(table: pl.DataFrame) -> Shares | None:
 
 
 def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> str:
-    """The hottest link in a sentence, with the shares of the jobs where they are known; ``found`` are all points."""
+    """The hottest link in a sentence, with the jobs' shares where they are known; ``found`` are all points."""
     link = one.links.row(0, named=True)
     alike = sum(_written(each) == _written(link) for each in one.links.iter_rows(named=True)) - 1
     equal = {each.configuration for each in found if _written(each.links.row(0, named=True)) == _written(link)}
@@ -199,17 +199,17 @@ def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> st
 
 
 def _owner(job: str) -> str:
-    """The senders of a share in words."""
+    """A share's senders in words."""
     return "servers" if job == SERVERS else f"job {job}"
 
 
 def _written(link: Mapping[str, float]) -> tuple[str, str]:
-    """The heat of a link as pages write it."""
+    """A link's heat as pages write it."""
     return number(link["waiting_us"]), f"{link['busy']:.1%}"
 
 
 def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[Table]:
-    """The hottest links of the point with the hottest link, and the hottest link of each configuration in any seed."""
+    """The hottest links at the point with the hottest link, and each configuration's hottest link in any seed."""
     jobs = known.jobs if known else ()
     columns = ("link", "busy", "packets", "waits, µs", *(f"flits of {_owner(job)}" for job in jobs))
     rows = []
@@ -242,18 +242,18 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
 
 def _cells(link: dict[str, object]) -> tuple[str, ...]:
     busy, packets, waits = link["busy"], link["packets"], link["waiting_us"]
-    assert isinstance(busy, float)  # noqa: S101 - columns of ``Hottest.links``
+    assert isinstance(busy, float)  # noqa: S101 - columns in ``Hottest.links``
     assert isinstance(packets, int)  # noqa: S101
     assert isinstance(waits, float)  # noqa: S101
     return f"{link['from']} → {link['to']}", f"{busy:.1%}", f"{packets:,}", number(waits)
 
 
 def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:
-    """The node with the least accepted of its offered load, of all points; empty if all accept nine tenths of it.
+    """The node that accepts the least part of its offered load, over all points; empty if all accept nine tenths.
 
-    A node is behind if it lacks more than a tenth of its offer, and more than two standard deviations of the offer of
-    independent messages: near the end of a short window, a few messages are on their way in any network. A smaller
-    part within this noise is named as such.
+    A node is behind if it lacks more than a tenth of its offer, and more than two standard deviations of an
+    independent-message offer: near a short window's end, a few messages are in flight in any network. A smaller part
+    within this noise is named as such.
     """
     below = [node for point in points for node in _below(point, store)]
     if not below:
@@ -285,7 +285,7 @@ def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
 
 @dataclass(frozen=True)
 class _Node:
-    """A node of a point that accepted clearly less than it offered. Loads are in MB/s."""
+    """A point's node that accepted clearly less than it offered. Loads are in MB/s."""
 
     point: Point
     node: int
@@ -302,7 +302,7 @@ class _Node:
 
 
 def _below(point: Point, store: Store) -> Iterator[_Node]:
-    """The nodes of a point that lack more than a tenth of their offer."""
+    """A point's nodes that lack more than a tenth of their offer."""
     nodes = store.table(point.id, "nodes")
     manifest = store.get(point.id)
     if manifest is None or not {"job", "node", "offered", "accepted"} <= set(nodes.columns):
@@ -316,7 +316,7 @@ def _below(point: Point, store: Store) -> Iterator[_Node]:
         size = amount(job.get("message", ""))
         if size is None:
             continue
-        # The variance of a sum of independent messages of exponential sizes is twice that of fixed sizes.
+        # The variance of a sum over independent messages with exponential sizes is twice that with fixed sizes.
         variance = offered * size * (1.0 if job.get("sizes") == "fixed" else 2.0)
         if lacking > (1 - BEHIND) * offered:
             far = lacking > DEVIATIONS * variance**0.5

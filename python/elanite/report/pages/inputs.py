@@ -1,8 +1,8 @@
 """A page's inputs: the files that a command read, inside the page, and the command for them elsewhere.
 
-The block is a script element of JSON, which browsers do not run. Every file has the name by which the command finds
-it in the folder of ``elanite open``, its content (text, or base64 for other bytes) and its SHA-256. Files that are too
-large, and programs, stay outside: the block lists their names and checksums.
+The block is a JSON script element, which browsers do not run. Every file has the name by which the command finds it in
+the ``elanite open`` folder, its content (text, or base64 for other bytes) and its SHA-256. Files that are too large,
+and programs, stay outside: the block lists their names and checksums.
 
     {"format": 1, "elanite": "0.1.0", "model": 3, "command": ["elanite", "run", "place.toml"],
      "files": [{"name": "place.toml", "sha256": "...", "text": "..."}],
@@ -26,22 +26,22 @@ if TYPE_CHECKING:
 
 FORMAT = 1
 BLOCK = "elanite-inputs"
-"""The identifier of the script element."""
+"""The script element's identifier."""
 
 MOST_BYTES = 16 * 2**20
-"""The size of all embedded files together, in bytes; larger ones are absent."""
+"""All embedded files' size together, in bytes; larger ones are absent."""
 
 
 @dataclass(frozen=True)
 class Inputs:
-    """The embedded files of a page, and the command that reads them."""
+    """A page's embedded files, and the command that reads them."""
 
     words: Sequence[str]
     """The command in a folder with these files, from the word ``elanite`` on."""
     files: Mapping[str, bytes] = field(default_factory=dict, repr=False)
     """Content by name: relative paths with forward slashes, without ``..``."""
     absent: Mapping[str, str] = field(default_factory=dict)
-    """SHA-256 by name of the files that the command needs and the page does not hold; empty where it is unknown."""
+    """SHA-256 by name for files that the command needs and the page does not hold; empty where it is unknown."""
 
     @classmethod
     def gather(
@@ -61,17 +61,17 @@ class Inputs:
 
     @property
     def command(self) -> str:
-        """The command as a line of a shell."""
+        """The command as a shell line."""
         return shlex.join(self.words)
 
     @property
     def size(self) -> str:
-        """The number of the embedded files and their size in words: ``48 files, 0.2 MB``."""
+        """The embedded files' count and size in words: ``48 files, 0.2 MB``."""
         megabytes = sum(map(len, self.files.values())) / 2**20
         return f"{counted(len(self.files), 'file')}, {megabytes:.1f} MB"
 
     def block(self) -> str:
-        """The JSON of the block, safe inside a script element."""
+        """The block's JSON, safe inside a script element."""
         return html.embedded(
             {
                 "format": FORMAT,

@@ -4,13 +4,13 @@ A timeline has a lane for each rank. A lane has rows, and a row has intervals: p
 operations. ``Timeline`` is bounded, so that its page opens at once, and counts everything that a bound leaves out:
 
 - *ranks*: beyond ``MOST_LANES``, every k-th rank has a lane, and the rank that ends last;
-- *intervals*: beyond ``MOST_INTERVALS``, short neighbours in a row are one interval with their number, the sum of
-  their durations, and the kind with the largest part of that sum; longer intervals stay as they are;
-- *messages*: beyond ``MOST_MESSAGES``, every k-th between the ranks with lanes, in the order of their posting;
-- *links*: the ``MOST_LINKS`` busiest links of nodes, and the same number between switches.
+- *intervals*: beyond ``MOST_INTERVALS``, short neighbours in a row are one interval with their count, their summed
+  durations, and the kind with the largest part in that sum; longer intervals stay as they are;
+- *messages*: beyond ``MOST_MESSAGES``, every k-th between the ranks with lanes, in posting order;
+- *links*: the ``MOST_LINKS`` busiest node links, and the same number between switches.
 
-All times are whole picoseconds since the ranks began, as the simulator has them. Load is in thousandths of
-the bandwidth of the link in each period.
+All times are whole picoseconds since the ranks began, as the simulator has them. Load is in thousandths of the link's
+bandwidth in each period.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ MOST_MESSAGES = 20_000
 MOST_LINKS = 12
 
 GROUPS = ("send", "receive", "exchange", "wait", "collective", "one-sided", "compute", "unended", "other")
-"""Groups of kinds, each with its own colour."""
+"""Kind groups, each with its own colour."""
 
 UNENDED = ", not ended"
-"""The end of the name of an operation that had not ended when the replay did."""
+"""The name suffix for an operation that had not ended when the replay did."""
 
 _GROUP_OF = (
     ("unended", f"{UNENDED}$"),
@@ -49,12 +49,12 @@ _GROUP_OF = (
     ("send", r"send|(?<!c)tx|pready"),
     ("compute", r"^calc$"),
 )
-"""The group of a call by its name; the first pattern that is found decides."""
+"""A call's group by its name; the first pattern that is found decides."""
 
 
 @dataclass(frozen=True)
 class Timeline:
-    """The bounded data of one timeline."""
+    """One timeline's bounded data."""
 
     end_ps: int
     """When the last rank, or the run, ends."""
@@ -65,22 +65,22 @@ class Timeline:
     lanes: pl.DataFrame
     """The drawn ranks: ``rank``, ``node``, ``end_ps``."""
     intervals: pl.DataFrame
-    """``rank``, ``kind`` (a place in ``kinds``), ``begin_ps``, ``end_ps``; ``count`` and ``time_ps`` (the sum of the
+    """``rank``, ``kind`` (a place in ``kinds``), ``begin_ps``, ``end_ps``; ``count`` and ``time_ps`` (the summed
     durations; more than 1 and less than the length for merged intervals); ``bytes`` and ``peer``, null where unknown.
-    In the order of ranks and begins."""
+    Ordered by rank and begin."""
     messages: pl.DataFrame
     """``source``, ``destination``, ``bytes``, ``kind``, ``begin_ps`` (posted) and ``end_ps`` (arrived, or null)."""
     links: pl.DataFrame
-    """``link``, ``name``, ``level`` (0 for links of nodes), ``busy`` (of the run), the busiest of each level first."""
+    """``link``, ``name``, ``level`` (0 for node links), ``busy`` (share of the run), each level's busiest first."""
     periods: pl.DataFrame
     """The load's periods, ``begin_ps`` and ``end_ps``; all links are idle in gaps between periods."""
     loads: tuple[tuple[int, ...], ...]
-    """For each of the links: its load in each period, in thousandths."""
+    """For each link: its load in each period, in thousandths."""
     totals: Mapping[str, int]
     """The numbers without any bound: ``ranks``, ``intervals``, ``messages``, ``links`` (that were busy)."""
     ends: Mapping[int, str] = field(default_factory=dict)
-    """By rank: the operation in which it waits at the end of a run that failed. The call has no interval, as it has no
-    end; it began at some time after the last interval."""
+    """By rank: the operation in which it waits at a failed run's end. The call has no interval, as it has no end; it
+    began at some time after the last interval."""
 
     @property
     def exact(self) -> pl.DataFrame:
@@ -143,13 +143,13 @@ class Timeline:
 
 
 def group(kind: str) -> str:
-    """The group of a call or operation by its name."""
+    """A call's or operation's group by its name."""
     name = kind.lower()
     return next((found for found, pattern in _GROUP_OF if re.search(pattern, name)), "other")
 
 
 def of_run(run: Run) -> Timeline:
-    """The timeline of a run that kept its calls. The run may have failed after its ranks had attached."""
+    """The timeline for a run that kept its calls. The run may have failed after its ranks had attached."""
     ranks = ended(run).with_columns(end_ps=_ps("end_us"))
     end_ps = round(1e6 * max(run.summary["time_us"], run.ended.time_us))
     calls = run.tables["calls"].select(
@@ -169,14 +169,14 @@ def of_run(run: Run) -> Timeline:
 
 
 def ended(run: Run) -> pl.DataFrame:
-    """The table of ranks; a rank that has not finished ends with the run."""
+    """The rank table; a rank that has not finished ends with the run."""
     unfinished = pl.lit(not run.ended.finished) & (pl.col("end_us") == 0)
     end_us = max(float(run.summary["time_us"]), run.ended.time_us)
     return run.tables["ranks"].with_columns(end_us=pl.when(unfinished).then(end_us).otherwise("end_us"))
 
 
 def of_replay(replay: Replay) -> Timeline:
-    """The timeline of a replay that kept its operations, and may have stopped before its end.
+    """The timeline for a replay that kept its operations, and may have stopped before its end.
 
     Operations that had not ended last until then, and so do their ranks; a message that had not arrived has no line.
     """
@@ -210,12 +210,12 @@ def of_replay(replay: Replay) -> Timeline:
 
 
 def timed(operations: pl.DataFrame) -> pl.DataFrame:
-    """The operations of a replay with ``begin_ps``, when their dependencies are met, and ``end_ps``."""
+    """A replay's operations with ``begin_ps``, when their dependencies are met, and ``end_ps``."""
     return operations.with_columns(begin_ps=_ps("free_us"), end_ps=_ps("end_us"))
 
 
 def messages_of(operations: pl.DataFrame) -> pl.DataFrame:
-    """Each ``source``, ``destination``, ``bytes``, ``begin_ps`` of the send and ``end_ps`` of the receive.
+    """Each message's ``source``, ``destination``, ``bytes``, the send's ``begin_ps`` and the receive's ``end_ps``.
 
     The operations are ``timed``.
     """
@@ -232,7 +232,7 @@ def messages_of(operations: pl.DataFrame) -> pl.DataFrame:
 
 @dataclass(frozen=True)
 class _Links:
-    """The load of the busiest links."""
+    """The busiest links' load."""
 
     links: pl.DataFrame
     periods: pl.DataFrame
@@ -270,7 +270,7 @@ def _bounded(
     end_ps: int,
     ends: Mapping[int, str],
 ) -> Timeline:
-    """The timeline within the bounds. ``intervals`` have the ``name`` and the ``row`` of their kind."""
+    """The timeline within the bounds. ``intervals`` have their kind's ``name`` and ``row``."""
     totals = {"ranks": len(ranks), "intervals": len(intervals), "messages": len(messages), "links": links.busy}
     lanes = _spread(ranks)
     drawn = lanes["rank"].to_list()
@@ -305,7 +305,7 @@ def _spread(ranks: pl.DataFrame) -> pl.DataFrame:
 def merged(intervals: pl.DataFrame, end_ps: int, most: int) -> pl.DataFrame:
     """At most about ``most`` intervals: intervals shorter than a width, which is doubled until they fit, are merged.
 
-    Those that begin in the same multiple of the width, in one row, are one interval. A row keeps at least one.
+    Intervals that begin in the same multiple of the width, in one row, are merged into one. A row keeps at least one.
     """
     order = ["rank", "begin_ps", "row", "end_ps"]
     whole = intervals.with_columns(count=pl.lit(1, pl.UInt32), time_ps=pl.col("end_ps") - pl.col("begin_ps")).select(
@@ -366,5 +366,5 @@ def _ps(column: str) -> pl.Expr:
 
 
 def _step(count: int, most: int) -> int:
-    """The step with which at most so many of a number are taken."""
+    """The step with which at most ``most`` of ``count`` items are taken."""
     return max(1, -(-count // most))

@@ -33,24 +33,24 @@ MOST_PAGE = 512 * 2**20
 MOST_BYTES = 64 * 2**20
 MOST_FILES = 4096
 MOST_WORDS = 4096
-"""Limits: bytes of a page, bytes of its files together, number of files, and words of the command."""
+"""Limits: a page's bytes, its files' bytes together, the file count, and the command's words."""
 
 MOST_NAME, MOST_DEPTH = 200, 8
-"""Limits of a name: characters, and folders."""
+"""Name limits: characters, and folders."""
 
 _SCRIPT = re.compile(rf'<script type="application/json" id="{BLOCK}">(?P<json>[^<]*)</script>')
 
 
 @dataclass(frozen=True)
 class Opened:
-    """The checked inputs of a page."""
+    """A page's checked inputs."""
 
     page: Path
     words: tuple[str, ...]
     """The command in the files' folder."""
     files: dict[str, bytes]
     absent: dict[str, str]
-    """SHA-256 by name of the files that the page does not hold; empty where it is unknown."""
+    """SHA-256 by name for files that the page does not hold; empty where it is unknown."""
     elanite: str
     """The version that made the page."""
     model: int
@@ -58,7 +58,7 @@ class Opened:
 
     @property
     def same_model(self) -> bool:
-        """Whether this Elanite has the model of the page, so that the results are the same."""
+        """Whether this Elanite has the page's model, so that the results are the same."""
         return self.model == _core.MODEL_REVISION
 
 
@@ -85,8 +85,8 @@ def read(page: Path) -> Opened:
 def unpack(opened: Opened, folder: Path) -> list[Path]:
     """Write the files and the command to a folder, which is new or empty; returns the files' paths.
 
-    Raises ``UsageError`` before anything is written if the folder has entries or is none, and ``ElaniteError`` if a
-    file cannot be written.
+    Raises ``UsageError`` before anything is written if the folder has entries or is not a folder, and ``ElaniteError``
+    if a file cannot be written.
     """
     contents = opened.files | {COMMAND: _script(opened).encode()}
     if os.path.lexists(folder) and not folder.is_dir():
@@ -113,7 +113,7 @@ def unpack(opened: Opened, folder: Path) -> list[Path]:
 
 
 def line(opened: Opened, folder: Path) -> str:
-    """The command as a line of a shell, from the present folder."""
+    """The command as a shell line, from the present folder."""
     return f"cd {shlex.quote(str(folder))} && {shlex.join(opened.words)}"
 
 
@@ -204,7 +204,7 @@ def _name(page: Path, one: object, others: list[str]) -> str:
 
 
 def _content(page: Path, one: dict[str, object]) -> bytes:
-    """The bytes of an entry, which have its checksum."""
+    """An entry's bytes, which have its checksum."""
     text, encoded = one.get("text"), one.get("base64")
     try:
         if isinstance(text, str) and encoded is None:

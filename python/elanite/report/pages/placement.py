@@ -1,4 +1,4 @@
-"""The page of placements: packed, spread and the best one, on one scale, and the ranks of all that were tried."""
+"""The page on placements: packed, spread and the best one, on one scale, and the ranks of all tried ones."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def page(
     jobs: Sequence[str],
     found: Sequence[Ranked],
 ) -> Page:
-    """The page; ``plan`` has the points of the placements that are drawn, ``found`` all ranks, the best first."""
+    """The page; ``plan`` has the drawn placements' points, ``found`` all ranks, the best first."""
     drawn = experiment.page(plan, store, command, inputs, limits)
     best = found[0]
     ranks = Section("Placements", tables=[_ranks(jobs, found), _nodes(jobs, found)])
@@ -43,7 +43,7 @@ def _title(best: Ranked) -> str:
 
 
 def sentence(jobs: Sequence[str], found: Sequence[Ranked]) -> str:
-    """The best placement, and what the worst one costs."""
+    """The best placement, and the worst one's cost."""
     best, worst = found[0], found[-1]
     each = ", ".join(f"{job} {number(slow)}" for job, slow in zip(jobs, best.slowdowns, strict=True))
     return (

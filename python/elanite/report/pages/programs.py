@@ -1,4 +1,4 @@
-"""Flows, and links that programs share, on the page of an experiment with programs side by side."""
+"""Flows, and links that programs share, on an experiment's page with programs side by side."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 FLOWS = "fct_"
-"""The beginning of the metrics of flows."""
+"""The prefix of flow metrics."""
 
 MOST_FLOWS, MOST_LINKS = 10, 12
-"""Rows of the tables of flows and of shared links."""
+"""Rows in the tables for flows and shared links."""
 
 MOST_POINTS = 6
-"""Points with a table of shared links."""
+"""Points with a shared-link table."""
 
 MOST_SAID = 6
 """Sentences on flows."""
 
 
 def sections(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[Section]:
-    """The flows of all points, and the links that programs share in each; empty without programs side by side."""
+    """All points' flows, and the links that programs share in each; empty without programs side by side."""
     found = []
     every = _every(points, store, columns)
     if not every.is_empty():
@@ -47,13 +47,13 @@ def sections(points: Sequence[Point], store: Store, columns: Sequence[str]) -> l
 
 
 def figures(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[Figure]:
-    """The figures of the flows of all points."""
+    """The figures for all points' flows."""
     every = _every(points, store, columns)
     return [] if every.is_empty() else list(flows.draw(every))
 
 
 def findings(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:
-    """A sentence on the completion times of each list of flows in each configuration."""
+    """A sentence on each flow list's completion times in each configuration."""
     said = []
     for (label,), here in _every(points, store, columns).drop_nulls("slowdown").group_by("label", maintain_order=True):
         parts = [f"{name} {number(flows.rank(here['slowdown'], rank))}" for name, rank in flows.PER_MILLE.items()]
@@ -62,20 +62,20 @@ def findings(points: Sequence[Point], store: Store, columns: Sequence[str]) -> l
 
 
 def _every(points: Sequence[Point], store: Store, columns: Sequence[str]) -> pl.DataFrame:
-    """The flows of all points, each with its configuration as ``label``."""
+    """All points' flows, each with its configuration as ``label``."""
     own = [point for point in points if point.kind == PROGRAMS]
     tables = [table for point in own if not (table := _flows(point, store, columns)).is_empty()]
     return pl.concat(tables, how="vertical_relaxed") if tables else empty("flows").with_columns(label=pl.lit(""))
 
 
 def _label(point: Point, columns: Sequence[str]) -> str:
-    """The configuration of a point in words, without the job."""
+    """A point's configuration in words, without the job."""
     columns = [name for name in columns if name != "job"]
     return label_of({"series": point.series} | point.parameters, columns)
 
 
 def _flows(point: Point, store: Store, columns: Sequence[str]) -> pl.DataFrame:
-    """The flows of a point, each with its configuration and its list as ``label``."""
+    """A point's flows, each with its configuration and its list as ``label``."""
     table = store.table(point.id, "flows")
     several = table["job"].n_unique() > 1
     own = _label(point, columns)
@@ -111,7 +111,7 @@ def _slowest(every: pl.DataFrame) -> Table:
 
 
 def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
-    """The links that several programs use, the one with the most bytes of all but its largest program first.
+    """The links that several programs use, sorted by the bytes of all but a link's largest program.
 
     Columns ``link``, ``from``, ``to``, ``waiting_ps`` and, for each program, its bytes.
     """

@@ -63,7 +63,7 @@ def unfinished(error: Unfinished, machine: Source, command: Sequence[str], input
 
 
 def _failed(replay: Replay) -> list[str]:
-    """The finding on failures of the machine before the end: operations may have lost their partners by them."""
+    """The finding on machine failures before the end: operations may have lost their partners by them."""
     faults = replay.tables["faults"]
     if faults.is_empty():
         return []
@@ -165,7 +165,7 @@ def _of_traffic(replay: Replay) -> list[str]:
 
 
 def _sections(replay: Replay, note: str = "") -> list[Section]:
-    """All that happened; ``note`` stands below the tables of operations and ranks."""
+    """All events; ``note`` stands below the operation and rank tables."""
     totals, sends = replay.summary, _sends(replay)
     found = [
         Section("Timeline", drawings=[drawing(lanes.of_replay(replay), "Ranks over time")]),
@@ -187,13 +187,13 @@ def _sections(replay: Replay, note: str = "") -> list[Section]:
 
 
 def _messages(replay: Replay) -> pl.DataFrame:
-    """``bytes`` and ``us`` of all messages: from the moment at which the send may begin to the receive's end."""
+    """All messages' ``bytes`` and ``us``: from the moment at which the send may begin to the receive's end."""
     found = lanes.messages_of(lanes.timed(replay.tables["operations"]))
     return found.select("bytes", us=(pl.col("end_ps") - pl.col("begin_ps")) / 1e6)
 
 
 def percentiles(messages: pl.DataFrame) -> list[tuple[str, ...]]:
-    """By class of sizes with messages, and of all: their number, p50, p99, p99.9 and the longest time."""
+    """By size class with messages, and for all: their count, p50, p99, p99.9 and the longest time."""
     classes = [
         (one.label, messages.filter(pl.col("bytes").is_between(one.least, one.most if one.most is not None else 2**62)))
         for one in by_size(messages)
@@ -223,13 +223,13 @@ def _times(replay: Replay) -> list[Table]:
 
 
 def _sends(replay: Replay) -> pl.DataFrame:
-    """``source``, ``destination`` and ``bytes`` of all messages."""
+    """All messages' ``source``, ``destination`` and ``bytes``."""
     sends = replay.tables["operations"].filter(pl.col("kind") == "send")
     return sends.select(source="rank", destination="peer", bytes="size")
 
 
 def by_kind(operations: pl.DataFrame) -> pl.DataFrame:
-    """``kind``, ``operations``, ``mean_us`` and ``longest_us`` from free to end, by the name of the kind."""
+    """``kind``, ``operations``, ``mean_us`` and ``longest_us`` from free to end, by kind name."""
     length = pl.col("end_us") - pl.col("free_us")
     return (
         operations.group_by("kind")

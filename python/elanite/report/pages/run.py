@@ -23,13 +23,13 @@ if TYPE_CHECKING:
     from elanite.report.pages.inputs import Inputs
 
 MOST_CALLS = 64
-"""Rows in the table of calls."""
+"""Rows in the call table."""
 
 STRAGGLES, LEAST = 2.0, 0.01
-"""A straggler has at least so many times the time outside of calls of any other rank, and such a part of the run."""
+"""A straggler spends at least this many times any other rank's time outside calls, and this share of the run."""
 
 OF_THE_LIBRARY = "(?i)_(init|init_thread|finalize)$"
-"""The calls whose messages are those of the library, not of the program."""
+"""The calls with messages from the library, not from the program."""
 
 UNENDED = "Calls that did not end are not counted."
 
@@ -41,7 +41,7 @@ _EARLY = {
     "corrupted": "the bytes of a message changed",
     "launcher gone": "mpiexec ended",
 }
-"""Why a run ended early, by the word of the simulator."""
+"""The reason for a run's early end, by the simulator's word."""
 
 _WAYS = {"hardware": "hardware", "elan": "Elanlib's trees", "mpi": "the MPI library"}
 
@@ -109,7 +109,7 @@ def _findings(run: Run, figures: Summary) -> list[str]:
 
 
 def _last(run: Run, ranks: pl.DataFrame, calls: str) -> str:
-    """The rank that ends last, or the time within which all ranks end, if no page would tell their times apart."""
+    """The rank that ends last, or the time within which all ranks end, if pages would not distinguish their times."""
     last = ranks.sort("end_us", "rank", descending=[True, False]).row(0, named=True)
     ends = ranks.sort("end_us")["end_us"].to_list()
     tied = ends.count(ends[-1])
@@ -121,7 +121,7 @@ def _last(run: Run, ranks: pl.DataFrame, calls: str) -> str:
 
 
 def _straggler(run: Run, ranks: pl.DataFrame, calls: str) -> list[str]:
-    """The rank with clearly more time outside of calls than the others have: they wait for it in their calls."""
+    """The rank with clearly more time outside calls than the others: they wait for it in their calls."""
     outside = ranks.select("rank", us=pl.col("end_us") - pl.col("mpi_us")).sort("us", "rank", descending=[True, False])
     if run.ended.unseen or len(outside) < 2 or outside["us"][1] * STRAGGLES > outside["us"][0]:
         return []
@@ -180,7 +180,7 @@ def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
 
 
 def _of_library(run: Run) -> list[str]:
-    """How many messages the library sends to start and to end; none for runs without any."""
+    """The count of messages that the library sends to start and to end; empty for runs without any."""
     within = run.tables["calls"].filter(pl.col("call").str.contains(OF_THE_LIBRARY))
     posted = run.tables["messages"].select("bytes", "posted_us", rank="source").join(within, on="rank")
     here = posted.filter(pl.col("posted_us") >= pl.col("begin_us"), pl.col("posted_us") < pl.col("end_us"))

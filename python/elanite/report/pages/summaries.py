@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[Table]:
-    """Every curve in a row: for jobs the highest accepted load and the knee, else the range of each metric."""
+    """Every curve in a row: for jobs the highest accepted load and the knee, else each metric's range."""
     made = []
     for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
         here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]

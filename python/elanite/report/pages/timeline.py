@@ -1,6 +1,6 @@
-"""The drawing of a timeline: lanes, messages and load, with zoom and pointer, from the data inside the page.
+"""A timeline's drawing: lanes, messages and load, with zoom and pointer, from the data inside the page.
 
-The browser draws the data of ``lanes.Timeline`` with the script ``timeline.js``; nothing is loaded. The drawing counts
+The browser draws ``lanes.Timeline`` data with the script ``timeline.js``, without further requests. The drawing counts
 messages that are not drawn at the present zoom, and its caption has the data's bounds.
 """
 
@@ -41,7 +41,7 @@ _BUTTONS = (
 
 
 def drawing(timeline: Timeline, title: str = "Timeline") -> Drawing:
-    """The drawing of a timeline."""
+    """A timeline's drawing."""
     calls = timeline.rows == ("calls",)
     buttons = "".join(
         f'<button type="button" data-do="{do}" title="{name}" aria-label="{name}">{sign}</button>'

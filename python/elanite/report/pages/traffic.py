@@ -19,18 +19,18 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
 MOST_PAIRS = 12
-"""Rows in the table of pairs."""
+"""Rows in the pair table."""
 
 MOST_LINKS = 8
 """Links in the table, at nodes and between switches each."""
 
 MOST_FAULTS = 64
 MOST_RANKS = 128
-"""Rows in the table of ranks."""
+"""Rows in the rank table."""
 
 
 def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[Table]:
-    """Messages by size and by pair; ``pairs`` has ``source``, ``destination`` and ``bytes`` of each message."""
+    """Messages by size and by pair; ``pairs`` has each message's ``source``, ``destination`` and ``bytes``."""
     if not sizes:
         return []
     by_size = [(one.label, f"{one.messages:,}", size(one.bytes)) for one in sizes]
@@ -53,7 +53,7 @@ def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[Table]:
 
 
 def by_pair(pairs: pl.DataFrame) -> pl.DataFrame:
-    """``source``, ``destination``, ``messages`` and ``bytes``, a row for each pair of ranks, by bytes."""
+    """``source``, ``destination``, ``messages`` and ``bytes``, a row for each rank pair, by bytes."""
     sums = pairs.group_by("source", "destination").agg(messages=pl.len(), bytes=pl.col("bytes").sum())
     return sums.sort("bytes", "source", "destination", descending=[True, False, False])
 
@@ -75,9 +75,9 @@ def largest(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
 
 
 def crossing(pairs: pl.DataFrame, ranks: pl.DataFrame, packets: int) -> str:
-    """The sentence on the messages of ranks of one node, which are in no packet, and on the packets of the others.
+    """The sentence on messages between ranks on one node, which are in no packet, and on the others' packets.
 
-    ``pairs`` has ``source``, ``destination`` and ``bytes`` of each message, and ``ranks`` the node of each rank.
+    ``pairs`` has each message's ``source``, ``destination`` and ``bytes``, and ``ranks`` each rank's node.
     """
     nodes = dict(ranks.select("rank", "node").iter_rows())
     within = pairs.filter(pl.col("source").replace_strict(nodes) == pl.col("destination").replace_strict(nodes))
@@ -89,14 +89,14 @@ def crossing(pairs: pl.DataFrame, ranks: pl.DataFrame, packets: int) -> str:
 
 
 def _class(sizes: Sizes) -> str:
-    """A class of sizes within a sentence."""
+    """A size class within a sentence."""
     if sizes.most is None:
         return sizes.label
     return f"of {sizes.label}" if sizes.least == sizes.most else f"of {size(sizes.least)} {sizes.label}"
 
 
 def with_others(ranks: pl.DataFrame, rank: Mapping[str, object], column: str, one: str, several: str) -> str:
-    """A rank with its verb, and the number of the other ranks with the same value: ``rank 0 and 15 others compute``."""
+    """A rank with its verb, and the count of other ranks with the same value: ``rank 0 and 15 others compute``."""
     others = len(ranks.filter(pl.col(column) == rank[column])) - 1
     if not others:
         return f"rank {rank['rank']} {one}"
@@ -104,7 +104,7 @@ def with_others(ranks: pl.DataFrame, rank: Mapping[str, object], column: str, on
 
 
 HOTTEST = "Hottest link, by the time that packets waited for it"
-"""How the sentences of all pages begin; pages have one definition of heat (``mpirun.summary.hottest``)."""
+"""How all pages' sentences begin; pages have one definition of heat (``mpirun.summary.hottest``)."""
 
 
 def link(links: pl.DataFrame, time_us: float) -> str:
@@ -131,7 +131,7 @@ def _busy(link: Link) -> str:
 
 
 def _alike(links: pl.DataFrame, one: Link, written: Callable[[Link], str]) -> str:
-    """The number of other links with the same figure, as pages write it."""
+    """The count of other links with the same figure, as pages write it."""
     others = sum(written(each) == written(one) for each in rows_of(links, Link)) - 1
     return f", as {counted(others, 'other link')}" if others else ""
 
@@ -171,14 +171,14 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
 
 
 def sent_and_received(rank: Mapping[str, float]) -> tuple[str, str]:
-    """Two cells in the table of ranks: sent and received messages, with their payload."""
+    """Two cells in the rank table: sent and received messages, with their payload."""
     kinds = ("sent", "received")
     sent, received = (f"{rank[f'messages_{kind}']:,} · {size(rank[f'bytes_{kind}'])}" for kind in kinds)
     return sent, received
 
 
 def cut(rows: Sequence[tuple[str, ...]], most: int, of: str) -> tuple[Sequence[tuple[str, ...]], str]:
-    """The first rows, and a note of how many were left out."""
+    """The first rows, and a note on the omitted count."""
     if len(rows) <= most:
         return rows, ""
     return rows[:most], f"{most:,} of {len(rows):,} {of}."

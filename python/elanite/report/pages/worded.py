@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 LOWER_END = "at the lower end of the search"
 
 TIGHT = ("fraction", "ratio")
-"""Units whose symbols follow the figure without a space."""
+"""Units with symbols that follow the figure without a space."""
 
 FEW = 30
 """Messages below which a latency comes with their number."""
@@ -22,7 +22,7 @@ FEW = 30
 def with_half(places: Place | Sequence[Place], metric: str, unit: str = "", text: str = "") -> str:
     """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs more digits.
 
-    Of several places with this mean, the halves are the smallest and the largest one. Places without an interval are
+    With several places at this mean, the halves are the smallest and the largest one. Places without an interval are
     counted: their means are less certain, not exact.
     """
     alike = [places] if isinstance(places, Place) else places
@@ -37,7 +37,7 @@ def with_half(places: Place | Sequence[Place], metric: str, unit: str = "", text
 
 
 def few(place: Place, metric: str) -> str:
-    """The number of messages behind a latency, if they are few."""
+    """The message count behind a latency, if it is low."""
     few = metric == LATENCY and place.messages is not None and place.messages < FEW
     return f" (of {counted(place.messages or 0, 'message')})" if few else ""
 
@@ -54,12 +54,12 @@ def united(figure: str, unit: str) -> str:
 
 
 def cell(place: Place, metric: str, units: Mapping[str, str]) -> str:
-    """A mean with half its interval in a table, whose heading has the unit; empty if there is none."""
+    """A mean with half its interval in a table (the heading has the unit); empty without a mean."""
     if metric not in place.means:
         return ""
     return with_half(place, metric, units.get(metric, "")) + few(place, metric)
 
 
 def scaled(value: float, unit: str) -> float:
-    """A figure of a unit as one of the unit's symbol."""
+    """A figure in a unit as one in the unit's symbol."""
     return value * SCALE.get(unit, 1.0)
