@@ -1,7 +1,7 @@
-"""Errors that a user can cause, and the exit codes of the command line.
+"""Errors that a user can cause, and the command line's exit codes.
 
-All are ``ElaniteError``, and their texts are for people. The simulator raises two of them: ``ConfigError`` (a machine
-or experiment file, or an override, is wrong) and ``RunError`` (a point did not finish). Errors can be pickled, because
+All are ``ElaniteError``, and their texts are for people. The simulator raises two: ``ConfigError`` (a machine or
+experiment file, or an override, is wrong) and ``RunError`` (a point did not finish). Errors can be pickled, because
 points may run in other processes.
 """
 
@@ -14,7 +14,7 @@ __all__ = ["ConfigError", "ElaniteError", "Exit", "RunError", "UsageError"]
 
 
 class Exit(IntEnum):
-    """What the exit code of ``elanite`` means."""
+    """The meanings of ``elanite``'s exit codes."""
 
     OK = 0
     """Everything ran; every claim that could be judged holds or is a known miss."""
@@ -25,7 +25,7 @@ class Exit(IntEnum):
     DEADLOCK = 3
     """A simulated network deadlocked; the message names the cycle of waiting packets."""
     BROKEN = 4
-    """A broken invariant of the simulator: a bug of Elanite, with the command that reproduces it."""
+    """A broken invariant in the simulator: an Elanite bug, with the command that reproduces it."""
     INTERRUPTED = 130
     """Interrupted; the finished points are kept and the same command resumes."""
 
@@ -37,7 +37,7 @@ class ElaniteError(Exception):
 
 
 class UsageError(ElaniteError):
-    """A wrong name, option or combination of options; the message lists the allowed values."""
+    """A wrong name, option or option combination; the message lists the allowed values."""
 
     exit_code = Exit.USAGE
 
@@ -45,7 +45,7 @@ class UsageError(ElaniteError):
 class ConfigError(ElaniteError):
     """A machine file, an experiment file or an override is wrong.
 
-    The text names file, line and column, what is allowed, and a hint.
+    The text names file, line and column, the allowed values, and a hint.
     """
 
     exit_code = Exit.USAGE

@@ -1,6 +1,6 @@
 """Names that moved into packages: their old places work for one release, with a ``DeprecationWarning``.
 
-A module of the table is made when it is imported. It has the listed names and takes them from their new places. The
+A module in the table is made when it is imported. It has the listed names and takes them from their new places. The
 names of ``elanite.__all__`` did not move.
 """
 
@@ -46,7 +46,7 @@ MOVED = {
     "elanite.sources": {"read": "elanite.inputs.sources"},
     "elanite.sweeps": {"Sweep": "elanite.library.sweeps", "sweep": "elanite.library.sweeps"},
 }
-"""Old modules, and the new module of each of their public names."""
+"""Old modules, and the new module for each public name."""
 
 CALLED = {"elanite.noise": "measure", "elanite.replay": "replay"}
 """Names that stand for a function in ``elanite``: the old module is called as this function."""
@@ -84,7 +84,7 @@ class _Finder(MetaPathFinder, Loader):
         return _Old(spec.name, f"The old place of {', '.join(MOVED[spec.name])}.")
 
     def exec_module(self, module: ModuleType) -> None:
-        """Nothing runs: names are taken when they are used."""
+        """No code runs: names are taken when they are used."""
 
 
 def install() -> None:

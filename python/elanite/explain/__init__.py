@@ -1,1 +1,1 @@
-"""What there is, for people: ``catalog`` lists, ``meanings`` explains, ``templates`` writes new files."""
+"""Descriptions for people: ``catalog`` lists, ``meanings`` explains, ``templates`` writes new files."""

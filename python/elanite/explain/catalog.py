@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from elanite.store import Store
 
 WHAT = ("machines", "experiments", "claims", "parameters", "figures")
-"""What can be listed."""
+"""Listable topics."""
 
 Row = dict[str, str]
 
@@ -78,18 +78,18 @@ def claimed() -> list[Row]:
 
 
 def parameters() -> list[Row]:
-    """The parameters of machine files: value in the first machine that has one, and what each means."""
+    """The parameters in machine files: value in the first machine that has one, and each one's meaning."""
     return [{"parameter": one.key, "value": one.example, "meaning": one.text} for one in every_parameter()]
 
 
 def sections() -> dict[str, str]:
-    """What each section of machine files is."""
+    """Each machine file section's meaning."""
     schema = json.loads(_core.schema("machine"))
     return {name: words_of(entry) or words_of(resolved(entry, schema)) for name, entry in schema["properties"].items()}
 
 
 def figures() -> list[Row]:
-    """The figures of the shipped experiments."""
+    """The shipped experiments' figures."""
     found = []
     for name in sources.shipped("experiment"):
         source = sources.read("experiment", name)
@@ -109,7 +109,7 @@ def figures() -> list[Row]:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of machine files by the schema."""
+    """A machine file parameter by the schema."""
 
     key: str
     text: str
@@ -128,7 +128,7 @@ def _loaded(source: Source) -> MachineFile:
 
 @cache
 def every_parameter() -> tuple[Parameter, ...]:
-    """The parameters of machine files, from the schema, with a value of a shipped machine."""
+    """The machine file parameters, from the schema, with a value from a shipped machine."""
     return tuple(_parameters())
 
 
@@ -146,7 +146,7 @@ def _parameters() -> Iterator[Parameter]:
 
 
 def fields_of(entry: Entry, schema: Entry) -> list[tuple[str, Entry]]:
-    """A section's keys: of a table, of a list's entries, or of tables with names of their own."""
+    """A section's keys: in a table, in a list's entries, or in tables with free names."""
     if "items" in entry:
         entry = resolved(entry["items"], schema)
     named = entry.get("additionalProperties")

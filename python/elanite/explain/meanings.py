@@ -1,8 +1,8 @@
-"""The meaning of a key, of a claim or of a column of the results.
+"""The meaning of a key, a claim or a result column.
 
-A parameter of a machine and a key of an experiment file have the schema's words, with the bounds that the reader of the
-file states and the values in the shipped machines. A parameter also has the claims that it moves, by the shipped
-studies (see ``studied``), and a claim the parameters that move it.
+A machine parameter and an experiment file key have the schema's words, with the file reader's bounds and the values in
+the shipped machines. A parameter also has the claims that it moves, by the shipped studies (see ``studied``), and a
+claim the parameters that move it.
 """
 
 from __future__ import annotations
@@ -50,9 +50,9 @@ class Meaning:
     allowed: str = ""
     """Type, unit and bounds."""
     allowed_on: str = ""
-    """The machine of the bounds, which may depend on its other values, as those of a delay on its cycle."""
+    """The bounds' machine; they may depend on its other values, as a delay's bounds on its cycle."""
     facts: list[tuple[str, str]] = field(default_factory=list)
-    """More, as pairs of a name and a text."""
+    """More facts, as name and text pairs."""
     moves: list[Moves] = field(default_factory=list)
     """Which claims a parameter moves, or which parameters move a claim, on each machine."""
 
@@ -63,13 +63,13 @@ class Moves:
 
     name: str
     text: str
-    """The size of the study and what made it, or why there is none."""
+    """The study's size and origin, or the reason for its absence."""
     steps: tuple[str, str] = ("lower", "higher")
-    """The two values of the parameter, in short."""
+    """The parameter's two values, in short."""
     effects: list[Effect] = field(default_factory=list)
     """The strongest first; empty without a study, or if no value moved."""
     fitted: frozenset[tuple[str, str]] = frozenset()
-    """The pairs of a parameter and a claim of which the parameter was fitted to the claim."""
+    """The parameter and claim pairs in which the parameter was fitted to the claim."""
 
 
 SYNONYMS = {
@@ -105,13 +105,13 @@ SYNONYMS = {
     "arbiter": ("switch.arbitration",),
     "adaptive": ("switch.ascent", "topology.routing"),
 }
-"""What others call the parameters, in the order of what is meant most often."""
+"""Other names for the parameters, the most frequent meaning first."""
 
 
 def explain(key: str, machine: Source | None = None) -> Meaning:
-    """What a key means, in the shipped machines or in one machine.
+    """A key's meaning, in the shipped machines or in one machine.
 
-    Raises ``UsageError`` with similar keys if there is none.
+    Raises ``UsageError`` with similar keys for an unknown one.
     """
     known = _known(machine)
     if key in known:
@@ -129,7 +129,7 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
 
 
 def _known(machine: Source | None) -> dict[str, Callable[[], Meaning]]:
-    """All that can be explained, by name: parameters, claims, keys of experiment files, columns of results."""
+    """All explainable names: parameters, claims, experiment file keys, result columns."""
     known: dict[str, Callable[[], Meaning]] = {one.key: partial(_parameter, one, machine) for one in every_parameter()}
     known |= {claim.id: partial(_claim, claim) for claim in claims()}
     columns = _columns()
@@ -171,7 +171,7 @@ def _claim(claim: Claim) -> Meaning:
 
 
 def _columns() -> dict[str, list[tuple[str, str]]]:
-    """The columns of all tables by name: for each table that has one, its place and its meaning."""
+    """All tables' columns by name: for each table that has one, its place and its meaning."""
     found: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for table, columns in _core.tables():
         for column, kind, unit, text in columns:
@@ -181,7 +181,7 @@ def _columns() -> dict[str, list[tuple[str, str]]]:
 
 
 def _turned(claim: Claim) -> str:
-    """The mechanisms of the model whose removal turns the verdict on a claim that the headline may count."""
+    """The model mechanisms with a removal that turns the verdict on a claim that the headline may count."""
     if claim.role != "predicted" or claim.rank not in COUNTED or claim.today:
         return ""
     rows = ablated.shipped().get(claim.id)
@@ -193,7 +193,7 @@ def _turned(claim: Claim) -> str:
 
 
 def _meant(key: str) -> tuple[str, ...]:
-    """The parameters that others call so; of the section that is named, if it has one of them."""
+    """The parameters with this other name; only the named section's, if it has one."""
     section, _, word = key.rpartition(".")
     word = word.replace("-", "_").lower()
     found = next((SYNONYMS[each] for each in (word, f"{word}s", word.removesuffix("s")) if each in SYNONYMS), ())
@@ -201,11 +201,11 @@ def _meant(key: str) -> tuple[str, ...]:
 
 
 TRIALS = ('"?"', "0", '"0 B"', '"0 MB/s"', '"0 flits"', '"100000 s"', '"100000 GB"', "4000000000", "-1")
-"""Values that a reader of machine files refuses with the bounds, or takes."""
+"""Values that a machine file reader refuses with the bounds, or takes."""
 
 
 def _allowed(parameter: Parameter, machine: Source | None = None) -> tuple[str, str]:
-    """Type and bounds of a parameter, in the words of the reader of machine files, and the machine that it read."""
+    """A parameter's type and bounds, in the machine file reader's words, and the machine that it read."""
     name = "es40-qsnet" if not parameter.key.startswith(("elan4.", "rails.")) else "opteron-qsnet2"
     if parameter.key.startswith("rails."):
         name = "smart-multirail"
@@ -227,7 +227,7 @@ def _allowed(parameter: Parameter, machine: Source | None = None) -> tuple[str, 
 
 
 def _values(key: str, machines: Sequence[Source]) -> Iterator[tuple[str, str]]:
-    """The value of a parameter in each machine that has it, with its source, and the claims that fitted it."""
+    """A parameter's value in each machine that has it, with its source, and the claims that fitted it."""
     for machine in machines:
         for one in Machine.of(machine).parameters:
             if one.key == key:
@@ -275,7 +275,7 @@ def _moves_here(key: str, machine: Source) -> Iterator[Moves]:
 
 
 def _unseen(machine: str, study: Studied) -> str:
-    """The predicted claims about a machine that its study does not have, in words: nothing is known of these."""
+    """The predicted claims about a machine that its study does not have, in words: their effects are unknown."""
     names = [claim.id for claim in about(machine) if claim.role == "predicted" and claim.id not in study.claims]
     if not names:
         return ""
@@ -297,7 +297,7 @@ def _moved(claim: str) -> Iterator[Moves]:
 
 
 def _pairs(machine: str) -> frozenset[tuple[str, str]]:
-    """The parameters that were fitted, each with each of its claims."""
+    """The fitted parameters, each with each of its claims."""
     return frozenset((key, claim) for key, names in fitted_parameters().get(machine, {}).items() for claim in names)
 
 
@@ -312,7 +312,7 @@ def _fitted_by(claim: str) -> list[str]:
 
 
 def _experiment_keys() -> Iterator[tuple[str, str]]:
-    """The keys of experiment files, from the schema."""
+    """The experiment file keys, from the schema."""
     schema = json.loads(_core.schema("experiment"))
     for section, entry in schema["properties"].items():
         found = resolved(entry, schema)

@@ -1,8 +1,7 @@
-"""Files of one's own to start from: a machine like a shipped one, and an experiment with uniform traffic.
+"""New files to start from: a machine like a shipped one, and an experiment with uniform traffic.
 
-The comments of a machine file are the descriptions of the schema, so that no key lacks one. Claims about the machine
-that it starts from say nothing about the new one: ``fitted_to`` is left out, and every source names the machine it
-comes from.
+A machine file's comments are the schema's descriptions, so that no key lacks one. Claims about the original machine do
+not apply to the new one: ``fitted_to`` is left out, and every source names the machine it comes from.
 """
 
 from __future__ import annotations
@@ -26,24 +25,24 @@ if TYPE_CHECKING:
     from elanite.inputs.sources import Source
 
 WIDTH = 110
-"""Width of comments."""
+"""Comment width."""
 
 FAST = 5_000.0
-"""Rate of a link in MB/s from which on a new experiment measures for a shorter time."""
+"""Link rate in MB/s from which on a new experiment measures for a shorter time."""
 
 
 PROCESSES, MESSAGE = 16, 4096
-"""Processes on each node of a new experiment, and their messages' bytes."""
+"""Processes on each node in a new experiment, and their messages' bytes."""
 
 
 def machine_file(name: str, preset: Source, nodes: int | None = None, design: Design | None = None) -> str:
     """A machine file like another machine, with a comment on every section and key.
 
-    It has so many nodes, in a tree of the switches of the other machine, or a design's values.
+    It has ``nodes`` nodes, in a tree with the other machine's switches, or a design's values.
     """
     from elanite.mpirun.cluster import tree_of
 
-    # True before the file is edited and after it: the title of the preset would tell of values that are gone.
+    # True before the file is edited and after it: the preset's title would describe values that are gone.
     title = f"a machine of my own, begun from {preset.name}"
     changed: dict[str, tuple[str, str]] = {}
     if design is not None:
@@ -77,7 +76,7 @@ def machine_file(name: str, preset: Source, nodes: int | None = None, design: De
 
 
 def _sections(preset: Source, changed: dict[str, tuple[str, str]], whole: tuple[str, ...] = ()) -> Iterator[str]:
-    """The sections of the preset with comments; those of ``whole`` have the changed keys alone."""
+    """The preset's sections with comments; those in ``whole`` have the changed keys alone."""
     texts = {**catalog.sections(), **{row["parameter"]: row["meaning"] for row in catalog.parameters()}}
     section = ""
     skipped = True
@@ -113,7 +112,7 @@ def _row(key: str, value: str, source: str) -> str:
 
 
 def _from(preset: str, line: str) -> str:
-    """A line of the preset: its source names the preset, without fitted claims and without the source's range."""
+    """A preset line: its source names the preset, without fitted claims and without the source's range."""
     line = re.sub(r", fitted_to = \[[^\]]*\]", "", line)
     line = re.sub(r', admissible = \{(?:[^"}]|"(?:[^"\\]|\\.)*")*\}', "", line)
     return re.sub(r'source = "', f'source = "{preset}: ', line)
@@ -124,12 +123,12 @@ def _comment(text: str) -> list[str]:
 
 
 def experiment_file(name: str, machine: Source) -> str:
-    """An experiment file with uniform traffic on all nodes of a machine, from light load to saturation."""
+    """An experiment file with uniform traffic on all nodes in a machine, from light load to saturation."""
     about: MachineFile = json.loads(_core.load_machine(machine.text, machine.file, []))
     values = {one["key"]: one["value"] for one in about["parameters"]}
     nodes = int(str(values["topology.nodes"]))
     rates = values["link.rate"]
-    # A list begins with the links of nodes.
+    # A list begins with the node links.
     rate = amount(rates[0] if isinstance(rates, list) and rates else rates)
     if nodes < 2 or rate is None:
         raise UsageError(f"{machine.name} has {nodes} node; traffic needs two")

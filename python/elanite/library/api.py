@@ -8,10 +8,10 @@
     usual = el.Machine.load("es40-qsnet")
     el.compare(el.run("qsnet/uniform", [usual, usual.with_({"switch.circuit": "wormhole"})]))
 
-Wherever a machine or an experiment is expected, a name or a path will do. Objects are shown in a few lines, and as
-HTML in notebooks, where a bar shows the progress of ``run``. Results are kept in a store below ``out`` (the folder
-``out`` by default), the same one that the command line uses: points that either of them simulated are not simulated
-again.
+Wherever a machine or an experiment is expected, a name or a path will do. Objects are shown in a few lines, and as HTML
+in notebooks, where a bar shows the progress of ``run``. Results are kept in a store below ``out`` (the folder ``out``
+by default), the same one that the command line uses: points that library or command line have simulated are not
+simulated again.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class PointsFailed(ElaniteError):
 
 @dataclass(frozen=True, repr=False)
 class Result:
-    """The finished points of one experiment."""
+    """One experiment's finished points."""
 
     plan: Plan
     store: Store
@@ -89,11 +89,11 @@ class Result:
 
     @property
     def points(self) -> list[Point]:
-        """The finished points, in the order of the plan."""
+        """The finished points, in plan order."""
         return [point for point in self.plan.points if self.store.get(point.id) is not None]
 
     def manifest(self, point: Point) -> Manifest:
-        """The manifest of a finished point: digest, packets, events, processor seconds, peak memory, versions."""
+        """A finished point's manifest: digest, packets, events, processor seconds, peak memory, versions."""
         manifest = self.store.get(point.id)
         if manifest is None:
             raise KeyError(point.id)
@@ -101,7 +101,7 @@ class Result:
 
     @property
     def builds(self) -> list[tuple[Build, int]]:
-        """The builds of the simulator that have computed the points, each with the number of its points."""
+        """The simulator builds that have computed the points, each with its point count."""
         return self.store.builds(point.id for point in self.plan.points)
 
     def frame(self) -> pl.DataFrame:
@@ -109,10 +109,10 @@ class Result:
         return self.table("rows")
 
     def table(self, name: Table) -> pl.DataFrame:
-        """Another table of the points, each row with its point's parameters.
+        """Another table for the points, each row with its point's parameters.
 
-        ``elanite.store.TABLES`` has the names and columns, such as ``nodes``, the loads of every node that sends;
-        ``links`` and ``switches``, their counters; ``slices``, the delays at every link over time.
+        ``elanite.store.TABLES`` has the names and columns, such as ``nodes``, every sending node's loads; ``links`` and
+        ``switches``, their counters; ``slices``, the delays at every link over time.
         """
         from elanite.results import frames
 
@@ -121,19 +121,19 @@ class Result:
         return frames.tidy(self.points, self.store, name)
 
     def congestion(self, point: Point) -> Matrix:
-        """The congestion matrix of a finished point: delays by link and by switch, relative to the most loaded."""
+        """A finished point's congestion matrix: delays by link and by switch, relative to the most loaded."""
         from elanite.results.congestion import matrix
 
         return matrix(point, self.store)
 
     def summary(self) -> pl.DataFrame:
-        """Mean and 95% confidence interval of every metric, over batches and seeds."""
+        """Every metric's mean and 95% confidence interval, over batches and seeds."""
         from elanite.results import frames
 
         return frames.summarise(self.frame())
 
     def dataset(self) -> xarray.Dataset:
-        """``summary`` as a Dataset of xarray: its dimensions are the metric and the parameters that vary.
+        """``summary`` as an xarray Dataset: its dimensions are the metric and the parameters that vary.
 
         Raises ``UsageError`` without xarray, which the extra ``xarray`` installs.
         """
@@ -153,7 +153,7 @@ class Result:
         )
 
     def figures(self) -> list[Figure]:
-        """The figures of the experiment, each with its title, caption and chart."""
+        """The experiment's figures, each with its title, caption and chart."""
         from elanite import figures
 
         return figures.drawn(self.plan, self.store)
@@ -172,7 +172,7 @@ class Result:
 
 
 Named = str | Path
-"""A name of something shipped, or a file's path."""
+"""A shipped name, or a file's path."""
 
 Machines = Machine | Named
 """A machine, its name, or its file's path."""
@@ -188,12 +188,12 @@ def run(
     observer: Observer | None = None,
     executor: Executor | None = None,
 ) -> Result:
-    """Simulate the points of an experiment that are not in the store below ``out`` yet.
+    """Simulate an experiment's points that are not in the store below ``out`` yet.
 
-    Every point runs on ``machine``, or on each of several; without it, on what the experiment names. ``jobs`` points
-    run at the same time (by default one for each core). ``observer`` is told of the progress; in a notebook, there is
-    a bar. With an ``executor``, the ``jobs`` workers of an engine simulate, for example those of
-    ``Client.get_executor(pure=False)`` of Dask.
+    Every point runs on ``machine``, or on each of several; without it, on the experiment's own machines. ``jobs``
+    points run at the same time (by default one for each core). ``observer`` receives the progress; in a notebook, there
+    is a bar. With an ``executor``, an engine's ``jobs`` workers simulate, for example with Dask's
+    ``Client.get_executor(pure=False)``.
 
     Raises ``ConfigError`` if experiment and machine do not fit, ``PointsFailed`` if points failed (after all others
     have finished), and ``KeyboardInterrupt`` when interrupted; finished points are kept in every case.
@@ -217,7 +217,7 @@ def load_results(
     seed: int = FIRST_SEED,
     out: str | Path = "out",
 ) -> Result:
-    """The finished points of an experiment below ``out``, without simulating anything."""
+    """An experiment's finished points below ``out``, without simulating anything."""
     return Result(_plan(experiment, machine, seed), Store(Path(out) / "store"))
 
 

@@ -1,10 +1,10 @@
-"""Experiments of jobs, written in Python in place of four levels of dictionaries.
+"""Job experiments, written in Python in place of four dictionary levels.
 
     built = el.jobs("uniform", nodes=16, message="1 KB", load="50 MB/s").measured("1 ms", warm_up="100 us")
     result = built.on("es40-qsnet").vary(load=["50 MB/s", "100 MB/s"], message=["1 KB", "64 KB"]).run()
 
-Every method returns another object, so that a description may be the start of several. The keys' names are those of
-experiment files, and type checkers know them. ``experiment`` is the same as an ``Experiment``, with the errors of
+Every method returns another object, so that a description may be the start of several. The keys have their names from
+experiment files, and type checkers know them. ``experiment`` is the same as an ``Experiment``, with the errors for
 experiment files.
 """
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 Several: TypeAlias = T | Sequence[T]
-"""A value, or values of which each is used in turn."""
+"""A value, or values that are used in turn."""
 
 
 class Job(TypedDict, total=False):
-    """The keys of a job that have defaults in experiment files or here."""
+    """A job's keys that have defaults in experiment files or here."""
 
     sizes: Several[str]
-    """Distribution of message sizes, by default ``fixed``."""
+    """Message size distribution, by default ``fixed``."""
     arrivals: Several[str]
-    """Distribution of times between messages, by default ``exponential``."""
+    """Distribution for times between messages, by default ``exponential``."""
     memory: Several[str]
     servers: Several[int | str]
     writes: Several[float]
@@ -44,7 +44,7 @@ class Job(TypedDict, total=False):
 
 
 class Varied(TypedDict, total=False):
-    """Values of the keys of a job, each of which is used in turn."""
+    """Values for a job's keys, which are used in turn."""
 
     nodes: Sequence[int | str]
     message: Sequence[str]
@@ -91,12 +91,12 @@ class Jobs:
         return replace(self, machines=machines)
 
     def vary(self, job: str = "", **values: Unpack[Varied]) -> Jobs:
-        """All combinations of values of a job, by default the first one. Raises ``KeyError`` without such a job."""
+        """All combinations of a job's values, by default the first job's. Raises ``KeyError`` without such a job."""
         name = job or next(iter(self.jobs))
         return replace(self, jobs={**self.jobs, name: {**self.jobs[name], **values}})
 
     def measured(self, window: str, *, warm_up: str = "0 ps", **more: Unpack[Measuring]) -> Jobs:
-        """Measured in a window of simulated time after a warm-up."""
+        """Measured in a simulated-time window after a warm-up."""
         return replace(self, running={**self.running, "window": window, "warm_up": warm_up, **more})
 
     def named(self, title: str) -> Jobs:
@@ -104,7 +104,7 @@ class Jobs:
         return replace(self, title=title)
 
     def experiment(self) -> Experiment:
-        """The experiment. Raises ``ConfigError`` for a wrong value, with a line of its text."""
+        """The experiment. Raises ``ConfigError`` for a wrong value, with a line in its text."""
         named = [each.file.argument if isinstance(each, Machine) else str(each) for each in self.machines]
         content = {
             "title": self.title,
@@ -129,9 +129,9 @@ def jobs(
     name: str = "load",
     **more: Unpack[Job],
 ) -> Jobs:
-    """A job of traffic: its pattern, nodes, messages and load, as the keys of experiment files.
+    """A traffic job: its pattern, nodes, messages and load, as experiment file keys.
 
-    ``pattern`` is the name of a pattern or of a file of pairs, or a function (``elanite.inputs.patterns``).
+    ``pattern`` is the name of a pattern or a pair file, or a function (``elanite.inputs.patterns``).
     """
     return Jobs({name: _job(pattern, nodes, message, load, more)})
 

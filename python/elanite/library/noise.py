@@ -1,4 +1,4 @@
-"""The noise of this computer: the loop of garcia2005 s3.3 in the extension module, its figure and files.
+"""Noise on this computer: the garcia2005 s3.3 loop in the extension module, its figure and files.
 
 ``el.noise(seconds=5, cpu=1).write("out/noise")`` measures, and writes ``noise.svg``, ``noise.html`` and
 ``noise.toml``, which is a section for a machine file.
@@ -25,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Measured:
-    """A noise test of this computer. Times are in microseconds."""
+    """A noise test on this computer. Times are in microseconds."""
 
     compute: str
-    """The requested length of the computation in an iteration."""
+    """The requested computation length in an iteration."""
     cpu: int | None
-    """The processor; None if the operating system chose it."""
+    """The processor; `None` if the operating system chose it."""
     data: Noise = field(repr=False)
 
     @property
@@ -54,20 +54,20 @@ class Measured:
 
     @property
     def profile(self) -> str:
-        """A section of a machine file."""
+        """A machine file section."""
         return self.data["profile"]
 
     def _repr_html_(self) -> str:
         return html.block("Noise of this computer", html.table(("figure", "value"), self.summary.items()))
 
     def frame(self) -> pl.DataFrame:
-        """The delays of iterations after the shortest one: the least delay of each bin, ``lower_ps``, and ``count``."""
+        """The iteration delays after the shortest one: each bin's least delay, ``lower_ps``, and ``count``."""
         from elanite.store import frame
 
         return frame(self.data["distribution"])
 
     def figure(self) -> Figure:
-        """The histogram, as figure 3 of garcia2005."""
+        """The histogram, as in garcia2005's figure 3."""
         from elanite.figures import noise
 
         where = f"processor {self.cpu}" if self.cpu is not None else "any processor"
@@ -92,7 +92,7 @@ class Measured:
 def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None) -> Measured:
     """Compute for ``seconds`` on a processor, and measure each iteration's time.
 
-    Raises ``RunError`` with what is allowed if there is no such processor, or a number is out of range.
+    Raises ``RunError`` with the allowed values if the processor does not exist, or a number is out of range.
     """
     if not 0 <= seconds <= 1e6:
         raise UsageError(f"--seconds: {seconds:g} is out of range; allowed: 0.01 to 3600")

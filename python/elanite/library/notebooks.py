@@ -1,4 +1,4 @@
-"""Progress in notebooks: the bar of tqdm, if it is installed."""
+"""Progress in notebooks: the tqdm bar, if it is installed."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def observer() -> Observer | None:
-    """A bar if this process is the kernel of a notebook and has tqdm, else None."""
+    """A bar if this process is a notebook's kernel and has tqdm, else `None`."""
     if not in_notebook():
         return None
     try:
@@ -28,13 +28,13 @@ def observer() -> Observer | None:
 
 
 def in_notebook() -> bool:
-    """Whether this process is the kernel of a notebook."""
+    """Whether this process is a notebook's kernel."""
     shell = sys.modules.get("IPython")
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
 class Shown(Protocol):
-    """A bar of tqdm, as far as it is used."""
+    """A tqdm bar, as far as it is used."""
 
     def __init__(self, *, total: int, initial: int, unit: str, desc: str) -> None:
         """Show the bar."""
@@ -47,7 +47,7 @@ class Shown(Protocol):
 
 
 class Bar(Observer):
-    """A bar with the points that are left. There is none if all points are finished."""
+    """A bar with the remaining points; absent if all points are finished."""
 
     def __init__(self, tqdm: type[Shown]) -> None:
         self._tqdm = tqdm
@@ -59,7 +59,7 @@ class Bar(Observer):
             self._bar = self._tqdm(total=total, initial=done, unit="point", desc="points")
 
     def point(self, point: Point, failure: Failure | None) -> None:
-        """Move the bar by one point; what failed is said at the end."""
+        """Move the bar by one point; failures are printed at the end."""
         del point, failure
         if self._bar is not None:
             self._bar.update()

@@ -1,11 +1,11 @@
-"""Sweeps: one experiment with many values of a few keys, each combination of them or a sample.
+"""Sweeps: one experiment with many values for a few keys, in each combination or a sample.
 
     keys = {"bus.rate": "150 MB/s..400 MB/s", "link.hop_delay": ["55 ns", "65 ns"]}
     swept = el.sweep(el.Experiment.load("qsnet/ping"), keys, sample=("lhs", 100))
     swept.summary()  # the varied keys are columns
 
-``study.sweeps`` makes the combinations. Points are ordinary points of the store: an interrupted sweep goes on, and a
-point that another experiment has simulated is not simulated again.
+``study.sweeps`` makes the combinations. Points are ordinary store points: an interrupted sweep continues, and a point
+that another experiment has simulated is not simulated again.
 """
 
 from __future__ import annotations
@@ -38,13 +38,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sweep:
-    """The finished points of a sweep."""
+    """A sweep's finished points."""
 
     keys: tuple[str, ...]
-    """The varied keys, which are columns of all tables; a field of a series has the column of the field, such as
-    ``message`` for ``series.load.message``."""
+    """The varied keys, which are columns of all tables; a series' field has the field's column, such as ``message`` for
+    ``series.load.message``."""
     plans: tuple[Plan, ...]
-    """One for each combination; the parameters of their points begin with the values of the varied keys."""
+    """One for each combination; their points' parameters begin with the varied keys' values."""
     store: Store = field(repr=False)
 
     @property
@@ -54,12 +54,12 @@ class Sweep:
 
     @property
     def whole(self) -> Result:
-        """The points of all combinations."""
+        """All combinations' points."""
         return Result(merged(self.plans), self.store)
 
     @property
     def points(self) -> list[Point]:
-        """The finished points, by combination in the order of the plan."""
+        """The finished points, by combination in plan order."""
         return self.whole.points
 
     def frame(self) -> pl.DataFrame:
@@ -67,11 +67,11 @@ class Sweep:
         return self.whole.frame()
 
     def table(self, name: Table) -> pl.DataFrame:
-        """Another table of the points, as ``Result.table`` gives it."""
+        """Another table for the points, as ``Result.table`` gives it."""
         return self.whole.table(name)
 
     def summary(self) -> pl.DataFrame:
-        """Mean and 95% confidence interval of every metric, over batches and seeds, for each combination."""
+        """Every metric's mean and 95% confidence interval, over batches and seeds, for each combination."""
         return self.whole.summary()
 
 
@@ -87,15 +87,14 @@ def sweep(
     observer: Observer | None = None,
     executor: Executor | None = None,
 ) -> Sweep:
-    """Simulate an experiment with all combinations of the values in ``vary``, or with a sample of them.
+    """Simulate an experiment with all combinations of the values in ``vary``, or with a sample.
 
     ``vary`` has for each key a list of values, or a text as on the command line: ``"10 ns..50 ns"`` (see
-    ``study.ranges``). A tuple of keys has a list of tuples of values, which go together:
-    ``{("topology.up", "topology.parallel"): [([20], [10]), ([10], [5])]}``. ``sample`` is ``("lhs", n)`` for a Latin
-    hypercube of n combinations; ranges without a number of values need it. ``seed`` is the first seed of the points,
-    and that of the sample. Raises ``UsageError`` or ``ConfigError`` if a key or value is wrong, before anything is
-    simulated; otherwise as ``run``.
-    With an ``executor`` of an engine, batches of points run on its workers.
+    ``study.ranges``). A key tuple has a list of value tuples, which go together: ``{("topology.up",
+    "topology.parallel"): [([20], [10]), ([10], [5])]}``. ``sample`` is ``("lhs", n)`` for a Latin hypercube with n
+    combinations; ranges without a value count need it. ``seed`` is the points' first seed, and the sample's seed.
+    Raises ``UsageError`` or ``ConfigError`` if a key or value is wrong, before anything is simulated; otherwise as
+    ``run``. With an engine's ``executor``, point batches run on its workers.
     """
     groups = [_group(key, values) for key, values in vary.items()]
     keys = [key for group in groups for key in group]
@@ -112,7 +111,7 @@ def sweep(
 
 
 def _group(key: str | tuple[str, ...], values: str | Sequence[object]) -> list[Choice | Range]:
-    """A key with its values, or keys whose values go together."""
+    """A key with its values, or keys with values that go together."""
     if isinstance(key, str):
         return [ranges.of("vary", key, values)]
     rows = [row for row in values if isinstance(row, tuple) and len(row) == len(key)]
