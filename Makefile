@@ -16,8 +16,9 @@
 #                  the pictures of the pages, and the results that quick reports show pale
 # make site        the documentation site, in out/site; the gallery has what `make reproduce` has simulated
 # make paper       the paper about Elanite, in out/paper.pdf, with the figures of the tables of docs
-# make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust; for another kind:
-#                  TARGET=aarch64-unknown-linux-gnu
+# make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust
+# make release     the files of a release in out/release: wheels for x86-64 and aarch64, sources, bill of materials, checksums; needs
+#                  rustup target add x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 # make web         the page of `elanite explore` and its engine (WebAssembly); needs the target wasm32-unknown-unknown of Rust, and Node.js
 # make lock        requirements*.lock from pyproject.toml
 # make audit       vulnerabilities, licences and sources of all that is linked or installed
@@ -37,7 +38,6 @@ SECONDS ?= 60
 SEED ?= 0
 RUNS ?=
 COUNT ?=
-TARGET ?=
 BEFORE_PYTHON ?=
 CASE ?=
 MODULES ?=
@@ -55,7 +55,7 @@ endif
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site paper web web-engine wheel lock audit mutants soak clean tools
+.PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site paper web web-engine wheel release lock audit mutants soak clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -190,10 +190,15 @@ $(ENGINE): $(RUST) $(wildcard machines/*.toml) $(wildcard packaging/bindgen/*.to
 		$${CARGO_TARGET_DIR:-target}/$(WASM)/web/elanite_web.wasm $(@D)
 	@touch $@
 
-# A wheel for another kind of processor is of no Python here: the stable interface needs none.
 wheel: $(VENV)/.installed
-	$(if $(TARGET),env -u PYO3_PYTHON CARGO_BUILD_TARGET=$(TARGET) PYO3_NO_PYTHON=1) $(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(OUT)/wheel .
+	$(BIN)/python -m pip wheel --quiet --no-build-isolation --no-deps --wheel-dir $(OUT)/wheel .
 	@ls $(OUT)/wheel
+
+# Linked by Zig in an environment of its own, as its linker must not serve the other targets.
+release: | tools
+	@$(PYTHON) -m venv $(OUT)/release-venv
+	@$(OUT)/release-venv/bin/python -m pip install --quiet --require-hashes --requirement requirements-release.lock
+	PATH="$(CURDIR)/$(OUT)/release-venv/bin:$$PATH" $(OUT)/release-venv/bin/python packaging/release.py $(OUT)/release
 
 # What the container installs has the versions of the tests.
 COMPILE := $(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-annotate \
@@ -205,13 +210,14 @@ lock: $(VENV)/.installed
 		--output-file requirements-container.lock
 	$(COMPILE) --group pyproject.toml:build --upgrade --constraint requirements.lock --output-file requirements-build.lock
 	$(COMPILE) --group pyproject.toml:paper --upgrade --output-file requirements-paper.lock
+	$(COMPILE) --group pyproject.toml:release --upgrade --constraint requirements-build.lock --output-file requirements-release.lock
 
 # Known vulnerabilities, licences, sources and duplicates. Needs the network, cargo-deny and pip-audit.
 audit:
 	$(call need,command -v cargo-deny,cargo-deny was not found; cargo install --locked cargo-deny)
 	$(call need,command -v pip-audit,pip-audit was not found; pipx install pip-audit)
 	cargo deny check
-	for each in requirements.lock requirements-container.lock requirements-build.lock requirements-paper.lock; do \
+	for each in requirements.lock requirements-container.lock requirements-build.lock requirements-paper.lock requirements-release.lock; do \
 		pip-audit --strict --disable-pip --require-hashes --requirement $$each || exit 1; done
 
 # Mutants of the Python code that judges; a few minutes of processor time. MODULES='results.numbers' for some of them.

@@ -10,13 +10,15 @@ A wheel and a source distribution name the commit that they were made from: git 
 file. A wheel has the notices for the crates that it links, and their bill of materials (``notices``).
 
 With ``CARGO_BUILD_TARGET`` the wheel is for another kind of processor. The checkout then gets back the two files that
-it had, which its own ranks need.
+it had, which its own ranks need. If maturin links by Zig (``MATURIN_PEP517_ARGS``), so does cargo here, against the
+same C library. With ``SOURCE_DATE_EPOCH`` the files of a source distribution have that time.
 
 If cargo or git fails, the build fails with their messages on standard error.
 """
 
 from __future__ import annotations
 
+import gzip
 import io
 import json
 import os
@@ -87,14 +89,28 @@ def build_sdist(folder: str, settings: dict[str, Any] | None = None) -> str:
     with tempfile.TemporaryDirectory() as metadata:
         information = Path(metadata, maturin.prepare_metadata_for_build_wheel(metadata, settings))
         name = information.name.removesuffix(".dist-info")
-        with tarfile.open(Path(folder, f"{name}.tar.gz"), "w:gz", dereference=True) as archive:
-            archive.add(information / "METADATA", f"{name}/PKG-INFO")
-            for file in listed.removesuffix("\0").split("\0"):
-                archive.add(ROOT / file, f"{name}/{file}")
+        epoch = os.environ.get("SOURCE_DATE_EPOCH")
+
+        def plain(entry: tarfile.TarInfo) -> tarfile.TarInfo:
+            """An entry that depends on the file alone."""
+            entry.mtime = entry.mtime if epoch is None else int(epoch)
+            entry.mode = 0o755 if entry.mode & 0o100 else 0o644
+            entry.uid = entry.gid = 0
+            entry.uname = entry.gname = ""
+            return entry
+
+        with (
+            Path(folder, f"{name}.tar.gz").open("wb") as file,
+            gzip.GzipFile("", "wb", fileobj=file, mtime=None if epoch is None else int(epoch)) as packed,
+            tarfile.open(fileobj=packed, mode="w", dereference=True) as archive,
+        ):
+            archive.add(information / "METADATA", f"{name}/PKG-INFO", filter=plain)
+            for each in listed.removesuffix("\0").split("\0"):
+                archive.add(ROOT / each, f"{name}/{each}", filter=plain)
             if (text := commit()) is not None:
                 about = tarfile.TarInfo(f"{name}/{COMMIT}")
-                about.size, about.mode = len(text), 0o644
-                archive.addfile(about, io.BytesIO(text.encode()))
+                about.size = len(text)
+                archive.addfile(plain(about), io.BytesIO(text.encode()))
     return f"{name}.tar.gz"
 
 
@@ -108,7 +124,7 @@ def build_parts() -> None:
     """Compile the parts for ranks, and put them into the package."""
     words = [
         "cargo",
-        "build",
+        *linker(),
         "--release",
         "--locked",
         "--quiet",
@@ -128,6 +144,15 @@ def build_parts() -> None:
     }
     for target, file in PARTS.items():
         replace(PACKAGE / file, Path(found[target]).read_bytes())
+
+
+def linker() -> list[str]:
+    """The command of cargo that links as maturin does, and its target."""
+    chosen = os.environ.get("MATURIN_PEP517_ARGS", "").split()
+    if "--zig" not in chosen:
+        return ["build"]
+    glibc = chosen[chosen.index("--compatibility") + 1].removeprefix("manylinux_").replace("_", ".")
+    return ["zigbuild", "--target", f"{os.environ['CARGO_BUILD_TARGET']}.{glibc}"]
 
 
 def replace(file: Path, content: bytes) -> None:

@@ -1,0 +1,119 @@
+"""The files of a release: wheels for x86-64 and aarch64, the sources, the bill of materials, and their checksums.
+
+    python packaging/release.py out/release
+    python packaging/release.py out/release --target x86_64-unknown-linux-gnu
+
+``make release`` installs the linker and calls this. Every wheel is linked by Zig against glibc 2.28, whatever the
+build machine has, so that one wheel serves Debian 10, RHEL 8 and all later systems. The files depend on the commit, the
+lock files and the Rust version only: paths of the build machine are replaced, and times are those of the commit. Two
+builds in two folders are equal byte for byte.
+
+It refuses a checkout with changes, as its wheel would name a commit that lacks them. A failed build leaves no folder.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from pathlib import Path
+
+import backend
+
+ROOT = Path(__file__).resolve().parents[1]
+TARGETS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
+GLIBC = "2.28"
+BILL = "elanite/data/third-party.cdx.json"
+
+
+def main() -> None:
+    """The command line."""
+    parser = argparse.ArgumentParser(description="build the files of a release")
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--target", action="append", choices=TARGETS, help="by default all")
+    given = parser.parse_args()
+    commit = git("rev-parse", "HEAD")
+    if git("status", "--porcelain"):
+        raise SystemExit("error: the checkout has changes, and a release is a commit: commit or stash them")
+    given.folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=given.folder.parent, prefix=".release-") as scratch:
+        built = Path(scratch, "release")
+        built.mkdir()
+        os.environ["SOURCE_DATE_EPOCH"] = git("show", "--no-patch", "--format=%ct", commit)
+        for target in given.target or TARGETS:
+            wheel(built, target)
+        source = backend.build_sdist(str(built))
+        bill_of(built, source.removesuffix(".tar.gz"))
+        (built / "NOTES.md").write_text(notes(source), encoding="utf-8")
+        (built / "SHA256SUMS").write_text(sums(built), encoding="utf-8")
+        shutil.rmtree(given.folder, ignore_errors=True)
+        built.rename(given.folder)
+    print(f"release of commit {commit[:12]} in {given.folder}")
+    for file in sorted(given.folder.iterdir()):
+        print(f"{file.stat().st_size / 1e6:8.2f} MB  {file.name}")
+
+
+def wheel(folder: Path, target: str) -> None:
+    """Build the wheel for a target into the folder."""
+    if target not in said("rustup", "target", "list", "--installed").split():
+        raise SystemExit(f"error: Rust has no standard library for {target} here: rustup target add {target}")
+    around = os.environ | {
+        "CARGO_BUILD_TARGET": target,
+        "MATURIN_PEP517_ARGS": f"--zig --compatibility manylinux_{GLIBC.replace('.', '_')}",
+        "PYO3_NO_PYTHON": "1",
+        "CARGO_ENCODED_RUSTFLAGS": "\x1f".join(remapped()),
+    }
+    around.pop("PYO3_PYTHON", None)
+    words = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-build-isolation", "--no-deps"]
+    subprocess.run([*words, "--wheel-dir", str(folder), str(ROOT)], env=around, check=True)
+
+
+def remapped() -> list[str]:
+    """The compiler's options that replace folders of this machine in messages of panics."""
+    home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
+    folders = {str(ROOT): "/elanite", str(home): "/cargo", said("rustc", "--print", "sysroot"): "/rust"}
+    return [f"--remap-path-prefix={folder}={name}" for folder, name in folders.items()]
+
+
+def bill_of(folder: Path, name: str) -> None:
+    """Put the bill of materials beside the wheels, which have it inside: the crates are the same for all of them."""
+    bills = {zipfile.ZipFile(each).read(BILL) for each in folder.glob("*.whl")}
+    if len(bills) != 1:
+        raise SystemExit("error: the wheels link different crates, and a release has one bill of materials")
+    (folder / f"{name}-third-party.cdx.json").write_bytes(bills.pop())
+
+
+def notes(source: str) -> str:
+    """The section of the changelog about this version, or an error if it has none."""
+    version = source.removesuffix(".tar.gz").partition("-")[2]
+    text = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    found = re.search(rf"^## {re.escape(version)}\b.*\n((?:(?!## ).*\n)*)", text, re.MULTILINE)
+    if found is None:
+        raise SystemExit(f"error: CHANGELOG.md has no section `## {version}`")
+    return found[1].strip() + "\n"
+
+
+def sums(folder: Path) -> str:
+    """The checksums of the files, as `sha256sum --check` reads them."""
+    lines = [f"{hashlib.sha256(file.read_bytes()).hexdigest()}  {file.name}\n" for file in sorted(folder.iterdir())]
+    return "".join(lines)
+
+
+def git(*words: str) -> str:
+    """The answer of git, without the last line's end."""
+    return said("git", *words)
+
+
+def said(*words: str) -> str:
+    """The output of a program, without the last line's end."""
+    return subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.rstrip("\n")
+
+
+if __name__ == "__main__":
+    main()
