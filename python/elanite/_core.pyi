@@ -162,6 +162,7 @@ class GoalTrace:
         faults: list[str],
         options_json: str,
         buffered: int,
+        factors: list[float],
         keep: bool,
         cancel: Cancel,
     ) -> ReplayRecords: ...

@@ -11,8 +11,8 @@ use crate::nameless::nameless;
 use crate::pages::Pages;
 use crate::scan::Wrong;
 use crate::text::Reader;
-use crate::{Operation, Place, Problem, Schedule};
-use check::check_text;
+use crate::{Kind, Operation, Place, Problem, Schedule};
+use check::{LONGEST, check_text};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
 use std::path::{Path, PathBuf};
@@ -44,6 +44,8 @@ pub struct Trace {
     lines: Option<Pages>,
     /// The text's labels that stand at a second operation.
     warnings: Vec<Problem>,
+    /// Each rank's factor on its computation times; empty if all times are those of the file.
+    factors: Vec<f64>,
 }
 
 /// An operation that depends on another, from the lists in the file.
@@ -82,6 +84,7 @@ impl Trace {
                     pages: Pages::new(copy).map_err(failed)?,
                     lines: None,
                     warnings: Vec::new(),
+                    factors: Vec::new(),
                 }
             }
             Some(USED) => {
@@ -121,6 +124,7 @@ impl Trace {
             parts: Vec::new(),
             lines: None,
             warnings: Vec::new(),
+            factors: Vec::new(),
         };
         trace.checked()
     }
@@ -177,6 +181,7 @@ impl Trace {
             parts: Vec::new(),
             lines: None,
             warnings: Vec::new(),
+            factors: Vec::new(),
         };
         let mut trace = trace.checked()?;
         let (twice, count) = reader.twice;
@@ -192,6 +197,23 @@ impl Trace {
             part.before = before;
         }
         Ok(trace)
+    }
+
+    /// Multiplies the computation times of each rank by its factor, rounded to nanoseconds: a replay on faster or slower
+    /// processors. Errors still quote the operations of the file, and [`Trace::write_binary`] still writes them.
+    ///
+    /// # Panics
+    /// If there is not one factor per rank, or if one is negative or not finite.
+    #[must_use]
+    pub fn scaled(mut self, factors: Vec<f64>) -> Self {
+        assert_eq!(factors.len(), self.parts.len(), "one factor per rank");
+        let valid = |factor: &f64| factor.is_finite() && *factor >= 0.0;
+        assert!(
+            factors.iter().all(valid),
+            "factors are finite, and not negative"
+        );
+        self.factors = factors;
+        self
     }
 
     /// Writes the trace in the binary form.
@@ -278,8 +300,8 @@ impl Trace {
     /// A problem with an operation, at its line or offset; the operation is quoted.
     pub fn problem(&mut self, rank: u32, operation: u32, what: &str) -> Problem {
         let place = self.place(rank, operation);
-        let text = match self.operation(rank, operation) {
-            Ok(operation) => format!(" (`{operation}`)"),
+        let text = match self.written(rank, operation) {
+            Ok(Node { operation, .. }) => format!(" (`{operation}`)"),
             Err(_) => String::new(),
         };
         let what = format!("rank {rank}, operation {operation}{text}: {what}");
@@ -302,7 +324,26 @@ impl Trace {
         }
     }
 
+    /// An operation, with its computation time multiplied by the rank's factor.
     pub(crate) fn node(&mut self, rank: u32, operation: u32) -> Result<Node, Problem> {
+        let mut node = self.written(rank, operation)?;
+        if let Some(&factor) = self.factors.get(rank as usize)
+            && node.operation.kind == Kind::Calc
+        {
+            let scaled = (node.operation.size as f64 * factor).round() as u64;
+            if scaled > LONGEST.as_ps() / 1000 {
+                let what = format!(
+                    "a computation takes at most 100 days; {factor} times this one is longer"
+                );
+                return Err(self.problem(rank, operation, &what));
+            }
+            node.operation.size = scaled;
+        }
+        Ok(node)
+    }
+
+    /// An operation as in the file.
+    fn written(&mut self, rank: u32, operation: u32) -> Result<Node, Problem> {
         let at = self.parts[rank as usize].node(operation);
         let mut bytes = [0; NODE as usize];
         self.read(at, &mut bytes)?;

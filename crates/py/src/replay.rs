@@ -11,7 +11,7 @@ use kernel::Limits;
 use machine::Machine;
 use mpirun::Options;
 use mpirun::options::Network;
-use pyo3::exceptions::PyRuntimeError;
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::Bytes;
@@ -89,8 +89,8 @@ impl GoalTrace {
     }
 
     /// Replays the trace on a machine, once; returns tables by columns, also of a replay that stopped before its end,
-    /// for the reason in `early`. `buffered` is the room for sends, per pair of ranks. Setting `cancel` ends the replay
-    /// soon.
+    /// for the reason in `early`. `buffered` is the room for sends, per pair of ranks; `factors` multiply the ranks'
+    /// computation times, where the list is not empty. Setting `cancel` ends the replay soon.
     #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as above
     fn replay<'py>(
         &self,
@@ -101,12 +101,21 @@ impl GoalTrace {
         faults: Vec<String>,
         options_json: &str,
         buffered: u64,
+        factors: Vec<f64>,
         keep: bool,
         cancel: &Cancel,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
         let trace = trace.take();
         let trace = trace.ok_or_else(|| PyRuntimeError::new_err("the trace was replayed"))?;
+        if !factors.is_empty() && factors.len() != self.ranks as usize {
+            return Err(PyValueError::new_err("one factor per rank"));
+        }
+        let trace = if factors.is_empty() {
+            trace
+        } else {
+            trace.scaled(factors)
+        };
         let flag = cancel.flag();
         let results = guarded(py, move || {
             let machine = calls::machine(machine_text, machine_file, &overrides, &faults)?;

@@ -27,6 +27,8 @@ from elanite.cli.launch import MOST_FAULTS, MOST_TRACE, Launch, Network, RunOut,
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from elanite.inputs.sources import Source
     from elanite.library.api import Result
     from elanite.report.pages import Inputs
@@ -46,6 +48,7 @@ class Replay(Request):
       elanite replay my_program.goal --network ideal
       elanite replay my_program.goal --set switch.circuit=wormhole --operations
       elanite replay training.goal --buffered "4 MB"
+      elanite replay my_program.goal --compute-scale 0.5
       elanite replay training.goal other.goal --at "nodes = '0-15'" \\
         --at "nodes = '8-23', start = '200 us'" --machine infiniband-ndr
       elanite goal allreduce --ranks 16 --size "1 MB" | elanite replay -
@@ -81,6 +84,15 @@ class Replay(Request):
             "--buffered",
             metavar="SIZE",
             help="Each pair of ranks buffers sends up to so many bytes: '4 MB'.  [default: none]",
+        ),
+    ] = None
+    compute_scale: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--compute-scale",
+            metavar="FACTOR",
+            help="Multiply the trace's computation times: 0.5, or '0-3,8=2' for some ranks."
+            "  [default: the trace's times; may be repeated]",
         ),
     ] = None
     operations: Annotated[
@@ -168,6 +180,7 @@ class Replay(Request):
                 changes,
                 keep=self.operations or page is not None,
                 buffered=self.buffered,
+                compute_scale=self.compute_scale or (),
                 ranks_per_node=self.launch.ranks_per_node,
                 placement=self.launch.placement,
                 network=self.launch.network.value,
@@ -258,6 +271,13 @@ def _side_by_side(result: Result, format_: TableFormat) -> None:
         screen.print("the traces share no link", markup=False)
 
 
+def _span(factors: Sequence[float]) -> str:
+    """The factors in words: ``0.5``, or ``0.5 to 2``."""
+    from elanite.base.text import number
+
+    return " to ".join(dict.fromkeys(number(each) for each in (min(factors), max(factors))))
+
+
 def _print(found: Replayed) -> None:
     """The summary for people."""
     from elanite.base import build
@@ -280,6 +300,7 @@ def _print(found: Replayed) -> None:
         "operations": f"{figures['operations']:,}",
         "messages": f"{figures['messages']:,}",
         **({"buffers": f"{size(found.buffered)} for each pair of ranks"} if found.buffered else {}),
+        **({"computation": f"the trace's times x {_span(found.factors)}"} if found.factors else {}),
         "payload": size(figures["bytes"]) + ("" if ideal else f"; {figures['packets']:,} packets in the network"),
         "slowest": f"{named(tied)}; {computes} {number(slowest['computed_us'])} µs",
     }

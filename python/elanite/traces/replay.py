@@ -25,6 +25,7 @@ from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.evidence import Traffic
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.options import Options
+from elanite.traces.processors import factors
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -80,6 +81,7 @@ class Figures(TypedDict):
     ranks: int
     nodes: int
     buffered_bytes: NotRequired[int]
+    compute_scale: NotRequired[list[float]]
     simulated_us: float
     cpu_seconds: float
     operations: int
@@ -110,6 +112,8 @@ class Replay:
     ended when a replay stopped early), ``links``, ``faults``, ``summary``."""
     buffered: int = 0
     """Buffer bytes for the sends between each rank pair."""
+    factors: tuple[float, ...] = ()
+    """Each rank's factor on its computation times; empty if the trace's times hold."""
     warnings: tuple[str, ...] = ()
     """The trace's labels that stand at a second operation."""
 
@@ -154,6 +158,8 @@ class Replay:
         }
         if self.buffered:
             found["buffered_bytes"] = self.buffered
+        if self.factors:
+            found["compute_scale"] = list(self.factors)
         return found
 
     def _repr_html_(self) -> str:
@@ -190,6 +196,7 @@ def run(
     *,
     keep: bool = False,
     buffered: str | None = None,
+    compute_scale: Sequence[str] = (),
     **options: Unpack[Chosen],
 ) -> Replay:
     """Replay a trace on a machine; ``keep`` keeps the tables ``operations`` and ``series``.
@@ -211,6 +218,7 @@ def run(
     chosen = Options(read.ranks, **options)
     placement = chosen.nodes(cluster.nodes)
     sends = _room(buffered, chosen.network)
+    scales = factors(compute_scale, read.ranks)
     done: list[_core.ReplayRecords] = []
     failed: list[BaseException] = []
 
@@ -225,6 +233,7 @@ def run(
                     list(chosen.faults),
                     text,
                     sends,
+                    scales,
                     keep,
                     interrupts.cancel,
                 )
@@ -243,7 +252,15 @@ def run(
     tables: dict[str, pl.DataFrame] = {name: frame(done[0][name]) for name in _RECORDS}
     tables["ranks"].insert_column(1, frame({"node": ("UInt32", placement)})["node"])
     found = Replay(
-        trace, chosen, cluster, tuple(placement), time.process_time() - begun, tables, sends, tuple(read.warnings)
+        trace,
+        chosen,
+        cluster,
+        tuple(placement),
+        time.process_time() - begun,
+        tables,
+        sends,
+        tuple(scales),
+        tuple(read.warnings),
     )
     if early is not None:
         raise Unfinished(early[0], Exit(early[1]), found)
@@ -265,6 +282,7 @@ def keep(replay: Replay, out: Path) -> Path:
         "options": json.loads(replay.options.as_json(list(replay.placement))),
         "faults": list(replay.options.faults),
         **({"buffered": replay.buffered} if replay.buffered else {}),
+        **({"compute_scale": replay.factors} if replay.factors else {}),
         "digest": replay.summary["digest"],
         "operations_kept": len(replay.tables["operations"]) > 0,
     }
@@ -291,13 +309,14 @@ def replay(
     *,
     operations: bool = False,
     buffered: str | None = None,
+    compute_scale: Sequence[str] = (),
     **options: Unpack[Chosen],
 ) -> Replay:
     """Replay a GOAL trace on a machine: ``el.replay("allreduce.goal", network="ideal").summary``.
 
     ``operations`` keeps when each operation was free and ended, and link load over time. ``options`` are those of
     ``elanite replay``: ``ranks_per_node``, ``placement``, ``network``, ``memory``, ``seed``, ``limit_time``,
-    ``faults``, ``buffered``. The disk stays untouched. Call the function in the main thread.
+    ``faults``, ``buffered``, ``compute_scale``. It writes no files. Call the function in the main thread.
 
     Raises ``UsageError`` or ``ConfigError`` for wrong options, ``RunError`` for a trace that cannot be replayed, and
     ``Unfinished``, with the records in ``replay``, for a replay that stops before its end.
@@ -305,4 +324,6 @@ def replay(
     from elanite.inputs.machine import Machine
 
     on = machine if isinstance(machine, Machine) else Machine.load(machine)
-    return run(Path(trace), on.file, on.overrides, keep=operations, buffered=buffered, **options)
+    return run(
+        Path(trace), on.file, on.overrides, keep=operations, buffered=buffered, compute_scale=compute_scale, **options
+    )

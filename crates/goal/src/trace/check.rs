@@ -11,7 +11,7 @@ use crate::{ANY, Kind, Operation, Place, Problem, Schedule};
 use units::Time;
 
 /// The longest computation: half of the latest moment in simulated time, so that sums of two have room.
-const LONGEST: Time = Time::from_secs(100 * 24 * 3600);
+pub(super) const LONGEST: Time = Time::from_secs(100 * 24 * 3600);
 
 /// The error for an operation on a circle.
 const CIRCLE: &str =
