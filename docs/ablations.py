@@ -16,7 +16,7 @@ INTRODUCTION = (
     "A claim tests the model only if its verdict depends on it. This page has the verdict on every predicted value and"
     " order about the papers' machines with one model mechanism removed at a time. The headline of the"
     " [scoreboard](validation.md) counts a claim only if its verdict turns at least once: it holds with the mechanism"
-    " and is missed without it, or the other way round.",
+    " and is missed without it, or vice versa.",
     "`elanite ablate MACHINE` removes the mechanisms; `python benches/ablations.py` renews this page's data. Runs are"
     " much shorter than the scoreboard's, with the same seed on both sides, so that the column *none* (the unchanged"
     " machine) may differ from the scoreboard. Such claims count as not yet ablated.",
