@@ -22,7 +22,7 @@ class Ask(Request):
       elanite ask oversubscription
       elanite ask --format json
 
-    The commands of a question run one after the other in an empty folder. With words, only questions that have all of
+    The commands of a question work one after the other in an empty folder. With words, only questions that have all of
     them, in their text or in their commands.
     """
 

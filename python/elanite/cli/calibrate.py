@@ -60,8 +60,8 @@ class Calibrate(Request):
     The file of measured values has the columns of `elanite run EXPERIMENT --format csv` that identify a point, such as
     series, message or load, and the columns metric, value and, if known, sigma, the standard error, else 1% of the
     value. Or it is the output of OSU, IMB, NCCL-tests or perftest, whose sizes belong to points with such messages.
-    Only the file's points are simulated. The result is the values with their standard errors and 95% intervals, and the
-    errors before and after. The machine file names the measured values as the source of the fitted parameters.
+    Only the points of the file are simulated. The result is the values with their standard errors and 95% intervals,
+    and the errors before and after. The machine file names the measured values as the source of the fitted parameters.
 
     A parameter that the measured values do not determine keeps its value: one without effect, one at the end of its
     range, one of several that make up for each other. The machine file then has the other values, the source of the

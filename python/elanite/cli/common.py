@@ -271,7 +271,7 @@ def warn(limits: Iterable[Limit]) -> None:
 
 
 def opened(page: Path) -> None:
-    """Open a page in a browser, or print that there is none."""
+    """Open a page in a browser, or print a note without one."""
     import webbrowser
 
     if not webbrowser.open(page.resolve().as_uri()):

@@ -46,12 +46,12 @@ class Congestion(Request):
 
     There are two numbers for a link. The delay is what the packets that come in by the link have waited since their
     injection, as in the matrices of the QsNET paper; the wait is what packets have waited for this link. Links from
-    nodes have no wait: packets wait for them in the adapters, which is no congestion of the network. A switch's numbers
-    are the sums of the delays over the links that enter it, and of the waits over the links that leave it. The most
-    loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and parquet
-    give one row per point and link; json gives the links, the switches and, for a run with slices, both numbers over
-    time. The command simulates nothing: use `elanite run`, and for MPI programs and traces `elanite mpirun` and
-    `elanite replay`, before.
+    nodes have no wait: packets wait for them in the adapters, which is no congestion of the network. The numbers of
+    a switch are the sums of the delays over the links that enter it, and of the waits over the links that leave it. The
+    most loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and
+    parquet give one row per point and link; json gives the links, the switches and, for a run with slices, both numbers
+    over time. The command simulates nothing: use `elanite run`, and for MPI programs and traces
+    `elanite mpirun` and `elanite replay`, before.
     """
 
     verb: ClassVar[str] = "congestion"

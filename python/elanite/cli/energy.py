@@ -74,7 +74,7 @@ class Energy(Request):
 
 
 def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, object], pl.DataFrame]:
-    """A kept run's or replay's energy."""
+    """The energy for a kept run or replay."""
     import polars as pl
 
     from elanite.errors import UsageError
@@ -94,7 +94,7 @@ def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, obj
 
 
 def _print(heading: str, rows: pl.DataFrame) -> None:
-    """One point's or run's table."""
+    """The table for one point or run."""
     from elanite.base.text import number
 
     screen = console()

@@ -42,8 +42,8 @@ class Import(Request):
 
     OTF2 is what Score-P writes for MPI programs, and needs the package otf2. A Chakra trace is a file for each rank,
     and its binary form needs the package protobuf. The text of DUMPI, from dumpi2ascii, is a file for each rank, too.
-    Collective operations become messages. Nodes of Chakra with operations and bytes in place of a duration take a
-    roofline's time. What a trace does not tell is refused with its place, and no file is written then.
+    Collective operations become messages. Nodes of Chakra with operations and bytes in place of a duration take the
+    time of a roofline. What a trace does not tell is refused with its place, and no file is written then.
     """
 
     verb: ClassVar[str] = "goal import"

@@ -17,7 +17,7 @@ MOST_NAMES = 12
 
 @dataclass(frozen=True, kw_only=True)
 class Open(Request):
-    """Unpack the inputs and a page's command.
+    """Unpack the inputs and the command of a page.
 
     \b
     Examples:

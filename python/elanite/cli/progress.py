@@ -61,7 +61,7 @@ class Lines(Spoken):
         say(_opening(total, done))
 
     def point(self, point: Point, failure: Failure | None) -> None:
-        """Print failures at once."""
+        """Print failures immediately."""
         self._done += 1
         if failure:
             complain(_failure(point, failure))
@@ -96,7 +96,7 @@ class Bar(Spoken):
         self._task = self._progress.add_task("", total=1.0)
 
     def point(self, point: Point, failure: Failure | None) -> None:
-        """Print failures at once."""
+        """Print failures immediately."""
         self._done += 1
         if self._progress is not None and failure:
             self._progress.console.print(_failure(point, failure), markup=False)

@@ -256,7 +256,7 @@ class Run(Request):
 
 
 def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> list[str]:
-    """The overrides that give a machine so many nodes."""
+    """The overrides that give a machine this node count."""
     if nodes is None:
         return []
     from elanite.errors import UsageError
@@ -273,7 +273,7 @@ def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> 
 
 
 def without_effect(planned: Plan) -> list[str]:
-    """The overrides that change nothing: without them, the points are the same."""
+    """The overrides without effect: without them, the points are the same."""
     from elanite.inputs.plan import plan
 
     found = []

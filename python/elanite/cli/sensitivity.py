@@ -84,7 +84,7 @@ def chosen_names(names: list[str] | None) -> list[str]:
 
 
 def _print(study: Study, found: pl.DataFrame) -> None:
-    """A line for each claim: its figure, and the parameters that change the claim most; then what follows."""
+    """A line for each claim: its figure, and the parameters that change the claim most; then the conclusions."""
     import polars as pl
 
     from elanite.base.text import number, percent

@@ -64,7 +64,7 @@ def opened(name: str, *, new: bool = False) -> Store:
 
 @dataclass(frozen=True, kw_only=True)
 class List(Request):
-    """List a store's points by experiment and model revision.
+    """List the points of a store by experiment and model revision.
 
     \b
     Examples:
@@ -203,7 +203,7 @@ def number(wanted: str) -> Callable[[int], int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Gc(Request):
-    """Remove what killed campaigns have left, and points without users.
+    """Remove what killed campaigns have left, and points that nobody needs.
 
     \b
     Examples:
@@ -211,8 +211,8 @@ class Gc(Request):
       elanite store gc --outdated --dry-run
       elanite store gc --unknown --known my-experiment
 
-    Unfinished folders and claims go if their process has died, or if they have not changed for long (a day; claims
-    state their own lifetime). What a running campaign needs stays, whichever host it runs on.
+    Unfinished folders and claims go if their process has died, or if nobody has changed them for long (a day; claims
+    say themselves for how long they hold). What a running campaign needs stays, whichever host it runs on.
     """
 
     verb: ClassVar[str] = "store gc"
@@ -262,7 +262,7 @@ class Gc(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class Merge(Request):
-    """Copy several stores' points into one store.
+    """Copy the points of several stores into one.
 
     \b
     Examples:
