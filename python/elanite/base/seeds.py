@@ -1,6 +1,6 @@
 """The seeds for a run's random numbers: the commands and the plans share their default and their range.
 
-The module imports nothing else, because the command line needs the default for its help.
+The module has no other imports, because the command line needs the default for its help.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Modules that are also called.
 
 ``el.mpirun(...)`` starts a program, and ``elanite.mpirun`` is the package that does this: Python binds a loaded
-submodule to its name in the package, whatever else has this name. So the module itself is callable, and means the
-same in both roles.
+submodule to its name in the package, whatever other object has this name. So the module itself is callable, and means
+the same in both roles.
 """
 
 from __future__ import annotations

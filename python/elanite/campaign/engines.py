@@ -15,8 +15,8 @@ Dask restarts workers that die (the nanny) and hands out their tasks again, four
 batch system's job has ended without a result. An MPI job dies as a whole with any of its processes; start it again. A
 ``ProcessPoolExecutor`` breaks as a whole, too.
 
-A scheduler runs code for everyone with access to its port. Elanite therefore starts none. It connects to the user's
-scheduler, with TLS where the user names the files (``--tls``), and warns where clients are not identified.
+A scheduler runs code for everyone with access to its port. Elanite therefore starts no scheduler. It connects to the
+user's scheduler, with TLS where the user names the files (``--tls``), and warns where clients are not identified.
 """
 
 from __future__ import annotations

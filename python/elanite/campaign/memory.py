@@ -22,7 +22,7 @@ MB/s, 20 us long, on quaternary trees, tori and dragonflies with 64 to 65,536 no
 Both cover the whole process, with the interpreter and its libraries; ``tests/test_memory.py`` measures again. Queues
 that grow, where more is offered than a network carries, come on top: ``run.max_memory`` bounds them.
 
-``fitted`` takes as many points at a time as there is room for. A point that needs more than the whole room fails alone,
+``fitted`` takes the points that fit into the room at a time. A point that needs more than the whole room fails alone,
 with the limit and a remedy, and the others are simulated.
 """
 
@@ -80,7 +80,7 @@ class Fitted:
     share: Share | None
     """The memory that each point may take; `None` if it is unknown."""
     line: str
-    """Why fewer points are simulated at a time than were asked for; empty if as many are."""
+    """The reason why fewer points than requested are simulated at a time; empty otherwise."""
 
 
 def of_point(point: Point) -> int:

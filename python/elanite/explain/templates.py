@@ -133,7 +133,7 @@ def experiment_file(name: str, machine: Source) -> str:
     if nodes < 2 or rate is None:
         raise UsageError(f"{machine.name} has {nodes} node; traffic needs two")
     loads = [round(rate * share) for share in (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.8)]
-    # A fast network moves as many messages in a shorter time.
+    # A fast network moves the same message count in a shorter time.
     warm_up, window = (200.0, "400 us") if rate > FAST else (1000.0, "2 ms")
     # Arrivals are stationary once each process has sent a message on average, at the lowest load, too.
     gap = PROCESSES * MESSAGE / max(loads[0], 1)

@@ -1,8 +1,8 @@
 """Figure axes: their ends, their marks and their labels.
 
 A vertical axis's ends come from the means and the published values. An interval moves them by a quarter at most,
-whatever its width: a mean that is hardly known is no reason to hide the others. Longer intervals end at the frame, and
-the caption names them (``cut``).
+whatever its width: an uncertain mean is no reason to hide the others. Longer intervals end at the frame, and the
+caption names them (``cut``).
 """
 
 from __future__ import annotations

@@ -44,11 +44,11 @@ LOWER_END = "The values are those of the lower end of the search of the saturati
 """The caption sentence about a search's other metrics."""
 
 LABEL = "_label"
-"""The column with a list's or name's label on the horizontal axis."""
+"""The column with list or name labels on the horizontal axis."""
 
 
 def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator[Figure]:
-    """Each series' and metric's figures; ``kinds`` are the series' kinds."""
+    """The figures by series and metric; ``kinds`` are the series' kinds."""
     plots = {kind: (over, metrics) for kind, over, metrics in _core.plots()}
     for series in rows["series"].unique(maintain_order=True).to_list():
         here = grouping.numbers(rows.filter(pl.col("series") == series))

@@ -354,7 +354,7 @@ def _sampled(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequenc
 
 
 def _panels(rows: pl.DataFrame, found: Sequence[str], free: Sequence[str]) -> tuple[str, ...]:
-    """The fewest panels with at most ``CURVES`` curves each; as many as there can be if every choice has more."""
+    """The fewest panels with at most ``CURVES`` curves each; the most panels if every choice has more curves."""
     if rows.select(found).n_unique() <= CURVES:
         return ()
     best: tuple[int, tuple[str, ...]] | None = None

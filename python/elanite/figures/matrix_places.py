@@ -61,7 +61,7 @@ def blocks(view: View) -> str:
 
 
 def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
-    """Every switch's and link's place (a group has one place), the labels, and the total height."""
+    """The places of all switches and links (a group has one place), the labels, and the total height."""
     members: list[pl.DataFrame] = []
     labels: list[tuple[float, float, str, str]] = []
     top = HEAD

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 LABEL = "_label"
-"""The column with a list's or name's label on the horizontal axis."""
+"""The column with list or name labels on the horizontal axis."""
 
 
 @dataclass(frozen=True)

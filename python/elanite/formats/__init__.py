@@ -1,6 +1,6 @@
 """Networks, flows and measurements in other tools' formats, as plain data.
 
-| module | what it has |
+| module | content |
 |---|---|
 | ``recognise`` | the format of a file by its content |
 | ``network`` | nodes, switches, cables and flows, whatever the format |

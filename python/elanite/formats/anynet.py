@@ -7,7 +7,7 @@ channel's delay in cycles, 1 without::
     router 1 node 2 node 3
 
 Both lines in a pair may list the channel; it is one cable. A delay holds for its own direction, and for both if the
-other has none. BookSim has no time unit, and moves a flit over a channel in a cycle: this is the machine's cycle, so
+other lacks one. BookSim has no time unit, and moves a flit over a channel in a cycle: this is the machine's cycle, so
 that only delays with other lengths are kept.
 
 Source: ``src/networks/anynet.cpp`` in booksim/booksim2.

@@ -69,7 +69,7 @@ class Experiment:
     def save(self, path: str | Path) -> Experiment:
         """Write the experiment's file, without the overrides, and return the experiment in this file.
 
-        Paths in the file are relative to it: in another folder they are written anew, and lead to the same files.
+        Paths in the file are relative to it: in another folder they are rewritten, and lead to the same files.
         """
         whole.write(Path(path), self._text_in(Path(path).parent), UsageError)
         return Experiment.load(path, self.overrides)

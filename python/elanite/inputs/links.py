@@ -47,7 +47,7 @@ class Link:
     ports: int
     """Ports per switch."""
     switch: str
-    """The switch with so many ports."""
+    """The switch with this port count."""
     bus: Bus
     ethernet: bool = False
 

@@ -1,7 +1,7 @@
 """Override keys: ``--set``, ``--vary`` and similar options name keys of the machine or the experiment.
 
 A key's first word names its owner. People leave it out: they write ``load`` for a job's load. Such a key is an error,
-and the error names this very machine's and experiment's keys that end in the word.
+and the error names the keys in this very machine and experiment that end in the word.
 """
 
 from __future__ import annotations

@@ -5,21 +5,21 @@ an Open MPI's mpiexec. The *ranks* are the program's processes. The loader adds 
 network for the MPI library and a clock for the program. This library and the *simulator*, ``_core.MpiRun`` in this
 process, communicate through shared memory.
 
-| module | what it does |
+| module | purpose |
 |---|---|
-| ``options`` | the options of a run: computation, placement |
+| ``options`` | a run's options: computation, placement |
 | ``program`` | checks that a program can run on the simulated network: found, executable, dynamically linked |
 | ``resources`` | checks that the host has room for the ranks |
-| ``sampled`` | the table of sampled computation |
-| ``exchange`` | the library of the run's MPI in place of the one that a program is linked with |
-| ``launcher`` | finds the MPI, and makes its command line and the environment of ranks |
+| ``sampled`` | the sampled computation table |
+| ``exchange`` | the run's MPI library in place of the program's own |
+| ``launcher`` | finds the MPI, and makes its command line and the ranks' environment |
 | ``processes`` | starts the process manager, and ensures that no process outlives the run |
 | ``guard`` | ensures this even if this process is killed, and removes the files that MPICH leaves in ``/dev/shm`` |
-| ``streams`` | passes output on, and takes the reports of the process manager |
+| ``streams`` | passes output on, and takes the process manager's reports |
 | ``session`` | one run from start to end |
 | ``verdict`` | how a run ended, in words, and the exit code |
 | ``summary`` | the figures that a run measured |
-| ``kept`` | the tables of a run on the disk |
+| ``kept`` | a run's tables on the disk |
 | ``timeline`` | a run as a trace for Perfetto |
 | ``call`` | ``el.mpirun(...)`` |
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).resolve().parents[1]
 
 _NO_LINK = {"-c", "-E", "-S", "-M", "-MM", "-fsyntax-only"}
-"""Options with which the compiler links nothing."""
+"""Options without a link step."""
 
 _SHOW = ("-show", "--showme", "-showme")
 """Options that print the command instead, as in MPI libraries' compilers."""

@@ -6,11 +6,11 @@ dynamic linker looks into first (``LD_LIBRARY_PATH``), has that library under th
 
 | the program needs | its library | link to |
 |---|---|---|
-| C's library, by any name | lacks libfabric, is Intel's, or is not found | that of mpiexec |
-| Fortran's library | is Intel's, or is not found | that of an MPICH |
+| C's library, by any name | lacks libfabric, is Intel's, or is not found | mpiexec's |
+| Fortran's library | is Intel's, or is not found | an MPICH's |
 | none, as an interpreter | | C's, as ``libmpich.so.12``, for modules |
 
-Fortran's library calls C's, so it may come from another MPICH with the same interface; PyPI's MPICH has none before
+Fortran's library calls C's, so it may come from another MPICH with the same interface; PyPI's MPICH lacks it before
 ``elanite install-mpifort``. A library that works stays in its place. Programs whose ``RPATH`` precedes the folder are
 refused (``linkage.check``).
 """
@@ -104,7 +104,7 @@ def _folder(mpi: Mpi) -> Path:
 def _fortran(called: str, library: Library, own: Path) -> Path:
     """An MPICH's Fortran library: mpiexec's, or one in the dynamic linker's cache.
 
-    Raises ``UsageError`` if there is none.
+    Raises ``UsageError`` without one.
     """
     folders = [own, own / fortran.FOLDER, *(Path(folder) for folder in os.environ.get(PATH, "").split(":") if folder)]
     near = [folder / name for folder in folders for name in _OF_FORTRAN]

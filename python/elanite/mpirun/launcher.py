@@ -95,7 +95,7 @@ class Mpi:
 def find(wanted: str | None = None) -> Mpi:
     """The MPI that starts ranks: the named one, the one beside the running Python, or the first on the PATH.
 
-    Raises ``UsageError`` if there is none, or if it cannot use the simulated network.
+    Raises ``UsageError`` without an MPI, or if it cannot use the simulated network.
     """
     if wanted is not None:
         path = shutil.which(wanted)

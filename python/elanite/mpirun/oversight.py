@@ -1,10 +1,10 @@
 """Watches a run in progress, in the host's time, and prints on standard error the reasons for delays.
 
-| after | what is named |
+| after | named |
 |---|---|
 | 10 s without a call | a rank that computes, is stopped, waits for a lock, or has become another program |
 | 10 s | an mpiexec that is stopped |
-| 4 s of calls that only look | all ranks, with what they look for |
+| 4 s of polls alone | all ranks, with the messages that they poll for |
 | 5 s in which simulated time hardly moves | a program that reads the clock, since a loop until a time takes very long |
 
 The run goes on in all these cases: from outside it cannot be known that a program computes in vain. A wait that

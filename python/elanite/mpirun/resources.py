@@ -57,7 +57,7 @@ class Host:
 
 
 def check(ranks: int, here: Host) -> None:
-    """Raises ``UsageError`` if the host has no room for so many ranks; the message names the limit and a remedy."""
+    """Raises ``UsageError`` if the host has no room for the ranks; the message names the limit and a remedy."""
     memory = ranks * (RANK_MEMORY + PEER_MEMORY * ranks)
     lacking = [
         _lacks("memory", memory, here.memory, "start fewer ranks, or use a host with more memory", host.MEGABYTE),

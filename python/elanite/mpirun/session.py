@@ -1,6 +1,6 @@
 """One run from start to end: check, start, serve, and clear away.
 
-When ``run`` returns or raises, even after an interrupt or a bug in Elanite, none of its processes is left.
+When ``run`` returns or raises, even after an interrupt or a bug in Elanite, all its processes have ended.
 """
 
 from __future__ import annotations

@@ -2,11 +2,10 @@
 
 | group | tracks |
 |---|---|
-| ranks | one for each rank, with a slice for each call of MPI; messages as arrows between ranks |
-| adapters | how busy the I/O bus and the adapter's processor of each node were, in per cent |
-| links | how busy the busiest links were |
-| faults | when parts of the machine were down, if any were; a moment says when the sources learned of it |
-from elanite import whole
+| ranks | one for each rank, with a slice for each MPI call; messages as arrows between ranks |
+| adapters | load of each node's I/O bus and adapter processor, in per cent |
+| links | load of the busiest links |
+| faults | when machine parts were down, if any were; a moment marks when the sources learned of it |
 
 A message's ends are separate slices, inside the calls, at the moments when the message was posted and when its receive
 ended. Calls may begin long before, a receive even before the message was sent, so that an arrow between calls would

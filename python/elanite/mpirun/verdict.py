@@ -3,11 +3,11 @@
 | end | exit code |
 |---|---|
 | all ranks ended well | 0 |
-| a rank ended with an exit code of its own, or with that of ``MPI_Abort`` | the same |
+| a rank ended with its own exit code, or with ``MPI_Abort``'s | the same |
 | the start made no progress | 1 |
 | a rank was killed, or ended without ``MPI_Finalize``; its host stopped; a limit | 1 |
 | ranks took no part in the run, or took part unseen | 2 or 4 (``missing``) |
-| ranks ended early, and the others went on to their ends, as the user wanted | that of mpiexec, or 1 |
+| ranks ended early, and the others went on to their ends, as the user wanted | mpiexec's, or 1 |
 | all ranks wait for each other | 3 |
 | a message arrived with other bytes than it was sent with | 4 |
 | a rank wrote what no rank may write into the memory that it shares with the simulator | 1 |

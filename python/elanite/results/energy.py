@@ -8,12 +8,12 @@ file beside the machine: new values need no new simulation. Each parameter has a
 
 | parameter | is |
 |---|---|
-| ``link_bit`` | what a bit takes that crosses a link in one direction: both ends and the cable |
-| ``switch_bit`` | what a bit takes that leaves a switch |
-| ``adapter_bit`` | what a bit takes that an adapter sends or receives |
-| ``link_idle`` | what a link takes for each direction, at any load |
-| ``switch_idle`` | what a switch takes at any load |
-| ``adapter_idle`` | what an adapter takes at any load |
+| ``link_bit`` | energy per bit that crosses a link in one direction: both ends and the cable |
+| ``switch_bit`` | energy per bit that leaves a switch |
+| ``adapter_bit`` | energy per bit that an adapter sends or receives |
+| ``link_idle`` | power of a link for each direction, at any load |
+| ``switch_idle`` | power of a switch at any load |
+| ``adapter_idle`` | power of an adapter at any load |
 
 Bits are all flits, with packet headers and checksums; acknowledgement tokens are not counted. For a point, flits and
 time come from the measured window. Limits: power is linear in load; sleeping links, fans, power supply losses and the

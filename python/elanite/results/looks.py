@@ -43,7 +43,7 @@ def early(look: int | None) -> bool:
 
 @cache
 def widening(values: int) -> float:
-    """The half interval of a look over the half of a 95% interval, for so many independent values; at least two."""
+    """A look's half interval over half a 95% interval, by the count of independent values; at least two."""
     return student(ERROR / len(RUNS), values - 1) / student(ERROR, values - 1)
 
 

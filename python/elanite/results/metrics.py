@@ -96,7 +96,7 @@ _DESCRIBED: dict[str, dict[str, str]] = {
 MEANINGS: dict[str, tuple[str, str]] = {
     name: (text, where) for where, texts in _DESCRIBED.items() for name, text in texts.items()
 }
-"""Each result metric's or column's meaning, and the results that have it."""
+"""The meanings of result metrics and columns, and the results that have them."""
 
 _NEEDS_A_NOTE = ("wire_bandwidth",)
 """Metrics that are misread by their names."""

@@ -12,9 +12,9 @@ Several processes, on one host or on many, may use one store at the same time. T
 first rename wins, and both have written the same bytes. ``Store.claim`` makes this rare. An unfinished folder names the
 process that writes it, and is removed when that process is known to be dead, or after a day.
 
-- ``points``: the ``Store``.  ``manifest``: what a folder says of itself, and the checks.
+- ``points``: the ``Store``.  ``manifest``: a folder's own description, and the checks.
 - ``checks``: whether a point is the result that it claims to be.
-- ``places``: folders that hosts share.  ``remote``: object stores.  ``leases``, ``owner``: who works on what.
+- ``places``: folders that hosts share.  ``remote``: object stores.  ``leases``, ``owner``: the workers on points.
 - ``upkeep``: list, verify, collect garbage, merge.
 """
 

@@ -213,7 +213,8 @@ class Folder:
             return False
         aside = self._aside(name.lstrip("."))
         try:
-            # A link makes the file with all that it holds at once: a process that is killed here leaves no empty one.
+            # A link makes the file with its whole content in one step: a process that is killed here leaves no empty
+            # one.
             whole.new(aside, data)
             os.link(aside, path)
             return True
@@ -254,7 +255,7 @@ class Folder:
         aside = self._aside(name.lstrip("."))
         try:
             if self._load(name) != data:
-                return False  # another process was first, and has made it anew
+                return False  # another process was first, and has made it again
             (self.path / name).rename(aside)
         except FileNotFoundError:
             return False  # another process was first
@@ -263,7 +264,7 @@ class Folder:
         try:
             if taken := self._load(aside.name) == data:
                 return taken
-            # It was taken, and made anew, since the caller looked.
+            # It was taken, and made again, since the caller looked.
             os.link(aside, self.path / name)
         except OSError:
             pass  # there is another by now, or the file system has no links

@@ -1,4 +1,4 @@
-"""Store upkeep: contents, damage, points without users, and several stores as one.
+"""Store upkeep: contents, damage, unneeded points, and several stores as one.
 
 Merging copies folders as they are, byte for byte. Two folders of one point agree if the simulator's counts are equal
 and every table has the same values: their times may differ, and so may series names, commits and Python versions.

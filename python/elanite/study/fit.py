@@ -64,7 +64,7 @@ class Value:
 
 @dataclass(frozen=True)
 class Group:
-    """The errors of a series' and metric's measured values."""
+    """The errors in measured values, for a series and metric."""
 
     experiment: str
     series: str
@@ -89,7 +89,7 @@ class Calibration:
 
     values: list[Value]
     correlation: list[list[float]]
-    """The values' errors' correlation, in their order, by the data alone."""
+    """The correlation between the values' errors, in value order, by the data alone."""
     groups: list[Group]
     before: float
     """Root mean square of all errors in units of their sigma, on the machine as it is."""

@@ -17,7 +17,7 @@ Tried are, each once:
   nodes, have exchanged a count of nodes, all are simulated, and the best one is the next step's start if it is better.
   The exchanged node count begins with a quarter of the smallest job and is halved after each step.
 
-All is deterministic by the seed. The search ends after so many steps and promises no optimum.
+All is deterministic by the seed. The search ends after a fixed count of steps and promises no optimum.
 """
 
 from __future__ import annotations

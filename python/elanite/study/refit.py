@@ -38,7 +38,7 @@ DIFFERENCE = 0.05
 """Derivatives are taken over this fraction of a value: less than a coarse parameter's step would be meaningless."""
 
 FARTHEST = 2.0
-"""A parameter is at most so many times higher or lower than in the machine file."""
+"""A parameter is at most this many times higher or lower than in the machine file."""
 
 REFUSED = 10.0
 """Every claim's error, in tolerances, for a machine that refuses its parameters or does not end a run."""

@@ -202,7 +202,7 @@ class Search:
         return whole.only([point.id for point in whole.points if measured.key(point) in wanted])
 
     def _tables(self, points: Sequence[Point]) -> dict[Key, dict[tuple[str, str], list[float]]]:
-        """For each configuration each metric's and job's values, over batches and seeds."""
+        """For each configuration the values by metric and job, over batches and seeds."""
         found: dict[Key, dict[tuple[str, str], list[float]]] = {}
         for point in points:
             values = found.setdefault(measured.key(point), {})

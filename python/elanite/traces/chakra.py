@@ -1,6 +1,6 @@
 """Chakra execution traces, as MLCommons defines them for training jobs, translated into GOAL.
 
-| of the trace | in the block of the rank |
+| in the trace | in the rank's block |
 |---|---|
 | control and data dependencies | ``requires`` |
 | a node with a duration, of the host | a computation |

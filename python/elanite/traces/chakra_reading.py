@@ -73,6 +73,6 @@ class Reading:
     """A file with group members."""
     roofline: Roofline = Roofline()
     replicate: int | None = None
-    """One trace stands for so many ranks."""
+    """One trace stands for this many ranks."""
     nccl: Nccl | None = None
     """Collective operations are NCCL's; `None`: MPI's."""

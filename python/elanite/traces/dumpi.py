@@ -1,11 +1,11 @@
 """DUMPI text traces, translated into GOAL: an MPI program's calls, recorded by SST's ``libdumpi``.
 
-| of the trace | in the block of the rank |
+| in the trace | in the rank's block |
 |---|---|
 | the time between two MPI calls | a computation |
-| the time in MPI calls, and before the end of ``MPI_Init`` | nothing: the replay has that of its own machine |
-| a send or a receive | the same; later calls wait for what does not block after the call that completes it |
-| a receive with wild cards | the receive of the message in its status; without a status, of any source |
+| the time in MPI calls, and before the end of ``MPI_Init`` | omitted: the replay has its own machine's |
+| a send or a receive | the same; later calls wait for a non-blocking one after the call that completes it |
+| a receive with wild cards | the receive of the message in its status; without a status, from any source |
 | a collective operation | its messages, in ``elanite.traces.calls``; an ``MPI_Alltoallv`` has its exact sizes |
 | a communicator and a tag | one tag |
 

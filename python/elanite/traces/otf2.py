@@ -1,18 +1,18 @@
 """OTF2 archives as Score-P writes them, translated into GOAL through the package ``otf2``.
 
-| of the archive | in the block of the rank |
+| in the archive | in the rank's block |
 |---|---|
 | the time between two MPI calls | a computation, without the time in which the recording was flushed |
-| the time in MPI calls, and before the end of the first one | nothing: the replay has that of its own machine |
+| the time in MPI calls, and before the end of the first one | omitted: the replay has its own machine's |
 | a send or a receive | the same; its end counts when its MPI call has ended (``MPI_Sendrecv`` does both at once) |
 | a call that does not block | a send or a receive; later calls wait for it after the call in which it was completed |
 | a receive with wild cards | the receive of the message that it took |
 | a matched probe | the receive of its message, in the place of the probe |
 | a collective operation | its messages, in ``elanite.traces.calls`` |
 | the creation of a communicator or a window | a barrier of its members |
-| a communicator and a tag | one tag; a communicator's collective operations have one of their own |
+| a communicator and a tag | one tag; a communicator's collective operations have a separate one |
 
-The archive is read twice, 64 ranks at once: first the collective operations, since one rank alone lacks their sizes;
+The archive is read twice, 64 ranks at a time: first the collective operations, since one rank alone lacks their sizes;
 then everything, with a temporary file for each of these ranks. In memory are the definitions, one entry for each
 collective operation (two numbers for each rank, if its sizes differ from rank to rank) and one for each receive that is
 open.
@@ -49,9 +49,9 @@ if TYPE_CHECKING:
     from otf2 import events as kinds
 
 _BATCH = 4096
-"""Events that are read at once."""
+"""Events per read."""
 _GROUP = 64
-"""Ranks that are read at once: each time, the package reads all definitions again."""
+"""Ranks per read: each time, the package reads all definitions again."""
 _LINES = 256
 """A rank's lines that are kept in memory."""
 _PATIENCE = 20

@@ -12,7 +12,7 @@ bound by the network, and not by message latency.
 | ``complement`` | n - 1 - r |
 | ``neighbor`` | the other one of 0 and 1, 2 and 3, ... |
 | ``uniform`` | drawn for each message, by the seed |
-| ``allreduce`` | r + 1: the ring; 2 (n - 1) steps, each with what came in the one before |
+| ``allreduce`` | r + 1: the ring; 2 (n - 1) steps, each with the data from the one before |
 
 Limits: processes do not compute between messages.
 """

@@ -1,7 +1,7 @@
 """Timeline data: operations by rank, messages between ranks, and link load over time.
 
-A timeline has a lane for each rank. A lane has rows, and a row has intervals: program calls or trace
-operations. ``Timeline`` is bounded, so that its page opens at once, and counts everything that a bound leaves out:
+A timeline has a lane for each rank. A lane has rows, and a row has intervals: program calls or trace operations.
+``Timeline`` is bounded, so that its page opens immediately, and counts the parts that a bound leaves out:
 
 - *ranks*: beyond ``MOST_LANES``, every k-th rank has a lane, and the rank that ends last;
 - *intervals*: beyond ``MOST_INTERVALS``, short neighbours in a row are one interval with their count, their summed
@@ -143,7 +143,7 @@ class Timeline:
 
 
 def group(kind: str) -> str:
-    """A call's or operation's group by its name."""
+    """The group for a call or operation, by name."""
     name = kind.lower()
     return next((found for found, pattern in _GROUP_OF if re.search(pattern, name)), "other")
 
