@@ -48,7 +48,7 @@ def reading(
 
 
 def words(raised: BaseException) -> str:
-    """An exception's message; with its type where the message alone, such as ``43``, has no explanation."""
+    """An exception's message; with its type where the message alone, such as ``43``, is no explanation."""
     if isinstance(raised, OSError) and raised.strerror:
         return raised.strerror
     text = str(raised).strip()

@@ -181,7 +181,7 @@ class Driver:
             self._died(_Batch(left, batch.attempt), f"{report.worker} stopped")
 
     def _settle(self, batch: _Batch, report: Report) -> list[Point]:
-        """Count a batch's simulated points, and keep the unkept ones; returns the points that were not begun."""
+        """Count a batch's simulated points, and keep those its worker could not; returns the points not begun."""
         for identity, packed in report.records.items():
             records, times = work.unpacked(packed)
             work.keep(self._planned[identity][1], self._store, records, times, self._cancel, report.again)

@@ -98,7 +98,7 @@ class Outcome:
     again: dict[str, bool] = field(default_factory=dict)
     """Another build's points that were simulated again, and whether their results have changed."""
     others: list[tuple[Build, int]] = field(default_factory=list)
-    """The other builds in the store when the campaign began, with their points' numbers."""
+    """The other builds in the store when the campaign began, with their point counts."""
     failures: list[Failure] = field(default_factory=list)
     interrupted: bool = False
     spent: dict[str, Spent] = field(default_factory=dict)

@@ -34,7 +34,7 @@ MOST_NUMBERS = 300_000
 """Squares times points times moments for which a picture has its slices."""
 
 FAINT = 10
-"""A network with highest sums this factor below the darkest colour's has a note."""
+"""A network gets a note if its highest sums are this factor below the darkest colour's."""
 
 MOST_ROWS = 200
 """Rows in the table behind a picture: the most loaded links and switches."""
@@ -167,7 +167,7 @@ def _picture(cases: Sequence[Case], view: Callable[[Matrix], View], *, sliced: b
 
 
 def _most(pictures: Sequence[_Picture]) -> dict[str, float]:
-    """The largest sum for any link and any switch at any point's any moment, in µs."""
+    """The largest sum for any link and for any switch, over all points and moments, in µs."""
     squares = pl.concat([picture.squares.select("kind", "us") for picture in pictures])
     found = dict(squares.group_by("kind").agg(pl.col("us").list.max().max()).iter_rows())
     return {kind: float(found.get(kind) or 0.0) for kind in ("link", "switch")}

@@ -4,7 +4,7 @@ Each kind names its metrics and the horizontal axis's parameter (``_core.plots``
 if the kind names no parameter, the axis has the numeric parameter with the most values; without such parameters a list,
 such as ``topology.up``, or else the names with the most values. All other parameters distinguish curves and panels.
 
-Job load is nominal: their sources offer it on average. Where a window's offered load differs from it beyond its
+A job's load is nominal: its sources offer it on average. Where a window's offered load differs from it beyond its
 interval, and by more than 5%, the axis has the offered load.
 """
 

@@ -159,7 +159,7 @@ def _scale_up(components: Components, file: Path) -> Network:
 
 
 def _linked(content: dict[str, object], file: Path) -> Components:
-    """The networkx node-link form."""
+    """The node-link form from networkx."""
     made = Components()
     for each in _listed(content, "nodes", file):
         name = each.get("id")
@@ -193,7 +193,7 @@ def _line(at: Mapping[str, object]) -> int | None:
 
 
 def _listed(content: dict[str, object], key: str, file: Path) -> list[dict[str, object]]:
-    """A list with mappings; empty without the key."""
+    """A list of mappings; empty without the key."""
     found = content.get(key) or []
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
         wrong(file, _line(content), f"`{key}` is no list of mappings")

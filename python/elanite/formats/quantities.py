@@ -74,7 +74,7 @@ def span(picoseconds: int) -> str:
 
 
 def decimal(value: Fraction, digits: int = 9) -> str:
-    """A fraction as a decimal number, rounded to a count of digits after the point."""
+    """A fraction as a decimal number, rounded to the given digits after the point."""
     scaled = round(value * 10**digits)
     whole, rest = divmod(scaled, 10**digits)
     return f"{whole}.{rest:0{digits}d}".rstrip("0").rstrip(".")

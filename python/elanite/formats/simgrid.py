@@ -1,7 +1,7 @@
 """SimGrid clusters: platform files in XML.
 
 A ``<cluster>`` has a host ``prefix`` + number + ``suffix`` for each number in ``radical``, links with ``bw`` and
-``lat``, and a topology: flat (all hosts at one switch), FAT_TREE, TORUS or DRAGONFLY, with the ``topo_parameters``
+``lat``, and a topology: flat (all hosts at one switch), FAT_TREE, TORUS or DRAGONFLY, with these ``topo_parameters``:
 
 - FAT_TREE ``levels;down,...;up,...;cables,...``: for each level the elements below a switch, the switches above an
   element, and the cables between the two (a parallel-ports generalised fat tree);

@@ -104,10 +104,10 @@ class Machine:
         have the data ``kind``, "node" or "switch", or all lack it and each switch has ``terminals`` nodes.
 
         ``routes`` are forwarding tables, ``routes[switch][destination]``: the next switch, or a list of switches with
-        equal choice. A destination is a node, or a switch for its nodes without an own entry. Without tables, packets
-        take up*/down* routing with the ``roots`` at the top, or those ways that ``routing`` names: "minimal", "valiant"
-        or "ugal-local". With ``hop_classes`` packets on the tables' ways take another channel class on each link
-        between switches, which ends circles of packets that wait for each other.
+        equal choice. A destination is a node, or a switch for its nodes without a separate entry. Without tables,
+        packets take up*/down* routing with the ``roots`` at the top, or those ways that ``routing`` names: "minimal",
+        "valiant" or "ugal-local". With ``hop_classes`` packets on the tables' ways take another channel class on each
+        link between switches, which ends circles of packets that wait for each other.
 
         Commands that reproduce points name the file ``<name>.toml``, which ``save`` writes. Raises ``UsageError`` for a
         wrong graph or incomplete tables, and ``ConfigError`` if they may deadlock or do not fit the machine.

@@ -34,7 +34,7 @@ Destinations = Callable[[int, Sequence[int], Random], Iterable[int]]
 """A node's destinations, among its job's nodes."""
 
 MOST = 65_536
-"""A node's most destinations: the node count of the largest machine."""
+"""Most destinations per node: the largest machine's node count."""
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""The smallest network of a kind for a node count, with switches of a port count.
+"""The smallest network of a kind that holds the given nodes, from switches with a given port count.
 
 "Smallest" is the fewest switches, then the fewest cables between them. Nodes stand at the first positions; positions
 that are left over stay empty.

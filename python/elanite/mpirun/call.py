@@ -32,8 +32,7 @@ def mpirun(
     ``program`` is a program, or a list of it and its arguments. ``options`` are the fields of
     ``elanite.mpirun.Options``, with the meaning of the ``elanite mpirun`` options: ``ranks_per_node``, ``placement``,
     ``compute``, ``network``, ``memory``, ``collectives``, ``seed``, ``limit_time``, ``faults``, ``timeline``,
-    ``record`` (then ``Run.record(file)`` writes the trace). The disk stays untouched. Call the function in the main
-    thread.
+    ``record`` (then ``Run.record(file)`` writes the trace). It keeps no files. Call the function in the main thread.
 
     Raises ``UsageError`` or ``ConfigError`` if the program cannot be started. Raises ``RunError`` with the run's report
     and exit code if the run fails; without ``check``, ``Run.ended`` has the failure.

@@ -1,8 +1,8 @@
 """The MPI library that ranks load in place of their program's own.
 
 MPICH, Intel MPI, Cray's and others have one binary interface (MPICH's ABI initiative), and different library names. A
-program with one that cannot open the simulated network runs with mpiexec's library: a folder with links, which the
-dynamic linker looks into first (``LD_LIBRARY_PATH``), has that library under the names that the program needs.
+program with a library that cannot open the simulated network runs with mpiexec's library: a folder with links, which
+the dynamic linker looks into first (``LD_LIBRARY_PATH``), has that library under the names that the program needs.
 
 | the program needs | its library | link to |
 |---|---|---|

@@ -171,7 +171,7 @@ def environment(
         "UCX_MEM_MMAP_HOOK_MODE": "none",
         "UCX_MEM_EVENTS": "no",
         **link,
-        # The variables that Quadrics' resource manager set for programs; ranks have more of it.
+        # The variables that Quadrics' resource manager set for programs; ranks have more of them.
         "RMS_RAILS": str(rails),
         RUN: name,
     }

@@ -45,7 +45,7 @@ class Host:
 
     @classmethod
     def here(cls) -> Host:
-        """The host under this process."""
+        """The current process's host."""
         memory = host.memory()
         files = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
         return cls(

@@ -154,7 +154,7 @@ def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
 class Writer:
     """Writes a campaign's report, again and again.
 
-    Unchanged parts are not judged or drawn again.
+    Parts without a change since the last time are not judged or drawn again.
     """
 
     def __init__(

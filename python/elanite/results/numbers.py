@@ -223,7 +223,7 @@ def difference(one: Number, other: Number) -> Number:
 def _apart(one: Number, other: Number, times: float = 1.0) -> Number | None:
     """The mean over one value less a multiple of the other, value by value; `None` if the two were not measured alike.
 
-    Two configurations with the same seeds draw the same random numbers, so that both share most noise, and the pairs'
+    Two configurations with the same seeds draw the same random numbers, so that both share much noise, and the pairs'
     interval is narrower. It is right without common noise, too.
     """
     random = one.drawn and other.drawn

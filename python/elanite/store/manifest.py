@@ -47,7 +47,7 @@ class Times(TypedDict):
 
 
 class Data(TypedDict):
-    """A point's manifest. Older versions wrote no key that may be missing."""
+    """A point's manifest. Older versions lack the optional keys."""
 
     layout: int
     id: str

@@ -94,7 +94,7 @@ class Listing:
     claims: list[tuple[str, str]]
     """Claimed points, with their holders."""
     builds: list[tuple[Build, int]]
-    """The builds that have computed the points, with their points' numbers."""
+    """The builds that have computed the points, with their point counts."""
 
 
 @dataclass

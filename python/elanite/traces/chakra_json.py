@@ -1,4 +1,4 @@
-"""Chakra execution traces in JSON, which has three forms.
+"""Chakra execution traces in JSON, in three forms.
 
 | form | writer | a node |
 |---|---|---|

@@ -1,9 +1,9 @@
 """Several traces on one machine: the experiment behind ``elanite replay`` with more than one trace.
 
-The experiment has a series with a section in ``[series.traces]`` for each trace. Given keys are such a section's:
-``nodes``, ``start``, ``processes``, ``buffered``, ``class``. A trace without ``nodes`` has the nodes behind the
-previous traces' nodes. All else is as in an experiment file: each trace is also run alone, and links count each trace's
-packets.
+The experiment has a series with a section in ``[series.traces]`` for each trace. The given keys belong to such a
+section: ``nodes``, ``start``, ``processes``, ``buffered``, ``class``. A trace without ``nodes`` has the nodes behind
+the previous traces' nodes. All else is as in an experiment file: each trace is also run alone, and links count each
+trace's packets.
 """
 
 from __future__ import annotations

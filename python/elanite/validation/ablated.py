@@ -4,7 +4,7 @@ A claim with the same verdict under every ablation is weak evidence for the mode
 generated) has a row for each claim and each mechanism that was removed, such as circuits or the second virtual channel,
 and a row for the unchanged model, measured in the same way. A claim is *falsifiable* if a removed mechanism turns its
 verdict from held to missed or from missed to held; a verdict that is not resolved does not count. A claim without rows
-is *not yet ablated*, and counts as no case.
+is *not yet ablated*, and is not counted.
 """
 
 from __future__ import annotations

@@ -11,9 +11,9 @@ arithmetic as a comparison, which is true for the published figures and cannot b
 
 ``of`` names claim figures: the claim's own, and those that it contradicts. ``shows`` consists of these names, numbers,
 the four operations, ``min``, ``max`` and comparisons. ``implied`` is the figure for this claim that would agree with
-the others: it has to make the comparison false, so that the comparison is not true for any figures. ``says`` is a
-sentence for the reader. Proofs are checked when the claims are loaded, in exact arithmetic. No simulated figure has a
-name here, so that no claim becomes inconsistent because the model misses it.
+the others: it has to make the comparison false, so that the comparison is not trivially true. ``says`` is a sentence
+for the reader. Proofs are checked when the claims are loaded, in exact arithmetic. No simulated figure has a name here,
+so that no claim becomes inconsistent because the model misses it.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ NOT_RUN = "not run"
 
 @dataclass(frozen=True)
 class Choice:
-    """One reading: the points that it selects, and the claims that it reads."""
+    """One reading: the points that it selects, and the claims that it interprets."""
 
     name: str
     where: tuple[tuple[str, tuple[Scalar, ...]], ...] = ()

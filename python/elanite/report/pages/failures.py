@@ -55,7 +55,7 @@ def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], lis
 
 
 def _sentence(found: Mapping[str, Mapping[str, float]], seeds: int, most: float) -> str:
-    """The configuration that sends most packets again; ``most`` are the run that sends most again."""
+    """The configuration that sends most packets again; ``most`` belongs to the run that sends most again."""
     if not any(value for one in found.values() for value in one.values()):
         return "Failures: no packet was refused or lost."
     label, worst = max(found.items(), key=lambda one: one[1].get("packets_resent", 0.0))
