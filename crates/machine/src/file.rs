@@ -29,6 +29,10 @@ const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
 /// Least memory of an adapter: pages of events for a few processes.
 const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
 
+/// Bytes of a stripe of a file: the least and the most.
+const LEAST_STRIPE: Bytes = Bytes::from_kb(4);
+const MOST_STRIPE: Bytes = Bytes::from_mb(4);
+
 /// Most flits of a buffer or period.
 const MOST_FLITS: Flits = Flits::new(1 << 20);
 
@@ -59,6 +63,8 @@ pub struct Machine {
     pub host: Host,
     /// The processors of a node as real programs use them.
     pub processor: Option<Processor>,
+    /// The file system as real programs use it.
+    pub files: Option<Files>,
     /// Tports, the tagged messages of Elanlib.
     pub tport: Tport,
     /// Groups of processes, and what they do together.
@@ -80,7 +86,7 @@ pub struct Machine {
 impl Machine {
     /// Reports the parameters of all sections that are out of bounds.
     pub(crate) fn check_bounds(&self, check: &mut Check<'_>) {
-        let sections: [&dyn Section; 12] = [
+        let sections: [&dyn Section; 13] = [
             &self.link,
             &self.switch,
             &self.packet,
@@ -89,6 +95,7 @@ impl Machine {
             &self.bus,
             &self.host,
             &self.processor,
+            &self.files,
             &self.tport,
             &self.group,
             &self.rails,
@@ -267,6 +274,14 @@ pub struct Elan4 {
     pub split: Param<Time>,
 }
 
+impl Files {
+    /// Bytes of a stripe.
+    pub fn stripe(&self) -> Bytes {
+        let stripe = self.stripe.as_ref();
+        stripe.map_or(Bytes::from_kb(64), |stripe| stripe.value)
+    }
+}
+
 impl Elan4 {
     /// The parts of an adapter of this generation beside those that all have.
     pub(crate) fn parts(&self) -> Vec<Part> {
@@ -336,6 +351,28 @@ pub struct Processor {
     /// Rate at which all processors of a node together read and write main memory.
     #[param(within = SLOWEST..)]
     pub memory: Option<Param<Rate>>,
+}
+
+/// The file system as real programs use it: the time that operations on files take in `elanite mpirun`. Experiments do not read this
+/// section.
+#[section("files")]
+pub struct Files {
+    /// The time of an operation on a file, beside that of its bytes.
+    #[param(within = Time::ZERO..=LONGEST)]
+    pub latency: Param<Time>,
+    /// Rate at which one node reads and writes files: its operations follow one another.
+    #[param(within = SLOWEST..)]
+    pub rate: Param<Rate>,
+    /// Rate at which all nodes together read and write files; no limit if not given. With `servers`, each of them has an equal share.
+    #[param(within = SLOWEST..)]
+    pub total: Option<Param<Rate>>,
+    /// I/O nodes, the last nodes of the machine: the bytes cross the network to them and from them. If not given, the network has no
+    /// part in files.
+    #[param(within = 1..=1 << 16)]
+    pub servers: Option<Param<u32>>,
+    /// With `servers`: bytes of a stripe. Stripe k of a file lies on I/O node k, modulo their number; 64 KB if not given.
+    #[param(within = LEAST_STRIPE..=MOST_STRIPE)]
+    pub stripe: Option<Param<Bytes>>,
 }
 
 /// Groups of processes in Elanlib, and what they do together.

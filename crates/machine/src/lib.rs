@@ -49,8 +49,8 @@ mod warning;
 
 pub use fault::{Fault, Faults, Pick, Wrong};
 pub use file::{
-    Adapter, Bus, Elan4, Fabric, Group, Host, Link, Machine, Packet, Processor, Switch, Title,
-    Tport,
+    Adapter, Bus, Elan4, Fabric, Files, Group, Host, Link, Machine, Packet, Processor, Switch,
+    Title, Tport,
 };
 pub use graph::{GraphMistake, graph_mistake};
 pub use noise::{MeanOrCounts, Noise, Processors};
@@ -105,12 +105,13 @@ impl Machine {
     }
 
     /// All that decides results: the values without provenance, name and title. The engine is left out, as it only changes
-    /// speed; so are the processors of real programs.
+    /// speed; so are the processors and the file system of real programs.
     pub fn values(&self) -> Value {
         let mut tree = self.tree();
         let sections = tree.as_object_mut().expect("a machine is a table");
         sections.shift_remove("fabric");
         sections.shift_remove("processor");
+        sections.shift_remove("files");
         // The cables and tables decide, whatever files they were read from.
         let topology = sections["topology"].as_object_mut();
         let topology = topology.expect("a section is a table");

@@ -5,7 +5,7 @@ mod noise;
 mod topology;
 
 use crate::check::Check;
-use crate::file::{Machine, SLOWEST};
+use crate::file::{Files, Machine, SLOWEST};
 use crate::links;
 use crate::param::PerLevel;
 use crate::rails::Rails;
@@ -29,6 +29,9 @@ pub(crate) fn problems(machine: &Machine, document: &Document) -> Vec<Problem> {
     check_packet(machine, &mut check);
     check_circuit(machine, &mut check);
     check_engine(machine, &mut check);
+    if let Some(files) = &machine.files {
+        check_files(files, machine, &mut check);
+    }
     if let Some(rails) = &machine.rails {
         check_rails(rails, machine, &mut check);
     }
@@ -63,6 +66,28 @@ fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
     {
         let found = check.at("rails.count", error.to_string());
         found.hint("take more rails, fewer nodes, or another rails.policy");
+    }
+}
+
+/// Reports I/O nodes that the machine lacks or whose rate is not known, and stripes without them.
+fn check_files(files: &Files, machine: &Machine, check: &mut Check<'_>) {
+    let nodes = machine.topology.nodes.value;
+    match &files.servers {
+        Some(servers) if servers.value > nodes => {
+            let message = format!("{} I/O nodes of a machine of {nodes}", servers.value);
+            check
+                .at("files.servers", message)
+                .allowed(format!("1 to {nodes}"));
+        }
+        Some(_) if files.total.is_none() => {
+            let found = check.at("files.servers", "the rate of the I/O nodes is not given");
+            found.hint("give files.total, the rate of all of them together");
+        }
+        None if files.stripe.is_some() => {
+            let found = check.at("files.stripe", "there are no I/O nodes to stripe over");
+            found.hint("give files.servers, the number of I/O nodes, or leave out files.stripe");
+        }
+        _ => {}
     }
 }
 

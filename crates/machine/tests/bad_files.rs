@@ -124,6 +124,13 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("down_empty", "[4, 4, 4]", "[]"),
     ("nine_levels", "[4, 4, 4]", "[2, 2, 2, 2, 2, 2, 2, 2, 2]"),
     ("too_many_positions", "[4, 4, 4]", "[64, 64, 65]"),
+    // Files of programs.
+    ("files_without_rate", "[tport]\n", "[files]\nlatency = { value = \"1 ms\", source = \"test\" }\n\n[tport]\n"),
+    ("files_of_no_rate", "[tport]\n", "[files]\nlatency = { value = \"1 ms\", source = \"test\" }\nrate = { value = \"0 MB/s\", source = \"test\" }\n\n[tport]\n"),
+    ("files_unknown_key", "[tport]\n", "[files]\nlatency = { value = \"1 ms\", source = \"test\" }\nrate = { value = \"100 MB/s\", source = \"test\" }\nbandwidth = { value = \"100 MB/s\", source = \"test\" }\n\n[tport]\n"),
+    ("files_on_too_many_nodes", "[tport]\n", "[files]\nlatency = { value = \"1 ms\", source = \"test\" }\nrate = { value = \"100 MB/s\", source = \"test\" }\ntotal = { value = \"1 GB/s\", source = \"test\" }\nservers = { value = 65, source = \"test\" }\n\n[tport]\n"),
+    ("files_on_nodes_without_rate", "[tport]\n", "[files]\nlatency = { value = \"1 ms\", source = \"test\" }\nrate = { value = \"100 MB/s\", source = \"test\" }\nservers = { value = 8, source = \"test\" }\n\n[tport]\n"),
+    ("files_in_stripes_without_nodes", "[tport]\n", "[files]\nlatency = { value = \"1 ms\", source = \"test\" }\nrate = { value = \"100 MB/s\", source = \"test\" }\nstripe = { value = \"64 KB\", source = \"test\" }\n\n[tport]\n"),
     // Links and switches.
     ("channels_0", "channels = { value = 2,", "channels = { value = 0,"),
     ("channels_33", "channels = { value = 2,", "channels = { value = 33,"),

@@ -439,6 +439,21 @@ fn processors_of_programs_decide_no_point() {
     assert!(processor.core_memory.is_none());
 }
 
+/// Nor do they read the file system.
+#[test]
+fn files_of_programs_decide_no_point() {
+    let given = machine(&[
+        "files.latency=1 ms",
+        "files.rate=100 MB/s",
+        "files.total=320 MB/s",
+        "files.servers=8",
+    ]);
+    assert_eq!(given.values(), machine(&[]).values());
+    let files = given.files.expect("it is given");
+    assert_eq!(files.latency.value, Time::from_ms(1));
+    assert_eq!(files.stripe(), units::Bytes::from_kb(64));
+}
+
 /// Every file in `machines/` is right, and every parameter of it says where it comes from.
 #[test]
 fn shipped_machines() {
