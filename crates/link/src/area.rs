@@ -222,6 +222,8 @@ pub(crate) struct Slot {
     pub readings: AtomicU32,
     /// The simulated time, in picoseconds, that has passed because the program read clocks in a row.
     pub read: AtomicU64,
+    /// Operations on files that took no simulated time, and bytes that they read and wrote.
+    pub untimed: [AtomicU64; 3],
     /// Whether the simulator wants to know if the program repeats itself, and how often the program has been in a state that is
     /// new since then.
     pub observed: AtomicU32,

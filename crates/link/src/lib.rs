@@ -84,13 +84,13 @@ pub use order::{CollectiveCall, Order, Place, Wanted};
 pub use part::{Part, Payload};
 pub use rank::{OutOfBand, Rank, Starter};
 pub use raw::BATCH;
-pub use record::{Body, Complaint, Patience, Record, Wait};
+pub use record::{Body, Complaint, FileAccess, Patience, Record, Wait};
 pub use report::{Delivery, End, Ended, Envelope, Report, Status};
 pub use settings::{Compute, Settings};
-pub use simulator::{Calls, Simulator};
+pub use simulator::{Calls, Simulator, Untimed};
 
 /// Version of the layout; every change of what lies in the shared memory changes it.
-pub const ABI: u32 = 13;
+pub const ABI: u32 = 14;
 
 /// The environment variable that gives ranks the path of the shared memory.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";

@@ -4,7 +4,7 @@ use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Stray, Way, World, fram
 use crate::order::Order;
 use crate::part::{Payload, Reassembly};
 use crate::raw::Raw;
-use crate::record::{Body, Complaint, Record, Wait};
+use crate::record::{Body, Complaint, FileAccess, Record, Wait};
 use crate::report::Delivery;
 use crate::turn::{self, RANK, Word};
 use crate::{NEVER, Part, Settings, checksum};
@@ -283,6 +283,14 @@ impl OutOfBand {
     pub fn passed_by_reading(&self, time: u64) {
         let read = &self.area.slot(self.number).read;
         read.store(read.load(Relaxed).saturating_add(time), Relaxed);
+    }
+
+    /// An operation on a file has taken no simulated time.
+    pub fn untimed(&self, access: FileAccess) {
+        let slot = self.area.slot(self.number);
+        for (sum, more) in slot.untimed.iter().zip([1, access.read, access.written]) {
+            sum.fetch_add(more, Relaxed);
+        }
     }
 
     /// Whether the simulator wants to know if the program repeats itself.

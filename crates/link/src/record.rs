@@ -54,6 +54,19 @@ pub enum Wait {
         /// How many ranks meet.
         ranks: u64,
     },
+    /// Until the file system of the machine has carried out an operation.
+    File(FileAccess),
+}
+
+/// An operation on a file.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct FileAccess {
+    /// Where in the file its bytes begin.
+    pub offset: u64,
+    /// Bytes that it reads.
+    pub read: u64,
+    /// Bytes that it writes.
+    pub written: u64,
 }
 
 impl Wait {

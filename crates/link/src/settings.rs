@@ -39,6 +39,8 @@ pub struct Settings {
     pub collectives: Collectives,
     /// Whether the adapters execute atomics for MPI.
     pub atomics: bool,
+    /// Whether operations on files take simulated time.
+    pub files: bool,
     /// How many processors each node has.
     pub processors: u32,
     /// How many nodes the machine has.
@@ -58,6 +60,7 @@ impl Settings {
         faults: false,
         collectives: Collectives::Mpi,
         atomics: false,
+        files: false,
         processors: 1,
         nodes: 1,
     };

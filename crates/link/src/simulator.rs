@@ -51,6 +51,17 @@ pub struct Calls {
     pub now: u64,
 }
 
+/// Operations of a rank on files that took no simulated time, by its own word.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Untimed {
+    /// How many.
+    pub operations: u64,
+    /// Bytes that they read.
+    pub read: u64,
+    /// Bytes that they wrote.
+    pub written: u64,
+}
+
 /// Bytes for which there is room before a payload of this length has come: a length is only what a rank says.
 const READY: usize = 64 << 20;
 
@@ -207,6 +218,16 @@ impl Simulator {
             read: slot.read.load(Relaxed),
             novel: slot.novel.load(Relaxed),
             now: slot.now.load(Relaxed),
+        }
+    }
+
+    /// Operations of a rank on files that took no simulated time. Any value may come from a rank that overwrites its memory.
+    pub fn untimed(&self, rank: u32) -> Untimed {
+        let [operations, read, written] = &self.area.slot(rank).untimed;
+        Untimed {
+            operations: operations.load(Relaxed),
+            read: read.load(Relaxed),
+            written: written.load(Relaxed),
         }
     }
 

@@ -6,6 +6,7 @@
 
 mod atomics;
 mod collective;
+mod files;
 mod operation;
 mod orders;
 mod progress;
@@ -13,6 +14,7 @@ mod queues;
 mod writes;
 
 use crate::endpoint::{Endpoint, NetworkOp, Number};
+use crate::files::FileSystem;
 use crate::groups::Groups;
 use crate::record::Recorder;
 use crate::sampling::Measured;
@@ -20,7 +22,7 @@ use crate::sent::InFlight;
 use crate::trace::Trace;
 use elan::Node;
 use kernel::Signal;
-use link::{Delivery, Foul, Wanted};
+use link::{Delivery, FileAccess, Foul, Wanted};
 use operation::Operation;
 pub(crate) use orders::{Content, Given, Turn, TurnEnd};
 use std::cell::{Cell, RefCell};
@@ -57,6 +59,8 @@ pub(crate) struct Shared {
     pub no_room: RefCell<Option<String>>,
     /// The first operation that parts of the machine that have failed have lost, and why.
     pub lost: RefCell<Option<String>>,
+    /// The file system, if the machine has one.
+    pub files: Option<FileSystem>,
     /// Whether a rank has let time go on because it seemed to wait.
     pub guessed: Cell<bool>,
     pub read: Rc<dyn Reader>,
@@ -133,6 +137,8 @@ struct State {
     bell: Signal,
     /// Whether the rank's own threads may let it go on while it waits for reports; nothing if it does not wait.
     waits: Option<bool>,
+    /// The operation of the file system for which the rank waits.
+    file: Option<FileAccess>,
     /// The rank shall look once more, from this moment.
     nudged: Option<Time>,
     /// What the rank is told when it goes on.
@@ -221,8 +227,9 @@ impl Agent {
         let mut all = meetings.values().flatten();
         let meets = all.any(|&(_, rank)| rank == self.rank);
         let meets = meets.then(|| "waits for other ranks at the process manager".to_string());
+        let file = state.file.map(files::in_words);
         let entries = entries.map(|entry| entry.operation.to_string());
-        let mut all: Vec<String> = meets.into_iter().chain(entries).collect();
+        let mut all: Vec<String> = meets.into_iter().chain(file).chain(entries).collect();
         if all.is_empty() {
             all.extend(state.looked.as_ref().map(Operation::to_string));
         }

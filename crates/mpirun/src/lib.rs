@@ -49,6 +49,7 @@
 //! | `server`, `watch` | the loop: simulate, let ranks go on, take orders; the watch |
 //! | [`agent`], `memory`, `sent` | one rank in the simulation, its buffers, messages on their way |
 //! | [`endpoint`], [`tports`], [`ideal`] | networks: trait, machine, one without contention |
+//! | `files`, `horizon` | the file system of the machine; the end of simulated time |
 //! | [`groups`], `combine` | groups of ranks, and the functions of reductions |
 //! | [`trace`], `record` | all messages and calls; the recording in GOAL |
 //! | `table`, `sampling` | sampled computation: the table of a program, and its use in a run |
@@ -67,7 +68,9 @@
 pub mod agent;
 mod combine;
 pub mod endpoint;
+mod files;
 pub mod groups;
+mod horizon;
 pub mod ideal;
 mod memory;
 pub mod options;
@@ -88,4 +91,4 @@ pub use outcome::{Dead, End, Outcome, Results, Waiting};
 pub use run::{RankSight, Run, Sight};
 pub use sampling::Extended;
 pub use table::{Bound, Host, Program, Sampled};
-pub use trace::{CallRow, MessageKind, MessageRow, RankRow};
+pub use trace::{CallRow, FilesRow, MessageKind, MessageRow, RankRow};

@@ -153,14 +153,15 @@ impl Options {
         self.universe.max(self.ranks)
     }
 
-    /// The job of the ranks, also of those that start later: they have their places from the beginning.
+    /// The job of the ranks, also of those that start later: they have their places from the beginning. The I/O nodes of the machine's
+    /// file system are its last processes.
     ///
     /// # Errors
     /// If the ranks have no places on the machine.
     pub fn job(&self, machine: &Machine) -> Result<Job, Problem> {
         let nodes = machine.cluster_config().fabric.topology.nodes();
         let ranks = self.room();
-        let places = match &self.placement {
+        let mut places = match &self.placement {
             Some(places) if places.len() != ranks as usize => {
                 return Err(Problem::Option(format!(
                     "there are places of {} ranks, and {ranks} ranks",
@@ -182,6 +183,13 @@ impl Options {
                 (0..ranks).map(|rank| rank / per_node).collect()
             }
         };
+        if let Some(servers) = machine
+            .files
+            .as_ref()
+            .and_then(|files| files.servers.as_ref())
+        {
+            places.extend(nodes - servers.value..nodes);
+        }
         Ok(Job::at("rank", places.into_iter().map(NodeId::new))?)
     }
 

@@ -1,6 +1,7 @@
 //! A run: its preparation, and its service from the first rank to the last.
 
 use crate::endpoint::Endpoint;
+use crate::files::FileSystem;
 use crate::ideal;
 use crate::options::{Collectives, Memory, Network, Options, Problem};
 use crate::outcome::{End, Outcome, Results};
@@ -82,10 +83,12 @@ impl Run {
             return Err(Problem::Option(message.into()));
         }
         let job = options.job(&machine)?;
+        let room = options.room() as usize;
         // Whether there is room shows when the processes are attached; this cluster is not run.
         let cluster = Cluster::new(machine.cluster_config(), elan::Watch::default());
         let pes = job.attach(&cluster)?;
-        let nodes = pes.iter().map(|pe| pe.node().rail_and_node().1.get());
+        let nodes = pes[..room].iter();
+        let nodes = nodes.map(|pe| pe.node().rail_and_node().1.get());
         let nodes: Vec<u32> = nodes.collect();
         options.limit()?;
         let sampled = options.sampled.as_ref();
@@ -103,6 +106,7 @@ impl Run {
             collectives: collectives.into(),
             // The engine for short transactions of Elan4 and its successors sends them; Elan3 has none.
             atomics: options.network == Network::Machine && machine.elan4.is_some(),
+            files: machine.files.is_some(),
             processors: machine.cpus(),
             nodes: machine.cluster_config().fabric.topology.nodes(),
             ..Settings::DEFAULT
@@ -239,13 +243,20 @@ impl Run {
         let by_host = config.tport.matching == Matching::Host;
         let cluster = Cluster::new(config, watch).seeded(self.options.seed);
         let pes = self.job.attach(&cluster)?;
-        let nodes: Vec<Node> = pes.iter().map(|pe| pe.node().clone()).collect();
+        let room = self.options.room();
+        let nodes = pes[..room as usize].iter();
+        let nodes: Vec<Node> = nodes.map(|pe| pe.node().clone()).collect();
+        let call = match self.options.network {
+            Network::Machine => nodes[0].config().host.call,
+            Network::Ideal => ideal::CALL,
+        };
+        let files = self.machine.files.as_ref();
+        let files = files.map(|files| FileSystem::new(files, room, call));
         let places = nodes.iter().map(|node| node.place().get());
         let places: Vec<u32> = places.collect();
         let apart = BTreeSet::from_iter(&places).len() == places.len();
         let (lookahead, endpoints): (Time, Vec<Box<dyn Endpoint>>) = match self.options.network {
             Network::Machine => {
-                let call = nodes[0].config().host.call;
                 // Processors that work for messages of others do so between a wake and its orders: no rank may run ahead.
                 let lookahead = if apart && !by_host { call } else { Time::ZERO };
                 let processes = tports::Process::of(pes, self.options.memory.into()).into_iter();
@@ -253,11 +264,12 @@ impl Run {
             }
             Network::Ideal => {
                 let ends = ideal::End::of(nodes.clone()).into_iter();
-                (ideal::CALL, ends.map(|end| Box::new(end) as _).collect())
+                (call, ends.map(|end| Box::new(end) as _).collect())
             }
         };
         let watch = Watch::new(Arc::clone(cancel), launcher, self.options.keep_going);
-        let mut server = Server::new(self.link.clone(), cluster, watch, lookahead.min(longest));
+        let lookahead = lookahead.min(longest);
+        let mut server = Server::new(self.link.clone(), cluster, watch, lookahead, files);
         server.seen = Arc::clone(&self.seen);
         server.keep(self.options.calls, self.options.timeline);
         server.memory = self.room();

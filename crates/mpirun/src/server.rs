@@ -6,7 +6,9 @@ mod turns;
 mod worlds;
 
 use crate::agent::{Agent, Reader, Shared};
+use crate::files::FileSystem;
 use crate::groups::Groups;
+use crate::horizon::HORIZON;
 use crate::outcome::{Dead, End, Outcome, Results, Waiting};
 use crate::record::Recorder;
 use crate::sampling::Sampling;
@@ -16,7 +18,6 @@ use crate::watch::{Trouble, Watch, is_absent};
 use elan::series::Series;
 use elan::{Cluster, Stop};
 use link::{Foul, Phase, Simulator};
-pub(crate) use rules::HORIZON;
 use standstill::{Happened, Standstill};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -110,7 +111,13 @@ impl From<Stop> for Over {
 impl Server {
     /// The server of a run whose ranks may be ahead by a lookahead. Where there is none, several ranks share a node or hosts match:
     /// then messages may be under way without packets.
-    pub fn new(link: Link, cluster: Cluster, watch: Watch, lookahead: Time) -> Self {
+    pub fn new(
+        link: Link,
+        cluster: Cluster,
+        watch: Watch,
+        lookahead: Time,
+        files: Option<FileSystem>,
+    ) -> Self {
         let hidden = lookahead == Time::ZERO || cluster.config().faults.is_some();
         let (ranks, keep_going) = (link.lock().ranks(), watch.keep_going);
         let turns = Rc::new(Turns::new(link, watch));
@@ -136,6 +143,7 @@ impl Server {
                 measured: RefCell::default(),
                 no_room: RefCell::default(),
                 lost: RefCell::default(),
+                files,
                 guessed: Cell::default(),
                 read,
             }),
@@ -567,6 +575,7 @@ impl Server {
         let mut ranks = trace.ranks.clone();
         for (rank, row) in (0..).zip(&mut ranks) {
             row.at_clocks = Time::from_ps(link.calls(rank).read).min(time);
+            row.files.untimed = link.untimed(rank);
         }
         drop(link);
         Results {

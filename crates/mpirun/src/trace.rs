@@ -3,6 +3,7 @@
 use crate::groups::Ways;
 use kernel::Digest;
 use link::calls::number;
+use link::{FileAccess, Untimed};
 use units::{Bytes, Time};
 
 /// The tag as a program knows it: the low bits are the program's own, the others the library's.
@@ -95,8 +96,25 @@ pub struct RankRow {
     pub in_mpi: Time,
     /// Time that passed because the program read clocks in a row, as loops do that wait; by the rank's own word.
     pub at_clocks: Time,
+    /// Operations on files.
+    pub files: FilesRow,
     /// When the rank finished.
     pub end: Time,
+}
+
+/// What a rank did with files.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FilesRow {
+    /// Operations that took simulated time.
+    pub operations: u64,
+    /// Bytes that they read.
+    pub read: u64,
+    /// Bytes that they wrote.
+    pub written: u64,
+    /// The time that they took.
+    pub time: Time,
+    /// Operations that took none, and their bytes, by the rank's own word.
+    pub untimed: Untimed,
 }
 
 /// The calls that Elanlib can carry out, and reductions that do not block.
@@ -200,6 +218,15 @@ impl Trace {
         }
     }
 
+    /// An operation on a file has ended.
+    pub fn accessed(&mut self, rank: u32, access: FileAccess, time: Time) {
+        let files = &mut self.ranks[rank as usize].files;
+        files.operations += 1;
+        files.read = files.read.saturating_add(access.read);
+        files.written = files.written.saturating_add(access.written);
+        files.time += time;
+    }
+
     /// A digest of the trace, and of the cluster's own.
     pub fn digest(&self, cluster: &str) -> String {
         let mut digest = Digest::new();
@@ -216,6 +243,20 @@ impl Trace {
         for row in &self.ranks {
             digest.u64(row.sent).u64(row.received);
             digest.u64(row.in_mpi.as_ps()).u64(row.end.as_ps());
+            if row.files.operations > 0 {
+                let FilesRow {
+                    operations,
+                    read,
+                    written,
+                    time,
+                    ..
+                } = row.files;
+                digest
+                    .u64(operations)
+                    .u64(read)
+                    .u64(written)
+                    .u64(time.as_ps());
+            }
         }
         for call in &self.calls {
             let which = u64::from(call.rank) << 32 | u64::from(call.call);

@@ -150,6 +150,11 @@ fn records_come_back_as_they_were_written() {
             which: 5,
             ranks: 1 << 33,
         },
+        Wait::File(FileAccess {
+            offset: 4096,
+            read: 1 << 40,
+            written: 7,
+        }),
     ];
     let complaints = [
         Complaint::Differs { message: 6 },

@@ -99,6 +99,7 @@ impl Agent {
                 self.endpoint.compute(begin, time).await
             }
             Wait::Report(patience) => self.wait_for_report(begin, patience).await,
+            Wait::File(access) => self.access(begin, access).await,
         };
         self.shared.ready.borrow_mut().push((moment, self.rank));
     }

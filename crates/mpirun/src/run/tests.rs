@@ -1,6 +1,7 @@
 //! Ranks in threads against the server: times against the simulator's own MPI, and every order once.
 
 mod collective;
+mod files;
 mod hostile;
 mod lookahead;
 mod native;

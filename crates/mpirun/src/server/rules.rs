@@ -12,12 +12,9 @@
 //! there is no room for it.
 
 use crate::agent::{Content, Given, Turn, TurnEnd};
+use crate::horizon::HORIZON;
 use link::{Body, Foul, NEVER, Patience, Record, Wait};
 use units::Time;
-
-/// Where the simulated time of programs ends. A processor with noise draws each detour on the way to a moment, so that a sleep
-/// of years would take hours; and times near the end of the range of [`Time`] would overflow.
-pub(crate) const HORIZON: Time = Time::from_secs(24 * 3600);
 
 /// The records of a turn, each with its payload.
 pub(super) type Records = Vec<(Record, Vec<u8>)>;

@@ -14,7 +14,7 @@
 //! | has left MPI | no part in it |
 //!
 //! and no packet was in the network but those of the polls, no clock was read, no thread of a rank has run beside the one
-//! that calls MPI, none of them sleeps for a time, and no rank has read from a file, a pipe or a terminal.
+//! that calls MPI, none of them sleeps for a time or waits for the file system of the machine, and no rank has read from a file, a pipe or a terminal.
 //!
 //! *Why this is no guess.* A rank that computes, sleeps or is stopped is in no call that blocks, and makes no calls that repeat: as long as
 //! there is one, there is no livelock, however long it takes. The ranks that poll cannot even run ahead of one that computes, since the
@@ -162,6 +162,9 @@ impl Window {
             return false;
         }
         if !remote && happened.packets != self.happened.packets {
+            return false;
+        }
+        if agents.iter().any(|agent| agent.is_in_file()) {
             return false;
         }
         let mut ranks = agents.iter().zip(&self.ranks);

@@ -13,12 +13,12 @@
 
 use super::process::{machine, options};
 use super::*;
-use crate::server::HORIZON;
+use crate::horizon::HORIZON;
 use kernel::random::Stream;
 use link::raw::Raw;
 use link::{
-    Atomic, BATCH, Body, CollectiveCall, CollectiveKind, Complaint, NEVER, Order, Patience, Place,
-    Rank, Record, Report, Wait, Wanted, Width,
+    Atomic, BATCH, Body, CollectiveCall, CollectiveKind, Complaint, FileAccess, NEVER, Order,
+    Patience, Place, Rank, Record, Report, Wait, Wanted, Width,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -254,7 +254,7 @@ impl Hostile {
     fn wait(&mut self) -> (u64, Wait) {
         let until = self.pick(&[NEVER, self.now, self.now + 400_000, self.now + 90_000_000]);
         let until = self.or_nonsense(until);
-        let wait = match self.below(5) {
+        let wait = match self.below(6) {
             0 => Wait::Sleep {
                 until: if until == NEVER { self.now } else { until },
             },
@@ -262,6 +262,11 @@ impl Hostile {
                 which: self.or_nonsense(1),
                 ranks: self.or_nonsense(self.ranks.into()),
             },
+            2 => Wait::File(FileAccess {
+                offset: self.or_nonsense(9),
+                read: self.or_nonsense(0),
+                written: self.or_nonsense(4096),
+            }),
             _ => Wait::Report(Patience {
                 until,
                 threads: self.below(2) == 0,

@@ -1,0 +1,201 @@
+//! The time of operations on files, against closed forms.
+
+use super::process::{Process, machine, options, play};
+use super::{Network, Options, Results, WHOLE, on};
+use crate::outcome::End;
+use config::Override;
+use link::{FileAccess, Wait};
+use machine::Machine;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+use units::Time;
+
+const MB: u64 = 1 << 20;
+const LATENCY: Time = Time::from_us(100);
+
+/// A rate of a machine in bytes a second.
+const RATE: u64 = 100_000_000;
+const TOTAL: u64 = 250_000_000;
+
+/// es40-qsnet with a file system.
+fn with_files(more: &[&str]) -> Machine {
+    let keys = ["files.latency=100 us", "files.rate=100 MB/s"];
+    let keys = keys.iter().chain(more);
+    let keys: Vec<Override> = keys.map(|key| Override::parse(key).unwrap()).collect();
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../../machines");
+    let text = std::fs::read_to_string(format!("{root}/es40-qsnet.toml")).expect("it is shipped");
+    Machine::parse("es40-qsnet", &text, &keys).unwrap_or_else(|problems| panic!("{problems}"))
+}
+
+/// What bytes take at a rate.
+fn takes(bytes: u64, rate: u64) -> Time {
+    Time::from_ps((u128::from(bytes) * 1_000_000_000_000).div_ceil(rate.into()) as u64)
+}
+
+impl Process {
+    fn access(&mut self, (offset, read, written): (u64, u64, u64)) -> Time {
+        let begin = self.now;
+        self.wait(Wait::File(FileAccess {
+            offset,
+            read,
+            written,
+        }));
+        Time::from_ps(self.now - begin)
+    }
+}
+
+/// Runs a program; returns what it says of each rank, and the results.
+fn told(
+    machine: Machine,
+    options: Options,
+    longest: Time,
+    program: fn(&mut Process) -> Vec<Time>,
+) -> (BTreeMap<u32, Vec<Time>>, Results) {
+    let times = Arc::new(Mutex::new(BTreeMap::new()));
+    let tells = Arc::clone(&times);
+    let (outcome, results) = play(machine, options, longest, move |process| {
+        let own = program(process);
+        tells.lock().unwrap().insert(process.rank(), own);
+    });
+    assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+    let times = times.lock().unwrap().clone();
+    (times, results)
+}
+
+#[test]
+fn one_rank_takes_the_latency_and_its_bytes() {
+    for network in [Network::Machine, Network::Ideal] {
+        let (times, results) = told(with_files(&[]), on(network, 1), WHOLE, |process| {
+            [(0, 0, 0), (0, 0, MB), (5, MB, 0), (0, 1, 0)]
+                .map(|access| process.access(access))
+                .to_vec()
+        });
+        let bytes = [0, MB, MB, 1].map(|bytes| LATENCY + takes(bytes, RATE));
+        assert_eq!(times[&0], bytes);
+        let files = results.ranks[0].files;
+        let sums = (files.operations, files.read, files.written);
+        assert_eq!(sums, (4, MB + 1, MB));
+        assert_eq!(
+            files.time,
+            bytes.into_iter().fold(Time::ZERO, |sum, time| sum + time)
+        );
+    }
+}
+
+#[test]
+fn ranks_of_a_node_follow_one_another() {
+    let options = Options {
+        ranks_per_node: 4,
+        ..options(8)
+    };
+    let (times, _) = told(with_files(&[]), options, WHOLE, |process| {
+        vec![process.access((0, 0, MB))]
+    });
+    for (rank, time) in times {
+        let before = u64::from(rank % 4 + 1);
+        assert_eq!(time, [LATENCY + takes(MB, RATE) * before], "rank {rank}");
+    }
+}
+
+#[test]
+fn nodes_share_the_rate_of_all() {
+    let machine = || with_files(&["files.total=250 MB/s"]);
+    let (times, _) = told(machine(), options(8), WHOLE, |process| {
+        vec![process.access((0, MB, 0)), process.access((0, 0, 0))]
+    });
+    for (rank, time) in times {
+        let all = takes(MB, TOTAL) * u64::from(rank + 1);
+        let last = LATENCY + takes(MB, RATE).max(all);
+        assert_eq!(time, [last, LATENCY], "rank {rank}");
+    }
+}
+
+/// Computations and accesses of many lengths, which meet at many moments.
+fn various(process: &mut Process) -> Vec<Time> {
+    let mut seed = u64::from(process.rank()) + 7;
+    let mut next = |below: u64| {
+        seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+        (seed >> 33) % below
+    };
+    (0..20)
+        .map(|_| {
+            process.now += 1000 * next(4);
+            let bytes = [0, 1, 100, 1000, 5000][next(5) as usize];
+            let (read, written) = if next(2) == 0 { (bytes, 0) } else { (0, bytes) };
+            let time = process.access((next(1 << 30), read, written));
+            if next(3) == 0 {
+                process.sleep(Time::from_ns(10 * next(40)));
+            }
+            time
+        })
+        .collect()
+}
+
+#[test]
+fn a_lookahead_changes_no_access() {
+    let servers = [
+        "files.latency=1 us",
+        "files.total=250 MB/s",
+        "files.servers=2",
+    ];
+    for keys in [&servers[..1], &servers[..2], &servers[..]] {
+        for network in [Network::Machine, Network::Ideal] {
+            let run = |longest| told(with_files(keys), on(network, 8), longest, various);
+            let (one, first) = run(Time::ZERO);
+            let (ahead, second) = run(WHOLE);
+            assert_eq!(one, ahead, "{network:?}, {keys:?}");
+            assert_eq!(first.digest, second.digest, "{network:?}, {keys:?}");
+        }
+    }
+}
+
+/// A megabyte of each of eight ranks, in a file: written, and read back.
+fn shared_file(process: &mut Process) -> Vec<Time> {
+    let place = u64::from(process.rank()) * MB;
+    vec![
+        process.access((place, 0, MB)),
+        process.access((place, MB, 0)),
+    ]
+}
+
+#[test]
+fn bytes_cross_the_network_to_io_nodes() {
+    let files = |servers: &str| {
+        let keys = ["files.rate=1 GB/s", "files.total=4 GB/s", servers];
+        told(with_files(&keys), options(8), WHOLE, shared_file)
+    };
+    let (eight, results) = files("files.servers=8");
+    assert_eq!(files("files.servers=8").1.digest, results.digest);
+    let payload = 320;
+    assert!(
+        results.packets > 2 * 8 * MB / payload,
+        "{}",
+        results.packets
+    );
+    let links = &results.links;
+    let flits = |node: &str| {
+        let of_node = links.iter().filter(|row| row.to == node);
+        of_node.map(|row| row.flits).sum::<u64>()
+    };
+    for node in 56..64 {
+        // Two bytes of each flit, of a megabyte and of what is around it.
+        assert!(flits(&format!("node {node}")) > MB / 2, "node {node}");
+    }
+    assert!(flits("node 55") < 10, "no I/O node");
+    // All bytes pass the bus of a single I/O node, at most at its rate.
+    let (one, _) = files("files.servers=1");
+    let longest = |times: &BTreeMap<u32, Vec<Time>>| times.values().map(|times| times[0]).max();
+    assert!(longest(&one) > longest(&eight), "{one:?} {eight:?}");
+    assert!(longest(&one) > Some(takes(8 * MB, 264_000_000)), "{one:?}");
+}
+
+#[test]
+fn a_machine_without_a_file_system_takes_no_time() {
+    let (times, results) = told(machine("es40-qsnet"), options(1), WHOLE, |process| {
+        vec![process.access((0, 0, MB))]
+    });
+    assert_eq!(
+        (&times[&0][..], results.ranks[0].files.operations),
+        (&[Time::ZERO][..], 0)
+    );
+}
