@@ -142,8 +142,10 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
             session.leaves(Leaving::Error);
         }
     }
-    // SAFETY: as the caller's own.
-    let written = unsafe { pass_on(file, data, count) };
+    let written = node::moves(node::Way::Write, file, || {
+        // SAFETY: as the caller's own.
+        unsafe { pass_on(file, data, count) }
+    });
     if let Some((session, (which, ranks))) = meeting
         && written.cast_unsigned() == count
     {
@@ -170,7 +172,7 @@ unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) 
     if clock::timers::wait_to_read(file) {
         return clock::interrupted() as ssize_t;
     }
-    match READ.get() {
+    node::moves(node::Way::Read, file, || match READ.get() {
         Some(next) => {
             type Read = unsafe extern "C-unwind" fn(c_int, *mut c_void, size_t) -> ssize_t;
             // SAFETY: it is the function of this name.
@@ -180,5 +182,5 @@ unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) 
         }
         // SAFETY: the kernel checks the address.
         None => (unsafe { libc::syscall(libc::SYS_read, file, data, count) }) as ssize_t,
-    }
+    })
 }

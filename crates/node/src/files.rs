@@ -4,7 +4,7 @@
 //! Processors of the node are of the kind of this host's first one. They are in one package, have no further threads of hardware, and
 //! share one memory.
 
-use super::{Node, own};
+use super::{Node, access, own, streams};
 use libc::{FILE, c_char, c_int, c_uint};
 use rank::next;
 use rank::system::{FIRST, Next};
@@ -107,12 +107,12 @@ unsafe fn open_at(folder: Option<c_int>, path: *const c_char, flags: c_int, mode
     if let Some(file) = unsafe { instead(path, flags) } {
         return file;
     }
-    match folder {
+    access::opened(match folder {
         None => next!(OPEN, fn(path => *const c_char, flags => c_int, mode => c_uint) -> c_int, -1),
         Some(folder) => {
             next!(OPENAT, fn(folder => c_int, path => *const c_char, flags => c_int, mode => c_uint) -> c_int, -1)
         }
-    }
+    })
 }
 
 #[unsafe(no_mangle)]
@@ -173,7 +173,10 @@ unsafe fn stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
             return unsafe { libc::fdopen(file, mode) };
         }
     }
-    next!(FOPEN, fn(path => *const c_char, mode => *const c_char) -> *mut FILE, std::ptr::null_mut())
+    let null = std::ptr::null_mut();
+    streams::opened(
+        next!(FOPEN, fn(path => *const c_char, mode => *const c_char) -> *mut FILE, null),
+    )
 }
 
 #[unsafe(no_mangle)]

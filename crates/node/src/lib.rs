@@ -11,6 +11,8 @@
 //! | affinity, number of processors | all processors of the node (`host.cpus` of the machine) | [`processors`] |
 //! | `/proc/cpuinfo` and the like | the same number of processors, of this host's kind | [`files`] |
 //!
+//! Operations on files take the time of the machine's file system ([`access`], [`streams`]).
+//!
 //! Threads are not moved: the host's scheduler places them, and a mask that a program sets is only shown to it again. A process
 //! that is no rank, and programs that a rank starts, see the host. The answers of MPI itself are in the crate `mpi-calls`.
 //!
@@ -21,6 +23,7 @@
 //! | [`names`] | the name of the host, and addresses of such names |
 //! | [`processors`] | affinity and number of processors |
 //! | [`files`] | files of the system that list processors |
+//! | [`access`], [`streams`], [`places`] | the time of operations on files, and of streams of C |
 //!
 //! ## The main path
 //!
@@ -31,9 +34,14 @@
 
 #![allow(unsafe_code)] // functions of C
 
+mod access;
 mod files;
 mod names;
+mod places;
 mod processors;
+mod streams;
+
+pub use access::{Way, moves};
 
 use launch::process::NUMBER_VARIABLE;
 use link::Starter;

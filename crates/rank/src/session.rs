@@ -11,7 +11,10 @@ mod turn;
 use crate::library::Wrong;
 use crate::regions::Regions;
 use crate::repeats::{Frame, Repeats};
-use link::{Compute, Delivery, Leaving, LinkError, Order, OutOfBand, Part, Rank, Settings, World};
+use link::{
+    Compute, Delivery, FileAccess, Leaving, LinkError, Order, OutOfBand, Part, Rank, Settings,
+    World,
+};
 use std::any::Any;
 use std::cell::Cell;
 use std::ops::{Deref, DerefMut};
@@ -23,6 +26,8 @@ pub struct Session {
     settings: Settings,
     rank: u32,
     ranks: u32,
+    /// This process.
+    pid: u32,
     world: World,
     now: AtomicU64,
     /// The step by which time goes on when the program looks and finds nothing.
@@ -150,6 +155,7 @@ pub fn begin(
         settings,
         rank,
         ranks: link.ranks(),
+        pid: std::process::id(),
         world: link.world(),
         now: AtomicU64::new(link.now()),
         tick: AtomicU64::new(settings.tick),
@@ -306,6 +312,16 @@ impl Session {
     /// The program reads a clock, or waits with a time-out. Takes no lock.
     pub fn reads_clock(&self) {
         self.out_of_band.reads_clock();
+    }
+
+    /// Whether this process is the rank, and not a child that shares its memory.
+    pub fn is_own(&self) -> bool {
+        std::process::id() == self.pid
+    }
+
+    /// The program has used a file in no simulated time. Takes no lock.
+    pub fn untimed(&self, access: FileAccess) {
+        self.out_of_band.untimed(access);
     }
 
     /// The process is about to end, and how. Takes no lock.

@@ -161,6 +161,18 @@ pub fn looks_at_the_start() -> bool {
     left > 0
 }
 
+/// Whether the thread is in a call that makes or ends a session of MPI.
+pub fn begins_or_ends() -> bool {
+    const CALLS: [u32; 5] = [
+        number("MPI_Init"),
+        number("MPI_Init_thread"),
+        number("MPI_Session_init"),
+        number("MPI_Finalize"),
+        number("MPI_Session_finalize"),
+    ];
+    CALLS.contains(&current().call.get())
+}
+
 /// Whether this thread is in no call of MPI.
 pub fn outside() -> bool {
     current().depth.get() == 0

@@ -2,7 +2,7 @@
 
 use super::{HOLDS, LEFT, Session, State, VISITS};
 use crate::thread;
-use link::{LinkError, NEVER, Order, Patience, Report, Wait};
+use link::{FileAccess, LinkError, NEVER, Order, Patience, Report, Wait};
 use std::sync::atomic::Ordering;
 
 /// How often MPI may look in a call that blocks, without having done anything else, before it counts as waiting: it looks
@@ -232,6 +232,17 @@ impl Session {
             self.wait(&mut state, Wait::Sleep { until });
             self.slept.store(true, Ordering::Relaxed);
         }
+    }
+
+    /// Waits until the file system of the machine has carried out an operation. Returns whether that took simulated time: not where
+    /// the thread is at work for the simulator, and not after the rank has left the simulation.
+    pub fn access(&self, access: FileAccess) -> bool {
+        if HOLDS.get() || LEFT.load(Ordering::Relaxed) {
+            return false;
+        }
+        self.wait(&mut self.lock(), Wait::File(access));
+        self.slept.store(true, Ordering::Relaxed);
+        true
     }
 
     /// Lets time go on to a moment, since the program seems to wait for it; for handlers of signals. Returns whether it has.

@@ -1,0 +1,207 @@
+//! Streams of C: their bytes reach a file when the C library empties or fills a buffer, by calls of its own.
+//!
+//! So the bytes that a stream has moved show by the place in its file, before and after. They count at the next of the calls below:
+//! those of a `printf` count when the program next writes by `fwrite` or `fputs`, or when it flushes, moves or closes the stream.
+//! Bytes of streams that are open when the program ends do not count.
+
+use super::access::{self, Way};
+use super::places::{self, stands, with};
+use libc::{FILE, c_char, c_int, c_long, off_t, size_t};
+use rank::next;
+use rank::session::Session;
+use rank::system::{FIRST, Next};
+use std::ffi::c_void;
+
+static FFLUSH: Next = Next::new(c"fflush", FIRST);
+static WRITING: Next = Next::new(c"__fwriting", FIRST);
+
+/// A stream has been opened, if it is not null.
+pub fn opened(stream: *mut FILE) -> *mut FILE {
+    if !stream.is_null() && access::counting().is_some() {
+        // SAFETY: an open stream.
+        let file = unsafe { libc::fileno(stream) };
+        if access::is_counted(file) {
+            with(|places| places.insert(file, access::place(file)));
+            access::opened(file);
+        }
+    }
+    stream
+}
+
+/// The file of an open stream whose bytes count, and the session.
+fn counted(stream: *mut FILE) -> Option<(&'static Session, c_int)> {
+    if stream.is_null() || !places::are_open() {
+        return None;
+    }
+    let session = access::counting()?;
+    // SAFETY: the caller's stream.
+    let file = unsafe { libc::fileno(stream) };
+    with(|places| places.get(&file).copied()).map(|_| (session, file))
+}
+
+/// Whether the stream's last operation has written.
+fn writes(stream: *mut FILE) -> bool {
+    next!(WRITING, fn(stream => *mut FILE) -> c_int, 0) != 0
+}
+
+/// Counts the bytes that a stream has moved.
+fn settle((session, file): (&Session, c_int), way: Way) {
+    let now = access::place(file);
+    let before = with(|streams| {
+        streams
+            .get_mut(&file)
+            .map(|place| std::mem::replace(place, now))
+    });
+    if let Some(before) = before.filter(|&before| before != now) {
+        access::ends(session, way.access(before.min(now), before.abs_diff(now)));
+    }
+}
+
+/// Counts the bytes of a stream before the program moves or closes it.
+fn empty(stream: *mut FILE, found: (&Session, c_int)) {
+    let way = if writes(stream) {
+        let _ = next!(FFLUSH, fn(stream => *mut FILE) -> c_int, -1);
+        Way::Write
+    } else {
+        Way::Read
+    };
+    settle(found, way);
+}
+
+/// Carries out a call that moves bytes.
+fn moves<R>(stream: *mut FILE, way: Way, call: impl FnOnce() -> R) -> R {
+    let Some(found) = counted(stream) else {
+        return call();
+    };
+    access::begins(found.0);
+    let result = call();
+    settle(found, way);
+    result
+}
+
+/// Carries out a call that moves a stream's place.
+fn seeks<R>(stream: *mut FILE, call: impl FnOnce() -> R) -> R {
+    let Some(found) = counted(stream) else {
+        return call();
+    };
+    access::begins(found.0);
+    empty(stream, found);
+    let result = call();
+    stands(found.1, access::place(found.1));
+    result
+}
+
+// The callers of the functions below keep to the manual pages of the C library.
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fclose(stream: *mut FILE) -> c_int {
+    static NEXT: Next = Next::new(c"fclose", FIRST);
+    let found = counted(stream);
+    if let Some(found) = found {
+        access::begins(found.0);
+        empty(stream, found);
+        with(|places| places.remove(&found.1));
+    }
+    let result = next!(NEXT, fn(stream => *mut FILE) -> c_int, libc::EOF);
+    if let Some((session, _)) = found {
+        access::ends(session, link::FileAccess::default());
+    }
+    result
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fflush(stream: *mut FILE) -> c_int {
+    moves(
+        stream,
+        Way::Write,
+        || next!(FFLUSH, fn(stream => *mut FILE) -> c_int, libc::EOF),
+    )
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fwrite(
+    bytes: *const c_void,
+    size: size_t,
+    count: size_t,
+    stream: *mut FILE,
+) -> size_t {
+    static NEXT: Next = Next::new(c"fwrite", FIRST);
+    moves(
+        stream,
+        Way::Write,
+        || next!(NEXT, fn(bytes => *const c_void, size => size_t, count => size_t, stream => *mut FILE) -> size_t, 0),
+    )
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fputs(text: *const c_char, stream: *mut FILE) -> c_int {
+    static NEXT: Next = Next::new(c"fputs", FIRST);
+    moves(
+        stream,
+        Way::Write,
+        || next!(NEXT, fn(text => *const c_char, stream => *mut FILE) -> c_int, libc::EOF),
+    )
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fread(
+    bytes: *mut c_void,
+    size: size_t,
+    count: size_t,
+    stream: *mut FILE,
+) -> size_t {
+    static NEXT: Next = Next::new(c"fread", FIRST);
+    moves(
+        stream,
+        Way::Read,
+        || next!(NEXT, fn(bytes => *mut c_void, size => size_t, count => size_t, stream => *mut FILE) -> size_t, 0),
+    )
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fgets(
+    place: *mut c_char,
+    room: c_int,
+    stream: *mut FILE,
+) -> *mut c_char {
+    static NEXT: Next = Next::new(c"fgets", FIRST);
+    moves(stream, Way::Read, || {
+        let null = std::ptr::null_mut();
+        next!(NEXT, fn(place => *mut c_char, room => c_int, stream => *mut FILE) -> *mut c_char, null)
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fseek(stream: *mut FILE, offset: c_long, from: c_int) -> c_int {
+    static NEXT: Next = Next::new(c"fseek", FIRST);
+    seeks(
+        stream,
+        || next!(NEXT, fn(stream => *mut FILE, offset => c_long, from => c_int) -> c_int, -1),
+    )
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fseeko(stream: *mut FILE, offset: off_t, from: c_int) -> c_int {
+    static NEXT: Next = Next::new(c"fseeko", FIRST);
+    seeks(
+        stream,
+        || next!(NEXT, fn(stream => *mut FILE, offset => off_t, from => c_int) -> c_int, -1),
+    )
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn fseeko64(stream: *mut FILE, offset: off_t, from: c_int) -> c_int {
+    static NEXT: Next = Next::new(c"fseeko64", FIRST);
+    seeks(
+        stream,
+        || next!(NEXT, fn(stream => *mut FILE, offset => off_t, from => c_int) -> c_int, -1),
+    )
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn rewind(stream: *mut FILE) {
+    static NEXT: Next = Next::new(c"rewind", FIRST);
+    seeks(stream, || {
+        next!(NEXT, fn(stream => *mut FILE) -> (), ());
+    });
+}
