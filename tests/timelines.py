@@ -232,6 +232,7 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
             sum(e - b for r, _, b, e in made if r == rank),
             0.0,
             ends[rank] if end == "finished" else 0,
+            *(0, 0, 0, 0.0, 0, 0, 0),
         )
         for rank in range(ranks)
     ]
@@ -256,6 +257,8 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
             "mpi_us",
             "clocks_us",
             "end_us",
+            *("file_operations", "file_bytes_read", "file_bytes_written", "files_us"),
+            *("untimed_operations", "untimed_bytes_read", "untimed_bytes_written"),
         ),
         "summary": columns(
             [totals],

@@ -87,7 +87,9 @@ class MpiRecords(TypedDict):
     """`rank`, `call`, `begin_us`, `end_us`; only where they were asked for."""
     ranks: _Columns
     """`rank`, `node`, `pid`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `calls` (of
-    MPI, or of the simulated libraries), `mpi_us`, `end_us`."""
+    MPI, or of the simulated libraries), `mpi_us`, `clocks_us`, `end_us`; operations on files that took simulated time:
+    `file_operations`, `file_bytes_read`, `file_bytes_written`, `files_us`; those that took none:
+    `untimed_operations`, `untimed_bytes_read`, `untimed_bytes_written`."""
     links: _Columns
     """The columns of a point's table of links, over the whole run."""
     faults: _Columns

@@ -96,9 +96,12 @@ class FakeRun:
             ),
             "calls": columns(calls, "rank", "call", "begin_us", "end_us"),
             "ranks": columns(
-                [(rank, self._nodes[rank], 1000 + rank, 2, 1024, 2, 1024, 4, 5.5 + rank, 0.0, 12.0) for rank in ranks],
+                [
+                    (rank, self._nodes[rank], 1000 + rank, 2, 1024, 2, 1024, 4, 5.5 + rank, 0.0, 12.0, *NO_FILES)
+                    for rank in ranks
+                ],
                 *("rank", "node", "pid", "messages_sent", "bytes_sent", "messages_received", "bytes_received"),
-                *("calls", "mpi_us", "clocks_us", "end_us"),
+                *("calls", "mpi_us", "clocks_us", "end_us", *FILES),
             ),
             "links": columns([tuple(row.values()) for row in links], *links[0]),
             "faults": {
@@ -129,6 +132,12 @@ class FakeRun:
                             self._pids.setdefault(int(word.removeprefix(b"PMI_RANK=")), int(entry.name))
         return self._pids
 
+
+FILES = (
+    *("file_operations", "file_bytes_read", "file_bytes_written", "files_us"),
+    *("untimed_operations", "untimed_bytes_read", "untimed_bytes_written"),
+)
+NO_FILES = (0, 0, 0, 0.0, 0, 0, 0)
 
 CALLS = [("MPI_Init", 0.0, 1.0), ("MPI_Send", 2.0, 4.5), ("MPI_Recv", 4.5, 10.123456), ("MPI_Finalize", 11.0, 12.0)]
 

@@ -257,6 +257,13 @@ fn tables<'py>(
         "mpi_us": |(_, row)| row.in_mpi.as_us_f64(),
         "clocks_us": |(_, row)| row.at_clocks.as_us_f64(),
         "end_us": |(_, row)| row.end.as_us_f64(),
+        "file_operations": |(_, row)| row.files.operations,
+        "file_bytes_read": |(_, row)| row.files.read,
+        "file_bytes_written": |(_, row)| row.files.written,
+        "files_us": |(_, row)| row.files.time.as_us_f64(),
+        "untimed_operations": |(_, row)| row.files.untimed.operations,
+        "untimed_bytes_read": |(_, row)| row.files.untimed.read,
+        "untimed_bytes_written": |(_, row)| row.files.untimed.written,
     });
     let series = series(py, &results.series)?;
     let bytes: u64 = results.messages.iter().map(|row| row.bytes.as_u64()).sum();

@@ -319,7 +319,7 @@ def _print(found: Run, figures: Summary) -> None:
     from elanite.base.rows import rows as rows_of
     from elanite.base.text import number
     from elanite.cli.tables import hottest
-    from elanite.mpirun.summary import collectives, size, time_in_mpi
+    from elanite.mpirun.summary import collectives, size, time_in_files, time_in_mpi
     from elanite.results.congestion import Fault, in_words
 
     screen = console(error=True)
@@ -339,6 +339,8 @@ def _print(found: Run, figures: Summary) -> None:
         ("time in calls" if found.native else "time in MPI", times),
         *(("", note) for note in notes),
     ]
+    in_files = time_in_files(figures.files, "files" in found.cluster.parameters)
+    lines += list(zip(("files", ""), in_files, strict=False))
     if found.sampling is not None:
         lines.append(("computation", f"by {found.sampling.file}, times {found.factor:.3g} (processor.step)"))
     calls = collectives(totals)

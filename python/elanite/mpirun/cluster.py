@@ -59,6 +59,7 @@ class Parameters(TypedDict):
 
     topology: Topology
     rails: NotRequired[Rails]
+    files: NotRequired[dict[str, Value]]
 
 
 @dataclass(frozen=True)

@@ -111,6 +111,8 @@ class Run:
                 for key, (time, tied) in found.mpi.items()
             },
             "clocks_us": {"time": found.clocks[0], "rank": found.clocks[1]},
+            "files": vars(found.files)
+            | {"ranks": len(found.files.ranks), "rank": min(found.files.ranks, default=None)},
             "compute": self.options.compute,
             "unseen": list(self.ended.unseen),
             "links": found.links,

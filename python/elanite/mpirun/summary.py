@@ -60,6 +60,24 @@ class Sizes:
 
 
 @dataclass(frozen=True)
+class Files:
+    """Operations on files, of all ranks."""
+
+    operations: int
+    """Those that took simulated time."""
+    bytes_read: int
+    bytes_written: int
+    time: float
+    """The longest time of a rank in them, in us."""
+    ranks: tuple[int, ...]
+    """All ranks with this time."""
+    untimed_operations: int
+    """Those that took no simulated time."""
+    untimed_bytes_read: int
+    untimed_bytes_written: int
+
+
+@dataclass(frozen=True)
 class Summary:
     """A run's figures."""
 
@@ -72,6 +90,7 @@ class Summary:
     """Time in MPI, in us, and all ranks with this time: ``least``, ``mean`` (without ranks) and ``most``."""
     clocks: tuple[float, int]
     """The longest time, in us, that a rank spent in successive clock readings, and the rank."""
+    files: Files
     links: list[Link]
     """The hottest node links, then those between switches: ``from``, ``to``, ``level`` (0 for node links), ``up``,
     ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets; `None` from nodes)."""
@@ -87,6 +106,7 @@ def summarise(tables: Mapping[str, pl.DataFrame]) -> Summary:
         by_size(messages),
         _in_mpi(tables["ranks"]),
         _at_clocks(tables["ranks"]),
+        _in_files(tables["ranks"]),
         hottest_of_each(tables["links"], totals["time_us"]),
     )
 
@@ -162,7 +182,8 @@ def time_in_mpi(found: Summary, unseen: Sequence[int], compute: str) -> list[str
     times = (
         f"{word} {number(time)} µs{f' ({named(tied)})' if tied else ''}" for word, (time, tied) in found.mpi.items()
     )
-    notes = ["100% by construction, but for sleeps and clocks: --compute none"] if compute == "none" else []
+    files = ", and files" if found.files.operations else ""
+    notes = [f"100% by construction, but for sleeps and clocks{files}: --compute none"] if compute == "none" else []
     (time, rank), whole = found.clocks, found.totals["time_us"]
     if time > LEAST_AT_CLOCKS * whole:
         notes.append(
@@ -170,6 +191,26 @@ def time_in_mpi(found: Summary, unseen: Sequence[int], compute: str) -> list[str
             " row, as a loop does that waits; if it measures computation, let it read less often"
         )
     return [", ".join(times), *notes]
+
+
+def time_in_files(files: Files, modelled: bool) -> list[str]:
+    """The operations on files for people, one text for those that took simulated time and one for the others.
+
+    ``modelled`` says whether the machine has a file system. A time of zero is never left unsaid.
+    """
+    texts = []
+    if files.operations:
+        moved = _moved(files.operations, files.bytes_read, files.bytes_written)
+        texts.append(f"{moved}; at most {number(files.time)} µs ({named(files.ranks)})")
+    if files.untimed_operations:
+        moved = _moved(files.untimed_operations, files.untimed_bytes_read, files.untimed_bytes_written)
+        why = "by threads without MPI, or outside of MPI" if modelled else "the machine has no section [files]"
+        texts.append(f"{moved} took no simulated time: {why}")
+    return texts
+
+
+def _moved(operations: int, read: int, written: int) -> str:
+    return f"{operations:,} operation{'s' * (operations != 1)}, {size(read)} read, {size(written)} written"
 
 
 def named(some: Sequence[int]) -> str:
@@ -218,3 +259,21 @@ def _in_mpi(ranks: pl.DataFrame) -> dict[str, tuple[float, list[int]]]:
 def _at_clocks(ranks: pl.DataFrame) -> tuple[float, int]:
     time, rank = ranks.sort("clocks_us", "rank", descending=[True, False]).select("clocks_us", "rank").row(0)
     return float(time), int(rank)
+
+
+def _in_files(ranks: pl.DataFrame) -> Files:
+    def total(name: str) -> int:
+        return int(ranks[name].sum())
+
+    time = float(str(ranks["files_us"].max() or 0.0))
+    tied = ranks.filter(pl.col("files_us") == time)["rank"].to_list()
+    return Files(
+        total("file_operations"),
+        total("file_bytes_read"),
+        total("file_bytes_written"),
+        time,
+        tuple(tied),
+        total("untimed_operations"),
+        total("untimed_bytes_read"),
+        total("untimed_bytes_written"),
+    )

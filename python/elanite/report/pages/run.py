@@ -9,7 +9,7 @@ import polars as pl
 
 from elanite.base.text import counted, digits_apart, number
 from elanite.inputs.machine import Machine
-from elanite.mpirun.summary import collectives, named, size, summarise, time_in_mpi
+from elanite.mpirun.summary import collectives, named, size, summarise, time_in_files, time_in_mpi
 from elanite.report.pages import lanes, traffic
 from elanite.report.pages.frame import Page, Section, Table
 from elanite.report.pages.timeline import drawing
@@ -91,6 +91,7 @@ def _findings(run: Run, figures: Summary) -> list[str]:
     elif total and run.ended.finished:
         share = f"The ranks spend {float(ranks['mpi_us'].sum()) / total:.1%} of their time in {calls}: {times}"
         found.append("; ".join([share, *notes]) + ".")
+    found += [f"Files: {one}." for one in time_in_files(figures.files, "files" in run.cluster.parameters)]
     found += [
         one
         for one in (
