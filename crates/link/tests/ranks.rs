@@ -123,6 +123,7 @@ fn a_rank_reads_the_settings_of_the_run() {
         faults: true,
         collectives: Collectives::Hardware,
         atomics: true,
+        files: true,
         processors: u32::MAX,
         nodes: u32::MAX,
     };

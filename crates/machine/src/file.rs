@@ -368,7 +368,6 @@ pub struct Files {
     pub total: Option<Param<Rate>>,
     /// I/O nodes, the last nodes of the machine: the bytes cross the network to them and from them. If not given, the network has no
     /// part in files.
-    #[param(within = 1..=1 << 16)]
     pub servers: Option<Param<u32>>,
     /// With `servers`: bytes of a stripe. Stripe k of a file lies on I/O node k, modulo their number; 64 KB if not given.
     #[param(within = LEAST_STRIPE..=MOST_STRIPE)]

@@ -73,7 +73,7 @@ fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
 fn check_files(files: &Files, machine: &Machine, check: &mut Check<'_>) {
     let nodes = machine.topology.nodes.value;
     match &files.servers {
-        Some(servers) if servers.value > nodes => {
+        Some(servers) if !(1..=nodes).contains(&servers.value) => {
             let message = format!("{} I/O nodes of a machine of {nodes}", servers.value);
             check
                 .at("files.servers", message)

@@ -14,7 +14,7 @@
 //! Calls of threads that do not call MPI, and calls after the end of MPI, take no time, and count as untimed. Asynchronous operations
 //! (`aio_read`, nonblocking MPI-IO) take their time when they begin: they do not overlap with the program.
 
-use super::places::stands;
+use super::places::{are_open, stands};
 use libc::{c_char, c_int, c_long, c_uint, iovec, off_t, size_t, ssize_t};
 use link::FileAccess;
 use rank::session::{self, Session};
@@ -177,10 +177,13 @@ fn moved(way: Way, file: c_int, offset: Option<off_t>, bytes: ssize_t) -> Option
     let bytes = u64::try_from(bytes).ok()?;
     let offset = if let Some(offset) = offset {
         offset.cast_unsigned()
-    } else {
+    } else if are_open() || session::shown().is_some_and(|session| session.settings().files) {
         let now = place(file);
         stands(file, now);
         now.saturating_sub(bytes)
+    } else {
+        // Only a file system and streams of C have a use for it.
+        0
     };
     Some(way.access(offset, bytes))
 }

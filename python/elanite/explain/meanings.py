@@ -203,6 +203,9 @@ def _meant(key: str) -> tuple[str, ...]:
 TRIALS = ('"?"', "0", '"0 B"', '"0 MB/s"', '"0 flits"', '"100000 s"', '"100000 GB"', "4000000000", "-1")
 """Values that a machine file reader refuses with the bounds, or takes."""
 
+FILES = ("files.latency=1 us", "files.rate=1 GB/s", "files.total=1 GB/s", "files.servers=1")
+"""A file system for the trials: no shipped machine has one, and each key of the section needs others."""
+
 
 def _allowed(parameter: Parameter, machine: Source | None = None) -> tuple[str, str]:
     """A parameter's type and bounds, in the machine file reader's words, and the machine that it read."""
@@ -210,10 +213,12 @@ def _allowed(parameter: Parameter, machine: Source | None = None) -> tuple[str, 
     if parameter.key.startswith("rails."):
         name = "smart-multirail"
     source = machine or sources.read("machine", name)
+    section = FILES if parameter.key.startswith("files.") else ()
+    others = [one for one in section if not one.startswith(f"{parameter.key}=")]
     said: list[str] = []
     for trial in TRIALS:
         try:
-            _core.load_machine(source.text, source.file, [f"{parameter.key}={trial}"])
+            _core.load_machine(source.text, source.file, [*others, f"{parameter.key}={trial}"])
         except ConfigError as error:
             said += [
                 problem["allowed"]

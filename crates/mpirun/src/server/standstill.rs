@@ -31,7 +31,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
-use super::Over;
+use super::ending::Over;
 use crate::agent::Agent;
 use crate::watch::processes::ProcessMark;
 use link::calls::{CallKind, kind};

@@ -2,6 +2,7 @@
 
 use super::process::{Process, machine, options, play};
 use super::{Network, Options, Results, WHOLE, on};
+use crate::ideal;
 use crate::outcome::End;
 use config::Override;
 use link::{FileAccess, Wait};
@@ -187,6 +188,49 @@ fn bytes_cross_the_network_to_io_nodes() {
     let longest = |times: &BTreeMap<u32, Vec<Time>>| times.values().map(|times| times[0]).max();
     assert!(longest(&one) > longest(&eight), "{one:?} {eight:?}");
     assert!(longest(&one) > Some(takes(8 * MB, 264_000_000)), "{one:?}");
+}
+
+/// Bytes of a stripe that is not given.
+const STRIPE: u64 = 64 << 10;
+
+/// A file system on two I/O nodes, each with half of the rate of all, that the ranks' nodes do not slow down.
+fn on_two_servers() -> Machine {
+    with_files(&[
+        "files.rate=1 GB/s",
+        "files.total=250 MB/s",
+        "files.servers=2",
+    ])
+}
+
+#[test]
+fn stripes_of_one_rank_move_in_rounds() {
+    let (times, _) = told(on_two_servers(), on(Network::Ideal, 1), WHOLE, |process| {
+        vec![
+            process.access((0, 0, 6 * STRIPE)),
+            process.access((0, 6 * STRIPE, 0)),
+            process.access((STRIPE / 2, 0, STRIPE)),
+        ]
+    });
+    // In each round, both I/O nodes have a stripe; the second call of the library begins after the first.
+    let round = |bytes| ideal::CALL + ideal::LATENCY + takes(bytes, TOTAL / 2);
+    let whole = LATENCY + round(STRIPE) * 3;
+    assert_eq!(times[&0], [whole, whole, LATENCY + round(STRIPE / 2)]);
+}
+
+#[test]
+fn io_nodes_serve_stripes_of_many_ranks_one_after_the_other() {
+    let last = |program: fn(&mut Process) -> Vec<Time>| {
+        let (times, _) = told(on_two_servers(), on(Network::Ideal, 8), WHOLE, program);
+        times.into_values().flatten().max()
+    };
+    let after = |stripes| LATENCY + ideal::LATENCY + takes(STRIPE, TOTAL / 2) * stripes;
+    let spread = last(|process| {
+        let place = u64::from(process.rank()) * STRIPE;
+        vec![process.access((place, 0, STRIPE))]
+    });
+    assert_eq!(spread, Some(after(4)));
+    let heaped = last(|process| vec![process.access((0, 0, STRIPE))]);
+    assert_eq!(heaped, Some(after(8)));
 }
 
 #[test]
