@@ -36,7 +36,7 @@ pub struct Process {
     pub queues: BTreeMap<u64, VecDeque<Vec<u8>>>,
 }
 
-/// The wait for a report, with all reports for which the rank continues.
+/// The wait for a report or for a write into the rank's memory.
 pub const FOR_WRITES: Wait = Wait::Report(Patience {
     writes: true,
     ..Patience::until(NEVER)
