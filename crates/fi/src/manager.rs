@@ -1,15 +1,15 @@
-//! Four requests of the rank to the process manager: to enter a barrier, to end all ranks, to get a value (`answers`), and to
-//! start more ranks (`spawn`).
+//! The rank's four requests to the process manager: to enter a barrier, to end all ranks, to get a value (`answers`),
+//! and to start more ranks (`spawn`).
 //!
-//! Ranks tell each other their addresses through the process manager, and wait for each other there, in a barrier of the host.
-//! Some ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in the
-//! simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it goes on.
+//! Ranks exchange their addresses through the process manager, and wait for each other there, in a host barrier. Some
+//! ranks may first have work that takes simulated time. So a rank that enters such a barrier waits for the others in
+//! the simulation ([`Session::meet`](session::Session::meet)), and finds the barrier open when it continues.
 //!
-//! An error of MPI ends the program without any call that this library sees. The process manager then kills all ranks within a
-//! fraction of a millisecond, often before the failed rank has exited and before its output has been passed on. So this module
-//! notes the request to end all ranks when the rank writes it.
+//! An MPI error ends the program without any call that this library sees. The process manager then kills all ranks
+//! within a fraction of a millisecond, often before the failed rank has exited and before its output has been passed
+//! on. So this module records the request to end all ranks when the rank writes it.
 
-#![allow(unsafe_code)] // functions of C
+#![allow(unsafe_code)] // C functions
 
 mod answers;
 mod spawn;
@@ -23,12 +23,12 @@ use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 /// The descriptor on which the process manager listens, or -1.
 static MANAGER: AtomicI32 = AtomicI32::new(-1);
 
-/// How a request to end all ranks begins, in the language of MPICH's process managers. In the second version of this language
-/// the length of the request stands before it, in this many bytes.
+/// How a request to end all ranks begins, in the protocol of MPICH's process managers. In this protocol's second
+/// version the request's length stands before it, in this many bytes.
 const ABORT: &[u8] = b"cmd=abort";
 const LENGTH: usize = 6;
 
-/// How requests to enter a barrier begin, in both versions; and what precedes the name of a barrier's tag or group.
+/// How requests to enter a barrier begin, in both versions; and the bytes before the name of a barrier's tag or group.
 const BARRIERS: [&[u8]; 2] = [b"cmd=barrier_in", b"cmd=kvs-fence"];
 const GROUP: &[u8] = b"group=";
 
@@ -52,12 +52,12 @@ pub fn started() {
 /// This process has become a rank.
 pub fn attached() {
     started();
-    // The handler of a signal may write and read, and must not look for the system's functions then.
+    // A signal handler may write and read, and must not look for the system's functions then.
     WRITE.get();
     READ.get();
 }
 
-/// The barrier of the process manager that a request enters: its name, and how many ranks of a world meet there.
+/// The process manager's barrier that a request enters: its name, and how many ranks in a world meet there.
 fn barrier(request: &[u8], world: World) -> Option<(u64, u32)> {
     let start = request.iter().position(|&byte| byte == b'c')?;
     let request = &request[start.min(LENGTH)..];
@@ -71,7 +71,7 @@ fn barrier(request: &[u8], world: World) -> Option<(u64, u32)> {
         .fold(0xCBF2_9CE4_8422_2325, |hash: u64, &byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01B3)
         });
-    // A list of ranks, with a tag behind it; without a list, the group has all ranks.
+    // A rank list, with a tag behind it; without a list, the group has all ranks.
     let list = group.split(|&byte| byte == b':').next().unwrap_or_default();
     let listed = list.first().is_some_and(u8::is_ascii_digit);
     let count = list.split(|&byte| byte == b',').count() as u32;
@@ -154,7 +154,7 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
     written
 }
 
-/// Reads a reply: the process manager's, or one from the file of the key-value space. The file of a timer is read when the timer
+/// Reads a reply: the process manager's, or one from the key-value space's file. A timer's file is read when the timer
 /// has rung.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) -> ssize_t {

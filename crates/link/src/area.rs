@@ -1,4 +1,5 @@
-//! The shared memory: its layout, and who may touch which part of it when. Only this module of the crate needs `unsafe`.
+//! The shared memory: its layout, and which side may touch which part when. Only this module in the crate needs
+//! `unsafe`.
 
 #![allow(unsafe_code)] // memory that other processes write to
 #![allow(clippy::cast_ptr_alignment)] // slots begin at pages
@@ -23,10 +24,10 @@ const PAGE: usize = 4096;
 
 const MAGIC: u64 = u64::from_le_bytes(*b"elanite\0");
 
-/// No part of a payload is shorter than this, except the last one.
+/// No payload part is shorter than this, except the last one.
 const LEAST: usize = 1 << 16;
 
-// Many records must fit, and one with a good deal of payload.
+// Many records must fit, and one with a long payload.
 const _: () =
     assert!(BATCH > 1000 * frame::<Raw>() && BATCH > 4 * LEAST && BATCH.is_multiple_of(PAGE));
 
@@ -36,15 +37,15 @@ pub enum LinkError {
     /// The shared memory cannot be opened or mapped.
     #[error("the simulator's shared memory {path} cannot be used: {source}")]
     Memory {
-        /// The path of the file.
+        /// The file's path.
         path: String,
-        /// The error of the operating system.
+        /// The operating system's error.
         source: io::Error,
     },
-    /// The file is not the shared memory of a run, or belongs to another build.
+    /// The file is not a run's shared memory, or belongs to another build.
     #[error("{path} is no shared memory of this version of the simulator")]
     Foreign {
-        /// The path of the file.
+        /// The file's path.
         path: String,
     },
     /// The run has fewer ranks, or this one has not been started.
@@ -79,7 +80,7 @@ pub enum Phase {
     Absent = 0,
     /// The rank has attached.
     Attached = 1,
-    /// The rank has left MPI. Its process goes on, and the rank may come back.
+    /// The rank has left MPI. Its process continues, and the rank may come back.
     Finished = 2,
     /// The rank comes back to MPI, and waits for its turn.
     Returning = 3,
@@ -99,12 +100,12 @@ impl Phase {
     }
 }
 
-/// What a rank says of its own accord before its process ends.
+/// A rank's notice before its process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Leaving {
     /// The rank calls `MPI_Abort` with this code.
     Abort(i32),
-    /// The rank has the process manager end all ranks, because of an error of MPI.
+    /// The rank makes the process manager end all ranks, because of an MPI error.
     Error,
     /// The process exits.
     Exit,
@@ -135,7 +136,7 @@ impl Leaving {
 pub enum Stray {
     /// Its MPI library has not opened the simulated network.
     Unreached,
-    /// Its `MPI_COMM_WORLD` has this many ranks, which is not the number of ranks of the run.
+    /// Its `MPI_COMM_WORLD` has this many ranks, which differs from the run's rank count.
     World(u32),
 }
 
@@ -158,7 +159,7 @@ impl Stray {
     }
 }
 
-/// The head of the shared memory, which the simulator and all ranks share.
+/// The shared memory's head, which the simulator and all ranks share.
 #[repr(C)]
 pub(crate) struct Head {
     pub magic: u64,
@@ -168,55 +169,56 @@ pub(crate) struct Head {
     pub simulator: u32,
     /// Set when the run is over before its end, so that ranks leave.
     pub over: AtomicU32,
-    /// How many ranks have said that they leave.
+    /// How many ranks have announced that they leave.
     pub leaving: AtomicU32,
     pub settings: Raw,
     pub awaited: Awaited,
 }
 
-/// The rank whose turn the simulator sleeps for, or [`NOBODY`]. This word changes all the time, so nothing else lies in its
-/// line of the cache.
+/// The rank with the turn for which the simulator sleeps, or [`NOBODY`]. This word changes all the time, so it has its
+/// cache line for itself.
 #[repr(C, align(128))]
 pub(crate) struct Awaited(pub AtomicU32);
 
 /// The value of [`Slot::leaves`] while a rank writes how it leaves.
 pub(crate) const BUSY: u32 = u32::MAX;
 
-/// What the simulator and one rank share beside the two areas.
+/// The words that the simulator and one rank share besides the two areas.
 #[repr(C)]
 pub(crate) struct Slot {
-    /// Whose turn it is.
+    /// The side that has the turn.
     pub turn: AtomicU32,
     pub phase: AtomicU32,
     pub pid: AtomicU32,
     /// The MPI call that the rank is in, by its number, or 0. Messages to people read it at any time.
     pub call: AtomicU32,
-    /// The place of this rank, from 1 on, among the ranks that said how they leave. 0: it has not said so; [`BUSY`]: it is
-    /// writing `how` and `code`, which are complete before the place is.
+    /// This rank's place, from 1 on, among the ranks that announced how they leave. 0: it has not done so; [`BUSY`]: it
+    /// is writing `how` and `code`, which are complete before the place is.
     pub leaves: AtomicU32,
-    /// How the rank leaves, and the code of `MPI_Abort`.
+    /// How the rank leaves, and `MPI_Abort`'s code.
     pub how: AtomicU32,
     pub code: AtomicU32,
     /// Whether the rank has its turn to go on, or only to read and to answer.
     pub resume: AtomicU32,
     /// Ranks that this rank wakes as soon as it has got its turn, or [`NOBODY`].
     pub wakes: [AtomicU32; 2],
-    /// The local time with which the rank goes on.
+    /// The local time with which the rank continues.
     pub now: AtomicU64,
-    /// Bytes of orders and of reports in the areas.
+    /// The bytes of orders and reports in the areas.
     pub up: AtomicU64,
     pub down: AtomicU64,
     /// The process that was started as this rank, whether it attaches or not.
     pub started: AtomicU32,
-    /// Whether a process of this rank has written to the process manager: an MPI library does that when it is initialised.
+    /// Whether a process in this rank has written to the process manager: an MPI library does that when it is
+    /// initialised.
     pub managed: AtomicU32,
-    /// Why a process of this rank has no part in the run ([`Stray::word`]), and the process, which is complete before.
+    /// Why a process in this rank has no part in the run ([`Stray::word`]), and the process, which is complete before.
     pub stray: AtomicU32,
     pub stray_pid: AtomicU32,
-    /// How many calls of MPI the rank has begun, and the number of the latest one.
+    /// How many MPI calls the rank has begun, and the number of the latest one.
     pub calls: AtomicU32,
     pub last: AtomicU32,
-    /// The stack pointer of the latest call's entry point: the caller's frame lies above.
+    /// The stack pointer at the latest call's entry point: the caller's frame lies above.
     pub frame: AtomicU64,
     /// How often the program has read a clock or waited with a time-out.
     pub readings: AtomicU32,
@@ -228,7 +230,7 @@ pub(crate) struct Slot {
     /// new since then.
     pub observed: AtomicU32,
     pub novel: AtomicU32,
-    /// The world of the rank: the number of its first rank in the run, and how many ranks it has; none before the rank starts.
+    /// The rank's world: its first rank's number in the run, and how many ranks it has; 0 before the rank starts.
     pub first: AtomicU32,
     pub size: AtomicU32,
 }
@@ -236,7 +238,7 @@ pub(crate) struct Slot {
 /// The ranks that start together, and are one `MPI_COMM_WORLD`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct World {
-    /// The number of its first rank in the run; the others have the next numbers.
+    /// Its first rank's number in the run; the others have the next numbers.
     pub first: u32,
     /// How many ranks it has.
     pub size: u32,
@@ -269,7 +271,7 @@ impl Word for AtomicU32 {
     }
 }
 
-/// One direction of the link.
+/// One link direction.
 #[derive(Clone, Copy)]
 pub(crate) enum Way {
     Up,
@@ -282,13 +284,13 @@ pub(crate) struct Area {
     ranks: u32,
 }
 
-/// A record as it lies in an area, and a part of its payload.
+/// A record as it lies in an area, and a payload part.
 type Found<'a, R> = (R, Part, &'a [u8]);
 
 const SLOT: usize = PAGE + 2 * BATCH;
 
-/// The bytes before the slots: the head, and the simulated nodes of all ranks. Each rank reads these nodes. In the slots they
-/// would take each rank a page of the page table for each other rank.
+/// The bytes before the slots: the head, and all ranks' simulated nodes. Each rank reads these nodes. In the slots they
+/// would cost each rank a page table page for each other rank.
 const fn front(ranks: u32) -> usize {
     PAGE + (ranks as usize * size_of::<AtomicU32>()).next_multiple_of(PAGE)
 }
@@ -316,12 +318,12 @@ impl Area {
             settings: Raw::of(&settings),
             awaited: Awaited(AtomicU32::new(NOBODY)),
         };
-        // SAFETY: the mapping is longer than a head and aligned to a page, and nobody else knows of it yet.
+        // SAFETY: the mapping is longer than a head and aligned to a page, and no other code has it yet.
         unsafe { area.map.as_mut_ptr().cast::<Head>().write(head) };
         Ok(area)
     }
 
-    /// Maps the file of a simulator.
+    /// Maps a simulator's file.
     pub fn open(path: &str) -> Result<Area, LinkError> {
         let unusable = |source| LinkError::Memory {
             path: path.to_owned(),
@@ -356,11 +358,11 @@ impl Area {
     }
 
     pub fn head(&self) -> &Head {
-        // SAFETY: it was written before anybody could open the file; what changes in it is atomic.
+        // SAFETY: it was written before the file could be opened; the changing parts are atomic.
         unsafe { &*self.map.as_ptr().cast::<Head>() }
     }
 
-    /// The simulated node of a rank.
+    /// A rank's simulated node.
     pub fn node(&self, rank: u32) -> &AtomicU32 {
         assert!(rank < self.ranks);
         let place = PAGE + rank as usize * size_of::<AtomicU32>();
@@ -368,7 +370,7 @@ impl Area {
         unsafe { &*self.map.as_ptr().add(place).cast::<AtomicU32>() }
     }
 
-    /// The world of a rank, if the rank has been started.
+    /// A rank's world, if the rank has been started.
     pub fn world(&self, rank: u32) -> Option<World> {
         let slot = (rank < self.ranks).then(|| self.slot(rank))?;
         let world = World {
@@ -411,7 +413,8 @@ impl Area {
         }
     }
 
-    /// The bytes of an area at a place. Only for the side that has the turn: with the turn, the bytes pass to the other side.
+    /// An area's bytes at a place. Only for the side that has the turn: with the turn, the bytes pass to the other
+    /// side.
     pub fn read(&self, rank: u32, way: Way, at: usize, length: usize) -> &[u8] {
         assert!(at + length <= BATCH, "bytes beyond the end of the area");
         let place = self.start(rank, way) + at;
@@ -419,8 +422,8 @@ impl Area {
         unsafe { std::slice::from_raw_parts(self.map.as_ptr().add(place), length) }
     }
 
-    /// The records of an area, which hold this many bytes, each with a part of its payload. The other side has written the
-    /// lengths, so none of them is trusted: the records end with the first one that does not lie within the area.
+    /// An area's records, which hold this many bytes, each with a payload part. The other side has written the lengths,
+    /// so they are not trusted: the records end with the first one that does not lie within the area.
     ///
     /// # Errors
     /// [`Foul::Length`], [`Foul::Part`].
@@ -452,9 +455,9 @@ impl Area {
         }))
     }
 
-    /// Appends a record behind what lies in an area already, with as much of its payload as there is room for. The last `free`
-    /// bytes of the area stay free. Returns how much lies in the area then, or nothing if there is no room for the record and
-    /// at least [`LEAST`] bytes of the rest of its payload.
+    /// Appends a record behind an area's present content, with as much payload as there is room for. The area's last
+    /// `free` bytes stay free. Returns the area's new length, or `None` if there is no room for the record and at least
+    /// [`LEAST`] bytes from the rest of its payload.
     pub fn append<R: Pod>(
         &self,
         (rank, way): (u32, Way),

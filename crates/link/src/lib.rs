@@ -1,62 +1,63 @@
-//! # The link between the ranks of a real MPI program and the simulator
+//! # The link between a real MPI program's ranks and the simulator
 //!
-//! A rank is an operating-system process with a real MPI library in it. The simulator is another process. They share one file
-//! in memory, which has no name and vanishes with the last process that maps it. The file holds a head for all and a *slot* for
-//! each rank: whose turn it is, the rank's local time, and two areas of [`BATCH`] bytes, one in each direction.
+//! A rank is an operating-system process with a real MPI library in it. The simulator is another process. They share
+//! one file in memory, which has no name and vanishes with the last process that maps it. The file holds a head for all
+//! and a *slot* for each rank: the turn, the rank's local time, and two areas of [`BATCH`] bytes, one in each
+//! direction.
 //!
-//! *Turns.* A rank and the simulator never touch a slot at the same time. During its turn, the rank runs on in real time, reads
-//! the reports and fills its area with [`Order`]s: sends, receives, puts and gets, each with the local time at which the
-//! program gave it. The rank gives the turn to the simulator when it has nothing to do before something happens in simulated
-//! time; its last record says what it waits for ([`Wait`]). The simulator gives the turn back with the [`Report`]s
-//! that are due by then. Only two words are written by both sides, and these are all the synchronisation: the turn of a slot,
-//! and the rank that the simulator sleeps for.
+//! *Turns.* A rank and the simulator never touch a slot at the same time. During its turn, the rank runs on in real
+//! time, reads the reports and fills its area with [`Order`]s: sends, receives, puts and gets, each with the local time
+//! at which the program gave it. The rank gives the turn to the simulator when it has no work before the next event in
+//! simulated time; its last record names the wait ([`Wait`]). The simulator gives the turn back with the [`Report`]s
+//! that are due by then. Only two words are written by both sides, and these are all the synchronisation: a slot's
+//! turn, and the rank that the simulator sleeps for.
 //!
-//! | who | does | wakes |
+//! | side | work | wakes |
 //! |---|---|---|
 //! | a rank | writes orders, gives its turn | the simulator, if the simulator sleeps for this rank |
-//! | the simulator | reads orders, simulates, writes reports, gives ranks their turns | the first of these ranks, which wakes others |
+//! | the simulator | reads orders, simulates, writes reports, gives ranks their turns | the first rank, which wakes others |
 //!
 //! A rank that has not attached yet has its turn, so simulated time stands while processes start and find each other. Processes
 //! that do not attach report about themselves as well ([`Starter`]): a run in which a rank ends without MPI, or initialises
 //! another MPI, would wait forever, or end without a message.
 //!
-//! A rank that leaves MPI ([`Rank::finish`]) leaves its turn with the simulator. If its process initialises MPI once more, the
-//! rank says so and waits for its turn ([`Rank::come_back`]). A process that exits says that its rank will not come back
-//! ([`OutOfBand::exits`]), or shows this by its end.
+//! A rank that leaves MPI ([`Rank::finish`]) leaves its turn with the simulator. If its process initialises MPI once
+//! more, the rank announces this and waits for its turn ([`Rank::come_back`]). A process that exits announces that its
+//! rank will not come back ([`OutOfBand::exits`]), or shows this by its end.
 //!
-//! *Payload* follows its record in the area. A payload that does not fit travels in [parts](Part), each of which says where its
-//! bytes belong. A rank whose area is full gives its turn away and wants it back at once.
+//! *Payload* follows its record in the area. A payload that does not fit travels in [parts](Part), each with the place
+//! of its bytes. A rank with a full area gives its turn away and wants it back immediately.
 //!
-//! *Checksums.* The sender gives the [`checksum`] of its bytes, which travels beside them. The receiver compares it with the
-//! checksum of the bytes that it has stored.
+//! *Checksums.* The sender gives the [`checksum`] of its bytes, which travels beside them. The receiver compares it
+//! with the checksum over the bytes that it has stored.
 //!
-//! *Trust.* Ranks trust the simulator. The simulator trusts no rank: what it reads of a rank may be anything ([`Foul`]). So
+//! *Trust.* Ranks trust the simulator. The simulator trusts no rank: data from a rank may be anything ([`Foul`]). So
 //! records have two types: a [raw](raw) one, which lies in memory, and the one that is read and checked ([`Record`],
 //! [`Delivery`]). Other code meets no record without a meaning.
 //!
-//! Times are picoseconds of simulated time. Both sides are of one build: [`ABI`] is checked when a rank attaches.
+//! Times are simulated picoseconds. Both sides come from one build: [`ABI`] is checked when a rank attaches.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
-//! | `area`, [`turn`] | the shared memory, and the words of a turn |
-//! | [`record`], [`order`], [`report`], [`raw`] | records of ranks, orders and reports, and their bytes |
+//! | `area`, [`turn`] | the shared memory, and the words for a turn |
+//! | [`record`], [`order`], [`report`], [`raw`] | rank records, orders and reports, and their bytes |
 //! | `part`, `checksum` | payload in parts, checksums |
 //! | `rank`, `simulator` | the two sides |
 //! | `atomic`, [`collective`], [`calls`] | operations by number |
-//! | `settings`, [`plan`] | facts of the run that ranks read; the times of their computation |
-//! | `foul` | breaches of the rules by a rank |
+//! | `settings`, [`plan`] | the run's facts that ranks read; the times for their computation |
+//! | `foul` | a rank's breaches of the rules |
 //!
 //! ## The main path
 //!
-//! A message of a rank reaches the simulator, and a report comes back:
+//! A rank's message reaches the simulator, and a report comes back:
 //!
 //! 1. `rank.rs`: the rank writes an [`Order`] and gives its turn away.
 //! 2. `part.rs`, `area.rs`: the payload is cut to the area and copied.
-//! 3. `turn.rs`: the word of the turn changes hands, and wakes the simulator.
+//! 3. `turn.rs`: the turn's word changes hands, and wakes the simulator.
 //! 4. `simulator.rs`, `record.rs`: orders and payload are read once and parsed; the caller carries them out.
-//! 5. `report.rs`: a [`Report`] in the other area has the result of the operation.
+//! 5. `report.rs`: a [`Report`] in the other area has the operation's result.
 
 mod area;
 mod atomic;
@@ -89,26 +90,26 @@ pub use report::{Delivery, End, Ended, Envelope, Report, Status};
 pub use settings::{Compute, Settings};
 pub use simulator::{Calls, Simulator, Untimed};
 
-/// Version of the layout; every change of what lies in the shared memory changes it.
+/// Layout version; every change in the shared memory's content changes it.
 pub const ABI: u32 = 14;
 
-/// The environment variable that gives ranks the path of the shared memory.
+/// The environment variable that gives ranks the shared memory's path.
 pub const PATH_VARIABLE: &str = "ELANITE_LINK";
 
 /// The environment variable that gives ranks the longest message, in bytes, that crosses the network as one.
 pub const LONGEST_VARIABLE: &str = "ELANITE_LONGEST";
 
-/// The environment variable that gives ranks the longest message of a queue, in bytes.
+/// The environment variable that gives ranks a queue's longest message, in bytes.
 pub const SLOT_VARIABLE: &str = "ELANITE_SLOT";
 
-/// The environment variable that gives ranks the path of the [plan], if computation is sampled.
+/// The environment variable that gives ranks the [plan]'s path, if computation is sampled.
 pub const PLAN_VARIABLE: &str = "ELANITE_PLAN";
 
-/// The key of all memory of a rank's process that the rank lets others reach: an offset is an address. MPI libraries choose the
-/// keys of other memory, from small numbers on.
+/// The key for all memory in a rank's process that the rank lets others reach: an offset is an address. MPI libraries
+/// choose the keys for other memory, from small numbers on.
 pub const ADDRESS_SPACE: u64 = 1 << 63;
 
-/// The key of a rank's memory by the addresses of its Elan3 context.
+/// The key for a rank's memory by its Elan3 context's addresses.
 pub const ELAN3_SPACE: u64 = ADDRESS_SPACE | 1;
 
 /// A moment that never comes.

@@ -17,16 +17,16 @@ const LOOK: Duration = Duration::from_millis(500);
 
 const SOUND: &str = "the simulator's records are sound";
 
-/// A rank's end of the link.
+/// A rank's link endpoint.
 pub struct Rank {
     area: Arc<Area>,
     number: u32,
     world: World,
-    /// Bytes of orders so far in this turn.
+    /// The bytes of orders so far in this turn.
     up: usize,
     reassembly: Reassembly<Raw>,
     settings: Settings,
-    /// Who watches whether the simulator lives.
+    /// The simulator's process, to watch whether it lives.
     simulator: rustix::process::Pid,
 }
 
@@ -65,7 +65,7 @@ impl Rank {
         self.number
     }
 
-    /// For how many ranks the run has room: those of the start, and those that start later.
+    /// For how many ranks the run has room: initial ones, and those that start later.
     pub fn ranks(&self) -> u32 {
         self.area.ranks()
     }
@@ -75,22 +75,22 @@ impl Rank {
         self.world
     }
 
-    /// The local time from which the rank went on last; before its first turn, that of its start.
+    /// The local time at which the rank continued last; before its first turn, its start time.
     pub fn now(&self) -> u64 {
         self.area.slot(self.number).now.load(Acquire)
     }
 
-    /// The simulated nodes of all ranks.
+    /// All ranks' simulated nodes.
     pub fn nodes(&self) -> Vec<u32> {
         nodes(&self.area)
     }
 
-    /// The settings of the run.
+    /// The run's settings.
     pub fn settings(&self) -> Settings {
         self.settings
     }
 
-    /// What the rank may say of itself at any time, whichever side has the turn.
+    /// The rank's notices about itself, allowed at any time, on either side's turn.
     pub fn out_of_band(&self) -> OutOfBand {
         OutOfBand {
             area: Arc::clone(&self.area),
@@ -121,7 +121,7 @@ impl Rank {
         self.write(time, checksum, Body::Reply, &[bytes]);
     }
 
-    /// Says why the run cannot go on. Does not return: the simulator ends the run, and with it this process.
+    /// Reports why the run cannot continue. Does not return: the simulator ends the run, and with it this process.
     pub fn complain(&mut self, time: u64, complaint: Complaint, bytes: &[u8]) -> ! {
         self.write(time, 0, Body::Complaint(complaint), &[bytes]);
         loop {
@@ -146,8 +146,8 @@ impl Rank {
         self.write_raw(&record.raw(), payload);
     }
 
-    /// Writes any record. When the area is full, the simulator takes what it holds, in no simulated time, and
-    /// gives the turn back at once.
+    /// Writes any record. When the area is full, the simulator takes its content, in no simulated time, and gives the
+    /// turn back immediately.
     pub fn write_raw(&mut self, record: &Raw, payload: &[&[u8]]) {
         let mut payload = Payload::new(payload);
         while !payload.is_written() {
@@ -163,9 +163,9 @@ impl Rank {
         }
     }
 
-    /// Gives the turn to the simulator and waits until it comes back. Returns the local time with which the rank goes on.
-    /// Returns nothing if the rank got the turn only to take in the reports, to answer, and to hand over again, `still` in the
-    /// same wait.
+    /// Gives the turn to the simulator and waits until it comes back. Returns the local time with which the rank
+    /// continues. Returns `None` if the rank got the turn only to take in the reports, to answer, and to hand over
+    /// again, `still` in the same wait.
     ///
     /// When the run is over, or the simulator is gone, this process ends.
     pub fn hand_over(&mut self, time: u64, wait: Wait, still: bool) -> Option<u64> {
@@ -194,10 +194,10 @@ impl Rank {
         self.up = 0;
     }
 
-    /// The reports that came with the turn, each with a part of its payload. The parts of one payload come one after the other.
+    /// The reports that came with the turn, each with a payload part. One payload's parts come one after the other.
     ///
     /// # Panics
-    /// If the simulator's records make no sense: a broken invariant of the link.
+    /// If the simulator's records are invalid: a broken invariant in the link.
     pub fn reports(&mut self) -> impl Iterator<Item = (Delivery, Part, &[u8])> {
         let down = self.area.slot(self.number).down.load(Acquire);
         let records = self.area.records(self.number, Way::Down, down);
@@ -209,7 +209,7 @@ impl Rank {
         })
     }
 
-    /// Says that this rank will say no more, unless it comes back.
+    /// Announces that this rank gives no more orders, unless it comes back.
     pub fn finish(&mut self, time: u64) {
         let slot = self.area.slot(self.number);
         slot.phase.store(Phase::Finished as u32, Release);
@@ -231,7 +231,7 @@ impl Rank {
         Ok(self.area.slot(self.number).now.load(Acquire))
     }
 
-    /// Gives the turn to the simulator, with a last order that says why.
+    /// Gives the turn to the simulator, with a last order that has the reason.
     fn end_turn(&self, last: &Raw) {
         let (way, mut nothing) = ((self.number, Way::Up), Payload::new(&[]));
         let up = self.area.append(way, self.up, last, &mut nothing, 0);
@@ -243,14 +243,14 @@ impl Rank {
     }
 }
 
-/// The part of a slot that a rank may write without the turn.
+/// The slot part that a rank may write without the turn.
 pub struct OutOfBand {
     area: Arc<Area>,
     number: u32,
 }
 
 impl OutOfBand {
-    /// Says which MPI call the rank is in, by its number ([`crate::calls`]); 0 for none.
+    /// Sets the MPI call that the rank is in, by its number ([`crate::calls`]); 0 outside calls.
     pub fn in_call(&self, call: u32) {
         self.area.slot(self.number).call.store(call, Relaxed);
     }
@@ -258,7 +258,7 @@ impl OutOfBand {
     /// The program begins a call, from a frame that lies above this place on the stack.
     pub fn begins_call(&self, call: u32, frame: usize) {
         let slot = self.area.slot(self.number);
-        // Only reports read these, so that calls of two threads at once may count as one.
+        // Only reports read these, so that simultaneous calls by two threads may count as one.
         slot.calls
             .store(slot.calls.load(Relaxed).wrapping_add(1), Relaxed);
         slot.frame.store(frame as u64, Relaxed);
@@ -303,7 +303,7 @@ impl OutOfBand {
         self.area.slot(self.number).novel.fetch_add(1, Relaxed);
     }
 
-    /// Says that the rank's process exits. If the rank has left MPI, it will not come back.
+    /// Announces that the rank's process exits. If the rank has left MPI, it will not come back.
     pub fn exits(&self) {
         let (finished, gone) = (Phase::Finished as u32, Phase::Gone as u32);
         let phase = &self.area.slot(self.number).phase;
@@ -315,7 +315,7 @@ impl OutOfBand {
         }
     }
 
-    /// Says that the rank's process is about to end, and how. Only the first word of a rank counts.
+    /// Announces that the rank's process is about to end, and how. Only a rank's first notice counts.
     pub fn leaves(&self, how: Leaving) {
         let (slot, head) = (self.area.slot(self.number), self.area.head());
         let first = slot.leaves.compare_exchange(0, BUSY, AcqRel, Relaxed);
@@ -330,7 +330,7 @@ impl OutOfBand {
     }
 }
 
-/// The world of a rank that has been started.
+/// A started rank's world.
 fn started(area: &Area, rank: u32) -> Result<World, LinkError> {
     let ranks = area.ranks();
     let world = area.world(rank);
@@ -342,14 +342,14 @@ fn nodes(area: &Area) -> Vec<u32> {
     (0..area.ranks()).map(node).collect()
 }
 
-/// The slot of a rank for a process of this rank that has not attached.
+/// A rank's slot for its process before it has attached.
 pub struct Starter {
     area: Area,
     number: u32,
 }
 
 impl Starter {
-    /// Opens the slot of a rank.
+    /// Opens a rank's slot.
     ///
     /// # Errors
     /// See [`LinkError`].
@@ -359,12 +359,12 @@ impl Starter {
         Ok(Starter { area, number: rank })
     }
 
-    /// The simulated nodes of all ranks.
+    /// All ranks' simulated nodes.
     pub fn nodes(&self) -> Vec<u32> {
         nodes(&self.area)
     }
 
-    /// The settings of the run.
+    /// The run's settings.
     pub fn settings(&self) -> Settings {
         self.area.head().settings.parse().expect(SOUND)
     }
@@ -388,9 +388,9 @@ impl Starter {
     }
 }
 
-/// Ends this process silently: the simulator has said what there is to say, or has been killed.
+/// Ends this process silently: the simulator has reported the reason, or has been killed.
 fn leave() -> ! {
-    // Handlers of the program must not run: they would call MPI.
+    // The program's handlers must not run: they would call MPI.
     let own = rustix::process::getpid();
     let _ = rustix::process::kill_process(own, rustix::process::Signal::KILL);
     loop {

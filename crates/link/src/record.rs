@@ -1,18 +1,19 @@
-//! What ranks write: orders, the ends of their turns, and answers; and the parser that makes them of raw records.
+//! The ranks' records: orders, turn ends, and answers; and the parser that makes them from raw records.
 //!
-//! A rank writes a record as [`Raw`] bytes, and the simulator reads them once, by [`Record::parse`]. The rules of a whole turn (which record may come where, and when) are the server's.
+//! A rank writes a record as [`Raw`] bytes, and the simulator reads them once, by [`Record::parse`]. The rules for a
+//! whole turn (which record may come where, and when) are the server's.
 
 use crate::foul::Foul;
 use crate::order::Order;
 use crate::raw::Raw;
 use serde::{Deserialize, Serialize};
 
-/// A record of a rank.
+/// A rank's record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// The rank's local time at which it was written.
     pub time: u64,
-    /// The [checksum](crate::checksum) of the payload, or 0 without one.
+    /// The [checksum](crate::checksum) over the payload, or 0 without one.
     pub checksum: u64,
     /// Its content.
     pub body: Body,
@@ -21,20 +22,20 @@ pub struct Record {
 /// The content of a rank's record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Body {
-    /// The rank orders. A number names an operation in reports; an operation of number 0 has no report of its end.
+    /// The rank orders. A number names an operation in reports; an operation with number 0 gets no report.
     Order(u64, Order),
     /// The answer to [`Report::Read`](crate::Report::Read) or [`Report::Combine`](crate::Report::Combine): bytes are the
     /// payload.
     Reply,
     /// The run cannot go on.
     Complaint(Complaint),
-    /// The end of a turn: the rank waits. It is still the wait of its last turn if the turn came only for an answer.
+    /// A turn's end: the rank waits. It is still its last turn's wait if the turn came only for an answer.
     Wait(Wait, Still),
-    /// The end of a turn: the rank has left MPI. It gives no more orders, unless it comes back.
+    /// A turn's end: the rank has left MPI. It gives no more orders, unless it comes back.
     Finish,
 }
 
-/// Whether a wait is that of the turn before.
+/// Whether a wait is the previous turn's.
 pub type Still = bool;
 
 /// How a rank waits.
@@ -47,14 +48,14 @@ pub enum Wait {
     },
     /// Until there is a report.
     Report(Patience),
-    /// Until so many ranks wait at the meeting of this name, outside the simulation.
+    /// Until this many ranks wait at the meeting with this name, outside the simulation.
     Meeting {
         /// The meeting.
         which: u64,
         /// How many ranks meet.
         ranks: u64,
     },
-    /// Until the file system of the machine has carried out an operation.
+    /// Until the machine's file system has carried out an operation.
     File(FileAccess),
 }
 
@@ -81,12 +82,11 @@ impl Wait {
 pub struct Patience {
     /// At most until this moment; [`NEVER`](crate::NEVER) without an end.
     pub until: u64,
-    /// Whether other threads of the rank's process run, one of which may do what the rank waits for.
+    /// Whether other threads in the rank's process run, which may bring the awaited event.
     pub threads: bool,
-    /// Whether the rank also goes on when others have written into its memory since its last turn.
+    /// Whether the rank also continues when others have written into its memory since its last turn.
     pub writes: bool,
-    /// Whether the rank only seems to wait, by the time that its program takes of the host: the run may not be
-    /// repeatable.
+    /// Whether the rank only seems to wait, by its program's host time: the run may not be repeatable.
     pub guessed: bool,
 }
 
@@ -102,10 +102,10 @@ impl Patience {
     }
 }
 
-/// Why the run cannot go on, as a rank says it.
+/// A rank's reason why the run cannot continue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Complaint {
-    /// The payload is what the rank has stored of a message, and its checksum is not that of the message.
+    /// The payload is the message as the rank has stored it, and its checksum differs from the message's.
     Differs {
         /// The message's number in the run.
         message: u64,
@@ -136,11 +136,11 @@ impl Record {
         Raw::of(self)
     }
 
-    /// The record that a raw one stands for, with its payload, in a run of so many ranks. A payload that is a part of
-    /// the record itself is taken out of `bytes`.
+    /// The record that a raw one stands for, with its payload, in a run with this many ranks. A payload that is a part
+    /// of the record itself is taken out of `bytes`.
     ///
     /// # Errors
-    /// If these are not the bytes of a record, or a field has no meaning in it.
+    /// If these are not a record's bytes, or a field has no meaning in it.
     pub fn parse(raw: &Raw, bytes: &mut Vec<u8>, ranks: u32) -> Result<Record, Foul> {
         let mut record: Record = raw.parse().ok_or(Foul::Record)?;
         if let Body::Order(_, order) = &mut record.body {

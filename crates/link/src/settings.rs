@@ -1,9 +1,9 @@
-//! What ranks must know of the run. They read it from the head of the shared memory.
+//! The facts about the run that ranks need. They read them from the shared memory's head.
 
 use crate::collective::Collectives;
 use serde::{Deserialize, Serialize};
 
-/// The simulated time that a rank's own computation between two calls of MPI takes.
+/// The simulated time that a rank's own computation between two MPI calls takes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum Compute {
     /// None: only communication takes time. Repeatable.
@@ -12,30 +12,30 @@ pub enum Compute {
     PerCall(u64),
     /// The processor time that the host measured, times a factor. Not repeatable.
     Measured(f64),
-    /// By the region of the program, from the [plan](crate::plan) of the run; regions that it lacks take the processor time that the
-    /// host measured, times a factor. Repeatable if it lacks none.
+    /// By the program's region, from the run's [plan](crate::plan); regions that it lacks take the processor time that
+    /// the host measured, times a factor. Repeatable if it lacks no region.
     Sampled(f64),
 }
 
-/// Settings of a run.
+/// A run's settings.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
-#[allow(clippy::struct_excessive_bools)] // each is a fact of its own
+#[allow(clippy::struct_excessive_bools)] // each is a separate fact
 pub struct Settings {
-    /// The simulated time of computation.
+    /// The simulated computation time.
     pub compute: Compute,
-    /// The first and shortest step of time, in picoseconds, by which a program gets on that looks and does not wait.
+    /// The first and shortest time step, in picoseconds, by which a program advances that looks and does not wait.
     pub tick: u64,
-    /// The longest of these steps.
+    /// The longest step.
     pub longest_tick: u64,
-    /// What the real-time clocks show at time 0, in seconds since 1970.
+    /// The real-time clocks' reading at time 0, in seconds since 1970.
     pub epoch: u64,
     /// Whether each MPI call is reported ([`crate::Order::Called`]).
     pub calls: bool,
     /// Whether payloads have checksums, which ranks compare ([`crate::checksum`]).
     pub checksums: bool,
-    /// Whether parts of the machine may fail.
+    /// Whether machine parts may fail.
     pub faults: bool,
-    /// Who carries out the collective operations of MPI.
+    /// The way in which MPI's collective operations are carried out.
     pub collectives: Collectives,
     /// Whether the adapters execute atomics for MPI.
     pub atomics: bool,
@@ -48,8 +48,8 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// The settings of a run in which computation takes no time, and calls are not reported: steps from 100 ns to 20 us, clocks
-    /// that begin in the first second of 2001, and one node with one processor.
+    /// The settings for a run in which computation takes no time, and calls are not reported: steps from 100 ns to 20
+    /// us, clocks that begin in 2001's first second, and one node with one processor.
     pub const DEFAULT: Settings = Settings {
         compute: Compute::None,
         tick: 100_000,

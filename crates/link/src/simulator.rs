@@ -16,30 +16,30 @@ use std::sync::atomic::AtomicU32;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::{Duration, Instant};
 
-/// The simulator's end of the links to all ranks.
+/// The simulator's endpoint for the links to all ranks.
 pub struct Simulator {
     area: Area,
     file: File,
-    /// How many ranks have been started: those of these first numbers.
+    /// How many ranks have been started: those with the first numbers.
     ranks: u32,
-    /// Bytes of reports so far, for each rank.
+    /// The bytes of reports so far, for each rank.
     down: Vec<usize>,
-    /// The payload that has come so far of the last order of each rank.
+    /// The payload so far for each rank's last order.
     up: Vec<Coming>,
     /// Ranks that get their turn next.
     turns: Vec<u32>,
-    /// Whether the simulator has the turn of a rank: what the rank's own word says of that may change at any time.
+    /// Whether the simulator has a rank's turn: the rank's own word for that may change at any time.
     own: Vec<bool>,
 }
 
-/// The calls of MPI of a rank, at any time.
+/// A rank's MPI calls, at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calls {
     /// How many calls it has begun.
     pub count: u32,
-    /// The number of the latest one, which may have ended; 0 if there is none.
+    /// The latest one's number, which may have ended; 0 without a call.
     pub last: u32,
-    /// The stack pointer of the latest call's entry point.
+    /// The stack pointer at the latest call's entry point.
     pub frame: u64,
     /// How often the program has read a clock or waited with a time-out.
     pub readings: u32,
@@ -47,11 +47,11 @@ pub struct Calls {
     pub read: u64,
     /// In how many new states the program was while it was observed.
     pub novel: u32,
-    /// The local time from which the rank went on last, in picoseconds.
+    /// The local time from which the rank continued last, in picoseconds.
     pub now: u64,
 }
 
-/// Operations of a rank on files that took no simulated time, by its own word.
+/// A rank's operations on files that took no simulated time, by its own word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Untimed {
     /// How many.
@@ -62,10 +62,10 @@ pub struct Untimed {
     pub written: u64,
 }
 
-/// Bytes for which there is room before a payload of this length has come: a length is only what a rank says.
+/// The bytes with room before a payload with this length has come: a length is only a rank's claim.
 const READY: usize = 64 << 20;
 
-/// An order whose payload comes in parts.
+/// An order with a payload in parts.
 #[derive(Default)]
 struct Coming {
     reassembly: Reassembly<Raw>,
@@ -86,11 +86,11 @@ impl Simulator {
     /// # Errors
     /// If the host has no memory for it.
     pub fn with_room(ranks: u32, room: u32, settings: Settings) -> io::Result<Simulator> {
-        // Ranks open it by the path of `Simulator::path`; started processes do not inherit it.
+        // Ranks open it by `Simulator::path`; started processes do not inherit it.
         let flags = MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING;
         let file = File::from(rustix::fs::memfd_create("elanite", flags)?);
         let area = Area::create(&file, room.max(ranks), settings)?;
-        // A process that touches memory beyond the end of a file is killed.
+        // A process that touches memory beyond a file's end is killed.
         let seals = SealFlags::SHRINK | SealFlags::GROW | SealFlags::SEAL;
         rustix::fs::fcntl_add_seals(&file, seals)?;
         let mut simulator = Simulator {
@@ -106,8 +106,8 @@ impl Simulator {
         Ok(simulator)
     }
 
-    /// Starts a world of so many ranks, whose clocks show this local time. Returns the number of the first one; `None` if there
-    /// is no room.
+    /// Starts a world with this many ranks and this local time on their clocks. Returns the first one's number; `None`
+    /// if there is no room.
     pub fn start(&mut self, count: u32, now: u64) -> Option<u32> {
         let first = self.ranks;
         let end = first.checked_add(count);
@@ -130,7 +130,7 @@ impl Simulator {
         format!("/proc/{}/fd/{}", std::process::id(), self.file.as_raw_fd())
     }
 
-    /// Says on which nodes the ranks are, also those that start later, for the ranks to know.
+    /// Publishes the ranks' nodes to the ranks, also those for ranks that start later.
     pub fn place(&self, nodes: &[u32]) {
         for (rank, &node) in (0..self.area.ranks()).zip(nodes) {
             self.area.node(rank).store(node, Release);
@@ -142,7 +142,7 @@ impl Simulator {
         self.ranks
     }
 
-    /// Waits until a rank has given its turn away, or this much time of the host is over. Returns whether the rank has.
+    /// Waits until a rank has given its turn away, or this much host time is over. Returns whether the rank has.
     #[expect(
         clippy::disallowed_methods,
         reason = "how long real processes may take"
@@ -156,7 +156,7 @@ impl Simulator {
         })
     }
 
-    /// Whether a rank has given its turn away. Any word but that of a rank that runs says so.
+    /// Whether a rank has given its turn away. Any word but a running rank's means so.
     pub fn has_turn(&self, rank: u32) -> bool {
         self.area.slot(rank).turn.take() != RANK
     }
@@ -171,7 +171,7 @@ impl Simulator {
         }
     }
 
-    /// Waits until a rank that has left MPI comes back or exits, or this much time of the host is over. Returns its phase.
+    /// Waits until a rank that has left MPI comes back or exits, or this much host time is over. Returns its phase.
     pub fn wait_for_return(&self, rank: u32, patience: Duration) -> Phase {
         if self.phase(rank) == Phase::Finished {
             let phase = &self.area.slot(rank).phase;
@@ -180,7 +180,7 @@ impl Simulator {
         self.phase(rank)
     }
 
-    /// The process of a rank that has attached; nothing if the word is the number of no process.
+    /// An attached rank's process; `None` if the word is not a process number.
     pub fn pid(&self, rank: u32) -> Option<u32> {
         process(&self.area.slot(rank).pid)
     }
@@ -190,24 +190,24 @@ impl Simulator {
         process(&self.area.slot(rank).started)
     }
 
-    /// Whether a process of this rank has written to the process manager.
+    /// Whether a process in this rank has written to the process manager.
     pub fn has_managed(&self, rank: u32) -> bool {
         self.area.slot(rank).managed.load(Acquire) != 0
     }
 
-    /// Why a process of this rank has no part in the run, and the process.
+    /// Why a process in this rank has no part in the run, and the process.
     pub fn stray(&self, rank: u32) -> Option<(Stray, Option<u32>)> {
         let slot = self.area.slot(rank);
         let why = Stray::of_word(slot.stray.load(Acquire))?;
         Some((why, process(&slot.stray_pid)))
     }
 
-    /// The MPI call that a rank is in, by its number; 0 in none.
+    /// The MPI call that a rank is in, by its number; 0 outside calls.
     pub fn call(&self, rank: u32) -> u32 {
         self.area.slot(rank).call.load(Acquire)
     }
 
-    /// The calls of a rank, by its own word. Any value may come from a rank that overwrites its memory.
+    /// A rank's calls, by its own word. Any value may come from a rank that overwrites its memory.
     pub fn calls(&self, rank: u32) -> Calls {
         let slot = self.area.slot(rank);
         Calls {
@@ -221,7 +221,8 @@ impl Simulator {
         }
     }
 
-    /// Operations of a rank on files that took no simulated time. Any value may come from a rank that overwrites its memory.
+    /// A rank's operations on files that took no simulated time. Any value may come from a rank that overwrites its
+    /// memory.
     pub fn untimed(&self, rank: u32) -> Untimed {
         let [operations, read, written] = &self.area.slot(rank).untimed;
         Untimed {
@@ -231,14 +232,14 @@ impl Simulator {
         }
     }
 
-    /// Asks all ranks to say whether their programs repeat themselves, or no longer.
+    /// Requests that all ranks report whether their programs repeat themselves, or stops this.
     pub fn observe(&self, on: bool) {
         for rank in 0..self.ranks() {
             self.area.slot(rank).observed.store(on.into(), Relaxed);
         }
     }
 
-    /// Ranks that have said how they leave, in the order in which they said it.
+    /// Ranks that have announced how they leave, in the announcements' order.
     pub fn leaving(&self) -> Vec<(u32, Leaving)> {
         let mut found: Vec<_> = (0..self.ranks())
             .filter_map(|rank| {
@@ -255,12 +256,12 @@ impl Simulator {
             .collect()
     }
 
-    /// Takes the records of a rank that has given its turn away, each with all bytes that belong to it, and appends them to
-    /// others. Returns false if the rank has more to write: then the caller gives the rank its turn back with nothing new
-    /// ([`Simulator::give_turn`]), and takes its records again.
+    /// Takes records from a rank that has given its turn away, each with all bytes that belong to it, and appends them
+    /// to others. Returns false if the rank has more to write: then the caller gives the rank its turn back without new
+    /// reports ([`Simulator::give_turn`]), and takes its records again.
     ///
     /// # Errors
-    /// If what the rank has written is not what a rank writes.
+    /// If the rank has written an invalid record.
     pub fn take_records(
         &mut self,
         rank: u32,
@@ -297,8 +298,9 @@ impl Simulator {
         Ok(all)
     }
 
-    /// Adds to the reports that a rank finds in its next turn. Returns false if there was no room for all of the payload: then
-    /// the rank has to get its turn and take in what there is, before another call tells it the rest of the payload.
+    /// Adds to the reports that a rank finds in its next turn. Returns false if there was no room for the whole
+    /// payload: then the rank has to get its turn and take in the present part, before another call adds the rest of
+    /// the payload.
     #[must_use]
     pub fn tell(&mut self, rank: u32, report: &Delivery, payload: &mut Payload) -> bool {
         assert!(self.own[rank as usize], "rank {rank} runs");
@@ -313,7 +315,7 @@ impl Simulator {
         true
     }
 
-    /// Takes back a rank whose phase is [`Phase::Returning`]; it waits for its turn.
+    /// Takes back a rank in the phase [`Phase::Returning`]; it waits for its turn.
     pub fn comes_back(&self, rank: u32) {
         let phase = &self.area.slot(rank).phase;
         phase.store(Phase::Attached as u32, Release);
@@ -353,7 +355,7 @@ impl Simulator {
     }
 }
 
-/// The process of a word; `None` if the word is the number of no process.
+/// A word's process; `None` if the word is not a process number.
 fn process(word: &AtomicU32) -> Option<u32> {
     let pid = word.load(Acquire);
     (1..=i32::MAX.cast_unsigned()).contains(&pid).then_some(pid)

@@ -57,7 +57,7 @@ const SUM: Combiner = Combiner::Known(Reduction {
     element: Element::F64,
 });
 
-/// An order of each kind.
+/// An order for each kind.
 fn orders() -> Vec<Order> {
     vec![
         send(3),
@@ -220,7 +220,7 @@ fn the_longest_order_fits() {
     );
 }
 
-/// Each byte of each order, changed in each bit, is read as some record or refused.
+/// Each byte in each order, changed in each bit, is read as some record or refused.
 #[test]
 fn bytes_that_are_no_record_are_refused() {
     let parse = |raw: &Raw| Record::parse(raw, &mut Vec::new(), RANKS);
