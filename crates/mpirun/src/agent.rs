@@ -1,8 +1,8 @@
 //! One rank in the simulation.
 //!
-//! The agent carries out its rank's orders, keeps what has ended until the rank waits in MPI and can see it, and says when the
-//! rank goes on. A rank that waits either *sleeps* until a moment, or *looks*: a rank that looks goes on as soon as something
-//! has ended, and at a moment at the latest; that moment may never come.
+//! The agent carries out its rank's orders, keeps ended operations until the rank waits in MPI and can see them, and
+//! determines when the rank continues. A rank that waits either *sleeps* until a moment, or *looks*: a rank that looks
+//! continues as soon as an operation has ended, and at a moment at the latest; that moment may never come.
 
 mod atomics;
 mod collective;
@@ -30,34 +30,34 @@ use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use units::Time;
 
-/// What all agents share.
+/// The state that all agents share.
 pub(crate) struct Shared {
     /// How many ranks the run began with.
     pub began: u32,
     pub agents: RefCell<Vec<Rc<Agent>>>,
     /// Ranks that can go on, and when.
     pub ready: RefCell<Vec<(Time, u32)>>,
-    /// How many orders have been carried out. Orders to wait, to look for a message and to cancel a look do not count: ranks
-    /// repeat these while nothing happens.
+    /// How many orders have been carried out. Orders to wait, to look for a message and to cancel a look do not count:
+    /// ranks repeat these while no event arrives.
     pub orders_done: Cell<u64>,
-    /// How many orders have been given, and messages received, other than looks and one-sided communication; and how many
-    /// orders of one-sided communication.
+    /// How many orders have been given, and messages received, other than looks and one-sided communication; and how
+    /// many orders for one-sided communication.
     pub moves: Cell<u64>,
     pub remote: Cell<u64>,
-    /// Worlds that ranks have ordered: by which rank, in which order of it, and of how many ranks.
+    /// Worlds that ranks have ordered: by which rank, in which order, and with how many ranks.
     pub spawns: RefCell<Vec<(u32, u64, u32)>>,
-    /// Ranks that wait for others outside the simulation, by the name of their meeting, and since when each waits.
+    /// Ranks that wait for others outside the simulation, by their meeting's name, and since when each waits.
     pub meetings: RefCell<BTreeMap<u64, Vec<(Time, u32)>>>,
     pub trace: RefCell<Trace>,
-    /// The recording of the run, if it is recorded.
+    /// The run's recording, if it is recorded.
     pub recorder: RefCell<Option<Recorder>>,
     pub in_flight: InFlight,
     pub groups: Groups,
-    /// What the ranks have measured of their computation, where it is sampled.
+    /// The ranks' measurements of their computation, where it is sampled.
     pub measured: RefCell<Measured>,
-    /// What a rank does that a node has no room for; it ends the run.
+    /// A rank operation without room on its node; it ends the run.
     pub no_room: RefCell<Option<String>>,
-    /// The first operation that parts of the machine that have failed have lost, and why.
+    /// The first operation that was lost in failed parts of the machine, and why.
     pub lost: RefCell<Option<String>>,
     /// The file system, if the machine has one.
     pub files: Option<FileSystem>,
@@ -79,27 +79,27 @@ impl Shared {
         }
     }
 
-    /// Tells the recording of something, if the run is recorded.
+    /// Adds to the recording, if the run is recorded.
     pub fn record<R>(&self, tell: impl FnOnce(&mut Recorder) -> R) -> Option<R> {
         self.recorder.borrow_mut().as_mut().map(tell)
     }
 }
 
-/// Asks ranks for bytes of their memory, and hears of what they do wrong.
+/// Requests bytes of ranks' memory, and receives their fouls.
 pub(crate) trait Reader {
-    /// The bytes of a rank's memory at a moment, and their checksum; nothing if the rank has no such memory, or is gone. Takes
-    /// no simulated time.
+    /// Bytes from a rank's memory at a moment, and their checksum; `None` if the rank has no such memory, or is gone.
+    /// Takes no simulated time.
     fn read(&self, agent: &Agent, at: Time, range: MemoryRange) -> Option<(Vec<u8>, u64)>;
 
-    /// Lets a rank combine two vectors by the function of its reduction; the result replaces the second. Takes no simulated
-    /// time. A rank that is gone combines nothing.
+    /// Lets a rank combine two vectors by its reduction's function; the result replaces the second. Takes no simulated
+    /// time. Has no effect if the rank is gone.
     fn combine(&self, agent: &Agent, one: &[u8], other: &mut [u8]);
 
-    /// Ends the run, because a rank has done what no rank may do.
+    /// Ends the run, because a rank has broken the rules.
     fn blame(&self, rank: u32, foul: Foul);
 }
 
-/// A range of a rank's memory.
+/// A range in a rank's memory.
 #[derive(Clone, Copy)]
 pub(crate) struct MemoryRange {
     /// The key that the rank has given the memory.
@@ -110,7 +110,7 @@ pub(crate) struct MemoryRange {
 
 /// An operation under way.
 struct Entry {
-    /// The rank's name of the operation.
+    /// The rank's name for the operation.
     id: u64,
     operation: Operation,
     network: Rc<dyn NetworkOp>,
@@ -132,38 +132,38 @@ struct State {
     /// Operations, by the order in which they were started.
     entries: BTreeMap<u64, Entry>,
     started: u64,
-    /// Operations that have ended and whose ends the rank has not seen, and when they ended: the first one first.
+    /// Ended operations that the rank has not seen end, and when they ended: the first one first.
     ended: VecDeque<(Time, u64)>,
     bell: Signal,
-    /// Whether the rank's own threads may let it go on while it waits for reports; nothing if it does not wait.
+    /// Whether the rank's own threads may let it continue while it waits for reports; `None` if it does not wait.
     waits: Option<bool>,
-    /// The operation of the file system for which the rank waits.
+    /// The file system's operation for which the rank waits.
     file: Option<FileAccess>,
     /// The rank shall look once more, from this moment.
     nudged: Option<Time>,
-    /// What the rank is told when it goes on.
+    /// The rank's reports for when it continues.
     reports: VecDeque<(Delivery, Box<[u8]>)>,
-    /// What others have put into the rank's memory, and when; the rank is told it in its next turn.
+    /// Others' puts into the rank's memory, and when; the rank receives them in its next turn.
     writes: VecDeque<(Time, Delivery, Rc<Vec<u8>>)>,
-    /// When others have put these into the rank's memory, since the rank last went on.
+    /// When others have put these into the rank's memory, since the rank last continued.
     written: VecDeque<Time>,
-    /// Whether the rank, which waits, goes on when others put something into its memory.
+    /// Whether the rank, which waits, continues when others put something into its memory.
     hears_writes: bool,
     /// The rank's queues, by their names.
     queues: BTreeMap<u64, queues::Queue>,
-    /// Messages that the rank was told since its last orders were carried out.
+    /// Messages that were reported to the rank since its last orders were carried out.
     told: Vec<Number>,
-    /// Messages that the rank has, of which a look that is under way may still tell: it found them before they were received.
+    /// Messages that the rank has, and that a pending look may still report: it found them before they were received.
     seen: Vec<Number>,
     /// Peeks and probes under way.
     looks: u32,
     /// The latest peek.
     looked: Option<Operation>,
-    /// Receives of messages that peeks have found and kept, by the peeks' ids.
+    /// Receives for messages that peeks have found and kept, by the peeks' ids.
     kept: BTreeMap<u64, (Rc<dyn NetworkOp>, Wanted)>,
     /// Untagged messages that were sent to each rank.
     messages: BTreeMap<u32, u64>,
-    /// The next untagged message of each sender, and those that have overtaken it: when, and which operation.
+    /// Each sender's next untagged message, and those that have overtaken it: when, and which operation.
     expected: BTreeMap<u32, u64>,
     early: BTreeMap<(u32, u64), (Time, u64)>,
 }
@@ -211,7 +211,8 @@ impl Agent {
         self.state.borrow().started
     }
 
-    /// Whether something is still on its way that the rank had sent, put or asked for before it had started so many operations.
+    /// Whether something is still on its way that the rank had sent, put or asked for before it had started this many
+    /// operations.
     pub fn has_outgoing(&self, before: u64) -> bool {
         let state = self.state.borrow();
         let mut old = state.entries.range(..before);
@@ -236,7 +237,7 @@ impl Agent {
         all
     }
 
-    /// Takes what was written into the rank's memory by a moment.
+    /// Takes the next write into the rank's memory up to a moment.
     pub fn next_write(&self, moment: Time) -> Option<(Delivery, Rc<Vec<u8>>)> {
         let state = &mut *self.state.borrow_mut();
         let (at, ..) = state.writes.front()?;
@@ -248,12 +249,12 @@ impl Agent {
         Some((write, bytes))
     }
 
-    /// Takes what the rank is told when it goes on.
+    /// Takes the rank's next report for when it continues.
     pub fn next_report(&self) -> Option<(Delivery, Box<[u8]>)> {
         self.state.borrow_mut().reports.pop_front()
     }
 
-    /// The rank has had the messages that it was told.
+    /// The rank has the messages that were reported to it.
     fn confirm(&self) {
         let (state, in_flight) = (&mut *self.state.borrow_mut(), &self.shared.in_flight);
         for number in state.told.drain(..) {
@@ -268,7 +269,7 @@ impl Agent {
 
     /// Carries out all that the rank ordered in a turn, in order, each at its moment or, if that is past, now.
     pub async fn carry_out(self: Rc<Self>, turn: Turn) {
-        // With its turn the rank has had the messages that it was told, and has not complained.
+        // With its turn the rank has received the reported messages, and has not complained.
         self.confirm();
         for given in turn.orders {
             self.node.sleep_until(given.time).await;

@@ -1,19 +1,19 @@
-//! The file system of a machine: a latency, the rate of a node, and the rate of all nodes or of I/O nodes.
+//! A machine's file system: a latency, a node's rate, and the rate of all nodes or of I/O nodes.
 //!
-//! An operation on a file reaches the file system when the processor is done with the calls before it. Without bytes (open, close,
-//! names, attributes, force to disk) it takes the latency. Bytes then pass two queues, the one of the rank's node and the one of the
-//! whole file system, each at the rate of the section `[files]`:
+//! An operation on a file reaches the file system when the processor is done with the calls before it. Without bytes
+//! (open, close, names, attributes, force to disk) it takes the latency. Bytes then pass two queues, the one of the
+//! rank's node and the one of the whole file system, each at a rate from the section `[files]`:
 //!
 //! | queue | serves | rate |
 //! |---|---|---|
-//! | of a node | the operations of its ranks | `rate` |
-//! | of all nodes | the operations of all ranks | `total`; none if that is not given |
-//! | of an I/O node, in place of the queue of all nodes | stripes, see `agent/files.rs` | an equal share of `total` |
+//! | a node's | its ranks' operations | `rate` |
+//! | all nodes' | all ranks' operations | `total`; no limit if that is not given |
+//! | an I/O node's, in place of the queue for all nodes | stripes, see `agent/files.rs` | an equal share of `total` |
 //!
-//! A queue serves whole operations in the order in which they were called, then of ranks. The second queue begins with an operation when
-//! the first does and it is free, and ends no sooner than the first: bytes flow through both. So one rank writes S bytes in
-//! latency + S / min(rate, total); of N ranks on a node that begin together the last one ends after latency + N S / rate, and of N
-//! ranks on N nodes after latency + max(S / rate, N S / total).
+//! A queue serves whole operations in call order, then by rank. The second queue begins with an operation when the
+//! first does and it is free, and ends no sooner than the first: bytes flow through both. So one rank writes S bytes in
+//! latency + S / min(rate, total); of N ranks on a node that begin together the last one ends after latency + N S /
+//! rate, and of N ranks on N nodes after latency + max(S / rate, N S / total).
 //!
 //! No cache is modelled, neither on the node nor in the file system: each call is an operation.
 
@@ -23,15 +23,15 @@ use std::cell::RefCell;
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Time};
 
-/// The file system of a run.
+/// A run's file system.
 pub(crate) struct FileSystem {
     latency: Time,
     rate: Rate,
     total: Option<Rate>,
     /// I/O nodes.
     pub servers: Option<Servers>,
-    /// The time of a call of the library: a rank may run ahead by that much, so that an operation is served that much after its begin,
-    /// when all earlier ones are known.
+    /// The time of a library call: a rank may run ahead by that much, so that an operation is served that much after
+    /// its begin, when all earlier ones are known.
     pub call: Time,
     queues: RefCell<Queues>,
 }
@@ -39,7 +39,7 @@ pub(crate) struct FileSystem {
 /// I/O nodes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Servers {
-    /// The number of the first one among the processes of the run, behind the ranks.
+    /// The first one's number among the run's processes, behind the ranks.
     pub first: u32,
     pub count: u32,
     pub stripe: Bytes,
@@ -53,12 +53,12 @@ struct Queues {
     disks: BTreeMap<u32, Time>,
     /// Operations that wait to be served, by their begin and rank: node and bytes.
     coming: BTreeMap<(Time, u32), (u32, Bytes)>,
-    /// Ends of operations that have been served, by rank.
+    /// The ends of served operations, by rank.
     served: BTreeMap<u32, Time>,
 }
 
 impl FileSystem {
-    /// The file system of a machine; ranks with numbers from `ranks` on are its I/O nodes.
+    /// A machine's file system; ranks with numbers from `ranks` on are its I/O nodes.
     pub fn new(files: &Files, ranks: u32, call: Time) -> Self {
         let servers = files.servers.as_ref().map(|servers| Servers {
             first: ranks,
@@ -80,7 +80,7 @@ impl FileSystem {
         begin + self.latency
     }
 
-    /// A rank has called for bytes; [`FileSystem::served`] says when they are there.
+    /// A rank has called for bytes; [`FileSystem::served`] returns when they are there.
     pub fn comes(&self, begin: Time, rank: u32, node: u32, bytes: Bytes) {
         let mut queues = self.queues.borrow_mut();
         queues.coming.insert((begin, rank), (node, bytes));
@@ -128,7 +128,7 @@ fn pass(free: &mut Time, arrival: Time, time: Time) -> Time {
     start.min(HORIZON)
 }
 
-/// The time of bytes at a rate, at most all of simulated time.
+/// The time for bytes at a rate, at most all simulated time.
 fn time(rate: Rate, bytes: Bytes) -> Time {
     let time = rate.checked_time(bytes);
     time.map_or(HORIZON, |time| time.min(HORIZON))

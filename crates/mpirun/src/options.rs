@@ -1,4 +1,4 @@
-//! The options of a run.
+//! A run's options.
 
 use crate::table::Sampled;
 use config::Problems;
@@ -16,15 +16,15 @@ use units::Time;
 pub enum Network {
     /// The machine's network: adapters, buses, fabric.
     Machine,
-    /// The network of [`crate::ideal`].
+    /// The network in [`crate::ideal`].
     Ideal,
 }
 
-/// Where the buffers of messages lie.
+/// Where message buffers lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Memory {
-    /// In main memory, across the bus, like the buffers of a program.
+    /// In main memory, across the bus, like a program's buffers.
     Main,
     /// In the adapter's memory, as in benchmarks that measure the network alone (petrini2003 s4).
     Elan,
@@ -39,7 +39,7 @@ impl From<Memory> for elan::Placement {
     }
 }
 
-/// Who carries out the collective operations of MPI that Elanlib has.
+/// The way in which MPI's collective operations that Elanlib has are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Collectives {
@@ -75,41 +75,41 @@ impl From<Collectives> for link::Collectives {
 /// The request for a run.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-#[allow(clippy::struct_excessive_bools)] // each is one of the command line
+#[allow(clippy::struct_excessive_bools)] // each is a command line option
 pub struct Options {
     /// How many ranks.
     pub ranks: u32,
-    /// How many ranks there may be in all, with those that start later; at least those of the start.
+    /// How many ranks there may be in all, with those that start later; at least the initial ones.
     #[serde(default)]
     pub universe: u32,
     /// How many ranks run on each node, where no places are given.
     pub ranks_per_node: u32,
-    /// The node of each rank, also of those that start later.
+    /// Each rank's node, also for ranks that start later.
     pub placement: Option<Vec<u32>>,
     /// The time that computation takes: `none`, `2 us per call`, `measured x 1.5` or `sampled`.
     pub compute: String,
-    /// The table of sampled computation.
+    /// The table for sampled computation.
     #[serde(default)]
     pub sampled: Option<Sampled>,
     /// Which network.
     pub network: Network,
-    /// Where the buffers of messages lie; the ideal network has no adapters.
+    /// Where message buffers lie; the ideal network has no adapters.
     pub memory: Memory,
-    /// Who carries out collective operations; see [`Options::collectives`] if nothing is said.
+    /// The way in which collective operations are carried out; see [`Options::collectives`] for the default.
     #[serde(default)]
     pub collectives: Option<Collectives>,
-    /// Seed of the hosts' noise.
+    /// The hosts' noise seed.
     pub seed: u64,
-    /// A bound of simulated time.
+    /// A bound on simulated time.
     pub limit_time: Option<String>,
     /// Whether [`elan::series`] is kept.
     pub timeline: bool,
     /// Whether the run is recorded in GOAL.
     #[serde(default)]
     pub record: bool,
-    /// Whether every call of MPI is kept.
+    /// Whether every MPI call is kept.
     pub calls: bool,
-    /// Whether what ranks store is compared with the checksum of what was sent.
+    /// Whether the bytes that ranks store are compared with the sent bytes' checksum.
     pub checksums: bool,
     /// Whether the other ranks go on when a rank ends that has not left MPI.
     pub keep_going: bool,
@@ -139,7 +139,7 @@ pub enum Problem {
     /// The machine has no room for the ranks.
     #[error("{0}")]
     NoRoom(#[from] JobError),
-    /// The table of sampled computation has mistakes.
+    /// The table for sampled computation has mistakes.
     #[error("{0}")]
     Table(#[from] Problems),
     /// The host has no memory for the link.
@@ -153,8 +153,8 @@ impl Options {
         self.universe.max(self.ranks)
     }
 
-    /// The job of the ranks, also of those that start later: they have their places from the beginning. The I/O nodes of the machine's
-    /// file system are its last processes.
+    /// The ranks' job, also for those that start later: they have their places from the beginning. The I/O nodes of the
+    /// machine's file system are its last processes.
     ///
     /// # Errors
     /// If the ranks have no places on the machine.
@@ -193,8 +193,8 @@ impl Options {
         Ok(Job::at("rank", places.into_iter().map(NodeId::new))?)
     }
 
-    /// Who carries out collective operations: if nothing is said, the hardware of a machine that has it, as with the MPI of the Quadrics
-    /// machines. The ideal network has no hardware, and a recording holds messages only.
+    /// The way in which collective operations are carried out: by default, by the hardware on a machine that has it, as
+    /// with MPI on the Quadrics machines. The ideal network has no hardware, and a recording holds messages only.
     pub fn collectives(&self, machine: &Machine) -> Collectives {
         let hardware = self.network == Network::Machine
             && !self.record
@@ -209,7 +209,7 @@ impl Options {
     /// The time that computation takes.
     ///
     /// # Errors
-    /// If the text is none of these forms.
+    /// If the text has another form.
     pub fn compute(&self) -> Result<Compute, Problem> {
         let text = self.compute.trim();
         let wrong = || {
@@ -243,7 +243,7 @@ impl Options {
         }
     }
 
-    /// The bound of simulated time.
+    /// The bound on simulated time.
     ///
     /// # Errors
     /// If the text is no time.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Time};
 
-/// The longest message that is not cut: two such messages fit into the 4 GB of a process that an adapter reaches.
+/// The longest message that is not cut: two such messages fit into a process's 4 GB that an adapter reaches.
 const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
 
 /// A run that ranks can attach to.
@@ -32,10 +32,10 @@ pub struct Run {
     sampling: Option<Sampling>,
 }
 
-/// How far a run has come while it goes on.
+/// A run's progress while it runs.
 #[derive(Clone, Debug)]
 pub struct Sight {
-    /// Orders of the ranks other than looks for messages, and messages that they have received.
+    /// The ranks' orders other than looks for messages, and messages that they have received.
     pub moves: u64,
     /// Messages that were sent.
     pub messages: u64,
@@ -43,14 +43,14 @@ pub struct Sight {
     pub ranks: Vec<RankSight>,
 }
 
-/// A rank of a run that goes on.
+/// A rank in a run that has not ended.
 #[derive(Clone, Copy, Debug)]
 pub struct RankSight {
     /// Its process, if it has attached.
     pub pid: Option<u32>,
-    /// Whether it is in the simulation, and has its turn: it computes, or waits for something outside of the simulation.
+    /// Whether it is in the simulation, and has its turn: it computes, or waits for an event outside the simulation.
     pub runs: bool,
-    /// The call in which it is, by its number in [`link::calls`]; 0 in none.
+    /// The call in which it is, by its number in [`link::calls`]; 0 outside calls.
     pub call: u32,
     /// Its calls, by its own word.
     pub calls: Calls,
@@ -104,7 +104,7 @@ impl Run {
             checksums: options.checksums,
             faults: !machine.fault.is_empty(),
             collectives: collectives.into(),
-            // The engine for short transactions of Elan4 and its successors sends them; Elan3 has none.
+            // The engine for short transactions in Elan4 and its successors sends them; Elan3 has no such engine.
             atomics: options.network == Network::Machine && machine.elan4.is_some(),
             files: machine.files.is_some(),
             processors: machine.cpus(),
@@ -123,22 +123,22 @@ impl Run {
         })
     }
 
-    /// Where ranks find the shared memory: the value of [`link::PATH_VARIABLE`].
+    /// Where ranks find the shared memory: [`link::PATH_VARIABLE`]'s value.
     pub fn path(&self) -> String {
         self.link.lock().path()
     }
 
-    /// Where ranks find the plan of sampled computation: the value of [`link::PLAN_VARIABLE`].
+    /// Where ranks find the plan for sampled computation: [`link::PLAN_VARIABLE`]'s value.
     pub fn plan(&self) -> Option<String> {
         self.sampling.as_ref().map(Sampling::path)
     }
 
-    /// Who carries out collective operations.
+    /// The way in which collective operations are carried out.
     pub fn collectives(&self) -> Collectives {
         self.options.collectives(&self.machine)
     }
 
-    /// The longest message that crosses the network as one: the value of [`link::LONGEST_VARIABLE`]. The MPI library cuts
+    /// The longest message that crosses the network as one: [`link::LONGEST_VARIABLE`]'s value. The MPI library cuts
     /// longer messages into gets.
     pub fn longest(&self) -> Bytes {
         match (self.options.network, self.options.memory) {
@@ -151,7 +151,7 @@ impl Run {
         }
     }
 
-    /// The longest message of a queue: the value of [`link::SLOT_VARIABLE`].
+    /// A queue's longest message: [`link::SLOT_VARIABLE`]'s value.
     pub fn slot(&self) -> Bytes {
         self.machine.cluster_config().packet.payload
     }
@@ -160,7 +160,7 @@ impl Run {
         self.machine.cluster_config().adapter.memory
     }
 
-    /// What limits the room for messages in a node, for people.
+    /// The limit on room for messages in a node, for people.
     fn room(&self) -> String {
         match self.options.memory {
             Memory::Main => format!(
@@ -174,7 +174,7 @@ impl Run {
         }
     }
 
-    /// The processes of the ranks that have attached.
+    /// The attached ranks' processes.
     pub fn pids(&self) -> Vec<Option<u32>> {
         let link = self.link.lock();
         (0..link.ranks()).map(|rank| link.pid(rank)).collect()
@@ -196,7 +196,7 @@ impl Run {
         }
     }
 
-    /// Ranks that said how they leave before they had finished, the first one first.
+    /// Ranks that announced how they leave before they had finished, the first one first.
     pub fn left(&self) -> Vec<(u32, Leaving)> {
         let link = self.link.lock();
         let mut said = link.leaving();
@@ -205,7 +205,7 @@ impl Run {
         said
     }
 
-    /// Lets all ranks that wait leave at once.
+    /// Lets all ranks that wait leave immediately.
     pub fn end(&self) {
         self.link.lock().end();
     }
@@ -257,7 +257,7 @@ impl Run {
         let apart = BTreeSet::from_iter(&places).len() == places.len();
         let (lookahead, endpoints): (Time, Vec<Box<dyn Endpoint>>) = match self.options.network {
             Network::Machine => {
-                // Processors that work for messages of others do so between a wake and its orders: no rank may run ahead.
+                // Processors that work for others' messages do so between a wake and its orders: no rank may run ahead.
                 let lookahead = if apart && !by_host { call } else { Time::ZERO };
                 let processes = tports::Process::of(pes, self.options.memory.into()).into_iter();
                 (lookahead, processes.map(|end| Box::new(end) as _).collect())

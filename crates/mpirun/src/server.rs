@@ -1,4 +1,4 @@
-//! The loop of the time server; see the crate's head.
+//! The time server's loop; see the crate's head.
 
 mod ending;
 mod rules;
@@ -29,7 +29,7 @@ use turns::Turns;
 use units::Time;
 use workload::records::Baseline;
 
-/// Serves the ranks of one run.
+/// Serves one run's ranks.
 pub(crate) struct Server {
     cluster: Cluster,
     baseline: Baseline,
@@ -37,7 +37,7 @@ pub(crate) struct Server {
     lookahead: Time,
     shared: Rc<Shared>,
     turns: Rc<Turns>,
-    /// Where messages lie and what limits their room, for people.
+    /// Where messages lie and the limit on their room, for people.
     pub memory: String,
     /// Ranks that have died while the others go on.
     dead: RefCell<Vec<Dead>>,
@@ -47,14 +47,14 @@ pub(crate) struct Server {
     reserve: VecDeque<Rc<Agent>>,
     /// The ranks on hosts that a fault stops, and that have not stopped.
     mortal: Rc<RefCell<Vec<Rc<Agent>>>>,
-    /// Since when nothing has happened but nudges.
+    /// Since when only nudges have happened.
     still: Option<Still>,
     standstill: Standstill,
-    /// The part of the run that others may read while it goes on.
+    /// The part of the run that others may read meanwhile.
     pub seen: Arc<Seen>,
 }
 
-/// How far a run has come, for whoever watches it.
+/// A run's progress, for observers.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
     /// Orders other than looks, and messages that were received.
@@ -63,7 +63,7 @@ pub(crate) struct Seen {
     pub messages: AtomicU64,
 }
 
-/// A time in which nothing happens in the simulated network.
+/// A time without events in the simulated network.
 struct Still {
     /// How many orders had been carried out when this time began.
     orders_done: u64,
@@ -76,13 +76,13 @@ struct Still {
 /// How often all ranks look once more before a deadlock is reported. Each time they look twice as often as the time before.
 const ROUNDS: u32 = 12;
 
-/// How long all ranks may wait, in real time, for threads of their own; and how often the server looks at them meanwhile.
+/// How long all ranks may wait, in real time, for their own threads; and how often the server looks at them meanwhile.
 const THREADS_PATIENCE: Duration = Duration::from_secs(2);
 const THREADS_STEP: Duration = Duration::from_millis(1);
 
 impl Server {
-    /// The server of a run whose ranks may be ahead by a lookahead. Where there is none, several ranks share a node or hosts match:
-    /// then messages may be under way without packets.
+    /// The server for a run with ranks that may be ahead by a lookahead. Without one, several ranks share a node or
+    /// hosts match: then messages may be under way without packets.
     pub fn new(
         link: Link,
         cluster: Cluster,
@@ -131,13 +131,13 @@ impl Server {
         }
     }
 
-    /// The records that are kept: every call of MPI, and how busy links, buses and thread processors were over time.
+    /// The records that are kept: every MPI call, and how busy links, buses and thread processors were over time.
     pub fn keep(&mut self, calls: bool, timeline: bool) {
         self.shared.trace.borrow_mut().keep_calls = calls;
         self.series = timeline.then(|| Series::new(&self.cluster));
     }
 
-    /// Records the run in GOAL; a call that makes a request takes this much of the processor besides.
+    /// Records the run in GOAL; a call that makes a request takes this much additional processor time.
     pub fn record(&mut self, request: Time) {
         let ranks = self.turns.link.lock().ranks();
         *self.shared.recorder.borrow_mut() = Some(Recorder::new(ranks, request));
@@ -183,7 +183,7 @@ impl Server {
             return self.remove_stopped();
         }
         if stop() {
-            // The rest of this moment: ranks that can go on from it go on together.
+            // The rest of this moment: ranks that can continue at it continue together.
             self.run_until(self.cluster.now(), true, &|| false)?;
             self.turns.trouble()?;
             if no_room() {
@@ -220,7 +220,7 @@ impl Server {
         self.standstill.look(happened, &link, &agents)
     }
 
-    /// Tells ranks their reports, and lets them go on, each from its moment.
+    /// Gives ranks their reports, and lets them continue, each at its moment.
     fn let_go(&self, ready: &[(Time, u32)]) -> Result<(), Over> {
         for &(moment, rank) in ready {
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
@@ -240,7 +240,7 @@ impl Server {
         Ok(())
     }
 
-    /// Takes the orders of the ranks that go on from a moment.
+    /// Takes orders from the ranks that continue at a moment.
     fn take_orders(&self, moment: Time) -> Result<(), Over> {
         for (rank, turn) in self.turns.take_orders(moment)? {
             self.shared.note(&turn.orders);
@@ -252,7 +252,7 @@ impl Server {
         Ok(())
     }
 
-    /// Takes the ranks out of the simulation whose processes have ended since the last call; returns whether there are any.
+    /// Removes ranks from the simulation whose processes have ended since the last call; returns whether there are any.
     fn remove_dead(&self, at: Time) -> bool {
         let ranks = self.turns.new_dead.take();
         let link = self.turns.link.lock();
@@ -270,8 +270,8 @@ impl Server {
         !ranks.is_empty()
     }
 
-    /// Takes the ranks out of the simulation whose hosts have stopped; ends the run unless the other ranks are to go on. The
-    /// processes of these ranks wait for the end of the run: mpiexec would end all ranks if one of them were killed.
+    /// Removes ranks on stopped hosts from the simulation; ends the run unless the other ranks are to continue. These
+    /// ranks' processes wait for the run's end: mpiexec would end all ranks if one were killed.
     fn remove_stopped(&self) -> Result<(), Over> {
         let now = self.cluster.now();
         let mut mortal = self.mortal.borrow_mut();
@@ -302,7 +302,7 @@ impl Server {
         }
     }
 
-    /// Nothing happens any more, and no rank goes on.
+    /// No event is left, and no rank continues.
     fn end(&self) -> Over {
         let finished = |agent: &Rc<Agent>| agent.is_finished();
         if !self.shared.agents.borrow().iter().all(finished) {
@@ -319,9 +319,9 @@ impl Server {
         }
     }
 
-    /// Nothing can happen any more in the simulated network. Lets all ranks look some times for what comes without the network,
-    /// such as messages of a rank to itself. Then lets ranks look that have threads of their own (of the C library to access
-    /// files, or of the program), which takes real time. Returns whether there are such ranks, and still hope.
+    /// No more events are possible in the simulated network. Lets all ranks look some times for messages outside the
+    /// network, such as a rank's to itself. Then lets ranks look that have their own threads (in the C library to
+    /// access files, or in the program), which takes real time. Returns whether there are such ranks, and still hope.
     #[expect(
         clippy::disallowed_methods,
         reason = "threads of real processes take real time"
@@ -351,8 +351,8 @@ impl Server {
         Ok(nudged > 0)
     }
 
-    /// Simulates to a moment or until something says stop, and cuts the series on the way. `arrive` says whether the moment is
-    /// the present then, though nothing was due.
+    /// Simulates to a moment or until `stop` returns true, and cuts the series on the way. With `arrive` the moment is
+    /// the present then, even without a due event.
     fn run_until(&mut self, end: Time, arrive: bool, stop: &dyn Fn() -> bool) -> Result<(), Over> {
         loop {
             let next = self.series.as_ref().map_or(Time::MAX, Series::next);

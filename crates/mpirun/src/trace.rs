@@ -1,4 +1,4 @@
-//! The trace of a run: every message, every call of MPI, what each rank did, and a digest of all of these.
+//! A run's trace: every message, every MPI call, each rank's figures, and a digest over all these.
 
 use crate::groups::Ways;
 use kernel::Digest;
@@ -11,15 +11,15 @@ pub(crate) fn tagged(tag: u64) -> String {
     format!(", tag {}", tag & PROGRAM)
 }
 
-/// Bits of a tag that MPI leaves to programs.
+/// Tag bits that MPI leaves to programs.
 pub(crate) const PROGRAM: u64 = 0x7fff_ffff;
 
-/// The kind of a message.
+/// A message's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MessageKind {
     /// A message with a tag.
     Tagged,
-    /// An untagged message of the MPI library to itself, for one-sided calls that are not put or get, for example.
+    /// An untagged message from the MPI library to itself, for one-sided calls that are not put or get, for example.
     Untagged,
     /// A put.
     Put,
@@ -66,7 +66,7 @@ pub struct MessageRow {
     pub arrived: Option<Time>,
 }
 
-/// A call of MPI.
+/// An MPI call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CallRow {
     /// The rank.
@@ -79,20 +79,20 @@ pub struct CallRow {
     pub end: Time,
 }
 
-/// What a rank did.
+/// A rank's figures.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct RankRow {
     /// Messages that it sent, puts and gets included.
     pub sent: u64,
-    /// Bytes of the messages that it sent.
+    /// The bytes in the messages that it sent.
     pub bytes_sent: Bytes,
     /// Messages that it received.
     pub received: u64,
-    /// Bytes of the messages that it received.
+    /// The bytes in the messages that it received.
     pub bytes_received: Bytes,
-    /// Calls of MPI, or of the simulated libraries.
+    /// Calls to MPI, or to the simulated libraries.
     pub calls: u64,
-    /// Time in calls of MPI.
+    /// Time in MPI calls.
     pub in_mpi: Time,
     /// Time that passed because the program read clocks in a row, as loops do that wait; by the rank's own word.
     pub at_clocks: Time,
@@ -102,7 +102,7 @@ pub struct RankRow {
     pub end: Time,
 }
 
-/// What a rank did with files.
+/// A rank's operations on files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FilesRow {
     /// Operations that took simulated time.
@@ -113,11 +113,11 @@ pub struct FilesRow {
     pub written: u64,
     /// The time that they took.
     pub time: Time,
-    /// Operations that took none, and their bytes, by the rank's own word.
+    /// Operations that took no time, and their bytes, by the rank's own word.
     pub untimed: Untimed,
 }
 
-/// The calls that Elanlib can carry out, and reductions that do not block.
+/// The calls that Elanlib can carry out, and nonblocking reductions.
 const COLLECTIVES: [u32; 14] = [
     number("MPI_Barrier"),
     number("MPI_Bcast"),
@@ -140,7 +140,7 @@ pub(crate) struct Trace {
     pub messages: Vec<MessageRow>,
     pub calls: Vec<CallRow>,
     pub ranks: Vec<RankRow>,
-    /// Who carried out collective calls.
+    /// The ways in which collective calls were carried out.
     pub ways: Ways,
     /// Whether calls are kept, and not only counted.
     pub keep_calls: bool,
@@ -172,7 +172,7 @@ impl Trace {
         };
         let row = &mut self.ranks[by as usize];
         row.sent += 1;
-        // A get says how much it wants before anybody knows whether there is so much.
+        // A get demands a length before it is known whether there is so much.
         row.bytes_sent = row.bytes_sent.saturating_add(message.bytes);
         self.messages.push(message);
         number
@@ -207,7 +207,7 @@ impl Trace {
         *way += 1;
     }
 
-    /// A call of MPI has ended; `served` says that Elanlib has carried it out.
+    /// An MPI call has ended; `served` if Elanlib has carried it out.
     pub fn called(&mut self, call: CallRow, served: bool) {
         self.ways.mpi += u64::from(!served && COLLECTIVES.contains(&call.call));
         let row = &mut self.ranks[call.rank as usize];
@@ -227,7 +227,7 @@ impl Trace {
         files.time += time;
     }
 
-    /// A digest of the trace, and of the cluster's own.
+    /// A digest over the trace, and over the cluster's own.
     pub fn digest(&self, cluster: &str) -> String {
         let mut digest = Digest::new();
         digest.str(cluster);

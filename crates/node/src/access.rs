@@ -1,18 +1,18 @@
 //! Operations on files, as the program and its libraries call them: each takes the time of the machine's file system.
 //!
-//! The system carries a call out on this host's files, and then the rank waits in simulated time until the file system of the
-//! machine has carried it out, too ([`rank::session::Session::access`]). A machine without a file system takes no time; then the
-//! operations are only counted, and the summary of the run says so.
+//! The system carries a call out on this host's files, and then the rank waits in simulated time until the machine's
+//! file system has also carried it out ([`rank::session::Session::access`]). A machine without a file system takes no
+//! time; then the operations are only counted, and the run's summary reports this.
 //!
 //! | counts | does not |
 //! |---|---|
 //! | regular files | directories, pipes, sockets, terminals; standard input, output and error |
-//! | file systems of a disk or of memory, such as `/tmp` | `/proc`, `/sys`, `/dev` with `/dev/shm`, files without a name in memory |
-//! | calls after MPI has been initialised, of the program and of its libraries (MPI-IO, the interpreter's modules) | calls before that, those within the making and the end of MPI, the loader's own |
+//! | file systems on a disk or in memory, such as `/tmp` | `/proc`, `/sys`, `/dev` with `/dev/shm`, files without a name in memory |
+//! | calls after MPI has been initialised, by the program and its libraries (MPI-IO, the interpreter's modules) | calls before that, those within MPI's start and end, the loader's own |
 //! | calls that succeed | calls that fail; `fstat`, `lseek`, `mmap`, `sendfile`, `copy_file_range` |
 //!
-//! Calls of threads that do not call MPI, and calls after the end of MPI, take no time, and count as untimed. Asynchronous operations
-//! (`aio_read`, nonblocking MPI-IO) take their time when they begin: they do not overlap with the program.
+//! Calls by threads that do not call MPI, and calls after MPI's end, take no time, and count as untimed. Asynchronous
+//! operations (`aio_read`, nonblocking MPI-IO) take their time when they begin: they do not overlap with the program.
 
 use super::places::{are_open, stands};
 use libc::{c_char, c_int, c_long, c_uint, iovec, off_t, size_t, ssize_t};
@@ -23,7 +23,7 @@ use rank::{compute, next, thread};
 use std::ffi::c_void;
 use std::sync::LazyLock;
 
-/// The devices of files that belong to the host and not to the machine's file system.
+/// The devices with files that belong to the host and not to the machine's file system.
 static HOSTS: LazyLock<Vec<u64>> = LazyLock::new(|| {
     let device = |path: &std::ffi::CStr| {
         let found = status_at(libc::AT_FDCWD, path.as_ptr(), 0);
@@ -43,7 +43,7 @@ static HOSTS: LazyLock<Vec<u64>> = LazyLock::new(|| {
     devices
 });
 
-/// The status of an open file, past the functions below.
+/// An open file's status, past the functions below.
 fn status(file: c_int) -> Option<libc::stat> {
     let mut found = std::mem::MaybeUninit::<libc::stat>::uninit();
     // SAFETY: the kernel fills the place if it returns 0.
@@ -52,7 +52,7 @@ fn status(file: c_int) -> Option<libc::stat> {
     }
 }
 
-/// The status of a file by its name, past the functions below.
+/// A file's status by its name, past the functions below.
 fn status_at(folder: c_int, path: *const c_char, flags: c_int) -> Option<libc::stat> {
     let mut found = std::mem::MaybeUninit::<libc::stat>::uninit();
     let place = found.as_mut_ptr();
@@ -92,7 +92,7 @@ pub fn counting() -> Option<&'static Session> {
     (!session::is_held() && !thread::begins_or_ends()).then_some(session)
 }
 
-/// Whether operations of this thread take simulated time.
+/// Whether this thread's operations take simulated time.
 fn is_timed(session: &Session) -> bool {
     session.settings().files && thread::drives_time()
 }
@@ -109,7 +109,7 @@ pub fn begins(session: &Session) {
 pub fn ends(session: &Session, access: FileAccess) {
     // SAFETY: the place of this thread's error number.
     let error = unsafe { *libc::__errno_location() };
-    // A child that shares the memory of its parent (vfork) is no rank.
+    // A child that shares its parent's memory (vfork) is not a rank.
     if session.is_own() && !(is_timed(session) && session.access(access)) {
         session.untimed(access);
     }
@@ -148,7 +148,7 @@ pub fn opened(file: c_int) -> c_int {
     file
 }
 
-/// The way of bytes.
+/// The direction of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Way {
     /// From a file.
@@ -172,7 +172,7 @@ impl Way {
     }
 }
 
-/// Bytes that have moved from an offset, or from where the file stood; nothing if the call has failed.
+/// Bytes that have moved from an offset, or from where the file stood; `None` if the call has failed.
 fn moved(way: Way, file: c_int, offset: Option<off_t>, bytes: ssize_t) -> Option<FileAccess> {
     let bytes = u64::try_from(bytes).ok()?;
     let offset = if let Some(offset) = offset {
@@ -188,7 +188,7 @@ fn moved(way: Way, file: c_int, offset: Option<off_t>, bytes: ssize_t) -> Option
     Some(way.access(offset, bytes))
 }
 
-/// Carries out a `read` or `write` of the program, whose entry points are those of the crate `fi`: a call on a file takes its time.
+/// Carries out the program's `read` or `write`, with entry points in the crate `fi`: a call on a file takes its time.
 pub fn moves(way: Way, file: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
     on_file(
         || is_counted(file),
@@ -197,7 +197,7 @@ pub fn moves(way: Way, file: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
     )
 }
 
-// The callers of the functions below keep to the manual pages of the C library.
+// The callers of the functions below keep to the C library's manual pages.
 
 /// Functions that move bytes, with the offset in the file if they have one.
 macro_rules! moves {
@@ -234,7 +234,7 @@ moves! {
     Write Some(offset), fn pwritev64(file, parts: *const iovec, count: c_int, offset: off_t);
 }
 
-/// Functions of an open file, or of a name, that move no bytes.
+/// Functions on an open file, or on a name, that move no bytes.
 macro_rules! others {
     ($($looks:expr, fn $name:ident($($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]
@@ -277,8 +277,8 @@ others! {
     is_counted_at(HERE, path, LINK), fn __lxstat64(version: c_int, path: *const c_char, place: *mut c_void);
 }
 
-/// Asynchronous operations: the C library carries them out in threads of its own, in real time, and they take their simulated time when
-/// they begin.
+/// Asynchronous operations: the C library carries them out in its own threads, in real time, and they take their
+/// simulated time when they begin.
 macro_rules! asynchronous {
     ($($way:ident, fn $name:ident;)*) => {$(
         #[unsafe(no_mangle)]

@@ -1,8 +1,8 @@
-//! Files by which the kernel describes the host. A program that opens one of them for reading gets a copy in memory that
+//! Files by which the kernel describes the host. A program that opens one for reading gets a copy in memory that
 //! describes the simulated node.
 //!
-//! Processors of the node are of the kind of this host's first one. They are in one package, have no further threads of hardware, and
-//! share one memory.
+//! The node's processors have the kind of this host's first one. They are in one package, have no further hardware
+//! threads, and share one memory.
 
 use super::{Node, access, own, streams};
 use libc::{FILE, c_char, c_int, c_uint};
@@ -18,7 +18,7 @@ const CPUINFO: &CStr = c"/proc/cpuinfo";
 const PROCESSORS: &[u8] = b"/sys/devices/system/cpu/";
 const HOSTNAME: &[u8] = b"/proc/sys/kernel/hostname";
 
-/// A file of the host, read past the functions below; `None` if it cannot be read.
+/// A host file, read past the functions below; `None` if it cannot be read.
 fn host(path: &CStr) -> Option<Vec<u8>> {
     let mut content = Vec::new();
     // SAFETY: system calls on a string and on a buffer of this length.
@@ -37,7 +37,7 @@ fn host(path: &CStr) -> Option<Vec<u8>> {
     }
 }
 
-/// The description of the node's processors, by that of a host.
+/// The description of the node's processors, by a host's.
 pub fn cpuinfo(node: &Node, host: &str) -> String {
     let first = host.split("\n\n").next().unwrap_or_default();
     let line = |cpu: u32, line: &str| {
@@ -56,7 +56,7 @@ pub fn cpuinfo(node: &Node, host: &str) -> String {
     (0..node.processors).map(one).collect()
 }
 
-/// What a file shows of the node; `None` for a file that does not describe it.
+/// A file's description of the node; `None` for a file that does not describe it.
 pub fn shown(node: &Node, path: &[u8]) -> Option<Vec<u8>> {
     if path == CPUINFO.to_bytes() {
         let host = host(CPUINFO)?;
@@ -75,7 +75,7 @@ pub fn shown(node: &Node, path: &[u8]) -> Option<Vec<u8>> {
     }
 }
 
-/// A file in memory in the place of a file that a program opens for reading; `None` if the system is to open it.
+/// A file in memory in place of a file that a program opens for reading; `None` if the system is to open it.
 unsafe fn instead(path: *const c_char, flags: c_int) -> Option<c_int> {
     if path.is_null() || flags & libc::O_ACCMODE != libc::O_RDONLY {
         return None;
@@ -98,8 +98,8 @@ unsafe fn instead(path: *const c_char, flags: c_int) -> Option<c_int> {
     }
 }
 
-// The callers of the functions below keep to the manual pages of the C library. The mode is an argument only of calls
-// that make a file; a register that is no argument is passed on, and ignored.
+// The callers of the functions below keep to the C library's manual pages. The mode is an argument only in calls that
+// make a file; a register without an argument is passed on, and ignored.
 
 /// Opens a file as the system does, unless it describes the host.
 unsafe fn open_at(folder: Option<c_int>, path: *const c_char, flags: c_int, mode: c_uint) -> c_int {

@@ -1,38 +1,39 @@
 //! # The simulated node in place of the host
 //!
-//! Which rank this process is, and on which node of which kind it runs.
+//! This process's rank, and the node and node kind on which it runs.
 //!
-//! A program asks for its host by many ways. Those of the C library are defined here again, under their own names, and show the
-//! simulated node from the first instruction of the process on, as the placement of the run says:
+//! A program queries its host in many ways. The C library's are defined here again, under their own names, and show the
+//! simulated node from the process's first instruction on, by the run's placement:
 //!
 //! | question | answer | module |
 //! |---|---|---|
-//! | `gethostname`, `uname` | [`Node::name`]; addresses of such names are those of this host | [`names`] |
-//! | affinity, number of processors | all processors of the node (`host.cpus` of the machine) | [`processors`] |
-//! | `/proc/cpuinfo` and the like | the same number of processors, of this host's kind | [`files`] |
+//! | `gethostname`, `uname` | [`Node::name`]; addresses for such names are this host's | [`names`] |
+//! | affinity, processor count | all the node's processors (the machine's `host.cpus`) | [`processors`] |
+//! | `/proc/cpuinfo` and the like | the same processor count, with this host's kind | [`files`] |
 //!
 //! Operations on files take the time of the machine's file system ([`access`], [`streams`]).
 //!
-//! Threads are not moved: the host's scheduler places them, and a mask that a program sets is only shown to it again. A process
-//! that is no rank, and programs that a rank starts, see the host. The answers of MPI itself are in the crate `mpi-calls`.
+//! Threads are not moved: the host's scheduler places them, and a mask that a program sets is only shown to it again. A
+//! process that is not a rank, and programs that a rank starts, see the host. MPI's own answers are in the crate
+//! `mpi-calls`.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
-//! | [`names`] | the name of the host, and addresses of such names |
-//! | [`processors`] | affinity and number of processors |
-//! | [`files`] | files of the system that list processors |
-//! | [`access`], [`streams`], [`places`] | the time of operations on files, and of streams of C |
+//! | [`names`] | the host name, and addresses for such names |
+//! | [`processors`] | affinity and processor count |
+//! | [`files`] | system files that list processors |
+//! | [`access`], [`streams`], [`places`] | the time for operations on files, and for C streams |
 //!
 //! ## The main path
 //!
-//! A program asks for the name of its host:
+//! A program asks for its host's name:
 //!
 //! 1. `names.rs`: the loader finds `gethostname` here.
-//! 2. `lib.rs`: [`own`] is the node of the process, by the placement of the run.
+//! 2. `lib.rs`: [`own`] is the process's node, by the run's placement.
 
-#![allow(unsafe_code)] // functions of C
+#![allow(unsafe_code)] // C functions
 
 mod access;
 mod files;
@@ -47,7 +48,7 @@ use launch::process::NUMBER_VARIABLE;
 use link::Starter;
 use std::sync::LazyLock;
 
-/// The variables by which starters of MPI programs give a process its rank. Our own gives the number in the run, too, which
+/// The variables by which MPI program starters give a process its rank. Our own gives the number in the run, too, which
 /// differs from the rank if another rank has started the process.
 pub const RANKS: [&str; 4] = [
     NUMBER_VARIABLE,
@@ -56,25 +57,25 @@ pub const RANKS: [&str; 4] = [
     "OMPI_COMM_WORLD_RANK",
 ];
 
-/// The rank of this process.
+/// This process's rank.
 pub fn own_rank() -> Option<u32> {
     let mut values = RANKS.iter().filter_map(|name| std::env::var(name).ok());
     values.find_map(|value| value.parse().ok())
 }
 
-/// The rank of this process, and its slot; `None` if the process was not started as a rank of a run.
+/// This process's rank, and its slot; `None` if the process was not started as a rank in a run.
 pub fn starter() -> Option<(u32, Starter)> {
     let path = std::env::var(link::PATH_VARIABLE).ok()?;
     let rank = own_rank()?;
     Some((rank, Starter::open(&path, rank).ok()?))
 }
 
-/// The node of this process.
+/// This process's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Node {
     /// Its number in the machine.
     pub number: u32,
-    /// The place of this process among the ranks of the node.
+    /// This process's place among the node's ranks.
     pub place: u32,
     /// How many processors the node has.
     pub processors: u32,
@@ -83,7 +84,7 @@ pub struct Node {
 }
 
 impl Node {
-    /// The node of a rank, by the nodes of all ranks.
+    /// A rank's node, by all ranks' nodes.
     fn of(rank: u32, nodes: &[u32], settings: link::Settings) -> Option<Node> {
         let before = nodes.get(..rank as usize)?;
         let number = *nodes.get(rank as usize)?;
@@ -100,7 +101,7 @@ impl Node {
         format!("node{}", self.number)
     }
 
-    /// Whether a host name is that of a node of the machine.
+    /// Whether a host name belongs to a node in the machine.
     fn is_of_machine(&self, name: &[u8]) -> bool {
         let digits = name.strip_prefix(b"node").unwrap_or_default();
         let digits = std::str::from_utf8(digits).unwrap_or_default();
@@ -109,12 +110,12 @@ impl Node {
     }
 }
 
-/// The settings of the run, also before this process takes part in it.
+/// The run's settings, also before this process takes part in it.
 pub fn settings() -> Option<link::Settings> {
     Some(starter()?.1.settings())
 }
 
-/// The node of this process; `None` if the process is no rank of a run.
+/// This process's node; `None` if the process is not a rank in a run.
 pub fn own() -> Option<&'static Node> {
     static OWN: LazyLock<Option<Node>> = LazyLock::new(|| {
         let (rank, starter) = starter()?;
@@ -123,8 +124,8 @@ pub fn own() -> Option<&'static Node> {
     OWN.as_ref()
 }
 
-/// Before the program begins: describes the node to hwloc, which many MPI libraries and runtimes ask for processors, by variables
-/// of its own, unless the user has described a machine.
+/// Before the program begins: describes the node to hwloc, which many MPI libraries and runtimes ask for processors, by
+/// hwloc's own variables, unless the user has described a machine.
 pub fn describe() {
     const OF_USERS: [&str; 3] = ["HWLOC_SYNTHETIC", "HWLOC_XMLFILE", "HWLOC_FSROOT"];
     if let Some(node) = own()

@@ -1,11 +1,11 @@
-//! Where the files of open streams of C stand, as far as their bytes have counted.
+//! Where the files under open C streams stand, as far as their bytes have counted.
 
 use libc::c_int;
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// By the number of the file.
+/// By file number.
 static PLACES: Mutex<BTreeMap<c_int, u64>> = Mutex::new(BTreeMap::new());
 
 /// How many streams are open.
@@ -16,7 +16,7 @@ pub fn are_open() -> bool {
     OPEN.load(Ordering::Relaxed) > 0
 }
 
-/// Does something with the places, unless a thread is at it; the handler of a signal may have interrupted this one.
+/// Calls a function on the places, unless a thread holds them; a signal handler may have interrupted this one.
 pub fn with<R>(act: impl FnOnce(&mut BTreeMap<c_int, u64>) -> Option<R>) -> Option<R> {
     let mut places = PLACES.try_lock().ok()?;
     let result = act(&mut places);
@@ -24,7 +24,7 @@ pub fn with<R>(act: impl FnOnce(&mut BTreeMap<c_int, u64>) -> Option<R>) -> Opti
     result
 }
 
-/// The bytes of a file count up to this place.
+/// A file's bytes count up to this place.
 pub fn stands(file: c_int, now: u64) {
     if are_open() {
         with(|places| places.get_mut(&file).map(|place| *place = now));

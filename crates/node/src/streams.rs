@@ -1,8 +1,8 @@
-//! Streams of C: their bytes reach a file when the C library empties or fills a buffer, by calls of its own.
+//! C streams: their bytes reach a file when the C library empties or fills a buffer, by its own calls.
 //!
-//! So the bytes that a stream has moved show by the place in its file, before and after. They count at the next of the calls below:
-//! those of a `printf` count when the program next writes by `fwrite` or `fputs`, or when it flushes, moves or closes the stream.
-//! Bytes of streams that are open when the program ends do not count.
+//! So the bytes that a stream has moved show by the place in its file, before and after. They count at the next call
+//! below: a `printf`'s bytes count when the program next writes by `fwrite` or `fputs`, or when it flushes, moves or
+//! closes the stream. Bytes in streams that are open when the program ends do not count.
 
 use super::access::{self, Way};
 use super::places::{self, stands, with};
@@ -28,7 +28,7 @@ pub fn opened(stream: *mut FILE) -> *mut FILE {
     stream
 }
 
-/// The file of an open stream whose bytes count, and the session.
+/// The file under an open stream with bytes that count, and the session.
 fn counted(stream: *mut FILE) -> Option<(&'static Session, c_int)> {
     if stream.is_null() || !places::are_open() {
         return None;
@@ -57,7 +57,7 @@ fn settle((session, file): (&Session, c_int), way: Way) {
     }
 }
 
-/// Counts the bytes of a stream before the program moves or closes it.
+/// Counts a stream's bytes before the program moves or closes it.
 fn empty(stream: *mut FILE, found: (&Session, c_int)) {
     let way = if writes(stream) {
         let _ = next!(FFLUSH, fn(stream => *mut FILE) -> c_int, -1);
@@ -91,7 +91,7 @@ fn seeks<R>(stream: *mut FILE, call: impl FnOnce() -> R) -> R {
     result
 }
 
-// The callers of the functions below keep to the manual pages of the C library.
+// The callers of the functions below keep to the C library's manual pages.
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fclose(stream: *mut FILE) -> c_int {

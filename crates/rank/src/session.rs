@@ -1,10 +1,10 @@
-//! The session of this process with the simulator: its local time, its turn, and the lock around both.
+//! This process's session with the simulator: its local time, its turn, and the lock around both.
 //!
-//! Local time goes on in two ways only: the simulator gives it with a turn, and the rank's own computation adds to it
-//! ([`Session::compute`]). Reading it takes no lock, as programs read clocks anywhere. When the rank has left the simulation,
-//! its clocks still show local time, so that what a program measures around its end makes sense; nobody simulates then, and a
-//! sleep just adds to local time. The program may initialise MPI once more, as sessions allow. Then the rank comes back, at its
-//! local time or, if the simulation is ahead, at the simulation's time.
+//! Local time advances in two ways only: the simulator gives it with a turn, and the rank's own computation adds to it
+//! ([`Session::compute`]). Reading it takes no lock, as programs read clocks anywhere. When the rank has left the
+//! simulation, its clocks still show local time, so that a program's measurements around its end are meaningful; there
+//! is no simulation then, and a sleep just adds to local time. The program may initialise MPI once more, as sessions
+//! allow. Then the rank comes back, at its local time or, if the simulation is ahead, at the simulation's time.
 
 mod turn;
 
@@ -30,13 +30,13 @@ pub struct Session {
     pid: u32,
     world: World,
     now: AtomicU64,
-    /// The step by which time goes on when the program looks and finds nothing.
+    /// The step by which time advances at an unsuccessful look.
     tick: AtomicU64,
     /// Whether orders have been given since the last wait: the simulated processor may be at work for them.
     at_work: AtomicBool,
-    /// Whether MPI has looked for a message and found none. Nothing reports its arrival.
+    /// Whether MPI has looked for a message without success. Its arrival is not reported.
     found_nothing: AtomicBool,
-    /// Whether the rank has slept since MPI looked: the simulator still has what has come meanwhile.
+    /// Whether the rank has slept since MPI looked: the simulator still has the messages that have come meanwhile.
     slept: AtomicBool,
     /// How often MPI has looked since it last did something else.
     looks: AtomicU32,
@@ -51,16 +51,16 @@ pub struct Session {
     out_of_band: OutOfBand,
     repeats: Repeats,
     regions: Regions,
-    /// The simulated nodes of all ranks.
+    /// All ranks' simulated nodes.
     nodes: Vec<u32>,
     state: Mutex<State>,
     /// How many threads wait for the lock.
     queue: AtomicU32,
 }
 
-/// The receiver of reports. It is called under the session's lock, and calls nobody.
+/// The receiver of reports. It is called under the session's lock, and makes no calls.
 pub trait Engine: Any + Send {
-    /// Takes in a report with a part of its payload, and returns the bytes to reply with if the report asks for any.
+    /// Takes in a report with a payload part, and returns the bytes to reply with if the report asks for any.
     fn report(&mut self, delivery: &Delivery, part: Part, bytes: &[u8]) -> Option<Vec<u8>>;
 
     /// Why the run cannot go on, if it cannot.
@@ -69,17 +69,17 @@ pub trait Engine: Any + Send {
     /// Orders that follow from reports, with their numbers.
     fn next_orders(&mut self) -> Vec<(u64, Order)>;
 
-    /// An order is about to be given, in a call that waits for a message or not (`probes`). Returns the number of a probe to
-    /// take back before.
+    /// An order is about to be given, in a call that waits for a message or not (`probes`). Returns the number of a
+    /// probe to take back first.
     fn give_up_probe(&mut self, order: &Order, probes: bool) -> Option<u64>;
 
     /// Whether a probe waits for a message.
     fn has_probe(&self) -> bool;
 }
 
-/// What the lock protects.
+/// The state under the lock.
 pub struct State {
-    /// The receiver of reports, which knows what the rank has under way.
+    /// The receiver of reports, which has the rank's pending operations.
     pub engine: Box<dyn Engine>,
     link: Rank,
 }
@@ -112,7 +112,7 @@ thread_local! {
     static HOLDS: Cell<bool> = const { Cell::new(false) };
 }
 
-/// Whether this thread holds the lock of the session.
+/// Whether this thread holds the session's lock.
 pub fn is_held() -> bool {
     HOLDS.get()
 }
@@ -122,7 +122,7 @@ const MOST_YIELDS: u32 = 1024;
 
 static SESSION: OnceLock<Session> = OnceLock::new();
 
-/// Set in children of the process, which are no ranks.
+/// Set in the process's children, which are not ranks.
 static CHILD: AtomicBool = AtomicBool::new(false);
 
 /// Set while the rank has left the simulation.
@@ -131,7 +131,7 @@ static LEFT: AtomicBool = AtomicBool::new(false);
 /// How often the rank has come back to the simulation.
 static VISITS: AtomicU32 = AtomicU32::new(0);
 
-/// How often the rank has come back to the simulation: what MPI has given a program is gone when it comes back.
+/// How often the rank has come back to the simulation: MPI objects from an earlier visit are gone when it comes back.
 pub fn visit() -> u32 {
     VISITS.load(Ordering::Relaxed)
 }
@@ -177,7 +177,7 @@ pub fn begin(
     Ok(SESSION.get_or_init(|| session))
 }
 
-/// The text of the plan for sampled computation.
+/// The plan's text for sampled computation.
 fn plan() -> Result<String, LinkError> {
     let path = std::env::var(link::PLAN_VARIABLE).unwrap_or_default();
     let read = std::fs::read_to_string(&path);
@@ -189,7 +189,7 @@ pub fn get() -> Option<&'static Session> {
     shown().filter(|_| !LEFT.load(Ordering::Relaxed))
 }
 
-/// The session whose time the clocks show: also the session of a rank that has left the simulation.
+/// The session with the time that the clocks show: also for a rank that has left the simulation.
 pub fn shown() -> Option<&'static Session> {
     if CHILD.load(Ordering::Relaxed) {
         return None;
@@ -197,31 +197,31 @@ pub fn shown() -> Option<&'static Session> {
     SESSION.get()
 }
 
-/// Whether this process is a child of a rank.
+/// Whether this process is a rank's child.
 pub fn is_child() -> bool {
     CHILD.load(Ordering::Relaxed)
 }
 
-/// This process is a child of a rank, and has no session.
+/// This process is a rank's child, and has no session.
 pub fn forget() {
     CHILD.store(true, Ordering::Relaxed);
 }
 
-/// Set when the session goes on after the MPI library leaves it.
+/// Set when the session continues after the MPI library leaves it.
 static KEPT: AtomicBool = AtomicBool::new(false);
 
-/// Libraries of our own use the session: it goes on when the MPI library leaves it. Returns whether they did before.
+/// Our own libraries use the session: it continues when the MPI library leaves it. Returns whether they did before.
 pub fn keep() -> bool {
     KEPT.swap(true, Ordering::Relaxed)
 }
 
-/// Whether the session goes on when the MPI library leaves it.
+/// Whether the session continues when the MPI library leaves it.
 pub fn is_kept() -> bool {
     KEPT.load(Ordering::Relaxed)
 }
 
 impl Session {
-    /// Settings of the run.
+    /// The run's settings.
     pub fn settings(&self) -> Settings {
         self.settings
     }
@@ -236,7 +236,7 @@ impl Session {
         self.world
     }
 
-    /// The simulated nodes of all ranks.
+    /// All ranks' simulated nodes.
     pub fn nodes(&self) -> &[u32] {
         &self.nodes
     }
@@ -251,7 +251,7 @@ impl Session {
         self.now.fetch_add(time, Ordering::AcqRel);
     }
 
-    /// The regions of the program, for sampled computation.
+    /// The program's regions, for sampled computation.
     pub fn regions(&self) -> &Regions {
         &self.regions
     }
@@ -268,7 +268,8 @@ impl Session {
         Held(guard)
     }
 
-    /// Lets threads have the lock that wait for it: who takes it again at once is mostly faster than who must be woken.
+    /// Lets waiting threads have the lock: a thread that takes it again immediately is mostly faster than one that must
+    /// be woken.
     pub fn give_way(&self) {
         let queue = || self.queue.load(Ordering::Relaxed);
         let before = queue();
@@ -291,7 +292,7 @@ impl Session {
         Some(Held(guard))
     }
 
-    /// Says which MPI call the rank is in, by its number; 0 for none. Takes no lock.
+    /// Sets the MPI call that the rank is in, by its number; 0 outside calls. Takes no lock.
     pub fn in_call(&self, call: u32) {
         self.out_of_band.in_call(call);
     }
@@ -304,7 +305,7 @@ impl Session {
         }
     }
 
-    /// How many calls the program has begun, with its readings of clocks.
+    /// How many calls the program has begun, with its clock readings.
     pub fn calls(&self) -> u32 {
         self.out_of_band.calls()
     }
@@ -343,7 +344,7 @@ impl Session {
         self.looks_in_all.load(Ordering::Relaxed)
     }
 
-    /// The program does not look again but does something else: the steps of [`Session::look`] begin anew.
+    /// The program does not look again but does other work: [`Session::look`]'s steps begin again.
     pub fn look_anew(&self) {
         self.tick.store(self.settings.tick, Ordering::Relaxed);
         self.found_nothing.store(false, Ordering::Relaxed);
@@ -351,8 +352,8 @@ impl Session {
         self.last_looks.store(0, Ordering::Relaxed);
     }
 
-    /// MPI has looked for a message, and there is none. If MPI waits for one, it must look again: only receives and probes hear
-    /// of messages that come.
+    /// MPI has looked for a message, and there is none. If MPI waits for one, it must look again: only receives and
+    /// probes are notified of arriving messages.
     pub fn found_nothing(&self) {
         self.found_nothing.store(true, Ordering::Relaxed);
     }

@@ -1,9 +1,9 @@
-//! What is known of the calling thread: the call of MPI that it is in, and what follows from that for the rank.
+//! The calling thread's state: the MPI call that it is in, and the consequences for the rank.
 //!
-//! Only the outermost call of a thread counts ([`crate::calls`]). Only some threads take the rank's time: those that call MPI,
-//! and the first thread of the process.
+//! Only a thread's outermost call counts ([`crate::calls`]). Only some threads take the rank's time: those that call
+//! MPI, and the process's first thread.
 
-#![allow(unsafe_code)] // a flag of the C library
+#![allow(unsafe_code)] // a flag in the C library
 
 use crate::regions::Site;
 use crate::system;
@@ -11,11 +11,11 @@ use link::calls::{CallKind, kind, name, number};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
-/// What is known of a thread.
+/// A thread's state.
 pub struct Thread {
     /// How many calls the thread is in, one in the other.
     pub depth: Cell<u32>,
-    /// The number of the outermost call.
+    /// The outermost call's number.
     pub call: Cell<u32>,
     /// Whether the thread counts among the threads in calls.
     counted: Cell<bool>,
@@ -29,11 +29,11 @@ pub struct Thread {
     pub computed: Cell<Option<u64>>,
     /// Where the thread has made its last call or read a clock, if computation is sampled.
     pub site: Cell<Site>,
-    /// Whether the thread has called MPI or is the first of the process; nothing while that is not known.
+    /// Whether the thread has called MPI or is the process's first; `None` while that is unknown.
     drives: Cell<Option<bool>>,
-    /// Readings of clocks with nothing between them.
+    /// Consecutive clock readings.
     pub readings: Cell<u32>,
-    /// The number of the last outermost call, and how often the thread has made it with no other between.
+    /// The last outermost call's number, and how often the thread has made it with no other between.
     last: Cell<(u32, u32)>,
 }
 
@@ -53,12 +53,12 @@ thread_local! {
     } };
 }
 
-/// The state of this thread. Looking it up is a good part of what a call costs, so a call does it once.
+/// This thread's state. The lookup is a good part of a call's cost, so a call does it once.
 #[inline]
 pub fn current() -> &'static Thread {
     let thread = THREAD.with(std::ptr::from_ref);
-    // SAFETY: what runs in a thread ends before the thread does, nothing is done when it is dropped, and it cannot be sent
-    // to another one.
+    // SAFETY: code that runs in a thread ends before the thread does, no code runs when the value is dropped, and it
+    // cannot be sent to another thread.
     unsafe { &*thread }
 }
 
@@ -79,14 +79,15 @@ impl Thread {
         self.drives.set(Some(true));
         if !one_thread() {
             self.counted.set(true);
-            // MPICH's ranks that are threads (MPIX_Threadcomm) need no level of threads.
+            // MPICH's ranks that are threads (MPIX_Threadcomm) need no thread level.
             if IN_CALLS.fetch_add(1, Ordering::Relaxed) > 0 {
                 may_be_several();
             }
         }
     }
 
-    /// Whether the thread waits for a word of window memory: it synchronises its memory again and again, and makes no other call.
+    /// Whether the thread waits for a word in window memory: it synchronises its memory again and again, and makes no
+    /// other call.
     pub fn polls_memory(&self) -> bool {
         const FREE: u32 = 16;
         let (call, repeats) = self.last.get();
@@ -103,7 +104,7 @@ impl Thread {
     }
 }
 
-/// Whether the rank is in a call of MPI that blocks, so that the rank does nothing before something happens.
+/// Whether the rank is in a blocking MPI call, so that the rank is idle until the next event.
 pub fn blocks() -> bool {
     kind(current().call.get()) == Some(CallKind::Blocks)
 }
@@ -113,7 +114,7 @@ pub fn times_out() -> bool {
     kind(current().call.get()) == Some(CallKind::TimesOut)
 }
 
-/// Whether the thread is in a call that does not block and makes a request.
+/// Whether the thread is in a nonblocking call that makes a request.
 pub fn makes_request() -> bool {
     kind(current().call.get()) == Some(CallKind::Request)
 }
@@ -143,8 +144,9 @@ pub fn one_sided() -> bool {
 /// How many more looks take no time, since MPI starts.
 static LOOKS_OF_THE_START: AtomicU32 = AtomicU32::new(0);
 
-/// Open MPI starts, or has started. Its ranks meet at its own process manager, outside of the simulation, and look for messages
-/// meanwhile: these looks take no time, so that simulated time does not depend on the order in which ranks come to the meeting.
+/// Open MPI starts, or has started. Its ranks meet at its own process manager, outside the simulation, and look for
+/// messages meanwhile: these looks take no time, so that simulated time does not depend on the ranks' order at the
+/// meeting.
 ///
 /// Their number has a bound: a start that does need a message would wait for ever.
 pub fn starts(starts: bool) {
@@ -152,7 +154,7 @@ pub fn starts(starts: bool) {
     LOOKS_OF_THE_START.store(if starts { MOST } else { 0 }, Ordering::Relaxed);
 }
 
-/// Counts a look; whether it is one of a start, which takes no time.
+/// Counts a look; whether it belongs to a start, which takes no time.
 pub fn looks_at_the_start() -> bool {
     let left = LOOKS_OF_THE_START.load(Ordering::Relaxed);
     if left > 0 {
@@ -161,7 +163,7 @@ pub fn looks_at_the_start() -> bool {
     left > 0
 }
 
-/// Whether the thread is in a call that makes or ends a session of MPI.
+/// Whether the thread is in a call that makes or ends an MPI session.
 pub fn begins_or_ends() -> bool {
     const CALLS: [u32; 5] = [
         number("MPI_Init"),
@@ -173,12 +175,12 @@ pub fn begins_or_ends() -> bool {
     CALLS.contains(&current().call.get())
 }
 
-/// Whether this thread is in no call of MPI.
+/// Whether this thread is in no MPI call.
 pub fn outside() -> bool {
     current().depth.get() == 0
 }
 
-/// Whether this thread's sleep and computation take the rank's time: it calls MPI, or is the first of the process.
+/// Whether this thread's sleep and computation take the rank's time: it calls MPI, or is the process's first.
 pub fn drives_time() -> bool {
     let drives = &current().drives;
     if drives.get().is_none() {
@@ -198,7 +200,7 @@ pub fn ordered() {
     orders.set(orders.get().saturating_add(1));
 }
 
-/// The thread has waited in simulated time, without a call: what it has done meanwhile is no computation.
+/// The thread has waited in simulated time, without a call: its work meanwhile is not computation.
 pub fn waited() {
     let computed = &current().computed;
     if computed.get().is_some() {
@@ -214,7 +216,7 @@ pub fn acted() {
 /// Set when MPI lets several threads call it, or when several do.
 static MULTIPLE: AtomicBool = AtomicBool::new(false);
 
-/// How many threads are in calls, of a process that has several.
+/// How many threads are in calls, in a process that has several.
 static IN_CALLS: AtomicU32 = AtomicU32::new(0);
 
 /// MPI lets several threads call it, or several do.
@@ -222,7 +224,7 @@ pub fn may_be_several() {
     MULTIPLE.store(true, Ordering::Relaxed);
 }
 
-/// Whether several threads may call MPI, so that one may wait for what another does. Many programs, all of some languages, ask
+/// Whether several threads may call MPI, so that one may wait for another. Many programs, all in some languages, ask
 /// for several threads and then have only one.
 pub fn several_threads() -> bool {
     MULTIPLE.load(Ordering::Relaxed) && !one_thread()
@@ -234,7 +236,7 @@ pub fn one_thread() -> bool {
     let mut flag = FLAG.load(Ordering::Relaxed);
     if flag.is_null() {
         let name = c"__libc_single_threaded";
-        // SAFETY: the C library's flag, of a byte; older ones have none.
+        // SAFETY: the C library's one-byte flag; older ones have no such flag.
         flag = unsafe { libc::dlsym(libc::RTLD_DEFAULT, name.as_ptr()) }.cast();
         FLAG.store(flag, Ordering::Relaxed);
     }

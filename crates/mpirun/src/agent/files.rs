@@ -1,9 +1,9 @@
-//! Operations of a rank on files, by the [file system](crate::files) of the machine.
+//! A rank's operations on files, by the machine's [file system](crate::files).
 //!
-//! With I/O nodes, the bytes cross the network. A file is cut into stripes, and stripe k of each file belongs to I/O node k, modulo
-//! their number. A rank has at most one stripe under way with each I/O node; when all of these have ended, it begins the next ones. A
-//! stripe that is written is put into the memory of the I/O node, whose disk then stores it; a stripe that is read is got from there
-//! when the disk has read it. Names and attributes are not on the I/O nodes.
+//! With I/O nodes, the bytes cross the network. A file is cut into stripes, and stripe k in each file belongs to I/O
+//! node k, modulo their number. A rank has at most one stripe under way with each I/O node; when all these have ended,
+//! it begins the next ones. A stripe that is written is put into the I/O node's memory, and its disk then stores it; a
+//! stripe that is read is got from there when the disk has read it. Names and attributes are not on the I/O nodes.
 
 use super::Agent;
 use crate::endpoint::Incoming;
@@ -15,7 +15,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
-/// A part of an operation, on one I/O node.
+/// An operation's part on one I/O node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Stripe {
     server: u32,
@@ -23,7 +23,7 @@ struct Stripe {
     writes: bool,
 }
 
-/// The stripes of an operation, in order.
+/// An operation's stripes, in order.
 fn stripes(access: FileAccess, servers: Servers) -> impl Iterator<Item = Stripe> {
     let stripe = servers.stripe.as_u64().max(1);
     let writes = access.written > 0;
@@ -80,7 +80,7 @@ impl Agent {
         end
     }
 
-    /// Moves the stripes of an operation; returns when the last one is there.
+    /// Moves an operation's stripes; returns when the last one is there.
     async fn striped(self: &Rc<Self>, servers: Servers, arrival: Time, access: FileAccess) -> Time {
         self.node.sleep_until(arrival).await;
         let mut at = arrival;
@@ -130,7 +130,7 @@ impl Agent {
         }
     }
 
-    /// Takes note of a stripe that parts of the machine that have failed have lost, or for which a node has no room.
+    /// Records a stripe that was lost in failed parts of the machine, or for which a node has no room.
     fn loses(&self, mut incoming: Incoming) {
         let about = format!("rank {} moves a stripe of a file", self.rank);
         if let Some(loss) = incoming.loss.take() {

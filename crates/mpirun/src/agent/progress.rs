@@ -1,4 +1,4 @@
-//! The operations that a rank has under way: how each ends, when the rank sees its end, and what the rank is told.
+//! A rank's pending operations: how each ends, when the rank sees its end, and the reports to the rank.
 
 use super::operation::Operation;
 use super::{Agent, Entry, State};
@@ -38,7 +38,7 @@ impl Agent {
         let agent = Rc::clone(self);
         self.node.serve("operation", async move {
             let at = ended.await;
-            // If nobody waits for a send, the processor takes its end when it comes.
+            // If a send has no waiter, the processor takes its end when it comes.
             if let Some((finish, operation)) = agent.ended(key, at) {
                 let mut incoming = finish.await;
                 agent.takes_loss(&mut incoming, &operation);
@@ -51,7 +51,7 @@ impl Agent {
         Rc::clone(&self.state.borrow().entries[&key].network)
     }
 
-    /// Takes what an operation says of its loss: the first loss of the run is kept.
+    /// Takes an operation's loss message: the run's first loss is kept.
     fn takes_loss(&self, incoming: &mut Incoming, operation: &Operation) -> Option<String> {
         let loss = incoming.loss.take()?;
         let about = format!("rank {} {operation}: {loss}", self.rank);
@@ -59,7 +59,7 @@ impl Agent {
         Some(loss)
     }
 
-    /// An operation has ended, and the rank could see its end. Returns what is left to do if the rank never will.
+    /// An operation has ended, and the rank could see its end. Returns the remaining work if the rank never will.
     fn ended(&self, key: u64, now: Time) -> Option<(Finish, Operation)> {
         let mut state = self.state.borrow_mut();
         let entry = &state.entries[&key];
@@ -104,7 +104,7 @@ impl Agent {
         self.shared.ready.borrow_mut().push((moment, self.rank));
     }
 
-    /// The rank waits for a report; returns from when on it goes on.
+    /// The rank waits for a report; returns from when on it continues.
     async fn wait_for_report(self: &Rc<Self>, begin: Time, patience: Patience) -> Time {
         if patience.guessed {
             self.shared.guessed.set(true);
@@ -206,7 +206,7 @@ impl Agent {
             };
             let before = self.node.now();
             let incoming = self.network(key).finish(now).await;
-            // An end that took no time of the processor was seen in the same moment.
+            // An end that took no processor time was seen in the same moment.
             let after = self.node.now();
             if after > before {
                 now = after;
@@ -215,7 +215,7 @@ impl Agent {
         }
     }
 
-    /// Tells the rank of an end.
+    /// Reports an end to the rank.
     fn tell(self: &Rc<Self>, key: u64, mut incoming: Incoming, at: Time) {
         let mut state = self.state.borrow_mut();
         let entry = state.entries.remove(&key).expect("it is under way");

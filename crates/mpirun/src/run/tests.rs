@@ -31,7 +31,7 @@ fn finish(
     results
 }
 
-/// A run of this many ranks over a network.
+/// A run with this many ranks over a network.
 fn on(network: Network, ranks: u32) -> Options {
     Options {
         network,
@@ -39,7 +39,7 @@ fn on(network: Network, ranks: u32) -> Options {
     }
 }
 
-/// Half a round trip of the simulator's own MPI program.
+/// Half a round trip in the simulator's own MPI program.
 fn own_ping(name: &str, size: u64) -> f64 {
     let ping = Ping {
         from: 0,
@@ -56,7 +56,7 @@ fn own_ping(name: &str, size: u64) -> f64 {
     records.tables.rows[0].value
 }
 
-/// Half a round trip by orders, as a program of blocking sends and receives gives them.
+/// Half a round trip by orders, as a program with blocking sends and receives gives them.
 fn ping(process: &mut Process, size: u64) -> Option<f64> {
     let bytes = vec![7; size as usize];
     let mut latency = None;
@@ -127,7 +127,7 @@ fn ranks_of_a_node_and_other_memory_and_an_ideal_network_serve_the_same_program(
 
 #[test]
 fn the_bus_does_not_limit_messages_in_the_adapters_memory() {
-    // Of the QsNET: 335 MB/s between adapters' memories, 200 MB/s between main memories (petrini2003, figure 9).
+    // On the QsNET: 335 MB/s between adapters' memories, 200 MB/s between main memories (petrini2003, figure 9).
     for (memory, least, most) in [(Memory::Main, 150.0, 210.0), (Memory::Elan, 280.0, 340.0)] {
         let rate = Arc::new(Mutex::new(0.0));
         let result = Arc::clone(&rate);
@@ -190,7 +190,7 @@ fn peeks_claims_and_cancels_end_as_they_should() {
     });
 }
 
-/// Orders a probe of a message with a tag.
+/// Orders a probe for a message with a tag.
 fn probe(process: &mut Process, tag: u64) -> u64 {
     let wanted = Wanted {
         from: None,
@@ -200,7 +200,7 @@ fn probe(process: &mut Process, tag: u64) -> u64 {
     process.order(Order::Probe { wanted }, &[])
 }
 
-/// The networks, and the machines whose processes and adapters match messages.
+/// The networks, and the machines that match messages by processes and by adapters.
 fn networks() -> [(&'static str, Network); 3] {
     [
         ("es40-qsnet", Network::Machine),
@@ -261,7 +261,7 @@ fn a_probe_is_taken_back_and_leaves_no_trace() {
                 return;
             }
             let probed = probe(process, 4);
-            // A message of another kind wakes the rank, which then does something else.
+            // Another kind of message wakes the rank, which then acts differently.
             process.wait_for_untagged();
             assert!(!process.has_ended(probed));
             process.cancel(probed);
@@ -338,7 +338,7 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
     }
 }
 
-/// A rank that leaves and comes back finds that only the fixed time of coming back has passed, or what others were ahead.
+/// A rank that leaves and comes back finds that only the fixed return time has passed, or the others' lead.
 #[test]
 fn ranks_leave_and_come_back() {
     for (name, network) in networks() {
@@ -366,13 +366,13 @@ fn ranks_leave_and_come_back() {
         assert_eq!(outcome.end, End::Finished, "{name}: {}", outcome.message);
         assert_eq!(results.messages.len(), 9);
         assert_eq!(results.digest, play().1.digest, "{name}");
-        // Three rounds of five milliseconds: the run ends with its last rank, and leaving costs nothing.
+        // Three rounds of five milliseconds: the run ends with its last rank, and leaving costs no time.
         let end = results.time.as_us_f64();
         assert!((15_000.0..15_500.0).contains(&end), "{name}: {end}");
     }
 }
 
-/// A rank that meets others that never come waits for ever, unless one of them may still come back.
+/// A rank that meets others that never come waits for ever, unless one may still come back.
 #[test]
 fn who_is_not_met_is_in_a_deadlock() {
     let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
@@ -393,7 +393,7 @@ fn who_is_not_met_is_in_a_deadlock() {
     assert!(outcome.time < Time::from_us(1100), "{}", outcome.time);
 }
 
-/// The end tells of a rank whose process is gone; ranks of this test have processes that live.
+/// The end names a rank with a vanished process; ranks in this test have living processes.
 #[test]
 fn nobody_dies_in_a_run_that_would_go_on() {
     let run = Options {
@@ -481,12 +481,12 @@ fn too_many_ranks_are_a_problem() {
 
 #[test]
 fn a_receive_that_fails_at_once_frees_no_processor_that_works() {
-    // Both ranks on one node, whose messages their processes copy.
+    // Both ranks on one node, with messages that their processes copy.
     let mut options = options(2);
     options.ranks_per_node = 2;
     finish("opteron-qsnet2", options, |process| {
         let other = 1 - process.rank();
-        // The message that is too long comes at any moment of the calls after its receive.
+        // The message that is too long comes at any moment during the calls after its receive.
         for step in 0..40 {
             let meet = process.receive(other, 1, 0);
             process.send(other, 1, &[]);
@@ -511,7 +511,7 @@ fn a_receive_that_fails_at_once_frees_no_processor_that_works() {
 
 #[test]
 fn a_get_after_a_put_reads_no_late_bytes_of_the_put() {
-    // With several rails a put has ended for its sender while its bytes wait for the bus of the other node.
+    // With several rails a put has ended for its sender while its bytes wait for the other node's bus.
     finish("smart-multirail", options(2), |process| {
         process.memory.insert(7, vec![process.rank() as u8; 4096]);
         let other = 1 - process.rank();

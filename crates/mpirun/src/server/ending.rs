@@ -1,4 +1,4 @@
-//! The end of a run: its cause, the explanation for people, and the results.
+//! A run's end: its cause, the explanation for people, and the results.
 
 use super::Server;
 use crate::horizon::HORIZON;
@@ -141,7 +141,7 @@ impl Server {
         (end, message, rank)
     }
 
-    /// The outcome of a run that has ended for this cause.
+    /// The outcome when a run has ended for this cause.
     pub(super) fn outcome(&self, over: &Over) -> Outcome {
         let link = self.turns.link.lock();
         let phases = || (0..link.ranks()).map(|rank| link.phase(rank));
@@ -181,7 +181,7 @@ impl Server {
         }
     }
 
-    /// Ranks that have attached, and none of whose calls was seen.
+    /// Attached ranks without a seen call.
     fn unseen(&self, link: &Simulator) -> Vec<u32> {
         let trace = self.shared.trace.borrow();
         let unseen = (0..link.ranks()).zip(&trace.ranks);
@@ -199,7 +199,7 @@ impl Server {
         last.filter(|_| finished).unwrap_or(self.cluster.now())
     }
 
-    /// What the run leaves behind.
+    /// The run's results.
     pub fn results(mut self, mut nodes: Vec<u32>, sampling: Option<&Sampling>) -> Results {
         nodes.truncate(self.shared.agents.borrow().len());
         let series = self.series.take().map(|mut series| {

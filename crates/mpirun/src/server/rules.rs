@@ -1,28 +1,28 @@
-//! The parser of a turn: the rules that the records of a turn keep, whatever a rank has written.
+//! A turn's parser: the rules that a turn's records keep, for any bytes that a rank has written.
 //!
 //! | rule | without it |
 //! |---|---|
-//! | the last record, and no other, says what the rank waits for, or that it leaves MPI | the rank would go on twice, or never |
-//! | a rank that was asked answers, and goes on waiting; a rank that was not asked does neither | the same |
-//! | times begin where the rank went on, and do not go back | the simulation would have to |
+//! | the last record, and no other, is a wait, or leaves MPI | the rank would continue twice, or never |
+//! | a rank that was asked answers, and continues waiting; a rank that was not asked does neither | the same |
+//! | times begin where the rank continued, and do not go back | the simulation would have to |
 //! | times end at the [`HORIZON`] | times would overflow |
 //!
-//! The link has parsed the records themselves before: lengths, parts, kinds, and ranks that are named. What is left harms
-//! nobody: names of operations that the rank does not know are its own affair, tags may be anything, a length is refused where
-//! there is no room for it.
+//! The link has parsed the records themselves before: lengths, parts, kinds, and ranks that are named. The remaining
+//! mistakes are harmless: operation names that the rank does not know are its own affair, tags may be anything, a
+//! length is refused where there is no room for it.
 
 use crate::agent::{Content, Given, Turn, TurnEnd};
 use crate::horizon::HORIZON;
 use link::{Body, Foul, NEVER, Patience, Record, Wait};
 use units::Time;
 
-/// The records of a turn, each with its payload.
+/// A turn's records, each with its payload.
 pub(super) type Records = Vec<(Record, Vec<u8>)>;
 
-/// The answer of a rank: bytes and their checksum.
+/// A rank's answer: bytes and their checksum.
 pub(super) type Reply = (Vec<u8>, u64);
 
-/// Why the orders of a turn are not carried out.
+/// Why a turn's orders are not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
     Foul(Foul),
@@ -36,7 +36,7 @@ impl From<Foul> for Refusal {
     }
 }
 
-/// The turn of a rank that went on at a moment.
+/// The turn of a rank that continued at a moment.
 pub(super) fn turn(mut records: Records, now: Time) -> Result<Turn, Refusal> {
     let (end, time) = match records.pop() {
         Some((record, _)) => (end_of(&record.body)?, record.time),
@@ -67,7 +67,7 @@ pub(super) fn turn(mut records: Records, now: Time) -> Result<Turn, Refusal> {
     })
 }
 
-/// The answer of a rank that went on waiting at a moment, and had its turn only to answer; nothing if it does not.
+/// The answer from a rank that continued waiting at a moment, and had its turn only to answer; `None` if it does not.
 pub(super) fn answer(mut records: Records, now: Time) -> Result<Option<Reply>, Refusal> {
     let Some((last, _)) = records.pop() else {
         return Err(Foul::NoWait.into());
@@ -89,7 +89,7 @@ pub(super) fn answer(mut records: Records, now: Time) -> Result<Option<Reply>, R
     Ok(first)
 }
 
-/// The foul of a record that has no place where it is.
+/// The foul for a misplaced record.
 fn misplaced(body: &Body) -> Foul {
     match body {
         Body::Wait(..) | Body::Finish => Foul::NoWait,
@@ -97,7 +97,7 @@ fn misplaced(body: &Body) -> Foul {
     }
 }
 
-/// The end of a turn in its last record. A wait that ends beyond the horizon ends there.
+/// A turn's end in its last record. A wait that ends beyond the horizon ends there.
 fn end_of(last: &Body) -> Result<TurnEnd, Foul> {
     let horizon = HORIZON.as_ps();
     match *last {
@@ -118,7 +118,7 @@ fn end_of(last: &Body) -> Result<TurnEnd, Foul> {
     }
 }
 
-/// The time of a record, which no later one may precede.
+/// A record's time, which no later one may precede.
 fn check_time(time: u64, least: Time) -> Result<Time, Refusal> {
     let now = least.as_ps();
     if time < now {

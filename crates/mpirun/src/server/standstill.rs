@@ -1,33 +1,34 @@
-//! Livelocks: the ranks make calls for ever, and none of them can succeed.
+//! Livelocks: the ranks make calls for ever, and no call can succeed.
 //!
-//! A run whose ranks all wait is a deadlock, which the server sees at once. A rank that polls does not wait, and each of its looks
-//! is an event; so the server would go on for ever. This module decides, now and then, whether such a run can still change.
+//! A run in which all ranks wait is a deadlock, which the server sees immediately. A rank that polls does not wait, and
+//! each look is an event; so the server would run for ever. This module decides, now and then, whether such a run can
+//! still change.
 //!
-//! *When it looks.* Nobody has ordered anything but looks and one-sided communication, and no message was received, for [`QUIET`] of
-//! the host's time. Then the ranks are [observed](link::Simulator::observe) for [`WINDOW`], and the run is a livelock if all
+//! *When it looks.* All orders were looks and one-sided communication, and no message was received, for [`QUIET`] in
+//! host time. Then the ranks are [observed](link::Simulator::observe) for [`WINDOW`], and the run is a livelock if all
 //! that time, for each rank,
 //!
 //! | a rank that | has |
 //! |---|---|
 //! | waits | been in one call that blocks |
-//! | polls | made [`LEAST`] calls, in states of the program that have all been there before (`rank::repeats`), with the same answers |
+//! | polls | made [`LEAST`] calls, in known program states (`rank::repeats`), with the same answers |
 //! | has left MPI | no part in it |
 //!
-//! and no packet was in the network but those of the polls, no clock was read, no thread of a rank has run beside the one
-//! that calls MPI, none of them sleeps for a time or waits for the file system of the machine, and no rank has read from a file, a pipe or a terminal.
+//! and no packet was in the network but those for the polls, no clock was read, no rank thread has run beside the one
+//! that calls MPI, no rank sleeps for a time or waits for the machine's file system, and no rank has read from a file,
+//! a pipe or a terminal.
 //!
-//! *Why this is no guess.* A rank that computes, sleeps or is stopped is in no call that blocks, and makes no calls that repeat: as long as
-//! there is one, there is no livelock, however long it takes. The ranks that poll cannot even run ahead of one that computes, since the
-//! server waits for its turn. A rank that gives up after a time reads a clock; one that gives up after a number of looks counts
-//! them, and is in a new state at each. What is left are programs that get the same answers in the same states, all of them,
-//! while nothing is under way that could change an answer. The one exception is said in `rank::repeats`: a program that counts its looks on
-//! the heap alone.
+//! *Why this is no guess.* A rank that computes, sleeps or is stopped is in no blocking call, and makes no calls that
+//! repeat: as long as there is one, there is no livelock, however long it takes. The ranks that poll cannot even run
+//! ahead of one that computes, since the server waits for its turn. A rank that gives up after a time reads a clock;
+//! one that gives up after some looks counts them, and is in a new state at each. The remaining programs all get the
+//! same answers in the same states, while no pending operation could change an answer. The one exception is described
+//! in `rank::repeats`: a program that counts its looks on the heap alone.
 //!
-//! Parts of the machine that fail, and several ranks on a node, make messages slow in ways that show no packets. There no message
-//! that was sent before may be under way at all.
+//! Failing parts of the machine, and several ranks on a node, make messages slow in ways that show no packets. There no
+//! message that was sent before may be under way at all.
 //!
-//! A run in which nothing but looks has happened for long is named on standard error all the same, and goes on
-//! (`elanite.mpirun.oversight`).
+//! A run with only looks for a long time is still named on standard error, and continues (`elanite.mpirun.oversight`).
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
@@ -51,12 +52,12 @@ const STEP: Duration = Duration::from_millis(250);
 /// Calls that a rank that polls has made meanwhile at least.
 const LEAST: u32 = 200;
 
-/// The events of a run so far.
+/// A run's events so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) struct Happened {
     /// Orders other than looks and one-sided communication, and messages that were received.
     pub moves: u64,
-    /// Orders of one-sided communication.
+    /// Orders for one-sided communication.
     pub remote: u64,
     /// Packets in the network.
     pub packets: u64,
@@ -78,7 +79,7 @@ struct Window {
     ranks: Vec<Mark>,
 }
 
-/// A rank at the beginning of a window.
+/// A rank at a window's beginning.
 struct Mark {
     calls: Calls,
     started: u64,

@@ -1,4 +1,4 @@
-//! What a rank does in its turn: it orders, and gives the turn away to wait.
+//! A rank's turn: it gives orders, and gives the turn away to wait.
 
 use super::{HOLDS, LEFT, Session, State, VISITS};
 use crate::thread;
@@ -9,26 +9,26 @@ use std::sync::atomic::Ordering;
 /// before it knows whether there is anything to wait for.
 const GLANCES: u32 = 2;
 
-/// [`GLANCES`] for calls of one-sided communication, and how often MPI then looks on, in steps: MPICH looks there once for each
-/// message of the rank to itself, which nobody else knows.
+/// [`GLANCES`] for calls in one-sided communication, and how often MPI then looks on, in steps: MPICH looks there once
+/// for each message from the rank to itself, which is invisible outside MPICH.
 const ONE_SIDED_GLANCES: u32 = 32;
 const ONE_SIDED_STEPS: u32 = 4096;
 
-/// How many further looks a request without an order allows. MPICH passes messages of a rank to itself through memory of its
-/// own, one piece at each look, which the provider does not see. More looks cost only real time. Where they are too few, the
-/// rank looks again when nothing else can happen ([`FIRST_LAST_LOOKS`]).
+/// How many further looks a request without an order allows. MPICH passes messages from a rank to itself through its
+/// own memory, one piece at each look, which the provider does not see. More looks cost only real time. Where they are
+/// too few, the rank looks again when no other event is possible ([`FIRST_LAST_LOOKS`]).
 const LOOKS_OF_A_REQUEST: u32 = 4;
 
-/// How often MPI may look when the simulator knows of nothing that can still happen: at first, and at most. The number doubles
-/// each time that the simulator lets the rank go on.
+/// How often MPI may look when the simulator has no more possible events: at first, and at most. The number doubles
+/// each time that the simulator lets the rank continue.
 const FIRST_LAST_LOOKS: u32 = 64;
 const MOST_LAST_LOOKS: u32 = 131_072;
 
-/// How often a rank may look in all before time goes on, whatever it calls: programs that wait for what others put into their
-/// memory call functions that have nothing to do.
+/// How often a rank may look in all before time advances, in any calls: programs that wait for others' puts into their
+/// memory call functions that have no work.
 const IDLE: u32 = 1024;
 
-/// The longest step of time, in picoseconds, in a call that gives up after a time (of seconds as a rule).
+/// The longest time step, in picoseconds, in a call that gives up after a time (seconds as a rule).
 const LONGEST_OF_TIMED: u64 = 10_000_000_000;
 
 impl Session {
@@ -57,7 +57,7 @@ impl Session {
 
     /// Gives an order at the present, with all bytes that belong to it.
     pub fn order(&self, state: &mut State, id: u64, order: Order, payload: &[&[u8]]) {
-        // The record of a call is no progress: a program may call again and again, and nothing happens.
+        // A call record is no progress: a program may call again and again, without any event.
         if !order.is_record() {
             self.acts();
         }
@@ -67,9 +67,9 @@ impl Session {
         state.link.order(self.now(), id, order, payload);
     }
 
-    /// Waits in simulated time. The progress engine has then got all reports up to the new present; those that come in a sleep
-    /// stay with the simulator. Returns whether something of the rank's own has ended or come; what others read or write in its
-    /// memory does not count.
+    /// Waits in simulated time. The progress engine has then got all reports up to the new present; those that come in
+    /// a sleep stay with the simulator. Returns whether the rank's own operation has ended or a message has come;
+    /// others' reads and writes in its memory do not count.
     pub fn wait(&self, state: &mut State, wait: Wait) -> bool {
         let (mut still, mut ended) = (false, false);
         self.at_work.store(false, Ordering::Relaxed);
@@ -105,8 +105,8 @@ impl Session {
         }
     }
 
-    /// Waits, outside the simulation, until this many ranks wait at a meeting of this name. All of them go on from the moment
-    /// at which the last one has come.
+    /// Waits, outside the simulation, until this many ranks wait at a meeting with this name. All continue at the
+    /// moment at which the last one has come.
     pub fn meet(&self, which: u64, ranks: u32) {
         if HOLDS.get() {
             return;
@@ -115,9 +115,10 @@ impl Session {
         self.wait(&mut self.lock(), Wait::Meeting { which, ranks });
     }
 
-    /// The program, or MPI for it, has looked and found nothing. In a call that blocks, once MPI has looked a few times, time
-    /// goes on to the next report; else by a step that grows. After a sleep, the first look finds what has come by now: some
-    /// calls look only once, and a program that waits by them and sleeps between them would never hear of a message.
+    /// The program, or MPI for it, has looked without success. In a blocking call, once MPI has looked a few times,
+    /// time advances to the next report; else by a growing step. After a sleep, the first look finds the messages that
+    /// have come by now: some calls look only once, and a program that waits by them and sleeps between them would
+    /// never receive a message.
     pub fn look(&self, state: &mut State) {
         thread::acted();
         self.looks_in_all.fetch_add(1, Ordering::Relaxed);
@@ -179,7 +180,7 @@ impl Session {
         }
     }
 
-    /// The program reads the clock again and again: a step of time in which MPI does not look.
+    /// The program reads the clock again and again: a time step in which MPI does not look.
     pub fn pass(&self, state: &mut State) {
         let before = self.now();
         self.step_by(state, |until| Wait::Sleep { until });
@@ -187,7 +188,7 @@ impl Session {
         self.out_of_band.passed_by_reading(self.now() - before);
     }
 
-    /// Time goes on by a step that grows.
+    /// Time advances by a step that grows.
     pub fn step(&self, state: &mut State) {
         self.step_by(state, Wait::report);
     }
@@ -234,8 +235,8 @@ impl Session {
         }
     }
 
-    /// Waits until the file system of the machine has carried out an operation. Returns whether that took simulated time: not where
-    /// the thread is at work for the simulator, and not after the rank has left the simulation.
+    /// Waits until the machine's file system has carried out an operation. Returns whether that took simulated time:
+    /// not where the thread is at work for the simulator, and not after the rank has left the simulation.
     pub fn access(&self, access: FileAccess) -> bool {
         if HOLDS.get() || LEFT.load(Ordering::Relaxed) {
             return false;
@@ -245,7 +246,8 @@ impl Session {
         true
     }
 
-    /// Lets time go on to a moment, since the program seems to wait for it; for handlers of signals. Returns whether it has.
+    /// Lets time advance to a moment, since the program seems to wait for it; for signal handlers. Returns whether it
+    /// has.
     pub fn guess_until(&self, until: u64) -> bool {
         let Some(mut state) = self.try_lock().filter(|_| !LEFT.load(Ordering::Relaxed)) else {
             return false;
@@ -260,7 +262,7 @@ impl Session {
         true
     }
 
-    /// Tells the simulator of computation that the host has measured.
+    /// Reports computation that the host has measured to the simulator.
     pub fn report_computed(&self, state: &mut State) {
         for (computed, name) in self.regions.reports() {
             self.order(state, 0, computed, &[name.as_bytes()]);

@@ -1,4 +1,4 @@
-//! The time of operations on files, against closed forms.
+//! The times for operations on files, against closed forms.
 
 use super::process::{Process, machine, options, play};
 use super::{Network, Options, Results, WHOLE, on};
@@ -14,7 +14,7 @@ use units::Time;
 const MB: u64 = 1 << 20;
 const LATENCY: Time = Time::from_us(100);
 
-/// A rate of a machine in bytes a second.
+/// A machine's rate in bytes a second.
 const RATE: u64 = 100_000_000;
 const TOTAL: u64 = 250_000_000;
 
@@ -28,7 +28,7 @@ fn with_files(more: &[&str]) -> Machine {
     Machine::parse("es40-qsnet", &text, &keys).unwrap_or_else(|problems| panic!("{problems}"))
 }
 
-/// What bytes take at a rate.
+/// The time for bytes at a rate.
 fn takes(bytes: u64, rate: u64) -> Time {
     Time::from_ps((u128::from(bytes) * 1_000_000_000_000).div_ceil(rate.into()) as u64)
 }
@@ -45,7 +45,7 @@ impl Process {
     }
 }
 
-/// Runs a program; returns what it says of each rank, and the results.
+/// Runs a program; returns its output for each rank, and the results.
 fn told(
     machine: Machine,
     options: Options,
@@ -111,7 +111,7 @@ fn nodes_share_the_rate_of_all() {
     }
 }
 
-/// Computations and accesses of many lengths, which meet at many moments.
+/// Computations and accesses with many lengths, which meet at many moments.
 fn various(process: &mut Process) -> Vec<Time> {
     let mut seed = u64::from(process.rank()) + 7;
     let mut next = |below: u64| {
@@ -150,7 +150,7 @@ fn a_lookahead_changes_no_access() {
     }
 }
 
-/// A megabyte of each of eight ranks, in a file: written, and read back.
+/// A megabyte from each of eight ranks, in a file: written, and read back.
 fn shared_file(process: &mut Process) -> Vec<Time> {
     let place = u64::from(process.rank()) * MB;
     vec![
@@ -179,21 +179,21 @@ fn bytes_cross_the_network_to_io_nodes() {
         of_node.map(|row| row.flits).sum::<u64>()
     };
     for node in 56..64 {
-        // Two bytes of each flit, of a megabyte and of what is around it.
+        // Two bytes in each flit, for a megabyte and its overhead.
         assert!(flits(&format!("node {node}")) > MB / 2, "node {node}");
     }
     assert!(flits("node 55") < 10, "no I/O node");
-    // All bytes pass the bus of a single I/O node, at most at its rate.
+    // All bytes pass a single I/O node's bus, at most at its rate.
     let (one, _) = files("files.servers=1");
     let longest = |times: &BTreeMap<u32, Vec<Time>>| times.values().map(|times| times[0]).max();
     assert!(longest(&one) > longest(&eight), "{one:?} {eight:?}");
     assert!(longest(&one) > Some(takes(8 * MB, 264_000_000)), "{one:?}");
 }
 
-/// Bytes of a stripe that is not given.
+/// The length of a default stripe in bytes.
 const STRIPE: u64 = 64 << 10;
 
-/// A file system on two I/O nodes, each with half of the rate of all, that the ranks' nodes do not slow down.
+/// A file system on two I/O nodes, each with half the total rate, that the ranks' nodes do not slow down.
 fn on_two_servers() -> Machine {
     with_files(&[
         "files.rate=1 GB/s",
@@ -211,7 +211,7 @@ fn stripes_of_one_rank_move_in_rounds() {
             process.access((STRIPE / 2, 0, STRIPE)),
         ]
     });
-    // In each round, both I/O nodes have a stripe; the second call of the library begins after the first.
+    // In each round, both I/O nodes have a stripe; the second library call begins after the first.
     let round = |bytes| ideal::CALL + ideal::LATENCY + takes(bytes, TOTAL / 2);
     let whole = LATENCY + round(STRIPE) * 3;
     assert_eq!(times[&0], [whole, whole, LATENCY + round(STRIPE / 2)]);

@@ -1,13 +1,14 @@
-//! Ranks that keep to no rule: random orders, and random words in the shared memory. The run ends, with whatever end, in
-//! bounded time and without a panic of the simulator.
+//! Ranks that keep to no rule: random orders, and random words in the shared memory. The run ends, in some way, in
+//! bounded time and without a panic in the simulator.
 //!
 //! | variable | meaning | default |
 //! |---|---|---|
-//! | `ELANITE_FUZZ_SEED` | seed of the first case; the following cases have the following numbers | 0 |
+//! | `ELANITE_FUZZ_SEED` | the first case's seed; the following cases have the following numbers | 0 |
 //! | `ELANITE_FUZZ_CASES` | how many cases | 200 |
 //! | `ELANITE_FUZZ_SECONDS` | for how long instead: no case begins after this many seconds | |
 //!
-//! A share of the ranks gives nonsense seldom or never, so that runs come far; what such ranks give is legal, and no program.
+//! A share of the ranks gives nonsense seldom or never, so that runs come far; such ranks' orders are legal, but no
+//! program.
 
 #![expect(clippy::disallowed_methods, reason = "the search ends after a time")]
 
@@ -26,22 +27,22 @@ use std::sync::atomic::Ordering;
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-/// The cases of every run of the tests: a few seconds on a slow core.
+/// The cases in every test run: a few seconds on a slow core.
 const CASES: u64 = 200;
 
-/// A run that goes on for so long after it has been cancelled hangs, also on a host that runs much else.
+/// A run that continues for this long after it has been cancelled hangs, also on a host that runs much else.
 const LONG: Duration = Duration::from_secs(300);
 
-/// When a run is cancelled: its ranks may wait for each other, or for nothing.
+/// When a run is cancelled: its ranks may wait for each other, or without a reason.
 const SOON: Duration = Duration::from_millis(150);
 
 const PAGE: u64 = 4096;
-/// The head, and the nodes of a few ranks, before the slots.
+/// The head, and a few ranks' nodes, before the slots.
 const FRONT: u64 = 2 * PAGE;
 const SLOT: u64 = PAGE + 2 * BATCH as u64;
 
-/// Words of a slot, by their places: turn, phase, pid, call, how it leaves, what it wakes, the length of its orders, and reports
-/// of processes that have not attached.
+/// A slot's words, by their places: turn, phase, pid, call, how it leaves, its wakes, its orders' length, and reports
+/// by processes that have not attached.
 const WORDS: [u64; 16] = [0, 4, 8, 12, 16, 20, 24, 32, 36, 48, 52, 28, 64, 68, 72, 76];
 
 /// A rank with its random numbers.
@@ -49,9 +50,9 @@ struct Hostile {
     link: Rank,
     memory: File,
     stream: Stream,
-    /// How many of a thousand choices break a rule.
+    /// How many in a thousand choices break a rule.
     nonsense: u64,
-    /// Whether the rank also gives the orders of Elanite's own libraries.
+    /// Whether the rank also gives the orders by Elanite's own libraries.
     native: bool,
     ranks: u32,
     now: u64,
@@ -87,7 +88,7 @@ impl Hostile {
         if self.breaks() { self.awkward() } else { value }
     }
 
-    /// Some of the bytes of a record are others, if the rank breaks a rule.
+    /// Changes some bytes in a record, if the rank breaks a rule.
     fn spoilt(&mut self, mut raw: Raw) -> Raw {
         while self.breaks() {
             let (at, bit) = (self.below(size_of::<Raw>() as u64), self.below(8));
@@ -127,7 +128,7 @@ impl Hostile {
         }
     }
 
-    /// A record of a kind, about so many bytes.
+    /// A record with a kind, about this many bytes.
     fn body(&mut self, kind: u64, size: u64) -> Body {
         let (id, name) = (self.below(6), self.below(3));
         let (id, name) = (self.or_nonsense(id), self.or_nonsense(name));
@@ -194,7 +195,7 @@ impl Hostile {
                 slot: size,
             },
             14 => Order::Dequeued { name },
-            // Only those who break rules come here.
+            // Only ranks that break rules come here.
             15 => Order::Claim { room: size },
             16 => Order::Group {
                 key: name,
@@ -250,7 +251,7 @@ impl Hostile {
         self.link.number()
     }
 
-    /// A wait of the rank, and the time of its order.
+    /// The rank's wait, and its order's time.
     fn wait(&mut self) -> (u64, Wait) {
         let until = self.pick(&[NEVER, self.now, self.now + 400_000, self.now + 90_000_000]);
         let until = self.or_nonsense(until);
@@ -277,7 +278,7 @@ impl Hostile {
         (self.or_nonsense(self.now), wait)
     }
 
-    /// Overwrites a word of a slot: mostly of its own.
+    /// Overwrites a word in a slot: mostly in its own.
     fn scribble(&mut self) {
         let rank = if self.below(4) == 0 {
             self.below(self.ranks.into())
@@ -330,7 +331,7 @@ impl Hostile {
     }
 }
 
-/// Runs the ranks of a case; returns how the run ended, or nothing if it does not end.
+/// Runs a case's ranks; returns how the run ended, or `None` if it does not end.
 fn run(seed: u64) -> Option<End> {
     let mut stream = Stream::new(seed, "case");
     let name = ["es40-qsnet", "opteron-qsnet2"][stream.uniform_u64(0..2) as usize];
@@ -346,7 +347,7 @@ fn run(seed: u64) -> Option<End> {
     let (cancel, over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
     let open = || File::options().read(true).write(true).open(&path);
     let memory = open().expect("it is there");
-    // All attach before the first one lives: it may write into the places of the others.
+    // All attach before the first one lives: it may write into the others' places.
     let all: Vec<_> = (0..ranks)
         .map(|rank| Hostile {
             link: Rank::attach(&path, rank).expect("there is a place"),
@@ -377,7 +378,7 @@ fn run(seed: u64) -> Option<End> {
         cancel.store(true, Ordering::Relaxed);
         ended.recv_timeout(LONG)
     });
-    // Ranks that wait notice that nobody cares any more.
+    // Waiting ranks notice that the case is over.
     over.store(true, Ordering::Relaxed);
     for rank in 0..u64::from(ranks) {
         let _ = memory.write_all_at(&[0; 4], FRONT + rank * SLOT);
@@ -425,7 +426,7 @@ fn outcome(run: Run, launcher: u32) -> Outcome {
     ended.recv_timeout(LONG).expect("it ends")
 }
 
-/// How a run ends of whose ranks nothing is known but what `write` has written, with a launcher that is gone.
+/// How a run ends with ranks that are known only by `write`'s words, and with a launcher that is gone.
 fn abandoned(write: impl Fn(&File)) -> End {
     let run = Run::new(machine("es40-qsnet"), options(1)).expect("there is room");
     let memory = File::options().write(true).open(run.path());
@@ -444,7 +445,7 @@ fn a_rank_that_says_that_it_has_left_and_keeps_its_turn_is_not_waited_for() {
         written.expect("it is long enough");
     };
     for phase in [2, 3, 4, 5, 77] {
-        // Its process is said to be the first one, which never ends.
+        // Its process number names the first process, which never ends.
         let end = abandoned(|memory| {
             word(memory, 4, phase);
             word(memory, 8, 1);
@@ -453,7 +454,7 @@ fn a_rank_that_says_that_it_has_left_and_keeps_its_turn_is_not_waited_for() {
     }
 }
 
-/// The outcome of a run whose only rank gives these orders in its first turn.
+/// The outcome of a run with one rank that gives these orders in its first turn.
 fn outcome_of(orders: &[Raw]) -> Outcome {
     let run = Run::new(machine("es40-qsnet"), options(1)).expect("there is room");
     let mut rank = Rank::attach(&run.path(), 0).expect("there is a place");
@@ -463,7 +464,7 @@ fn outcome_of(orders: &[Raw]) -> Outcome {
         for order in before {
             rank.write_raw(&order, &[]);
         }
-        // If nobody is offended, it leaves.
+        // If no rule is broken, it leaves.
         if let Some(now) = rank.hand_over_raw(&last) {
             rank.finish(now);
             rank.out_of_band().exits();
