@@ -3,11 +3,11 @@
     python benches/calibration.py OUT
 
 Three machines with changed parameters are simulated: a few pings and a uniform traffic curve. Then each method searches
-for the parameters. A Markdown table for docs/scale.md is printed: the largest error among the three values after 15, 30
-and 45 value sets, as the median over the machines and as the worst one. The methods are ``elanite calibrate`` (a Latin
-hypercube, then least squares), least squares alone from mid-range, and Optuna's tree-structured Parzen estimator in
-batches of four (`ask` and `tell`). Optuna's Gaussian process needs PyTorch and its CMA-ES another package, which
-Elanite does not bring.
+for the parameters. A Markdown table for docs/scale-calibration-limits.md is printed: the largest error among the three
+values after 15, 30 and 45 value sets, as the median over the machines and as the worst one. The methods are ``elanite
+calibrate`` (a Latin hypercube, then least squares), least squares alone from mid-range, and Optuna's tree-structured
+Parzen estimator in batches of four (`ask` and `tell`). Optuna's Gaussian process needs PyTorch and its CMA-ES another
+package, which Elanite does not bring.
 """
 
 from __future__ import annotations

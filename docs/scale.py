@@ -1,6 +1,6 @@
-"""Simulate the scheduling of a million-point campaign, and write the table and figure in docs/scale.md.
+"""Simulate the scheduling of a million-point campaign, and write the table and figure in docs/scale-million.md.
 
-    python docs/scale.py docs/scale.md
+    python docs/scale.py docs/scale-million.md
 
 Events are discrete. The scheduler is one server: it hands one batch to a worker in `SERVICES` seconds, and requesting
 workers queue. A worker simulates its batch point by point; the resulting store operations go to one file server, which
