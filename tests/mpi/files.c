@@ -1,4 +1,4 @@
-// The simulated time, in us, of each operation on files; in the folder that the first argument names. Then 1 MB of each rank by
+// The simulated time, in us, for each operation on files, in the folder that the first argument names. Then 1 MB from each rank by
 // MPI-IO: independent, collective, read back, and nonblocking.
 #define _GNU_SOURCE
 #include "check.h"
@@ -28,7 +28,7 @@ enum { MB = 1 << 20 };
 
 static char *bytes;
 
-// Of one rank alone.
+// By one rank alone.
 static void calls(const char *folder)
 {
     char path[4096], other[4096];

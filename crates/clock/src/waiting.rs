@@ -27,8 +27,8 @@ pub fn awaited() -> Option<&'static Session> {
         .flatten()
 }
 
-/// Waits for other threads. A thread that is cancelled in this wait never comes back, and is counted for ever. This matters
-/// only to a program that cancels threads that call MPI.
+/// Waits for other threads. A thread that is cancelled in this wait never comes back, and is counted for ever. This
+/// matters only to a program that cancels threads that call MPI.
 pub fn waits(wait: impl FnOnce() -> c_int) -> c_int {
     if session::get().is_none() || !thread::drives_time() || !thread::outside() {
         return wait();

@@ -9,7 +9,8 @@ use link::{LinkError, Stray};
 use rank::session::{self, Session};
 use rank::thread;
 
-/// MPI has been initialised in this process without a part in the run. The simulator ends the run, and with it this process.
+/// MPI has been initialised in this process without a part in the run. The simulator ends the run, and with it this
+/// process.
 pub fn strays(why: Stray) {
     let Some((_, starter)) = node::starter() else {
         return;
@@ -72,8 +73,8 @@ fn leave_children_alone() {
         .split([':', ' '])
         .filter(|path| !path.is_empty() && !path.ends_with("libelanite-fi.so"))
         .collect();
-    // SAFETY: MPI libraries open the domain while they are initialised, in the thread that does it; they read and change
-    // the environment then, too.
+    // SAFETY: MPI libraries open the domain while they are initialised, in the thread that does it; they read and
+    // change the environment then, too.
     unsafe {
         if others.is_empty() {
             std::env::remove_var(PRELOAD);

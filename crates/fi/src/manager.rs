@@ -107,8 +107,8 @@ unsafe fn pass_on(file: c_int, data: *const c_void, count: size_t) -> ssize_t {
     }
 }
 
-/// Passes everything on, and notes a request to the process manager to end all ranks. A rank that enters a barrier waits until
-/// all others have entered it.
+/// Passes everything on, and records a request to the process manager to end all ranks. A rank that enters a barrier
+/// waits until all others have entered it.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_t) -> ssize_t {
     let mut meeting = None;

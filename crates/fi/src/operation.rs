@@ -4,8 +4,8 @@
 //! *Injected* operations have no completion. For MPI such a call ends when the bytes are copied. In a blocking MPI
 //! call, though, the rank continues only when the machine's send has ended ([`inject`]).
 //!
-//! A send ends when it is matched if the call itself asks for `FI_MATCH_COMPLETE` or `FI_DELIVERY_COMPLETE`. Set for a whole
-//! endpoint, the latter concerns access to memory, which ends at the other rank in any case.
+//! A send ends when it is matched if the call itself asks for `FI_MATCH_COMPLETE` or `FI_DELIVERY_COMPLETE`. Set for a
+//! whole endpoint, the latter concerns access to memory, which ends at the other rank in any case.
 
 use crate::abi::{
     Address, FI_ADDR_UNSPEC, FI_DELIVERY_COMPLETE, FI_EHOSTUNREACH, FI_EINVAL, FI_EMSGSIZE,

@@ -94,7 +94,8 @@ pub struct ProgressEngine {
     pub endpoint: Option<Bindings>,
     /// Address vectors, as they were opened.
     pub vectors: Vec<AddressVector>,
-    /// Why the run cannot go on, with bytes that differ from those that were sent: the first such complaint ends the run.
+    /// Why the run cannot continue, with bytes that differ from those that were sent: the first such complaint ends the
+    /// run.
     pub wrong: Option<Wrong>,
 }
 

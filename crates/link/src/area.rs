@@ -226,8 +226,8 @@ pub(crate) struct Slot {
     pub read: AtomicU64,
     /// Operations on files that took no simulated time, and bytes that they read and wrote.
     pub untimed: [AtomicU64; 3],
-    /// Whether the simulator wants to know if the program repeats itself, and how often the program has been in a state that is
-    /// new since then.
+    /// Whether the simulator observes if the program repeats itself, and how often the program has been in a state that
+    /// is new since then.
     pub observed: AtomicU32,
     pub novel: AtomicU32,
     /// The rank's world: its first rank's number in the run, and how many ranks it has; 0 before the rank starts.
@@ -381,7 +381,8 @@ impl Area {
     }
 
     pub fn slot(&self, rank: u32) -> &Slot {
-        // SAFETY: the place is within the mapping and aligned to a page; zeros are a valid slot, and all of it is atomic.
+        // SAFETY: the place is within the mapping and aligned to a page; zeros are a valid slot, and all of it is
+        // atomic.
         unsafe { &*self.map.as_ptr().add(self.place(rank)).cast::<Slot>() }
     }
 
@@ -405,8 +406,8 @@ impl Area {
             "bytes beyond the end of the area"
         );
         let place = self.start(rank, way) + at;
-        // SAFETY: within the mapping; the other side does not touch the area before it has the turn, whose passing on is a
-        // release and an acquire.
+        // SAFETY: within the mapping; the other side does not touch the area before it has the turn, whose passing on
+        // is a release and an acquire.
         unsafe {
             let to = self.map.as_mut_ptr().add(place);
             to.copy_from_nonoverlapping(bytes.as_ptr(), bytes.len());

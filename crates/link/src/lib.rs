@@ -17,9 +17,9 @@
 //! | a rank | writes orders, gives its turn | the simulator, if the simulator sleeps for this rank |
 //! | the simulator | reads orders, simulates, writes reports, gives ranks their turns | the first rank, which wakes others |
 //!
-//! A rank that has not attached yet has its turn, so simulated time stands while processes start and find each other. Processes
-//! that do not attach report about themselves as well ([`Starter`]): a run in which a rank ends without MPI, or initialises
-//! another MPI, would wait forever, or end without a message.
+//! A rank that has not attached yet has its turn, so simulated time stands while processes start and find each other.
+//! Processes that do not attach report about themselves as well ([`Starter`]): a run in which a rank ends without MPI,
+//! or initialises another MPI, would wait forever, or end without a message.
 //!
 //! A rank that leaves MPI ([`Rank::finish`]) leaves its turn with the simulator. If its process initialises MPI once
 //! more, the rank announces this and waits for its turn ([`Rank::come_back`]). A process that exits announces that its

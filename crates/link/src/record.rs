@@ -24,8 +24,8 @@ pub struct Record {
 pub enum Body {
     /// The rank orders. A number names an operation in reports; an operation with number 0 gets no report.
     Order(u64, Order),
-    /// The answer to [`Report::Read`](crate::Report::Read) or [`Report::Combine`](crate::Report::Combine): bytes are the
-    /// payload.
+    /// The answer to [`Report::Read`](crate::Report::Read) or [`Report::Combine`](crate::Report::Combine): bytes are
+    /// the payload.
     Reply,
     /// The run cannot go on.
     Complaint(Complaint),

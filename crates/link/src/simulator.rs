@@ -81,7 +81,8 @@ impl Simulator {
         Simulator::with_room(ranks, ranks, settings)
     }
 
-    /// Makes the shared memory for this many ranks, and with room for ranks that start later, so that these are `room` in all.
+    /// Makes the shared memory for this many ranks, and with room for ranks that start later, so that these are `room`
+    /// in all.
     ///
     /// # Errors
     /// If the host has no memory for it.
@@ -185,7 +186,8 @@ impl Simulator {
         process(&self.area.slot(rank).pid)
     }
 
-    /// The process that was started as this rank, whether it has attached or not; `None` if it does not load the ranks' library.
+    /// The process that was started as this rank, whether it has attached or not; `None` if it does not load the ranks'
+    /// library.
     pub fn started(&self, rank: u32) -> Option<u32> {
         process(&self.area.slot(rank).started)
     }
@@ -321,8 +323,8 @@ impl Simulator {
         phase.store(Phase::Attached as u32, Release);
     }
 
-    /// Gives a rank its turn at the next [`Simulator::release`]: to go on with this local time, or only to take in the reports
-    /// and to answer.
+    /// Gives a rank its turn at the next [`Simulator::release`]: to continue with this local time, or only to take in
+    /// the reports and to answer.
     pub fn give_turn(&mut self, rank: u32, resume: Option<u64>) {
         let slot = self.area.slot(rank);
         slot.resume.store(resume.is_some().into(), Release);

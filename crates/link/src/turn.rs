@@ -36,7 +36,8 @@ pub trait Word {
     fn give(&self, value: u32);
     /// Orders memory: all stores before the fence are visible to everyone before the reads that follow it.
     fn fence();
-    /// Sleeps while the word has this value; the sleep may end sooner. Returns whether it ended before the time was over.
+    /// Sleeps while the word has this value; the sleep may end sooner. Returns whether it ended before the time was
+    /// over.
     fn sleep(&self, value: u32, at_most: Duration) -> bool;
     /// Wakes one process that sleeps on the word.
     fn wake(&self);

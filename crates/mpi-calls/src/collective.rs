@@ -45,7 +45,8 @@ use rank::session::{self, Session};
 use rank::thread;
 use std::ffi::c_int;
 
-/// How often a rank lets the MPI library look, without the library having looked for completions, before it looks itself.
+/// How often a rank lets the MPI library look, without the library having looked for completions, before it looks
+/// itself.
 const SILENT_LOOKS: u32 = 64;
 
 /// `MPI_COMM_WORLD` of the program's MPI library, as a word; `None` if the library is neither MPICH nor Open MPI.

@@ -86,7 +86,8 @@ impl FileSystem {
         queues.coming.insert((begin, rank), (node, bytes));
     }
 
-    /// The end of the operation that a rank has called for, and of all earlier ones. With I/O nodes, it is the end at the rank's node.
+    /// The end of the operation that a rank has called for, and of all earlier ones. With I/O nodes, it is the end at
+    /// the rank's node.
     pub fn served(&self, begin: Time, rank: u32) -> Time {
         let queues = &mut *self.queues.borrow_mut();
         while let Some(first) = queues.coming.first_entry()

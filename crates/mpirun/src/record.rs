@@ -146,8 +146,8 @@ impl Recorder {
         }
     }
 
-    /// A rank has found the message with this number by a look that waited for it (`Kind::Probe`) or did not (`Kind::Poll`).
-    /// It leaves the message where it is, or `keeps` it for a receive that is posted with this.
+    /// A rank has found the message with this number by a look that waited for it (`Kind::Probe`) or did not
+    /// (`Kind::Poll`). It leaves the message where it is, or `keeps` it for a receive that is posted with this.
     pub fn sees_found(
         &mut self,
         rank: u32,

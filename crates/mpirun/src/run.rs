@@ -210,8 +210,8 @@ impl Run {
         self.link.lock().end();
     }
 
-    /// Serves the ranks until all have finished, or the run is over. `launcher` is the process that starts the ranks. To set
-    /// `cancel` ends the run soon.
+    /// Serves the ranks until all have finished, or the run is over. `launcher` is the process that starts the ranks.
+    /// To set `cancel` ends the run soon.
     ///
     /// # Errors
     /// If the machine has no room for the ranks after all.

@@ -73,7 +73,8 @@ struct Still {
     since: Option<Instant>,
 }
 
-/// How often all ranks look once more before a deadlock is reported. Each time they look twice as often as the time before.
+/// How often all ranks look once more before a deadlock is reported. Each time they look twice as often as the time
+/// before.
 const ROUNDS: u32 = 12;
 
 /// How long all ranks may wait, in real time, for their own threads; and how often the server looks at them meanwhile.

@@ -296,8 +296,8 @@ pub fn wait(ticket: Ticket) -> Result<Ended, Failure> {
 /// write into its memory. Returns immediately if that has happened since the rank's last reports. The program then
 /// checks its condition; such a check costs the processor as much as a poll.
 ///
-/// Where several threads may call, the wait ends after a step at the latest, and threads that want to call have their turn: the change may
-/// depend on them.
+/// Where several threads may call, the wait ends after a step at the latest, and threads that want to call have their
+/// turn: the change may depend on them.
 pub fn wait_for_change() {
     let session = session();
     let mut state = session.lock();

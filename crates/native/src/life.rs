@@ -114,7 +114,8 @@ unsafe extern "C" {
     fn on_exit(function: extern "C" fn(c_int, *mut c_void), argument: *mut c_void) -> c_int;
 }
 
-/// The process exits. With code 0 the rank leaves the simulation in order: programs need not call anything at their end.
+/// The process exits. With code 0 the rank leaves the simulation in order: programs need not call anything at their
+/// end.
 extern "C" fn exits(code: c_int, _argument: *mut c_void) {
     if code == 0
         && let Some(session) = session::get()

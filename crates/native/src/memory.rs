@@ -79,8 +79,8 @@ pub fn reach(address: u64, length: u64, writes: bool) -> Option<Span> {
         || offers.all && offers.is_mapped(address, length, writes)
         || length == 0;
     let pointer = std::ptr::with_exposed_provenance(address);
-    // SAFETY: the memory is mapped, and may be written if it is to be; programs that give memory back while others write there
-    // are in error.
+    // SAFETY: the memory is mapped, and may be written if it is to be; programs that give memory back while others
+    // write there are in error.
     may.then(|| unsafe { Span::new(pointer, length) })
 }
 

@@ -132,7 +132,8 @@ pub fn describe() {
         && OF_USERS.iter().all(|name| std::env::var_os(name).is_none())
     {
         let kind = format!("package:1 core:{} pu:1", node.processors);
-        // SAFETY: the program has not begun, and there is one thread. The description is of this system, so that masks are asked for.
+        // SAFETY: the program has not begun, and there is one thread. The description is of this system, so that masks
+        // are asked for.
         unsafe {
             std::env::set_var("HWLOC_SYNTHETIC", kind);
             std::env::set_var("HWLOC_THISSYSTEM", "1");

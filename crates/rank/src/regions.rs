@@ -64,7 +64,8 @@ struct State {
     regions: Vec<Region>,
     /// The measurement's own part in an execution, in nanoseconds.
     overhead: u64,
-    /// Executions that the host has measured, and the simulator has not got: the region, its name at the first time, nanoseconds.
+    /// Executions that the host has measured, and the simulator has not got: the region, its name at the first time,
+    /// nanoseconds.
     measured: Vec<(usize, Option<String>, u64)>,
 }
 

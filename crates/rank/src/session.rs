@@ -46,7 +46,8 @@ pub struct Session {
     idle: AtomicU32,
     /// How often MPI may look for messages that do not reach the network, before further looks count.
     spare_looks: AtomicU32,
-    /// How often MPI may look before the simulator reports a deadlock, since it let the rank go on for that; 0 if it has not.
+    /// How often MPI may look before the simulator reports a deadlock, since it let the rank go on for that; 0 if it
+    /// has not.
     last_looks: AtomicU32,
     out_of_band: OutOfBand,
     repeats: Repeats,

@@ -27,8 +27,8 @@
 //!
 //! ## Effects on programs
 //!
-//! The header has a function for each type; they are inline and call the functions here, which know sizes only. So a report
-//! names a call without its type: `shmem_int_put` is `shmem_put`.
+//! The header has a function for each type; they are inline and call the functions here, which know sizes only. So a
+//! report names a call without its type: `shmem_int_put` is `shmem_put`.
 //!
 //! *Symmetric memory* is the writable static data in the program and its libraries, and the heap. All ranks have both
 //! at the same addresses, as `elanite prun` starts them without randomised addresses, so that an address means the same

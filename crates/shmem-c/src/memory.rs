@@ -1,7 +1,7 @@
 //! Allocation in the symmetric heap ([`super::heap`]).
 //!
-//! The standard wants the calls made by all processing elements with the same arguments; a barrier keeps memory from being used
-//! before all have it, or after one has given it back.
+//! The standard wants the calls made by all processing elements with the same arguments; a barrier keeps memory from
+//! being used before all have it, or after one has given it back.
 
 use super::heap::Heap;
 use super::{collectives, fail, own, product, setup, shmem};

@@ -161,8 +161,8 @@ const TESTS: [u32; 3] = [
     number("shmem_test_some"),
 ];
 
-/// Waits for several words, or tests them. Returns the place of one that holds, how many do, or whether all do; stores the places
-/// of those that do if the program wants them.
+/// Waits for several words, or tests them. Returns the place of one that holds, how many do, or whether all do; stores
+/// the places of those that do if the program wants them.
 #[unsafe(no_mangle)]
 extern "C" fn elanite_shmem_several(
     at: *const c_void,

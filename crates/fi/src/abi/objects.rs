@@ -16,7 +16,8 @@ use std::ffi::{c_char, c_int, c_void};
 /// context.
 pub type Open<P, A> = unsafe extern "C" fn(*mut P, *mut A, *mut *mut Fid, *mut c_void) -> c_int;
 
-/// Registers memory. Arguments: domain, start or list, length, access, offset, key, flags, place for the object, context.
+/// Registers memory. Arguments: domain, start or list, length, access, offset, key, flags, place for the object,
+/// context.
 pub type Register<B> = unsafe extern "C" fn(
     *mut Fid,
     B,
@@ -180,7 +181,8 @@ pub struct FidEp {
     pub collective: *const c_void,
 }
 
-/// Untagged messages. Arguments: buffer, length, descriptor, peer, context; `data`, where a function has it, before the peer.
+/// Untagged messages. Arguments: buffer, length, descriptor, peer, context; `data`, where a function has it, before the
+/// peer.
 #[repr(C)]
 pub struct FiOpsMsg {
     pub size: usize,

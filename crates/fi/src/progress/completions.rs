@@ -104,7 +104,8 @@ impl Completions {
         self.counters[counter].done = done;
     }
 
-    /// Whether a program that looks at a counter waits: it saw the same value before, and operations may still change it.
+    /// Whether a program that looks at a counter waits: it saw the same value before, and operations may still change
+    /// it.
     pub fn looks_again(&mut self, counter: usize) -> bool {
         let counter = &mut self.counters[counter];
         counter.under_way > 0 && counter.shown == Some(counter.done)

@@ -1,5 +1,5 @@
-//! Untagged messages. The simulator brings them as they come. Here they go into the buffers that the program has posted, in the
-//! order in which it posted them, or lie until it posts one.
+//! Untagged messages. The simulator brings them as they come. Here they go into the buffers that the program has
+//! posted, in the order in which it posted them, or lie until it posts one.
 //!
 //! A buffer for several messages is filled from its beginning until its free end falls below a least size
 //! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message. Then the buffer goes back to the program; a flag on

@@ -85,11 +85,11 @@ fn info(address: usize) -> Option<libc::Dl_info> {
     }
 }
 
-/// Asks [`answer`], which gets the arguments and has them back in place afterwards, and returns its entry point; or jumps to the
-/// system's function as if the program had called that.
-// SAFETY: the function keeps the registers of its arguments and the stack, on which the return address lies, as the caller left
-// them, so that the jump is a call by the caller; the two words of the answer come in the two registers for results. Objects
-// find this definition instead of the system's because it is preloaded, and get what `dlsym` gives.
+/// Asks [`answer`], which gets the arguments and has them back in place afterwards, and returns its entry point; or
+/// jumps to the system's function as if the program had called that.
+// SAFETY: the function keeps the registers of its arguments and the stack, on which the return address lies, as the
+// caller left them, so that the jump is a call by the caller; the two words of the answer come in the two registers for
+// results. Objects find this definition instead of the system's because it is preloaded, and get what `dlsym` gives.
 #[cfg(target_arch = "x86_64")]
 #[unsafe(no_mangle)]
 #[unsafe(naked)]

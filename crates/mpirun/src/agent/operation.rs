@@ -158,7 +158,8 @@ impl Operation {
         matches!(self, Operation::Atomic { found, .. } if found.get().refused)
     }
 
-    /// Records its end, which the rank sees, with the message that it has found: the number in the trace, and the length.
+    /// Records its end, which the rank sees, with the message that it has found: the number in the trace, and the
+    /// length.
     pub fn record_end(
         &self,
         recorder: &mut Recorder,

@@ -152,7 +152,8 @@ impl Agent {
                 };
                 self.see(at + lag).await
             }
-            // Operations that end in that moment, or have ended since, before these orders were taken, are for the next time.
+            // Operations that end in that moment, or have ended since, before these orders were taken, are for the next
+            // time.
             _ => begin.max(until),
         }
     }
@@ -300,7 +301,8 @@ impl Agent {
 }
 
 impl State {
-    /// The first moment at which something ended that the rank has not seen, or at which something was written into its memory.
+    /// The first moment at which something ended that the rank has not seen, or at which something was written into its
+    /// memory.
     fn first(&self, writes: bool) -> Option<Time> {
         let ended = self.ended.front().map(|&(at, _)| at);
         let written = self.written.front().copied().filter(|_| writes);

@@ -165,7 +165,8 @@ impl Turns {
                 out.push((rank, early));
             }
         }
-        // The last rank was the last to be woken: when it has given its turn away, there is mostly no wait for the others.
+        // The last rank was the last to be woken: when it has given its turn away, there is mostly no wait for the
+        // others.
         let mut turns = Vec::new();
         for (rank, early) in out.into_iter().rev() {
             turns.push((rank, early.map_or_else(|| self.turn(rank), Ok)?));

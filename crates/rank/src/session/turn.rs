@@ -5,8 +5,8 @@ use crate::thread;
 use link::{FileAccess, LinkError, NEVER, Order, Patience, Report, Wait};
 use std::sync::atomic::Ordering;
 
-/// How often MPI may look in a call that blocks, without having done anything else, before it counts as waiting: it looks
-/// before it knows whether there is anything to wait for.
+/// How often MPI may look in a call that blocks, without having done anything else, before it counts as waiting: it
+/// looks before it knows whether there is anything to wait for.
 const GLANCES: u32 = 2;
 
 /// [`GLANCES`] for calls in one-sided communication, and how often MPI then looks on, in steps: MPICH looks there once
@@ -277,7 +277,8 @@ impl Session {
         state.link.finish(self.now());
     }
 
-    /// The rank leaves the simulation, unless a thread holds the lock: then the rank waits for something, and never will.
+    /// The rank leaves the simulation, unless a thread holds the lock: then the rank waits for something, and never
+    /// will.
     pub fn leave_if_free(&self) {
         if let Some(mut state) = self.try_lock() {
             self.report_computed(&mut state);
