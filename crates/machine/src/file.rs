@@ -1,4 +1,4 @@
-//! The format of machine files. These comments are also the descriptions in the JSON schema and in `elanite show`.
+//! The machine file format. These comments are also the descriptions in the JSON schema and in `elanite show`.
 
 use crate::check::Check;
 use crate::fault::{Fault, Faults};
@@ -21,35 +21,35 @@ use units::{Bytes, Flits, Rate, Time};
 /// Slowest link or bus; this bound keeps sums far from overflow.
 pub(crate) const SLOWEST: Rate = Rate::from_mb_per_second(1);
 
-/// Largest sizes, for the same reason: of a flit, of a small message of Tports, of the bytes around a payload.
+/// Largest sizes, for the same reason: of a flit, of a small Tports message, of the bytes around a payload.
 const LARGEST_FLIT: Bytes = Bytes::from_kb(4);
 const LARGEST_SMALL: Bytes = Bytes::from_kb(64);
 const LARGEST_HEADER: Bytes = Bytes::from_kb(4);
 
-/// Least memory of an adapter: pages of events for a few processes.
+/// An adapter's least memory: event pages for a few processes.
 const LEAST_MEMORY: Bytes = Bytes::from_mb(1);
 
-/// Bytes of a stripe of a file: the least and the most.
+/// The least and the most bytes in a file's stripe.
 const LEAST_STRIPE: Bytes = Bytes::from_kb(4);
 const MOST_STRIPE: Bytes = Bytes::from_mb(4);
 
-/// Most flits of a buffer or period.
+/// Most flits in a buffer or period.
 const MOST_FLITS: Flits = Flits::new(1 << 20);
 
-/// Processors of a node, where a file does not say: those of an ES40 (petrini2003 s4); and the most that a node has.
+/// Processors per node by default: an ES40's (petrini2003 s4); and the most that a node has.
 pub(crate) const CPUS: u32 = 4;
 const MOST_CPUS: u32 = 256;
 
 /// A machine: the network, its adapters and the buses behind them.
 #[table]
 pub struct Machine {
-    /// The name of the machine.
+    /// The machine's name.
     pub machine: Title,
     /// How nodes and switches are joined.
     pub topology: Topology,
     /// Links and their flow control.
     pub link: Link,
-    /// The rules of the switches.
+    /// The switches' rules.
     pub switch: Switch,
     /// How messages become packets.
     pub packet: Packet,
@@ -61,20 +61,20 @@ pub struct Machine {
     pub bus: Bus,
     /// The host processors as the libraries use them.
     pub host: Host,
-    /// The processors of a node as real programs use them.
+    /// A node's processors as real programs use them.
     pub processor: Option<Processor>,
     /// The file system as real programs use it.
     pub files: Option<Files>,
-    /// Tports, the tagged messages of Elanlib.
+    /// Tports, Elanlib's tagged messages.
     pub tport: Tport,
-    /// Groups of processes, and what they do together.
+    /// Process groups, and their collective operations.
     pub group: Group,
     /// Several networks side by side.
     pub rails: Option<Rails>,
-    /// What the operating system takes of the hosts' processors, by its causes.
+    /// Host processor time that the operating system takes, by its causes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub noise: BTreeMap<String, Noise>,
-    /// What fails; an experiment may have more faults.
+    /// Faults; an experiment may add more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub fault: Vec<Fault>,
     /// How the machine notices faults and recovers.
@@ -84,7 +84,7 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// Reports the parameters of all sections that are out of bounds.
+    /// Reports the parameters in all sections that are out of bounds.
     pub(crate) fn check_bounds(&self, check: &mut Check<'_>) {
         let sections: [&dyn Section; 13] = [
             &self.link,
@@ -107,7 +107,7 @@ impl Machine {
     }
 }
 
-/// What a machine is called.
+/// A machine's name and title.
 #[table]
 pub struct Title {
     /// Short name.
@@ -119,36 +119,38 @@ pub struct Title {
 /// Links and their flow control.
 #[section("link", within(u32 = 1..=MAX_CHANNELS))]
 pub struct Link {
-    /// Bytes of a flit, the unit of flow control.
+    /// Bytes per flit, the unit of flow control.
     #[param(within = Bytes::new(1)..=LARGEST_FLIT)]
     pub flit: Param<Bytes>,
-    /// Nominal rate of each direction: one value, or one for each level of links from the nodes upwards. A flit at the fastest rate is
-    /// the cycle of the fabric: a whole number of picoseconds. A slower link takes more cycles for a flit, 512 at most.
+    /// Nominal rate in each direction: one value, or one for each link level from the nodes upwards. A flit at the
+    /// fastest rate is the fabric's cycle: a whole number of picoseconds. A slower link takes more cycles for a flit,
+    /// 512 at most.
     pub rate: Param<PerLevel<Rate>>,
-    /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable, synchronisation.
-    /// A whole number of cycles, 1 to 1023; one value, or one for each level of links from the nodes upwards. A link slower than the
-    /// fastest adds the longer time of one flit.
+    /// The time from the first flit on a link to the earliest first flit on the next link: switch, cable,
+    /// synchronisation. A whole number of cycles, 1 to 1023; one value, or one for each link level from the nodes
+    /// upwards. A link slower than the fastest adds the longer time of one flit.
     #[param(fabric)]
     pub hop_delay: Param<PerLevel>,
-    /// The time from the departure of a flit out of the buffer behind a link until the sender of the link may use its place again:
-    /// the way of the credit back, cable and switch. A whole number of cycles, 1 to 1023; one value, or one for each level of links
-    /// from the nodes upwards; one cycle if not given.
+    /// The time from a flit's departure out of the buffer behind a link until the link's sender may use its place
+    /// again: the credit's way back, cable and switch. A whole number of cycles, 1 to 1023; one value, or one for each
+    /// link level from the nodes upwards; one cycle if not given.
     pub credit_delay: Option<Param<PerLevel>>,
-    /// Virtual channels of each direction, 1 to 32.
+    /// Virtual channels in each direction, 1 to 32.
     #[param(fabric)]
     pub channels: Param<u32>,
-    /// Traffic classes, into which the channels of every link are parted as evenly as can be; 1 if not given. Each class needs
-    /// as many channels as the routing, and has at each adapter a queue and a window of `adapter.packets_in_flight`.
+    /// Traffic classes, into which every link's channels are divided as evenly as possible; 1 if not given. Each class
+    /// needs as many channels as the routing, and has at each adapter a queue and a window of
+    /// `adapter.packets_in_flight`.
     pub classes: Option<Param<u32>>,
-    /// Flit buffer of each channel. With the circuit "cut-through" a buffer holds the longest packet.
+    /// Flit buffer per channel. With the circuit "cut-through" a buffer holds the longest packet.
     #[param(within = Flits::new(1)..=MOST_FLITS, fabric)]
     pub buffer: Param<Flits>,
 }
 
-/// The rules of the switches. Each is a mechanism that can be exchanged to see its effect.
+/// The switches' rules. Each is a mechanism that can be exchanged to see its effect.
 #[section("switch", within(Time = Time::ZERO..=LONGEST))]
 pub struct Switch {
-    /// When the channels of a packet's path are given back.
+    /// When the channels on a packet's path are released.
     #[param(fabric)]
     pub circuit: Param<Circuit>,
     /// How the ascending phase picks an up-link.
@@ -160,23 +162,23 @@ pub struct Switch {
     /// Time in which a switch where a broadcast descends combines its answers.
     #[param(fabric)]
     pub combine: Param<Time>,
-    /// Who wins a free channel.
+    /// The packet that wins a free channel.
     #[param(fabric)]
     pub arbitration: Param<Arbitration>,
-    /// Which of the channels of a link is served when several have a flit to move.
+    /// The channel that a link serves when several have a flit to move.
     #[param(fabric)]
     pub multiplexing: Param<Multiplexing>,
-    /// Bits of the age that a packet carries, 1 to 32.
+    /// Bits in the age that a packet carries, 1 to 32.
     #[param(within = 1..=32, fabric)]
     pub age_bits: Param<u32>,
-    /// The time after the injection at which the age of a packet stops growing. The age grows in steps of `age_cap` over
-    /// the greatest age, which is 15 if the age has 4 bits.
+    /// The time after the injection at which a packet's age stops growing. The age grows in steps of `age_cap` over the
+    /// greatest age, which is 15 if the age has 4 bits.
     #[param(fabric)]
     pub age_cap: Param<Time>,
     /// Whether high-priority packets go first.
     #[param(fabric)]
     pub priorities: Param<bool>,
-    /// Whether acknowledgements and EOPs take a flit slot of each link they cross.
+    /// Whether acknowledgements and EOPs take a flit slot on each link they cross.
     #[param(fabric)]
     pub tokens: Param<bool>,
 }
@@ -189,15 +191,15 @@ pub struct Switch {
     within(Bytes = Bytes::ZERO..=LARGEST_HEADER),
 )]
 pub struct Packet {
-    /// Most payload of a packet; at least an envelope of Tports. With the largest value each message is one packet.
+    /// A packet's most payload; at least a Tports envelope. With the largest value each message is one packet.
     #[param(within = ENVELOPE..=LARGEST)]
     pub payload: Param<Bytes>,
-    /// Most payload of a transaction.
+    /// A transaction's most payload.
     #[param(within = Bytes::new(1)..=LARGEST)]
     pub transaction: Param<Bytes>,
-    /// Bytes of a packet outside its transactions.
+    /// Bytes in a packet outside its transactions.
     pub header: Param<Bytes>,
-    /// Bytes of a transaction besides its payload.
+    /// Bytes in a transaction besides its payload.
     pub transaction_overhead: Param<Bytes>,
 }
 
@@ -209,10 +211,10 @@ pub struct Packet {
     within(Time = Time::ZERO..=LONGEST),
 )]
 pub struct Adapter {
-    /// Packets that may be unacknowledged at a time, 1 to 1024; with several `link.classes`, of each class.
+    /// Packets that may be unacknowledged at a time, 1 to 1024; with several `link.classes`, per class.
     #[param(within = 1..=1024, fabric)]
     pub packets_in_flight: Param<u32>,
-    /// The time from the last flit of a packet until its acknowledgement leaves.
+    /// The time from a packet's last flit until its acknowledgement leaves.
     pub turnaround: Param<Time>,
     /// While an adapter both sends and receives, each pauses for `share_burst` in every such period: they share the
     /// adapter's memory port.
@@ -243,16 +245,16 @@ pub struct Adapter {
     /// Times that a discarded packet is sent again at once, before the operating system backs off.
     #[param(within = 0..=1 << 16)]
     pub retries: Param<u32>,
-    /// From the refusal of a packet to sending it again.
+    /// The time from a packet's refusal to its retransmission.
     pub retry_delay: Param<Time>,
-    /// The time from the refusal of a packet to sending it again, once `retries` is used up.
+    /// The time from a packet's refusal to its retransmission, once `retries` is used up.
     pub trap_delay: Param<Time>,
     /// The adapter's own memory, for buffers, events, queues and threads.
     #[param(within = LEAST_MEMORY..=LARGEST)]
     pub memory: Param<Bytes>,
-    /// Host: from the event block in main memory until a process that blocks, instead of polling, goes on.
+    /// Host: from the event block in main memory until a process that blocks, instead of polling, continues.
     pub interrupt: Param<Time>,
-    /// A cycle of the thread processor.
+    /// The thread processor's cycle.
     #[param(within = Time::from_ps(1)..=Time::from_us(1))]
     pub thread_cycle: Param<Time>,
     /// Cycles in which the thread processor takes up a thread.
@@ -261,7 +263,7 @@ pub struct Adapter {
     pub thread_issue: Param<u32>,
 }
 
-/// The parts of the second generation of adapters.
+/// The parts of second-generation adapters.
 #[section("elan4", within(Time = Time::ZERO..=LONGEST))]
 pub struct Elan4 {
     /// Short transaction engine: from taking up a command to handing its packet to the network.
@@ -269,13 +271,13 @@ pub struct Elan4 {
     /// DMA engines, which share the queue.
     #[param(within = 1..=64)]
     pub engines: Param<u32>,
-    /// Reads of main memory are split transactions: the time between a request on the bus and its data, in which the
-    /// bus is free.
+    /// Main memory reads are split transactions: the time between a request on the bus and its data, in which the bus
+    /// is free.
     pub split: Param<Time>,
 }
 
 impl Files {
-    /// Bytes of a stripe.
+    /// Bytes per stripe.
     pub fn stripe(&self) -> Bytes {
         let stripe = self.stripe.as_ref();
         stripe.map_or(Bytes::from_kb(64), |stripe| stripe.value)
@@ -283,7 +285,7 @@ impl Files {
 }
 
 impl Elan4 {
-    /// The parts of an adapter of this generation beside those that all have.
+    /// The parts of this generation's adapters beside those that all have.
     pub(crate) fn parts(&self) -> Vec<Part> {
         vec![
             Part::Sten {
@@ -299,7 +301,7 @@ impl Elan4 {
     }
 }
 
-/// The I/O bus between a node's main memory and an adapter of it.
+/// The I/O bus between a node's main memory and one of its adapters.
 #[section("bus", config = BusConfig, within(Time = Time::ZERO..=LONGEST))]
 pub struct Bus {
     /// Whether both directions move at once; half-duplex, one at a time, if not given.
@@ -311,26 +313,26 @@ pub struct Bus {
     /// Longest transaction.
     #[param(within = Bytes::new(1)..=LARGEST)]
     pub burst: Param<Bytes>,
-    /// Arbitration, address and first-word latency of each transaction.
+    /// Arbitration, address and first-word latency per transaction.
     pub burst_overhead: Param<Time>,
-    /// Extra time before a transaction in the other direction, of a half-duplex bus.
+    /// Extra time before a transaction in the other direction, on a half-duplex bus.
     pub turnaround: Param<Time>,
 }
 
 /// The host processors as the libraries use them.
 #[section("host", config = HostConfig, within(Time = Time::ZERO..=LONGEST))]
 pub struct Host {
-    /// Instructions of a library call that starts or ends a message.
+    /// Instructions in a library call that starts or ends a message.
     pub call: Param<Time>,
-    /// What a call of MPI that does not block takes beside the instructions of the library; nothing if not given.
+    /// The time of a non-blocking MPI call beside the library's instructions; zero if not given.
     #[param(default = Time::ZERO)]
     pub request: Option<Param<Time>>,
-    /// Rate at which a processor copies from one place of main memory to another.
+    /// Rate at which a processor copies from one place in main memory to another.
     #[param(within = SLOWEST..)]
     pub copy: Param<Rate>,
-    /// The time until one processor of a node sees what another processor stored.
+    /// The time until a node's processor sees another processor's store.
     pub shared: Param<Time>,
-    /// Processors of a node, 1 to 256; 4 if not given, as of an ES40 (petrini2003 s4).
+    /// Processors per node, 1 to 256; 4 if not given, as in an ES40 (petrini2003 s4).
     #[param(within = 1..=MOST_CPUS, default = CPUS)]
     pub cpus: Option<Param<u32>>,
     /// Whether the operating system takes processors away, for the causes that the machine has; true if not given.
@@ -338,54 +340,56 @@ pub struct Host {
     pub noise: Option<Param<bool>>,
 }
 
-/// The processors of a node as real programs use them: sampled computation of `elanite mpirun` is scaled to them. Experiments do not
-/// read this section. `elanite calibrate-host` measures it on a computer.
+/// A node's processors as real programs use them: sampled computation in `elanite mpirun` is scaled to them.
+/// Experiments do not read this section. `elanite calibrate-host` measures it on a computer.
 #[section("processor")]
 pub struct Processor {
-    /// The time of a round of the loop of the noise test: six operations on one register, each of which waits for the one before.
+    /// The time for a round of the noise test's loop: six operations on one register, each of which waits for the one
+    /// before.
     #[param(within = Time::from_ps(1)..=Time::from_us(1))]
     pub step: Param<Time>,
     /// Rate at which one processor reads and writes main memory.
     #[param(within = SLOWEST..)]
     pub core_memory: Option<Param<Rate>>,
-    /// Rate at which all processors of a node together read and write main memory.
+    /// Rate at which all of a node's processors together read and write main memory.
     #[param(within = SLOWEST..)]
     pub memory: Option<Param<Rate>>,
 }
 
-/// The file system as real programs use it: the time that operations on files take in `elanite mpirun`. Experiments do not read this
-/// section.
+/// The file system as real programs use it: the time that file operations take in `elanite mpirun`. Experiments do not
+/// read this section.
 #[section("files")]
 pub struct Files {
-    /// The time of an operation on a file, beside that of its bytes.
+    /// The time for a file operation, beside that for its bytes.
     #[param(within = Time::ZERO..=LONGEST)]
     pub latency: Param<Time>,
     /// Rate at which one node reads and writes files: its operations follow one another.
     #[param(within = SLOWEST..)]
     pub rate: Param<Rate>,
-    /// Rate at which all nodes together read and write files; no limit if not given. With `servers`, each of them has an equal share.
+    /// Rate at which all nodes together read and write files; no limit if not given. With `servers`, each has an equal
+    /// share.
     #[param(within = SLOWEST..)]
     pub total: Option<Param<Rate>>,
-    /// I/O nodes, the last nodes of the machine: the bytes cross the network to them and from them. If not given, the network has no
-    /// part in files.
+    /// I/O nodes, the machine's last nodes: the bytes cross the network to them and from them. If not given, files do
+    /// not use the network.
     pub servers: Option<Param<u32>>,
-    /// With `servers`: bytes of a stripe. Stripe k of a file lies on I/O node k, modulo their number; 64 KB if not given.
+    /// With `servers`: bytes per stripe. A file's stripe k lies on I/O node k, modulo their number; 64 KB if not given.
     #[param(within = LEAST_STRIPE..=MOST_STRIPE)]
     pub stripe: Option<Param<Bytes>>,
 }
 
-/// Groups of processes in Elanlib, and what they do together.
+/// Process groups in Elanlib, and their collective operations.
 #[section("group", config = GroupConfig)]
 pub struct Group {
-    /// Most children of a process in the tree of the collective calls.
+    /// A process's most children in the tree of the collective calls.
     #[param(within = 1..=64)]
     pub branching: Param<u32>,
-    /// Cycles in which a thread sets up the packet of a hardware barrier, beside those of handing it over.
+    /// Cycles in which a thread sets up a hardware barrier's packet, beside those for handing it over.
     #[param(within = 0..=1 << 20)]
     pub broadcast: Param<u32>,
 }
 
-/// Tports, the tagged messages of Elanlib: the work of their thread on the adapter, and the bounds of their buffers.
+/// Tports, Elanlib's tagged messages: their thread's work on the adapter, and their buffers' bounds.
 #[section(
     "tport",
     config = TportConfig,
@@ -393,10 +397,10 @@ pub struct Group {
     within(Bytes = Bytes::ZERO..=LARGEST),
 )]
 pub struct Tport {
-    /// Who matches the tags of messages and moves their bytes; the adapter if not given.
+    /// The processor that matches message tags and moves the bytes; the adapter if not given.
     #[param(default = Matching::Adapter)]
     pub matching: Option<Param<Matching>>,
-    /// Cycles of the thread processor in which the thread takes up an envelope or a posted receive, and answers it.
+    /// Thread processor cycles in which the thread takes up an envelope or a posted receive, and answers it.
     pub handle: Param<u32>,
     /// Cycles in which the thread compares an envelope with a posted receive.
     pub scan: Param<u32>,
@@ -405,19 +409,19 @@ pub struct Tport {
     pub small: Param<Bytes>,
     /// Longer messages than this are never buffered: they wait at the sender for their receive.
     pub big: Param<Bytes>,
-    /// Slots of the queue of envelopes.
+    /// Slots in the envelope queue.
     #[param(within = 1..=1 << 16)]
     pub slots: Param<u32>,
-    /// Adapter memory of a process for small messages that nobody has asked for yet, shared out among the senders; each
+    /// A process's adapter memory for small messages that no receive has taken yet, shared out among the senders; each
     /// may have at least one there.
     pub buffer: Param<Bytes>,
-    /// Main memory of a process for longer ones, and for those that are received into buffers of the system.
+    /// A process's main memory for longer ones, and for those that are received into the system's buffers.
     pub system: Param<Bytes>,
 }
 
 /// How the fabric is computed; no physics.
 #[table]
 pub struct Fabric {
-    /// What moves the flits. Both engines make the same motion in every cycle.
+    /// The engine that moves the flits. Both engines make the same motion in every cycle.
     pub engine: Engine,
 }

@@ -1,32 +1,32 @@
 //! # Machine files
 //!
-//! A machine file holds one parameter set: all physics of one machine, as data. Every parameter is written
+//! A machine file holds one parameter set: one machine's whole physics, as data. Every parameter is written
 //!
 //! ```toml
 //! hop_delay = { value = "55 ns", source = "petrini2003 s2.2: 35 ns flow-through; 20 ns of cable assumed", fitted_to = ["..."] }
 //! ```
 //!
-//! and must say where its value comes from. `fitted_to` names the published claims to which a value was adjusted; those claims
-//! are no predictions. [`Machine::parse`] reads and checks a file, [`Machine::cluster_config`] turns it into the simulator's
-//! configuration, [`Machine::parameters`] lists it with provenance, [`Machine::values`] without provenance.
+//! and must name its value's source. `fitted_to` names the published claims to which a value was adjusted; those claims
+//! are not predictions. [`Machine::parse`] reads and checks a file, [`Machine::cluster_config`] turns it into the
+//! simulator's configuration, [`Machine::parameters`] lists it with provenance, [`Machine::values`] without provenance.
 //!
 //! ## The rooms
 //!
 //! | room | contents |
 //! |---|---|
 //! | `file`, `section`, `param` | the format: sections, and parameters with their source |
-//! | `topology`, `graph`, `links`, `rate`, `routes`, `rails`, `noise`, `fault` | sections with words of their own |
+//! | `topology`, `graph`, `links`, `rate`, `routes`, `rails`, `noise`, `fault` | sections with their own syntax |
 //! | [`outside`] | topologies that programs register |
-//! | `check`, `rules`, `advice`, `warning` | bounds, agreement of values, hints, limits |
-//! | `cluster` | the configuration of the simulator |
+//! | `check`, `rules`, `advice`, `warning` | bounds, agreement between values, hints, limits |
+//! | `cluster` | the simulator's configuration |
 //!
 //! ## The main path
 //!
-//! A machine file becomes the configuration of a cluster:
+//! A machine file becomes a cluster's configuration:
 //!
 //! 1. `lib.rs`: [`Machine::parse`] applies overrides and reads the document.
 //! 2. `file.rs`, `section.rs`: typed sections, each parameter with value and source.
-//! 3. `rules.rs`: bounds of single values, and agreement between values.
+//! 3. `rules.rs`: bounds for single values, and agreement between values.
 //! 4. `cluster.rs`: [`Machine::cluster_config`] gives the quantities to the simulator.
 
 mod advice;
@@ -65,9 +65,9 @@ use serde_json::Value;
 use toml_edit::{InlineTable, Item};
 
 impl Machine {
-    /// Reads and checks a machine file. `overrides` replace values of parameters, by keys such as `link.hop_delay`; their
-    /// source becomes that of the override. Overrides can also give parameters that the file leaves out. An override of
-    /// `topology.kind` takes out those keys of the topology that the new kind does not have.
+    /// Reads and checks a machine file. `overrides` replace parameter values, by keys such as `link.hop_delay`; their
+    /// source becomes the override's. Overrides can also give parameters that the file leaves out. An override of
+    /// `topology.kind` removes the topology's keys that the new kind does not have.
     ///
     /// # Errors
     /// All that is wrong with the file, each problem with its place.
@@ -97,22 +97,22 @@ impl Machine {
         Problems::check(problems, machine)
     }
 
-    /// All parameters with their provenance, in the order of the file format.
+    /// All parameters with their provenance, in the file format's order.
     pub fn parameters(&self) -> Vec<Parameter> {
         let mut parameters = Vec::new();
         param::list("", &self.tree(), &mut parameters);
         parameters
     }
 
-    /// All that decides results: the values without provenance, name and title. The engine is left out, as it only changes
-    /// speed; so are the processors and the file system of real programs.
+    /// All values that decide results, without provenance, name and title. The engine is left out, as it only changes
+    /// speed; so are the processors and the file system for real programs.
     pub fn values(&self) -> Value {
         let mut tree = self.tree();
         let sections = tree.as_object_mut().expect("a machine is a table");
         sections.shift_remove("fabric");
         sections.shift_remove("processor");
         sections.shift_remove("files");
-        // The cables and tables decide, whatever files they were read from.
+        // The cables and tables decide, not the files from which they were read.
         let topology = sections["topology"].as_object_mut();
         let topology = topology.expect("a section is a table");
         topology.shift_remove("file");
@@ -129,17 +129,17 @@ impl Machine {
         tree
     }
 
-    /// The JSON schema of machine files.
+    /// The JSON schema for machine files.
     pub fn schema() -> Value {
         schemars::schema_for!(Machine).to_value()
     }
 }
 
-/// The sections whose keys are no parameters: their values have no source.
+/// The sections with keys that are not parameters: their values have no source.
 const BARE: [&str; 3] = ["machine.", "fabric.", "fault."];
 
-/// Replaces the value of a parameter, or of a key that is no parameter; false for a section. A key that is not in the file
-/// becomes a parameter unless it is `bare`.
+/// Replaces the value of a parameter, or of a key that is not a parameter; false for a section. A key that is not in
+/// the file becomes a parameter unless it is `bare`.
 fn replace(item: &mut Item, value: toml_edit::Value, source: &str, bare: bool) -> bool {
     let absent = item.is_none();
     match item.as_table_like_mut() {

@@ -1,4 +1,4 @@
-//! What a machine file may say: bounds of single values, and agreement between values.
+//! Rules for machine files: bounds for single values, and agreement between values.
 
 mod fault;
 mod noise;
@@ -16,7 +16,7 @@ use fabric::config::{MAX_CREDIT_DELAY, MAX_HOP_DELAY};
 use rails::allocation;
 use units::{Bytes, Flits, Time};
 
-/// The most bytes of a packet, those around its payload included; this bound keeps sums far from overflow.
+/// A packet's most bytes, including those around its payload; this bound keeps sums far from overflow.
 const LONGEST_PACKET: Bytes = Bytes::from_mb(2048);
 
 /// Reports all values that are out of bounds.
@@ -69,7 +69,7 @@ fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
     }
 }
 
-/// Reports I/O nodes that the machine lacks or whose rate is not known, and stripes without them.
+/// Reports I/O nodes that the machine lacks or that have no rate, and stripes without I/O nodes.
 fn check_files(files: &Files, machine: &Machine, check: &mut Check<'_>) {
     let nodes = machine.topology.nodes.value;
     match &files.servers {
@@ -131,7 +131,7 @@ fn check_link(machine: &Machine, check: &mut Check<'_>) {
     }
 }
 
-/// Reports delays of links that the fabric cannot represent: one of them, or one for each level, if the number of levels is known.
+/// Reports link delays that the fabric cannot represent: a single one, or one per level, if the level count is known.
 fn check_delays(
     key: &str,
     delays: &PerLevel,

@@ -1,7 +1,7 @@
-//! Wrong machine files: what the person who wrote one is told.
+//! Wrong machine files and their error messages.
 //!
-//! Each case is `good.toml` with one mistake, recorded as the text that is replaced and what replaces it; the message
-//! is in `bad/NAME.snap`. Those with several rails have the section of `rails.toml` at their end.
+//! Each case is `good.toml` with one mistake, recorded as the replaced text and its replacement; the message is in
+//! `bad/NAME.snap`. Cases with several rails have the section from `rails.toml` at their end.
 
 use config::Problems;
 use machine::Machine;
@@ -9,7 +9,7 @@ use machine::Machine;
 const GOOD: &str = include_str!("good.toml");
 const RAILS: &str = include_str!("rails.toml");
 
-/// Name, text of `good.toml`, replacement.
+/// Name, text in `good.toml`, replacement.
 #[rustfmt::skip]
 const MISTAKES: &[(&str, &str, &str)] = &[
     // The file.
@@ -193,7 +193,7 @@ const MISTAKES: &[(&str, &str, &str)] = &[
     ("unknown_duplex", "[bus]", "[bus]\nduplex = { value = \"fulll\", source = \"test\" }"),
 ];
 
-/// A cause of noise that is right, to be put into `good.toml`.
+/// A valid cause of noise, to be put into `good.toml`.
 const TICK: &str = r#"[noise.tick]
 cpu = { value = 1, source = "test" }
 interval = { value = "1 ms", source = "test" }
@@ -223,7 +223,7 @@ const MISTAKES_OF_NOISE: &[(&str, &str, &str)] = &[
     ("noise_counted_twice", r#""2 us""#, r#"[["2 us", 5]]"#),
 ];
 
-/// A fault and times of recovery that are right, to be put into `good.toml`.
+/// A valid fault with recovery times, to be put into `good.toml`.
 const FAULT: &str = r#"[[fault]]
 link = "switch 1.2, port 5"
 at = "3 ms"
@@ -256,7 +256,7 @@ const MISTAKES_OF_FAULTS: &[(&str, &str, &str)] = &[
     ("faults_timeout_0", r#"value = "1 ms""#, r#"value = "0 ms""#),
 ];
 
-/// The same of `rails.toml`.
+/// The same for `rails.toml`.
 #[rustfmt::skip]
 const MISTAKES_WITH_RAILS: &[(&str, &str, &str)] = &[
     ("rails_0", "count = { value = 4,", "count = { value = 0,"),
@@ -349,7 +349,7 @@ fn one_mistake_with_rails() {
     }
 }
 
-/// Static allocation needs as many rails as the paper says: of 20 nodes 6 (coll2003 figure 4).
+/// Static allocation needs as many rails as in the paper: 6 for 20 nodes (coll2003 figure 4).
 #[test]
 fn twenty_nodes_need_six_rails() {
     let text = |rails: &str| {
@@ -362,7 +362,7 @@ fn twenty_nodes_need_six_rails() {
     parse("value = 6,").expect("six are enough");
 }
 
-/// The ends of all ranges, and whole numbers where others are allowed, too.
+/// Both ends of each range, and whole numbers where others are allowed, too.
 #[test]
 fn what_rails_may_say() {
     let good = [GOOD, RAILS].concat();
@@ -386,7 +386,7 @@ fn what_rails_may_say() {
     }
 }
 
-/// A dragonfly with Valiant's routing needs three channels of every link for each traffic class.
+/// A dragonfly with Valiant's routing needs three channels per link for each traffic class.
 #[test]
 fn each_traffic_class_needs_the_channels_of_the_routing() {
     let keys = [
@@ -441,7 +441,7 @@ fn line_ends_do_not_move_places() {
     assert_eq!(unix.message, windows.message);
 }
 
-/// Every message names the file, the place and the key, and says what is allowed or what to do.
+/// Every message names the file, the place and the key, and has the allowed values or a remedy.
 fn snapshot(name: &str, outcome: Result<(), Problems>) {
     let Err(problems) = outcome else {
         panic!("{name}: this file is wrong")
@@ -463,7 +463,7 @@ fn snapshot(name: &str, outcome: Result<(), Problems>) {
     });
 }
 
-/// Whatever is cut off or left out, there is a machine or an error with a place, never a panic.
+/// For any cut or missing part, there is a machine or an error with a place, never a panic.
 #[test]
 fn any_cut_and_any_gap() {
     let outcome = |text: &str| {

@@ -16,7 +16,7 @@ use units::Time;
 const GOOD: &str = include_str!("good.toml");
 const RAILS: &str = include_str!("rails.toml");
 
-/// A change of the hop delay, to one value for each level.
+/// A changed hop delay, with one value per level.
 const DELAYS: &str = "link.hop_delay=[\"55 ns\", \"60 ns\", \"65 ns\"]";
 
 fn machine(overrides: &[&str]) -> Machine {
@@ -35,7 +35,7 @@ fn parameter(machine: &Machine, key: &str) -> Parameter {
     found.unwrap_or_else(|| panic!("no parameter {key}"))
 }
 
-/// Every key of a file, in its order: the sections' names and what is in them.
+/// A file's keys, in its order: the sections' names and their contents.
 fn keys(text: &str) -> Vec<String> {
     let mut section = "";
     let mut keys = Vec::new();
@@ -135,8 +135,8 @@ fn an_override_adds_a_parameter() {
     assert_eq!(parameter(&written, "topology.parallel").source, "test");
 }
 
-/// What the operating system takes of the hosts: optional, switched off as a whole, with provenance, and no part of what a
-/// machine without it is known by.
+/// The operating system's share of the hosts: optional, switched off as a whole, with provenance, and not part of the
+/// identity of a machine without it.
 #[test]
 fn noise_is_optional() {
     let quiet = machine(&[]);
@@ -206,9 +206,10 @@ fn overrides_of_lists_mechanisms_and_values() {
     assert_eq!(machine(&["machine.name=mine"]).machine.name, "mine");
 }
 
-/// Flits of 64 bytes at 100 to 800 Gb/s, hops of 500 cycles, packets of 4 KB that cut through. Such a packet has 8 + 10 + 4096
-/// bytes, and 10 more if it goes into a queue: 65 flits. Sixteen channels in four traffic classes; eight adapters a node, each behind
-/// a bus of the fifth generation of PCI Express with 16 lanes, 32 Gb/s each by 128 of 130 bits, which moves both directions at once.
+/// Flits of 64 bytes at 100 to 800 Gb/s, hops of 500 cycles, 4 KB packets that cut through. Such a packet has 8 + 10 +
+/// 4096 bytes, and 10 more if it goes into a queue: 65 flits. Sixteen channels in four traffic classes; eight adapters
+/// a node, each behind a fifth-generation PCI Express bus with 16 lanes, 32 Gb/s each by 128 of 130 bits, which moves
+/// both directions at the same time.
 #[test]
 fn links_of_today() {
     for (gigabits, cycle) in [(100, 5120), (200, 2560), (400, 1280), (800, 640)] {
@@ -251,7 +252,7 @@ fn links_of_today() {
     assert!(one.values()["link"].get("classes").is_none());
 }
 
-/// Another kind of network takes out the keys of the kind in the file, but not those that somebody gives.
+/// Another network kind removes the keys of the file's kind, but not those that an override gives.
 #[test]
 fn another_kind_of_network() {
     let torus = ["topology.kind=torus", "topology.dimensions=[4, 4, 4]"];
@@ -312,7 +313,7 @@ fn the_resolved_form_is_in_cycles() {
     assert_eq!((fabric.age_bits, fabric.age_cap), (4, 14_000));
 }
 
-/// The fastest rate makes the cycle; slower levels have a pace, and slower cables of a fault, too.
+/// The fastest rate sets the cycle; slower levels have a pace, and so have cables that a fault slows.
 #[test]
 fn rates_are_paces() {
     let rates = "link.rate=[\"100 MB/s\", \"400 MB/s\", \"160 MB/s\"]";
@@ -325,7 +326,8 @@ fn rates_are_paces() {
     assert!(equal.cluster_config().fabric.pace.is_empty());
 }
 
-/// The words of a cable set its pace and its delay, to the nearest cycle, in both directions; its credits take as much longer.
+/// A cable's words set its pace and its delay, to the nearest cycle, in both directions; its credits are delayed by the
+/// same amount.
 #[test]
 fn cables_have_rates_and_delays() {
     let cables = r#"topology.cables="switch a\nswitch b\nnode n\nnode m\nn a rate=100MB/s\nm b\nb a delay=63ns\n""#;
@@ -373,7 +375,7 @@ fn cables_are_within_bounds() {
     }
 }
 
-/// Credits take one time on all levels, or another one on each; of one cycle is the same as not given.
+/// Credits take the same time on all levels, or a different one on each; one cycle is the same as not given.
 #[test]
 fn credits_are_in_cycles() {
     let fabric = |change: &str| machine(&[change]).cluster_config().fabric;
@@ -390,7 +392,7 @@ fn credits_are_in_cycles() {
     assert!(machine(&[]).values()["link"].get("credit_delay").is_none());
 }
 
-/// Every parameter of these sections decides something in the simulator, unless it needs others to do so.
+/// Every parameter in these sections has an effect in the simulator, unless it needs others for that.
 #[test]
 fn every_parameter_has_its_destination() {
     let before = format!("{:?}", machine(&[]).cluster_config());
@@ -400,7 +402,7 @@ fn every_parameter_has_its_destination() {
     }
 }
 
-/// The schema of a key, given by its path.
+/// A key's schema, given by its path.
 fn described<'a>(schema: &'a Value, key: &str) -> &'a Value {
     key.split('.').fold(schema, |table, step| {
         let table = match table["$ref"].as_str() {
@@ -429,7 +431,7 @@ fn the_schema_describes_every_key() {
     insta::assert_snapshot!("schema_of_circuit", pretty("switch.circuit"));
 }
 
-/// Experiments do not read the processors of real programs, so that these are in no key.
+/// Experiments do not read the processors for real programs, so that these are in no key.
 #[test]
 fn processors_of_programs_decide_no_point() {
     let given = machine(&["processor.step=7.2 ns", "processor.memory=2 GB/s"]);
@@ -454,7 +456,7 @@ fn files_of_programs_decide_no_point() {
     assert_eq!(files.stripe(), units::Bytes::from_kb(64));
 }
 
-/// Every file in `machines/` is right, and every parameter of it says where it comes from.
+/// Every file in `machines/` is valid, and each of its parameters has a source.
 #[test]
 fn shipped_machines() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../machines");

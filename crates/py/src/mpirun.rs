@@ -46,7 +46,7 @@ fn failure(problem: Problem) -> Failure {
 #[pymethods]
 impl MpiRun {
     #[new]
-    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
+    #[allow(clippy::needless_pass_by_value)] // arguments from Python are owned
     fn new(
         py: Python<'_>,
         machine_text: &str,
@@ -81,7 +81,7 @@ impl MpiRun {
         Ok(variables)
     }
 
-    /// Who carries out collective operations: mpi, elan or hardware.
+    /// The part that carries out collective operations: mpi, elan or hardware.
     fn collectives(&self) -> &'static str {
         self.run.collectives().name()
     }
@@ -99,13 +99,14 @@ impl MpiRun {
         Ok(to_json(&outcome))
     }
 
-    /// Processes of the ranks that have attached. Like every question to the link, this lets other threads go on meanwhile: the
-    /// simulator may hold the link for a while.
+    /// Processes of the ranks that have attached. Like every query to the link, this lets other threads continue
+    /// meanwhile: the simulator may hold the link for a while.
     fn pids(&self, py: Python<'_>) -> Vec<Option<u32>> {
         py.detach(|| self.run.pids())
     }
 
-    /// Ranks that said how they leave before they had finished, the first one first: how, and the code of `MPI_Abort`.
+    /// Ranks that announced their exit before they had finished, the first one first: how they exit, and the code of
+    /// `MPI_Abort`.
     fn left(&self, py: Python<'_>) -> Vec<(u32, &'static str, i32)> {
         let left = py.detach(|| self.run.left()).into_iter();
         left.map(|(rank, how)| match how {
@@ -116,9 +117,9 @@ impl MpiRun {
         .collect()
     }
 
-    /// How far the run has come: orders other than looks, messages, and of each rank its process, whether it has its turn, the call in
-    /// which it is and the latest one, how many calls it has begun, the stack pointer of the latest one, how often it has read a
-    /// clock, and its local time in picoseconds.
+    /// The run's progress: orders other than looks, messages, and for each rank its process, whether it has its turn,
+    /// the current and the latest call, the number of calls begun, the latest one's stack pointer, the number of clock
+    /// reads, and its local time in picoseconds.
     fn sight(&self, py: Python<'_>) -> (u64, u64, Vec<RankSight>) {
         let sight = py.detach(|| self.run.sight());
         let ranks = sight.ranks.iter().map(|rank| {
@@ -142,16 +143,16 @@ impl MpiRun {
         py.detach(|| self.run.end());
     }
 
-    /// The table of sampled computation with what the served run has measured, how many executions these are, and the factor from times of
-    /// the host to those of the machine; None if computation was not sampled.
+    /// The table of sampled computation with the served run's measurements, the number of executions, and the factor
+    /// from host times to machine times; `None` if computation was not sampled.
     fn computed(&self) -> Option<(String, u64, f64)> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let computed = results.as_ref()?.computed.as_ref()?;
         Some((computed.text.clone(), computed.executions, computed.factor))
     }
 
-    /// Writes the recording of the run that has been served, in GOAL; lines of the head become comments.
-    #[allow(clippy::needless_pass_by_value)] // what Python hands over is ours
+    /// Writes the served run's recording, in GOAL; lines in the head become comments.
+    #[allow(clippy::needless_pass_by_value)] // arguments from Python are owned
     fn write_recording(&self, py: Python<'_>, file: PathBuf, head: &str) -> PyResult<()> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let recording = results.as_ref().and_then(|run| run.schedules.as_ref());
@@ -172,7 +173,7 @@ impl MpiRun {
         })
     }
 
-    /// The tables of the run that has been served.
+    /// The served run's tables.
     fn records<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
         let results = results.as_ref();
