@@ -41,8 +41,10 @@ def main() -> None:
     commit = git("rev-parse", "HEAD")
     if git("status", "--porcelain"):
         raise SystemExit("error: the checkout has changes, and a release is a commit: commit or stash them")
-    given.folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=given.folder.parent, prefix=".release-") as scratch:
+    folder = given.folder.resolve()
+    os.chdir(ROOT)  # where maturin reads its settings
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".release-") as scratch:
         built = Path(scratch, "release")
         built.mkdir()
         os.environ["SOURCE_DATE_EPOCH"] = git("show", "--no-patch", "--format=%ct", commit)
@@ -52,10 +54,10 @@ def main() -> None:
         bill_of(built, source.removesuffix(".tar.gz"))
         (built / "NOTES.md").write_text(notes(source), encoding="utf-8")
         (built / "SHA256SUMS").write_text(sums(built), encoding="utf-8")
-        shutil.rmtree(given.folder, ignore_errors=True)
-        built.rename(given.folder)
+        shutil.rmtree(folder, ignore_errors=True)
+        built.rename(folder)
     print(f"release of commit {commit[:12]} in {given.folder}")
-    for file in sorted(given.folder.iterdir()):
+    for file in sorted(folder.iterdir()):
         print(f"{file.stat().st_size / 1e6:8.2f} MB  {file.name}")
 
 
