@@ -1,4 +1,4 @@
-"""A second ideal network for traces, from the text in ``docs/traces.md`` alone: slow, and without the first one's code.
+"""A second ideal network for traces, from ``docs/traces-format.md`` alone: slow, and without the first one's code.
 
 It has no event queue, no lists by peer and tag, and reads no file. It searches all moments for the next one, and all
 messages and receives, in their order, for the first match.

@@ -1,9 +1,9 @@
 """Replays of GOAL traces: a recorded or generated program's time on a simulated machine.
 
-A trace lists each rank's sends, receives and the computations between them; ``docs/traces.md`` has the format. A replay
-is a pure function of the trace, the machine and the options. A replay that cannot begin (a wrong trace, no room) raises
-``RunError``. One that stops before its end (messages without a partner, a bound that is passed) raises ``Unfinished``,
-with the records up to that moment.
+A trace lists each rank's sends, receives and the computations between them; ``docs/traces-format.md`` has the format. A
+replay is a pure function of the trace, the machine and the options. A replay that cannot begin (a wrong trace, no room)
+raises ``RunError``. One that stops before its end (messages without a partner, a bound that is passed) raises
+``Unfinished``, with the records up to that moment.
 """
 
 from __future__ import annotations
