@@ -11,7 +11,7 @@
 # make instructions   instructions per packet against the last entry of benches/bench-history.json, and what listed faults
 #                  cost that do not occur; needs valgrind
 # make endurance   ten million messages through a network with bit errors and failing cables (COUNT=100000 for fewer)
-# make speed       the same, and the tables of docs/speed.md from it
+# make speed       the same, and the tables of docs/speed*.md from it
 # make docs        docs/validation.md from the scoreboard, docs/ablations.md from the shipped ablations, the table of docs/io.md,
 #                  the pictures of the pages, and the results that quick reports show pale
 # make site        the documentation site, in out/site; the gallery has what `make reproduce` has simulated
@@ -132,7 +132,7 @@ instructions: tools
 	$(PYTHON) benches/instructions.py
 
 speed: build bench
-	$(BIN)/python docs/speed.py bench.json docs/speed.md
+	$(BIN)/python docs/speed.py bench.json docs
 
 lint: build
 	cargo fmt --all --check

@@ -4,8 +4,9 @@ python benches/booksim.py PROGRAM zero-load
 python benches/booksim.py PROGRAM saturation [SEEDS]
 python benches/booksim.py PROGRAM speed [ROUNDS]
 
-PROGRAM is BookSim2 as its own Makefile builds it. Prints tables for docs/speed.md; its section "Equal networks in
-BookSim2" lists the two models' equal parts and differences; the last lines of `speed` are for benches/peers.toml.
+PROGRAM is BookSim2 as its own Makefile builds it. Prints tables for docs/speed-simulators.md; its section "Equal
+networks in BookSim2" lists the two models' equal parts and differences; the last lines of `speed` are for
+benches/peers.toml.
 
 `saturation` and `speed` need a copy of BookSim2 with these changes:
 

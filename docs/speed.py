@@ -1,4 +1,4 @@
-"""Write the tables and figure in docs/speed.md from bench.json, the history and other simulators' figures.
+"""Write the tables and figure of the pages on speed from bench.json, the history and other simulators' figures.
 
 ``make speed`` runs this.
 """
@@ -23,17 +23,22 @@ HISTORY = ROOT / "benches" / "bench-history.json"
 
 
 def main() -> None:
-    """Replace the text between the page's marks, and draw the history."""
-    source, page = map(Path, sys.argv[1:])
+    """Replace the text between the marks of the pages in a folder, and draw the history."""
+    source, folder = map(Path, sys.argv[1:])
     bench = json.loads(source.read_text(encoding="utf-8"))
-    text = page.read_text(encoding="utf-8")
-    text = filled(text, "measured", measured(bench))
-    text = filled(text, "compared", compared(bench["rows"]))
-    text = filled(text, "in turns", in_turns())
     history = json.loads(HISTORY.read_text(encoding="utf-8"))
-    text = filled(text, "counts", counts(history[-1]))
-    page.write_text(text, encoding="utf-8")
-    draw_history(history, page.with_name("speed-history.svg"))
+    tables = [
+        ("speed.md", "measured", measured(bench)),
+        ("speed-simulators.md", "compared", compared(bench["rows"])),
+        ("speed-simulators.md", "in turns", in_turns()),
+        ("speed-engine.md", "counts", counts(history[-1])),
+    ]
+    texts = {page: (folder / page).read_text(encoding="utf-8") for page, _, _ in tables}
+    for page, name, lines in tables:
+        texts[page] = filled(texts[page], name, lines)
+    for page, text in texts.items():
+        (folder / page).write_text(text, encoding="utf-8")
+    draw_history(history, folder / "speed-history.svg")
 
 
 def draw_history(history: Sequence[dict[str, Any]], picture: Path) -> None:

@@ -21,7 +21,7 @@ ROOT = Path(__file__).parents[1]
 AUTHOR = "The Elanite developers"
 VALIDATION = ("docs/validation.md", "make docs")
 MEASURED = ("docs/speed.md", "make speed")
-BOOKSIM = ("docs/speed.md", "python benches/booksim.py")
+BOOKSIM = ("docs/speed-simulators.md", "python benches/booksim.py")
 CONFORMANCE = ("docs/conformance.md", "python tests/mpi_suite.py compare")
 
 
@@ -60,19 +60,19 @@ def fabric(nodes: str, column: int) -> str:
 
 def alone(network: str) -> str:
     """Packets alone with equal latency in BookSim2, as ``n of n``."""
-    rows = list(cells(page("docs/speed.md"), "network | BookSim2's router"))
+    rows = list(cells(page(BOOKSIM[0]), "network | BookSim2's router"))
     (row,) = [row for row in rows if row[0].startswith(network) and row[1] == "`routing_delay = 1`"]
     return row[4]
 
 
 def saturation() -> list[str]:
     """The difference from BookSim2 at saturation, as a percentage for each network and pattern."""
-    return [row[4].lstrip("+-") for row in cells(page("docs/speed.md"), "network | traffic | BookSim2")]
+    return [row[4].lstrip("+-") for row in cells(page(BOOKSIM[0]), "network | traffic | BookSim2")]
 
 
 def in_turns() -> list[int]:
     """Packets in a processor-second, Elanite over BookSim2."""
-    return [int(row[4]) for row in cells(page("docs/speed.md"), "network | nodes | BookSim2")]
+    return [int(row[4]) for row in cells(page(BOOKSIM[0]), "network | nodes | BookSim2")]
 
 
 def headline(pattern: str) -> str:

@@ -110,9 +110,11 @@ def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path, monkeypatch: 
     usual |= {"set_up_seconds": 0.25, "peak_memory_bytes": 452_100_000, "packets_per_cpu_second": 1.31e6}
     cases = [{"nodes": 65_536}, {"level": "machine", "nodes": 64, "load": 0.3, "set": ["series.load.message=256 KB"]}]
     cases += [{"nodes": nodes, "load": load} for nodes, load in [(64, 0.1), (64, 0.3), (64, 0.5), (1024, 0.3)]]
-    bench, page = tmp_path / "bench.json", tmp_path / "speed.md"
-    shutil.copy(ROOT / "docs" / "speed.md", page)
-    monkeypatch.setattr(sys, "argv", ["speed.py", str(bench), str(page)])
+    bench = tmp_path / "bench.json"
+    pages = [tmp_path / page.name for page in (ROOT / "docs").glob("speed*.md")]
+    for page in pages:
+        shutil.copy(ROOT / "docs" / page.name, page)
+    monkeypatch.setattr(sys, "argv", ["speed.py", str(bench), str(tmp_path)])
     write = runpy.run_path(str(ROOT / "docs" / "speed.py"))["main"]
 
     def fill(rows: list[dict[str, object]]) -> None:
@@ -121,7 +123,7 @@ def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path, monkeypatch: 
 
     for _ in range(2):  # what is filled can be filled again
         fill([usual | case for case in cases])
-    text = page.read_text(encoding="utf-8")
+    text = "".join(page.read_text(encoding="utf-8") for page in pages)
     assert "Measured with one core of: A fast one." in text
     assert "| fabric | 65,536 | uniform | saturated |  | 1.3 million | 11.9 | 0.25 | 452 |" in text
     assert len(re.findall(r"^\| fabric |^\| machine ", text, re.MULTILINE)) == len(cases)
@@ -132,7 +134,7 @@ def test_the_speed_page_is_filled_from_a_benchmark(tmp_path: Path, monkeypatch: 
 
     with pytest.raises(SystemExit, match=r"BookSim2 \(2017\): 0 rows of the benchmark"):
         fill([usual | case for case in cases[1:] if case["nodes"] != 1024])
-    assert page.read_text(encoding="utf-8") == text
+    assert "".join(page.read_text(encoding="utf-8") for page in pages) == text
 
 
 def test_the_readme_has_the_counts_of_the_validation_page() -> None:
