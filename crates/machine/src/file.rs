@@ -191,10 +191,10 @@ pub struct Switch {
     within(Bytes = Bytes::ZERO..=LARGEST_HEADER),
 )]
 pub struct Packet {
-    /// A packet's most payload; at least a Tports envelope. With the largest value each message is one packet.
+    /// A packet's maximum payload; at least a Tports envelope. With the largest value each message is one packet.
     #[param(within = ENVELOPE..=LARGEST)]
     pub payload: Param<Bytes>,
-    /// A transaction's most payload.
+    /// A transaction's maximum payload.
     #[param(within = Bytes::new(1)..=LARGEST)]
     pub transaction: Param<Bytes>,
     /// Bytes in a packet outside its transactions.
