@@ -17,7 +17,7 @@
 # make site        the documentation site, in out/site; the gallery has what `make reproduce` has simulated
 # make paper       the paper about Elanite, in out/paper.pdf, with the figures of the tables of docs
 # make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust
-# make release     the files of a release in out/release: wheels for x86-64 and aarch64, sources, bill of materials, checksums; needs
+# make release     the files of a release in out/release: wheels for x86-64 and aarch64, sources, bills of materials, checksums; needs
 #                  rustup target add x86_64-unknown-linux-gnu aarch64-unknown-linux-gnu
 # make web         the page of `elanite explore` and its engine (WebAssembly); needs the target wasm32-unknown-unknown of Rust, and Node.js
 # make lock        requirements*.lock from pyproject.toml

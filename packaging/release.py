@@ -1,4 +1,4 @@
-"""The files of a release: wheels for x86-64 and aarch64, the sources, the bill of materials, and their checksums.
+"""The files of a release: wheels for x86-64 and aarch64, the sources, the bills of materials, and their checksums.
 
     python packaging/release.py out/release
     python packaging/release.py out/release --target x86_64-unknown-linux-gnu
@@ -51,7 +51,7 @@ def main() -> None:
         for target in given.target or TARGETS:
             wheel(built, target)
         source = backend.build_sdist(str(built))
-        bill_of(built, source.removesuffix(".tar.gz"))
+        bills(built)
         (built / "NOTES.md").write_text(notes(source), encoding="utf-8")
         (built / "SHA256SUMS").write_text(sums(built), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
@@ -83,12 +83,10 @@ def remapped() -> list[str]:
     return [f"--remap-path-prefix={folder}={name}" for folder, name in folders.items()]
 
 
-def bill_of(folder: Path, name: str) -> None:
-    """Put the bill of materials beside the wheels, which have it inside: the crates are the same for all of them."""
-    bills = {zipfile.ZipFile(each).read(BILL) for each in folder.glob("*.whl")}
-    if len(bills) != 1:
-        raise SystemExit("error: the wheels link different crates, and a release has one bill of materials")
-    (folder / f"{name}-third-party.cdx.json").write_bytes(bills.pop())
+def bills(folder: Path) -> None:
+    """Put each wheel's bill of materials beside it: the crates differ by processor."""
+    for each in sorted(folder.glob("*.whl")):
+        each.with_suffix(".cdx.json").write_bytes(zipfile.ZipFile(each).read(BILL))
 
 
 def notes(source: str) -> str:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -76,6 +77,19 @@ def test_the_notes_are_the_section_of_the_version(clone: Path) -> None:
         [sys.executable, "-c", "import release; release.notes('elanite-9.9.9.tar.gz')"], cwd=clone / "packaging"
     )
     assert "error: CHANGELOG.md has no section `## 9.9.9`" in ended.err
+
+
+def test_each_wheel_has_its_bill_beside_it(tmp_path: Path) -> None:
+    """The crates differ by processor."""
+    for processor in ("x86_64", "aarch64"):
+        with zipfile.ZipFile(tmp_path / f"elanite-0.1.0-cp311-abi3-manylinux_2_28_{processor}.whl", "w") as wheel:
+            wheel.writestr("elanite/data/third-party.cdx.json", processor)
+    python(ROOT, f"import pathlib, release; release.bills(pathlib.Path({str(tmp_path)!r}))")
+    found = {file.name: file.read_text(encoding="utf-8") for file in tmp_path.glob("*.cdx.json")}
+    assert found == {
+        "elanite-0.1.0-cp311-abi3-manylinux_2_28_aarch64.cdx.json": "aarch64",
+        "elanite-0.1.0-cp311-abi3-manylinux_2_28_x86_64.cdx.json": "x86_64",
+    }
 
 
 def test_checksums_are_those_of_sha256sum(tmp_path: Path) -> None:
