@@ -76,7 +76,7 @@ Examples:
   elanite claims --format json            published and simulated figures
   elanite sweep es40-qsnet --one-at-a-time    claims with other parameters
   elanite ablate es40-qsnet               claims without a mechanism
-  elanite store verify                    whether finished points are sound
+  elanite store verify                    check the finished points
   elanite noise --seconds 5               the noise of this computer
   elanite calibrate-host                  the processor of this computer
   elanite mpirun -n 64 ./my_program       a real MPI program

@@ -39,7 +39,7 @@ class Ablate(Request):
     Mechanisms are circuits, the second virtual channel, time slices and others (data/mechanisms.toml). Runs are those
     of `elanite sweep MACHINE --one-at-a-time`: shorter than in the experiments, with the same seed on both sides. csv,
     parquet and json give one row for each claim and mechanism; the mechanism `none` is the unchanged machine. The
-    command uses finished points again; an interrupted study goes on from the point where it stopped.
+    command reuses finished points; an interrupted study resumes at the point where it stopped.
     """
 
     verb: ClassVar[str] = "ablate"

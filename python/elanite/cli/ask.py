@@ -22,8 +22,8 @@ class Ask(Request):
       elanite ask oversubscription
       elanite ask --format json
 
-    The commands of a question work one after the other in an empty folder. With words, only questions that have all of
-    them, in their text or in their commands.
+    A question's commands run one after the other, from an empty folder. Words select the questions that have all of
+    them, in the text or the commands.
     """
 
     verb: ClassVar[str] = "ask"

@@ -63,15 +63,15 @@ class Calibrate(Request):
     Only the points of the file are simulated. The result is the values with their standard errors and 95% intervals,
     and the errors before and after. The machine file names the measured values as the source of the fitted parameters.
 
-    A parameter that the measured values do not determine keeps its value: one without effect, one at the end of its
-    range, one of several that make up for each other. The machine file then has the other values, the source of the
-    parameter says so, and the exit code is 2. The command uses finished points again; an interrupted calibration goes
-    on from the point where it stopped.
+    A parameter that the measured values do not determine keeps its value: one without effect, at the end of its range,
+    or one of several that compensate each other. The machine file then has the other values, the parameter's source
+    notes it, and the exit code is 2. The command reuses finished points; an interrupted calibration resumes at the
+    point where it stopped.
 
     With --to claims, the argument is a shipped machine, and all of its fitted parameters are fitted together to all of
     its fitted claims, or to those of --claims. The search is least squares of SciPy (pip install scipy), on the short
-    runs of `elanite sweep MACHINE --one-at-a-time`. The command shows the values, and all claims before and after; to
-    predicted claims nothing is fitted. It changes no file: adopt a value by writing it into the machine file.
+    runs of `elanite sweep MACHINE --one-at-a-time`. The command shows the values, and all claims before and after;
+    predicted claims are not fitted. It changes no file: adopt a value by writing it into the machine file.
     """
 
     verb: ClassVar[str] = "calibrate"
@@ -114,7 +114,7 @@ class Calibrate(Request):
             "--trials",
             min=1,
             metavar="N",
-            help="Sets of values that the search tries at most.  [default: until it ends]",
+            help="Limit of value sets that the search tries.  [default: until it ends]",
         ),
     ] = None
     set_: Set = None

@@ -119,7 +119,7 @@ PointId = Annotated[
 ]
 Jobs = Annotated[
     int | None,
-    typer.Option("--jobs", "-j", min=1, metavar="N", help="Points to simulate at the same time.  [default: all cores]"),
+    typer.Option("--jobs", "-j", min=1, metavar="N", help="Points to simulate in parallel.  [default: all cores]"),
     Role.HOST,
 ]
 Executor = Annotated[
@@ -127,7 +127,7 @@ Executor = Annotated[
     typer.Option(
         "--executor",
         metavar="ENGINE",
-        help="Who simulates: threads, processes, dask, slurm, flux, mpi, or module:factory.",
+        help="Execution engine: threads, processes, dask, slurm, flux, mpi, or module:factory.",
     ),
     Role.HOST,
 ]
@@ -145,7 +145,7 @@ Tls = Annotated[
 ]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", min=1, metavar="N", help="Workers that the engine has, or is to start."),
+    typer.Option("--workers", min=1, metavar="N", help="Workers of the engine, running or to be started."),
     Role.HOST,
 ]
 Shard = Annotated[
@@ -156,13 +156,13 @@ Shard = Annotated[
 MaxCost = Annotated[
     float | None,
     typer.Option(
-        "--max-cost", min=0, metavar="HOURS", help="Simulate nothing if the estimate is more CPU-hours than this."
+        "--max-cost", min=0, metavar="HOURS", help="Do not simulate if the estimated processor time is longer."
     ),
     Role.HOST,
 ]
 DryRun = Annotated[
     bool,
-    typer.Option("--dry-run", help="Print points and expected processor time; simulate nothing."),
+    typer.Option("--dry-run", help="Print points and expected processor time; do not simulate."),
     Role.ONCE,
 ]
 Metrics = Annotated[

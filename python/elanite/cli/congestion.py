@@ -44,14 +44,14 @@ class Congestion(Request):
       elanite congestion out/mpirun/8c960da91937d549cd1b
       elanite congestion out/replay/d76ade614760b26f362f
 
-    There are two numbers for a link. The delay is what the packets that come in by the link have waited since their
-    injection, as in the matrices of the QsNET paper; the wait is what packets have waited for this link. Links from
-    nodes have no wait: packets wait for them in the adapters, which is no congestion of the network. The numbers of
-    a switch are the sums of the delays over the links that enter it, and of the waits over the links that leave it. The
-    most loaded link and the most loaded switch have 100. table shows every level of switches, the top first; csv and
-    parquet give one row per point and link; json gives the links, the switches and, for a run with slices, both numbers
-    over time. The command simulates nothing: use `elanite run`, and for MPI programs and traces
-    `elanite mpirun` and `elanite replay`, before.
+    A link has two numbers. The delay is the waiting time since injection of the packets that arrive by the link, as in
+    the matrices of the QsNET paper; the wait is the time that packets have waited for this link. Links from nodes have
+    no wait: packets wait for them in the adapters, which is not network congestion. The numbers of a switch are the
+    sums of the delays over the links that enter it, and of the waits over the links that leave it. The most loaded link
+    and the most loaded switch have 100. table shows every level of switches, the top first; csv and parquet give one
+    row per point and link; json gives the links, the switches and, for a run with slices, both numbers over time. The
+    command does not simulate: first use `elanite run`, or for MPI programs and traces `elanite mpirun` and `elanite
+    replay`.
     """
 
     verb: ClassVar[str] = "congestion"

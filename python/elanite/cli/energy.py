@@ -29,10 +29,10 @@ class Energy(Request):
       elanite energy out/replay/8c960da91937d549cd1b \\
         --power power.toml --format json
 
-    The energy is what a bit takes times the bits that parts have carried, and the power of idle parts times time. The
-    file has a section [energy] with link_bit, switch_bit, adapter_bit (such as "5 pJ"), link_idle, switch_idle and
-    adapter_idle (such as "0.5 W"); each is { value = "...", source = "..." }. Bits and time of a point are those of its
-    measured window. The command simulates nothing.
+    The energy is the energy per bit times the carried bits, plus the idle power times the time. The file has a section
+    [energy] with link_bit, switch_bit, adapter_bit (such as "5 pJ"), link_idle, switch_idle and adapter_idle (such as
+    "0.5 W"); each is { value = "...", source = "..." }. Bits and time of a point are those of its measured window. The
+    command does not simulate.
     """
 
     verb: ClassVar[str] = "energy"

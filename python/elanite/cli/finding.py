@@ -46,7 +46,9 @@ class List(Request):
 
     verb: ClassVar[str] = "list"
 
-    what: Annotated[What | None, typer.Argument(help="What to list.  [default: machines and experiments]")] = None
+    what: Annotated[What | None, typer.Argument(help="The entries to list.  [default: machines and experiments]")] = (
+        None
+    )
     format_: ListedAs = TableFormat.TABLE
     out: Out = OUT
 

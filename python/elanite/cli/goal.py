@@ -17,7 +17,7 @@ from elanite.cli.request import Request, declare
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-HELP = """Write traces in GOAL: of other tools or made on the spot.
+HELP = """Write traces in GOAL: translated or generated.
 
 \b
 Examples:
@@ -42,7 +42,7 @@ goal_app = typer.Typer(cls=CommandGroup, help=HELP, no_args_is_help=True, rich_m
 
 
 class Algorithm(StrEnum):
-    """How vectors are combined."""
+    """The algorithm that combines vectors."""
 
     RING = "ring"
     TREE = "tree"
@@ -50,13 +50,13 @@ class Algorithm(StrEnum):
     HIERARCHICAL = "hierarchical"
 
 
-Ranks = Annotated[int, typer.Option("--ranks", "-n", min=1, max=1 << 20, metavar="N", help="How many ranks.")]
+Ranks = Annotated[int, typer.Option("--ranks", "-n", min=1, max=1 << 20, metavar="N", help="The rank count.")]
 Vector = Annotated[str, typer.Option("--size", metavar="SIZE", help="Bytes of the vector: 8B, '64 KB', '1 MB'.")]
 Pair = Annotated[str, typer.Option("--size", metavar="SIZE", help="Bytes from each rank to each other of its group.")]
 Compute = Annotated[
     str, typer.Option("--compute", metavar="TIME", help="Computation of each rank before each call: 0us, '2 ms'.")
 ]
-Calls = Annotated[int, typer.Option("--calls", min=1, metavar="K", help="How often, one after the other.")]
+Calls = Annotated[int, typer.Option("--calls", min=1, metavar="K", help="Calls, one after the other.")]
 Group = Annotated[
     int | None, typer.Option("--group", min=1, metavar="G", help="Ranks of a group.  [default: all ranks]")
 ]
@@ -79,7 +79,9 @@ class Allreduce(Request):
 
     ranks: Ranks
     size: Vector
-    algorithm: Annotated[Algorithm, typer.Option("--algorithm", help="How vectors are combined.")] = Algorithm.RING
+    algorithm: Annotated[Algorithm, typer.Option("--algorithm", help="The algorithm that combines vectors.")] = (
+        Algorithm.RING
+    )
     group: Annotated[
         int | None, typer.Option("--group", min=1, metavar="G", help="Ranks of a group, for hierarchical.")
     ] = None
@@ -231,9 +233,9 @@ class Pipeline(Request):
 
     verb: ClassVar[str] = "goal pipeline"
 
-    ranks: Annotated[int, typer.Option("--ranks", "-n", min=1, metavar="N", help="How many stages, a rank each.")]
+    ranks: Annotated[int, typer.Option("--ranks", "-n", min=1, metavar="N", help="The stage count, a rank each.")]
     size: Annotated[str, typer.Option("--size", metavar="SIZE", help="Bytes of the activations of a micro-batch.")]
-    batches: Annotated[int, typer.Option("--batches", min=1, metavar="K", help="How many micro-batches.")]
+    batches: Annotated[int, typer.Option("--batches", min=1, metavar="K", help="The micro-batch count.")]
     compute: Annotated[
         str, typer.Option("--compute", metavar="TIME", help="Time of a stage for a micro-batch forward.")
     ]
@@ -262,7 +264,7 @@ class Expert(Request):
     ranks: Ranks
     size: Pair
     group: Annotated[int, typer.Option("--group", min=1, metavar="G", help="Ranks that share a set of experts.")]
-    layers: Annotated[int, typer.Option("--layers", min=1, metavar="K", help="How many layers have experts.")]
+    layers: Annotated[int, typer.Option("--layers", min=1, metavar="K", help="The count of layers with experts.")]
     compute: Annotated[
         str, typer.Option("--compute", metavar="TIME", help="Time of attention, and of an expert, forward.")
     ]

@@ -40,10 +40,10 @@ class Import(Request):
         --ranks-per-node 8 -o training.goal
       elanite goal import dumpi-*.txt -o my_program.goal
 
-    OTF2 is what Score-P writes for MPI programs, and needs the package otf2. A Chakra trace is a file for each rank,
-    and its binary form needs the package protobuf. The text of DUMPI, from dumpi2ascii, is a file for each rank, too.
+    OTF2 is written by Score-P for MPI programs, and needs the package otf2. A Chakra trace is a file for each rank, and
+    its binary form needs the package protobuf. The text of DUMPI, from dumpi2ascii, is a file for each rank, too.
     Collective operations become messages. Nodes of Chakra with operations and bytes in place of a duration take the
-    time of a roofline. What a trace does not tell is refused with its place, and no file is written then.
+    time of a roofline. A trace with missing data is refused with the place, and no file is written.
     """
 
     verb: ClassVar[str] = "goal import"

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Import(Request):
-    """Write a machine file of a network, and a list of flows, that another tool describes.
+    """Write a machine file and a list of flows from the files of another tool.
 
     \b
     Examples:
@@ -29,9 +29,9 @@ class Import(Request):
       elanite import edges.txt --terminals 4
       ibnetdiscover | elanite import - --output fabric.toml
 
-    The content of a file tells its format: output of ibnetdiscover, topology.txt and flow.txt of ns-3 (HPCC, ASTRA-sim,
-    SimAI), .topo and .cm of htsim, anynet of BookSim2, clusters of SimGrid (XML), topology.conf of Slurm, InfraGraph
-    (YAML, JSON, and its graph), lists of edges, GraphML and DOT. A file of another format is refused by its name.
+    The format is recognised by the content: output of ibnetdiscover, topology.txt and flow.txt of ns-3 (HPCC,
+    ASTRA-sim, SimAI), .topo and .cm of htsim, anynet of BookSim2, clusters of SimGrid (XML), topology.conf of Slurm,
+    InfraGraph (YAML, JSON, and its graph), lists of edges, GraphML and DOT. A file of another format is refused.
 
     \b
     Written beside each other, by the name of the output:

@@ -139,7 +139,7 @@ class Schema(Request):
         str,
         typer.Argument(
             metavar="machine|experiment|claim|COMMAND",
-            help="Which files or which command to describe.",
+            help="The file kind or the command to describe.",
             autocompletion=_described,
         ),
     ]

@@ -62,7 +62,7 @@ class Mpirun(Request):
     Elanite does not change the program. The messages of the program cross the simulated network, and its clock shows
     simulated time. Its input and output are the same as without Elanite. The summary goes to standard error, json as
     one line. DIR/mpirun keeps the tables of runs. The exit code is that of a rank that fails, 3 for a deadlock, 1 if a
-    rank is killed or its host stops, 2 if ranks take no part in the run (another MPI than that of mpiexec, no MPI), and
+    rank is killed or its host stops, 2 if ranks do not join the run (no MPI, or another MPI than that of mpiexec), and
     4 if calls bypass Elanite, or if the network changes the bytes of a message, which is a defect of Elanite.
     """
 
@@ -76,7 +76,7 @@ class Mpirun(Request):
         typer.Argument(metavar="PROGRAM", help="A program or a script; the words after it go to the program."),
         Role.INPUT,
     ]
-    ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, max=65536, metavar="N", help="How many ranks.")]
+    ranks: Annotated[int, typer.Option("-n", "-np", "--ranks", min=1, max=65536, metavar="N", help="The rank count.")]
     universe: Annotated[
         int | None,
         typer.Option(
@@ -84,7 +84,7 @@ class Mpirun(Request):
             min=1,
             max=65536,
             metavar="N",
-            help="How many ranks there may be in all, with those that the program starts by MPI_Comm_spawn.",
+            help="Limit of ranks in all, with those started by MPI_Comm_spawn.",
         ),
     ] = None
     launch: Launch = field(default_factory=Launch)
@@ -101,8 +101,8 @@ class Mpirun(Request):
         Collectives | None,
         typer.Option(
             "--collectives",
-            help="Who carries out barriers, broadcasts and reductions: the MPI library by messages, Elanlib by its"
-            " software trees, or Elanlib by the hardware where that serves the ranks."
+            help="Implementation of barriers, broadcasts and reductions: the MPI library by messages, Elanlib by its"
+            " software trees, or Elanlib by the hardware where that supports the ranks."
             "  [default: hardware on a machine that has it, else mpi; mpi with --record]",
         ),
     ] = None
@@ -113,7 +113,7 @@ class Mpirun(Request):
     open_: Open = False
     record: Annotated[
         Path | None,
-        typer.Option("--record", metavar="FILE", help="Write what the ranks send and receive in GOAL, for replays."),
+        typer.Option("--record", metavar="FILE", help="Write the ranks' sends and receives in GOAL, for replays."),
         Role.OUTPUT,
     ] = None
     out: RunOut = OUT
@@ -131,7 +131,7 @@ class Mpirun(Request):
     ] = True
     disable_auto_cleanup: Annotated[
         bool,
-        typer.Option("--disable-auto-cleanup", help="Let ranks go on when one of them ends early."),
+        typer.Option("--disable-auto-cleanup", help="Let the other ranks continue when one ends early."),
     ] = False
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print no summary."), Role.HOST] = False
     format_: SummarisedAs = TableFormat.TABLE
@@ -236,9 +236,9 @@ class Prun(Mpirun):
         elanite prun -n 2 --machine opteron-qsnet2 ./ping 100 0 1048576
       elanite prun -n 8 --timeline run.perfetto ./ring
 
-    oshcc and elancc are the C compiler with the headers and libraries of Elanite. What the program puts, gets and sends
-    crosses the simulated network, and its clock shows simulated time. All else is as with `elanite mpirun`, which takes
-    such programs, too: the program may also use MPI.
+    oshcc and elancc are the C compiler with the headers and libraries of Elanite. The program's puts, gets and sends
+    cross the simulated network, and its clock shows simulated time. The rest is as with `elanite mpirun`, which also
+    takes such programs: the program may also use MPI.
     """
 
     verb: ClassVar[str] = "prun"

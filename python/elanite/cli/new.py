@@ -49,17 +49,17 @@ class New(Request):
       elanite new experiment my-traffic --from my-cluster.toml
       elanite run my-traffic.toml --html my-traffic.html
 
-    Every key of the machine has a comment that says what the key means, and the value and the source of the machine
-    that it starts from. An existing file is never overwritten.
+    Every key of the machine has a comment with its meaning, and the value and source of the machine that it starts
+    from. An existing file is never overwritten.
 
     With --link, the machine is the smallest network of its kind that holds the nodes: the fewest switches, then the
-    fewest cables. Notes, which the file has at its head, name its parts and what was assumed. Links are EDR, HDR100,
-    HDR, NDR200, NDR, XDR, and 10, 25, 50, 100, 200, 400 and 800GbE.
+    fewest cables. Notes at the head of the file list its parts and assumptions. Links are EDR, HDR100, HDR, NDR200,
+    NDR, XDR, and 10, 25, 50, 100, 200, 400 and 800GbE.
     """
 
     verb: ClassVar[str] = "new"
 
-    kind: Annotated[Kind, typer.Argument(help="What to make.")]
+    kind: Annotated[Kind, typer.Argument(help="The kind of file.")]
     name: Annotated[
         str | None,
         typer.Argument(metavar="NAME", help="Its name; the file is NAME.toml.  [default: of link and nodes]"),

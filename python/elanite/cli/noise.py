@@ -38,15 +38,15 @@ class Noise(Request):
       elanite noise --seconds 5
       elanite noise --cpu 1 --compute "100 us" --format json
 
-    The command repeats the same computation (garcia2005, figure 3). The operating system took the time by which an
-    iteration is longer than the shortest one. table shows the histogram, csv and parquet its bins. DIR then has the
-    figure (noise.svg, noise.html) and a noise profile, noise.toml. If you append the profile to a machine file, the
-    simulated machine has this noise.
+    The command repeats the same computation (garcia2005, figure 3). An iteration's excess over the shortest one is time
+    of the operating system. table shows the histogram, csv and parquet its bins. DIR then has the figure (noise.svg,
+    noise.html) and a noise profile, noise.toml. If you append the profile to a machine file, the simulated machine has
+    this noise.
     """
 
     verb: ClassVar[str] = "noise"
 
-    seconds: Annotated[float, typer.Option("--seconds", metavar="N", help="How long to measure, 0.01 to 3600.")] = 5.0
+    seconds: Annotated[float, typer.Option("--seconds", metavar="N", help="Duration in seconds, 0.01 to 3600.")] = 5.0
     cpu: Annotated[
         int | None,
         typer.Option(

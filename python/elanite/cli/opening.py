@@ -26,9 +26,9 @@ class Open(Request):
       sh again/command.sh
 
     The folder gets the experiment file, the machine files and all other files that the command read, and the command
-    itself as command.sh. The printed line is the same command for the present folder. `elanite open` runs nothing,
-    refuses a folder that is not empty, and refuses pages with damaged contents or with names that lead out of the
-    folder.
+    itself as command.sh. The printed line is the same command for the present folder. `elanite open` does not run the
+    command, refuses a folder that is not empty, and refuses pages with damaged contents or with names that lead out of
+    the folder.
     """
 
     verb: ClassVar[str] = "open"

@@ -55,7 +55,7 @@ class Replay(Request):
 
     Each rank is a process of the machine. Its messages cross the simulated network, and its computation takes time of
     the processor. The trace may be larger than memory. DIR/replay keeps the tables of replays. The exit code is 2 if
-    the trace is wrong, and 3 if receives wait for ever or messages have no receive at the end.
+    the trace is wrong, and 3 if receives never complete or messages remain without a receive.
 
     Several traces run at the same time, as in an experiment file with [series.traces.NAME] for each: each also runs
     alone, and the links that they share are listed. Results are kept as those of `elanite run`.
@@ -83,7 +83,7 @@ class Replay(Request):
         typer.Option(
             "--buffered",
             metavar="SIZE",
-            help="Each pair of ranks buffers sends up to so many bytes: '4 MB'.  [default: none]",
+            help="Send buffer of each pair of ranks: '4 MB'.  [default: none]",
         ),
     ] = None
     compute_scale: Annotated[

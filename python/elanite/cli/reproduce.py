@@ -46,15 +46,16 @@ class Reproduce(Request):
       elanite reproduce --only qsnet/ping,qsnet/uniform --out results
       elanite reproduce --only qsnet --jobs 4
 
-    Cheap experiments that decide claims come first, and the report is written again while the others run. The command
-    uses finished points again; an interrupted run goes on from the point where it stopped, and leaves a report.
+    Cheap experiments that decide claims run first, and the report is updated while the others run. The command reuses
+    finished points; an interrupted run resumes at the point where it stopped, and leaves a report.
 
-    --quick shortens windows, takes one seed, and leaves out what no claim needs. A claim whose points were shortened
-    holds or is missed only if its whole interval says so; otherwise the claim is not resolved.
+    --quick shortens windows, uses one seed, and omits everything that no claim uses. A claim with shortened points
+    holds or is missed only if its whole interval lies within or outside the bounds; otherwise the claim is not
+    resolved.
 
-    --decide begins as --quick. If that does not resolve a claim, the points on which the claim hangs get four runs with
-    other seeds. Both intervals of a claim cover its figure together with 95%, so that the number of looks does not
-    matter. The verdict of the last look is as in a whole run: a mean within the bounds holds.
+    --decide begins as --quick. If that does not resolve a claim, the claim's points get four runs with other seeds.
+    Both intervals of a claim cover its figure together with 95%, so that the second look does not raise the error rate.
+    The verdict of the last look is as in a whole run: a mean within the bounds holds.
     """
 
     verb: ClassVar[str] = "reproduce"

@@ -195,7 +195,7 @@ def declare(app: typer.Typer, *requests: type[Request]) -> None:
 
 
 def _function(request: type[Request]) -> Callable[..., None]:
-    quiet = typer.Option("--quiet", "-q", help="Say nothing on standard error but errors.")
+    quiet = typer.Option("--quiet", "-q", help="Print only errors on standard error.")
     options = {entry.name: (entry.annotation, entry.default) for entry in entries(request)}
     options.setdefault("quiet", (Annotated[bool, quiet], False))
 

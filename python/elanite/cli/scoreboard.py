@@ -46,14 +46,14 @@ class Claims(Request):
         jq 'group_by(.role, .state)[] | [.[0].role, .[0].state, length]'
 
     The role of a claim is predicted, fitted, inference (the authors concluded the claim and did not run it) or
-    inconsistent (figures of the same paper refute the claim; proof says how). Predicted claims have the rank value,
-    order, bound, consequence (of a fitted figure), verification (of an implementation) or repeat (of another claim);
-    the headline counts values and orders whose verdict a removed mechanism turns. The table has the claims that are
-    simulated, and those without results only if --only names them; json and markdown have all claims. In json, low and
-    high are the ends of the 95% confidence interval of the simulated figure; error is simulated/published - 1; holds is
-    null for a claim without results, for a claim whose intervals are too wide to judge (the state is "not resolved", or
-    "source too vague" if the paper states no bound), and for an inconsistent one. The command simulates nothing: use
-    `elanite reproduce` before, and --quick after `elanite reproduce --quick`.
+    inconsistent (figures of the same paper refute the claim; the key proof shows how). Predicted claims have the rank
+    value, order, bound, consequence (of a fitted figure), verification (of an implementation) or repeat (of another
+    claim); the headline counts values and orders whose verdict a removed mechanism turns. The table has the claims that
+    are simulated, and those without results only if --only names them; json and markdown have all claims. In json, low
+    and high are the ends of the 95% confidence interval of the simulated figure; error is simulated/published - 1;
+    holds is null for a claim without results, for a claim whose intervals are too wide to judge (the state is "not
+    resolved", or "source too vague" if the paper states no bound), and for an inconsistent one. The command does not
+    simulate: run `elanite reproduce` first, and --quick after `elanite reproduce --quick`.
 
     A file of your own claims has the keys of `elanite schema claim`, and names your experiments, which `elanite run`
     simulates. A claim with `measured` in place of a value has the values of a benchmark's output.

@@ -20,14 +20,14 @@ if TYPE_CHECKING:
 
     from elanite.store import Store
 
-HELP = """Look after stores of finished points.
+HELP = """Check, clean, merge and export stores of finished points.
 
 \b
 Examples:
   elanite store list                    points by experiment, running ones too
   elanite store verify --store results  check every point
   elanite store verify --again 1%       simulate a hundredth of them again
-  elanite store gc --outdated           remove leavings and older models
+  elanite store gc --outdated           remove leftovers and older models
   elanite store merge out-1 out-2 --into out    one store of several
   elanite store export points.parquet   all points as one table
 
@@ -122,13 +122,13 @@ class Verify(Request):
       elanite store verify --store results
       elanite store verify --again 1%
 
-    The command names folders that are damaged, and folders that are not the results that they claim to be, with the
-    reasons. It ends with exit code 1 if there is one. The next campaign that needs a damaged point simulates it again;
-    remove the other folders. The last lines name the builds that have computed the points.
+    The command names damaged folders, and folders with other results than they claim, with the reasons; the exit code
+    is 1 if there are any. The next campaign that needs a damaged point simulates it again; remove the other folders.
+    The last lines name the builds that have computed the points.
 
     A point has a checksum of its digest and tables together. --again computes all digests from the tables, too, and
-    simulates some of the points again and compares all of their results. Only this finds a point that a program has
-    changed with the means of Elanite, since anyone can compute checksums and digests.
+    simulates some of the points again and compares all of their results. Only this detects a point that was changed
+    together with its checksums and digest.
     """
 
     verb: ClassVar[str] = "store verify"
@@ -138,7 +138,7 @@ class Verify(Request):
         str | None,
         typer.Option("--again", metavar="N|P%", help="Simulate N points, or P% of all, again and compare the results."),
     ] = None
-    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Another seed chooses other points.")] = 1
+    seed: Annotated[int, typer.Option("--seed", min=0, metavar="N", help="Seed of the random choice of points.")] = 1
     jobs: Jobs = None
 
     def execute(self) -> None:
@@ -203,7 +203,7 @@ def number(wanted: str) -> Callable[[int], int]:
 
 @dataclass(frozen=True, kw_only=True)
 class Gc(Request):
-    """Remove what killed campaigns have left, and points that nobody needs.
+    """Remove leftovers of killed campaigns, and unneeded points.
 
     \b
     Examples:
@@ -211,8 +211,8 @@ class Gc(Request):
       elanite store gc --outdated --dry-run
       elanite store gc --unknown --known my-experiment
 
-    Unfinished folders and claims go if their process has died, or if nobody has changed them for long (a day; claims
-    say themselves for how long they hold). What a running campaign needs stays, whichever host it runs on.
+    Unfinished folders and claims are removed if their process has died, or if they have not changed for a day (a claim
+    states its own time limit). Everything that a running campaign needs stays, whichever host it runs on.
     """
 
     verb: ClassVar[str] = "store gc"
@@ -231,7 +231,7 @@ class Gc(Request):
         ),
     ] = None
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Only say which points --outdated and --unknown would remove.")
+        bool, typer.Option("--dry-run", help="Only list the points that --outdated and --unknown would remove.")
     ] = False
 
     def execute(self) -> None:
@@ -269,15 +269,15 @@ class Merge(Request):
       elanite store merge out-1 out-2 out-3 out-4 --into out
       elanite store merge s3://bucket/store --into out
 
-    Points are copied byte for byte. Stores whose points contradict each other are refused, and nothing is copied; the
-    message names both folders and their builds. So are stores with points that are not the results that they claim to
-    be (see `elanite store verify`). Damaged folders are named and not copied, and the exit code is then 1.
+    Points are copied byte for byte. Stores with contradictory points are refused before any copy; the message names
+    both folders and their builds. So are stores with points that have other results than they claim (see `elanite store
+    verify`). Damaged folders are named and not copied, and the exit code is then 1.
     """
 
     verb: ClassVar[str] = "store merge"
 
     stores: Annotated[list[str], typer.Argument(metavar="STORE...", help="The stores to copy from.")]
-    into: Annotated[str, typer.Option("--into", metavar="STORE", help="The store to copy to; made if there is none.")]
+    into: Annotated[str, typer.Option("--into", metavar="STORE", help="The store to copy to; created if missing.")]
 
     def execute(self) -> None:
         """Run the command."""
@@ -313,7 +313,7 @@ class Export(Request):
 
     file: Annotated[Path, typer.Argument(metavar="FILE.parquet", help="The file to write.")]
     store: At = DEFAULT
-    table_: Annotated[str, typer.Option("--table", metavar="TABLE", help="Which table of the points.")] = "rows"
+    table_: Annotated[str, typer.Option("--table", metavar="TABLE", help="The exported table of the points.")] = "rows"
 
     def execute(self) -> None:
         """Run the command."""

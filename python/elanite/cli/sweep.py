@@ -40,11 +40,11 @@ class Sweep(Request):
       elanite sweep es40-qsnet --one-at-a-time
       elanite sweep es40-qsnet --one-at-a-time --claims permutation,hotspot.32
 
-    Keys are those of --set. Values are a list, a,b,c, or a range, low..high; "in 6" asks for six values of the range,
-    the ends included, and "log" for equal ratios. Without --sample, the command runs all combinations; keys of one
-    --vary, separated by semicolons, go together: the first values with the first, and so on. The varied keys
-    are columns of the results, which are printed as those of `elanite run`, and curves or an axis of the figures. The
-    command checks all combinations before it simulates the first one, and uses finished points again.
+    Keys are those of --set. Values are a list, a,b,c, or a range, low..high; "in 6" gives six values of the range, ends
+    included, and "log" equal ratios. Without --sample, the command runs all combinations; keys of one --vary, separated
+    by semicolons, go together: the first values with the first, and so on. The varied keys are columns of the results,
+    which are printed as those of `elanite run`, and curves or an axis of the figures. The command checks all
+    combinations before it simulates the first one, and reuses finished points.
 
     With --one-at-a-time, the argument is a shipped machine. The command changes each parameter that was fitted or
     assumed by a fifth, down and up, and compares the claims about the machine. Runs are shorter than in the

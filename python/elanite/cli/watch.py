@@ -27,8 +27,8 @@ class Watch(Request):
         --html wormhole.html
 
     The command simulates one point, and writes a page that needs no network. The page plays, pauses and steps through
-    the watched time; a click on a line tells all about its packet. The network may have at most 64 nodes and one rail.
-    Of several points the first is shown; choose another one with --point.
+    the watched time; a click on a line shows all data of its packet. The network may have at most 64 nodes and one
+    rail. Of several points the first is shown; --point selects another one.
     """
 
     verb: ClassVar[str] = "watch"
@@ -47,7 +47,7 @@ class Watch(Request):
     seed: Seed = FIRST_SEED
     point: PointId = None
     length: Annotated[
-        str, typer.Option("--for", metavar="TIME", help="How long to watch, from the end of the warm-up on.")
+        str, typer.Option("--for", metavar="TIME", help="The watched time, from the end of the warm-up on.")
     ] = "20 us"
     page: Annotated[
         Path | None,
