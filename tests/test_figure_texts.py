@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import math
+import re
 import tomllib
 from typing import TYPE_CHECKING, Any
 
+import altair as alt
 import polars as pl
 import pytest
 
 import drawings
 from elanite import figures
-from elanite.base.text import label, minus, number
+from elanite.base.text import label, minus, number, worded
 from elanite.figures import asked_layers, axes, curves, generic, published, tabular
 from elanite.figures.axes import OWN_AXES
+from elanite.figures.style import size_axis
 from elanite.inputs import sources
 from elanite.validation.claims import claims
 from test_figure_grouping import base
@@ -274,3 +277,19 @@ def test_captions_call_published_values_as_they_are_drawn(name: str) -> None:
         ]
         if there and set(there) == {1} and "beside" not in one and "mark" not in one:
             assert one["dashed"].startswith("Grey dashes: "), one["name"]
+
+
+def test_sizes_on_an_axis_have_four_digits_at_most() -> None:
+    vl_convert = pytest.importorskip("vl_convert")
+    sizes = [100, 20_000, 60_000, 1_000_000, 2_500_000]
+    chart = (
+        alt.Chart(pl.DataFrame({"size": sizes, "y": sizes})).mark_point().encode(x=size_axis("size", "x", sizes), y="y")
+    )
+    drawn = vl_convert.vegalite_to_svg(chart.to_json(validate=False))
+    assert {"19.53 KB", "58.59 KB", "976.6 KB", "2.384 MB"} <= set(re.findall(r">([\d.]+ [KM]?B)<", drawn))
+
+
+def test_percentiles_in_headings_have_a_point() -> None:
+    assert worded("fct_slowdown_p99_9") == "fct slowdown p99.9"
+    assert worded("latency_p99") == "latency p99"
+    assert worded("packets_timed_out") == "packets timed out"

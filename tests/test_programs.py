@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+from elanite.base.text import number
 from elanite.figures import flows as drawn
 from elanite.report.pages.programs import shared
-from test_pages import Parts
+from test_pages import Parts, tables_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -270,9 +271,9 @@ def test_an_unknown_table_is_named(elanite: Run) -> None:
 
 
 def test_bins_have_equal_numbers_of_flows() -> None:
-    flows = pl.DataFrame({"size": range(1, 1001), "slowdown": [1 + size / 1000 for size in range(1, 1001)]})
+    flows = pl.DataFrame({"size": range(1, 1001), "slowdown": [1 + size / 1000 for size in range(1, 1001)], "seed": 1})
     bins = drawn.binned(flows)
-    assert bins["flows"].unique().to_list() == [100]
+    assert bins["least"].unique().to_list() == bins["most"].unique().to_list() == [100]
     median = bins.filter(pl.col("percentile") == "p50").sort("size")
     assert median["size"].to_list() == [100 * place for place in range(1, 11)]
     assert median["slowdown"].to_list() == pytest.approx([1 + (100 * place + 50) / 1000 for place in range(10)])
@@ -280,6 +281,104 @@ def test_bins_have_equal_numbers_of_flows() -> None:
     assert sorted(few["size"].unique()) == [1, 2, 3]
     last = few.filter((pl.col("size") == 1) & (pl.col("percentile") == "p99.9"))
     assert last["slowdown"].to_list() == [1 + 999 / 1000]
+
+
+def test_percentiles_of_several_seeds_are_means() -> None:
+    """Seeds do not lengthen a list: 3 seeds of 400 flows have no p99.9 of 1,200 flows."""
+    slowdown = {1: 2.0, 2: 5.0, 3: 11.0}
+    flows = pl.DataFrame(
+        {"seed": seed, "label": "a", "size": 1024 * (flow % 20 + 1), "fct_ps": 10**6 * seed, "slowdown": top}
+        for seed, most in slowdown.items()
+        for flow in range(400)
+        for top in [most if flow >= 395 else 1.0]
+    )
+    assert drawn.percentiles(flows) == {"p50": 1.0, "p99": 6.0, "p99.9": 6.0}
+    assert drawn.said(flows) == "400 flows in each of 3 seeds"
+    assert drawn.said(flows.filter(pl.col("seed") == 1)) == "400 flows"
+    assert drawn.said(flows.slice(1)) == "399 to 400 flows in each of 3 seeds"
+    bins = drawn.binned(flows)
+    assert bins["most"].unique().to_list() == [40]
+    longest = bins.filter((pl.col("size") == 20 * 1024) & (pl.col("percentile") == "p99.9"))
+    assert longest["slowdown"].to_list() == [6.0]
+    slowdowns, times = drawn.draw(flows)
+    assert "of 400 flows in each of 3 seeds. Bins have 40 flows each." in slowdowns.caption
+    assert times.caption.endswith("Mean of the shares of 3 seeds.")
+    # A seed whose flows faults have ended counts as much as the others.
+    few = flows.filter((pl.col("seed") > 1) | (pl.col("size") == 1024))
+    (steps,) = [rows for rows in list(drawn.draw(few))[1].spec()["datasets"].values() if "share" in rows[0]]
+    assert next(row["share"] for row in steps if row["fct"] == 1.0 and row["share"]) == pytest.approx(100 / 3)
+
+
+SEEDS = """
+title = "Own"
+machine = "infiniband-ndr"
+[run]
+seeds = {seeds}
+[[series]]
+name = "shared"
+[series.flows.web]
+file = "flows.csv"
+[series.jobs.noise]
+pattern = "uniform"
+nodes = "1-7"
+message = "8 KB"
+sizes = "fixed"
+arrivals = "exponential"
+load = {loads}
+"""
+
+
+def test_flows_of_several_seeds_are_as_in_the_rows(folder: Path, elanite: Run) -> None:
+    loads = ["1 GB/s", "2 GB/s", "3 GB/s"]
+    (folder / "mine.toml").write_text(SEEDS.format(seeds=3, loads=json.dumps(loads)))
+    rows = table(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    web = rows.filter(pl.col("job") == "web")
+    means = {
+        (load, metric): mean
+        for load, metric, mean in web.group_by("noise.load", "metric").agg(pl.col("value").mean()).iter_rows()
+    }
+    for load in loads:
+        (said,) = (one for one in Parts(page).findings if one.startswith("FCT slowdown") and load in one)
+        assert said.startswith("FCT slowdown of 3 flows in each of 3 seeds")
+        for name in ("p50", "p99", "p99.9"):
+            expected = number(means[load, f"fct_slowdown_{name.replace('.', '_')}"])
+            assert f"{name} {expected}" in said
+    tables = tables_of(page)
+    assert any("fct slowdown p99.9" in head for head, *_ in tables.values())
+    head, *slowest = tables["Flows with the largest slowdown"]
+    flows = [(row[0], row[head.index("seed")]) for row in slowest]
+    assert len(set(flows)) == len(flows), "each flow once in a seed"
+    shared = [name for name in tables if name.startswith("Links that programs share")]
+    assert len(shared) == 6, "each table has a name of its own"
+    assert all(any(load in name for name in shared) for load in loads)
+    assert all(", seed " in name for name in shared)
+    assert "Tables for 6 of 9 points." in page
+
+
+def test_points_without_shared_links_are_counted(folder: Path, elanite: Run) -> None:
+    text = SEEDS.format(seeds=1, loads='"1 GB/s"').replace('"1-7"', '["1-7", "100-107"]')
+    (folder / "mine.toml").write_text(text)
+    assert elanite("run", "mine.toml", "--html", "page.html").code == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    (shared,) = (name for name in tables_of(page) if name.startswith("Links that programs share"))
+    assert "noise.nodes 1-7" in shared
+    assert "Tables for 1 of 2 points; the others have no shared link." in page
+    _, *body = tables_of(page)[shared]
+    assert all(row[-1] for row in body if not row[0].startswith("node "))
+    from_nodes = [row for row in body if row[0].startswith("node ")]
+    assert from_nodes
+    assert not any(row[-1] for row in from_nodes), "these links have no waits, as in other tables"
+
+
+def test_sentences_that_are_left_out_are_counted(folder: Path, elanite: Run) -> None:
+    loads = json.dumps([f"{load} GB/s" for load in range(1, 8)])
+    (folder / "mine.toml").write_text(SEEDS.format(seeds=1, loads=loads))
+    assert elanite("run", "mine.toml", "--html", "page.html").code == 0
+    page = (folder / "page.html").read_text(encoding="utf-8")
+    said = [one for one in Parts(page).findings if one.startswith("FCT slowdown")]
+    assert len(said) == 7
+    assert said[-1] == "FCT slowdown: sentences for 6 of 7 flow lists; the figures show all."
 
 
 def test_links_are_shared_by_several_programs_only() -> None:

@@ -51,6 +51,12 @@ def counted(count: int, one: str, several: str = "") -> str:
     return f"{count:,} {one if count == 1 else several or one + 's'}"
 
 
+def spanned(least: int, most: int, noun: str = "") -> str:
+    """Two counts, with their noun: ``39 to 40 flows``, ``1 flow`` if they are equal."""
+    span = f"{most:,}" if least == most else f"{least:,} to {most:,}"
+    return f"{span} {noun if most == 1 else noun + 's'}" if noun else span
+
+
 def are(count: int) -> str:
     """The verb after a count: ``1 of 2 points is``, ``2 of 3 points are``."""
     return "is" if count == 1 else "are"
@@ -138,6 +144,11 @@ def quantity(value: float, unit: str, digits: int | None = None) -> str:
 
 WORDS = {"saturated": "queues grow"}
 """Metric names for people. A load's state may be *saturated* though no queue grows (``states``)."""
+
+
+def worded(metric: str) -> str:
+    """A metric's name in words: ``fct slowdown p99.9`` for ``fct_slowdown_p99_9``."""
+    return re.sub(r"(?<=_p)(\d+)_(\d+)(?!\d)", r"\1.\2", metric).replace("_", " ")
 
 
 def heading(metric: str, unit: str) -> str:

@@ -241,7 +241,7 @@ def _side_by_side(result: Result, format_: TableFormat) -> None:
         name: (each["time"], each.get("time_alone", each["time"]), each.get("slowdown", 1.0))
         for name, each in values.items()
     }
-    shared = list(shared_links([point], result.store, []))
+    shared, _ = shared_links([point], result.store, [])
     if format_ is TableFormat.JSON:
         found = {
             "machine": point.machine,

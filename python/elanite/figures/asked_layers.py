@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.base.text import SCALE, heading
+from elanite.base.text import SCALE, heading, worded
 from elanite.errors import UsageError
 from elanite.figures import axes, dodge, published
 from elanite.figures import curves as layers_of
@@ -83,7 +83,7 @@ def stepped(asked: Asked, data: pl.DataFrame) -> Asked:
 
 def titled(asked: Asked, rows: pl.DataFrame) -> Asked:
     """The figure with a title for its vertical axis: by default, the metric with the rows' unit."""
-    return asked | {"y_title": asked["y_title"] or heading(asked["metric"].replace("_", " "), _unit(rows))}
+    return asked | {"y_title": asked["y_title"] or heading(worded(asked["metric"]), _unit(rows))}
 
 
 def _unit(rows: pl.DataFrame) -> str:

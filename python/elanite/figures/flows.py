@@ -2,8 +2,8 @@
 
 The slowdown is drawn as papers on data centre transport draw it: flows are sorted by size and cut into bins with equal
 flow counts; each bin has its median, p99 and p99.9, at its largest size. Few sizes have a bin each. Percentiles use the
-nearest rank: in a bin with fewer than 1,000 flows, p99.9 is the largest value. Flows from all seeds count alike, and no
-figure mixes configurations.
+nearest rank: in a bin with fewer than 1,000 flows, p99.9 is the largest value. Each seed has percentiles and a
+distribution of its own, as in the rows of results; figures show their means. No figure mixes configurations.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.base.text import counted
+from elanite.base.text import counted, spanned
 from elanite.figures import axes
 from elanite.figures.colours import PALETTE
-from elanite.figures.style import FORMAT, Figure, colour, layered, shape, size_axis
+from elanite.figures.style import BYTES, FORMAT, Figure, colour, layered, shape, size_axis
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -40,22 +40,41 @@ def rank(values: pl.Series, per_mille: int) -> float:
     return float(values.sort()[math.ceil(len(values) * per_mille / 1000) - 1])
 
 
+def percentiles(flows: pl.DataFrame) -> dict[str, float]:
+    """Each percentile of ``slowdown``, as the mean of the seeds' percentiles."""
+    seeds = [here["slowdown"] for _, here in flows.group_by("seed", maintain_order=True)]
+    return {
+        name: sum(rank(slowdowns, per_mille) for slowdowns in seeds) / len(seeds)
+        for name, per_mille in PER_MILLE.items()
+    }
+
+
+def counts(flows: pl.DataFrame) -> tuple[int, int]:
+    """The least and the largest flow count of a seed."""
+    each = flows.group_by("seed").len()["len"].to_list()
+    return min(each), max(each)
+
+
 def binned(flows: pl.DataFrame) -> pl.DataFrame:
-    """The bins for flows with ``size`` and ``slowdown``: largest size, flow count, a row for each percentile."""
+    """The bins for flows with ``seed``, ``size`` and ``slowdown``: a row for each percentile.
+
+    The columns are the bin's largest size, the least and the largest flow count of a seed, the percentile's name, and
+    its mean over the seeds with flows in the bin. All seeds have the same bins.
+    """
     sizes = flows["size"].n_unique()
-    ordered = flows.sort("size")
+    ordered = flows.sort("size", "seed")
     place = pl.int_range(pl.len()) * BINS // pl.len() if sizes > BINS else pl.col("size").rank("dense")
     rows = []
     # A size belongs to the bin of its last flow, so that flows with one size are together.
     bins = ordered.with_columns(bin=place).with_columns(pl.col("bin").max().over("size"))
     for _, here in bins.group_by("bin", maintain_order=True):
-        for name, per_mille in PER_MILLE.items():
-            rows.append((here["size"].max(), len(here), name, rank(here["slowdown"], per_mille)))
-    return pl.DataFrame(rows, ["size", "flows", "percentile", "slowdown"], orient="row")
+        for name, slowdown in percentiles(here).items():
+            rows.append((here["size"].max(), *counts(here), name, slowdown))
+    return pl.DataFrame(rows, ["size", "least", "most", "percentile", "slowdown"], orient="row")
 
 
 def draw(flows: pl.DataFrame) -> Iterator[Figure]:
-    """The figures for flows with ``label``, their configuration in words, ``size``, ``fct_ps`` and ``slowdown``."""
+    """The figures for flows with ``label``, their configuration in words, seed, size, completion time and slowdown."""
     ended = flows.drop_nulls("fct_ps")
     labels = ended["label"].unique(maintain_order=True).to_list()
     for number, label in enumerate(labels, 1):
@@ -68,6 +87,7 @@ def draw(flows: pl.DataFrame) -> Iterator[Figure]:
 
 def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
     data = binned(flows)
+    data = data.with_columns(flows=pl.Series([spanned(*ends) for ends in data.select("least", "most").iter_rows()]))
     title = f"FCT slowdown over the size of flows{f', {label}' if label else ''}"
     order = list(PER_MILLE)
     most = max(data["slowdown"].to_list())
@@ -78,7 +98,7 @@ def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
         y = alt.Y("slowdown:Q", title="FCT slowdown", scale=alt.Scale(domain=[0, most * 1.05], nice=True))
     x = size_axis("size", "size of flows", data["size"].to_list())
     if data["size"].n_unique() == 1:
-        x = alt.X("size:O", title="size of flows", axis=alt.Axis(labelExpr=_OF_ONE, labelAngle=0))
+        x = alt.X("size:O", title="size of flows", axis=alt.Axis(labelExpr=BYTES, labelAngle=0))
     base = alt.Chart(data).encode(x=x, y=y, color=colour("percentile", order, "percentile"))
     marks = base.mark_point(filled=True, size=55, opacity=1).encode(
         shape=shape("percentile", order, "percentile"),
@@ -86,26 +106,25 @@ def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
             alt.Tooltip("percentile"),
             alt.Tooltip("slowdown:Q", format=FORMAT),
             alt.Tooltip("size:Q", title="bytes, at most", format=","),
-            alt.Tooltip("flows:Q", title="flows of the bin", format=","),
+            alt.Tooltip("flows:N", title="flows of the bin"),
         ],
     )
-    each = "Each size is a bin." if flows["size"].n_unique() <= BINS else f"Bins have {_span(data)} each."
+    each = "Each size is a bin."
+    if flows["size"].n_unique() > BINS:
+        each = f"Bins have {spanned(min(data['least']), max(data['most']), 'flow')} each."
     caption = (
-        f"Completion time over that of the same flow alone on the idle machine, of {counted(len(flows), 'flow')}."
+        f"Completion time over that of the same flow alone on the idle machine, of {said(flows)}."
         f" {each} Percentiles are those of the nearest rank; of fewer than 1,000 flows, p99.9 is the largest value."
     )
+    if (seeds := flows["seed"].n_unique()) > 1:
+        caption += f" Means of {seeds} seeds, each with percentiles of its own."
     return Figure(name, title, "", caption, layered(title, [base.mark_line(), marks]))
 
 
-_OF_ONE = "datum.value >= 1024 ? datum.value / 1024 + ' KB' : datum.value + ' B'"
-"""Vega expression for the only size on an axis."""
-
-
-def _span(data: pl.DataFrame) -> str:
-    """The flow counts in the bins."""
-    counts = data["flows"].to_list()
-    low, high = min(counts), max(counts)
-    return f"{low:,} flows" if low == high else f"{low:,} to {high:,} flows"
+def said(flows: pl.DataFrame) -> str:
+    """The flow count in words: ``40 flows``, with several seeds ``40 flows in each of 3 seeds``."""
+    seeds = flows["seed"].n_unique()
+    return spanned(*counts(flows), "flow") + (f" in each of {counted(seeds, 'seed')}" if seeds > 1 else "")
 
 
 def _distribution(flows: pl.DataFrame, name: str, labels: list[str]) -> Figure:
@@ -129,17 +148,19 @@ def _distribution(flows: pl.DataFrame, name: str, labels: list[str]) -> Figure:
         )
     )
     caption = "The share of flows whose completion time is no longer than a time, over this time."
+    if (seeds := flows["seed"].n_unique()) > 1:
+        caption += f" Mean of the shares of {seeds} seeds."
     return Figure(name, title, "", caption, layered(title, [lines]))
 
 
 def _cumulative(flows: pl.DataFrame, label: str) -> pl.DataFrame:
-    """The completion time distribution as steps, few enough to be drawn."""
+    """The completion time distribution as steps, few enough to be drawn; all seeds have the same weight."""
     times = (
-        flows.select(fct=pl.col("fct_ps") / 1e6)
+        flows.select(fct=pl.col("fct_ps") / 1e6, weight=1 / pl.len().over("seed"))
         .group_by("fct")
-        .len()
+        .agg(pl.col("weight").sum())
         .sort("fct")
-        .with_columns(share=100 * pl.col("len").cum_sum() / pl.col("len").sum())
+        .with_columns(share=100 * pl.col("weight").cum_sum() / pl.col("weight").sum())
     )
     step = (pl.col("share") * STEPS / 100).floor()
     kept = times.filter((step != step.shift(1)).fill_null(value=True) | (pl.col("fct") == pl.col("fct").max()))

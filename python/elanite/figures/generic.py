@@ -17,7 +17,7 @@ import altair as alt
 import polars as pl
 
 from elanite import _core
-from elanite.base.text import SCALE, YES_OR_NO, heading, with_half
+from elanite.base.text import SCALE, YES_OR_NO, heading, with_half, worded
 from elanite.figures import axes, dodge, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
@@ -192,7 +192,7 @@ def _layers(
     order = data[CURVE].unique(maintain_order=True).to_list()
     base = alt.Chart(data).encode(x=x)
     legend = ", ".join(map(grouping.word, found.curves))
-    label = heading(metric.replace("_", " "), unit)
+    label = heading(worded(metric), unit)
     marks = axes.decades(ends) if log else alt.Undefined
     y = alt.Y("mean:Q", title=label, scale=axes.scale(ends, log=log), axis=marks)
     names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]

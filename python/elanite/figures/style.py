@@ -64,10 +64,10 @@ PALE = 0.4
 """The opacity of points that were not simulated in a report's run."""
 
 BYTES = (
-    "datum.value >= 1048576 ? datum.value / 1048576 + ' MB' :"
-    " datum.value >= 1024 ? datum.value / 1024 + ' KB' : datum.value + ' B'"
+    "datum.value >= 1048576 ? format(datum.value / 1048576, '.4~r') + ' MB' :"
+    " datum.value >= 1024 ? format(datum.value / 1024, '.4~r') + ' KB' : datum.value + ' B'"
 )
-"""Vega expression that writes a byte count as the papers do."""
+"""Vega expression that writes a byte count as the papers do, with four significant digits at most."""
 
 
 SMALL = "datum.value && abs(datum.value) < 1e-4 ? format(datum.value, '~e') : datum.label"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.base.text import SCALE, heading
+from elanite.base.text import SCALE, heading, worded
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import RULE, Figure, layered
 from elanite.study.measured import UNKNOWN, Place
@@ -90,7 +90,7 @@ def _group(
     for number, side in enumerate(panels, 1):
         title = ", ".join(filter(None, [f"{series}: {metric.replace('_', ' ')}", fixed, side.words]))
         name = f"{experiment}-{series}-{metric}" + (f"-{number}" if len(panels) > 1 else "")
-        label = heading(metric.replace("_", " "), unit)
+        label = heading(worded(metric), unit)
         assumed = "" if side.rows["_stated"].all() else ASSUMED
         here = side.moved("_measured", "_low", "_high")
         caption = " ".join(filter(None, [LINES if side.lines else STROKES, dodge.words(here.rows), assumed]))

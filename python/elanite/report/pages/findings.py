@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from elanite import _core
-from elanite.base.text import YES_OR_NO, are, counted, distinct, number
+from elanite.base.text import YES_OR_NO, are, counted, distinct, number, worded
 from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED, Curve, Place
 from elanite.report.pages.programs import FLOWS
 from elanite.report.pages.worded import LOWER_END, few, mean_of, scaled, united, with_half
@@ -184,7 +184,7 @@ def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> 
         here = [curve for curve in found if any(metric in place.means for place in curve.places)]
         if not here:
             continue
-        name = metric.replace("_", " ").capitalize() + (f" of {here[0].group}" if here[0].group else "")
+        name = worded(metric).capitalize() + (f" of {here[0].group}" if here[0].group else "")
         if metric in YES_OR_NO:
             places = [place for curve in here for place in curve.places if metric in place.means]
             count = sum(place.means[metric] > 0 for place in places)

@@ -14,7 +14,7 @@ from elanite.report.pages.frame import Section, Table
 from elanite.store import empty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from elanite.figures import Figure
     from elanite.inputs.plan import Point
@@ -30,7 +30,7 @@ MOST_POINTS = 6
 """Points with a shared-link table."""
 
 MOST_SAID = 6
-"""Sentences on flows."""
+"""Sentences on flow lists."""
 
 
 def sections(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[Section]:
@@ -40,9 +40,9 @@ def sections(points: Sequence[Point], store: Store, columns: Sequence[str]) -> l
     if not every.is_empty():
         found.append(Section("Flows", figures=list(flows.draw(every)), tables=[_slowest(every)]))
     own = [point for point in points if point.kind == PROGRAMS]
-    shared = list(shared_links(own, store, columns))
+    shared, left = shared_links(own, store, columns)
     if shared:
-        found.append(Section("Shared links", tables=shared))
+        found.append(Section("Shared links", [left] if left else [], tables=shared))
     return found
 
 
@@ -53,12 +53,16 @@ def figures(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
 
 
 def findings(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:
-    """A sentence on each flow list's completion times in each configuration."""
+    """A sentence on each flow list's completion times in each configuration; several seeds have means."""
+    lists = _every(points, store, columns).drop_nulls("slowdown").partition_by("label", maintain_order=True)
     said = []
-    for (label,), here in _every(points, store, columns).drop_nulls("slowdown").group_by("label", maintain_order=True):
-        parts = [f"{name} {number(flows.rank(here['slowdown'], rank))}" for name, rank in flows.PER_MILLE.items()]
-        said.append(f"FCT slowdown of {counted(len(here), 'flow')} ({label}): {', '.join(parts)}.")
-    return said[:MOST_SAID]
+    for here in lists[:MOST_SAID]:
+        parts = [f"{name} {number(slowdown)}" for name, slowdown in flows.percentiles(here).items()]
+        means = " (means of the seeds)" if here["seed"].n_unique() > 1 else ""
+        said.append(f"FCT slowdown of {flows.said(here)} ({here['label'][0]}): {', '.join(parts)}{means}.")
+    if len(lists) > len(said):
+        said.append(f"FCT slowdown: sentences for {len(said)} of {len(lists)} flow lists; the figures show all.")
+    return said
 
 
 def _every(points: Sequence[Point], store: Store, columns: Sequence[str]) -> pl.DataFrame:
@@ -85,12 +89,26 @@ def _flows(point: Point, store: Store, columns: Sequence[str]) -> pl.DataFrame:
 
 
 def _slowest(every: pl.DataFrame) -> Table:
-    """The flows with the largest slowdown."""
-    columns = ("flow", "from", "to", "size", "start, µs", "completion time, µs", "ideal, µs", "slowdown")
-    last = every.drop_nulls("slowdown").sort("slowdown", "start_ps", "flow", descending=[True, False, False])
+    """The flows with the largest slowdown, each with its seed if there are several."""
+    seeds = every["seed"].n_unique() > 1
+    columns = (
+        "flow",
+        *(["seed"] if seeds else []),
+        "from",
+        "to",
+        "size",
+        "start, µs",
+        "completion time, µs",
+        "ideal, µs",
+        "slowdown",
+    )
+    last = every.drop_nulls("slowdown").sort(
+        "slowdown", "start_ps", "flow", "seed", descending=[True, False, False, False]
+    )
     rows = [
         (
             f"{row['label']}, {row['flow']}",
+            *([str(row["seed"])] if seeds else []),
             f"node {row['source']}",
             f"node {row['destination']}",
             size(row["size"]),
@@ -107,7 +125,7 @@ def _slowest(every: pl.DataFrame) -> Table:
     )
     if ended:
         note += f" Faults have ended {counted(ended, 'flow')}, which have no completion time."
-    return Table(columns, rows, "Flows with the largest slowdown", right=columns[3:], note=note)
+    return Table(columns, rows, "Flows with the largest slowdown", right=columns[columns.index("size") :], note=note)
 
 
 def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
@@ -125,28 +143,51 @@ def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     return found.sort("less", "link", descending=[True, False]).drop("several", "less")
 
 
-def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) -> Iterator[Table]:
-    """The links that programs share in each point, with each program's bytes."""
-    for point in points[:MOST_POINTS]:
-        shares = store.table(point.id, "shares")
-        found = shared(shares, store.table(point.id, "links"))
-        if found.is_empty():
-            continue
-        programs = [name for name in found.columns if name not in ("link", "from", "to", "waiting_ps")]
-        rows = [
-            (
-                f"{row['from']} → {row['to']}",
-                *(size(row[name]) if row[name] else "" for name in programs),
-                number((row["waiting_ps"] or 0) / 1e6),
-            )
-            for row in found.head(MOST_LINKS).iter_rows(named=True)
-        ]
-        own = _label(point, columns)
-        names = ("link", *programs, "waits, µs")
-        note = "Bytes of packets, with headers. Waits: sum over all packets that waited for the link."
-        if len(found) > len(rows):
-            note += (
-                f" {len(rows)} of {counted(len(found), 'shared link')}, by the bytes of all but the largest program."
-            )
-        caption = f"Links that programs share{f': {own}' if own else ''}"
-        yield Table(names, rows, caption, right=names[1:], note=note)
+def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) -> tuple[list[Table], str]:
+    """The links that programs share in some points, with each program's bytes, and a sentence on the other points.
+
+    Each configuration's first seed comes before all further seeds.
+    """
+    seeds = len({point.seed for point in points}) > 1
+    labels = [_label(point, columns) for point in points]
+    order = sorted(range(len(points)), key=lambda place: (labels[:place].count(labels[place]), place))
+    found: dict[int, Table] = {}
+    for seen, place in enumerate(order):
+        if len(found) == MOST_POINTS:
+            left = f"{len(found)} of {counted(len(points), 'point')}"
+            without = f"; {seen - len(found)} of the others have no shared link" if seen > len(found) else ""
+            return [found[place] for place in sorted(found)], f"Tables for {left}{without}."
+        point = points[place]
+        words = ", ".join(filter(None, [labels[place], f"seed {point.seed}" if seeds else ""]))
+        table = _shared_links(point, store, words)
+        if table:
+            found[place] = table
+    left = ""
+    if len(found) < len(points):
+        left = f"Tables for {len(found)} of {counted(len(points), 'point')}; the others have no shared link."
+    return [found[place] for place in sorted(found)], left
+
+
+def _shared_links(point: Point, store: Store, words: str) -> Table | None:
+    """A point's links that programs share; ``words`` are its configuration."""
+    found = shared(store.table(point.id, "shares"), store.table(point.id, "links"))
+    if found.is_empty():
+        return None
+    programs = [name for name in found.columns if name not in ("link", "from", "to", "waiting_ps")]
+    rows = [
+        (
+            f"{row['from']} → {row['to']}",
+            *(size(row[name]) if row[name] else "" for name in programs),
+            "" if str(row["from"]).startswith("node ") else number((row["waiting_ps"] or 0) / 1e6),
+        )
+        for row in found.head(MOST_LINKS).iter_rows(named=True)
+    ]
+    names = ("link", *programs, "waits, µs")
+    note = (
+        "Bytes of packets, with headers. Waits: sum over all packets that waited for the link;"
+        " those in a node, before its own link, are not counted."
+    )
+    if len(found) > len(rows):
+        note += f" {len(rows)} of {counted(len(found), 'shared link')}, by the bytes of all but the largest program."
+    caption = f"Links that programs share{f': {words}' if words else ''}"
+    return Table(names, rows, caption, right=names[1:], note=note)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elanite import _core
-from elanite.base.text import YES_OR_NO, heading
+from elanite.base.text import YES_OR_NO, heading, worded
 from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED
 from elanite.report.pages.frame import Table
 from elanite.report.pages.worded import LOWER_END, cell, few, with_half
@@ -92,7 +92,7 @@ def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Tabl
     axis = found[0].axis
     columns = ["configuration"]
     for metric in metrics:
-        name = heading(metric.replace("_", " "), units.get(metric, ""))
+        name = heading(worded(metric), units.get(metric, ""))
         columns += [f"{name}, first", f"{name}, last"] if axis else [name]
     rows = []
     for curve in found:
