@@ -53,7 +53,7 @@ def test_figures_7_to_11() -> None:
     accepted, latency, long, _, by_size = found
     assert "4 KB" in accepted.title
     assert "64 KB" in long.title
-    assert "at a load of 0.15" in by_size.title
+    assert "at a light load" in by_size.title
     assert curves(accepted) == curves(by_size)
     assert curves(by_size)[:2] == ["basic", "local-dynamic, no striping"]
     assert {row["state"] for row in data(accepted, "state")} == {"steady", "saturated"}
@@ -82,7 +82,7 @@ def test_figures_13_to_15() -> None:
     assert curves(found[0])[0] == "basic, 1 rail"
     assert "basic, 7 rails" not in curves(found[0]), "one message size is no curve"
     assert {row["rails"] for row in data(found[1], "rails")} == {1, 2, 7}
-    assert "at a load of 0.15" in found[2].title
+    assert "at a light load" in found[2].title
 
 
 def test_figure_16() -> None:

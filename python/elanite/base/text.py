@@ -62,6 +62,20 @@ def are(count: int) -> str:
     return "is" if count == 1 else "are"
 
 
+SHOWN = 4
+"""Most values of a column in a text."""
+
+
+def named(values: Sequence[str]) -> str:
+    """Some values of a column in a text: ``2, 4, 8, 16, ...``."""
+    return ", ".join([*values[:SHOWN], "..."] if len(values) > SHOWN else values)
+
+
+def grouped(value: object) -> str:
+    """A value as a text has it: ``1,024`` for a whole number, else ``plain``."""
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else plain(value)
+
+
 def ranks(numbers: Sequence[int]) -> str:
     """Some ranks in short: ``0, 2 to 63``."""
     runs: list[list[int]] = []

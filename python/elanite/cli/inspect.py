@@ -263,9 +263,9 @@ def _show_experiment(source: Source, overrides: list[str]) -> None:
     screen = console()
     screen.print(f"{experiment.name}: {experiment.title}", style="bold", markup=False)
     screen.print(f"source   {experiment.source}\nmachine  {plain(experiment.machine)}", markup=False)
-    for name, title in planned.titles:
+    for name, _ in planned.titles:
         points = planned.series(name)
-        screen.print(f"\n{name}: {title}".rstrip(": "), style="bold", markup=False)
+        screen.print(f"\n{name}: {planned.title_of(name)}".rstrip(": "), style="bold", markup=False)
         values: dict[str, dict[str, None]] = {}
         for point in points:
             for key, value in point.parameters.items():

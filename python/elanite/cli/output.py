@@ -263,7 +263,6 @@ def _tables(result: Result, chosen: Chosen) -> None:
     from elanite.results.beside import beside
 
     frame = chosen.rows(_judged(result.frame()))
-    titles = dict(result.plan.titles)
     screen = console()
     for series in frame["series"].unique(maintain_order=True).to_list():
         rows = frame.filter(frame["series"] == series)
@@ -274,7 +273,7 @@ def _tables(result: Result, chosen: Chosen) -> None:
         else:
             states = [frames.STATE] if (rows["metric"] == "accepted").any() else []
             wide = _wide(frames.summarise(rows, [*frames.parameters(rows), *states, "metric", "unit"]), columns)
-        title = f"{result.plan.experiment.name} {series}: {titles.get(series, '')}".rstrip(": ")
+        title = f"{result.plan.experiment.name} {series}: {result.plan.title_of(series)}".rstrip(": ")
         screen.print(title, style="bold", markup=False)
         blocks(screen, columns, list(dict.fromkeys(n for line in wide for n in line if n not in columns)), wide)
 

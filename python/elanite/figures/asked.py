@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.base.text import plain
+from elanite.base.text import grouped, named, plain
 from elanite.errors import UsageError
 from elanite.figures import asked_layers, axes, origin, published
 from elanite.figures import curves as layers_of
@@ -33,9 +33,6 @@ if TYPE_CHECKING:
     from elanite.inputs.contents import Asked, Rows, Texts
 
 CURVE = grouping_of.CURVE
-
-SHOWN = 4
-"""Most column values in a text."""
 
 TEMPLATE = asked_layers.TEMPLATE
 
@@ -70,8 +67,7 @@ def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
         if name in known or name not in rows.columns:
             return known.get(name, found[0])
         values = rows[name].drop_nulls().unique(maintain_order=True).to_list()
-        words = [_said(asked, name, one) for one in values[:SHOWN]]
-        return ", ".join([*words, "..."] if len(values) > SHOWN else words)
+        return named([_said(asked, name, one) for one in values])
 
     asked = origin.belonging(asked, rows)
     raw: Texts = {
@@ -339,7 +335,7 @@ def _column(rows: pl.DataFrame, asked: Asked, key: str, name: str) -> str:
 def _said(asked: Asked, name: str, value: object) -> str:
     """A value's name in a figure."""
     names: dict[str, str] = dict(asked["names"].get(name, []))
-    return names.get(plain(value), f"{value:,}" if isinstance(value, int) else plain(value))
+    return names.get(plain(value), grouped(value))
 
 
 def _renamed(asked: Asked, name: str, rows: pl.DataFrame) -> pl.Expr:

@@ -38,10 +38,11 @@ def of_nodes(nodes: pl.DataFrame) -> Iterator[Figure]:
 
 
 def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
-    title = f"Hot-spot: bandwidth of each of {rows['node'].n_unique()} nodes that write"
+    count = rows["node"].n_unique()
+    title = f"Hot-spot: bandwidth of each of {count} nodes that write" if count > 1 else "Hot-spot: bandwidth of a node"
     data = summarise(rows, ["node", "curve"]).sort("node", maintain_order=True)
     order = data["curve"].unique(maintain_order=True).to_list()
-    stated = _groups()
+    stated = _groups(rows)
     ends = axes.ends(data, published.drawn(stated))
     y = alt.Y("mean:Q", title="accepted load, MB/s", scale=axes.scale(ends))
     points = (
@@ -55,19 +56,22 @@ def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
             tooltip=[alt.Tooltip("node"), alt.Tooltip("curve"), alt.Tooltip("mean:Q", title="MB/s", format=FORMAT)],
         )
     )
-    at = {place: f"node {place:g}" for place in published.all_places(stated)}
-    caption = (
-        "The bandwidth of each node into the memory of node 0, mean over seeds. Dashed: the paper's figures for the"
-        " nodes of the same first-level switch, and for nodes whose packets meet others at two levels, and at three"
-        f" levels. {published.caption(stated, at)}"
-    )
+    caption = "The bandwidth of each node into the memory of node 0, mean over seeds."
+    if stated:
+        at = {place: f"node {place:g}" for place in published.all_places(stated)}
+        caption += (
+            " Dashed: the paper's figures for the nodes of the same first-level switch, and for nodes whose packets"
+            f" meet others at two levels, and at three levels. {published.caption(stated, at)}"
+        )
     layers = [points, *published.layers(stated, axes.rounded(ends))]
     yield Figure("16b", title, "figure 16 b", caption, layered(title, layers))
 
 
-def _groups() -> list[Value]:
-    """Each node group's published bandwidth, from its first node to its last one."""
-    return [Value(claim, places=_nodes(claim)) for claim in claims() if claim.id in GROUPS]
+def _groups(rows: pl.DataFrame) -> list[Value]:
+    """Each node group's published bandwidth, from its first node to its last one, if the rows are of its network."""
+    return [
+        Value(claim, places=_nodes(claim)) for claim in claims() if claim.id in GROUPS and published.fits(claim, rows)
+    ]
 
 
 def _nodes(claim: Claim) -> tuple[float, ...]:

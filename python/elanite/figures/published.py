@@ -87,7 +87,7 @@ def of_figure(asked: Asked, rows: pl.DataFrame, column: str = "") -> list[Value]
                 f"the figure `{asked['name']}` has published values of `{entry['claim']}`, which is no claim"
                 f"{did_you_mean(entry['claim'], list(known))}"
             )
-        if _fits(claim, rows):
+        if fits(claim, rows):
             own = () if entry["x"] is None else (entry["x"],)
             machine = " and ".join(_machines(claim.experiment)) if claim.experiment and origin.shared(rows) else ""
             found.append(Value(claim, entry["label"], own or places(claim, column), machine))
@@ -218,7 +218,7 @@ def _measured(claim: Claim, rows: pl.DataFrame) -> bool:
     return ON not in rows.columns or not claim.experiment or bool(set(rows[ON]) & set(_machines(claim.experiment)))
 
 
-def _fits(claim: Claim, rows: pl.DataFrame) -> bool:
+def fits(claim: Claim, rows: pl.DataFrame) -> bool:
     """Whether rows have a claim's parameters, and its machine; parameters with several values do not count."""
     if not _measured(claim, rows):
         return False

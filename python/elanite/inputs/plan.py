@@ -11,6 +11,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,6 +20,7 @@ from typing import TYPE_CHECKING
 from elanite import _core
 from elanite.base import bounded
 from elanite.base.seeds import FIRST_SEED, MOST_SEED
+from elanite.base.text import grouped, named
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import figure_checks, sources
 from elanite.inputs.overrides import check as check_keys
@@ -79,7 +81,7 @@ class Plan:
     machine_given: bool = False
     """Whether the machines were chosen by the user, not by the experiment."""
     titles: tuple[tuple[str, str], ...] = ()
-    """Each series' name and title."""
+    """Each series' name and title as in the file; see ``title_of``."""
     figures: tuple[Asked, ...] = ()
     """The figures that the experiment file requests, each with all its keys."""
     general: bool = False
@@ -109,6 +111,16 @@ class Plan:
         if out is not None:
             words += ["--out", out]
         return shlex.join(words)
+
+    def title_of(self, name: str) -> str:
+        """A series' title, with the points' values for each named parameter: ``64 nodes`` for ``{nodes} nodes``."""
+        points = self.series(name)
+
+        def values(found: re.Match[str]) -> str:
+            here = (point.parameters.get(found[1]) for point in points)
+            return named([*dict.fromkeys(grouped(one) for one in here if one is not None)]) or found[0]
+
+        return re.sub(r"\{([^{}]+)\}", values, dict(self.titles).get(name, ""))
 
     def series(self, name: str) -> list[Point]:
         """One series' points."""

@@ -71,8 +71,12 @@ class Result:
 
     def _repr_html_(self) -> str:
         rows = [
-            (series, title, html.count(sum(point.series == series for point in self.points), "point"))
-            for series, title in self.plan.titles
+            (
+                series,
+                self.plan.title_of(series),
+                html.count(sum(point.series == series for point in self.points), "point"),
+            )
+            for series, _ in self.plan.titles
         ]
         return html.block(
             self._title,
