@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+import elanite as el
 from drawings import means as drawn
 from elanite.base.text import number
 from elanite.figures import asked, axes, generic
@@ -159,6 +160,41 @@ def test_the_most_resent_packets_are_those_of_a_run() -> None:
         "Failures: at most 30 packets sent again as the mean of 2 seeds (fault.count 1); at most 50 packets sent again"
         " in a run; no message ends with an error."
     )
+
+
+def test_a_failed_rail_is_a_row_and_a_sentence(tmp_path: Path, elanite: Run) -> None:
+    """The rail that a series lets fail is in the fault table of the runs that reach the moment, and on their page."""
+    series = 'machine = { rails.count = 2 }\n[series.jobs.a]\npattern = "uniform"\nload = ["20 MB/s", "40 MB/s"]\n'
+    (tmp_path / "rails.toml").write_text(
+        RUN.replace("es40-qsnet", "smart-multirail")
+        + f'[[series]]\nname = "whole"\n{series}{JOB}'
+        + f'[[series]]\nname = "early"\nfailure = {{ rail = 1, at = "30 us" }}\n{series}{JOB}'
+        + f'[[series]]\nname = "end"\nfailure = {{ rail = 0, at = "70 us" }}\n{series}{JOB}'
+        + f'[[series]]\nname = "late"\nfailure = {{ rail = 1, at = "71 us" }}\n{series}{JOB}'
+    )
+    ended = elanite("run", "rails.toml", "--html", "page.html", "--out", "out")
+    assert ended.code == 0, str(ended)
+    page = html.unescape((tmp_path / "page.html").read_text(encoding="utf-8"))
+    assert "Failures: rail 1 is down from 30 µs to the end in 2 of 2 points of early; lost packets are" in page
+    assert "Failures: rail 0 is down from 70 µs to the end in 2 of 2 points of end; lost packets are" in page
+    assert "Failures: rail 1 has not failed of late" not in page
+    assert "Failures: in the points of late, rail 1 has not failed: the runs end before 71 µs." in page
+    assert "points of whole" not in page
+    found = el.load_results(tmp_path / "rails.toml", out=tmp_path / "out")
+    rows = (
+        found.table("faults").select("series", "load", "fault", "part", "name", "down_ps", "up_ps", "known_ps").rows()
+    )
+    assert rows == [
+        (name, load, None, "rail", f"rail {rail}", down * 1_000_000, None, None)
+        for name, rail, down in (("early", 1, 30), ("end", 0, 70))
+        for load in ("20 MB/s", "40 MB/s")
+    ]
+    for one in found.points:
+        failed = {row["from"] for row in found.congestion(one).links.filter(
+            pl.col("link").is_in(list(found.congestion(one).failed))
+        ).iter_rows(named=True)}  # fmt: skip
+        rail = {"early": "1", "end": "0"}.get(one.series)
+        assert {name[-1] for name in failed} == ({rail} if rail else set())
 
 
 def test_no_saturated_configuration_is_left_out_of_its_sentence() -> None:

@@ -159,3 +159,18 @@ class Content(TypedDict):
     workload: dict[str, dict[str, object]]
     """The section for its kind: ``ping``, ``jobs``, ``collective``, ..."""
     faults: NotRequired[list[dict[str, object]]]
+
+
+class Failure(TypedDict):
+    """A rail that fails permanently beside jobs (a series' ``failure``), and the moment as text."""
+
+    rail: int
+    at: str
+
+
+def failure(content: Content) -> Failure | None:
+    """The rail that a point's series lets fail, if any."""
+    found = content["workload"].get("jobs", {}).get("failure")
+    if not isinstance(found, dict):
+        return None
+    return {"rail": int(found["rail"]), "at": str(found["at"])}

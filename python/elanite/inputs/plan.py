@@ -22,13 +22,13 @@ from elanite.base import bounded
 from elanite.base.seeds import FIRST_SEED, MOST_SEED
 from elanite.base.text import grouped, named
 from elanite.errors import ConfigError, UsageError
-from elanite.inputs import figure_checks, sources
+from elanite.inputs import contents, figure_checks, sources
 from elanite.inputs.overrides import check as check_keys
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-    from elanite.inputs.contents import Asked, Description, Running
+    from elanite.inputs.contents import Asked, Description, Failure, Running
     from elanite.inputs.sources import Source
 
 ON = "on"
@@ -63,6 +63,11 @@ class Point:
         """The run and measurement settings: the ``[run]`` keys with their values for this point."""
         run: Running = json.loads(self.json)["run"]
         return run
+
+    @property
+    def failure(self) -> Failure | None:
+        """The rail that fails permanently beside its jobs, if any (``failure`` in the series)."""
+        return contents.failure(json.loads(self.json))
 
 
 @dataclass(frozen=True)

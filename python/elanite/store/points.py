@@ -8,6 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite.base.build import grouped
+from elanite.base.units import stated
+from elanite.inputs import contents
 from elanite.store import checks, leases, manifest
 from elanite.store.errors import DamagedError, StoreError
 from elanite.store.manifest import LAYOUT, Manifest
@@ -38,6 +40,23 @@ def _completed(found: pl.DataFrame, table: Table) -> pl.DataFrame:
 
     missing = [name for name in TABLES.get(table, {}) if name not in found.columns]
     return pl.concat([empty(table), found], how="diagonal") if missing else found
+
+
+def _with_failure(faults: pl.DataFrame, known: Manifest | None) -> pl.DataFrame:
+    """A fault table with the rail that the point's series lets fail, if the run reached that moment.
+
+    The row repeats settings: it is in no digest, and points that were kept before it existed have it, too.
+    """
+    import polars as pl
+
+    failure = contents.failure(known.data["point"]) if known is not None else None
+    if known is None or failure is None:
+        return faults
+    down = round(stated(failure["at"], "us") * 1e6)
+    if down > known.data["simulated_ps"]:
+        return faults
+    row = {"part": "rail", "name": f"rail {failure['rail']}", "down_ps": down}
+    return pl.concat([faults, pl.DataFrame([row]).cast({name: faults.schema[name] for name in row})], how="diagonal")
 
 
 class Store:
@@ -153,7 +172,10 @@ class Store:
         return found
 
     def tables(self, identities: Sequence[str], table: Table) -> list[pl.DataFrame]:
-        """Several finished points' tables of one kind, each as ``table`` has it."""
+        """Several finished points' tables of one kind, each as ``table`` has it.
+
+        The simulator's faults are those that files list; a rail that a series lets fail (``failure``) is added.
+        """
         import polars as pl
 
         file = f"{table}.parquet"
@@ -161,7 +183,10 @@ class Store:
         # Polars reads many small files together in a fraction of the time that it takes one by one.
         scans = [pl.scan_parquet(self.place.load(f"{identity}/{file}")) for identity in held]
         read = dict(zip(held, pl.collect_all(scans), strict=True))
-        return [_completed(read[one], table) if one in read else empty(table) for one in identities]
+        found = [_completed(read[one], table) if one in read else empty(table) for one in identities]
+        if table == "faults":
+            found = [_with_failure(one, self.get(name)) for name, one in zip(identities, found, strict=True)]
+        return found
 
     def put(self, point: Point, records: Records, times: Mapping[str, object]) -> Manifest:
         """Keep a point's results. Returns when they are on the disk.

@@ -19,7 +19,7 @@ from elanite.figures import beside, grouping
 from elanite.figures.missing import missing
 from elanite.inputs.machine import Machine
 from elanite.report.pages import curves, findings, hottest, programs, summaries
-from elanite.report.pages.failures import failures
+from elanite.report.pages.failures import failures, rails
 from elanite.report.pages.frame import Page, Section
 from elanite.results import frames
 from elanite.results.congestion import matrix
@@ -65,7 +65,7 @@ def page(
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
     lost, counts = failures(loaded, columns)
-    found += [*programs.findings(of_jobs, store, columns), *lost]
+    found += [*programs.findings(of_jobs, store, columns), *lost, *rails(points, store)]
     results = [Section("Results", figures=drawn, tables=[*summaries.tables(configurations, units), *counts])]
     if best is not None:
         known = hottest.shares(best.point, store)

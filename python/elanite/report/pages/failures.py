@@ -11,11 +11,15 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.base.text import counted, number
+from elanite.base.units import stated
 from elanite.report.pages.curves import label_of
 from elanite.report.pages.frame import Table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+
+    from elanite.inputs.plan import Point
+    from elanite.store import Store
 
 METRICS = {
     "packets_unreachable": "refused without a living link",
@@ -52,6 +56,29 @@ def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], lis
     most = float(resent) if isinstance(resent, int | float) else 0.0
     table = Table(("configuration", *heads), lines, "Packets refused, lost and sent again", right=heads, note=note)
     return [_sentence(found, seeds, most)], [table]
+
+
+def rails(points: Sequence[Point], store: Store) -> list[str]:
+    """A sentence on each rail that a series lets fail (``failure``).
+
+    The other rails carry its messages: there are no counters of refused and resent packets.
+    """
+    found: dict[tuple[str, str, str], list[bool]] = {}
+    for point in points:
+        if failure := point.failure:
+            faults = store.table(point.id, "faults").filter(pl.col("fault").is_null())
+            key = (point.series, f"rail {failure['rail']}", number(stated(failure["at"], "us")))
+            found.setdefault(key, []).append(not faults.is_empty())
+    several = len({point.series for point in points}) > 1
+    said = []
+    for (series, rail, at), down in found.items():
+        if not any(down):
+            where = f"in the points of {series}, " if several else ""
+            said.append(f"Failures: {where}{rail} has not failed: the runs end before {at} µs.")
+            continue
+        of = f"{sum(down)} of {counted(len(down), 'point')}{f' of {series}' if several else ''}"
+        said.append(f"Failures: {rail} is down from {at} µs to the end in {of}; lost packets are not counted.")
+    return said
 
 
 def _sentence(found: Mapping[str, Mapping[str, float]], seeds: int, most: float) -> str:
