@@ -8,6 +8,7 @@ import re
 import xml.etree.ElementTree as ElementTree
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,7 +18,7 @@ import pytest
 from conftest import SMALL
 from elanite import figures
 from elanite.cli.congestion import _print
-from elanite.figures import animated
+from elanite.figures import animated, beside
 from elanite.figures import matrix as picture
 from elanite.figures import matrix_places as places
 from elanite.inputs import sources
@@ -294,6 +295,41 @@ def test_any_tree_has_a_picture(down: list[int], up: list[int], parallel: list[i
         assert drawn["y"].n_unique() == rows_of_links + levels
 
 
+def test_captions_name_squares_of_several() -> None:
+    """A tree with 128 switches on its lowest level: a block is two of them, and has the time of the hotter one."""
+    few, many = (matrix(point(down, up), Results({})) for down, up in (([4, 4, 4], [4, 4]), ([2, 4, 32], [2, 2])))
+    for view in (picture.of_delays, picture.of_waits):
+        assert places.blocks(view(few)) == "A block is a switch, and a row is a level. "
+        assert places.blocks(view(many)) == (
+            f"A block is a switch, or several neighbours, and a row is a level. {places.SEVERAL} "
+        )
+        names = places.parts_of(places.layout(view(many))[0], view(many)).filter(pl.col("kind") == "switch")["name"]
+        assert names.str.contains(r"^hottest of 2, switch 1\.0 … switch 1\.1; in the window switch 1\.[01]$").any()
+        assert not names.str.contains("together").any(), "no sum"
+    cases = [beside.Case(name, matrix(point([2, 4, 32], [2, 2]), Results(TINY.window))) for name in ("A", "B")]
+    drawn = {figure.name: figure.caption for figure in beside.draw(cases)}
+    assert places.SEVERAL in drawn["delays"]
+    assert f"{places.SEVERAL} In the two points these may be different ones." in drawn["delays-difference"]
+
+
+def test_captions_name_the_rails_of_a_row(tmp_path: Path) -> None:
+    job = {"pattern": "uniform", "nodes": 4, "message": "1 KB", "sizes": "fixed", "arrivals": "exponential"}
+    file = tmp_path / "rails.toml"
+    file.write_text(
+        'title = "Rails"\nmachine = "smart-multirail"\n[[series]]\nname = "s"\nmachine = { rails.count = 3 }\n'
+        "[series.jobs.a]\n"
+        + "".join(f"{key} = {json.dumps(value)}\n" for key, value in (job | {"load": "1 MB/s"}).items())
+    )
+    (chosen,) = plan(sources.read("experiment", str(file))).points
+    rails = matrix(chosen, Results({}))
+    for view in (picture.of_delays(rails), picture.of_waits(rails)):
+        assert "In a row, the switches of rail 0 are on the left, those of rail 2 on the right." in places.blocks(view)
+        for level in view.switches["level"].unique():
+            names = view.switches.filter(pl.col("level") == level).sort("switch")["name"]
+            order = names.str.extract(r" of rail (\d+)$").cast(pl.Int64).to_list()
+            assert order == sorted(order), "rail by rail"
+
+
 def test_a_small_tree_shows_every_link() -> None:
     full = matrix(point([4, 4, 4], [4, 4]), Results({}))
     for waits, rows in ((False, 6), (True, 5)):
@@ -305,6 +341,15 @@ def test_a_small_tree_shows_every_link() -> None:
 def test_parallel_links_are_squares_of_their_own() -> None:
     """Half the switches at the top, with eight links down each, in port order."""
     full = matrix(point([4, 4, 4], [4, 4], parallel=[1, 2]), Results({}))
+    named = full.links.filter(pl.col("from") == "switch 3.0").select(name=congestion.NAMED)["name"]
+    assert named[:3].to_list() == [
+        f"switch 3.0 → switch 2.{to} (cable {one} of 2)" for to, one in ((0, 1), (0, 2), (4, 1))
+    ]
+    cables = congestion.parallel(point([4, 4, 4], [4, 4], parallel=[1, 2]).json)
+    assert len(cables) == len(set(cables.values())) == 128 * 2 // 2, "the links between the upper two levels"
+    for view in (picture.of_delays(full), picture.of_waits(full)):
+        names = pl.concat([part["name"] for part in (view.links, view.ends) if len(part)])
+        assert names.is_unique().all(), "no two squares have one name"
     first = full.links.filter(pl.col("from") == "switch 3.0")
     assert first["to"].to_list() == [name for name in ("2.0", "2.4", "2.8", "2.12") for name in [f"switch {name}"] * 2]
     assert len(squares(full)) == 6 * 64 + 40

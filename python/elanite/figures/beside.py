@@ -18,7 +18,18 @@ import polars as pl
 
 from elanite.base.text import counted, number
 from elanite.figures.matrix import LEAVING, moments_of, of_delays, of_waits
-from elanite.figures.matrix_places import DIGITS, HEAD, LEFT, WIDTH, View, blocks, layout, parts_of
+from elanite.figures.matrix_places import (
+    DIGITS,
+    HEAD,
+    LEFT,
+    SEVERAL,
+    WIDTH,
+    View,
+    blocks,
+    grouped,
+    layout,
+    parts_of,
+)
 from elanite.figures.style import FORMAT, RULE, SLIDES, Figure, layered, pixels
 from elanite.results.congestion import HEAT
 
@@ -99,6 +110,8 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
             found.append(Figure(name, title + of, "", caption, _chart(picture, name, most, ends), True, _told(picture)))
             if len(here) > 1:
                 name, caption = f"{name}-difference", f"The first point less the second one. {_scale(most)}"
+                if grouped(view(here[0].matrix)):
+                    caption += f" {SEVERAL} In the two points these may be different ones."
                 caption += _crosses(picture, " in the first or the second point")
                 chart, data = _chart(picture, name, most, ends, difference=True), _differences(picture, ends)
                 found.append(Figure(name, f"{title}{of}: difference of two points", "", caption, chart, True, data))

@@ -29,12 +29,13 @@ from elanite.figures.matrix_places import (
     View,
     blocks,
     flat,
+    grouped,
     largest,
     layout,
     parts_of,
 )
 from elanite.figures.style import BUILDS_UP, FORMAT, RULE, Figure, layered, pixels
-from elanite.results.congestion import HEAT
+from elanite.results.congestion import HEAT, NAMED
 
 if TYPE_CHECKING:
     from elanite.results.congestion import Matrix
@@ -81,7 +82,7 @@ def of_delays(matrix: Matrix) -> View:
     """Packets' waits since their injection, at the port by which they come in."""
     named = matrix.links.select(
         *("link", "packets", "switch", "level", "enters", "enters_level"),
-        name=pl.format("{} → {}", "from", "to"),
+        name=NAMED,
         kind=_KIND,
         us="delay_us",
         above=~pl.col("up"),
@@ -117,7 +118,7 @@ def of_waits(matrix: Matrix) -> View:
     return View(
         links=links.select(
             *("link", "packets", "switch", "level"),
-            name=pl.format("{} → {}", "from", "to"),
+            name=NAMED,
             kind=_KIND,
             us="waiting_us",
             above="up",
@@ -145,6 +146,8 @@ def of_waits(matrix: Matrix) -> View:
 
 def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> Figure:
     caption = f"{blocks(view)}{view.says} The most loaded link in the picture and the most loaded switch have 100."
+    if grouped(view):
+        caption += " The packets of such a square are those of all."
     if view.matrix.slice_count:
         caption += f" {BUILDS_UP}"
     if view.matrix.failed:

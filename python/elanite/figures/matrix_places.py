@@ -24,6 +24,9 @@ WIDTH, LEFT = 1180, 70
 """Width of the picture and its rows' names, in pixels; so are the heights below."""
 HEAD, SQUARE, CENTRE, GAP = 28, 21, 27, 30
 
+SEVERAL = "A square of several links or switches has the time of the hottest of them."
+"""The caption's sentence about groups."""
+
 DIGITS = 15
 """Width of a square with room for three digits."""
 
@@ -56,8 +59,23 @@ def flat(matrix: Matrix) -> bool:
 
 
 def blocks(view: View) -> str:
-    """The sentence on blocks and rows in a network with levels."""
-    return "" if view.flat else "A block is a switch, and a row is a level. "
+    """The sentences on blocks and rows in a network with levels, on rails, and on squares of several."""
+    said = ""
+    most = view.switches["level"].value_counts()["count"].max()
+    if not view.flat:
+        several = isinstance(most, int) and most > MOST_BLOCKS
+        said = f"A block is a switch{', or several neighbours' if several else ''}, and a row is a level. "
+    rails = (
+        view.switches.sort("switch")["name"].str.extract(r" of rail (\d+)$").drop_nulls().unique(maintain_order=True)
+    )
+    if len(rails) > 1:
+        said += f"In a row, the switches of rail {rails[0]} are on the left, those of rail {rails[-1]} on the right. "
+    return said + (f"{SEVERAL} " if grouped(view) else "")
+
+
+def grouped(view: View) -> bool:
+    """Whether any square stands for several links or switches."""
+    return bool((layout(view)[0].group_by("kind", "x", "y").len()["len"] > 1).any())
 
 
 def layout(view: View) -> tuple[pl.DataFrame, pl.DataFrame, int]:
@@ -160,7 +178,7 @@ def parts_of(members: pl.DataFrame, view: View) -> pl.DataFrame:
         hottest=pl.col("name").get(pl.col("us").arg_max()),
         size=pl.len(),
     )
-    group = pl.format("{} … {}, {} together; in the window the hottest is {}", "first", "last", "size", "hottest")
+    group = pl.format("hottest of {}, {} … {}; in the window {}", "size", "first", "last", "hottest")
     parts = parts.with_columns(name=pl.when(pl.col("size") > 1).then(group).otherwise("first")).with_row_index("part")
     delays = [[0.0] * view.matrix.slice_count + [_short(window)] for window in parts["window"].to_list()]
     owner = parts.select("part", "kind", "id").explode("id")

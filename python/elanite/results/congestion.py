@@ -42,6 +42,14 @@ HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d730
 """White to dark red (OrRd from ColorBrewer): lightness alone shows the order."""
 
 
+_ALIKE = pl.len().over("from", "to")
+
+NAMED = pl.format("{} → {}", "from", "to") + pl.when(_ALIKE > 1).then(
+    pl.format(" (cable {} of {})", pl.col("link").rank("ordinal").over("from", "to"), _ALIKE)
+).otherwise(pl.lit(""))
+"""A link's name in a network's wiring: its ends, and its place among parallel cables."""
+
+
 @dataclass(frozen=True, repr=False)
 class Matrix:
     """One finished point's congestion matrix. Times are in us; the relative ones are 100 for the most loaded."""
@@ -129,6 +137,12 @@ def of_tables(
         .with_columns(_WAITED)
     )
     return Matrix(links, switches, slices, faults, _failed(links, faults), window, slice_count)
+
+
+def parallel(point_json: str) -> dict[int, str]:
+    """The names of all links in a point's network that have parallel ones."""
+    several = frame(_core.wiring(point_json)).filter(_ALIKE > 1)
+    return dict(several.select("link", NAMED.alias("name")).iter_rows())
 
 
 def _attached(wiring: pl.DataFrame, point_json: str) -> pl.DataFrame:
