@@ -11,22 +11,26 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 import pytest
 
 import elanite as el
-from conftest import Ended, needs_mpi
+from conftest import SMALL, Ended, needs_mpi
+from elanite import _core
 from elanite.base.text import number
 from elanite.cli.launch import MOST_TRACE
 from elanite.cli.mpirun import Mpirun
 from elanite.cli.replay import Replay
 from elanite.inputs import sources
+from elanite.inputs.plan import plan
 from elanite.mpirun.kept import Kept
-from elanite.mpirun.summary import hottest, size, summarise, time_in_mpi
+from elanite.mpirun.summary import by_size, hottest, size, summarise, time_in_mpi
 from elanite.report.pages import traffic
+from elanite.report.pages.programs import shared, shared_links
 from elanite.report.pages.run import _of_library
+from elanite.store import frame
 from elanite.traces import goal
 from elanite.traces.replay import Unfinished
 from test_pages import Parts
@@ -36,6 +40,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from elanite.mpirun.session import Run
+    from elanite.store import Store
 
 Command = Callable[..., Ended]
 
@@ -132,8 +137,8 @@ def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
     )
     assert traffic.link(found, 100.0) == (
         "Hottest link, by the time that packets waited for it: switch 1.1 → switch 2.3 (between switches); 181 packets"
-        " waited 7 µs in total, as 1 other link, busy 5.6% of the time. Busiest link: switch 1.2 → node 9 (of a node),"
-        " busy 18.2% of the time, as 1 other link."
+        " cross it, with 7 µs of waits in total, as 1 other link, busy 5.6% of the time. Busiest link: switch 1.2 →"
+        " node 9 (of a node), busy 18.2% of the time, as 1 other link."
     )
     assert [(row["link"], row["waiting_us"]) for row in hottest(found, 100.0).iter_rows(named=True)] == [
         (2, 7.0004), (1, 7.0), (3, 4.0), (0, None),
@@ -142,8 +147,46 @@ def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
     assert idle.startswith("No packet waited for a link. Busiest link: switch 1.2 → node 9")
     one = traffic.link(found.tail(1), 100.0)
     assert one.endswith(
-        "(of a node); 3 packets waited 4 µs in total; the link is also the busiest, busy 18.2% of the time."
+        "(of a node); 3 packets cross it, with 4 µs of waits in total; the link is also the busiest, busy 18.2% of the"
+        " time."
     )
+
+
+@pytest.mark.parametrize(
+    ("counts", "words"),
+    [
+        ([16384] * 7, "7 messages of 16 KB with 112 KB"),
+        ([8, 2048, 16384], "2 messages of 2 KB to 16 KB with 18 KB"),
+        ([1 << 21, 1 << 23], "1 message of 8 MB with 8 MB"),
+        ([0, 100], "1 message of 100 B with 100 B"),
+    ],
+)
+def test_the_largest_messages_have_their_own_sizes(counts: list[int], words: str) -> None:
+    """A size class has bounds that its messages need not have."""
+    sends = pl.DataFrame({"source": 0, "destination": 1, "bytes": counts})
+    found = traffic.largest(by_size(sends), sends)
+    assert found.startswith(f"Largest messages by volume: {words}, "), found
+
+
+def test_waits_for_links_from_nodes_are_in_no_table() -> None:
+    """An adapter's backlog is not a wait of the network: tables of shared links leave it blank, as all others."""
+    (point, *_) = plan(sources.read("experiment", SMALL)).series("load")
+    wires = dict(
+        frame(_core.wiring(point.json)).select(pl.concat_str("from", "to", separator=" → "), "link").iter_rows()
+    )
+    both = [wires["node 0 → switch 1.0"], wires["switch 1.0 → switch 2.0"]]
+    names = {"link": both, "from": ["node 0", "switch 1.0"], "to": ["switch 1.0", "switch 2.0"]}
+    shares = pl.concat(pl.DataFrame(names | {"job": job, "bytes": [100, 200]}) for job in ("a", "b"))
+    used = pl.DataFrame(names | {"level": [0, 1], "up": [True, True], "waiting_ps": [3_614_000_000, 7_000_000]})
+    assert dict(shared(shares, used).select("from", "waiting_ps").rows()) == {"node 0": None, "switch 1.0": 7_000_000}
+
+    class Tables:
+        def table(self, _: str, name: str) -> pl.DataFrame:
+            return shares if name == "shares" else used
+
+    (table,), _ = shared_links([point], cast("Store", Tables()), [])
+    assert {row[0]: row[-1] for row in table.rows} == {"node 0 → switch 1.0": "", "switch 1.0 → switch 2.0": "7"}
+    assert table.note.endswith("those in a node, before its own link, are not counted.")
 
 
 def with_ranks(run: Run, ends: list[float], inside: list[float]) -> Run:

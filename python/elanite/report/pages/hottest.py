@@ -26,7 +26,7 @@ from elanite.errors import RunError
 from elanite.report.pages.curves import label_of
 from elanite.report.pages.frame import Table
 from elanite.report.pages.traffic import HOTTEST
-from elanite.results.congestion import matrix
+from elanite.results.congestion import NAMED, matrix
 from elanite.store import frame
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ class Hottest:
     label: str
     """The configuration, and the seed if the experiment has several."""
     links: pl.DataFrame
-    """``link``, ``from``, ``to``, ``packets``, ``busy`` (fraction of the measured window), ``waiting_us``."""
+    """``link``, ``name``, ``packets``, ``busy`` (fraction of the measured window), ``waiting_us`` (0 for links
+    from nodes), ``from_node``."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +97,12 @@ def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
         about = matrix(point, store)
         window = (about.window[1] - about.window[0]) * 1e6
         links = (
-            about.links.select("link", "from", "to", waiting_us=pl.col("waiting_us").fill_null(0.0))
+            about.links.select(
+                "link",
+                name=NAMED,
+                waiting_us=pl.col("waiting_us").fill_null(0.0),
+                from_node=pl.col("waiting_us").is_null(),
+            )
             .join(counted.select("link", "packets", "flits", "busy_ps"), on="link", how="inner", maintain_order="left")
             .filter(pl.col("packets") > 0)
             .with_columns(busy=pl.col("busy_ps") / window if window > 0 else pl.lit(0.0))
@@ -187,7 +193,7 @@ def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> st
     tied = f"as hot in {len(equal)} of {every} configurations" if len(equal) > 1 else ""
     words = "; ".join(filter(None, [one.label, f"as {counted(alike, 'other link')}" if alike else "", tied]))
     where = f" ({words})" if words else ""
-    share = f"{link['from']} → {link['to']}{where}, busy {link['busy']:.1%} of the measured window"
+    share = f"{link['name']}{where}, busy {link['busy']:.1%} of the measured window"
     said = f"No packet waited for a link. Busiest link: {share}"
     if link["waiting_us"]:
         said = f"{HOTTEST}: {share}; packets waited {number(link['waiting_us'])} µs for it in total"
@@ -218,7 +224,10 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
         parts = (f"{each[job]:.0%}" if job in each else "" for job in jobs)
         rows.append((*_cells(link), *parts))
     where = f": {best.label}" if best.label else ""
-    note = "Busy: share of the measured window. Waits: sum over all packets that waited for the link."
+    note = (
+        "Busy: share of the measured window. Waits: sum over all packets that waited for the link; waits for links from"
+        " nodes are not counted."
+    )
     if known and not known.whole:
         note += f" Jobs: in the first {number(known.recorded_us)} µs of the window."
     seeds = len({one.point.seed for one in found})
@@ -245,7 +254,7 @@ def _cells(link: dict[str, object]) -> tuple[str, ...]:
     assert isinstance(busy, float)  # noqa: S101 - columns in ``Hottest.links``
     assert isinstance(packets, int)  # noqa: S101
     assert isinstance(waits, float)  # noqa: S101
-    return f"{link['from']} → {link['to']}", f"{busy:.1%}", f"{packets:,}", number(waits)
+    return str(link["name"]), f"{busy:.1%}", f"{packets:,}", "" if link["from_node"] else number(waits)
 
 
 def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> list[str]:

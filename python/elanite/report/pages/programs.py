@@ -11,6 +11,7 @@ from elanite.figures import flows
 from elanite.mpirun.summary import size
 from elanite.report.pages.curves import PROGRAMS, label_of
 from elanite.report.pages.frame import Section, Table
+from elanite.results.congestion import parallel
 from elanite.store import empty
 
 if TYPE_CHECKING:
@@ -131,14 +132,16 @@ def _slowest(every: pl.DataFrame) -> Table:
 def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     """The links that several programs use, sorted by the bytes of all but a link's largest program.
 
-    Columns ``link``, ``from``, ``to``, ``waiting_ps`` and, for each program, its bytes.
+    Columns ``link``, ``from``, ``to``, ``waiting_ps`` (null for links from nodes, as in ``results.congestion``) and,
+    for each program, its bytes.
     """
     own = shares.drop_nulls("job")
     used = own.group_by("link").agg(
         several=pl.col("job").n_unique() > 1, less=pl.col("bytes").sum() - pl.col("bytes").max()
     )
     wide = own.pivot("job", index=["link", "from", "to"], values="bytes").fill_null(0)
-    waits = links.select("link", "waiting_ps")
+    from_node = (pl.col("level") == 0) & pl.col("up")
+    waits = links.select("link", pl.when(~from_node).then("waiting_ps").alias("waiting_ps"))
     found = wide.join(used, on="link").filter("several").join(waits, on="link", how="left")
     return found.sort("less", "link", descending=[True, False]).drop("several", "less")
 
@@ -173,12 +176,13 @@ def _shared_links(point: Point, store: Store, words: str) -> Table | None:
     found = shared(store.table(point.id, "shares"), store.table(point.id, "links"))
     if found.is_empty():
         return None
+    named = parallel(point.json)
     programs = [name for name in found.columns if name not in ("link", "from", "to", "waiting_ps")]
     rows = [
         (
-            f"{row['from']} → {row['to']}",
+            named.get(row["link"], f"{row['from']} → {row['to']}"),
             *(size(row[name]) if row[name] else "" for name in programs),
-            "" if str(row["from"]).startswith("node ") else number((row["waiting_ps"] or 0) / 1e6),
+            "" if row["waiting_ps"] is None else number(row["waiting_ps"] / 1e6),
         )
         for row in found.head(MOST_LINKS).iter_rows(named=True)
     ]

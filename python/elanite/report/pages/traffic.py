@@ -12,7 +12,7 @@ from elanite.base.text import counted
 from elanite.figures import matrix
 from elanite.mpirun.summary import Link, Sizes, busiest, hottest, size, waits
 from elanite.report.pages.frame import Section, Table
-from elanite.results.congestion import Fault, in_words, of_tables
+from elanite.results.congestion import Fault, in_words, of_tables, parallel
 from elanite.store import empty
 
 if TYPE_CHECKING:
@@ -69,8 +69,8 @@ def largest(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
     pair = f"from rank {source} to rank {destination} go {size(carried)} in {counted(count, 'message')}"
     pair += ", more than between any other pair" if alike == 1 else f", as between {counted(alike - 1, 'other pair')}"
     return (
-        f"Largest messages by volume: {counted(most.messages, 'message')} {_class(most)} with {size(most.bytes)},"
-        f" {most.bytes / total:.1%} of the payload; {pair}."
+        f"Largest messages by volume: {counted(most.messages, 'message')} {_class(most, pairs)} with"
+        f" {size(most.bytes)}, {most.bytes / total:.1%} of the payload; {pair}."
     )
 
 
@@ -88,11 +88,14 @@ def crossing(pairs: pl.DataFrame, ranks: pl.DataFrame, packets: int) -> str:
     return f"{said}; {kept} {'stays' if len(within) == 1 else 'stay'} within a node."
 
 
-def _class(sizes: Sizes) -> str:
-    """A size class within a sentence."""
-    if sizes.most is None:
-        return sizes.label
-    return f"of {sizes.label}" if sizes.least == sizes.most else f"of {size(sizes.least)} {sizes.label}"
+def _class(sizes: Sizes, messages: pl.DataFrame) -> str:
+    """A size class within a sentence: its messages' least and greatest size."""
+    here = pl.col("bytes") >= sizes.least
+    if sizes.most is not None:
+        here &= pl.col("bytes") <= sizes.most
+    own = messages.filter(here)["bytes"]
+    least, most = (size(float(str(end))) for end in (own.min(), own.max()))
+    return f"of {least}" if least == most else f"of {least} to {most}"
 
 
 def with_others(ranks: pl.DataFrame, rank: Mapping[str, object], column: str, one: str, several: str) -> str:
@@ -116,7 +119,8 @@ def link(links: pl.DataFrame, time_us: float) -> str:
     share = f"busy {busy['busy']:.1%} of the time{_alike(some, busy, _busy)}"
     if not top["waiting_us"]:
         return f"No packet waited for a link. Busiest link: {_place(busy)}, {share}."
-    waited = f"{counted(top['packets'], 'packet')} waited {waits(top)} µs in total{_alike(some, top, waits)}"
+    crossed = f"{counted(top['packets'], 'packet')} {'crosses' if top['packets'] == 1 else 'cross'} it"
+    waited = f"{crossed}, with {waits(top)} µs of waits in total{_alike(some, top, waits)}"
     if busy["link"] == top["link"]:
         return f"{HOTTEST}: {_place(top)}; {waited}; the link is also the busiest, {share}."
     return f"{HOTTEST}: {_place(top)}; {waited}, busy {_busy(top)} of the time. Busiest link: {_place(busy)}, {share}."
@@ -142,9 +146,10 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
     busy = hottest(links, time_us)
     of_nodes = pl.col("level") == 0
     shown = [row for kind in (of_nodes, ~of_nodes) for row in rows_of(busy.filter(kind).head(MOST_LINKS), Link)]
+    named = parallel(point) if shown else {}
     rows = [
         (
-            f"{row['from']} → {row['to']}",
+            named.get(row["link"], f"{row['from']} → {row['to']}"),
             "node" if row["level"] == 0 else "switches",
             f"{row['busy']:.1%}",
             f"{row['packets']:,}",
@@ -152,7 +157,7 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
         )
         for row in shown
     ]
-    note = "Waits: sum over all packets that waited for the link; links from nodes have none."
+    note = "Waits: sum over all packets that waited for the link; waits for links from nodes are not counted."
     if len(busy) > len(shown):
         note += f" {len(shown)} of {len(busy):,} busy links: the hottest of nodes, and between switches."
     right = ("busy", "packets", "waits, µs")
