@@ -246,7 +246,8 @@ def test_a_window_before_the_arrivals_are_stationary_is_told(
     (offered,) = rows.filter((rows["metric"] == "offered") & (rows["load_MBps"] == 20)).iter_rows(named=True)
     assert offered["mean"] / 20 - 1 == pytest.approx(expected, abs=0.06)
     said = re.findall(
-        r"series load: run.warm_up = .*?: at 20 MB/s, .* offers (\d+)% (more|less)", elanite("check", "own.toml").err
+        r"series load: run.warm_up = .*?: at 20 MB/s, .* on average the window offers (\d+)% (more|less)",
+        elanite("check", "own.toml").err,
     )
     signs = "more" if share > 0 else "less"
     assert said == ([(f"{abs(expected):.0%}".rstrip("%"), signs)] if abs(share) > warmup.MOST else [])

@@ -5,11 +5,14 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+import polars as pl
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import SMALL, Ended, command, environment, execute
 from elanite.base.text import brief, estimate, quantity
+from elanite.cli.common import Format
+from elanite.cli.output import of_table
 from elanite.cli.tables import _wrapped
 from elanite.validation.claims import claims
 
@@ -74,6 +77,16 @@ def test_few_values_tell_no_interval() -> None:
     assert estimate(2.0, 1.0, 3.0, 2) == "2"
     assert estimate(2.0, 1.0, 3.0, 3) == "2 ± 1"
     assert estimate(0.08, 0.06, 0.1, 5, "fraction") == "8 ± 2"
+
+
+def test_a_time_of_zero_has_no_unit(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = pl.DataFrame({"id": ["0"], "series": ["s"], "delay": ["0 ps"], "gap": ["10 ps"]})
+    of_table(frame, Format.TABLE)
+    found = capsys.readouterr().out
+    assert "0 ps" not in found.replace("10 ps", "")
+    assert found.split()[-2:] == ["10", "ps"]
+    of_table(frame, Format.CSV)
+    assert "0 ps,10 ps" in capsys.readouterr().out, "machines read the quantity"
 
 
 def test_units_are_those_of_people() -> None:

@@ -137,8 +137,14 @@ def of_table(frame: pl.DataFrame, format_: Format) -> None:
     elif frame.is_empty():
         say("the table is empty")
     else:
-        shown = [{name: plain(value) for name, value in row.items()} for row in frame.drop("id").iter_rows(named=True)]
+        shown = [{name: _cell(value) for name, value in row.items()} for row in frame.drop("id").iter_rows(named=True)]
         blocks(console(), ["series"], [name for name in shown[0] if name not in ("experiment", "series")], shown)
+
+
+def _cell(value: object) -> str:
+    """A value in a text table: a time of zero has no unit, as on pages."""
+    text = plain(value)
+    return "0" if text == "0 ps" else text
 
 
 def _judged(frame: pl.DataFrame) -> pl.DataFrame:
@@ -286,7 +292,7 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]
 
     lines: dict[tuple[object, ...], dict[str, str]] = {}
     for row in summary.iter_rows(named=True):
-        line = lines.setdefault(tuple(row[name] for name in columns), {name: plain(row[name]) for name in columns})
+        line = lines.setdefault(tuple(row[name] for name in columns), {name: _cell(row[name]) for name in columns})
         if row["metric"] in YES_OR_NO:
             said = {0.0: "no", 1.0: "yes"}.get(row["mean"], f"{row['mean'] * row['n']:.0f} of {row['n']}")
         else:
@@ -301,7 +307,7 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]
 def _side_by_side(line: Line) -> dict[str, str]:
     from elanite.base.text import estimate, heading
 
-    row = {name: plain(value) for name, value in line.parameters.items()}
+    row = {name: _cell(value) for name, value in line.parameters.items()}
     row["quantity"] = heading(line.metric, line.unit)
     for machine, found in line.figures.items():
         row[machine] = estimate(found.mean, found.low, found.high, found.n, line.unit)

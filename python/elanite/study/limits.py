@@ -166,8 +166,8 @@ def _started(plan: Plan) -> Iterator[Limit]:
             "run.warm_up",
             plain(point.run["warm_up"]),
             f"at {load}, {begins}each process of job {job} sends a message in {gap} on average, and its arrivals are"
-            f" not stationary before: the window offers {abs(worst.excess):.0%} {side} than the load; raise run.warm_up"
-            f" to {warmup.long_enough(needed)}",
+            f" not stationary before: on average the window offers {abs(worst.excess):.0%} {side} than the load; raise"
+            f" run.warm_up to {warmup.long_enough(needed)}",
         )
 
 
