@@ -62,7 +62,8 @@ pub mod shmem;
 pub use error::JobError;
 pub use job::{Job, Pe};
 
-/// The documentation page for programmers. The programs on the page are tests.
+/// The documentation pages for programmers. The programs on the pages are tests.
 #[cfg(doctest)]
-#[doc = include_str!("../../../docs/libraries.md")]
+#[doc = include_str!("../../../docs/libraries-elan.md")]
+#[doc = include_str!("../../../docs/libraries-mpi.md")]
 struct Libraries;
