@@ -353,7 +353,7 @@ def test_wrong_pairs(pattern: object, message: str) -> None:
     assert re.search(r"experiment\.toml:\d+:\d+", str(raised.value))
 
 
-@pytest.mark.parametrize(("page", "words"), [("machines.md", "with_graph"), ("experiments.md", "el.Pattern")])
+@pytest.mark.parametrize(("page", "words"), [("machines.md", "with_graph"), ("experiments-jobs.md", "el.Pattern")])
 def test_the_python_of_the_pages_runs(page: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A Slim Fly with 50 switches, and a function as a pattern for 64 nodes."""
     monkeypatch.chdir(tmp_path)
