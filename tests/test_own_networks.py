@@ -353,7 +353,9 @@ def test_wrong_pairs(pattern: object, message: str) -> None:
     assert re.search(r"experiment\.toml:\d+:\d+", str(raised.value))
 
 
-@pytest.mark.parametrize(("page", "words"), [("machines.md", "with_graph"), ("experiments-jobs.md", "el.Pattern")])
+@pytest.mark.parametrize(
+    ("page", "words"), [("machines-graphs.md", "with_graph"), ("experiments-jobs.md", "el.Pattern")]
+)
 def test_the_python_of_the_pages_runs(page: str, words: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A Slim Fly with 50 switches, and a function as a pattern for 64 nodes."""
     monkeypatch.chdir(tmp_path)
@@ -361,7 +363,7 @@ def test_the_python_of_the_pages_runs(page: str, words: str, tmp_path: Path, mon
     (code,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if words in block]
     names: dict[str, Any] = {}
     exec(code, names)  # noqa: S102 - our own page
-    if page == "machines.md":
+    if page == "machines-graphs.md":
         assert el.Machine.load("slim-fly.toml")["topology.routes"] == names["machine"]["topology.routes"]
     else:
         job = patterns.evaluated({"series": [{"jobs": {"load": names["job"]}}]})["series"][0]["jobs"]["load"]
