@@ -17,7 +17,7 @@ from conftest import FILES, Ended, data
 from elanite.errors import ElaniteError, RunError, UsageError
 from elanite.inputs.machines import rewritten
 from elanite.inputs.plan import plan
-from elanite.inputs.sources import shipped
+from elanite.inputs.sources import read, shipped
 from elanite.report.pages.calibration import page
 from elanite.report.pages.inputs import Inputs
 from elanite.study import calibration, identify, measured, minimum, ranges
@@ -406,3 +406,40 @@ def test_intervals_have_the_unit_of_the_value_before() -> None:
     key = ranges.Range("adapter.dma_start", 0.2, 1.2, "us")
     found = calibration._value(key, "540 ns", "0.787774 us", known, [], "as well")
     assert (found.before, found.after, found.interval) == ("540 ns", "787.774 ns", "700 to 800 ns")
+
+
+def units(folder: Path, *lines: str) -> list[measured.Measured]:
+    """Measured values of pings with a column ``unit``."""
+    file = folder / "units.csv"
+    file.write_text("series,message,destination,metric,value,sigma,unit\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    return measured.read(file, [plan(read("experiment", "qsnet/ping"), overrides=SHORT)])
+
+
+def test_measured_values_are_converted_to_the_unit_of_their_metric(tmp_path: Path) -> None:
+    found = units(
+        tmp_path,
+        "size,0 B,main,latency,3.2,0.1,us",
+        "size,16 KB,main,latency,0.085,0.001,ms",
+        "size,16 KB,elan,latency,85000,1000,ns",
+        "size,16 KB,elan,bandwidth,0.21,,GB/s",
+        "size,0 B,elan,latency,2.5,0.1,",
+        "size,0 B,elan,latency,2.5,0.1,µs",
+    )
+    expected = [(3.2, 0.1), (85.0, 1.0), (85.0, 1.0), (210.0, 2.1), (2.5, 0.1), (2.5, 0.1)]
+    assert [(one.value, one.sigma) for one in found] == [pytest.approx(pair) for pair in expected]
+
+
+@pytest.mark.parametrize(
+    ("metric", "unit", "remedy"),
+    [
+        ("latency", "MB/s", "write a unit that converts to us"),
+        ("bandwidth", "ms", "write a unit that converts to MB/s"),
+        ("latency", "parrots", "write a unit that converts to us"),
+        ("packets_resent", "us", "write an empty cell"),
+    ],
+)
+def test_units_of_another_dimension_are_refused(tmp_path: Path, metric: str, unit: str, remedy: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        units(tmp_path, f"size,0 B,main,{metric},3.2,0.1,{unit}")
+    assert f"units.csv:2: unit: `{unit}` is no unit of {metric}" in str(caught.value)
+    assert remedy in str(caught.value)

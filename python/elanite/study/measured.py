@@ -5,7 +5,8 @@ The columns are those in the tidy rows that `elanite run --format csv` prints: t
 ``sigma`` gives the standard error of a value; without it, a value counts as known within 1%. An empty cell has no
 meaning, so that several experiments' rows share a file. Rows need only the columns that distinguish their configuration
 from all others; several rows for one configuration are measurements of the same value. Other columns in tidy rows
-(``id``, ``seed``, ``batch``, ``unit``, ``state``, ``because``) are ignored.
+(``id``, ``seed``, ``batch``, ``state``, ``because``) are ignored. A column ``unit`` converts values and sigmas to the
+metric's unit: ``0.085`` in ``ms`` is ``85`` in ``us``. Without it, they are in the metric's unit.
 
 OSU, IMB, NCCL-tests and perftest output is read as well (``formats.benchmarks``): a message size belongs to the point
 of a ping or an operation with this message, or, for a bandwidth test, to the point of a job with a load.
@@ -28,8 +29,10 @@ from elanite.base import bounded
 from elanite.base.foreign import reading
 from elanite.errors import UsageError
 from elanite.formats import benchmarks, recognise
+from elanite.inputs import figure_checks
 from elanite.inputs.sources import did_you_mean
 from elanite.results import frames
+from elanite.results.metrics import MEANINGS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -40,8 +43,14 @@ if TYPE_CHECKING:
 UNKNOWN = 0.01
 """The standard error of a value without a sigma, as a fraction of the value."""
 
-IGNORED = frozenset({"id", "seed", "batch", "unit", frames.STATE, frames.REASON})
-OWN = frozenset({"metric", "value", "sigma", "job"})
+IGNORED = frozenset({"id", "seed", "batch", frames.STATE, frames.REASON})
+OWN = frozenset({"metric", "value", "sigma", "unit", "job"})
+
+UNITS = figure_checks.UNITS | {
+    **dict.fromkeys(("time", "time_alone", "latency_alone", "fct_alone"), "us"),
+    **dict.fromkeys(("fct_mean", "fct_p50", "fct_p99", "fct_p99_9"), "us"),
+}
+"""The units of metrics, which a file's units convert to."""
 
 Key = tuple[str, str, str]
 """A configuration's experiment, series and parameters, for points that differ only in their seed and machine."""
@@ -171,16 +180,36 @@ def _measured(place: str, where: Key, cells: Mapping[str, str]) -> Measured:
             numbers[name] = float("nan")
         if not abs(numbers[name]) < float("inf"):
             raise UsageError(
-                f"{place}: {name}: `{cell}` is no number\n  write a plain number in the unit of the metric"
+                f"{place}: {name}: `{cell}` is no number\n  write a plain number; the column `unit` has its unit"
             )
     if not cells["metric"]:
         raise UsageError(f"{place}: metric: the cell is empty\n  name the metric, for example latency")
+    times = _factor(place, cells["metric"], cells.get("unit", ""))
+    numbers = {name: times * number for name, number in numbers.items()}
     value = numbers["value"]
     sigma = numbers.get("sigma", UNKNOWN * abs(value))
     if sigma <= 0:
         remedy = "a value of 0 needs a sigma" if "sigma" not in numbers else "a sigma is more than 0"
         raise UsageError(f"{place}: sigma: {remedy}; give the standard error of the value, or leave the line out")
     return Measured(place, where, cells["metric"], cells.get("job") or None, value, sigma, "sigma" in numbers)
+
+
+def _factor(place: str, metric: str, unit: str) -> float:
+    """The factor from values in a file's unit to the metric's unit."""
+    own = UNITS.get(metric)
+    if not unit or unit == own:
+        return 1.0
+    if unit == "%" and own == "fraction":
+        return 0.01
+    found = _core.quantity(f"1 {unit.replace('µ', 'u')}")
+    if own in figure_checks.QUANTITIES and found is not None and found[1] == own:
+        return found[0]
+    if own is None and metric in MEANINGS:
+        own = ""  # counts and ratios
+    if own is None:  # a metric that is not known: the points have an error for it
+        return 1.0
+    inside = f"a unit that converts to {own}" if own in figure_checks.QUANTITIES else own or "an empty cell"
+    raise UsageError(f"{place}: unit: `{unit}` is no unit of {metric}\n  write {inside}")
 
 
 def _indexed(points: Mapping[Key, Mapping[str, object]], names: Sequence[str]) -> dict[tuple[object, ...], list[Key]]:
