@@ -117,6 +117,18 @@ def test_benchmarks_beside_jobs_have_rows_of_their_own_only(elanite: Run, tmp_pa
     assert " at nodes " not in said
 
 
+def test_results_without_a_load_have_no_state(elanite: Run, tmp_path: Path) -> None:
+    """Pings and barriers beside jobs are neither steady nor saturated."""
+    (tmp_path / "mine.toml").write_text(BARRIERS, encoding="utf-8")
+    rows = results(elanite("run", "mine.toml", "--format", "csv"))
+    states: dict[str, set[str]] = defaultdict(set)
+    for row in rows:
+        states[row["job"] or row["series"]].add(row["state"])
+    assert states.pop("background") <= {"steady", "saturated", "undecided"}
+    assert states == {"barrier": {""}, "overlap": {""}}
+    assert {row["because"] for row in rows if not row["state"]} == {""}
+
+
 def test_values_are_in_the_unit_of_their_axis() -> None:
     """An axis in % has percentages, regardless of its name."""
     rows = pl.DataFrame(

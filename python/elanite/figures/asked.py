@@ -20,10 +20,10 @@ from elanite.figures import curves as layers_of
 from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
 from elanite.inputs.sources import did_you_mean
-from elanite.results.frames import SHIPPED, STATE, padded, parameters, resolved, summarise, sustained, unloaded
+from elanite.results.frames import SHIPPED, padded, parameters, resolved, summarise, sustained, unloaded
 from elanite.results.policies import told
 from elanite.results.select import chosen, empty
-from elanite.results.states import State, with_states
+from elanite.results.states import is_steady, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -108,7 +108,7 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         parts = list(grouping_of.panels(selected, grouping, panel["metric"]))
         panel = asked_layers.titled(panel, selected)
         drawn = [(*one, _means(panel, one[1].rows, grouping)) for one in _lettered(panel, parts, grouping)]
-        there = here.filter(pl.col(STATE) == State.STEADY) if panel["steady"] else here
+        there = here.filter(is_steady()) if panel["steady"] else here
         there = there.drop(panel["x"]) if panel["x"] != given else there  # its twin has the parameter's name
         bare = axes.unmeasured(there, there.filter(pl.col("metric") == panel["metric"]))
         found_panels.append((here, grouping, drawn, bare))
@@ -245,7 +245,7 @@ def _selected(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
         rows = rows.join(of, on=keys, nulls_equal=True, maintain_order="left")
     _column(rows, asked, "x", asked["x"])
     if asked["steady"]:
-        rows = rows.filter(pl.col(STATE) == State.STEADY)
+        rows = rows.filter(is_steady())
     here = rows.filter((pl.col("metric") == asked["metric"]) & pl.col(x).is_not_null())
     if here.is_empty():
         return here

@@ -191,7 +191,8 @@ def _alone(load: Load) -> tuple[State, str]:
 def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFrame:
     """Tidy rows with their points' state in the columns ``STATE`` and ``REASON``.
 
-    ``beside`` are columns that are not parameters. Rows without any load metric are steady.
+    ``beside`` are columns that are not parameters. Rows of configurations without any load metric, such as pings, have
+    no state.
     """
     bare = unloaded(rows)
     keys = [name for name in parameters(bare) if name not in ("_load", "series", *beside)]
@@ -227,17 +228,24 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
             "_load", "offered", "accepted", "accepted_seeds", "saturated", "seeds", "runs"
         ).iter_rows()
     ]
-    found = [(State.STEADY, "")] * len(loads)
+    found: list[tuple[State | None, str | None]] = [(None, None)] * len(loads)
     curves = points.with_row_index("_point").group_by(keys, maintain_order=True).agg("_point")["_point"].to_list()
     for curve in curves:
         for place, state in zip(curve, judged([loads[place] for place in curve]), strict=True):
-            found[place] = state
+            load = loads[place]
+            if any(value is not None for value in (load.offered, load.accepted, load.saturated)):
+                found[place] = state
     states_of = points.select(*keys, "_load").with_columns(
         pl.Series(STATE, [state for state, _ in found], pl.String),
         pl.Series(REASON, [reason for _, reason in found], pl.String),
     )
     joined = bare.join(states_of, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left")
     return rows.with_columns(joined[STATE], joined[REASON])
+
+
+def is_steady() -> pl.Expr:
+    """Whether rows with states are steady; rows without a state have no load that could be too high."""
+    return pl.col(STATE).fill_null(State.STEADY) == State.STEADY
 
 
 def accepted_load(values: Sequence[float], seeds: Sequence[int | None]) -> tuple[float | None, float]:

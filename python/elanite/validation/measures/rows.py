@@ -8,7 +8,7 @@ import polars as pl
 
 from elanite.results.frames import REASON, STATE, padded, sustained
 from elanite.results.policies import told
-from elanite.results.states import State, with_states
+from elanite.results.states import State, is_steady, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -41,7 +41,7 @@ def compute(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # no
 
 def steady(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001
     """Steady points (see ``states``)."""
-    return with_states(rows).filter(pl.col(STATE) == State.STEADY).drop(STATE, REASON)
+    return with_states(rows).filter(is_steady()).drop(STATE, REASON)
 
 
 def saturation(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  # noqa: ARG001
