@@ -209,7 +209,7 @@ def test_predictions_say_that_they_are() -> None:
     names(drawn)
     assert len(drawn) == 2
     assert all(figure.title.startswith("Prediction: ") for figure in drawn)
-    assert all("4,096 nodes" in figure.title for figure in drawn)
+    assert all(figure.title.endswith(" by number of nodes") for figure in drawn)
     assert all("A prediction: nothing is published" in figure.caption for figure in drawn)
 
 

@@ -201,3 +201,11 @@ def test_a_claim_that_does_not_exist_is_no_fit(elanite: Run, tmp_path: Path) -> 
     assert ended.code == 2
     assert "adapter.share_period: fitted_to names no claim" in ended.err
     assert "did you mean `ping.bi.elan.bandwidth`?" in ended.err
+
+
+def test_a_misspelt_metric_is_refused_before_the_run(elanite: Run, tmp_path: Path) -> None:
+    for verb in (("run", SMALL), ("sweep", SMALL, "--vary", "bus.rate=200 MB/s,231.5 MB/s")):
+        ended = elanite(*verb, "--out", "fresh", "--metric", "latncy")
+        assert ended.code == 2, ended
+        assert "--metric: there is no metric `latncy`; did you mean `latency`?" in ended.err
+        assert not (tmp_path / "fresh").exists(), "no point was simulated"

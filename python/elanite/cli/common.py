@@ -168,7 +168,10 @@ DryRun = Annotated[
 Metrics = Annotated[
     list[str] | None,
     typer.Option(
-        "--metric", metavar="NAME", autocompletion=completion.metrics, help="Print only this metric; may be repeated."
+        "--metric",
+        metavar="NAME",
+        autocompletion=completion.metrics,
+        help="Print only this metric; may be repeated. Pages and pictures keep theirs.",
     ),
 ]
 SeriesNames = Annotated[

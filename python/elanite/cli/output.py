@@ -45,14 +45,25 @@ class Chosen:
 
     @classmethod
     def of(cls, metrics: Iterable[str], series: Iterable[str], where: Iterable[str]) -> Chosen:
-        """The choice by command-line options. Raises ``UsageError`` for a ``where`` without its sign."""
+        """The choice by command-line options.
+
+        Raises ``UsageError`` for a ``where`` without its sign, and for a metric that no result has.
+        """
+        if wanted := tuple(metrics):
+            from elanite.results.frames import REASON, STATE
+            from elanite.results.metrics import MEANINGS
+
+            known = [name for name in MEANINGS if name not in (STATE, REASON)]
+            for one in wanted:
+                if one not in known:
+                    raise _unknown("--metric", "metric", one, known)
         pairs = []
         for one in where:
             name, sign, value = one.partition("=")
             if not sign or not name:
                 raise UsageError(f'--where: `{one}` is no KEY=VALUE; write it as in --where message="4 KB"')
             pairs.append((name.strip(), value.strip()))
-        return cls(tuple(metrics), tuple(series), tuple(pairs))
+        return cls(wanted, tuple(series), tuple(pairs))
 
     def plan(self, plan: Plan) -> Plan:
         """The plan with only the chosen points: other points need not run."""
