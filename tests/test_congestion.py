@@ -208,6 +208,14 @@ def test_links_that_were_down_are_marked(capsys: pytest.CaptureFixture[str]) -> 
     assert "cross" not in json.dumps(picture.draw(found["node"], "name", "title")[0].chart.to_dict())
 
 
+def test_an_idle_network_has_no_most_loaded_link(capsys: pytest.CaptureFixture[str]) -> None:
+    small = plan(sources.read("experiment", SMALL))
+    _print(matrix(small.series("load")[0], Results({})), "a point", "")
+    printed = capsys.readouterr().out
+    assert "delays: none\nwaits: none\n" in printed
+    assert "100 of" not in printed
+
+
 def test_an_idle_network_has_zeros() -> None:
     idle = matrix(point([2, 2], [2], 2), Results({}))
     assert set(idle.links["relative"]) == {None, 0}

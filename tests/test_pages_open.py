@@ -281,7 +281,7 @@ def test_files_that_are_no_pages_are_errors(elanite: Run, page: Path, tmp_path: 
     text = page.read_text(encoding="utf-8")
     cut = text.index('id="elanite-inputs"') + 60
     cases = {
-        "none.html": ("<!doctype html><p>hello", "has no inputs of Elanite"),
+        "none.html": ("<!doctype html><p>hello", "come from --html of run, sweep, place, compare"),
         "cut.html": (text[:cut], "is damaged"),
         "twice.html": (text + text, "several blocks"),
         "broken.html": (text.replace('{"format":1', '{"format":1,,'), "not JSON"),

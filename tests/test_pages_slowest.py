@@ -86,3 +86,6 @@ def test_the_hottest_link_names_its_equals(tmp_path: Path) -> None:
     same = replace(best, configuration="the other", links=pl.concat([best.links.head(1), twice, best.links.tail(-1)]))
     said = hottest.sentence(same, [*links, same], None)
     assert "(load 1 GB/s; as 1 other link; as hot in 2 of 3 configurations), busy" in said
+    link = best.links["link"][0]
+    known = hottest.Shares(("a", "b", ""), {link: {"a": 0.997, "b": 0.003, "": 0.0}}, 0.0, whole=True)
+    assert hottest.sentence(best, links, known).endswith("; its flits come from job a (100%), job b (less than 1%).")

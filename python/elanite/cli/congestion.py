@@ -156,6 +156,9 @@ def _print(matrix: Matrix, heading: str, about: str) -> None:
     screen.print(heading, style="bold", markup=False)
     screen.print(about, markup=False)
     for what, column in (("delays", "delay_us"), ("waits", "waiting_us")):
+        if not matrix.links[column].max():
+            screen.print(f"{what}: none", markup=False)
+            continue
         link, switch = (table.top_k(1, by=column).row(0, named=True) for table in (matrix.links, matrix.switches))
         screen.print(
             f"100 of {what}: of links {number(link[column])} µs, {link['from']} to {link['to']};"

@@ -199,9 +199,15 @@ def sentence(one: Hottest, found: Sequence[Hottest], known: Shares | None) -> st
         said = f"{HOTTEST}: {share}; packets waited {number(link['waiting_us'])} µs for it in total"
     if known is not None and link["link"] in known.links:
         each = known.links[link["link"]]
-        said += f"; its flits come from {', '.join(f'{_owner(job)} ({share:.0%})' for job, share in each.items())}"
+        owners = (f"{_owner(job)} ({_part(share)})" for job, share in each.items() if share)
+        said += f"; its flits come from {', '.join(owners)}"
         said += "" if known.whole else f" in the first {number(known.recorded_us)} µs of the window"
     return f"{said}."
+
+
+def _part(share: float) -> str:
+    """A share in a sentence; a small one is not 0%."""
+    return f"{share:.0%}" if share >= 0.005 else "less than 1%"
 
 
 def _owner(job: str) -> str:

@@ -70,8 +70,8 @@ def read(page: Path) -> Opened:
         if f'id="{BLOCK}"' in text:
             _damaged(page, "the block of inputs has no end: the file is not complete")
         raise UsageError(
-            f"{page} has no inputs of Elanite\n  pages with inputs come from --html of run, sweep, compare, calibrate,"
-            " mpirun and replay; the report of `elanite reproduce` has none"
+            f"{page} has no inputs of Elanite\n  pages with inputs come from --html of run, sweep, place, compare,"
+            " calibrate, mpirun and replay; the report of `elanite reproduce` has none"
         )
     if len(blocks) > 1:
         _damaged(page, "there are several blocks of inputs")
