@@ -423,7 +423,7 @@ def test_a_replay_without_an_end_has_a_timeline(elanite: Command, tmp_path: Path
         in (parts.findings[1])
     )
     assert [row[0] for row in Tables(page).found["Operations that had not ended"].rows] == ["rank 0", "rank 3"]
-    assert "1 operations behind these have not started" in page
+    assert "1 operation behind these has not started" in page
 
 
 def test_a_page_without_an_end_names_what_failed(elanite: Command, tmp_path: Path) -> None:

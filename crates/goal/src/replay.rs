@@ -330,7 +330,7 @@ impl Record {
         for which in circle.iter().copied().chain(others).take(NAMED) {
             problems.push(self.waits(&still, which, failed)?);
         }
-        let mut more = waiting - problems.len() as u64;
+        let unlisted = waiting - problems.len() as u64;
         let (sends, left) = self.ledger.unreceived(&mut self.trace, NAMED)?;
         let mut listed = 0;
         for (rank, number) in sends {
@@ -342,7 +342,7 @@ impl Record {
                 problems.push(self.trace.problem(rank, number, &what));
             }
         }
-        more += left - listed;
+        let unreceived = left - listed;
         if !problems.is_empty() {
             let ended: u64 = self.progress.iter().map(|one| u64::from(one.ended)).sum();
             let behind = self.trace.operations() - ended - waiting;
@@ -353,27 +353,32 @@ impl Record {
                 }
                 0 => "operations have no partner: see the lines before".to_owned(),
                 1 => "an operation waits for itself (a deadlock): see the first line".to_owned(),
-                count => {
-                    let rest = match count.saturating_sub(NAMED as u64) {
-                        0 => String::new(),
-                        rest => format!(", and {rest} more"),
-                    };
-                    more -= count.saturating_sub(NAMED as u64);
-                    format!(
-                        "{count} operations wait for each other in a circle (a deadlock): see the first lines{rest}"
-                    )
-                }
+                count => format!(
+                    "{count} operations wait for each other in a circle (a deadlock): see the first lines"
+                ),
             };
             let mut what = format!("the replay ends at {at}, and {why}");
-            if more > 0 {
-                what.push_str(", and ");
-                what.push_str(&more.to_string());
-                what.push_str(" more");
-            }
-            if behind > 0 {
-                what.push_str("; ");
-                what.push_str(&behind.to_string());
-                what.push_str(" operations behind these have not started");
+            for (count, one, several) in [
+                (
+                    unlisted,
+                    "waiting operation is not listed",
+                    "waiting operations are not listed",
+                ),
+                (
+                    unreceived,
+                    "unreceived message is not listed",
+                    "unreceived messages are not listed",
+                ),
+                (
+                    behind,
+                    "operation behind these has not started",
+                    "operations behind these have not started",
+                ),
+            ] {
+                let noun = if count == 1 { one } else { several };
+                if count > 0 {
+                    what.extend(["; ", &count.to_string(), " ", noun]);
+                }
             }
             if failed.is_empty() && self.sends(&circle) {
                 what.push_str(

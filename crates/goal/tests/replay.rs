@@ -284,7 +284,7 @@ fn operations_without_a_partner_are_named_with_their_lines() {
                 (3, "`recv 5b from 1 tag 1`"),
                 (3, "message that never comes"),
             ],
-            "1 operations behind these have not started",
+            "1 operation behind these has not started",
         ),
         (
             "num_ranks 2\nrank 0 {\ncalc 1\nsend 5b to 1 tag 1\nsend 6b to 1 tag 1\n}\nrank 1 {\nrecv 5b from 0 tag 1\n}",

@@ -63,6 +63,65 @@ fn a_circle_of_long_sends_is_a_deadlock() {
     );
 }
 
+/// Eight operations are listed; the last line counts the others as operations, also behind failures.
+#[test]
+fn operations_that_are_not_listed_are_counted() {
+    let last = |problems: Vec<String>| problems.last().expect("a line").clone();
+    let receives = |ranks: u32| {
+        let block = |rank| match rank {
+            0 => "rank 0 {\n}\n".to_owned(),
+            _ => format!("rank {rank} {{\nrecv 8b from 0\n}}\n"),
+        };
+        let blocks: String = (0..ranks).map(block).collect();
+        format!("num_ranks {ranks}\n{blocks}")
+    };
+    let sends = |count: usize| {
+        let sends = "send 8b to 1\n".repeat(count);
+        format!("num_ranks 2\nrank 0 {{\n{sends}}}\nrank 1 {{\n}}\n")
+    };
+    for (text, end) in [
+        (receives(9), "see the lines before"),
+        (
+            receives(10),
+            "see the lines before; 1 waiting operation is not listed",
+        ),
+        (
+            receives(11),
+            "see the lines before; 2 waiting operations are not listed",
+        ),
+        (sends(8), "see the lines before"),
+        (
+            sends(9),
+            "see the lines before; 1 unreceived message is not listed",
+        ),
+    ] {
+        let line = last(problems(ideal(&text)));
+        assert!(line.ends_with(end), "{line}");
+    }
+    let line = last(problems(es40(&ring(10, 1, 200_000), 1)));
+    let circle = "10 operations wait for each other in a circle (a deadlock): see the first lines; \
+                  2 waiting operations are not listed; ";
+    assert!(line.contains(circle), "{line}");
+
+    let text = ring(16, 40, 1000);
+    let job = Job::new("rank", NodeId::all(16), 1).unwrap();
+    let mut config = machine("es40-qsnet", &[]).cluster_config();
+    config.faults = Some(failing_node(3, Time::from_us(100)));
+    let mut cluster = elan::Cluster::new(config, elan::Watch::default());
+    let line = last(problems(on_cluster(
+        open(&text),
+        &mut cluster,
+        &job,
+        Placement::Main,
+        true,
+    )));
+    assert!(
+        line.contains("there failed host of node 3 at 100 us; ")
+            && line.contains(" waiting operations are not listed"),
+        "{line}"
+    );
+}
+
 /// When a trace's replay stands still.
 fn end(text: &str) -> String {
     let Err(Failure::Partners(_, left)) = es40(text, 1) else {
