@@ -78,6 +78,7 @@ fn watched(part: &str, settings: Settings) -> (Vec<Record>, Vec<(u32, Leaving)>)
                 assert_ne!(until, NEVER, "{part}: nothing will happen");
                 until.max(last.time)
             }
+            Wait::File(_) => panic!("{part} waits for no file"),
         };
         simulator.give_turn(0, Some(now));
         simulator.release();
@@ -91,7 +92,7 @@ fn until(wait: Wait) -> u64 {
     match wait {
         Wait::Sleep { until } => until,
         Wait::Report(patience) => patience.until,
-        Wait::Meeting { .. } => NEVER,
+        Wait::Meeting { .. } | Wait::File(_) => NEVER,
     }
 }
 
