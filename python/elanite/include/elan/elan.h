@@ -1,4 +1,4 @@
-/* Elanlib for programs that run under "elanite prun" (docs/libraries.md has a table of all calls). */
+/* Elanlib for programs that run under "elanite prun" (docs/elan.md has a table of all calls). */
 #ifndef ELAN_ELAN_H
 #define ELAN_ELAN_H
 

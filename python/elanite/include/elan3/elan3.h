@@ -1,4 +1,4 @@
-/* Elan3lib for programs that run under "elanite prun" (docs/libraries.md has a table of all calls). */
+/* Elan3lib for programs that run under "elanite prun" (docs/elan.md has a table of all calls). */
 #ifndef ELAN3_ELAN3_H
 #define ELAN3_ELAN3_H
 

@@ -25,7 +25,7 @@ typedef void *ADDR_SDRAM;
 typedef volatile uint32_t EVENT_WORD;
 
 /* How a call waits: it polls without end, it waits for an interrupt, or it polls so many times and then waits. Elanite's
- * processes poll, whatever they are told (docs/libraries.md). */
+ * processes poll, for any of these (docs/elan.md). */
 #define ELAN_POLL_EVENT (-1)
 #define ELAN_WAIT_EVENT 0
 
