@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,9 @@ from elanite import _core
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+ROUNDING = 1e-9
+"""The largest relative difference that sums and means in another order may have."""
 
 
 def number(value: float, more: int = 0) -> str:
@@ -26,8 +30,8 @@ def distinct(one: float, other: float) -> tuple[str, str]:
 
 
 def digits_apart(one: float, other: float) -> int:
-    """The extra digits that distinguish two figures; 0 if they are equal."""
-    if one == other:
+    """The extra digits that distinguish two figures; 0 if they are equal or differ by rounding only."""
+    if math.isclose(one, other, rel_tol=ROUNDING):
         return 0
     return next((more for more in range(12) if number(one, more) != number(other, more)), 12)
 
