@@ -9,6 +9,7 @@ import html
 import re
 from collections import defaultdict
 from pathlib import Path
+from random import Random
 
 import polars as pl
 import pytest
@@ -17,8 +18,9 @@ import elanite as el
 from drawings import means as drawn
 from elanite.base.text import number
 from elanite.figures import asked, axes, generic
+from elanite.library.api import load_results
 from elanite.report.pages import curves, findings
-from elanite.report.pages.failures import failures
+from elanite.report.pages.failures import REASONS, failures
 from test_figure_grouping import base
 from test_pages import Parts, tables_of
 from test_pages_findings import Run, curve, means, results
@@ -32,6 +34,9 @@ window = "60 us"
 batches = 4
 seeds = 1
 """
+
+MEASURED = ("id", "seed", "metric", "unit", "batch", "value", "state", "because")
+"""Columns that are no parameters."""
 
 JOB = 'nodes = "8-15"\nmessage = "1 KB"\nsizes = "fixed"\narrivals = "exponential"\n'
 
@@ -107,7 +112,7 @@ def test_benchmarks_beside_jobs_have_rows_of_their_own_only(elanite: Run, tmp_pa
         for row, metric, mean in means(rows)
         if row["series"] == "barrier" and not row["job"] and metric == "latency"
     }
-    head, *body = tables_of(page)["Every configuration of collective"]
+    head, *body = tables_of(page)["Every configuration of barrier"]
     assert head == ["configuration", "latency, µs"]
     assert sorted(row[1].partition(" ")[0] for row in body) == sorted(map(number, latency.values()))
     assert all(re.search(r"nodes 0-[36].*background.load", row[0]) for row in body)
@@ -127,6 +132,88 @@ def test_results_without_a_load_have_no_state(elanite: Run, tmp_path: Path) -> N
     assert states.pop("background") <= {"steady", "saturated", "undecided"}
     assert states == {"barrier": {""}, "overlap": {""}}
     assert {row["because"] for row in rows if not row["state"]} == {""}
+
+
+SIDES = 4
+"""Random pages with series of several kinds."""
+
+
+def several_kinds(draw: Random) -> str:
+    """Jobs, barriers beside jobs, pings and a closed form; the first three with faults or without."""
+    faults = 'fault = [{ links = "all", bit_error_rate = %s }]\n'
+    rates = draw.choice(("[0.0, 1e-5]", "[1e-5]", "[0.0]"))
+    loads = [f"{load} MB/s" for load in sorted(draw.sample(range(20, 340, 20), draw.randint(1, 3)))]
+    errors = [faults % rates if draw.random() < 0.5 else "" for _ in range(3)]
+    series = [
+        f'name = "load"\n{errors[0]}[series.jobs.a]\npattern = "tornado"\nload = {loads}\n{JOB}',
+        f'name = "other"\n[series.jobs.a]\npattern = "tornado"\nload = ["20 MB/s", "40 MB/s"]\n{JOB}',
+        f'name = "barrier"\n{errors[1]}[series.collective]\noperation = "gsync"\nnodes = "0-15"\nrepeats = 8\n'
+        f'[series.jobs.aside]\npattern = "neighbor"\nload = ["40 MB/s", "150 MB/s"]\n{JOB}',
+        f'name = "ping"\n{errors[2]}[series.ping]\nfrom = 0\nto = 7\ndirections = "both"\nsource = "elan"\n'
+        f'destination = "elan"\nmessage = ["0 B", "16 KB"]\nrepeats = 4\n',
+        f'name = "good"\n{faults % "[1e-9, 1e-5]"}[series.goodput]\nfrom = 0\nto = 7\nmessage = "320 B"\n',
+    ]
+    chosen = draw.sample(series, draw.randint(2, len(series)))
+    text = RUN.replace("seeds = 1", f"seeds = {draw.randint(1, 2)}")
+    return text + "".join(f"[[series]]\n{one}" for one in chosen).replace("'", '"')
+
+
+@pytest.mark.parametrize("seed", range(SIDES))
+def test_findings_cover_all_series_of_a_page(elanite: Run, tmp_path: Path, seed: int) -> None:
+    """Failures, hottest links, loads of jobs beside a benchmark, and names of series, on pages with several kinds."""
+    text = several_kinds(Random(seed))
+    (tmp_path / "mine.toml").write_text(text, encoding="utf-8")
+    rows = results(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    said = Parts(page).findings
+    found = load_results(tmp_path / "mine.toml", out=tmp_path / "out")
+    assert f"{len({point.id for point in found.points})} points" in page
+
+    counts = [row for row in rows if row["metric"] in REASONS or row["metric"] == "packets_resent"]
+    failed = [one for one in said if one.startswith("Failures: ")]
+    assert bool(failed) == bool(counts)
+    if counts:
+        assert (failed[0] == "Failures: no packet was refused or lost.") == (not any(float(r["value"]) for r in counts))
+        most = max(float(row["value"]) for row in counts if row["metric"] == "packets_resent")
+        assert f"{number(most)} packets sent again in a run" in failed[0] or not most
+        _, *lines = tables_of(page)["Packets refused, lost and sent again"]
+        assert len(lines) == len({key_without_seed(row) for row in counts})
+
+    waits = {point.id: max(row["waiting_us"] or 0.0 for row in found.congestion(point).links.rows(named=True))
+             for point in found.points}  # fmt: skip
+    for point in found.points:
+        start, end = found.congestion(point).window
+        manifest = found.store.get(point.id)
+        assert manifest is not None
+        assert end == manifest.data["simulated_ps"] / 1e6
+        assert start == (10.0 if point.kind in ("jobs", "collective") else 0.0), "pings have no warm-up"
+    hottest = max(waits.values())
+    if hottest:
+        (link,) = (one for one in said if one.startswith("Hottest link"))
+        assert f"packets waited {number(hottest)} µs for it" in link
+        best = next(point for point in found.points if waits[point.id] == hottest)
+        assert f"({best.series}" in link
+
+    tables = {name: table for name, table in tables_of(page).items() if name.startswith("Throughput")}
+    shown = [row[1].partition(" ")[0] for _, *body in tables.values() for row in body]
+    best_of: dict[tuple[str, ...], float] = defaultdict(float)
+    for row, metric, mean in means(rows):
+        if metric == "accepted" and row["job"]:
+            key = (row["series"], row["job"], row.get("fault.bit_error_rate", ""))
+            best_of[key] = max(best_of[key], mean)
+    assert sorted(shown) == sorted(map(number, best_of.values()))
+    for series in {row["series"] for row in rows}:
+        assert any(re.search(rf"\b{series}\b", one) for one in said), f"a finding names {series}"
+    last = {load: float(load.split()[0]) for load in re.findall(r"\d+ MB/s", text)}
+    (accepted,) = [one for one in said if one.startswith("Highest accepted load") and "aside" not in one] or [""]
+    if "; the lowest of the " in accepted and '"other"' in text and max(last[x] for x in re.findall(
+        r"\d+ MB/s", text.partition('name = "load"')[2].partition("[[series]]")[0])) > 40:  # fmt: skip
+        assert "(other" not in accepted.partition("the lowest of the ")[2].partition(";")[0]
+
+
+def key_without_seed(row: dict[str, str]) -> str:
+    """A configuration."""
+    return repr({name: value for name, value in row.items() if name not in MEASURED})
 
 
 def test_values_are_in_the_unit_of_their_axis() -> None:

@@ -14,9 +14,11 @@ import elanite as el
 from conftest import Ended, command, execute
 from elanite.cli.placing import read
 from elanite.errors import UsageError
+from elanite.report.pages.placement import sentence
 from elanite.study import placements
-from elanite.study.placements import Placement, Tried
+from elanite.study.placements import Placement, Ranked, Tried
 from elanite.traces import patterns
+from test_pages import Parts
 
 Run = Callable[..., Ended]
 
@@ -91,6 +93,22 @@ def test_the_best_is_first_and_its_links_are_named(rows: list[dict[str, float | 
     page = (folder / "place.html").read_text(encoding="utf-8")
     assert "Placements, the best first" in page
     assert "Shared links" in page
+    first, *others = Parts(page).findings
+    assert first.startswith(f"Best of {len(order)} placements: {order[0]} (slow-down of ")
+    assert not any(one.startswith(("Slowdown", "Time")) for one in others), "sharing in three places is no slow-down"
+    assert f"{len(order)} placements, of which 3 are drawn" in page
+
+
+def test_the_next_placement_is_named_where_it_looks_as_good() -> None:
+    def ranked(name: str, slow: float) -> Ranked:
+        return Ranked(Tried(Placement(name, ((0,),)), (slow,), (1.0,)), (slow,))
+
+    best, worst = ranked("a", 1.0), ranked("z", 1.5)
+    assert "next" not in sentence(["job"], [best, ranked("b", 1.1), worst])
+    assert "; the next is b (slowest job 1.0002 against 1); the worst" in sentence(
+        ["job"], [best, ranked("b", 1.0002), worst]
+    )
+    assert "; the next is b (slowest job as slow); the worst" in sentence(["job"], [best, ranked("b", 1.0), worst])
 
 
 def test_a_slow_down_that_forgets_the_place_is_found() -> None:

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
 HEAT = ["#fff7ec", "#fee8c8", "#fdd49e", "#fdbb84", "#fc8d59", "#ef6548", "#d7301f", "#b30000", "#7f0000"]
 """White to dark red (OrRd from ColorBrewer): lightness alone shows the order."""
 
+WARMED = ("jobs", "collective", "mix")
+"""Benchmark kinds that have a warm-up; others are measured from the start on."""
+
 
 _ALIKE = pl.len().over("from", "to")
 
@@ -93,7 +96,7 @@ def matrix(point: Point, store: Store) -> Matrix:
     """A finished point's congestion matrix, for any topology; idle links and switches have zeros."""
     run = point.run
     manifest = store.get(point.id)
-    begin = stated(run["warm_up"], "us")
+    begin = stated(run["warm_up"], "us") if point.kind in WARMED else 0.0
     end = manifest.data["simulated_ps"] / 1e6 if manifest else begin
     counted, slices, faults = (store.table(point.id, name) for name in ("links", "slices", "faults"))
     return of_tables(point.json, counted, slices, (begin, end), run["slices"], faults)

@@ -78,9 +78,10 @@ class Curve:
     """The axis parameter; empty if the curve has one place."""
     places: list[Place] = field(default_factory=list)
     group: str = ""
-    """The series of its kind that it is compared with; empty for all."""
+    """The series that it is compared with; empty for all of a page. Jobs beside a benchmark have its series."""
     job: str = ""
-    """The job of loads, if there are several: different jobs' loads and latencies are not compared."""
+    """The job or program, if there are several or if it runs beside a benchmark: different jobs' loads, times and
+    latencies are not compared."""
     beside: str = ""
     """The label without the job."""
 
@@ -114,18 +115,21 @@ class Curve:
 def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
     """The curves in tidy rows, in row order; ``kinds`` are the series' benchmark kinds."""
     found: list[Curve] = []
+    groups: list[tuple[str, list[str]]] = []
     for kind in dict.fromkeys(kinds.values()):
         series = [name for name, of in kinds.items() if of == kind]
-        groups = [series] if kind == JOBS else alike(rows, series)
-        for group in groups:
-            here = rows.filter(pl.col("series").is_in(group))
-            if kind == JOBS:
-                here = _of_jobs(here)
-            elif kind == PROGRAMS:
-                here = here.filter(pl.col("job").is_not_null())
-            elif here["job"].null_count():  # the others are jobs in the background
-                here = here.filter(pl.col("job").is_null())
-            found += _of_kind(here, kind, named(group) if len(groups) > 1 else "")
+        groups += [(kind, group) for group in ([series] if kind == JOBS else alike(rows, series))]
+    for kind, group in groups:
+        here = rows.filter(pl.col("series").is_in(group))
+        name = named(group) if len(groups) > 1 else ""
+        if kind == JOBS:
+            found += _of_kind(_of_jobs(here), kind, name)
+            continue
+        own = pl.col("job").is_not_null() if kind == PROGRAMS else pl.col("job").is_null()
+        found += _of_kind(here.filter(own) if here["job"].null_count() else here, kind, name)
+        beside = _of_jobs(here.filter(pl.col("job").is_not_null()))
+        if not beside.is_empty():
+            found += _of_kind(beside, JOBS, name, aside=True)
     return found
 
 
@@ -186,7 +190,18 @@ def distinguishing(rows: pl.DataFrame) -> list[str]:
     return [name for name in names if name == "series" or decided[name].max() != 1]
 
 
-def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
+def within_kinds(rows: pl.DataFrame, kinds: Mapping[str, str]) -> dict[str, set[str]]:
+    """For each series the columns that distinguish configurations of its kind: labels of pings have no jobs' keys."""
+    found: dict[str, set[str]] = {}
+    for kind in dict.fromkeys(kinds.values()):
+        series = [name for name, of in kinds.items() if of == kind]
+        names = {"series", *distinguishing(rows.filter(pl.col("series").is_in(series)))}
+        found |= dict.fromkeys(series, names)
+    return found
+
+
+def _of_kind(rows: pl.DataFrame, kind: str, group: str, *, aside: bool = False) -> Iterator[Curve]:
+    """One kind's curves; jobs ``aside`` run beside the benchmark of their group."""
     over = {name: axis for name, axis, _ in _core.plots()}.get(kind, "")
     names = distinguishing(rows)
     means: dict[str, dict[str, float]] = {}
@@ -204,7 +219,7 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str) -> Iterator[Curve]:
             own = label_of(row, [name for name in names if name != axis])
             means[key] = {}
             beside = label_of(row, [name for name in names if name not in (axis, "job")])
-            job = plain(row["job"] or "") if kind == JOBS and "job" in names else ""
+            job = plain(row["job"] or "") if aside or (kind in (JOBS, PROGRAMS) and "job" in names) else ""
             curve = found.setdefault((axis, own), Curve(kind, own, axis, [], group, job, beside))
             at = label(row[axis]) if axis else ""
             halves[key] = {}

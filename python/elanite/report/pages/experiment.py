@@ -26,7 +26,7 @@ from elanite.results.congestion import matrix
 from elanite.study.limits import ASSUMED, of_plans
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from elanite.figures import Figure
     from elanite.inputs.plan import Plan, Point
@@ -39,11 +39,18 @@ MOST_MATRICES = 12
 
 
 def page(
-    plan: Plan, store: Store, command: Sequence[str], inputs: Inputs, limits: Iterable[Limit] | None = None
+    plan: Plan,
+    store: Store,
+    command: Sequence[str],
+    inputs: Inputs,
+    limits: Iterable[Limit] | None = None,
+    *,
+    compared: bool = True,
 ) -> Page:
     """The page on a plan's finished points; ``command`` are the command-line words that ran it.
 
-    ``limits`` are the plan's and its results' limits, by default the plan's.
+    ``limits`` are the plan's and its results' limits, by default the plan's. The findings compare the configurations if
+    ``compared``.
     """
     limits = of_plans([plan]) if limits is None else limits
     limited = [f"{limit.words}." for limit in limits if limit.kind != ASSUMED]
@@ -53,25 +60,23 @@ def page(
     units = dict(rows.select("metric", "unit").unique(maintain_order=True).iter_rows())
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
     configurations = curves.curves(_bare(rows, shared), kinds)
-    found = findings.sentences(configurations, units)
-    loaded = rows.filter(
-        pl.col("series").is_in([series for series, kind in kinds.items() if kind in (curves.JOBS, curves.PROGRAMS)])
-    )
+    found = findings.sentences(configurations, units) if compared else []
     searches = curves.searches(rows)
-    of_jobs = [_own(point, shared, searches) for point in points if point.kind in (curves.JOBS, curves.PROGRAMS)]
-    columns = curves.distinguishing(loaded)
-    links = hottest.hottest(of_jobs, store, columns)
+    columns = curves.distinguishing(rows)
+    named = curves.within_kinds(rows, kinds)
+    own = [_own(point, shared, searches, named[point.series]) for point in points]
+    links = hottest.hottest(own, store, columns) if any(_loaded(point, store) for point in own) else []
     best = hottest.first(links)
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
-    lost, counts = failures(loaded, columns)
-    found += [*programs.findings(of_jobs, store, columns), *lost, *rails(points, store)]
+    lost, counts = failures(_named(_bare(rows, shared), named), columns)
+    found += [*programs.findings(own, store, columns), *lost, *rails(points, store)]
     results = [Section("Results", figures=drawn, tables=[*summaries.tables(configurations, units), *counts])]
     if best is not None:
         known = hottest.shares(best.point, store)
-        found += [hottest.sentence(best, links, known), *hottest.slowest(of_jobs, store, columns)]
+        found += [hottest.sentence(best, links, known), *hottest.slowest(own, store, columns)]
         results.append(Section("Hottest links", tables=hottest.tables(links, best, known)))
-    results += programs.sections(of_jobs, store, columns)
+    results += programs.sections(own, store, columns)
     results += _congestion(links, store)
     return Page(
         title=plan.title,
@@ -95,7 +100,8 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
     kinds = {point.series: point.kind for point in points}
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
     searches = curves.searches(rows)
-    of_jobs = [_own(point, shared, searches) for point in points if point.kind == curves.JOBS]
+    named = curves.within_kinds(rows, kinds)
+    of_jobs = [_own(point, shared, searches, named[point.series]) for point in points if point.kind == curves.JOBS]
     sliced = [point for point in of_jobs if point.run["slices"]]
     links = hottest.hottest(sliced, store, curves.distinguishing(rows)) if sliced else []
     first: dict[str, hottest.Hottest] = {}
@@ -117,17 +123,35 @@ def _bare(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
     return rows.with_columns(pl.col(grouping.MACHINE).replace(own))
 
 
-def _own(point: Point, shared: Sequence[str], searches: Collection[str]) -> Point:
-    """A point without the changes that all machines share, and without a search's first load, in its parameters.
+def _named(rows: pl.DataFrame, named: Mapping[str, Collection[str]]) -> pl.DataFrame:
+    """Rows with each series's ``named`` parameters only."""
 
-    ``searches`` are the series that search the saturation point.
+    def without(name: str) -> pl.Expr:
+        others = [series for series, names in named.items() if name not in names]
+        return pl.when(~pl.col("series").is_in(others)).then(pl.col(name)).alias(name)
+
+    return rows.with_columns(without(name) for name in frames.parameters(rows) if name not in ("experiment", "series"))
+
+
+def _own(point: Point, shared: Sequence[str], searches: Collection[str], names: Collection[str]) -> Point:
+    """A point with parameters for its label: without the changes that all machines share, and a search's first load.
+
+    ``searches`` are the series that search the saturation point, ``names`` the parameters in labels.
     """
-    own = point.parameters
-    if shared:
+    own = {name: value for name, value in point.parameters.items() if name in names}
+    if shared and grouping.MACHINE in own:
         own = {**own, grouping.MACHINE: grouping.without(own[grouping.MACHINE], shared)}
     if point.series in searches:
         own = {name: value for name, value in own.items() if name.split(".")[-1] != "load"}
     return replace(point, parameters=own)
+
+
+def _loaded(point: Point, store: Store) -> bool:
+    """Whether a point offers loads, or packets waited for its links: a ping alone has no hottest link."""
+    if point.kind in (curves.JOBS, curves.PROGRAMS):
+        return True
+    links = store.table(point.id, "links")
+    return not links.is_empty() and links["waiting_ps"].sum() > 0
 
 
 def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]) -> list[Figure]:
@@ -181,7 +205,8 @@ def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]
 
 def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
     """The experiment, its machines, and the runs' size."""
-    manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
+    each = dict.fromkeys(point.id for point in points)  # a point in several series is one run
+    manifests = [manifest for one in each if (manifest := store.get(one)) is not None]
     machines = " and ".join(machine.name for machine in plan.machines)
     packets = number(sum(manifest.data["packets"] for manifest in manifests))
     seconds = number(sum(manifest.cpu_seconds for manifest in manifests))
@@ -196,8 +221,9 @@ def _about(plan: Plan, points: Sequence[Point], store: Store) -> str:
 
 def _notes(plan: Plan, points: Sequence[Point], store: Store) -> list[str]:
     """Missing points, and points from other builds."""
-    missing = len(plan.points) - len(points)
-    said = [f"Incomplete: {missing} of {len(plan.points)} points {are(missing)} missing."] if missing else []
+    every = len({point.id for point in plan.points})
+    missing = every - len({point.id for point in points})
+    said = [f"Incomplete: {missing} of {every} points {are(missing)} missing."] if missing else []
     manifests = (manifest for point in points if (manifest := store.get(point.id)) is not None)
     others = build.note(build.grouped(build.Build.of(manifest.data["versions"]) for manifest in manifests))
     return [*said, *([f"{others[:1].upper()}{others[1:]}."] if others else [])]

@@ -85,7 +85,7 @@ def _sentence(found: Mapping[str, Mapping[str, float]], seeds: int, most: float)
     """The configuration that sends most packets again; ``most`` belongs to the run that sends most again."""
     if not any(value for one in found.values() for value in one.values()):
         return "Failures: no packet was refused or lost."
-    label, worst = max(found.items(), key=lambda one: one[1].get("packets_resent", 0.0))
+    label, worst = max(found.items(), key=lambda one: (one[1].get("packets_resent", 0.0), sum(one[1].values())))
     where = f" ({label})" if len(found) > 1 else ""
     bound = "at most " if len(found) > 1 else ""
     why = [f"{number(worst[name])} {METRICS[name]}" for name in REASONS if worst.get(name)]

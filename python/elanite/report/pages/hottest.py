@@ -324,7 +324,7 @@ def _below(point: Point, store: Store) -> Iterator[_Node]:
         return
     content = json.loads(point.json)
     window_us = manifest.data["simulated_ps"] / 1e6 - stated(content["run"]["warm_up"], "us")
-    jobs = content["workload"].get("jobs", {}).get("jobs", {})
+    jobs = content["workload"][point.kind].get("jobs", {})
     for node in nodes.filter(pl.col("offered") > 0).iter_rows(named=True):
         offered, lacking = node["offered"] * window_us, (node["offered"] - node["accepted"]) * window_us
         job = jobs.get(node["job"], {})

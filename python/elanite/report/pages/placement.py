@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from elanite.base.text import counted, number
+from elanite.base.text import counted, distinct, number
 from elanite.report.pages import experiment
 from elanite.report.pages.frame import Page, Section, Table
 from elanite.study.placements import text
@@ -30,11 +30,16 @@ def page(
     found: Sequence[Ranked],
 ) -> Page:
     """The page; ``plan`` has the drawn placements' points, ``found`` all ranks, the best first."""
-    drawn = experiment.page(plan, store, command, inputs, limits)
+    # Configurations of ``drawn`` are jobs of three placements only, and their slowdown is the sharing.
+    drawn = experiment.page(plan, store, command, inputs, limits, compared=False)
     best = found[0]
     ranks = Section("Placements", tables=[_ranks(jobs, found), _nodes(jobs, found)])
     return replace(
-        drawn, findings=[sentence(jobs, found), *drawn.findings], sections=[ranks, *drawn.sections], title=_title(best)
+        drawn,
+        findings=[sentence(jobs, found), *drawn.findings],
+        sections=[ranks, *drawn.sections],
+        title=_title(best),
+        about=f"{drawn.about} · {counted(len(found), 'placement')}, of which {len(plan.points)} are drawn",
     )
 
 
@@ -43,11 +48,15 @@ def _title(best: Ranked) -> str:
 
 
 def sentence(jobs: Sequence[str], found: Sequence[Ranked]) -> str:
-    """The best placement, and the worst one's cost."""
+    """The best placement, the next one if it is as good or equal as written, and the worst one's cost."""
     best, worst = found[0], found[-1]
+    near = [other for other in found[1:] if number(other.score[0]) == number(best.score[0])]
     each = ", ".join(f"{job} {number(slow)}" for job, slow in zip(jobs, best.slowdowns, strict=True))
+    least, most = distinct(best.score[0], near[0].score[0]) if near else ("", "")
+    behind = f"slowest job {f'{most} against {least}' if least != most else 'as slow'}"
+    following = f" the next is {near[0].tried.placement.name} ({behind});" if near else ""
     return (
-        f"Best of {counted(len(found), 'placement')}: {best.tried.placement.name} (slow-down of {each});"
+        f"Best of {counted(len(found), 'placement')}: {best.tried.placement.name} (slow-down of {each});{following}"
         f" the worst is {worst.tried.placement.name} ({number(worst.score[0])})."
     )
 

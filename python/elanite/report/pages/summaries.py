@@ -30,6 +30,20 @@ def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[Table]:
     return made
 
 
+def _label(curve: Curve) -> str:
+    """The configuration, with a job that runs beside a benchmark."""
+    job = f"job {curve.job}" if curve.job and curve.label == curve.beside else ""
+    return ", ".join(filter(None, [curve.label, job])) or "all"
+
+
+def _of(found: Sequence[Curve]) -> str:
+    return f" of {found[0].group}" if found[0].group else ""
+
+
+def _every(found: Sequence[Curve]) -> str:
+    return f"every configuration{_of(found)}"
+
+
 def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
     accepted, saturation = (f"{units.get(name, 'MB/s')} per node" for name in ("accepted", SEARCHED))
     columns = (
@@ -39,10 +53,10 @@ def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
         heading(f"mean latency {LOWER_END}", units.get(LATENCY, "")),
     )
     rows = [
-        (curve.label or "all", *(cell(curve.places[0], each, units) for each in (SEARCHED, "accepted", LATENCY)))
+        (_label(curve), *(cell(curve.places[0], each, units) for each in (SEARCHED, "accepted", LATENCY)))
         for curve in found
     ]
-    return Table(columns, rows, "Saturation point of every configuration", right=columns[1:])
+    return Table(columns, rows, f"Saturation point of {_every(found)}", right=columns[1:])
 
 
 def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
@@ -54,7 +68,7 @@ def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
         first = curve.places[0]
         rows.append(
             (
-                curve.label or "all",
+                _label(curve),
                 with_half(best, "accepted") if "accepted" in best.means else "",
                 best.at,
                 steady.at if steady else "",
@@ -65,7 +79,7 @@ def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
         )
     doubt = ["undecided at"] if any(one.undecided for one in found) else []
     columns = ("configuration", accepted, "at", "steady up to", "saturated from", *doubt, latency)
-    return Table(columns, rows, "Throughput of every configuration", right=columns[1:])
+    return Table(columns, rows, f"Throughput of {_every(found)}", right=columns[1:])
 
 
 def _states(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
@@ -74,7 +88,7 @@ def _states(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
     columns = ("configuration", "load", offered, accepted, "state", "because")
     rows = [
         (
-            curve.label or "all",
+            _label(curve),
             place.at,
             *(with_half(place, name) if name in place.means else "" for name in ("offered", "accepted")),
             place.state.value,
@@ -83,7 +97,7 @@ def _states(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
         for curve in found
         for place in curve.places
     ]
-    return Table(columns, rows, "State of every load", right=columns[1:4], folded=True)
+    return Table(columns, rows, f"State of every load{_of(found)}", right=columns[1:4], folded=True)
 
 
 def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Table:
@@ -96,7 +110,7 @@ def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Tabl
         columns += [f"{name}, first", f"{name}, last"] if axis else [name]
     rows = []
     for curve in found:
-        cells = [curve.label or "all"]
+        cells = [_label(curve)]
         for metric in metrics:
             ends = (curve.places[0], curve.places[-1]) if axis else curve.places[:1]
             cells += [cell(place, metric, units) for place in ends]
