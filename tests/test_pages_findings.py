@@ -15,7 +15,7 @@ from random import Random
 import pytest
 
 from conftest import Ended
-from elanite.base.text import number
+from elanite.base.text import distinct, number
 from elanite.report.pages import curves, findings, hottest, summaries
 from elanite.results.states import Load, State, ends, judged, states
 from test_pages import Parts, tables_of
@@ -247,10 +247,10 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     late = curve("y", (10, 10, 0), (20, 20, 0), (40, 30, 0.5), (80, 35, 1))
     never = curve("z", (10, 10, 0), (20, 20, 0))
     assert findings.sentences([early, late, never], UNITS)[:2] == [
-        "Highest accepted load: 35 MB/s per node at 80 MB/s (y); the lowest of the 3 maxima is 20 MB/s per node at"
-        " 20 MB/s (z).",
+        "Highest accepted load: 35 MB/s per node at 80 MB/s (y); the lowest of the 2 maxima is 25 MB/s per node at"
+        " 30 MB/s (x); z is not saturated, with loads up to 20 MB/s.",
         "Saturation: steady up to 10 MB/s, saturated from 20 MB/s (x); steady up to 20 MB/s, saturated from 40 MB/s"
-        " (y); 1 of 3 configurations is steady at all loads.",
+        " (y); 1 of 3 configurations is steady at all loads up to 20 MB/s.",
     ]
     twin = replace(never, label="t")
     assert findings.sentences([never, twin], UNITS)[0] == (
@@ -283,6 +283,66 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     ]
 
 
+def test_a_curve_with_lower_loads_has_no_lowest_maximum() -> None:
+    """Its highest accepted load is the load that it was offered, not the most that it accepts."""
+    low = curve("low", (20, 20, 0), (40, 40, 0))
+    high = [curve(name, (40, 40, 0), (120, most, 0)) for name, most in (("a", 119), ("b", 120))]
+    assert findings.sentences([low, *high], UNITS)[:2] == [
+        "Highest accepted load: 120 MB/s per node at 120 MB/s (b); the lowest of the 2 maxima is 119 MB/s per node at"
+        " 120 MB/s (a); low is not saturated, with loads up to 40 MB/s.",
+        "No saturation at any load up to 40 MB/s (low), up to 120 MB/s in 2 of 3 configurations.",
+    ]
+    assert findings.sentences([low, replace(low, label="twin"), high[0]], UNITS)[:2] == [
+        "Highest accepted load: 119 MB/s per node at 120 MB/s (a); 2 of 3 configurations are not saturated, with loads"
+        " up to 40 MB/s.",
+        "No saturation at any load up to 40 MB/s in 2 of 3 configurations, up to 120 MB/s (a).",
+    ]
+    middle = curve("middle", (40, 40, 0), (80, 80, 0))
+    assert findings.sentences([low, middle, high[1]], UNITS)[1] == (
+        "No saturation at any load up to 40 MB/s (low), up to 120 MB/s (b), in the other 1 between these loads."
+    )
+    saturated = curve("low", (20, 20, 0), (40, 30, 1))
+    assert (
+        "the lowest of the 3 maxima is 30 MB/s per node at 40 MB/s (low)."
+        in findings.sentences([saturated, *high], UNITS)[0]
+    ), "a saturated curve's maximum is known"
+
+
+def test_message_counts_are_those_of_all_equal_latencies() -> None:
+    def one(label: str, latency: float, messages: float, seeds: int = 1) -> curves.Curve:
+        place = curves.Place(5.0, "5 MB/s", {"accepted": 5.0, "latency_mean": latency, "messages": messages})
+        return curves.Curve("jobs", label, "load", [replace(place, seeds=seeds)])
+
+    tied = [one("a", 1.19, 24), one("b", 1.19, 21), one("c", 1.19, 5, seeds=2)]
+    said = findings.sentences([*tied, one("d", 3, 40)], {"latency_mean": "us"})[-1]
+    assert said == (
+        "Mean latency at load 5 MB/s: lowest 1.19 µs (of 10 to 24 messages) in 3 of 4 configurations; highest 3 µs (d)."
+    )
+    assert findings.sentences([*tied[:2], one("d", 1.19, 2000)], {"latency_mean": "us"})[-1] == (
+        "Mean latency at load 5 MB/s: 1.19 µs (of 21 to 2,000 messages) in all configurations."
+    )
+    assert (
+        "(of 24 messages) in 2 of 3"
+        in findings.sentences([tied[0], replace(tied[0], label="twin"), one("d", 3, 40)], {"latency_mean": "us"})[-1]
+    )
+
+
+def test_rounding_is_no_difference() -> None:
+    """Means over the same values in another order differ in their last bits."""
+    accepted = 0.1 + 0.2
+    assert accepted != 0.3
+    assert distinct(accepted, 0.3) == ("0.3", "0.3")
+    assert distinct(23.89333333333333, 23.893333333333334) == ("23.89", "23.89")
+    assert distinct(1000, 1000.00001) == ("1,000", "1,000.00001"), "figures of a model may be this near"
+    load = Load(0.3, 0.3, accepted, 0.0, 0.0)
+    assert judged([load])[0][1] == "queues grow in 0 of 1 seed; accepted 0.3 ≥ 95% of 0.3 offered"
+    pings = [
+        curves.Curve("ping", name, "", [curves.Place(None, "", {"latency": mean})])
+        for name, mean in (("a", 0.3), ("b", accepted))
+    ]
+    assert findings.sentences(pings, {"latency": "us"}) == ["Latency: 0.3 µs in all configurations."]
+
+
 def test_ties_belong_to_all_of_their_configurations() -> None:
     first, last = curve("a", (10, 9, 0), (20, 15, 1)), curve("c", (10, 10, 0), (20, 20, 0), (40, 30, 1))
     tied = replace(last, label="d")
@@ -300,6 +360,27 @@ def test_ties_belong_to_all_of_their_configurations() -> None:
     assert findings.sentences(found, {"latency": "us"}) == [
         "Latency at message 0 B: lowest 0.36 µs in 2 of 5 configurations; highest 0.5 µs in 2 of 5 configurations.",
     ]
+
+
+def test_programs_are_not_compared_with_one_another() -> None:
+    """A flow list's time is not a trace's."""
+
+    def program(place: str, job: str, time: float) -> curves.Curve:
+        at = [curves.Place(None, "", {"time": time, "slowdown": 1 + time / 100})]
+        return curves.Curve("mix", f"{place}, job {job}", "", at, job=job, beside=place)
+
+    found = [program(place, job, time) for job, times in (("a", (2, 3)), ("b", (50, 60)))
+             for place, time in zip(("near", "far"), times, strict=True)]  # fmt: skip
+    assert findings.sentences(found, {"time": "us", "slowdown": "ratio"}) == [
+        "Slowdown of job a: lowest 1.02x (near); highest 1.03x (far).",
+        "Time of job a: lowest 2 µs (near); highest 3 µs (far).",
+        "Slowdown of job b: lowest 1.5x (near); highest 1.6x (far).",
+        "Time of job b: lowest 50 µs (near); highest 60 µs (far).",
+    ]
+    many = [program("near", f"p{count}", count) for count in range(8)]
+    said = findings.sentences(many, {"time": "us"})
+    assert said[-1] == "The tables have 2 more jobs."
+    assert len(said) == 2 * findings.MOST_JOBS + 1
 
 
 def test_jobs_are_not_compared_with_one_another() -> None:

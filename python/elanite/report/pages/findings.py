@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from elanite import _core
-from elanite.base.text import YES_OR_NO, are, counted, distinct, number, worded
+from elanite.base.text import ROUNDING, YES_OR_NO, are, counted, distinct, number, worded
 from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED, Curve, Place
 from elanite.report.pages.programs import FLOWS
 from elanite.report.pages.worded import LOWER_END, few, mean_of, scaled, united, with_half
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 MOST_KNEES = 3
 """Saturation loads that a sentence names; of more, it names the first and the last."""
 
+MOST_JOBS = 6
+"""Jobs or programs of a group that have sentences."""
+
 ALIKE = "; the difference is within the intervals"
 
 
@@ -34,14 +37,19 @@ def sentences(found: Sequence[Curve], units: Mapping[str, str]) -> list[str]:
     said: list[str] = []
     for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
         here = [curve for curve in found if (curve.kind, curve.group) == (kind, group)]
-        if kind != JOBS:
-            said += _of_metrics(here, kind, units)
-            continue
-        for job in dict.fromkeys(curve.job for curve in here):
+        jobs = list(dict.fromkeys(curve.job for curve in here))
+        for job in jobs[:MOST_JOBS]:
             alone = [replace(curve, label=curve.beside) if job else curve for curve in here if curve.job == job]
-            of = f" of job {job}" if job else ""
-            said += _of_searches([curve for curve in alone if curve.searched], units, of)
-            said += _of_loads([curve for curve in alone if not curve.searched], units, of)
+            of = f" of job {job}{f' in {group}' if group else ''}" if job else f" of {group}" if group else ""
+            if kind == JOBS:
+                said += _of_searches([curve for curve in alone if curve.searched], units, of)
+                said += _of_loads([curve for curve in alone if not curve.searched], units, of)
+            else:
+                said += _of_metrics(alone, kind, units, of)
+        if len(jobs) > MOST_JOBS:
+            said.append(
+                f"The tables have {counted(len(jobs) - MOST_JOBS, 'more job')}{f' of {group}' if group else ''}."
+            )
     return said
 
 
@@ -65,20 +73,47 @@ def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Ite
     found = [curve for curve in found if "accepted" in curve.best.means]
     if not found:
         return
-    means = [curve.best.means["accepted"] for curve in found]
-    top, low = (
-        [curve for curve, mean in zip(found, means, strict=True) if number(mean) == number(end)]
-        for end in (max(means), min(means))
-    )
+    highest = max(curve.best.means["accepted"] for curve in found)
+    top = [curve for curve in found if number(curve.best.means["accepted"]) == number(highest)]
+    last = max(_last(curve) for curve in found)
+    known = [curve for curve in found if curve.saturated or _last(curve) == last]
+    means = [curve.best.means["accepted"] for curve in known]
+    low = [curve for curve in known if number(curve.best.means["accepted"]) == number(min(means))]
     said = f"Highest accepted load{job}: {_best(top, unit)}{_tied(len(top), len(found), top[0].label)}"
-    if len(top) < len(found):
-        said += f"; the lowest of the {len(found)} maxima is {_best(low, unit)}"
+    if low and len({number(mean) for mean in means}) > 1:
+        said += f"; the lowest of the {len(known)} maxima is {_best(low, unit)}"
         said += _tied(len(low), len(found), low[0].label)
         said += ALIKE if _within(top[0].best, low[0].best, "accepted") else ""
-    yield f"{said}."
+    yield f"{said}{_unknown(found, known)}."
     yield from _knees(found, job)
     yield from _undecided(found, unit, job)
     yield from _latencies(found, units, job)
+
+
+def _unknown(found: Sequence[Curve], known: Sequence[Curve]) -> str:
+    """The configurations that do not saturate and were offered less than others: their maximum is unknown."""
+    rest = [curve for curve in found if curve not in known]
+    if not rest:
+        return ""
+    return f"; {_others(rest, len(found))} not saturated, with loads up to {max(rest, key=_last).places[-1].at}"
+
+
+def _others(rest: Sequence[Curve], of: int) -> str:
+    if len(rest) == 1 and rest[0].label:
+        return f"{rest[0].label} is"
+    return f"{len(rest)} of {of} configurations {are(len(rest))}"
+
+
+def _up_to(found: Sequence[Curve]) -> str:
+    """The configurations' highest loads: the lowest one and, if they differ, the highest one, with their curves."""
+    lasts = sorted({_last(curve) for curve in found})
+    ends = []
+    for last in dict.fromkeys((lasts[0], lasts[-1])):
+        here = [curve for curve in found if _last(curve) == last]
+        which = _tied(len(here), len(found), here[0].label) if len(lasts) > 1 else ""
+        ends.append(f"up to {here[0].places[-1].at}{which}")
+    between = sum(_last(curve) not in (lasts[0], lasts[-1]) for curve in found)
+    return f" {', '.join(ends)}{f', in the other {between} between these loads' if between else ''}"
 
 
 def _best(curves: Sequence[Curve], unit: str) -> str:
@@ -99,7 +134,7 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
     knees = [(curve.saturated.x, curve) for curve in found if curve.saturated and curve.saturated.x is not None]
     if not knees:
         if len({place.x for curve in found for place in curve.places}) > 1 and not any(c.undecided for c in found):
-            yield f"No saturation{job} at any load up to {max(found, key=_last).places[-1].at}."
+            yield f"No saturation{job} at any load{_up_to(found)}."
         return
     loads = sorted({x for x, _ in knees})
     named = loads if len(loads) <= MOST_KNEES else [loads[0], loads[-1]]
@@ -108,7 +143,9 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
     said = f"Saturation{job}: {'; '.join(ends)}{f'; the other {between} between these loads' if between else ''}"
     steady = sum(all(place.state is State.STEADY for place in curve.places) for curve in found)
     if steady:
-        said += f"; {steady} of {len(found)} configurations {are(steady)} steady at all loads"
+        calm = [curve for curve in found if all(place.state is State.STEADY for place in curve.places)]
+        up_to = _up_to(calm) if len({_last(curve) for curve in found}) > 1 else ""
+        said += f"; {steady} of {len(found)} configurations {are(steady)} steady at all loads{up_to}"
     yield f"{said}."
 
 
@@ -175,8 +212,8 @@ def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> It
     yield from _at_common(here, LATENCY, f"Mean latency{job}", units, ends=1)
 
 
-def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Iterator[str]:
-    """Each metric's ends for a benchmark kind."""
+def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str], of: str) -> Iterator[str]:
+    """Each metric's ends for a benchmark kind; ``of`` names the job and the series in words."""
     metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
     for metric in metrics:
         if metric.startswith(FLOWS):  # flows have their own sentences
@@ -184,7 +221,7 @@ def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> 
         here = [curve for curve in found if any(metric in place.means for place in curve.places)]
         if not here:
             continue
-        name = worded(metric).capitalize() + (f" of {here[0].group}" if here[0].group else "")
+        name = worded(metric).capitalize() + of
         if metric in YES_OR_NO:
             places = [place for curve in here for place in curve.places if metric in place.means]
             count = sum(place.means[metric] > 0 for place in places)
@@ -212,17 +249,17 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         high = max(pairs, key=lambda pair: pair[1].means[metric])
         axis = found[0].axis
         where = f" at {axis} {pairs[0][1].at}" if common and axis else ""
-        if low[1].means[metric] == high[1].means[metric]:
+        if math.isclose(low[1].means[metric], high[1].means[metric], rel_tol=ROUNDING):
             if low[1].means[metric]:
                 unit = units.get(metric, "")
                 figure = united(with_half([place for _, place in pairs], metric, unit), unit)
-                yield f"{name}{where}: {figure}{few(low[1], metric)} in all configurations."
+                yield f"{name}{where}: {figure}{few([place for _, place in pairs], metric)} in all configurations."
             continue
         unit = units.get(metric, "")
         figures = distinct(*(scaled(place.means[metric], unit) for _, place in (low, high)))
         least, most = (
             united(with_half([place for _, place in _alike(pairs, end, metric)], metric, unit, figure), unit)
-            + few(end[1], metric)
+            + few([place for _, place in _alike(pairs, end, metric)], metric)
             + _whose(pairs, end, metric, bool(common))
             for figure, end in zip(figures, (low, high), strict=True)
         )
@@ -240,9 +277,10 @@ def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metri
 
 def _whose(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str, common: bool) -> str:
     """The configurations with an end's figure; without a common axis, one configuration with its place on its axis."""
-    count = len(_alike(pairs, end, metric))
+    alike = _alike(pairs, end, metric)
     curve, place = end
-    return ("" if common or count > 1 else _at(curve, place)) + _tied(count, len(pairs), curve.label)
+    same = len({_at(*pair) for pair in alike}) == 1
+    return (_at(curve, place) if same and not common else "") + _tied(len(alike), len(pairs), curve.label)
 
 
 def _ends(common: set[float | None], ends: int) -> list[float | None]:

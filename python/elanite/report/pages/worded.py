@@ -36,10 +36,14 @@ def with_half(places: Place | Sequence[Place], metric: str, unit: str = "", text
     return f"{mean} ± {most if least == most else f'{least} to {most}'}{without}"
 
 
-def few(place: Place, metric: str) -> str:
-    """The message count behind a latency, if it is low."""
-    few = metric == LATENCY and place.messages is not None and place.messages < FEW
-    return f" (of {counted(place.messages or 0, 'message')})" if few else ""
+def few(places: Place | Sequence[Place], metric: str) -> str:
+    """The message count behind a latency, if it is low; of several places the smallest and the largest one."""
+    alike = [places] if isinstance(places, Place) else places
+    counts = [place.messages for place in alike if place.messages is not None]
+    if metric != LATENCY or not counts or min(counts) >= FEW:
+        return ""
+    least, most = min(counts), max(counts)
+    return f" (of {f'{least:,} to ' if least < most else ''}{counted(most, 'message')})"
 
 
 def mean_of(place: Place, metric: str, units: Mapping[str, str]) -> str:
