@@ -618,7 +618,15 @@ def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path)
         mixed += 0.1 < each["a"] < 0.9
     assert mixed > 0, "links between switches carry both jobs"
     sentence = next(one for one in Parts((tmp_path / "page.html").read_text()).findings if one.startswith("Hottest"))
-    assert re.search(r"its flits come from job a \(\d+%\), job b \(\d+%\)", sentence)
+    packed = next(point for point in found.points if point.series == "packed")
+    best = hottest.first(hottest.hottest([packed], found.store, []))
+    known = hottest.shares(packed, found.store)
+    assert best is not None
+    assert known is not None
+    own = known.links[best.links["link"][0]]
+    assert own == {"a": 1.0, "b": 0.0}, "a link to a node of job a"
+    assert "(packed), busy" in sentence
+    assert sentence.endswith("; its flits come from job a (100%).")
 
 
 def test_findings_agree_with_their_counts() -> None:
