@@ -3,7 +3,7 @@
 //! Two rules that Elanite does not have, in one file:
 //!
 //! * `bursts`, a traffic source. Messages arrive in bursts of [`BURST`], one immediately behind the other; the gaps
-//! between bursts keep the job's mean load.
+//!   between bursts keep the job's mean load.
 //! * `hash`, a rail policy. Each node pair has one rail, as each flow has one path under ECMP (RFC 2992): the working
 //!   rail with the highest hash for the pair, so that a failure moves only the failed rail's flows.
 //!

@@ -1,6 +1,6 @@
 //! Programs that wait for a word in their memory without a call.
 //!
-//! Programs of QsNet's era loop on a word that the adapter writes. Such a loop gives no turn away, so simulated time
+//! Quadrics programs loop on a word that the adapter writes. Such a loop gives no turn away, so simulated time
 //! stands still and the word never changes. This module finds such loops and waits in their place.
 //!
 //! *When it looks.* A timer counts the thread's processor time. If the program has used this much ([`FIRST`]) without a

@@ -16,7 +16,7 @@ static DELAY: AtomicU64 = AtomicU64::new(SOON);
 /// The slow timer's period, in nanoseconds.
 static PERIOD: AtomicU64 = AtomicU64::new(0);
 
-/// The signal of both timers. Programs of QsNet's era do not know real-time signals, and MPI libraries do not use them.
+/// The signal of both timers. Quadrics programs do not know real-time signals, and MPI libraries do not use them.
 pub fn signal() -> c_int {
     libc::SIGRTMAX() - 2
 }
