@@ -20,8 +20,8 @@
 //! aborts the packet's request: the network conditional in the hardware barrier (public Elan3 headers). Packets may go to a
 //! node range (`control::broadcast`). Link channels may be divided into traffic classes (`control::classes`).
 //!
-//! With [`Circuit::UntilDelivered`] all channels are free one cycle after delivery, with [`Circuit::Wormhole`] and
-//! [`Circuit::CutThrough`] each channel one cycle more than its link's credit delay after the next link (or the node) has taken
+//! With `Circuit::UntilDelivered` all channels are free one cycle after delivery, with `Circuit::Wormhole` and
+//! `Circuit::CutThrough` each channel one cycle more than its link's credit delay after the next link (or the node) has taken
 //! the tail: two cycles if credits take one. The acknowledgement takes the same time in all cases.
 
 mod ahead;

@@ -32,7 +32,7 @@
 //! with the checksum over the bytes that it has stored.
 //!
 //! *Trust.* Ranks trust the simulator. The simulator trusts no rank: data from a rank may be anything ([`Foul`]). So
-//! records have two types: a [raw](raw) one, which lies in memory, and the one that is read and checked ([`Record`],
+//! records have two types: a raw one ([`raw`]), which lies in memory, and the one that is read and checked ([`Record`],
 //! [`Delivery`]). Other code meets no record without a meaning.
 //!
 //! Times are simulated picoseconds. Both sides come from one build: [`ABI`] is checked when a rank attaches.

@@ -1,7 +1,7 @@
 //! Sampled computation: the program's regions in this process, and their execution times.
 //!
-//! A region is the program between two sites, or a part of it that `MPI_Pcontrol` has named. The [plan](link::plan) has
-//! the execution times. An execution that it lacks takes this host's processor time, less the measurement's, which the
+//! A region is the program between two sites, or a part of it that `MPI_Pcontrol` has named. The plan ([`link::plan`])
+//! has the execution times. An execution that it lacks takes this host's processor time, less the measurement's, which the
 //! simulator gets for the table with the next call record.
 
 use crate::site;

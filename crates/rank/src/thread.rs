@@ -1,6 +1,6 @@
 //! The calling thread's state: the MPI call that it is in, and the consequences for the rank.
 //!
-//! Only a thread's outermost call counts ([`crate::calls`]). Only some threads take the rank's time: those that call
+//! Only a thread's outermost call counts. Only some threads take the rank's time: those that call
 //! MPI, and the process's first thread.
 
 #![allow(unsafe_code)] // a flag in the C library

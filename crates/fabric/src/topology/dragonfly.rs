@@ -17,7 +17,7 @@
 //! *Minimal*: at most one hop within the group to a switch with a link to the destination's group, this link, and at most one
 //! hop within that group. Among several links between the groups each packet takes one at random. *Valiant*: minimally to a
 //! random other group first, and minimally on from the switch where the packet comes in; within a group all packets go
-//! minimally. *UGAL-L*: see [`Misrouting::UgalLocal`](crate::Misrouting::UgalLocal).
+//! minimally. *UGAL-L*: see [`Misrouting::UgalLocal`].
 //!
 //! *No deadlock.* A channel's class is the count of global links that the packet has crossed: two classes for minimal ways,
 //! three for others. Within a class packets go from local to global links; each crossing leads to the next class, and in the

@@ -9,7 +9,7 @@
 //!
 //! *Minimal*: one hop in each dimension in which the coordinate is not right yet, in dimension order. No channel cycle is
 //! possible, and all channels are equal. *Valiant*: minimally to a random switch first, minimally on from there; packets
-//! between nodes at one switch stay there. *UGAL-L*: see [`Misrouting::UgalLocal`](crate::Misrouting::UgalLocal). Both have two
+//! between nodes at one switch stay there. *UGAL-L*: see [`Misrouting::UgalLocal`]. Both have two
 //! channel classes: packets take the first until they are at the random switch, and the second from there on.
 //!
 //! *Faults.* A packet with a dead way takes the next living plan among those that its routing has anyway; with minimal routing
