@@ -391,7 +391,9 @@ def test_links_are_shared_by_several_programs_only() -> None:
             "bytes": [10, 5, 100, 7, 70, 9],
         }
     )
-    links = pl.DataFrame({"link": [1, 2, 3, 4], "waiting_ps": [5, 0, 7, 0]})
+    places = {"level": [0, 1, 1, 1], "up": [True, True, False, False]}
+    links = pl.DataFrame({"link": [1, 2, 3, 4], "waiting_ps": [5, 0, 7, 0], **places})
     found = shared(shares, links)
     assert found["link"].to_list() == [3, 1]
+    assert found["waiting_ps"].to_list() == [7, None], "link 1 comes from a node"
     assert found.select("x", "y").rows() == [(7, 70), (10, 5)]
