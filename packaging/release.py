@@ -4,11 +4,12 @@
     python packaging/release.py out/release --target x86_64-unknown-linux-gnu
 
 ``make release`` installs the linker and calls this. Every wheel is linked by Zig against glibc 2.28, whatever the
-build machine has, so that one wheel serves Debian 10, RHEL 8 and all later systems. The files depend on the commit, the
-lock files and the Rust version only: paths of the build machine are replaced, and times are those of the commit. Two
-builds in two folders are equal byte for byte.
+build machine has, so that one wheel serves Debian 10, RHEL 8 and all later systems. Paths of the build machine are
+replaced, and times are those of the commit. ``tests/test_release.py`` compares the sources of two folders byte for
+byte; wheels of two folders have not been compared.
 
-It refuses a checkout with changes, as its wheel would name a commit that lacks them. A failed build leaves no folder.
+It refuses a checkout with changes, as its wheel would name a commit that lacks them, and a folder that holds anything
+but an earlier release. A failed build leaves no folder.
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ import backend
 ROOT = Path(__file__).resolve().parents[1]
 TARGETS = ("x86_64-unknown-linux-gnu", "aarch64-unknown-linux-gnu")
 GLIBC = "2.28"
+SUMS = "SHA256SUMS"
 BILL = "elanite/data/third-party.cdx.json"
 
 
@@ -43,6 +45,8 @@ def main() -> None:
         raise SystemExit("error: the checkout has changes, and a release is a commit: commit or stash them")
     folder = given.folder.resolve()
     os.chdir(ROOT)  # where maturin reads its settings
+    if folder.exists() and not (folder / SUMS).is_file():
+        raise SystemExit(f"error: {given.folder} is not an earlier release, and would be replaced: name another folder")
     folder.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".release-") as scratch:
         built = Path(scratch, "release")
@@ -53,7 +57,7 @@ def main() -> None:
         source = backend.build_sdist(str(built))
         bills(built)
         (built / "NOTES.md").write_text(notes(source), encoding="utf-8")
-        (built / "SHA256SUMS").write_text(sums(built), encoding="utf-8")
+        (built / SUMS).write_text(sums(built), encoding="utf-8")
         shutil.rmtree(folder, ignore_errors=True)
         built.rename(folder)
     print(f"release of commit {commit[:12]} in {given.folder}")
@@ -63,7 +67,7 @@ def main() -> None:
 
 def wheel(folder: Path, target: str) -> None:
     """Build the wheel for a target into the folder."""
-    if target not in said("rustup", "target", "list", "--installed").split():
+    if target not in output("rustup", "target", "list", "--installed").split():
         raise SystemExit(f"error: Rust has no standard library for {target} here: rustup target add {target}")
     around = os.environ | {
         "CARGO_BUILD_TARGET": target,
@@ -79,7 +83,7 @@ def wheel(folder: Path, target: str) -> None:
 def remapped() -> list[str]:
     """The compiler's options that replace folders of this machine in messages of panics."""
     home = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    folders = {str(ROOT): "/elanite", str(home): "/cargo", said("rustc", "--print", "sysroot"): "/rust"}
+    folders = {str(ROOT): "/elanite", str(home): "/cargo", output("rustc", "--print", "sysroot"): "/rust"}
     return [f"--remap-path-prefix={folder}={name}" for folder, name in folders.items()]
 
 
@@ -106,12 +110,12 @@ def sums(folder: Path) -> str:
 
 
 def git(*words: str) -> str:
-    """The answer of git, without the last line's end."""
-    return said("git", *words)
+    """The output of a git command, without the last newline."""
+    return output("git", *words)
 
 
-def said(*words: str) -> str:
-    """The output of a program, without the last line's end."""
+def output(*words: str) -> str:
+    """The output of a program, without the last newline."""
     return subprocess.run(words, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True).stdout.rstrip("\n")
 
 

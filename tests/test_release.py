@@ -67,6 +67,14 @@ def test_a_checkout_with_changes_is_no_release(clone: Path, tmp_path: Path) -> N
     assert not (tmp_path / "release").exists()
 
 
+def test_a_folder_of_the_user_is_kept(clone: Path, tmp_path: Path) -> None:
+    (tmp_path / "thesis.tex").touch()
+    ended = execute([sys.executable, "packaging/release.py", str(tmp_path)], cwd=clone)
+    assert ended.code == 1, ended
+    assert "is not an earlier release, and would be replaced: name another folder" in ended.err
+    assert (tmp_path / "thesis.tex").exists()
+
+
 def test_the_notes_are_the_section_of_the_version(clone: Path) -> None:
     notes = python(clone, "import release; print(release.notes('elanite-0.1.0.tar.gz'), end='')")
     changelog = (clone / "CHANGELOG.md").read_text(encoding="utf-8")
