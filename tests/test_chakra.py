@@ -217,7 +217,7 @@ def test_files_that_are_wrong(tmp_path: Path) -> None:
     with pytest.raises(RunError, match="the length of a message is cut short or too large"):
         translate([path], out)
     path.write_bytes(whole + b"\x02\xff\xff")
-    with pytest.raises(RunError, match="this is no node of Chakra"):
+    with pytest.raises(RunError, match="this is not a node of Chakra"):
         translate([path], out)
     path.write_bytes(whole + b"\x02\x18\x63")
     with pytest.raises(RunError, match="there is no type of nodes with the number 99"):

@@ -95,7 +95,7 @@ def test_members_come_from_the_file_of_groups(tmp_path: Path) -> None:
         ('{"1": 3}', "must be a list of different ranks"),
         ("[1]", "a file of groups is an object such as"),
         ('{"workload_graph": []}', "a file of groups is an object such as"),
-        ("{", "this is no JSON"),
+        ("{", "this is not JSON"),
         (None, "there is no such file"),
     ],
 )

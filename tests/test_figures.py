@@ -221,7 +221,7 @@ def test_an_experiment_of_ones_own_ends_in_the_figures_that_it_asks_for(
         ("x", "message_byte", "the results have no such parameter; did you mean `message_bytes`?"),
         ("panel", "sauce", "did you mean `source`?"),
         ("curve", ["to {too}"], "parameters: "),
-        ("published", [{"claim": "ping.uni", "label": "", "x": None}], "`ping.uni`, which is no claim"),
+        ("published", [{"claim": "ping.uni", "label": "", "x": None}], "`ping.uni`, which is not a claim"),
     ],
 )
 def test_what_a_figure_asks_for_in_vain_is_told(campaign_of_own: Path, key: str, value: object, message: str) -> None:

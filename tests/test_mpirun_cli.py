@@ -254,7 +254,7 @@ def test_a_run_that_is_not_there_is_told_with_those_that_are(mpirun: Run, elanit
 def test_another_folder_is_no_run(elanite: Run, tmp_path: Path) -> None:
     ended = elanite("congestion", str(tmp_path))
     assert ended.code == 2
-    assert "is no folder of a run" in ended.err
+    assert "is not a folder of a run" in ended.err
 
 
 WAITING = [

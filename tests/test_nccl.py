@@ -276,9 +276,9 @@ def test_a_rank_is_at_most_so_many_slots_ahead(algorithm: Algorithm, slots: int)
 @pytest.mark.parametrize(
     ("call", "algorithm", "wrong"),
     [
-        ("all_reduce 64 MB", "ring", "is no call of NCCL; write for example all_reduce 64 MB over 8 x 8"),
+        ("all_reduce 64 MB", "ring", "is not a call of NCCL; write for example all_reduce 64 MB over 8 x 8"),
         ("all_reduce 64 over 8", "ring", "the size 64 is not understood"),
-        ("scan 64 MB over 8", "ring", "`scan` is no operation of NCCL here; there are all_reduce, all_gather"),
+        ("scan 64 MB over 8", "ring", "`scan` is not an operation of NCCL here; there are all_reduce, all_gather"),
         ("all_reduce 64 MB over 8 with 0 channels", "ring", "0 channels; there are 1 to 64"),
         ("all_reduce 64 MB over 0 x 8", "ring", "0 ranks; there are 1 to"),
         ("all_reduce 64 MB over 8 with 3 channels", "tree", "an even number of channels, not 3; add one"),

@@ -130,7 +130,7 @@ def test_verify_names_what_is_damaged(elanite_here: Run, campaign: Path, tmp_pat
     assert ended.out.splitlines() == [
         f"out/store/{ids[0]}: rows.parquet differs from its checksum",
         f"out/store/{ids[1]}: links.parquet is missing",
-        f"out/store/{ids[2]}: its manifest is no JSON",
+        f"out/store/{ids[2]}: its manifest is not JSON",
         f"out/store/{ids[3]}: it has no manifest",
         f"out/store/{ids[4]}: the seal does not fit the manifest",
     ]

@@ -141,8 +141,8 @@ LONG = "9" * 5000
         pytest.param("p.toml", b"a = " + b"[" * 5000, "this is no TOML: ", id="deep brackets in TOML"),
         pytest.param("p.toml", f"a = {LONG}".encode(), "this is no TOML: ", id="a long number in TOML"),
         pytest.param("p.toml", b"\xff", "this is no TOML: ", id="other letters in TOML"),
-        pytest.param("j.0.json", b"[" * 100_000, "this is no JSON: ", id="deep brackets in JSON"),
-        pytest.param("j.0.json", f'{{"a": {LONG}}}'.encode(), "this is no JSON: ", id="a long number in JSON"),
+        pytest.param("j.0.json", b"[" * 100_000, "this is not JSON: ", id="deep brackets in JSON"),
+        pytest.param("j.0.json", f'{{"a": {LONG}}}'.encode(), "this is not JSON: ", id="a long number in JSON"),
         pytest.param(
             "j.0.json",
             f'{{"workload_graph": [{{"Id": 1, "NodeType": 4, "data_deps": [], "runtime": {"9" * 400}}}]}}'.encode(),

@@ -35,7 +35,7 @@ def parse(text: str) -> tuple[int, int]:
     """``3/64`` as the shard number, from 1, and the shard count. Raises ``UsageError``."""
     found = re.fullmatch(r"([0-9]{1,9})/([0-9]{1,9})", text.strip())
     if found is None:
-        raise UsageError(f"--shard: `{text}` is no shard; write the third of 64 shards as 3/64")
+        raise UsageError(f"--shard: `{text}` is not a shard; write the third of 64 shards as 3/64")
     number, many = int(found[1]), int(found[2])
     if not 1 <= many <= MOST:
         raise UsageError(f"--shard: `{text}` asks for {many} shards; there can be 1 to {MOST:,}")

@@ -84,7 +84,9 @@ def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, obj
 
     about = read(folder, 2, 1, Manifest)
     if about is None or not about.keys() >= {"point", "time_us"}:
-        raise UsageError(f"{folder} is no folder of a run or replay, or is damaged; elanite replay says its folder")
+        raise UsageError(
+            f"{folder} is not a folder of a run or replay, or is damaged; elanite replay prints its folder"
+        )
     if about["options"].get("network") == "ideal":
         raise UsageError(f"{folder}: the ideal network has no links; replay the trace on the machine's network")
     counted = pl.read_parquet(folder / "links.parquet")

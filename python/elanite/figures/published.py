@@ -84,7 +84,7 @@ def of_figure(asked: Asked, rows: pl.DataFrame, column: str = "") -> list[Value]
         claim = known.get(entry["claim"])
         if claim is None:
             raise UsageError(
-                f"the figure `{asked['name']}` has published values of `{entry['claim']}`, which is no claim"
+                f"the figure `{asked['name']}` has published values of `{entry['claim']}`, which is not a claim"
                 f"{did_you_mean(entry['claim'], list(known))}"
             )
         if fits(claim, rows):

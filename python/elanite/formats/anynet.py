@@ -88,7 +88,7 @@ def _parts(words: list[str], file: Path, line: int) -> list[tuple[str, str, int 
         delay = None
         if rest and rest[0] not in ("router", "node"):
             if not re.fullmatch(r"\d{1,4}", rest[0]) or not 1 <= int(rest[0]) <= MOST_CYCLES:
-                wrong(file, line, f"`{rest[0]}` is no delay: write 1 to {MOST_CYCLES} cycles")
+                wrong(file, line, f"`{rest[0]}` is not a delay: write 1 to {MOST_CYCLES} cycles")
             delay = int(rest[0])
             rest = rest[1:]
         found.append((kind, str(int(number)), delay))

@@ -269,7 +269,7 @@ def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None)
         if key in low:
             value = quantities.rate(_ETHERNET.sub(r"\1Gb/s", low[key]) if _ETHERNET.fullmatch(low[key]) else low[key])
             if value is None and quantities.number(low[key]) is None:
-                wrong(file, line, f"{key} `{low[key]}` is no rate: write for example 25 Gb/s")
+                wrong(file, line, f"{key} `{low[key]}` is not a rate: write for example 25 Gb/s")
             if value is None:
                 left.add(key)
             else:
@@ -286,6 +286,6 @@ def _delay(data: dict[str, object], left: set[str], file: Path, line: int | None
                 continue
             value = quantities.time(low[key])
             if value is None:
-                wrong(file, line, f"{key} `{low[key]}` is no time: write for example 500 ns")
+                wrong(file, line, f"{key} `{low[key]}` is not a time: write for example 500 ns")
             return value
     return None

@@ -107,7 +107,7 @@ def _read(text: str, file: Path) -> tuple[Values, dict[int, Values]]:
             continue
         allowed = _HEADER if here is None else _KEYS
         if key not in allowed:
-            wrong(file, line, f"`{words[0]}` is no key here; allowed: {', '.join((*allowed, 'tier'))}")
+            wrong(file, line, f"`{words[0]}` is not a key here; allowed: {', '.join((*allowed, 'tier'))}")
         section = header if here is None else here
         if key in section:
             wrong(file, line, f"`{words[0]}` comes twice: line {section[key][1]} has it")
@@ -238,7 +238,9 @@ def matrix(text: str, file: Path) -> Network:
             header[words[0]] = (int(words[1]), line)
         else:
             wrong(
-                file, line, f"`{written.strip()[:60]}` is no line of a connection matrix: write 5->0 start 0 size 1000"
+                file,
+                line,
+                f"`{written.strip()[:60]}` is not a line of a connection matrix: write 5->0 start 0 size 1000",
             )
     for key, count in (("Connections", len(network.flows)), ("Triggers", 0), ("Failures", 0)):
         if key in header and header[key][0] != count:
@@ -269,7 +271,7 @@ def _flow(file: Path, line: int, ends: re.Match[str], words: list[str]) -> Flow:
             _unknown(file, line, "trigger")
         # htsim reads starts as decimal picoseconds.
         if key not in _NUMBERED or not re.fullmatch(r"\d{1,18}(\.\d{0,12})?", value):
-            wrong(file, line, f"`{key} {value}` is no part of a connection; allowed: {', '.join(_NUMBERED)}")
+            wrong(file, line, f"`{key} {value}` is not a part of a connection; allowed: {', '.join(_NUMBERED)}")
         values[key] = int(value.partition(".")[0])
     if len(words) % 2:
         wrong(file, line, f"`{words[-1]}` has no value")

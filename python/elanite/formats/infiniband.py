@@ -75,8 +75,8 @@ def read(text: str, file: Path) -> Network:
             wrong(
                 file,
                 line,
-                f"`{written.strip()[:60]}` is no line of ibnetdiscover: a section begins with Switch, Ca or Rt, and a"
-                ' port is [1] "S-..."[2] # ... 4xEDR',
+                f"`{written.strip()[:60]}` is not a line of ibnetdiscover: a section begins with Switch, Ca or Rt, and"
+                ' a port is [1] "S-..."[2] # ... 4xEDR',
             )
     _fill(network, file, kinds, described, ends)
     return checked(network, file)

@@ -196,7 +196,7 @@ def _listed(content: dict[str, object], key: str, file: Path) -> list[dict[str, 
     """A list of mappings; empty without the key."""
     found = content.get(key) or []
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        wrong(file, _line(content), f"`{key}` is no list of mappings")
+        wrong(file, _line(content), f"`{key}` is not a list of mappings")
     return found
 
 

@@ -88,7 +88,7 @@ def _switches(
         for word in words:
             number = int(word) if word.isascii() and word.isdigit() and len(word) < 10 else -1
             if not 0 <= number < vertices or number in chosen:
-                wrong(file, line, f"`{word}` is no further switch: list {switches} numbers from 0 to {vertices - 1}")
+                wrong(file, line, f"`{word}` is not a further switch: list {switches} numbers from 0 to {vertices - 1}")
             chosen.add(number)
     return chosen, line
 
@@ -100,16 +100,16 @@ def _link(network: Network, file: Path, line: int, words: list[str], vertices: i
     ends = []
     for word in words[:2]:
         if not (word.isascii() and word.isdigit()) or len(word) > 9 or int(word) >= vertices:
-            wrong(file, line, f"`{word}` is no vertex: they have the numbers 0 to {vertices - 1}")
+            wrong(file, line, f"`{word}` is not a vertex: they have the numbers 0 to {vertices - 1}")
         ends.append(str(int(word)))
     rate, delay = quantities.rate(words[2]), quantities.time(words[3])
     if rate is None:
-        wrong(file, line, f"`{words[2]}` is no rate: write for example 25Gbps")
+        wrong(file, line, f"`{words[2]}` is not a rate: write for example 25Gbps")
     if delay is None:
-        wrong(file, line, f"`{words[3]}` is no delay: write for example 0.8us")
+        wrong(file, line, f"`{words[3]}` is not a delay: write for example 0.8us")
     loss = quantities.number(words[4]) if len(words) > 4 else 0
     if loss is None or loss > 1:
-        wrong(file, line, f"`{words[4]}` is no error rate: write a number from 0 to 1")
+        wrong(file, line, f"`{words[4]}` is not an error rate: write a number from 0 to 1")
     network.cables.append(Cable(ends[0], ends[1], rate, delay, line))
     return loss > 0
 

@@ -92,11 +92,11 @@ def _link(element: Element, rate: str, delay: str, file: Path) -> Link:
         plain = quantities.number(element.attributes[rate])
         fast = quantities.gigabits(plain * 8 / 10**9) if plain else None
     if fast is None:
-        wrong(file, element.line, f'{rate}="{element.attributes[rate]}" is no rate: write for example 125MBps')
+        wrong(file, element.line, f'{rate}="{element.attributes[rate]}" is not a rate: write for example 125MBps')
     text = element.attributes.get(delay, "0s")
     long = quantities.time(text)
     if long is None:
-        wrong(file, element.line, f'{delay}="{text}" is no time: write for example 50us')
+        wrong(file, element.line, f'{delay}="{text}" is not a time: write for example 50us')
     return fast, long
 
 
@@ -165,7 +165,7 @@ def _radical(text: str, file: Path, line: int) -> list[int]:
         ends = re.fullmatch(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", part)
         last = int(ends[2] or ends[1]) if ends else -1
         if ends is None or not int(ends[1]) <= last < int(ends[1]) + MOST_NODES or len(found) > MOST_NODES:
-            wrong(file, line, f'radical="{text[:60]}" is no set of numbers: write for example 0-15')
+            wrong(file, line, f'radical="{text[:60]}" is not a set of numbers: write for example 0-15')
         found += range(int(ends[1]), last + 1)
     if len(set(found)) != len(found):
         wrong(file, line, f'radical="{text[:60]}" has a number twice')
@@ -176,7 +176,7 @@ def _whole(part: str, file: Path, line: int) -> list[int]:
     if not re.fullmatch(r"\s*\d{1,6}(\s*,\s*\d{1,6})*\s*", part) or 0 in (
         found := [int(word) for word in part.split(",")]
     ):
-        wrong(file, line, f"topo_parameters: `{part.strip()}` is no list of numbers from 1 on")
+        wrong(file, line, f"topo_parameters: `{part.strip()}` is not a list of numbers from 1 on")
     return found
 
 

@@ -90,7 +90,7 @@ def _lines(text: str, file: Path) -> Iterator[tuple[int, dict[str, str]]]:
             name = _KEYS.get(key.lower(), key if key.lower() in ("blockname", "blocksizes") else "")
             name = {"blockname": "BlockName", "blocksizes": "BlockSizes"}.get(key.lower(), name)
             if not name or name in words:
-                wrong(file, start, f"`{key}` is no key here, or comes twice; allowed: {', '.join(_KEYS.values())}")
+                wrong(file, start, f"`{key}` is not a key here, or comes twice; allowed: {', '.join(_KEYS.values())}")
             words[name] = value.strip('"')
         yield start, words
 
@@ -107,7 +107,7 @@ def expanded(text: str, file: Path, line: int) -> list[str]:
             names = [name + end for name in names for end in ends]
         found += names
     if not found or "[" in re.sub(r"\[[^\[\]]*\]", "", text) or "]" in re.sub(r"\[[^\[\]]*\]", "", text):
-        wrong(file, line, f"`{text}` is no list of names: write for example cn[001-006,010]")
+        wrong(file, line, f"`{text}` is not a list of names: write for example cn[001-006,010]")
     return found
 
 

@@ -111,7 +111,7 @@ def tree_of(machine: Source, nodes: int) -> list[str]:
     values = {one["key"]: one["value"] for one in topology}
     down, up = values.get("topology.down"), values.get("topology.up")
     if not isinstance(down, list) or not isinstance(up, list):
-        raise UsageError(f"--nodes: {machine.name} is no fat tree; set its topology in the machine file")
+        raise UsageError(f"--nodes: {machine.name} is not a fat tree; set its topology in the machine file")
     down, up = list(down), list(up)
     while len(down) > 1 and prod(down[:-1]) >= nodes:
         down.pop()

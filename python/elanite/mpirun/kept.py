@@ -105,8 +105,8 @@ class Kept:
         if manifest is not None and manifest.keys() & of and manifest.keys() >= {"point", "time_us"}:
             return cls(folder, manifest)
         if (folder / "manifest.json").is_file():
-            raise UsageError(f"{folder} is no folder of a run, or is damaged; run the program again")
-        raise UsageError(f"{folder} is no folder of a run; elanite mpirun says where it keeps one")
+            raise UsageError(f"{folder} is not a folder of a run, or is damaged; run the program again")
+        raise UsageError(f"{folder} is not a folder of a run; elanite mpirun prints the folder of each run")
 
     def table(self, name: str) -> pl.DataFrame:
         """One of the ``TABLES``; runs that were kept before machines had faults lack some."""

@@ -193,7 +193,7 @@ def _of_file(path: Path, ranks: int, share: int, available: int) -> list[int]:
             continue
         place = f"{path}:{number}"
         if not re.fullmatch(r"[0-9]{1,9}", words):
-            raise UsageError(f"{place}: `{words}` is no node; write one number on each line, 0 to {available - 1}")
+            raise UsageError(f"{place}: `{words}` is not a node; write one number on each line, 0 to {available - 1}")
         node = int(words)
         if node >= available:
             raise UsageError(f"{place}: there is no node {node}; the machine has the nodes 0 to {available - 1}")
@@ -212,4 +212,4 @@ def _ranks(count: int) -> str:
 
 def _time(option: str, text: str) -> None:
     if amount(text, "us") is None:
-        raise UsageError(f"{option}: `{text}` is no time; write one as in 500us, 20ms or 1s")
+        raise UsageError(f"{option}: `{text}` is not a time; write one as in 500us, 20ms or 1s")

@@ -167,7 +167,7 @@ def _load(
     except FileNotFoundError:
         raise DamagedError("it has no manifest") from None
     except (ValueError, RecursionError):
-        raise DamagedError("its manifest is no JSON") from None
+        raise DamagedError("its manifest is not JSON") from None
     try:
         if data["layout"] not in (layout, unsealed):
             raise DamagedError(f"its layout is {data['layout']}, not {layout}")

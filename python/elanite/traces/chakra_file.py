@@ -83,7 +83,7 @@ def _binary(path: Path) -> Iterator[Node]:
                 first, made, node = False, former, _of_former
             one = (metadata if first else made)()
             with reading(
-                f"{path}: byte {at}", f"this is no {'metadata' if first else 'node'} of Chakra", error=RunError
+                f"{path}: byte {at}", f"this is not {'metadata' if first else 'a node'} of Chakra", error=RunError
             ):
                 one.ParseFromString(content)
                 found = None if first else node(path, one, f"byte {at}")

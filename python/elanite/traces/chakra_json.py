@@ -36,7 +36,7 @@ def objects(path: Path) -> list[object]:
     """A JSON file's values, one after the other."""
     decoder = json.JSONDecoder()
     found: list[object] = []
-    with reading(path, "this is no JSON", error=RunError):
+    with reading(path, "this is not JSON", error=RunError):
         text = bounded.load(path, bounded.TRACE).decode().strip()
         at = 0
         while at < len(text) or not found:
@@ -123,7 +123,7 @@ def _printed(path: Path, whole: list[object]) -> Iterator[Node]:
     kinds = {f"{kind}_NODE": number for number, kind in enumerate(KINDS)}
     for place, content in enumerate(whole[1:], 2):
         where = f"object {place}"
-        with reading(f"{path}: {where}", "this is no node of Chakra", error=RunError):
+        with reading(f"{path}: {where}", "this is not a node of Chakra", error=RunError):
             if not isinstance(content, dict):
                 raise TypeError("a message is no object")
             kind = content.get("type", 0)

@@ -43,7 +43,7 @@ class Call:
         """Read a call. Raises ``UsageError`` with the word that is wrong."""
         found = _CALL.fullmatch(text.strip())
         if found is None:
-            raise UsageError(f"`{text}` is no call of NCCL; write for example {_EXAMPLE}")
+            raise UsageError(f"`{text}` is not a call of NCCL; write for example {_EXAMPLE}")
         what = _named(found["what"])
         quantity = _core.quantity(found["size"])
         if quantity is None or quantity[1] != "B":
@@ -76,5 +76,5 @@ def _named(name: str) -> str:
     plain = {each.replace("_", ""): each for each in OPERATIONS}
     what = plain.get(name.lower().replace("_", ""))
     if what is None:
-        raise UsageError(f"`{name}` is no operation of NCCL here; there are {', '.join(OPERATIONS)}")
+        raise UsageError(f"`{name}` is not an operation of NCCL here; there are {', '.join(OPERATIONS)}")
     return what
