@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import tomllib
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import altair as alt
 import polars as pl
@@ -16,14 +16,11 @@ from elanite import figures
 from elanite.base.text import label, minus, number, worded
 from elanite.figures import asked_layers, axes, curves, generic, published, tabular
 from elanite.figures.axes import OWN_AXES
-from elanite.figures.style import size_axis
+from elanite.figures.style import Figure, size_axis
 from elanite.inputs import sources
 from elanite.validation.claims import claims
 from test_figure_grouping import base
 from test_figure_images import pings, traffic
-
-if TYPE_CHECKING:
-    from elanite.figures import Figure
 
 
 def own(rows: pl.DataFrame, **wanted: Any) -> list[Figure]:
@@ -293,3 +290,10 @@ def test_percentiles_in_headings_have_a_point() -> None:
     assert worded("fct_slowdown_p99_9") == "fct slowdown p99.9"
     assert worded("latency_p99") == "latency p99"
     assert worded("packets_timed_out") == "packets timed out"
+
+
+def test_whole_numbers_in_data_tables_have_separators() -> None:
+    """As in the other tables and in sentences."""
+    data = pl.DataFrame({"link": ["a"], "packets": [1320], "down": [True]})
+    figure = Figure("links", "Links", "", "", alt.Chart(data).mark_point(), data=data)
+    assert tabular.table(figure) == (["link", "packets", "down"], [["a", "1,320", "true"]])

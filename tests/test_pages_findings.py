@@ -12,12 +12,14 @@ from itertools import pairwise
 from pathlib import Path
 from random import Random
 
+import polars as pl
 import pytest
 
 from conftest import Ended
 from elanite.base.text import distinct, number
 from elanite.report.pages import curves, findings, hottest, summaries
-from elanite.results.states import Load, State, ends, judged, states
+from elanite.results.frames import REASON, STATE
+from elanite.results.states import Load, State, ends, judged, states, with_states
 from test_pages import Parts, tables_of
 
 Run = Callable[..., Ended]
@@ -509,6 +511,27 @@ def test_a_load_above_a_saturated_one_is_saturated() -> None:
     assert states([low, middle, high]) == ["steady", "saturated", "saturated"]
     assert judged([low, middle, high])[2][1] == "the load 600 is saturated, and accepted 465.8 < 95% of 1,764 offered"
     assert states([low, high]) == ["steady", "undecided"], "by itself"
+
+
+def test_a_point_of_two_series_counts_once_for_its_state() -> None:
+    """Twice the same values would make the maximum's interval narrower, and a load within it saturated."""
+    values = {100.0: (98.0, 100.0, 102.0), 115.0: (100.0, 107.0, 114.0), 140.0: (101.0, 107.0, 113.0)}
+    rows = pl.DataFrame(
+        [
+            {"id": f"{load}", "series": "one", "seed": 1, "load_MBps": load, "job": None, "metric": metric}
+            | {"unit": "MB/s", "batch": batch, "value": value if metric == "accepted" else load}
+            for load, accepted in values.items()
+            for batch, value in enumerate(accepted)
+            for metric in ("accepted", "offered")
+        ],
+        schema_overrides={"job": pl.String},
+    )
+    once = with_states(rows)
+    assert {STATE: State.UNDECIDED, "id": "115.0"} in once.select(STATE, "id").to_dicts(), "within the interval"
+    twice = with_states(pl.concat([rows, rows.with_columns(series=pl.lit("two"))]))
+    for series in ("one", "two"):
+        own = twice.filter(pl.col("series") == series)
+        assert own.select("id", STATE, REASON).equals(once.select("id", STATE, REASON))
 
 
 def test_the_uncertainty_of_the_lost_load_is_that_of_the_ends_of_the_window() -> None:

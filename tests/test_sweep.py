@@ -82,9 +82,9 @@ def test_wrong_values_are_refused(text: str, says: str) -> None:
 def test_a_full_factorial_has_all_combinations() -> None:
     found = planned("link.hop_delay=55 ns,65 ns", "tport.big=1 KB..16 KB in 3 log", "switch.tokens=true,false")
     assert len(found) == 12
-    assert {each["tport.big"] for each in found} == {"1024 B", "4096 B", "16384 B"}
+    assert {each["tport.big"] for each in found} == {"1 KB", "4 KB", "16 KB"}
     assert len({tuple(each.values()) for each in found}) == 12
-    assert found[0] == {"link.hop_delay": "55 ns", "tport.big": "1024 B", "switch.tokens": "true"}
+    assert found[0] == {"link.hop_delay": "55 ns", "tport.big": "1 KB", "switch.tokens": "true"}
 
 
 def test_values_are_those_that_the_file_takes() -> None:
@@ -93,6 +93,8 @@ def test_values_are_those_that_the_file_takes() -> None:
     assert high["link.hop_delay"] == "70 ns"
     assert len(found) == 4
     assert planned("link.hop_delay=54 ns..56 ns in 3") == [{"link.hop_delay": "55 ns"}], "equal values run once"
+    delays = [each["link.hop_delay"] for each in planned("link.hop_delay=10 ns..5 us in 3")]
+    assert delays == ["10 ns", "2505 ns", "5 us"], "in the shortest text"
     assert [each["run.window"] for each in planned("run.window=50 us..100 us in 2")] == ["50 us", "100 us"]
     assert [each["run.seeds"] for each in planned("run.seeds=1..3 in 3")] == ["1", "2", "3"]
 

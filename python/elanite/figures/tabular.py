@@ -12,7 +12,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite.base.text import number, plain
+from elanite.base.text import grouped, number
 from elanite.results.frames import SHIPPED
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _said(value: object, form: str = "") -> str:
         text = format(value, found[1] + found[3])
         # The format's "~" leaves out zeros at the end; Python has no format for this.
         return re.sub(r"\.?0+(?=%?$)", "", text) if found[2] and "." in text else text
-    return plain(value) if not isinstance(value, dict) else json.dumps(value)
+    return grouped(value) if not isinstance(value, dict) else json.dumps(value)
 
 
 def _exact(value: float) -> str:

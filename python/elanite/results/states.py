@@ -192,10 +192,11 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     """Tidy rows with their points' state in the columns ``STATE`` and ``REASON``.
 
     ``beside`` are columns that are not parameters. Rows of configurations without any load metric, such as pings, have
-    no state.
+    no state. A point in several series counts once.
     """
-    bare = unloaded(rows)
-    keys = [name for name in parameters(bare) if name not in ("_load", "series", *beside)]
+    every = unloaded(rows)
+    keys = [name for name in parameters(every) if name not in ("_load", "series", *beside)]
+    bare = every.unique(set(every.columns) - {"series"}, maintain_order=True) if "id" in every.columns else every
 
     def values(metric: str) -> pl.Expr:
         return pl.col("value").filter(pl.col("metric") == metric)
@@ -239,7 +240,7 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
         pl.Series(STATE, [state for state, _ in found], pl.String),
         pl.Series(REASON, [reason for _, reason in found], pl.String),
     )
-    joined = bare.join(states_of, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left")
+    joined = every.join(states_of, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left")
     return rows.with_columns(joined[STATE], joined[REASON])
 
 

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     from elanite.study.measured import Measured
     from elanite.study.search import Progress
 
+BADLY = "as badly"
+"""How other values fit if no value does."""
+
 
 def calibrate(
     experiments: Sequence[Experiment],
@@ -84,7 +87,7 @@ def calibrate(
     best, known, correlation = identify(search)
     alike = pairs_alike([key.key for key in keys], correlation)
     freedom = len(targets) - sum(each.effect for each in known)
-    fits = "as badly" if unlikely(search.root(best), len(targets), freedom) else "as well"
+    fits = BADLY if unlikely(search.root(best), len(targets), freedom) else "as well"
     values = [
         _value(key, before, after, each, [other for *pair, _ in alike if key.key in pair for other in pair], fits)
         for key, before, after, each in zip(keys, own, best, known, strict=True)
@@ -170,6 +173,9 @@ def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str
         for end in (known.low, known.high)
     )
     span = interval(low, high)
+    whole = not (known.below or known.above)
+    if whole and fits == BADLY:
+        low = high = ""
     return Value(
         key=key.key,
         before=before,
@@ -190,8 +196,10 @@ def _reason(known: Known, span: str, alike: Sequence[str], fits: str) -> str:
         return f"{' and '.join(alike)} can make up for it: values from {span} fit {fits}"
     if known.below and known.above:
         return f"values from {span} fit {fits}"
-    ends = [text for text, excluded in (("lower", known.below), ("upper", known.above)) if not excluded]
-    return f"the {' and the '.join(ends)} end of its range fits {fits} as values from {span}"
+    if not (known.below or known.above):
+        return f"both ends of its range, {span}, fit {fits} as the best value"
+    end = "upper" if known.below else "lower"
+    return f"the {end} end of its range fits {fits} as values from {span}"
 
 
 def _fitted(value: Value, to: str | Path) -> str:

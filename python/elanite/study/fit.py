@@ -33,7 +33,8 @@ class Value:
     """The machine's value, in the previous one's unit: the fitted value, if the data determine it."""
     low: str
     high: str
-    """The 95% interval's ends within the range: values outside fit worse than chance explains."""
+    """The 95% interval's ends within the range: values outside fit worse than chance explains. Empty without an
+    interval: if no value fits, and none fits clearly worse."""
     error: float
     """Standard error as a fraction of the value; meaningless unless the data determine the value."""
     determined: bool
@@ -43,8 +44,8 @@ class Value:
 
     @property
     def interval(self) -> str:
-        """The 95% interval: ``228 to 234 MB/s``."""
-        return interval(self.low, self.high)
+        """The 95% interval: ``228 to 234 MB/s``; empty without one."""
+        return interval(self.low, self.high) if self.low else ""
 
     @property
     def supported(self) -> str:

@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 _END = r"(-?\d+(?:\.\d+)?)(?: ([^\s\d.]\S*))?"
 _RANGE = re.compile(rf"{_END}\s*\.\.\s*{_END}(?: in (\d+))?( log)?")
 
+UNITS = ("ps", "ns", "us", "ms", "s"), ("B", "KB", "MB"), ("MB/s", "GB/s")
+"""Units of one quantity, from the smallest on."""
+
 
 @dataclass(frozen=True)
 class Choice:
@@ -101,6 +104,13 @@ def rewritten(text: str, unit: str) -> str:
         if "e" not in found.partition(" ")[0] and math.isclose(amount(found), amount(text), rel_tol=1e-12)
         else text
     )
+
+
+def shortest(text: str) -> str:
+    """A file value in a larger unit if it is shorter there: ``5 us`` for ``5000 ns``."""
+    unit = text.partition(" ")[2]
+    scale = next((units for units in UNITS if unit in units), (unit,))
+    return min((rewritten(text, each) for each in scale[scale.index(unit) :]), key=len)
 
 
 def read(option: str, text: str, *, twice: bool = False) -> Choice | Range:

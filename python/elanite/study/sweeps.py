@@ -62,7 +62,8 @@ def planned(
                 values.append(each.values[min(int(share * len(each.values)), len(each.values) - 1)])
             else:
                 before = [f"{other.key}={value}" for other, value in zip(keys, values, strict=False)]
-                values.append(ranges.taken(each, share, base.machines[0], experiment, [*overrides, *before]))
+                taken = ranges.taken(each, share, base.machines[0], experiment, [*overrides, *before])
+                values.append(ranges.shortest(taken))
         combinations[tuple(values)] = None
     return tuple(_plan(experiment, machines, overrides, keys, values, seed) for values in combinations)
 

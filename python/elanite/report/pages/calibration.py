@@ -78,6 +78,11 @@ def _values(found: Calibration) -> Table:
         "The interval has the values within the range that fit no worse than chance explains. Values have two digits of"
         " their standard error here, and all digits in the machine file."
     )
+    if found.misfit:
+        note += (
+            " No values fit: an interval has those that fit hardly worse than the best, and there is none where both"
+            " ends of the range do."
+        )
     return Table(columns, rows, "Fitted parameters", right=columns[1:], note=note)
 
 

@@ -101,8 +101,8 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
     searches = curves.searches(rows)
     named = curves.within_kinds(rows, kinds)
-    of_jobs = [_own(point, shared, searches, named[point.series]) for point in points if point.kind == curves.JOBS]
-    sliced = [point for point in of_jobs if point.run["slices"]]
+    own = [_own(point, shared, searches, named[point.series]) for point in points]
+    sliced = [point for point in own if point.run["slices"]]
     links = hottest.hottest(sliced, store, curves.distinguishing(rows)) if sliced else []
     first: dict[str, hottest.Hottest] = {}
     for one in links:
@@ -110,7 +110,7 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
             first.setdefault(one.configuration, one)
     shown = list(first.values())[:MOST_MATRICES]
     cases = [beside.Case(one.configuration, matrix(one.point, store)) for one in shown]
-    flows = programs.figures(of_jobs, store, curves.distinguishing(rows))
+    flows = programs.figures(own, store, curves.distinguishing(rows))
     return [*_figures(plan, store, rows, kinds), *flows, *(beside.still(cases) if cases else [])]
 
 
