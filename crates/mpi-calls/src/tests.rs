@@ -26,6 +26,9 @@ const MEETING: u64 = 5_000_000;
 /// The simulated time when a rank comes back, in picoseconds.
 const RETURN: u64 = 40_000_000;
 
+/// The host time after which a rank hangs, on a busy host too.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Runs a part as a rank and returns its records.
 fn rank(part: &str, settings: Settings) -> Vec<Record> {
     watched(part, settings).0
@@ -45,7 +48,7 @@ fn watched(part: &str, settings: Settings) -> (Vec<Record>, Vec<(u32, Leaving)>)
         .expect("this program");
     let mut records = Vec::new();
     loop {
-        if !simulator.wait(0, Duration::from_secs(20)) {
+        if !simulator.wait(0, PATIENCE) {
             let _ = (child.kill(), child.wait());
             panic!(
                 "{part}: the rank does not wait; it is in {}",
@@ -59,7 +62,7 @@ fn watched(part: &str, settings: Settings) -> (Vec<Record>, Vec<(u32, Leaving)>)
         );
         records.extend(batch.into_iter().map(|(record, _)| record));
         if simulator.phase(0).is_out() {
-            if simulator.wait_for_return(0, Duration::from_secs(20)) != Phase::Returning {
+            if simulator.wait_for_return(0, PATIENCE) != Phase::Returning {
                 break;
             }
             simulator.comes_back(0);
