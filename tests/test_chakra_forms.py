@@ -101,12 +101,25 @@ def test_a_long_first_message_is_no_json(tmp_path: Path) -> None:
     assert len(list(read(tmp_path / "job.0.et"))) == 1
 
 
+def test_lists_without_dependencies_may_be_left_out(tmp_path: Path) -> None:
+    """Printers of protobuf leave empty lists out."""
+    kind = {"NodeType": 7, "comm_type": 0, "comm_size": 3000}
+    (tmp_path / "job.0.json").write_text(json.dumps({"workload_graph": [{"Id": 0, **kind}]}))
+    named = {"node_type": "coll_comm_node", "comm_type": "ALL_REDUCE", "comm_size": 3000}
+    (tmp_path / "job.1.json").write_text(json.dumps({"nodes": [{"id": 0, **named}]}))
+    done = translate([tmp_path / "job.0.json", tmp_path / "job.1.json"], tmp_path / "job.goal")
+    assert done.ranks == 2
+
+
 @pytest.mark.parametrize(
     ("content", "wrong"),
     [
         ({"schema": "1.0.2-chakra.0.0.4", "nodes": [{"id": 2}]}, "an execution trace of PyTorch .*chakra_converter"),
         ({"nodes": [{"id": 1, "node_type": "gather_node", "data_deps": []}]}, r"nodes\[0\]: there is no type of nodes"),
-        ({"nodes": [{"id": 1, "data_deps": []}]}, r"nodes\[0\]: a node has `id`, `node_type` and `data_deps`"),
+        (
+            {"nodes": [{"id": 1, "data_deps": []}]},
+            r"nodes\[0\]: a node has `id` and `node_type`, and `data_deps` is a list",
+        ),
         (
             {"nodes": [{"id": 1, "node_type": "coll_comm_node", "data_deps": [], "comm_type": "SUM"}]},
             r"nodes\[0\]: a node has",

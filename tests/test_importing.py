@@ -176,6 +176,35 @@ def test_nodes_that_forward_stay_so(tmp_path: Path) -> None:
         texts(tmp_path, "node a forward=perhaps\nswitch s\na s\n")
 
 
+def test_graphs_of_the_product_are_no_other_format(tmp_path: Path) -> None:
+    """A cable between numbered ends with a rate and a delay of its own is no link of ns-3."""
+    files = texts(tmp_path, TWO_RATES.replace("7 9 25Gbps 0.8us", "7 9 10Gbps 2us"))
+    assert re.search(r"^7 9 rate=10Gb/s delay=[\d.]+ns$", files[".graph.txt"], re.MULTILINE)
+    assert formats.format_of(files[".graph.txt"].encode()).name == "list of edges"
+
+
+def test_remarks_and_heads_of_columns(tmp_path: Path) -> None:
+    plain = ALL["anynet"]
+    remarked = "// routers\r\n" + plain.replace("\n", "  # a remark\r\n")
+    assert lines(texts(tmp_path, remarked)[".graph.txt"]) == lines(texts(tmp_path, plain)[".graph.txt"])
+    table = "a,b,rate,latency\r\ng0,g1,100 Gb/s,600 ns\r\ng1,g2,25 Gb/s,600 ns\r\n"
+    assert lines(texts(tmp_path, table)[".graph.txt"]) == ["g0 g1", "g1 g2 rate=25Gb/s"]
+
+
+def test_accelerators_of_simai_forward(tmp_path: Path) -> None:
+    """Two servers with two GPUs each: an NVLink switch for both, and one in the network."""
+    cables = [(0, 4), (1, 4), (2, 5), (3, 5), *((gpu, 6) for gpu in range(4))]
+    links = "".join(f"{one} {other} {2400 if other < 6 else 400}Gbps 0.0005ms 0\n" for one, other in cables)
+    files = texts(tmp_path, f"7 2 2 1 {len(cables)} H100\n4 5 6\n{links}")
+    assert files[".graph.txt"].count(" forward=yes") == 4
+    assert "4 GPUs have several cables: they pass on packets of others" in files[".toml"]
+    several = f"7 3 {len(cables)}\n4 5 6\n{links}"
+    (tmp_path / "net.any").write_text(several)
+    network = formats.read(tmp_path / "net.any")[1]
+    with pytest.raises(UsageError, match=r"node `0` has several cables"):
+        imported.machine(network, "net.any", "net", BASE)
+
+
 def test_a_distance_beyond_all_delays(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"net\.any: a link of 5000000 ns at 100 Gb/s is longer than 1023 flits"):
         texts(tmp_path, "3 1 2\n2\n0 2 100Gbps 5ms 0\n1 2 100Gbps 1us 0\n")

@@ -146,7 +146,7 @@ LONG = "9" * 5000
         pytest.param(
             "j.0.json",
             f'{{"workload_graph": [{{"Id": 1, "NodeType": 4, "data_deps": [], "runtime": {"9" * 400}}}]}}'.encode(),
-            "workload_graph[0]: a node has `Id`, `NodeType` and `data_deps`",
+            "workload_graph[0]: a node has `Id` and `NodeType`, and `data_deps`",
             id="a duration beyond all floats",
         ),
     ],

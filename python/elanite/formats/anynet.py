@@ -4,7 +4,7 @@ A line begins with a router or a node and lists the routers and nodes that it is
 channel's delay in cycles, 1 without::
 
     router 0 node 0 node 1 router 1 2 router 2
-    router 1 node 2 node 3
+    router 1 node 2 node 3               # remarks are left out
 
 Both lines in a pair may list the channel; it is one cable. A delay holds for its own direction, and for both if the
 other lacks one. BookSim has no time unit, and moves a flit over a channel in a cycle: this is the machine's cycle, so
@@ -34,7 +34,7 @@ def read(text: str, file: Path) -> Network:
     seats: dict[str, tuple[str, int, int]] = {}
     channels: dict[tuple[str, str], tuple[int, int]] = {}
     for line, written in enumerate(text.splitlines(), 1):
-        words = written.split()
+        words = re.split(r"#|//", written, maxsplit=1)[0].split()
         if not words:
             continue
         parts = list(_parts(words, file, line))

@@ -36,7 +36,7 @@ _NODES = ("node", "host", "server", "compute", "endpoint", "terminal", "hca", "n
 _SWITCHES = ("switch", "router", "leaf", "spine", "core", "aggregation", "agg", "edge", "tor", "top")
 _RATES = ("rate", "bandwidth", "capacity", "speed", "linkspeed", "bw")
 _DELAYS = ("delay", "latency", "lat")
-_UNIT = re.compile(r"(?<=[,;])(\s*[\d.]+)[ \t]+([a-zA-Zµ/]+)(?=[ \t]*(?:[,;]|$))")
+UNIT = re.compile(r"(?<=[,;])(\s*[\d.]+)[ \t]+([a-zA-Zµ/]+)(?=[ \t]*(?:[,;]|$))")
 """A number and its unit in a cell."""
 _ETHERNET = re.compile(r"([\d.]+)\s*G(?:bE|E|b)?")
 """A rate as switches print it: 100G, 25GE, 400GbE."""
@@ -67,9 +67,9 @@ def edges(text: str, file: Path) -> Network:
         bare = re.split(r"[#%]|//", written, maxsplit=1)[0].strip()
         data, bare = _dictionary(bare, file, line)
         if len(re.findall("[,;]", bare)) > 1:
-            bare = _UNIT.sub(r"\1\2", bare)
+            bare = UNIT.sub(r"\1\2", bare)
         words = [word for word in re.split(r"[\s,;]+", bare) if word]
-        if not words or (not drawn.edges and {word.lower() for word in words[:2]} in _HEADS):
+        if not words or (not drawn.edges and _heads(words)):
             continue
         if words[0] in ("switch", "node") and len(words) >= 2:
             if words[1] in drawn.vertices:
@@ -92,6 +92,12 @@ def edges(text: str, file: Path) -> Network:
             drawn.vertex(one, {}, place)
             drawn.vertex(other, {}, place)
     return network(drawn, EDGES, file)
+
+
+def _heads(words: list[str]) -> bool:
+    """Whether a first line has the names of columns."""
+    low = [word.lower() for word in words]
+    return set(low[:2]) in _HEADS or (len(low) > 2 and all(word in (*_RATES, *_DELAYS, "weight") for word in low[2:]))
 
 
 def _matrix(text: str) -> int | None:

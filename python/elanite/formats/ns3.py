@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import itertools
 import re
+from collections import Counter
 from typing import TYPE_CHECKING
 
 from elanite.formats import quantities
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 TOPOLOGY = "ns-3 topology (topology.txt of HPCC)"
 FLOWS = "list of flows of ns-3 (flow.txt of HPCC)"
 
-LINE = re.compile(r"\d+\s+\d+\s+\S*[bB](ps|/s)\s+\S+.*")
-"""A link."""
+LINE = re.compile(r"\d+\s+\d+\s+[^\s=]*[bB](ps|/s)\s+[^\s=]+.*")
+"""A link. Elanite's own graphs write `rate=25Gb/s`."""
 
 
 def statements(text: str) -> Iterator[tuple[int, list[str]]]:
@@ -73,6 +74,8 @@ def topology(text: str, file: Path) -> Network:
     if lossy:
         network.notes.append(f"the error rates of {lossy} links are left out: state them as faults of an experiment")
     _merged(network)
+    if len(numbers) > 3:
+        _accelerators(network)
     return checked(network, file)
 
 
@@ -131,6 +134,17 @@ def _merged(network: Network) -> None:
     if network.cables:
         network.cables = [each for each in network.cables if int(each.one) < int(each.other)]
         network.notes.append("each direction is a link of its own in the file: two opposite links are one cable")
+
+
+def _accelerators(network: Network) -> None:
+    """Lets nodes with several cables forward: GPUs at a switch of their server and at one of the network."""
+    cables = Counter(end for each in network.cables for end in (each.one, each.other))
+    network.forward = {node: "yes" for node in network.nodes if cables[node] > 1}
+    if network.forward:
+        network.notes.append(
+            f"{len(network.forward)} GPUs have several cables: they pass on packets of others where that is shortest,"
+            " as NCCL does through the GPU of a server at the right rail (PXN); SimAI sends none through GPUs"
+        )
 
 
 def flows(text: str, file: Path) -> Network:

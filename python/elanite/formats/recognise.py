@@ -164,6 +164,7 @@ def _whole(words: list[str]) -> int:
 def _edges(sample: str) -> bool:
     """Whether nearly all lines are an edge's ends, with data or without."""
     lines = [re.split(r"[#%]|//", line, maxsplit=1)[0].partition("{")[0] for line in sample.splitlines()[:2000]]
+    lines = [drawings.UNIT.sub(r"\1\2", line) if len(re.findall("[,;]", line)) > 1 else line for line in lines]
     counts = [len([word for word in re.split(r"[\s,;]+", line) if word]) for line in lines if line.strip()]
     good = sum(2 <= count <= 5 for count in counts)
     return bool(counts) and good * 2 > len(counts)

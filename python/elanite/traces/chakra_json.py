@@ -71,8 +71,8 @@ def nodes(path: Path) -> Iterator[Node]:
 
 
 _NEEDED = {
-    "workload_graph": "a node has `Id`, `NodeType` and `data_deps`: a number, a number and a list of numbers",
-    "nodes": "a node has `id`, `node_type` and `data_deps`: a number, a type and a list of numbers",
+    "workload_graph": "a node has `Id` and `NodeType`, and `data_deps` is a list of numbers",
+    "nodes": "a node has `id` and `node_type`, and `data_deps` is a list of numbers",
 }
 
 
@@ -90,7 +90,7 @@ def _whole(*numbers: object) -> None:
 
 def _plain(path: Path, where: str, one: Any) -> Node:
     """A node from a ``workload_graph``. Raises any exception for a wrong one."""
-    after, control = tuple(one["data_deps"]), tuple(one.get("ctrl_deps", ()))
+    after, control = tuple(one.get("data_deps", ())), tuple(one.get("ctrl_deps", ()))
     _whole(one["Id"], *after, *control)
     found = {name: one[name] for name in ATTRIBUTES if name in one}
     kind = kind_of(path, where, one["NodeType"])
@@ -99,7 +99,7 @@ def _plain(path: Path, where: str, one: Any) -> Node:
 
 def _named(path: Path, where: str, one: Any) -> Node:
     """A node from ``nodes``. Raises any exception for a wrong one."""
-    after, control = tuple(one["data_deps"]), tuple(one.get("ctrl_deps", ()))
+    after, control = tuple(one.get("data_deps", ())), tuple(one.get("ctrl_deps", ()))
     _whole(one["id"], *after, *control)
     found = {name: one[name] for name in ATTRIBUTES if name in one}
     if "comm_type" in found:
