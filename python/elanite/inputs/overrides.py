@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import json
+from functools import cache
 from typing import TYPE_CHECKING
 
 from elanite import _core
@@ -34,11 +35,9 @@ def of_experiment(change: str) -> bool:
 
 def check(keys: Iterable[str], experiment: Source, machine: Source) -> None:
     """Raises ``UsageError`` for a key with an unknown first word: no machine file section and no experiment part."""
-    sections: dict[str, object] = {}
     for key in keys:
-        sections = sections or json.loads(_core.schema("machine"))["properties"]
         first, *rest = key.split(".")
-        if first in EXPERIMENT or (first in sections and rest):
+        if first in EXPERIMENT or (first in _sections() and rest):
             continue
         known = [*_of_experiment_file(experiment), *_of_machine(machine)]
         tails = [one.rsplit(".", 1)[-1] for one in known]
@@ -52,6 +51,12 @@ def check(keys: Iterable[str], experiment: Source, machine: Source) -> None:
             f"{key}: a key begins with a section of the machine, with run or with series.NAME, and there is no"
             f" `{begins}`\n  {experiment.argument} on {machine.name}: {hint}"
         )
+
+
+@cache
+def _sections() -> frozenset[str]:
+    """The sections of machine files."""
+    return frozenset(json.loads(_core.schema("machine"))["properties"])
 
 
 def _of_machine(machine: Source) -> list[str]:

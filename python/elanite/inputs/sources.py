@@ -25,6 +25,9 @@ Kind = Literal["machine", "experiment"]
 
 _FOLDER: dict[Kind, str] = {"machine": "machines", "experiment": "experiments"}
 
+_NAME = re.compile(r"[\w-][\w.-]{0,99}(/[\w-][\w.-]{0,99})*", re.ASCII)
+"""A shipped file's name: no way out of its folder."""
+
 
 @dataclass(frozen=True)
 class Source:
@@ -65,10 +68,11 @@ def read(kind: Kind, named: str | Path) -> Source:
 
 def read_shipped(kind: Kind, name: str) -> Source | None:
     """The shipped machine or experiment with a name; `None` if it does not exist."""
-    if name not in shipped(kind):
+    if not _NAME.fullmatch(name):
         return None
     file = f"{_FOLDER[kind]}/{name}.toml"
-    return Source(kind, name, file, name, bounded.packaged("data", *file.split("/")))
+    text = bounded.packaged_or_none("data", *file.split("/"))
+    return None if text is None else Source(kind, name, file, name, text)
 
 
 def _clearly(text: str) -> Kind | None:

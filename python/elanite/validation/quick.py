@@ -85,8 +85,11 @@ def _more(source: Source, name: str, seed: int, look: int) -> list[str]:
 
 def made(name: str, store: Store, seed: int = FIRST_SEED) -> Plan:
     """The plan with the short runs so far: the first look's, and the later looks' finished ones."""
-    first, last = planned(name, seed, 0), planned(name, seed, LAST)
+    first = planned(name, seed, 0)
     usual = {point.id for point in first.points}
+    if all(store.get(identity) is None for identity in usual):
+        return first  # later looks follow a first one; their plan takes longer than the first one's
+    last = planned(name, seed, LAST)
     points = tuple(point for point in last.points if point.id in usual or store.get(point.id) is not None)
     return replace(first, points=points)
 
