@@ -12,6 +12,7 @@ from conftest import Ended, command, execute
 from elanite.errors import UsageError
 from elanite.results.energy import load, of_tables
 from elanite.traces import goal
+from pings import ping
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -56,21 +57,13 @@ def test_one_message_crosses_its_links(tmp_path: Path) -> None:
     assert rows["all"]["mean_W"] == pytest.approx((idle + bits * 30e-12) / (time * 1e-6))
 
 
-EXPERIMENT = """title = "One ping"
+EXPERIMENT = f"""title = "One ping"
 source = "made for the test"
 machine = "es40-qsnet"
 [[series]]
 name = "ping"
 title = "One ping"
-[series.ping]
-from = 0
-to = 1
-directions = "one"
-source = "main"
-destination = "main"
-message = "64 B"
-repeats = 1
-"""
+{ping('"64 B"')}"""
 
 
 def test_the_commands_on_kept_replays_and_on_points(tmp_path: Path) -> None:

@@ -11,24 +11,17 @@ from typer.testing import CliRunner
 import elanite as el
 from elanite.cli import app
 from elanite.figures.missing import missing
+from pings import ping
 
 if TYPE_CHECKING:
     from elanite.library.api import Result
 
-PING = """
+PING = f"""
 title = "pings"
 machine = "es40-qsnet"
 [[series]]
 name = "ping"
-[series.ping]
-from = 0
-to = 15
-directions = "one"
-source = "main"
-destination = "main"
-message = ["0 B", "1 KB"]
-repeats = 2
-"""
+{ping('["0 B", "1 KB"]', to=15, repeats=2)}"""
 
 FIGURE = """
 [[figure]]

@@ -55,16 +55,21 @@ PINGS = {
 }
 
 
-def graphml(text: str) -> str:
-    """The same graph in GraphML, as networkx writes it."""
-    graph = nx.MultiGraph()
+def multigraph(text: str) -> nx.MultiGraph[str]:
+    """The graph of a list of switches, nodes and cables."""
+    graph: nx.MultiGraph[str] = nx.MultiGraph()
     for line in text.splitlines()[1:]:
         one, other = line.replace(",", " ").split()
         if one in ("switch", "node"):
             graph.add_node(other, kind=one)
         else:
             graph.add_edge(one, other)
-    return "\n".join(nx.generate_graphml(graph))
+    return graph
+
+
+def graphml(text: str) -> str:
+    """The same graph in GraphML, as networkx writes it."""
+    return "\n".join(nx.generate_graphml(multigraph(text)))
 
 
 def machine(folder: Path, file: str, content: str, more: str = "", nodes: int = 4) -> Path:

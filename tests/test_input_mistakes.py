@@ -187,12 +187,7 @@ def run(words: Sequence[str], root: Path, seconds: int, **more: str) -> subproce
 @pytest.mark.slow
 @pytest.mark.parametrize("mistake", IN_PYTHON, ids=lambda one: one.name)
 def test_the_tests_of_inputs_and_stores_find_a_mistake(mistake: Mistake, tmp_path: Path) -> None:
-    for part in ("python", "tests"):
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for part in ("machines", "experiments"):
-        shutil.copytree(ROOT / part, tmp_path / part)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    mistake.make(tmp_path)
+    mistake.plant(ROOT, tmp_path)
     tests = ["tests/test_own_networks.py", "tests/test_inputs.py"]
     tests += ["tests/test_store.py::test_whatever_strikes_a_campaign_nothing_is_lost"]
     words = [sys.executable, "-m", "pytest", "-x", *tests]

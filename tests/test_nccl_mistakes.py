@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -45,12 +44,7 @@ def test_a_mistake_stands_in_the_sources(mistake: Mistake) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("mistake", MISTAKES, ids=lambda one: one.name)
 def test_the_tests_of_nccl_find_a_mistake(mistake: Mistake, tmp_path: Path) -> None:
-    for part in ("python", "tests"):
-        shutil.copytree(ROOT / part, tmp_path / part, ignore=shutil.ignore_patterns("__pycache__"))
-    for part in ("machines", "experiments"):
-        shutil.copytree(ROOT / part, tmp_path / part)
-    shutil.copy(ROOT / "pyproject.toml", tmp_path)
-    mistake.make(tmp_path)
+    mistake.plant(ROOT, tmp_path)
     words = [sys.executable, "-m", "pytest", "-x", "tests/test_nccl.py"]
     around = {**environment(), "PYTHONPATH": str(tmp_path / "python")}
     done = subprocess.run(words, cwd=tmp_path, env=around, timeout=600, capture_output=True, text=True, check=False)

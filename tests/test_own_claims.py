@@ -10,6 +10,7 @@ import pytest
 
 from elanite.errors import UsageError
 from elanite.study import own_claims
+from pings import ping
 from test_benchmarks import OSU
 
 if TYPE_CHECKING:
@@ -17,20 +18,12 @@ if TYPE_CHECKING:
 
     from conftest import Elanite
 
-EXPERIMENT = """\
+EXPERIMENT = f"""\
 title = "pings"
 machine = "es40-qsnet"
 [[series]]
 name = "ping"
-[series.ping]
-from = 0
-to = 1
-directions = "one"
-source = "main"
-destination = "main"
-message = ["0 B", "1 KB"]
-repeats = 1
-"""
+{ping('["0 B", "1 KB"]')}"""
 CLAIM = """\
 [[claim]]
 id = "osu.latency"

@@ -17,7 +17,7 @@ import elanite as el
 from conftest import command, execute
 from elanite.errors import UsageError
 from elanite.inputs import graphs, patterns, sources
-from test_graphs import PINGS, TREE, machine
+from test_graphs import PINGS, TREE, machine, multigraph
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -118,13 +118,7 @@ def test_graphs_are_those_of_files(tmp_path: Path) -> None:
     """A networkx graph, one in a file, and switch pairs make the same points."""
     text = f"{TREE}spine leaf1\n"  # a second cable
     from_file = el.Machine.load(machine(tmp_path, "net.txt", text))
-    graph = nx.MultiGraph()
-    for line in text.splitlines()[1:]:
-        one, other = line.replace(",", " ").split()
-        if one in ("switch", "node"):
-            graph.add_node(other, kind=one)
-        else:
-            graph.add_edge(one, other)
+    graph = multigraph(text)
     pings = el.Experiment.from_dict(PINGS)
     keys = [el.load_results(pings, each).plan.points[0].id for each in (from_file, BASE.with_graph(graph, "own"))]
     assert keys[0] == keys[1]

@@ -22,6 +22,16 @@ if TYPE_CHECKING:
 
     Run = Callable[..., Ended]
 
+NOISE = """\
+[series.jobs.noise]
+pattern = "uniform"
+nodes = "1-7"
+message = "8 KB"
+sizes = "fixed"
+arrivals = "exponential"
+"""
+"""A job without its load."""
+
 HEAD = """
 title = "Own"
 machine = "infiniband-ndr"
@@ -172,13 +182,7 @@ pattern = "all-to-all"
 nodes = "200-203"
 message = "64 KB"
 repeats = 1
-[series.jobs.noise]
-pattern = "uniform"
-nodes = "1-7"
-message = "8 KB"
-sizes = "fixed"
-arrivals = "exponential"
-load = "1 GB/s"
+{NOISE}load = "1 GB/s"
 """
     (folder / "mine.toml").write_text(text)
     page = elanite("run", "mine.toml", "--html", "page.html", "--format", "csv")
@@ -318,19 +322,13 @@ seeds = {seeds}
 name = "shared"
 [series.flows.web]
 file = "flows.csv"
-[series.jobs.noise]
-pattern = "uniform"
-nodes = "1-7"
-message = "8 KB"
-sizes = "fixed"
-arrivals = "exponential"
-load = {loads}
+{noise}load = {loads}
 """
 
 
 def test_flows_of_several_seeds_are_as_in_the_rows(folder: Path, elanite: Run) -> None:
     loads = ["1 GB/s", "2 GB/s", "3 GB/s"]
-    (folder / "mine.toml").write_text(SEEDS.format(seeds=3, loads=json.dumps(loads)))
+    (folder / "mine.toml").write_text(SEEDS.format(noise=NOISE, seeds=3, loads=json.dumps(loads)))
     rows = table(elanite("run", "mine.toml", "--html", "page.html", "--format", "csv"))
     page = (folder / "page.html").read_text(encoding="utf-8")
     web = rows.filter(pl.col("job") == "web")
@@ -357,7 +355,7 @@ def test_flows_of_several_seeds_are_as_in_the_rows(folder: Path, elanite: Run) -
 
 
 def test_points_without_shared_links_are_counted(folder: Path, elanite: Run) -> None:
-    text = SEEDS.format(seeds=1, loads='"1 GB/s"').replace('"1-7"', '["1-7", "100-107"]')
+    text = SEEDS.format(noise=NOISE, seeds=1, loads='"1 GB/s"').replace('"1-7"', '["1-7", "100-107"]')
     (folder / "mine.toml").write_text(text)
     assert elanite("run", "mine.toml", "--html", "page.html").code == 0
     page = (folder / "page.html").read_text(encoding="utf-8")
@@ -373,7 +371,7 @@ def test_points_without_shared_links_are_counted(folder: Path, elanite: Run) -> 
 
 def test_sentences_that_are_left_out_are_counted(folder: Path, elanite: Run) -> None:
     loads = json.dumps([f"{load} GB/s" for load in range(1, 8)])
-    (folder / "mine.toml").write_text(SEEDS.format(seeds=1, loads=loads))
+    (folder / "mine.toml").write_text(SEEDS.format(noise=NOISE, seeds=1, loads=loads))
     assert elanite("run", "mine.toml", "--html", "page.html").code == 0
     page = (folder / "page.html").read_text(encoding="utf-8")
     said = [one for one in Parts(page).findings if one.startswith("FCT slowdown")]

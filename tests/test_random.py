@@ -13,6 +13,7 @@ from elanite import _core
 from elanite.inputs import sources
 from elanite.inputs.plan import Point, plan
 from elanite.inputs.sources import Source
+from pings import ping
 from test_release_build import EXPERIMENTS, ROWS, last_of_each_series, machine
 
 KINDS = [(row["file"], row["series"]) for row in ROWS if row["engine"] == "worm"]
@@ -45,20 +46,12 @@ def test_points_without_draws_are_the_same_for_every_seed(name: str, series: str
     assert (first == second) is not first["random"], "a draw that changes nothing, or a change without a draw"
 
 
-PING = """
+PING = f"""
 title = "A ping"
 machine = "machine"
 [[series]]
 name = "ping"
-[series.ping]
-from = 0
-to = 5
-directions = "one"
-source = "main"
-destination = "main"
-message = "4 KB"
-repeats = 20
-"""
+{ping('"4 KB"', to=5, repeats=20)}"""
 
 FAULTS = {
     "a cable that fails at a moment": ('link = "switch 1.0, port 5"\nat = "50 us"\nfor = "50 us"', False),

@@ -221,21 +221,9 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
         for thing in ("link", "link", "link", "bus")
     ]
     one_each = {row[:4]: row for row in series}.values()
-    rows = [
-        (
-            rank,
-            rank,
-            3,
-            30,
-            4,
-            40,
-            sum(e - b for r, _, b, e in made if r == rank),
-            0.0,
-            ends[rank] if end == "finished" else 0,
-            *(0, 0, 0, 0.0, 0, 0, 0),
-        )
-        for rank in range(ranks)
-    ]
+    spent = [sum(e - b for r, _, b, e in made if r == rank) for rank in range(ranks)]
+    last_of = [ends[rank] if end == "finished" else 0 for rank in range(ranks)]
+    rows = [(r, r, 3, 30, 4, 40, spent[r], 0.0, last_of[r], *(0, 0, 0, 0.0, 0, 0, 0)) for r in range(ranks)]
     totals = (last, len(sent), sum(row[2] for row in sent), 7, 0, 70, "abc", True, 0, 0, 0)
     tables = {
         "calls": columns(made, "rank", "call", "begin_us", "end_us"),
@@ -248,15 +236,8 @@ def a_run(seed: int, ranks: int, calls: int, *, end: str = "finished") -> Run:
         ),
         "ranks": columns(
             rows,
-            "rank",
-            "node",
-            "messages_sent",
-            "bytes_sent",
-            "messages_received",
-            "bytes_received",
-            "mpi_us",
-            "clocks_us",
-            "end_us",
+            *("rank", "node", "messages_sent", "bytes_sent", "messages_received", "bytes_received"),
+            *("mpi_us", "clocks_us", "end_us"),
             *("file_operations", "file_bytes_read", "file_bytes_written", "files_us"),
             *("untimed_operations", "untimed_bytes_read", "untimed_bytes_written"),
         ),

@@ -2,32 +2,16 @@
 
 from __future__ import annotations
 
-from .steps import (
-    REGIONS,
-    Collective,
-    Finish,
-    Locked,
-    Message,
-    Operation,
-    Operations,
-    Place,
-    Post,
-    Program,
-    Queued,
-    Send,
-    Signal,
-    Transfer,
-    Twice,
-)
+from . import steps
 
 COMPILER = "elancc"
 
 
-def at(place: Place) -> str:
+def at(place: steps.Place) -> str:
     return f"(void *)({place.region} + {place.offset})"
 
 
-def begin(program: Program) -> list[str]:
+def begin(program: steps.Program) -> list[str]:
     lines = ["groups[0] = base->allGroup;"]
     for number, group in enumerate(program.groups[1:], 1):
         members = list(group.members)
@@ -40,48 +24,48 @@ def begin(program: Program) -> list[str]:
     return lines
 
 
-def end(rank: int, step: Operations) -> list[str]:
+def end(rank: int, step: steps.Operations) -> list[str]:
     """First the messages queued for this rank, since their senders would wait."""
-    count = sum(isinstance(one, Queued) and one.other == rank for _, one in step.all)
-    sent = [one.message for _, one in step.all if isinstance(one, Send) and one.rank == rank]
+    count = sum(isinstance(one, steps.Queued) and one.other == rank for _, one in step.all)
+    sent = [one.message for _, one in step.all if isinstance(one, steps.Send) and one.rank == rank]
     ends = [f"elan_tportTxWait(receives[{5000 + one.number}]);" for one in sent]
     return [f"drain({count});" if count else "", *ends, "settle();"]
 
 
-def operation(one: Operation) -> str:
+def operation(one: steps.Operation) -> str:
     match one:
-        case Transfer():
+        case steps.Transfer():
             return f"{'later(' if one.late else 'elan_wait('}{transfer(one)}{')' if one.late else ', base->waitType)'};"
-        case Twice():
+        case steps.Twice():
             first, second, to = at(one.first), at(one.second), at(one.theirs)
             return (
                 f"elan_wait(elan_put(state, {first}, {to}, {one.bytes}, {one.other}), base->waitType); "
                 f"later(elan_put(state, {second}, {to}, {one.bytes}, {one.other}));"
             )
-        case Locked():
+        case steps.Locked():
             return f"locked({at(one.word)}, {one.operand}ull, {one.lock}, {one.other});"
-        case Signal():
+        case steps.Signal():
             value, word = 1000 + one.number, f"(void *)&signals[{one.number}]"
             put = f"elan_put(state, {at(one.mine)}, {at(one.theirs)}, {one.bytes}, {one.other})"
             flag = f"elan_put(state, &(uint64_t){{{value}}}, {word}, 8, {one.other})"
             return f"elan_wait({put}, base->waitType); later({flag});"
-        case Post():
+        case steps.Post():
             return post(one.message)
-        case Send():
+        case steps.Send():
             flag, message = "ELAN_TPORT_TXSYNC" if one.message.sync else "0", one.message
             return (
                 f"receives[{5000 + message.number}] = elan_tportTxStart(tport, {flag}, {message.other}, me, "
                 f"{message.tag}, {at(message.mine)}, {message.bytes});"
             )
-        case Finish():
+        case steps.Finish():
             return finish(one.message)
-        case Queued():
-            into = f"{REGIONS.index(one.into.region)}, {one.into.offset}"
+        case steps.Queued():
+            into = f"{steps.REGIONS.index(one.into.region)}, {one.into.offset}"
             return f"enqueue({one.other}, {into}, {at(one.mine)}, {one.bytes});"
     raise ValueError(one)
 
 
-def transfer(one: Transfer) -> str:
+def transfer(one: steps.Transfer) -> str:
     put = one.way == "put"
     source, to = (one.mine, one.theirs) if put else (one.theirs, one.mine)
     strides = one.strides if put else one.strides[::-1]
@@ -95,14 +79,14 @@ def transfer(one: Transfer) -> str:
         counts = f"(unsigned[]){{{one.bytes}, {one.count}}}"
         return f"elan_{one.way}ss(control, {at(source)}, {at(to)}, {words}, {counts}, 1, {one.other})"
     pieces = [
-        ", ".join(at(Place(place.region, place.offset + piece * stride)) for piece in range(one.count))
+        ", ".join(at(steps.Place(place.region, place.offset + piece * stride)) for piece in range(one.count))
         for place, stride in ((source, strides[0]), (to, strides[1]))
     ]
     vectors = ", ".join(f"(void *[]){{{piece}}}" for piece in pieces)
     return f"elan_{one.way}v(control, {vectors}, {one.bytes}, {one.count}, {one.other})"
 
 
-def post(message: Message) -> str:
+def post(message: steps.Message) -> str:
     mask = {"both": -1, "tag": 0, "mask": 1}[message.match]
     return (
         f"receives[{message.number}] = elan_tportRxStart(tport, 0, {mask}, {message.rank}, -1, {message.tag}, "
@@ -110,13 +94,13 @@ def post(message: Message) -> str:
     )
 
 
-def finish(message: Message) -> str:
+def finish(message: steps.Message) -> str:
     wait = f"elan_tportRxWait(receives[{message.number}], &sender, &tag, &size);"
     check = f"sender != {message.rank} || tag != {message.tag} || size != {message.bytes}"
     return f"{{ int sender, tag; size_t size; {wait} if ({check}) abort(); }}"
 
 
-def collective(_program: Program, call: Collective) -> str:
+def collective(_program: steps.Program, call: steps.Collective) -> str:
     group = f"groups[{call.group}]"
     to, source = at(call.target), at(call.source)
     size = int(call.type.removeprefix("u").removeprefix("int")) // 8

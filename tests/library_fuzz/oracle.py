@@ -5,28 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import reduce
 
-from .steps import (
-    REGIONS,
-    SIZE,
-    Atomic,
-    Await,
-    Collective,
-    Delay,
-    Finish,
-    Locked,
-    Operation,
-    Operations,
-    Place,
-    Post,
-    Program,
-    Queued,
-    Send,
-    Signal,
-    Ticket,
-    Transfer,
-    Twice,
-    width,
-)
+from . import steps
 
 
 def first(rank: int, region: int, at: int) -> int:
@@ -40,35 +19,35 @@ class Memory:
     def __init__(self, ranks: int) -> None:
         self.ranks = ranks
         self.bytes = {
-            (rank, name): bytearray(first(rank, number, at) for at in range(SIZE))
+            (rank, name): bytearray(first(rank, number, at) for at in range(steps.SIZE))
             for rank in range(ranks)
-            for number, name in enumerate(REGIONS)
+            for number, name in enumerate(steps.REGIONS)
         }
 
-    def read(self, rank: int, place: Place, size: int) -> bytes:
-        assert 0 <= place.offset <= SIZE - size
+    def read(self, rank: int, place: steps.Place, size: int) -> bytes:
+        assert 0 <= place.offset <= steps.SIZE - size
         return bytes(self.bytes[rank, place.region][place.offset : place.offset + size])
 
-    def write(self, rank: int, place: Place, data: bytes) -> None:
-        assert 0 <= place.offset <= SIZE - len(data)
+    def write(self, rank: int, place: steps.Place, data: bytes) -> None:
+        assert 0 <= place.offset <= steps.SIZE - len(data)
         self.bytes[rank, place.region][place.offset : place.offset + len(data)] = data
 
-    def word(self, rank: int, place: Place, size: int) -> int:
+    def word(self, rank: int, place: steps.Place, size: int) -> int:
         return int.from_bytes(self.read(rank, place, size), "little")
 
-    def store(self, rank: int, place: Place, size: int, value: int) -> None:
+    def store(self, rank: int, place: steps.Place, size: int, value: int) -> None:
         self.write(rank, place, (value % (1 << 8 * size)).to_bytes(size, "little"))
 
     def shown(self) -> list[bytes]:
         """Each rank's memory, as the program writes it."""
-        return [b"".join(bytes(self.bytes[rank, name]) for name in REGIONS) for rank in range(self.ranks)]
+        return [b"".join(bytes(self.bytes[rank, name]) for name in steps.REGIONS) for rank in range(self.ranks)]
 
 
-def expected(program: Program) -> Iterator[list[bytes]]:
+def expected(program: steps.Program) -> Iterator[list[bytes]]:
     """After each step, each rank's memory."""
     memory = Memory(program.ranks)
     for step in program.steps:
-        if isinstance(step, Operations):
+        if isinstance(step, steps.Operations):
             for _, one in step.all:
                 operate(memory, one)
         else:
@@ -99,40 +78,40 @@ def changed(name: str, old: int, operand: int, compare: int) -> int:
     raise ValueError(name)
 
 
-def operate(memory: Memory, one: Operation) -> None:
-    """One operation. Operations without a race may execute in any order, so list order is used."""
+def operate(memory: Memory, one: steps.Operation) -> None:
+    """One operation. steps.Operations without a race may execute in any order, so list order is used."""
     match one:
-        case Transfer():
+        case steps.Transfer():
             for piece in range(one.count):
-                mine = Place(one.mine.region, one.mine.offset + piece * one.strides[0])
-                theirs = Place(one.theirs.region, one.theirs.offset + piece * one.strides[1])
+                mine = steps.Place(one.mine.region, one.mine.offset + piece * one.strides[0])
+                theirs = steps.Place(one.theirs.region, one.theirs.offset + piece * one.strides[1])
                 if one.way == "put":
                     memory.write(one.other, theirs, memory.read(one.rank, mine, one.bytes))
                 else:
                     memory.write(one.rank, mine, memory.read(one.other, theirs, one.bytes))
-        case Twice():
+        case steps.Twice():
             memory.write(one.other, one.theirs, memory.read(one.rank, one.second, one.bytes))
-        case Atomic():
+        case steps.Atomic():
             old = memory.word(one.other, one.theirs, one.bytes)
             memory.store(one.other, one.theirs, one.bytes, changed(one.name, old, one.operand, one.compare))
             if one.fetched:
                 memory.store(one.rank, one.fetched, one.bytes, old)
-        case Ticket():
+        case steps.Ticket():
             old = memory.word(one.other, one.word, 8)
             memory.store(one.other, one.word, 8, old + one.operand)
             memory.store(one.other, one.sum, 8, memory.word(one.other, one.sum, 8) + old)
-        case Locked():
+        case steps.Locked():
             memory.store(one.other, one.word, 8, memory.word(one.other, one.word, 8) + one.operand)
-        case Signal():
+        case steps.Signal():
             memory.write(one.other, one.theirs, memory.read(one.rank, one.mine, one.bytes))
-        case Await():
+        case steps.Await():
             memory.write(one.rank, one.copy, memory.read(one.rank, one.signal.theirs, one.signal.bytes))
-        case Finish():
+        case steps.Finish():
             message = one.message
             memory.write(message.other, message.into, memory.read(message.rank, message.mine, message.bytes))
-        case Queued():
+        case steps.Queued():
             memory.write(one.other, one.into, memory.read(one.rank, one.mine, one.bytes))
-        case Post() | Send() | Delay():
+        case steps.Post() | steps.Send() | steps.Delay():
             pass
 
 
@@ -160,9 +139,9 @@ def combined(operation: str, type_: str, one: bytes, other: bytes) -> bytes:
     return (value % (1 << 8 * len(one))).to_bytes(len(one), "little")
 
 
-def together(memory: Memory, call: Collective, members: list[int]) -> None:
+def together(memory: Memory, call: steps.Collective, members: list[int]) -> None:
     """One collective call."""
-    size = 16 if call.operation == "matrix" else width(call.type)
+    size = 16 if call.operation == "matrix" else steps.width(call.type)
     block = size * call.count
     match call.kind:
         case "barrier":
@@ -200,17 +179,17 @@ def together(memory: Memory, call: Collective, members: list[int]) -> None:
             raise ValueError(call.kind)
 
 
-def exchange(memory: Memory, call: Collective, members: list[int], size: int) -> None:
+def exchange(memory: Memory, call: steps.Collective, members: list[int], size: int) -> None:
     """Element ``i`` in each member's block, with strides between a block's elements and between blocks."""
     into, out = call.strides
     found = {
         (sender, receiver, i): memory.read(
-            rank, Place(call.source.region, call.source.offset + size * (receiver * call.count + i) * out), size
+            rank, steps.Place(call.source.region, call.source.offset + size * (receiver * call.count + i) * out), size
         )
         for sender, rank in enumerate(members)
         for receiver in range(len(members))
         for i in range(call.count)
     }
     for (sender, receiver, i), data in found.items():
-        place = Place(call.target.region, call.target.offset + size * (sender * call.count + i) * into)
+        place = steps.Place(call.target.region, call.target.offset + size * (sender * call.count + i) * into)
         memory.write(members[receiver], place, data)

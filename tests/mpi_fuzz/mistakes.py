@@ -37,6 +37,15 @@ class Mistake:
             raise ValueError(f"{self.name}: {self.source} does not have these lines once:\n{self.old}")
         path.write_text(text.replace(self.old, self.new), encoding="utf-8")
 
+    def plant(self, workspace: Path, root: Path) -> None:
+        """Copy the workspace's Python part to an empty folder, and make the mistake there."""
+        for part in ("python", "tests"):
+            shutil.copytree(workspace / part, root / part, ignore=shutil.ignore_patterns("__pycache__"))
+        for part in ("machines", "experiments"):
+            shutil.copytree(workspace / part, root / part)
+        shutil.copy(workspace / "pyproject.toml", root)
+        self.make(root)
+
 
 MISTAKES = [
     Mistake(

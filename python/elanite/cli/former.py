@@ -18,7 +18,20 @@ from elanite.cli.sweep import Sweep
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sensitivity(Request):
+class OfClaims(Request):
+    """The options of both: a machine, and claims about it."""
+
+    former: ClassVar[bool] = True
+
+    machine: MachineName
+    claims: Claims = None
+    out: Out = OUT
+    jobs: Jobs = None
+    seed: Seed = FIRST_SEED
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sensitivity(OfClaims):
     """Former name of `elanite sweep MACHINE --one-at-a-time`.
 
     \b
@@ -27,13 +40,7 @@ class Sensitivity(Request):
     """
 
     verb: ClassVar[str] = "sensitivity"
-    former: ClassVar[bool] = True
 
-    machine: MachineName
-    claims: Claims = None
-    out: Out = OUT
-    jobs: Jobs = None
-    seed: Seed = FIRST_SEED
     format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the changes."), Role.OUTPUT] = (
         Format.TABLE
     )
@@ -54,7 +61,7 @@ class Sensitivity(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refit(Request):
+class Refit(OfClaims):
     """Former name of `elanite calibrate MACHINE --to claims`.
 
     \b
@@ -63,13 +70,7 @@ class Refit(Request):
     """
 
     verb: ClassVar[str] = "refit"
-    former: ClassVar[bool] = True
 
-    machine: MachineName
-    claims: Claims = None
-    out: Out = OUT
-    jobs: Jobs = None
-    seed: Seed = FIRST_SEED
     most: Annotated[
         int | None,
         typer.Option("--most", min=1, metavar="N", help="Steps of the search at most.  [default: until it ends]"),

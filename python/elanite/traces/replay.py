@@ -28,7 +28,7 @@ from elanite.mpirun.options import Options
 from elanite.traces.processors import factors
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     import polars as pl
 
@@ -219,37 +219,11 @@ def run(
     placement = chosen.nodes(cluster.nodes)
     sends = _room(buffered, chosen.network)
     scales = factors(compute_scale, read.ranks)
-    done: list[_core.ReplayRecords] = []
-    failed: list[BaseException] = []
-
-    def work() -> None:
-        text = chosen.as_json(placement)
-        try:
-            done.append(
-                read.replay(
-                    machine.text,
-                    machine.file,
-                    list(overrides),
-                    list(chosen.faults),
-                    text,
-                    sends,
-                    scales,
-                    keep,
-                    interrupts.cancel,
-                )
-            )
-        except BaseException as error:  # noqa: BLE001 - the thread that waits raises it again
-            failed.append(error)
-
-    # In another thread, so that this thread can receive interrupts.
-    with Interrupts() as interrupts:
-        thread = Thread(target=work, name="replay", daemon=True)
-        thread.start()
-        thread.join()
-    if failed:
-        raise failed[0]
-    early = done[0]["early"]
-    tables: dict[str, pl.DataFrame] = {name: frame(done[0][name]) for name in _RECORDS}
+    text = chosen.as_json(placement)
+    inputs = (machine.text, machine.file, list(overrides), list(chosen.faults), text, sends, scales, keep)
+    done = _interruptible(lambda cancel: read.replay(*inputs, cancel))
+    early = done["early"]
+    tables: dict[str, pl.DataFrame] = {name: frame(done[name]) for name in _RECORDS}
     tables["ranks"].insert_column(1, frame({"node": ("UInt32", placement)})["node"])
     found = Replay(
         trace,
@@ -265,6 +239,26 @@ def run(
     if early is not None:
         raise Unfinished(early[0], Exit(early[1]), found)
     return found
+
+
+def _interruptible(replay: Callable[[_core.Cancel], _core.ReplayRecords]) -> _core.ReplayRecords:
+    """A replay's records, from another thread, so that this thread can receive interrupts."""
+    done: list[_core.ReplayRecords] = []
+    failed: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            done.append(replay(interrupts.cancel))
+        except BaseException as error:  # noqa: BLE001 - the thread that waits raises it again
+            failed.append(error)
+
+    with Interrupts() as interrupts:
+        thread = Thread(target=work, name="replay", daemon=True)
+        thread.start()
+        thread.join()
+    if failed:
+        raise failed[0]
+    return done[0]
 
 
 def keep(replay: Replay, out: Path) -> Path:
