@@ -16,7 +16,7 @@ import pytest
 
 import elanite as el
 from conftest import SMALL, Ended, command, execute
-from elanite.results.differences import Comparison, Line, compare_stores
+from elanite.results.folders import Comparison, Line, compare_stores
 from elanite.results.samples import NEGLIGIBLE, Pair, Sample, State
 from elanite.store import Store, manifest
 

@@ -16,7 +16,7 @@ import pytest
 from conftest import Ended, data
 from elanite.figures import Figure, compared, dodge, tabular
 from elanite.report.pages import Inputs, comparison, frame
-from elanite.results.differences import Comparison, Line, compare_stores
+from elanite.results.folders import Comparison, Line, compare_stores
 from elanite.results.samples import Pair, Sample, State
 from elanite.store import Store
 from elanite.study import residuals

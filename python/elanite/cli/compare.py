@@ -14,7 +14,7 @@ from elanite.cli.common import Html, Open, Role, console, data, opened, say
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
-    from elanite.results.differences import Comparison, Line
+    from elanite.results.folders import Comparison, Line
     from elanite.results.samples import Pair
     from elanite.store import Store
     from elanite.validation.measures import Number
@@ -71,7 +71,7 @@ class Compare(Request):
     def execute(self) -> None:
         """Run the command."""
         from elanite.base import whole
-        from elanite.results.differences import compare_stores
+        from elanite.results.folders import compare_stores
 
         page = self.html or (Path("comparison.html") if self.open_ else None)
         if page:
@@ -131,7 +131,7 @@ def _settings(found: Comparison) -> None:
 def _compared(found: Comparison, every: bool) -> None:
     from elanite.base.text import heading, plain
     from elanite.cli.tables import blocks
-    from elanite.results.differences import varying_parameters
+    from elanite.results.folders import varying_parameters
     from elanite.results.samples import State
 
     screen = console()

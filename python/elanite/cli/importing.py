@@ -75,7 +75,7 @@ class Import(Request):
         """Run the command."""
         from elanite import formats
         from elanite.errors import UsageError
-        from elanite.inputs import imported, sources
+        from elanite.inputs import imported, imported_traffic, sources
 
         network: Network | None = None
         origin = ""
@@ -102,12 +102,12 @@ class Import(Request):
             made = imported.machine(network, origin, name, sources.read("machine", self.from_))
             texts, notes = dict(made.texts), list(made.notes)
             if any(not each.isdecimal() for each in network.nodes):
-                texts[".placement.txt"] = imported.placement(network)
+                texts[".placement.txt"] = imported_traffic.placement(network)
         if lists:
-            texts[".flows.csv"], more = imported.flows(lists, network)
+            texts[".flows.csv"], more = imported_traffic.flows(lists, network)
             notes += more
             if network is not None:
-                texts[".traffic.toml"] = imported.experiment(name, f"{name}.toml", f"{name}.flows.csv")
+                texts[".traffic.toml"] = imported_traffic.experiment(name, f"{name}.toml", f"{name}.flows.csv")
         written = self._write(texts, target)
         for each in written:
             data(str(each))

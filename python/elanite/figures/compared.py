@@ -20,7 +20,7 @@ import polars as pl
 from elanite.base.text import counted
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import HEIGHT, RULE, Figure, layered
-from elanite.results.differences import varying_parameters
+from elanite.results.folders import varying_parameters
 from elanite.results.samples import State
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from elanite.figures.curves import Layers
     from elanite.figures.sides import Colours, Side
-    from elanite.results.differences import Line
+    from elanite.results.folders import Line
 
 CAPTION = (
     "The mean of B relative to that of A, less 1, with its 95% interval; figures of fewer than three values have none,"

@@ -11,7 +11,7 @@ from elanite.figures import compared
 from elanite.report.pages.files import tame
 from elanite.report.pages.frame import Page, Section, Table
 from elanite.report.pages.inputs import Inputs
-from elanite.results.differences import varying_parameters
+from elanite.results.folders import varying_parameters
 from elanite.results.metrics import notes
 from elanite.results.samples import State
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from elanite.results.differences import Comparison, Line
+    from elanite.results.folders import Comparison, Line
 
 MOST_BYTES, MOST_FILES = 4 * 2**20, 4000
 """The size and the count of result files that a page holds; beyond these it holds no files."""

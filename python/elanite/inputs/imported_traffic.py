@@ -1,0 +1,89 @@
+"""The traffic of an imported network: its flow lists as CSV, an experiment with them, and a placement file.
+
+Flows keep their starts to the picosecond. Those without bytes, or from a node to itself, are left out, and counted in a
+note. Nodes have the network's numbers; flow files without a network have numbers already.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from elanite.errors import UsageError
+from elanite.inputs import toml
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from elanite.formats.network import Flow, Network
+
+MOST_SIZE = 2**31 - 1
+"""Most bytes in a flow."""
+
+
+def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tuple[str, list[str]]:
+    """Several files' flow list, by file name, as CSV, and notes.
+
+    Node numbers are the network's; without one, the files'. Raises ``UsageError``.
+    """
+    notes = [note for _, each in lists for note in each.notes]
+    numbers = {name: number for number, name in enumerate(network.nodes)} if network else {}
+    # ns-3 and htsim number hosts; a reader that names them otherwise keeps their order.
+    plain = network is not None and not all(name.isdecimal() for name in numbers)
+    rows, skipped = [], 0
+    for origin, each in lists:
+        for flow in each.flows:
+            ends = [
+                _node(end, numbers, network, plain=plain, origin=origin, flow=flow)
+                for end in (flow.source, flow.destination)
+            ]
+            if flow.size > MOST_SIZE:
+                raise UsageError(
+                    f"{origin}:{flow.line}: {flow.size:,} bytes are more than a flow may have, {MOST_SIZE:,}"
+                )
+            if ends[0] == ends[1] or flow.size == 0:
+                skipped += 1
+                continue
+            rows.append(f"{_start(flow.start)},{ends[0]},{ends[1]},{flow.size} B")
+    if skipped:
+        notes.append(f"{skipped} flows without bytes, or from a node to itself, are left out")
+    if numbers and not plain and any(int(name) != number for name, number in numbers.items()):
+        notes.append("nodes are numbered from 0 on in the order of the hosts' numbers, in flows as well")
+    named = " and ".join(f"{origin} ({each.format})" for origin, each in lists)
+    head = [f"# Flows of {named}.", *(f"# - {note}" for note in notes), "start,source,destination,size"]
+    return "\n".join([*head, *rows]) + "\n", notes
+
+
+def _node(end: str, numbers: dict[str, int], network: Network | None, *, plain: bool, origin: str, flow: Flow) -> int:
+    if network is None:
+        return int(end)
+    found = (int(end) if int(end) < network.count() else None) if plain or not numbers else numbers.get(end)
+    if found is None:
+        raise UsageError(f"{origin}:{flow.line}: there is no node {end} in the network, which has {network.count():,}")
+    return found
+
+
+def _start(picoseconds: int) -> str:
+    """A start in the largest unit that divides it."""
+    unit, size = next(
+        (unit, size) for unit, size in (("us", 10**6), ("ns", 1000), ("ps", 1)) if picoseconds % size == 0
+    )
+    return f"{picoseconds // size} {unit}"
+
+
+def placement(network: Network) -> str:
+    """The nodes in their order with their names, as a placement file: a line for each rank."""
+    lines = [f"{number} # {name}" for number, name in enumerate(network.nodes)]
+    head = "# Hosts and their numbers. A placement has one line for each rank: keep those of the hosts of your job."
+    return "\n".join([head, *lines]) + "\n"
+
+
+def experiment(name: str, machine: str, flows: str) -> str:
+    """An experiment with a list's flows on a machine."""
+    content = {
+        "title": f"The flows of {Path(flows).name}",
+        "source": "my own",
+        "machine": machine,
+        "series": [{"name": "flows", "title": name, "flows": {"list": {"file": flows}}}],
+    }
+    return toml.text(content)
