@@ -74,7 +74,7 @@ class Congestion(Request):
             _of_run(Path(self.experiment), format_)
             return
         if Path(self.experiment).parent.name in (kept.FOLDER, FOLDER):
-            raise UsageError(_no_run(Path(self.experiment)))
+            raise UsageError(no_run(Path(self.experiment)))
         result = self.finished.read(self.experiment)
         if format_ is Format.TABLE:
             for each in result.points:
@@ -87,7 +87,7 @@ class Congestion(Request):
             output.rows(links(result.points, result.store), format_)
 
 
-def _no_run(folder: Path) -> str:
+def no_run(folder: Path) -> str:
     """The message for a missing run folder: it lists the existing runs, the latest first."""
     from elanite.base.text import counted
     from elanite.inputs.sources import did_you_mean

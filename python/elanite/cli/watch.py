@@ -1,4 +1,4 @@
-"""The command ``watch``: a page that shows packets, circuits and waiting headers over a few microseconds."""
+"""The command ``watch``: a page that shows packets and circuits over a few microseconds, or the messages of a run."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import typer
 
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
-from elanite.cli.common import OUT, Jobs, MachineFile, Open, Out, PointId, Role, Seed, Set, say
+from elanite.cli.common import OUT, Jobs, MachineFile, Open, Out, PointId, Role, Seed, Set, opened, say
 from elanite.cli.request import Request
 
 
 @dataclass(frozen=True, kw_only=True)
 class Watch(Request):
-    """Show packets, circuits and waiting headers on a fat tree.
+    """Show packets, circuits and waiting headers in a network.
 
     \b
     Examples:
@@ -25,10 +25,16 @@ class Watch(Request):
       elanite watch qsnet/hotspot --set run.warm_up=1ms --for "50 us"
       elanite watch my-experiment.toml --set switch.circuit=wormhole \\
         --html wormhole.html
+      elanite watch out/mpirun/8c960da91937d549cd1b
+      elanite watch out/replay/d76ade614760b26f362f
 
     The command simulates one point, and writes a page that needs no network. The page plays, pauses and steps through
-    the watched time; a click on a line shows all data of its packet. The network may have at most 64 nodes and one
-    rail. Of several points the first is shown; --point selects another one.
+    the watched time; a click on a line shows all data of its packet. The network may have any topology, several rails
+    and at most 1,024 nodes, into which the page zooms. Of several points the first is shown; --point selects another
+    one.
+
+    The folder of a run of an MPI program or of a replay shows its messages and the load of links in simulated time. The
+    run must have kept them: `elanite mpirun --html FILE`, `elanite replay --operations`.
     """
 
     verb: ClassVar[str] = "watch"
@@ -36,8 +42,8 @@ class Watch(Request):
     experiment: Annotated[
         str,
         typer.Argument(
-            metavar="EXPERIMENT",
-            help="A shipped experiment (qsnet/uniform) or an experiment file with jobs.",
+            metavar="EXPERIMENT|RUN",
+            help="A shipped experiment (qsnet/uniform), an experiment file with jobs, or a folder of a run.",
             autocompletion=completion.experiments,
         ),
         Role.INPUT,
@@ -67,9 +73,15 @@ class Watch(Request):
         from elanite.errors import UsageError
         from elanite.inputs import sources
         from elanite.inputs.plan import plan
+        from elanite.mpirun import kept
         from elanite.report.watch import check, scene
         from elanite.store import Store
+        from elanite.traces.replay import FOLDER
 
+        folder = Path(self.experiment)
+        if folder.is_dir() or folder.parent.name in (kept.FOLDER, FOLDER):
+            self._run(folder)
+            return
         chosen = [sources.read("machine", self.machine)] if self.machine else []
         # The flit engine knows when the last flit leaves every link; results are those of the worm engine.
         watched = [
@@ -113,4 +125,23 @@ class Watch(Request):
             say(f"the first of {len(found)} points is shown; choose another one with --point; the points: {points}")
         say(f"picture: {file}\nreproduce: {shlex.join(words)}")
         if self.open_:
-            typer.launch(file.resolve().as_uri())
+            opened(file)
+
+    def _run(self, folder: Path) -> None:
+        """Show a kept run."""
+        from elanite.base import whole
+        from elanite.cli.congestion import no_run
+        from elanite.errors import UsageError
+        from elanite.mpirun.kept import Kept
+        from elanite.report.watch import of_run
+
+        self.refuse("the folder of a run", "experiment", "page", "open_", "out")
+        if not folder.is_dir():
+            raise UsageError(no_run(folder))
+        shown = of_run(Kept.load(folder, replays=True))
+        file = self.page or self.out / "watch" / f"{folder.name}.html"
+        whole.prepare(file)
+        whole.write(file, shown.page())
+        say(f"picture: {file}")
+        if self.open_:
+            opened(file)
