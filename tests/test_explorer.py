@@ -259,6 +259,33 @@ def test_every_choice_is_an_experiment_that_the_simulator_plans(browser: Browser
 
 
 @needs_browser
+@pytest.mark.parametrize(
+    ("state", "links", "rows"),
+    [
+        ("m=es40-qsnet&n=16&l=80", 48, ["level 2", "level 1"]),  # 4 leaves with 8 links, and 4 switches with 4
+        ("m=infiniband-ndr&t=dragonfly&r=minimal&n=16&l=30", None, [f"group {group}" for group in range(5)]),
+    ],
+)
+def test_the_matrix_has_a_cell_for_each_link_of_a_switch(
+    browser: Browser, address: str, state: str, links: int | None, rows: list[str]
+) -> None:
+    page, said = opened(browser, address, state)
+    digest(page)
+    matrix = page.locator(".matrix svg")
+    cells = sum(
+        way.count("M") for way in matrix.locator("path").evaluate_all("all => all.map((way) => way.getAttribute('d'))")
+    )
+    assert matrix.get_attribute("aria-label").startswith(f"Congestion matrix: {cells} links")  # type: ignore[union-attr]
+    assert links is None or cells == links
+    assert matrix.locator("text").all_text_contents() == rows
+    page.click("text=Waits by switch")
+    waits = page.locator(".matrix tbody td:nth-child(2)").all_inner_texts()
+    assert waits == sorted(waits, key=lambda text: -float(text.replace(",", "")))
+    assert said == []
+    page.context.close()
+
+
+@needs_browser
 def test_nodes_are_dragged_and_packets_are_followed(browser: Browser, address: str) -> None:
     page, said = opened(browser, address, "m=es40-qsnet&n=16&j=two-jobs&l=40")
     page.wait_for_selector(".states")

@@ -8,6 +8,7 @@ import { colour, distance, drawSpots, frame, heat, paths, stroke } from "./draw.
 import { times } from "./experiment.ts";
 import { chosen } from "./histogram.tsx";
 import { layout, type Layout } from "./layout.ts";
+import { Matrix } from "./matrix.tsx";
 import { hotLinks, type HotLink } from "./measures.ts";
 import { letters } from "./placement.ts";
 import type { Found } from "./runs.ts";
@@ -196,6 +197,9 @@ function Network({ found, links, most, rail, heading }: NetworkProps) {
           ))}
         </tbody>
       </table>
+      {found.wiring && links.length > 0 && (
+        <Matrix links={links} wiring={found.wiring} tree={found.config.topology === "fat-tree"} part={(waiting) => part(waiting, most)} />
+      )}
     </div>
   );
 }
