@@ -22,8 +22,9 @@ from elanite.library.api import load_results
 from elanite.report.pages import curves, findings
 from elanite.report.pages.failures import REASONS, failures
 from test_figure_grouping import base
+from test_page_states import curve
 from test_pages import Parts, tables_of
-from test_pages_findings import Run, curve, means, results
+from test_pages_findings import Run, means, results
 
 RUN = """
 title = "Own"
