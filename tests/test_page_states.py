@@ -296,6 +296,26 @@ def test_a_load_above_a_saturated_one_is_saturated() -> None:
     assert states([low, high]) == ["steady", "undecided"], "by itself"
 
 
+@pytest.mark.parametrize(
+    ("states_of", "said"),
+    [
+        (("saturated", "saturated"), "; this load is saturated, and latency grows with the window."),
+        (
+            ("steady", "saturated"),
+            "; the load is saturated in 1 of 2 configurations, whose latency grows with the window.",
+        ),
+        (("steady", "steady"), " (other)."),
+    ],
+)
+def test_latencies_at_saturated_loads_are_called_so(states_of: tuple[str, str], said: str) -> None:
+    found = [curve(name, (10, 10, 0)) for name in ("one", "other")]
+    for number_, (each, state) in enumerate(zip(found, states_of, strict=True)):
+        latency = {"latency_mean": 1.0 + number_}
+        each.places = [replace(place, means={**place.means, **latency}, state=State(state)) for place in each.places]
+    (sentence,) = (one for one in findings.sentences(found, {"latency_mean": "us"}) if "latency" in one)
+    assert sentence.endswith(said)
+
+
 def test_a_point_of_two_series_counts_once_for_its_state() -> None:
     """Twice the same values would make the maximum's interval narrower, and a load within it saturated."""
     values = {100.0: (98.0, 100.0, 102.0), 115.0: (100.0, 107.0, 114.0), 140.0: (101.0, 107.0, 113.0)}

@@ -14,6 +14,7 @@ import pytest
 
 from conftest import Ended
 from elanite.base.text import number
+from elanite.figures.generic import GROWING
 from elanite.report.pages import hottest
 from test_pages import Parts, tables_of
 
@@ -293,3 +294,39 @@ def test_the_shares_of_jobs_are_those_of_the_flits(elanite: Run, tmp_path: Path)
     assert own == {"a": 1.0, "b": 0.0}, "a link to a node of job a"
     assert "(packed), busy" in sentence
     assert sentence.endswith("; its flits come from job a (100%).")
+
+
+WINDOWS = TRAFFIC.format(seeds=2).replace('window = "60 us"\n', "") + "".join(
+    f"""[[series]]
+name = "{name}"
+run = {{ window = "{window}" }}
+[series.jobs.a]
+pattern = "uniform"
+nodes = 8
+message = "1 KB"
+sizes = "fixed"
+arrivals = "exponential"
+load = ["60 MB/s", "300 MB/s"]
+"""
+    for name, window in {"short": "60 us", "long": "240 us"}.items()
+)
+
+
+def test_series_with_other_windows_have_states_of_their_own(elanite: Run, tmp_path: Path) -> None:
+    """The reason has the series' own accepted and offered loads, not the mean of both windows."""
+    (tmp_path / "mine.toml").write_text(WINDOWS, encoding="utf-8")
+    rows = results(elanite("run", "mine.toml", "--format", "csv", "--html", "page.html"))
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    reasons = {(row["series"], row["load"]): row["because"] for row in rows}
+    decided = 0
+    for row, metric, mean in means(rows):
+        said = re.search(r"accepted ([\d,.]+) ", reasons[row["series"], row["load"]])
+        if metric == "accepted" and said:
+            decided += 1
+            assert said[1] == number(mean)
+    assert decided >= 2, "the lower load of both"
+    cells = tables_of(page)["State of every load"][1:]
+    assert {(one[0], one[1]): one[-1] for one in cells} == reasons
+    (latency,) = (one for one in Parts(page).findings if one.startswith("Mean latency"))
+    assert "saturated" not in latency, "at the lowest load"
+    assert page.count(GROWING) == 1, "below the latencies"

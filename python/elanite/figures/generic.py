@@ -22,8 +22,8 @@ from elanite.figures import axes, dodge, grouping
 from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
-from elanite.results.frames import SUFFIX, resolved, summarise
-from elanite.results.states import LOST
+from elanite.results.frames import STATE, SUFFIX, resolved, summarise
+from elanite.results.states import LOST, State, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -43,6 +43,12 @@ SEARCHED = "saturation"
 LOWER_END = "The values are those of the lower end of the search of the saturation point."
 """The caption sentence about a search's other metrics."""
 
+LATENCY = "latency"
+"""The beginning of all latency metrics."""
+
+GROWING = "At saturated loads, queues grow: latencies there depend on the length of the measured window."
+"""The caption sentence on latencies at saturated loads."""
+
 LABEL = "_label"
 """The column with list or name labels on the horizontal axis."""
 
@@ -58,11 +64,17 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
         over, metrics = plots.get((kinds or {}).get(series, ""), ("", list(units)))
         offered = here.filter(pl.col("metric") == OFFERED)
         off = _off_nominal(offered)
+        late = with_states(here).filter(pl.col(STATE) == State.SATURATED) if not offered.is_empty() else offered
+        growing = [name for name in late["metric"].unique() if name.startswith(LATENCY)]
         for metric in metrics:
             if metric in units:
                 words = series, metric, units[metric]
                 of_metric = here.filter(pl.col("metric") == metric)
-                more = [LOWER_END if SEARCHED in units and metric != SEARCHED else "", axes.unmeasured(here, of_metric)]
+                more = [
+                    GROWING if metric in growing else "",
+                    LOWER_END if SEARCHED in units and metric != SEARCHED else "",
+                    axes.unmeasured(here, of_metric),
+                ]
                 for figure in _metric(of_metric, words, over, offered if off else None, off):
                     yield replace(figure, caption=" ".join(filter(None, [figure.caption, *more])))
 

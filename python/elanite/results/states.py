@@ -192,11 +192,16 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     """Tidy rows with their points' state in the columns ``STATE`` and ``REASON``.
 
     ``beside`` are columns that are not parameters. Rows of configurations without any load metric, such as pings, have
-    no state. A point in several series counts once.
+    no state. Series may continue a curve, and a point in several of them counts once; but series with other points at
+    the same load, such as those of longer windows, have a curve each.
     """
     every = unloaded(rows)
     keys = [name for name in parameters(every) if name not in ("_load", "series", *beside)]
-    bare = every.unique(set(every.columns) - {"series"}, maintain_order=True) if "id" in every.columns else every
+    bare = every
+    if "id" in every.columns:
+        every = every.with_columns(_series=_apart(every, keys))
+        keys.append("_series")
+        bare = every.unique(set(every.columns) - {"series"}, maintain_order=True)
 
     def values(metric: str) -> pl.Expr:
         return pl.col("value").filter(pl.col("metric") == metric)
@@ -242,6 +247,14 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     )
     joined = every.join(states_of, on=[*keys, "_load"], how="left", nulls_equal=True, maintain_order="left")
     return rows.with_columns(joined[STATE], joined[REASON])
+
+
+def _apart(rows: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
+    """The series of rows on curves with several points at one load and seed; null on other curves."""
+    each = rows.group_by([*keys, "_load", *(["seed"] if "seed" in rows.columns else [])]).agg(pl.col("id").n_unique())
+    curves = each.filter(pl.col("id") > 1).select(keys).unique()
+    several = rows.with_row_index("_row").join(curves, on=keys, how="semi", nulls_equal=True)["_row"]
+    return pl.when(pl.int_range(pl.len()).is_in(several.implode())).then(pl.col("series"))
 
 
 def is_steady() -> pl.Expr:

@@ -204,12 +204,22 @@ def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> It
     if len(here) == 1:
         (curve,) = here
         first, end = curve.places[0], curve.steady or curve.places[0]
-        said = f"Mean latency{job}: {mean_of(first, LATENCY, units)}{_by(first.at)}"
+        said = f"Mean latency{job}: {mean_of(first, LATENCY, units)}{_by(first.at)}{_growing([first])}"
         yield said + (
             f", {mean_of(end, LATENCY, units)} at {end.at}, the highest steady load." if end is not first else "."
         )
         return
     yield from _at_common(here, LATENCY, f"Mean latency{job}", units, ends=1)
+
+
+def _growing(places: Sequence[Place]) -> str:
+    """A clause on saturated places: the sources' queues grow there, and latency with the window."""
+    count = sum(place.state is State.SATURATED for place in places)
+    if not count:
+        return ""
+    if count == len(places):
+        return "; this load is saturated, and latency grows with the window"
+    return f"; the load is saturated in {count} of {len(places)} configurations, whose latency grows with the window"
 
 
 def _of_metrics(found: Sequence[Curve], kind: str, units: Mapping[str, str], of: str) -> Iterator[str]:
@@ -249,11 +259,13 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         high = max(pairs, key=lambda pair: pair[1].means[metric])
         axis = found[0].axis
         where = f" at {axis} {pairs[0][1].at}" if common and axis else ""
+        late = _growing([place for _, place in pairs]) if metric == LATENCY else ""
         if math.isclose(low[1].means[metric], high[1].means[metric], rel_tol=ROUNDING):
             if low[1].means[metric]:
                 unit = units.get(metric, "")
                 figure = united(with_half([place for _, place in pairs], metric, unit), unit)
-                yield f"{name}{where}: {figure}{few([place for _, place in pairs], metric)} in all configurations."
+                figure += few([place for _, place in pairs], metric)
+                yield f"{name}{where}: {figure} in all configurations{late}."
             continue
         unit = units.get(metric, "")
         figures = distinct(*(scaled(place.means[metric], unit) for _, place in (low, high)))
@@ -264,7 +276,7 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
             for figure, end in zip(figures, (low, high), strict=True)
         )
         alike = ALIKE if _within(low[1], high[1], metric) else ""
-        yield f"{name}{where}: lowest {least}; highest {most}{alike}."
+        yield f"{name}{where}: lowest {least}; highest {most}{alike}{late}."
 
 
 def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str) -> list[tuple[Curve, Place]]:
