@@ -254,13 +254,11 @@ def test_command_lines() -> None:
     line = mpich.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog", "-n", "1"], manager)
     assert line[:6] == ["/e/elanite-mpiexec", "3", "5", "space", "7", "0"]
     assert line[6:] == ["LD_PRELOAD=/x-fi.so", "--", "prog", "-n", "1"]
-    assert mpich.repeatable
     assert mpich.command(3, {}, ["prog"], manager, cleanup=False)[5] == "1"
     with pytest.raises(UsageError, match="--disable-auto-cleanup: ranks of Open MPI"):
         other.command(3, {}, ["prog"], manager, cleanup=False)
     line = other.command(3, {"LD_PRELOAD": "/x-fi.so"}, ["prog"], manager)
     assert line[-5:] == ["-x", "LD_PRELOAD=/x-fi.so", "-n", "3", "prog"]
-    assert not other.repeatable
     # No data goes through host memory.
     excluded = {one: line[line.index(one) + 1] for one in ("pml", "osc", "coll", "btl")}
     assert excluded == {"pml": "cm", "osc": "^ucx,rdma", "coll": "^sm,xhc", "btl": "self"}

@@ -12,6 +12,7 @@
 #![allow(unsafe_code)] // C functions
 
 mod answers;
+mod fence;
 mod spawn;
 
 use libc::{c_int, c_void, size_t, ssize_t};

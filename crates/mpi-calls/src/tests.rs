@@ -148,6 +148,15 @@ fn looks_of_a_start_take_no_time() {
 }
 
 #[test]
+fn ranks_of_open_mpi_meet_before_their_last_fence() {
+    let met = waits(&rank("fences", SETTINGS));
+    assert!(
+        matches!(met[..], [(0, Wait::Meeting { ranks: 1, .. })]),
+        "{met:?}"
+    );
+}
+
+#[test]
 fn without_a_session_clocks_are_the_systems() {
     let began = std::time::SystemTime::UNIX_EPOCH
         .elapsed()

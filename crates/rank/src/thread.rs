@@ -141,26 +141,31 @@ pub fn one_sided() -> bool {
     name(current().call.get()).starts_with("MPI_Win_")
 }
 
-/// How many more looks take no time, since MPI starts.
-static LOOKS_OF_THE_START: AtomicU32 = AtomicU32::new(0);
+/// How many more looks take no time, since ranks meet outside the simulation.
+static LOOKS_OUTSIDE: AtomicU32 = AtomicU32::new(0);
 
-/// Open MPI starts, or has started. Its ranks meet at its own process manager, outside the simulation, and look for
-/// messages meanwhile: these looks take no time, so that simulated time does not depend on the ranks' order at the
-/// meeting.
+/// Open MPI's ranks begin or have ended a meeting at its process manager, outside the simulation,
+/// in `MPI_Init` or `MPI_Finalize`. They look for messages meanwhile: these looks take no time, so
+/// that simulated time does not depend on the ranks' order at the meeting.
 ///
-/// Their number has a bound: a start that does need a message would wait for ever.
-pub fn starts(starts: bool) {
+/// Their number has a bound: a meeting that does need a message would wait for ever.
+pub fn meets_outside(meets: bool) {
     const MOST: u32 = 1_000_000;
-    LOOKS_OF_THE_START.store(if starts { MOST } else { 0 }, Ordering::Relaxed);
+    LOOKS_OUTSIDE.store(if meets { MOST } else { 0 }, Ordering::Relaxed);
 }
 
-/// Counts a look; whether it belongs to a start, which takes no time.
-pub fn looks_at_the_start() -> bool {
-    let left = LOOKS_OF_THE_START.load(Ordering::Relaxed);
+/// Counts a look; whether it belongs to a meeting outside, and takes no time.
+pub fn looks_outside() -> bool {
+    let left = LOOKS_OUTSIDE.load(Ordering::Relaxed);
     if left > 0 {
-        LOOKS_OF_THE_START.store(left - 1, Ordering::Relaxed);
+        LOOKS_OUTSIDE.store(left - 1, Ordering::Relaxed);
     }
     left > 0
+}
+
+/// Whether the thread is in `MPI_Finalize`.
+pub fn finalises() -> bool {
+    current().call.get() == number("MPI_Finalize")
 }
 
 /// Whether the thread is in a call that makes or ends an MPI session.

@@ -1,9 +1,9 @@
 """The ranks' MPI, the command line that starts them, and their environment.
 
-Runs are repeatable with MPICH and its libfabric, which loads the simulated network. PyPI's package ``mpich`` has both,
-and ``pip install mpich`` installs it. Elanite's own process manager starts an MPICH's ranks (``elanite-mpiexec``, crate
-``launch``): MPICH's hangs with more than some 270 ranks on a host. Open MPI starts its ranks itself; they meet at its
-process manager in real time, so that two runs can differ.
+PyPI's package ``mpich`` has an MPICH and the libfabric that loads the simulated network, and
+``pip install mpich`` installs it. Elanite's own process manager starts an MPICH's ranks
+(``elanite-mpiexec``, crate ``launch``): MPICH's hangs with more than some 270 ranks on a host. Open
+MPI starts its ranks itself.
 """
 
 from __future__ import annotations
@@ -60,11 +60,6 @@ class Mpi:
     path: str
     kind: Kind
     version: str
-
-    @property
-    def repeatable(self) -> bool:
-        """Whether runs with this MPI can be repeated exactly."""
-        return self.kind == "MPICH"
 
     def command(
         self, ranks: int, own: Mapping[str, str], words: Sequence[str], manager: Manager, *, cleanup: bool = True

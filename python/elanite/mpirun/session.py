@@ -159,8 +159,6 @@ class Run:
     @property
     def unrepeatable(self) -> str:
         """Why the same command may give other records; empty if it gives the same."""
-        if not self.mpi.repeatable:
-            return f"ranks of {self.mpi.kind} meet in real time in MPI_Finalize"
         if self.options.measured:
             return "computation takes the time that it takes on this host"
         if self.sampling is not None and (why := self.sampling.why(self.executions)):

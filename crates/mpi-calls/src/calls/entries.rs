@@ -150,11 +150,11 @@ pub extern "C" fn MPI_Pcontrol(level: c_int) -> c_int {
     next(level)
 }
 
-/// Initialises MPI; see [`thread::starts`].
+/// Initialises MPI; see [`thread::meets_outside`].
 fn starting(init: impl FnOnce() -> c_int) -> c_int {
-    thread::starts(Interface::of_library() == Some(Interface::OpenMpi));
+    thread::meets_outside(Interface::of_library() == Some(Interface::OpenMpi));
     let result = init();
-    thread::starts(false);
+    thread::meets_outside(false);
     result
 }
 

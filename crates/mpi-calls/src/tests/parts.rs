@@ -4,9 +4,9 @@ use fi::attach;
 use libc::{c_int, timespec, timeval};
 use rank::session::{self, Session};
 use rank::thread;
-use std::ffi::{CString, c_double};
+use std::ffi::{CString, c_double, c_void};
 use std::process::Command;
-use std::ptr::null_mut;
+use std::ptr::{null, null_mut};
 use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
 use std::time::Duration;
 
@@ -15,6 +15,20 @@ pub const PART: &str = "ELANITE_TEST_PART";
 
 /// The process manager's descriptor.
 pub const MANAGER: c_int = 500;
+
+/// `PMIX_ERR_NOT_SUPPORTED`.
+const NOT_SUPPORTED: c_int = -47;
+
+unsafe extern "C" {
+    fn PMIx_Fence_nb(
+        processes: *const c_void,
+        count: usize,
+        infos: *const c_void,
+        information: usize,
+        done: *const c_void,
+        data: *mut c_void,
+    ) -> c_int;
+}
 
 const MICROSECOND: u64 = 1_000_000;
 const MILLISECOND: u64 = 1_000_000_000;
@@ -43,6 +57,7 @@ fn run() {
         "abort in version 2" => tell("    43cmd=abort;isworld=TRUE;msg=internal;"),
         "again" => again(session),
         "start" => start(session),
+        "fences" => fences(session),
         "barriers" => {
             tell("cmd=barrier_in\n");
             tell("    20cmd=kvs-fence;");
@@ -66,15 +81,34 @@ fn run() {
 fn start(session: &Session) {
     let began = session.now();
     let mut state = session.lock();
-    thread::starts(true);
+    thread::meets_outside(true);
     // Each one gives the processor away: on a busy host it is back after some milliseconds.
     for _ in 0..100 {
         session.look(&mut state);
     }
     assert_eq!(session.now(), began);
-    thread::starts(false);
+    thread::meets_outside(false);
     session.look(&mut state);
     assert!(session.now() > began);
+}
+
+/// Enters fences of Open MPI's process manager, whose library is not there: in `MPI_Finalize` the
+/// rank waits for the others in the simulation, and then looks for messages in no time.
+fn fences(session: &Session) {
+    // SAFETY: no fence gets any arguments.
+    let enter = || unsafe { PMIx_Fence_nb(null(), 0, null(), 0, null(), null_mut()) };
+    assert_eq!(enter(), NOT_SUPPORTED);
+    assert_eq!(session.now(), 0);
+    let thread = thread::current();
+    thread.enter(link::calls::number("MPI_Finalize"));
+    assert_eq!(enter(), NOT_SUPPORTED);
+    let met = session.now();
+    assert!(met > 0);
+    for _ in 0..100 {
+        session.look(&mut session.lock());
+    }
+    assert_eq!(session.now(), met);
+    thread.leave();
 }
 
 /// Sends words to the process manager, which gets them.

@@ -122,7 +122,7 @@ impl Session {
     pub fn look(&self, state: &mut State) {
         thread::acted();
         self.looks_in_all.fetch_add(1, Ordering::Relaxed);
-        if thread::looks_at_the_start() {
+        if thread::looks_outside() {
             std::thread::yield_now();
             return;
         }
