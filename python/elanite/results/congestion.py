@@ -94,12 +94,15 @@ class Matrix:
 
 def matrix(point: Point, store: Store) -> Matrix:
     """A finished point's congestion matrix, for any topology; idle links and switches have zeros."""
-    run = point.run
-    manifest = store.get(point.id)
-    begin = stated(run["warm_up"], "us") if point.kind in WARMED else 0.0
-    end = manifest.data["simulated_ps"] / 1e6 if manifest else begin
     counted, slices, faults = (store.table(point.id, name) for name in ("links", "slices", "faults"))
-    return of_tables(point.json, counted, slices, (begin, end), run["slices"], faults)
+    return of_tables(point.json, counted, slices, window(point, store), point.run["slices"], faults)
+
+
+def window(point: Point, store: Store) -> tuple[float, float]:
+    """A finished point's measured window, in us: its start and end."""
+    manifest = store.get(point.id)
+    begin = stated(point.run["warm_up"], "us") if point.kind in WARMED else 0.0
+    return begin, manifest.data["simulated_ps"] / 1e6 if manifest else begin
 
 
 def of_tables(
@@ -111,12 +114,8 @@ def of_tables(
     faults: pl.DataFrame,
 ) -> Matrix:
     """The congestion matrix of a point's machine, from link counters in a window and over time."""
-    wiring = _attached(frame(_core.wiring(point_json)), point_json)
-    counted = counted.select("link", "packets", *_TIMES)
     links = (
-        wiring.join(counted, on="link", how="left", maintain_order="left")
-        .with_columns(pl.col("packets", "waiting_us", "delay_us").fill_null(0))
-        .with_columns(_WAITED)
+        waits(point_json, counted)
         .with_columns(relative=_relative("waiting_us"), relative_delay=_relative("delay_us"))
         .sort("switch", "up", "link")
         .select(
@@ -140,6 +139,19 @@ def of_tables(
         .with_columns(_WAITED)
     )
     return Matrix(links, switches, slices, faults, _failed(links, faults), window, slice_count)
+
+
+def waits(point_json: str, counted: pl.DataFrame) -> pl.DataFrame:
+    """The links of a point's machine with their packets, waits and delays in a window; links from nodes have no waits.
+
+    A part of the matrix, in a third of its time: pages rank the links of all points by it.
+    """
+    return (
+        _attached(frame(_core.wiring(point_json)), point_json)
+        .join(counted.select("link", "packets", *_TIMES), on="link", how="left", maintain_order="left")
+        .with_columns(pl.col("packets", "waiting_us", "delay_us").fill_null(0))
+        .with_columns(_WAITED)
+    )
 
 
 def parallel(point_json: str) -> dict[int, str]:

@@ -100,9 +100,9 @@ def _parameter(path: Path, key: str, given: object) -> float:
 
 def of_point(point: Point, store: Store, energy: Energy) -> pl.DataFrame:
     """A finished point's energy in its measured window; the columns are as in ``of_tables``."""
-    from elanite.results.congestion import matrix
+    from elanite.results.congestion import window
 
-    begin, end = matrix(point, store).window
+    begin, end = window(point, store)
     return of_tables(point.json, store.table(point.id, "links"), end - begin, energy)
 
 

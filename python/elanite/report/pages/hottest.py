@@ -26,7 +26,7 @@ from elanite.errors import RunError
 from elanite.report.pages.curves import label_of
 from elanite.report.pages.frame import Table
 from elanite.report.pages.traffic import HOTTEST
-from elanite.results.congestion import NAMED, matrix
+from elanite.results.congestion import NAMED, waits, window
 from elanite.store import frame
 
 if TYPE_CHECKING:
@@ -94,10 +94,11 @@ def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
         counted = store.table(point.id, "links")
         if counted.is_empty():
             continue
-        about = matrix(point, store)
-        window = (about.window[1] - about.window[0]) * 1e6
+        begin, end = window(point, store)
+        length = (end - begin) * 1e6
         links = (
-            about.links.select(
+            waits(point.json, counted)
+            .select(
                 "link",
                 name=NAMED,
                 waiting_us=pl.col("waiting_us").fill_null(0.0),
@@ -105,7 +106,7 @@ def hottest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
             )
             .join(counted.select("link", "packets", "flits", "busy_ps"), on="link", how="inner", maintain_order="left")
             .filter(pl.col("packets") > 0)
-            .with_columns(busy=pl.col("busy_ps") / window if window > 0 else pl.lit(0.0))
+            .with_columns(busy=pl.col("busy_ps") / length if length > 0 else pl.lit(0.0))
             .sort("waiting_us", "busy", "link", descending=[True, True, False])
         )
         if not links.is_empty():
