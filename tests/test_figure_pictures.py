@@ -83,13 +83,15 @@ def test_the_lines_and_legends_of_a_picture_have_room(result: el.Result, elanite
 
 def test_flow_lists_have_figures_in_a_picture_of_several_kinds(elanite: Run, tmp_path: Path) -> None:
     (tmp_path / "flows.csv").write_text(
-        "start,source,destination,size\n0 us,0,2,300 B\n1 us,1,2,40000 B\n", encoding="utf-8"
+        "start,source,destination,size\n0 us,0,2,300 B\n50 us,1,3,40000 B\n", encoding="utf-8"
     )
     flows = {"name": "list", "flows": {"web": {"file": "flows.csv", "nodes": 4}}}
     content = CONTENT | {"series": [{"name": "load", "jobs": {"exchange": JOB}}, flows]}
     (tmp_path / "mine.toml").write_text(toml.text(content), encoding="utf-8")
-    ended = elanite("run", "mine.toml", "--svg", "mine.svg")
+    ended = elanite("run", "mine.toml", "--svg", "mine.svg", "--html", "mine.html")
     assert ended.code == 0, ended.err
+    page = (tmp_path / "mine.html").read_text(encoding="utf-8")
+    assert "Packets waited for a link in 4 of 6 points." in page, "all that waited are there"
     picture = (tmp_path / "mine.svg").read_text(encoding="utf-8")
     for title in ("FCT slowdown over the size of flows", "Distribution of the completion time of flows"):
         assert title in picture

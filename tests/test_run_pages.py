@@ -144,6 +144,14 @@ def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
         "(of a node); 3 packets cross it, with 4 µs of waits in total; the link is also the busiest, busy 18.2% of the"
         " time."
     )
+    tied = links(
+        ("node 8", "switch 1.0", 0, True, 2, 34_000_300, 0),
+        ("switch 1.0", "node 8", 0, False, 2, 34_000_200, 1_000_000),
+    )
+    assert traffic.link(tied, 100.0).endswith(
+        "switch 1.0 → node 8 (of a node); 2 packets cross it, with 1 µs of waits in total; the link is also the"
+        " busiest, busy 34.0% of the time, as 1 other link."
+    ), "no two links with one figure, of which one is busier"
 
 
 @pytest.mark.parametrize(

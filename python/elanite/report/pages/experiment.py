@@ -197,7 +197,9 @@ def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]
     cases = [beside.Case(one.label, matrix(one.point, store)) for one in inside]
     start = [one.point.id for one in inside].index(shown[0].point.id)
     text = []
-    if len(links) > len(shown):
+    if len(shown) == len(waited) < len(links):
+        text.append(f"Packets waited for a link in {len(shown)} of {counted(len(links), 'point')}.")
+    elif len(links) > len(shown):
         text.append(f"The {len(shown)} of {counted(len(links), 'point')} with the longest waits for one link.")
     drawn = beside.draw(cases, start)
     return [Section("Congestion", text, drawn)] if drawn else []

@@ -121,7 +121,7 @@ def link(links: pl.DataFrame, time_us: float) -> str:
         return f"No packet waited for a link. Busiest link: {_place(busy)}, {share}."
     crossed = f"{counted(top['packets'], 'packet')} {'crosses' if top['packets'] == 1 else 'cross'} it"
     waited = f"{crossed}, with {waits(top)} µs of waits in total{_alike(some, top, waits)}"
-    if busy["link"] == top["link"]:
+    if _busy(busy) == _busy(top):
         return f"{HOTTEST}: {_place(top)}; {waited}; the link is also the busiest, {share}."
     return f"{HOTTEST}: {_place(top)}; {waited}, busy {_busy(top)} of the time. Busiest link: {_place(busy)}, {share}."
 
