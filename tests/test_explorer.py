@@ -259,6 +259,39 @@ def test_every_choice_is_an_experiment_that_the_simulator_plans(browser: Browser
 
 
 @needs_browser
+@pytest.mark.parametrize("name", ["es40-qsnet", "slingshot-dragonfly"])
+def test_a_machine_file_is_opened_and_gives_the_same_digest_outside(
+    browser: Browser, address: str, tmp_path: Path, name: str
+) -> None:
+    own = tmp_path / "mine.toml"
+    text = sources.read("machine", name).text
+    own.write_text(text.replace('"128 flits"', '"256 flits"'), encoding="utf-8")
+    assert own.read_text(encoding="utf-8") != text
+    wrong = tmp_path / "wrong.toml"
+    wrong.write_text(text.replace("[link]", "[lunk]"), encoding="utf-8")
+    page, said = opened(browser, address, "m=es40-qsnet&n=16")
+    box = page.get_by_label("or open a machine file")
+    box.set_input_files(wrong)
+    page.wait_for_selector(".choices .error")
+    assert "wrong.toml" in page.inner_text(".choices .error")
+    box.set_input_files(own)
+    page.wait_for_selector(".choices .error", state="detached")
+    assert page.get_by_label("machine: links and adapters").input_value() == "mine.toml"
+    assert "m=mine.toml" in page.evaluate("location.hash")
+    page.wait_for_function("document.querySelector('#digest').textContent.length === 32")
+    page.wait_for_selector("progress.done", state="attached")
+    shown = digest(page)
+    load = int(page.input_value("#load"))
+    page.click("text=The experiment file")
+    (tmp_path / "explore.toml").write_text(page.inner_text(".share pre"), encoding="utf-8")
+    assert said == []
+    page.context.close()
+    ended = execute(command("run", "explore.toml", "--format", "json", "--out", "out"), cwd=tmp_path)
+    assert ended.code == 0, ended
+    assert json.loads(ended.out)[load // 5 - 1]["digest"] == shown
+
+
+@needs_browser
 @pytest.mark.parametrize(
     ("state", "links", "rows"),
     [

@@ -9,6 +9,7 @@ import { Guide } from "./guide.tsx";
 import { chosen, Histogram } from "./histogram.tsx";
 import { Networks } from "./network.tsx";
 import { number } from "./chart.tsx";
+import { machine } from "./machines.ts";
 import { Runs, type Found, type Watched } from "./runs.ts";
 import { Share } from "./share.tsx";
 import { MOST_NODES, Watch } from "./watch.tsx";
@@ -22,7 +23,7 @@ const empty = (config: Config): Found => ({ config, finished: [], wiring: null, 
 /** The results of a configuration, which grow while it is simulated. */
 function useFound(config: Config | undefined): Found | undefined {
   const [found, setFound] = useState<Found | undefined>(undefined);
-  const text = JSON.stringify(config);
+  const text = JSON.stringify([config, config && machine(config.machine).text]);
   useEffect(() => {
     if (!config) {
       setFound(undefined);
@@ -43,7 +44,7 @@ function useFound(config: Config | undefined): Found | undefined {
 
 function useWatched(config: Config, wanted: boolean): { watched: Watched | null; error: string | null } {
   const [state, setState] = useState<{ watched: Watched | null; error: string | null }>({ watched: null, error: null });
-  const text = JSON.stringify(config);
+  const text = JSON.stringify([config, config && machine(config.machine).text]);
   useEffect(() => {
     setState({ watched: null, error: null });
     if (!wanted) return;
@@ -97,7 +98,7 @@ export function App() {
       <main>
         <details class="choices" open={wide.current}>
           <summary>Network and traffic</summary>
-          <Controls config={config} onChange={change} />
+          <Controls config={config} onChange={change} onOpen={(file) => runs.open(file)} />
         </details>
         <div id="results" tabIndex={-1}>
           <Guide tour={tour} onStep={(part) => setShared((before) => ({ ...before, ...part, refused: [] }))} />

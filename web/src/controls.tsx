@@ -5,13 +5,21 @@ import { bytes, times } from "./experiment.ts";
 import { machine, MACHINES } from "./machines.ts";
 import { NODES, TOPOLOGIES, topology } from "./topologies.ts";
 import { Field } from "./field.tsx";
+import { Opening } from "./opening.tsx";
 import { Placing } from "./placing.tsx";
 
 type Change = (part: Partial<Config>) => void;
 
 const named = (list: { name: string; label: string }[]) => list.map((one) => ({ value: one.name, label: one.label }));
 
-export function Controls({ config, onChange }: { config: Config; onChange: Change }) {
+interface ControlsProps {
+  config: Config;
+  onChange: Change;
+  /** Adds a machine file to the choices; gives the machine's name. */
+  onOpen: (file: File) => Promise<string>;
+}
+
+export function Controls({ config, onChange, onOpen }: ControlsProps) {
   const info = machine(config.machine);
   const kind = topology(config.topology);
   const { window } = times(config);
@@ -24,6 +32,12 @@ export function Controls({ config, onChange }: { config: Config; onChange: Chang
           value={config.machine}
           options={named(MACHINES)}
           onChange={(name) => onChange({ machine: name, flow: usual(name).flow, packet: usual(name).packet })}
+        />
+        <Opening
+          onOpen={async (file) => {
+            const name = await onOpen(file);
+            onChange({ machine: name, flow: usual(name).flow, packet: usual(name).packet });
+          }}
         />
         <Field
           label="topology"

@@ -4,6 +4,7 @@
 // parts of `rate`, windows follow from the times of a message and a packet, and a topology other than that of the file
 // needs channels for its routing and delays for its levels. The values are in `machines.json`; a test compares them with the files.
 
+import type { Machine } from "../engine/engine.js";
 import machines from "./machines.json";
 
 export interface MachineInfo {
@@ -35,6 +36,8 @@ export interface MachineInfo {
   delays?: { tree: Delays; other: Delays };
   /** Latency of a short message on an idle network, about, in us. */
   latency: number;
+  /** The text of a machine file that was opened in the page; its name is that of the file. */
+  text?: string;
 }
 
 export interface Delays {
@@ -54,4 +57,64 @@ export function machine(name: string): MachineInfo {
 export function packetBytes(info: MachineInfo, payload: number): number {
   const transaction = info.parts ? info.transaction : payload;
   return payload + info.header + Math.ceil(payload / transaction) * info.overhead;
+}
+
+/** Sizes to choose from for packets of an opened machine, in bytes, beside its own. */
+const PAYLOADS = [64, 128, 256, 512, 1024, 2048, 4096, 8192];
+/** A latency of an opened machine: only the lengths of its windows depend on it. */
+const LATENCY = 4;
+const UNITS: Record<string, number> = { B: 1, KB: 2 ** 10, MB: 2 ** 20, "KB/s": 1e-3, "MB/s": 1, "GB/s": 1e3, flits: 1 };
+
+/** A quantity of a machine file: sizes in bytes, rates in MB/s. */
+function quantity(value: unknown): number {
+  const [, digits, unit] = /^([\d.]+) ?(\S*)$/.exec(String(value)) ?? [];
+  return Number(digits) * (UNITS[unit || "B"] ?? NaN);
+}
+
+/** A machine from the text of its file, with the values that choices depend on. `name` is the name of the file. */
+export function ownMachine(name: string, text: string, found: Machine): MachineInfo {
+  const values = new Map(found.parameters.map((one) => [String(one.key), one.value]));
+  const size = (key: string) => quantity(values.get(key));
+  if (Number(values.get("rails.count") ?? 1) > 1) throw new Error("The machine has several rails. Leave out its [rails]: the page has a choice of its own.");
+  const [payload, transaction] = [size("packet.payload"), size("packet.transaction")];
+  const parts = transaction < payload;
+  const payloads = [...new Set([...PAYLOADS.filter((one) => one < payload && (!parts || one % transaction === 0)), payload])];
+  const hops = values.get("link.hop_delay");
+  const credits = values.get("link.credit_delay");
+  const down = values.get("topology.down");
+  const info: MachineInfo = {
+    name,
+    label: `${name}: ${found.title}`,
+    rate: size("link.rate"),
+    payload,
+    payloads,
+    transaction,
+    parts,
+    header: size("packet.header"),
+    overhead: size("packet.transaction_overhead"),
+    flit: size("link.flit"),
+    buffer: size("link.buffer"),
+    channels: down ? Number(values.get("link.channels")) : 1,
+    quaternary: Array.isArray(down) && down.every((one) => one === 4) && !Array.isArray(hops),
+    flow: values.get("switch.circuit") as Flow,
+    latency: LATENCY,
+    text,
+  };
+  // Delays of levels: those of a tree of two levels, and that between switches for all other links.
+  if (Array.isArray(hops) && hops.length > 1) {
+    const levels = Array.isArray(credits) && credits.length > 1;
+    info.delays = {
+      tree: { hop: hops.slice(0, 2) as string[], ...(levels && { credit: credits.slice(0, 2) as string[] }) },
+      other: { hop: hops[1] as string, ...(levels && { credit: credits[1] as string }) },
+    };
+  }
+  const wrong = Object.entries(info).find(([, value]) => typeof value === "number" && Number.isNaN(value));
+  if (wrong) throw new Error(`The page cannot read the ${wrong[0]} of this machine.`);
+  return info;
+}
+
+/** Adds an opened machine to the choices; a machine of the same name is replaced. */
+export function addMachine(info: MachineInfo): void {
+  const place = MACHINES.findIndex((one) => one.name === info.name);
+  MACHINES.splice(place < 0 ? MACHINES.length : place, place < 0 ? 0 : 1, info);
 }

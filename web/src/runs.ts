@@ -6,7 +6,11 @@
 import { Engine, EngineError, type MachineFile, type Point, type Records, type Warning, type Wiring } from "../engine/engine.js";
 import { LOADS, TWO_JOBS, type Config } from "./config.ts";
 import { experiment, watched } from "./experiment.ts";
+import { addMachine, machine, ownMachine } from "./machines.ts";
 import { summary, type JobResult } from "./measures.ts";
+
+/** Most bytes of a machine file that is opened. */
+const MOST_BYTES = 1_000_000;
 
 /** The finished point of a load. */
 export interface Finished {
@@ -52,8 +56,10 @@ export class Runs {
     return this.started;
   }
 
-  /** The text of a shipped machine. */
+  /** The text of a machine: a shipped one, or one that was opened in the page. */
   private async machine(name: string): Promise<string> {
+    const own = machine(name).text;
+    if (own !== undefined) return own;
     this.files ??= this.engine.machines();
     const found = (await this.files).find((one) => one.name === name);
     if (!found) throw new EngineError(`this build has no machine ${name}`, 2, []);
@@ -62,15 +68,25 @@ export class Runs {
 
   private async plan(config: Config, loads: number[], overrides: string[]): Promise<Point[]> {
     const text = experiment(config, loads);
-    const id = JSON.stringify([text, overrides]);
+    const file = await this.machine(config.machine);
+    const id = JSON.stringify([text, overrides, file]);
     let planned = this.plans.get(id);
     if (!planned) {
-      const machine = await this.machine(config.machine);
-      const machineFile = `${config.machine}.toml`;
-      planned = this.engine.plan({ machine, machineFile, experiment: text, experimentFile: "explore.toml", overrides });
+      const machineFile = config.machine.replace(/(\.toml)?$/, ".toml");
+      planned = this.engine.plan({ machine: file, machineFile, experiment: text, experimentFile: "explore.toml", overrides });
       this.plans.set(id, planned);
     }
     return planned;
+  }
+
+  /** Adds a machine file to the choices. Throws the simulator's message if the file is wrong. */
+  async open(file: File): Promise<string> {
+    if (file.size > MOST_BYTES) throw new Error(`${file.name} has ${file.size.toLocaleString("en")} bytes; a machine file has at most ${MOST_BYTES.toLocaleString("en")}.`);
+    // A shipped machine keeps its name.
+    const name = file.name.endsWith(".toml") ? file.name : `${file.name}.toml`;
+    const text = await file.text();
+    addMachine(ownMachine(name, text, await this.engine.machine(text, [], name)));
+    return name;
   }
 
   private async simulated(point: Point, signal: AbortSignal, onShare?: (share: number) => void): Promise<Records> {

@@ -3,6 +3,7 @@
 import { useState } from "preact/hooks";
 import type { Config } from "./config.ts";
 import { command, experiment } from "./experiment.ts";
+import { machine } from "./machines.ts";
 import type { Finished } from "./runs.ts";
 
 export function Share({ config, point }: { config: Config; point: Finished | undefined }) {
@@ -23,6 +24,7 @@ export function Share({ config, point }: { config: Config; point: Finished | und
       <h2 id="share-title">Take it along</h2>
       <p>
         The page simulates exactly this experiment file. The command line plans the same points, and every digest is the same.
+        {machine(config.machine).text !== undefined && ` It names ${config.machine}: keep that file in the folder of the experiment, or of the command. The address of the page does not hold it.`}
       </p>
       <div class="row">
         <button type="button" onClick={() => copy(experiment(config), "Experiment file")}>
