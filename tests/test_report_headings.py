@@ -88,9 +88,9 @@ def test_an_empty_heading_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """The findings heading was once there without findings."""
     condition = '{% if statements | selectattr("tiles") | list %}'
     template = frame.template
-    original = template("report.html.j2")
+    original = template("cover.html.j2")
     assert original.count(condition) == 1
     mistaken = original.replace(condition, "{% if true %}")
-    monkeypatch.setattr(frame, "template", lambda name: mistaken if name == "report.html.j2" else template(name))
+    monkeypatch.setattr(frame, "template", lambda name: mistaken if name == "cover.html.j2" else template(name))
     (empty,) = Outline(report.render([], CASES["figures alone"])).empty
     assert empty.startswith("Findings")

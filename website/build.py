@@ -3,8 +3,9 @@
 The pages in ``docs`` stay unchanged, since people also read them on the repository's hosting site. Notebooks become
 pages; the reference comes from the program itself: help texts, docstrings, and the schemas for machine and experiment
 files. A link to a file that is no page leads to the repository. The gallery has the pictures in ``docs``, and the
-figures for experiments with all their points in the store that ``--store`` names. Where `make web` has built the
-explorer, the site has it, too, with a link from the front page.
+figures for experiments with all their points in the store that ``--store`` names; from the same store, the site has
+the papers, a page for each and for each figure (``elanite.report.site``). Where `make web` has built the explorer, the
+site has it, too. The front page links to both.
 
 Every Sphinx warning is an error: a link to nowhere, a page that no table of contents has. Then the build fails, and
 names the place.
@@ -30,6 +31,9 @@ from elanite import _core
 from elanite.cli import app
 from elanite.inputs import sources
 from elanite.report import explorer
+from elanite.report import site as papers
+from elanite.report.index import Writer
+from elanite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -54,11 +58,18 @@ def main() -> int:
     code = sphinx(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{pages}/.doctrees", str(pages), str(out)])
     if with_explorer():
         explorer.copy(out / EXPLORER)
+    if asked.store is not None:
+        report = Writer(asked.store.parent, Store(asked.store)).read()
+        there = f"../{EXPLORER}/index.html" if with_explorer() else "../docs/explore.html"
+        papers.write(out / PAPERS, report, explore=there, model="../docs/my-cluster.html")
     return code
 
 
 EXPLORER = "explore"
 """The explorer's folder within the site."""
+
+PAPERS = "papers"
+"""The papers' folder within the site."""
 
 
 def with_explorer() -> bool:
@@ -74,6 +85,11 @@ def lay_out(pages: Path, store: Path | None) -> None:
         shutil.copy(ROOT / "website" / name, pages)
     for page in sorted((ROOT / "docs").glob("*.md")):
         (pages / "docs" / page.name).write_text(with_links(page), encoding="utf-8")
+    if store is not None:
+        front = pages / "index.md"
+        title, rest = front.read_text(encoding="utf-8").split("\n", 1)
+        link = f'<p><a href="{PAPERS}/index.html"><b>The papers</b></a>: every published figure, simulated.</p>'
+        front.write_text(f"{title}\n\n{link}\n{rest}", encoding="utf-8")
     if with_explorer():
         for page, root in ((pages / "index.md", ""), (pages / "docs" / "explore.md", "../")):
             title, rest = page.read_text(encoding="utf-8").split("\n", 1)

@@ -135,7 +135,11 @@ class Report(Request):
     \b
     Examples:
       elanite report --out results
+      elanite report --site papers --open
       elanite report my-experiment.toml --machine my-machine.toml --open
+
+    The report is one page. As a site, the same report has a page for each paper and each figure, with the finding as
+    the title, a search, and every figure as SVG, PNG and PDF at a column's width.
     """
 
     verb: ClassVar[str] = "report"
@@ -152,6 +156,11 @@ class Report(Request):
     machine: MachineFiles = None
     set_: Set = None
     quick: AfterQuick = False
+    site: Annotated[
+        Path | None,
+        typer.Option("--site", metavar="DIR", help="Write the report of all papers as a site in this folder."),
+        Role.OUTPUT,
+    ] = None
     out: Out = OUT
     seed: Seed = FIRST_SEED
     open_: Open = False
@@ -176,12 +185,17 @@ class Report(Request):
         if not self.experiment:
             if self.machine or self.set_:
                 raise UsageError("--machine and --set need an experiment: elanite report EXPERIMENT --machine ...")
+            if self.site is not None:
+                self._site(store, self.site)
+                return
             page, _ = write(self.out, store, self.seed, quick=self.quick)
             say_builds(store)
             say(f"report: {page}\nscoreboard: {self.out / 'scoreboard.json'}")
             if self.open_:
                 opened(page)
             return
+        if self.site is not None:
+            raise UsageError("--site is for the report of all papers; leave out the experiments or --site")
         machines = [sources.read("machine", name) for name in self.machine or []]
         plans = [
             plan(sources.read("experiment", name), machines, self.set_ or [], self.seed) for name in self.experiment
@@ -199,3 +213,16 @@ class Report(Request):
             if self.open_:
                 opened(page)
         say_builds(store)
+
+    def _site(self, store: Store, folder: Path) -> None:
+        """Write the site."""
+        from elanite.base import host
+        from elanite.report import site
+        from elanite.report.index import Writer
+
+        host.require_drawing("--site")
+        front, *_ = site.write(folder, Writer(self.out, store, self.seed, quick=self.quick).read())
+        say_builds(store)
+        say(f"site: {front}")
+        if self.open_:
+            opened(front)

@@ -43,9 +43,8 @@ def table(figure: Figure) -> tuple[list[str], list[list[str]]]:
     """Headings and rows for the data behind a figure, all as texts."""
     if figure.data is not None:
         return list(figure.data.columns), [[_said(value) for value in row] for row in figure.data.iter_rows()]
-    spec = figure.spec()
-    layer, columns = _told(spec)
-    rows: list[Spec] = spec["datasets"].get((layer.get("data") or spec.get("data") or {}).get("name"), [])
+    layer, rows = main(figure.spec())
+    columns = _columns(layer)
     heads = [title for _, title, _ in columns]
     lines = [[_said(row.get(field), form) for field, _, form in columns] for row in rows]
     if any(row.get(SHIPPED) for row in rows):
@@ -82,15 +81,19 @@ def _layers(spec: Spec) -> Iterator[Spec]:
         yield spec
 
 
-def _told(spec: Spec) -> tuple[Spec, list[tuple[str, str, str]]]:
-    """The layer with the most telling tooltip, and its columns: field, title and format."""
-    best: tuple[Spec, list[tuple[str, str, str]]] = ({}, [])
+def main(spec: Spec) -> tuple[Spec, list[Spec]]:
+    """The layer with the most telling tooltip, and its rows."""
+    best: Spec = {}
     for layer in _layers(spec):
-        tooltip = layer.get("encoding", {}).get("tooltip")
-        columns = [_column(one) for one in tooltip] if isinstance(tooltip, list) else []
-        if len(columns) > len(best[1]):
-            best = (layer, columns)
-    return best
+        if len(_columns(layer)) > len(_columns(best)):
+            best = layer
+    return best, spec["datasets"].get((best.get("data") or spec.get("data") or {}).get("name"), [])
+
+
+def _columns(layer: Spec) -> list[tuple[str, str, str]]:
+    """A layer's tooltip: field, title and format of each column."""
+    tooltip = layer.get("encoding", {}).get("tooltip")
+    return [_column(one) for one in tooltip] if isinstance(tooltip, list) else []
 
 
 def _column(tooltip: Spec) -> tuple[str, str, str]:

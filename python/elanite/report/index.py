@@ -6,8 +6,8 @@ figures are specifications with their data inside, drawn by the reader's browser
 that the page opens immediately; the Vega libraries are embedded as text and started with the first figure. Without
 scripts the page still has the cover, all claims and all tables.
 
-``write`` makes a store's page, ``render`` a page from any sections. The user's experiments have separate pages
-(``elanite.report.pages``).
+A report's content is a ``Report``. ``render`` lays it out as one page, ``site.write`` as a folder of pages, with the
+same templates. The user's experiments have separate pages (``elanite.report.pages``).
 """
 
 from __future__ import annotations
@@ -19,9 +19,10 @@ import shlex
 from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import cached_property
 from importlib.metadata import version
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elanite import figures
 from elanite.base import build, whole
@@ -48,9 +49,10 @@ from elanite.validation.quick import NOTE, made, planned
 from elanite.validation.scoreboard import verdicts
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
     from pathlib import Path
 
+    import jinja2
     import polars as pl
 
     from elanite.figures import Figure
@@ -138,6 +140,28 @@ class Studied:
     """How many claims about the machine the study covers."""
 
 
+@dataclass(frozen=True)
+class Report:
+    """A report's content, whatever pages it is laid out on."""
+
+    sections: Sequence[Section]
+    verdicts: Sequence[Verdict]
+    """Without verdicts there are no paper chapters."""
+    seed: int = FIRST_SEED
+    sensitivities: Sequence[Studied] = ()
+    note: str = ""
+    """A text for the cover, such as that the runs were short."""
+    table: Readings | None = None
+    """The statements that can be read in several ways, which stand in their paper's chapter."""
+    again: Sequence[str] = ()
+    """The commands that simulate the report's experiments."""
+
+    @cached_property
+    def chapters(self) -> list[Chapter]:
+        """The papers with their experiments and claims, then the chapters that are no paper."""
+        return list(_chapters(self.sections, self.verdicts))
+
+
 def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
     """The sensitivity studies that were kept below ``out`` and still hold for the machines as they are."""
     found = []
@@ -178,6 +202,15 @@ class Writer:
 
         The page shows these experiments ``only``, or else all experiments that have finished points.
         """
+        report = self.read(only)
+        page = self.out / "report" / "index.html"
+        whole.write(page, page_of(report))
+        board = [verdict.as_json() for verdict in report.verdicts]
+        whole.write(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
+        return page, list(report.verdicts)
+
+    def read(self, only: Collection[str] | None = None) -> Report:
+        """The report's content, from the finished points of all experiments or of these ``only``."""
         found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
         # Another build's points may be replaced by this one's before the next report.
         if not build.note(self.store.builds()):
@@ -186,15 +219,18 @@ class Writer:
             self._readings.forget()
         names = [name for name in sources.shipped("experiment") if only is None or name in only]
         shown = [section for name in names if (section := self._section(name)) is not None]
-        again = commands(shown, self.seed, quick=self.quick)
-        page = self.out / "report" / "index.html"
         mixed = build.note(self.store.builds())
-        note = " ".join(filter(None, [NOTE if self.quick else "", f"This report has {mixed}." if mixed else ""]))
-        sensitivities = studied(self.out, self.seed)
-        whole.write(page, render(shown, found, self.seed, sensitivities, note, self._readings.read(), again))
-        board = [verdict.as_json() for verdict in found]
-        whole.write(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
-        return page, found
+        return Report(
+            sections=shown,
+            verdicts=found,
+            seed=self.seed,
+            sensitivities=studied(self.out, self.seed),
+            note=" ".join(
+                filter(None, [NOTE if self.quick else "", f"{mixed[0].upper()}{mixed[1:]}." if mixed else ""])
+            ),
+            table=self._readings.read(),
+            again=commands(shown, self.seed, quick=self.quick),
+        )
 
     def _section(self, name: str) -> Section | None:
         plan = made(name, self.store, self.seed) if self.quick else planned(name, self.seed)
@@ -267,12 +303,21 @@ def render(
     table: Readings | None = None,
     again: Sequence[str] = (),
 ) -> str:
-    """The page as text; ``note`` stands on its cover, such as that its runs were short.
+    """A report as one page's text; arguments as the fields of ``Report``."""
+    return page_of(Report(found, verdicts, seed, sensitivities, note, table, again))
 
-    ``again`` has the commands that simulate the page's experiments. ``table`` has the statements that can be read in
-    several ways, and stands in their paper's chapter. Without verdicts the page has no paper chapters.
-    """
-    templates = environment(
+
+def page_of(report: Report) -> str:
+    """A report as one page's text."""
+    page = templates("report.html.j2", lambda anchor: f"#{anchor}")
+    return page.render(
+        style=template("report.css"), script=template("report.js"), libraries=vega.libraries(), **facts(report)
+    )
+
+
+def templates(name: str, at: Callable[[str], str]) -> jinja2.Template:
+    """A template for a report's pages; ``at`` is the address of an anchor."""
+    found = environment(
         published=published_text,
         simulated=simulated,
         spread=spread,
@@ -283,45 +328,47 @@ def render(
         behind=findings.behind,
         in_order=lambda drawn: list(signs_once(in_order(drawn))),
     )
-    chapters = list(_chapters(found, verdicts))
-    line = headline(verdicts)
+    found.globals.update(at=at)
+    return found.get_template(name)
+
+
+def facts(report: Report) -> dict[str, Any]:
+    """A report's content as its templates name it."""
+    found, verdicts = report.sections, report.verdicts
     unjudged = [v for v in verdicts if not v.judged]
     today = [v for v in verdicts if v.claim.today]
     machines = dict.fromkeys(machine for section in found for machine in section.plan.machines)
-    return templates.get_template("report.html.j2").render(
-        style=template("report.css"),
-        script=template("report.js"),
-        libraries=vega.libraries(),
-        chapters=chapters,
-        sections=found,
-        headline=line,
-        note=note,
-        pale=any(figure.shipped for section in found for figure in section.figures if figure.grid is None),
+    return {
+        "chapters": report.chapters,
+        "sections": found,
+        "headline": headline(verdicts),
+        "note": report.note,
+        "pale": any(figure.shipped for section in found for figure in section.figures if figure.grid is None),
         **_of_papers([v for v in verdicts if not v.claim.today]),
-        sign=SIGN,
-        unjudged=unjudged,
-        unjudged_today=sum(v.claim.today for v in unjudged),
-        of_today=of_today([v for v in today if v.judged]),
-        again=again or ["elanite reproduce"],
-        widest=widest([v for v in verdicts if not v.claim.today]),
-        fitted=[fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
-        ablations=ablation_table.table(),
-        sensitivities=sensitivities,
-        readings=table if table is not None and table.judged else None,
-        strong=f"{STRONG:.0%}",
-        machines=[Machine.of(source) for source in machines],
-        papers=papers.papers(),
-        seed=seed,
-        first_seed=FIRST_SEED,
-        date=datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),
-        versions={
+        "sign": SIGN,
+        "unjudged": unjudged,
+        "unjudged_today": sum(v.claim.today for v in unjudged),
+        "of_today": of_today([v for v in today if v.judged]),
+        "again": report.again or ["elanite reproduce"],
+        "widest": widest([v for v in verdicts if not v.claim.today]),
+        "fitted": [fitted(machine, parameters) for machine, parameters in fitted_parameters().items()],
+        "ablations": ablation_table.table(),
+        "sensitivities": report.sensitivities,
+        "readings": report.table if report.table is not None and report.table.judged else None,
+        "strong": f"{STRONG:.0%}",
+        "machines": [Machine.of(source) for source in machines],
+        "papers": papers.papers(),
+        "seed": report.seed,
+        "first_seed": FIRST_SEED,
+        "date": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),
+        "versions": {
             **build.here().facts(),
             "Python": platform.python_version(),
             "Altair": version("altair"),
             "Polars": version("polars"),
-            "first seed": seed,
+            "first seed": report.seed,
         },
-    )
+    }
 
 
 def _of_papers(verdicts: Sequence[Verdict]) -> dict[str, object]:
