@@ -182,6 +182,16 @@ def test_a_processor_gives_the_rates_that_are_not_given(tmp_path: Path, elanite:
         assert f"l0: calc {ns} cpu 1" in (tmp_path / "job.goal").read_text()
         assert "6 operations in processor.step (2 ns)" in ended.err or "--flops" in rates
         assert "processor.core_memory (1 MB/s)" in ended.err or "--memory-rate" in rates
+    # An accelerator's rates: 2 * 10^9 operations in a second, and 800 bytes at 2 in a microsecond.
+    accelerator = ["--set", "processor.flops=2e9", "--set", "processor.flops_memory=2 MB/s"]
+    for rates, ns in (([], 500000000), (["--flops", "1000T"], 400000), (["--memory-rate", "0.000001 TB/s"], 500000000)):
+        ended = elanite(*line, *processor, *accelerator, *rates)
+        assert ended.code == 0, ended
+        assert f"l0: calc {ns} cpu 1" in (tmp_path / "job.goal").read_text()
+        assert "operations at processor.flops (2e+09/s)" in ended.err or "--flops" in rates
+        assert "bytes at processor.flops_memory (2 MB/s)" in ended.err or "--memory-rate" in rates
+        assert "operations in processor.step" not in ended.err
+        assert "bytes at processor.core_memory" not in ended.err
     ended = elanite(*line)
     assert (ended.code, "it has no section [processor]; measure one with `elanite calib" in ended.err) == (2, True)
     ended = elanite(*line[:-2], "--set", "processor.step=2 ns")

@@ -238,6 +238,25 @@ def test_wrong_keys_of_tables(tmp_path: Path) -> None:
     assert graphs.completed("[topology]\nroutes_file = 3\n", tmp_path / "own.toml").endswith("= 3\n")
 
 
+def test_the_k_shortest_ways(tmp_path: Path) -> None:
+    """Around a ring of five switches there are two ways, which need more layers than one way does."""
+    ring = nx.cycle_graph(5)
+    wide = BASE.with_({"link.channels": 4})
+    machine = wide.with_graph(ring, "ring", terminals=1, routing="k-shortest", ways=2)
+    assert (machine.layers in (3, 4), machine["topology.ways"]) == (True, 2)
+    assert wide.with_graph(ring, "ring", terminals=1, routing="k-shortest", ways=1).layers == 2
+    experiment = el.Experiment.from_dict(traffic("uniform", 5), "ring")
+    assert el.run(experiment, machine, out=tmp_path, jobs=1).points
+    with pytest.raises(el.ConfigError, match=r"topology\.routing: the routing k-shortest needs a number of ways"):
+        wide.with_graph(ring, "ring", terminals=1, routing="k-shortest")
+    with pytest.raises(el.ConfigError, match=r"topology\.ways: only the routing k-shortest has a number of ways"):
+        wide.with_graph(ring, "ring", terminals=1, routing="minimal", ways=2)
+    with pytest.raises(el.ConfigError, match=r"(?s)topology\.ways: 65 ways between two .*allowed: 1 to 64"):
+        wide.with_graph(ring, "ring", terminals=1, routing="k-shortest", ways=65)
+    with pytest.raises(el.ConfigError, match=r"a dragonfly has no list of the k shortest ways"):
+        el.Machine.load("slingshot-dragonfly").with_({"topology.routing": "k-shortest"})
+
+
 def test_a_function_is_a_pattern(tmp_path: Path) -> None:
     """The points have pairs: stores, saved files and commands need no function."""
     experiment = el.Experiment.from_dict(traffic([halves, el.Pattern(halves, "again", seed=2), "uniform"]), "halves")

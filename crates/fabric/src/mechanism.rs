@@ -61,6 +61,8 @@ pub enum Ways {
     /// The minimal way, or by way of a random group or switch: by the loads of the links at the packet's first switch
     /// (UGAL-L of Kim et al., ISCA 2008).
     UgalLocal,
+    /// In a graph: any of the k shortest ways between two switches.
+    KShortest,
 }
 
 /// The up-links by which broadcasts climb; see the route essay in `topology::fat_tree::broadcast`.
@@ -121,7 +123,7 @@ impl Ways {
     /// The rule in networks with minimal ways and ways through a random place; `None` for other ways.
     pub fn misrouting(self) -> Option<Misrouting> {
         match self {
-            Ways::UpDown => None,
+            Ways::UpDown | Ways::KShortest => None,
             Ways::Minimal => Some(Misrouting::Minimal),
             Ways::Valiant => Some(Misrouting::Valiant),
             Ways::UgalLocal => Some(Misrouting::UgalLocal),

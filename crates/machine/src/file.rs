@@ -354,6 +354,14 @@ pub struct Processor {
     /// Rate at which all of a node's processors together read and write main memory.
     #[param(within = SLOWEST..)]
     pub memory: Option<Param<Rate>>,
+    /// Operations per second of the unit that a job's traces compute on, such as an accelerator:
+    /// Chakra's `num_ops` are divided by it. If not given, the processor's steps.
+    #[param(within = 1.0..=1e21)]
+    pub flops: Option<Param<f64>>,
+    /// Rate at which this unit reads and writes its memory: Chakra's `tensor_size` is divided by
+    /// it. If not given, `core_memory`.
+    #[param(within = SLOWEST..)]
+    pub flops_memory: Option<Param<Rate>>,
 }
 
 /// The file system as real programs use it: the time that file operations take in `elanite mpirun`. Experiments do not

@@ -95,6 +95,9 @@ pub struct Topology {
     /// graph without forwarding tables has up*/down* routing if not given, which needs 1; `elanite check` prints the
     /// number that other ways through graphs need.
     pub routing: Option<Param<Ways>>,
+    /// For a graph or a family of graphs with the routing "k-shortest": the number of ways between
+    /// two switches, k. Packets take any of the k shortest ways without a repeated switch.
+    pub ways: Option<Param<u32>>,
 }
 
 /// Network kinds.
@@ -189,7 +192,11 @@ impl Topology {
         let rule = || {
             let rule = ways.map_or(Some(Misrouting::Minimal), Ways::misrouting);
             rule.ok_or_else(|| {
-                let message = format!("a {} has no up*/down* routing", self.noun());
+                let routing = match ways {
+                    Some(Ways::KShortest) => "list of the k shortest ways",
+                    _ => "up*/down* routing",
+                };
+                let message = format!("a {} has no {routing}", self.noun());
                 TopologyError::new("routing", message, "minimal, valiant, ugal-local")
             })
         };
@@ -233,7 +240,7 @@ impl Topology {
                 let roots = self.roots.as_ref().map_or(&[][..], |roots| &roots.value);
                 let tables = self.routes(&graph)?;
                 let mut plan = graph.plan(terminals, roots)?;
-                plan.ways = self.ways(tables.is_some())?;
+                (plan.ways, plan.alternatives) = self.ways(tables.is_some())?;
                 let (routes, lines) = tables.unzip();
                 plan.routes = routes;
                 let graph = fabric::Graph::new(&plan, nodes);
@@ -255,7 +262,7 @@ impl Topology {
                     return Err(TopologyError::new("terminals", message, allowed));
                 }
                 let mut plan = self.family().plan(terminals)?;
-                plan.ways = self.ways(false)?;
+                (plan.ways, plan.alternatives) = self.ways(false)?;
                 fabric::Graph::new(&plan, nodes).map(fabric::Topology::from)
             }
             Kind::Outside => {
@@ -364,8 +371,9 @@ impl Topology {
         }
     }
 
-    /// Which ways packets take in a graph, which may have forwarding tables.
-    fn ways(&self, has_tables: bool) -> Result<Ways, TopologyError> {
+    /// Which ways packets take in a graph, which may have forwarding tables, and how many between
+    /// two switches if they are listed.
+    fn ways(&self, has_tables: bool) -> Result<(Ways, u32), TopologyError> {
         let wrong = |key, message: &str, hint| {
             Err(TopologyError::new(key, message.to_string(), "").hint(hint))
         };
@@ -379,7 +387,27 @@ impl Topology {
             let hint = "remove it, or set topology.routing to up-down";
             return wrong("roots", "only up*/down* routing has roots", hint);
         }
-        Ok(ways)
+        let number = self.ways.as_ref().map(|ways| ways.value);
+        match (ways, number) {
+            (Ways::KShortest, None) => {
+                let hint = "give topology.ways, such as 8: the ways between two switches";
+                wrong(
+                    "routing",
+                    "the routing k-shortest needs a number of ways",
+                    hint,
+                )
+            }
+            (Ways::KShortest, Some(number)) => Ok((ways, number)),
+            (_, Some(_)) => {
+                let hint = "remove it, or set topology.routing to k-shortest";
+                wrong(
+                    "ways",
+                    "only the routing k-shortest has a number of ways",
+                    hint,
+                )
+            }
+            (_, None) => Ok((ways, 0)),
+        }
     }
 
     /// Gives a graph's cables and tables their shortest form, so that comments and blanks have no effect.
@@ -443,7 +471,7 @@ impl Topology {
     }
 
     /// The keys: whether each is given, the kinds that it belongs to, and whether these kinds need it.
-    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 27] {
+    pub(crate) fn keys(&self) -> [(&'static str, bool, &'static [Kind], bool); 28] {
         use Kind::{
             Clos, Dragonfly, FatTree, Graph, HyperX, Jellyfish, Megafly, Outside, PolarFly,
             SlimFly, Torus, Xpander,
@@ -453,6 +481,7 @@ impl Topology {
         let routed = &[
             Dragonfly, HyperX, Graph, Outside, SlimFly, PolarFly, Jellyfish, Xpander, Megafly,
         ][..];
+        let graphs = &[Graph, SlimFly, PolarFly, Jellyfish, Xpander, Megafly][..];
         let is_ours = self.kind() != Outside;
         [
             ("name", self.name.is_some(), &[Outside], true),
@@ -507,6 +536,7 @@ impl Topology {
                 routed,
                 is_ours && self.kind() != Graph,
             ),
+            ("ways", self.ways.is_some(), graphs, false),
         ]
     }
 }

@@ -128,9 +128,7 @@ class Import(Request):
         if self.machine is None:
             return Roofline(flops, memory)
         found = {one.key: one.value for one in Machine.load(self.machine, self.set_ or []).parameters}
-        step = found.get("processor.step")
-        if step is None:
+        if "processor.step" not in found:
             remedy = "measure one with `elanite calibrate-host`, or give --flops and --memory-rate"
             raise UsageError(f"--machine {self.machine}: it has no section [processor]; {remedy}")
-        core = found.get("processor.core_memory")
-        return Roofline.of_processor(str(step), None if core is None else str(core), flops, memory)
+        return Roofline.of_processor(found, flops, memory)

@@ -135,6 +135,7 @@ def section(
     roots: Sequence[object],
     hop_classes: int | None,
     routing: str | None,
+    ways: int | None,
     source: str,
 ) -> dict[str, dict[str, object]]:
     """The section ``[topology]`` for a Python graph; see ``Machine.with_graph``."""
@@ -167,6 +168,8 @@ def section(
         values["hop_classes"] = hop_classes
     if routing is not None:
         values["routing"] = routing
+    if ways is not None:
+        values["ways"] = ways
     return {key: {"value": value, "source": source} for key, value in values.items()}
 
 

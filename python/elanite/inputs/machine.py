@@ -96,6 +96,7 @@ class Machine:
         terminals: int | None = None,
         roots: Sequence[object] = (),
         routing: str | None = None,
+        ways: int | None = None,
         source: str = "a graph made in Python",
     ) -> Machine:
         """The same machine with another network: any graph, by another name.
@@ -106,14 +107,15 @@ class Machine:
         ``routes`` are forwarding tables, ``routes[switch][destination]``: the next switch, or a list of switches with
         equal choice. A destination is a node, or a switch for its nodes without a separate entry. Without tables,
         packets take up*/down* routing with the ``roots`` at the top, or those ways that ``routing`` names: "minimal",
-        "valiant" or "ugal-local". With ``hop_classes`` packets on the tables' ways take another channel class on each
-        link between switches, which ends circles of packets that wait for each other.
+        "valiant", "ugal-local", or "k-shortest" with the number of ``ways`` between two switches. With ``hop_classes``
+        packets on the tables' ways take another channel class on each link between switches, which ends circles of
+        packets that wait for each other.
 
         Commands that reproduce points name the file ``<name>.toml``, which ``save`` writes. Raises ``UsageError`` for a
         wrong graph or incomplete tables, and ``ConfigError`` if they may deadlock or do not fit the machine.
         """
         content = tomllib.loads(self.file.text)
-        topology = graphs.section(graph, routes, terminals, roots, hop_classes, routing, source)
+        topology = graphs.section(graph, routes, terminals, roots, hop_classes, routing, ways, source)
         content |= {"machine": content["machine"] | {"name": name}, "topology": topology}
         file = f"{name}.toml"
         kept = [each for each in self.overrides if not each.startswith("topology.")]

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from elanite import _core
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from pathlib import Path
 
     from elanite.traces.nccl import Algorithm
@@ -31,18 +32,25 @@ class Roofline:
     """The machine parameters that gave these rates."""
 
     @classmethod
-    def of_processor(cls, step: str, core_memory: str | None, flops: float | None, memory: float | None) -> Roofline:
-        """The given rates, with a processor's as defaults: its steps, and its main memory rate.
+    def of_processor(cls, parameters: Mapping[str, object], flops: float | None, memory: float | None) -> Roofline:
+        """The given rates, with those of a machine's section ``processor`` as defaults.
 
-        A step has six operations, and each waits for the one before: a scalar processor's rate.
+        Those of its accelerator (``flops``, ``flops_memory``), or else of a scalar processor: its steps, of six
+        operations of which each waits for the one before, and its main memory rate.
         """
         sources = []
-        if flops is None and (found := _core.quantity(step)):
+        own, step = parameters.get("processor.flops"), parameters.get("processor.step")
+        if flops is None and isinstance(own, (int, float)):
+            flops = float(own)
+            sources.append(f"operations at processor.flops ({own:g}/s)")
+        elif flops is None and (found := _core.quantity(str(step))):
             flops = _STEP_OPERATIONS / found[0] * 1e6
             sources.append(f"{_STEP_OPERATIONS} operations in processor.step ({step})")
-        if memory is None and core_memory is not None and (found := _core.quantity(core_memory)):
-            memory = found[0] * 1e6
-            sources.append(f"bytes at processor.core_memory ({core_memory})")
+        for key in ("processor.flops_memory", "processor.core_memory"):
+            rate = parameters.get(key)
+            if memory is None and rate is not None and (found := _core.quantity(str(rate))):
+                memory = found[0] * 1e6
+                sources.append(f"bytes at {key} ({rate})")
         return cls(flops, memory, ", ".join(sources))
 
     def micros(self, operations: float, size: float) -> float:

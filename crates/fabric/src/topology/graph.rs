@@ -21,9 +21,11 @@
 //!
 //! Up*/down* routing leads many packets through the root. With [`Ways::Minimal`] packets take all shortest ways, with
 //! [`Ways::Valiant`] and [`Ways::UgalLocal`] also shortest ways to a random leaf and on from there. [`Layers`] part the channels so
-//! that such packets cannot wait for each other for ever. [`Routes`] may list other ways, by switch and destination. In both
-//! cases levels and directions are names only.
+//! that such packets cannot wait for each other for ever. With [`Ways::KShortest`] they take any of
+//! the k shortest ways between their leaves ([`Alternatives`]). [`Routes`] may list other ways, by
+//! switch and destination. In these cases levels and directions are names only.
 
+mod alternatives;
 mod families;
 mod forwarding;
 mod layers;
@@ -32,6 +34,7 @@ mod shortest;
 mod tables;
 mod uniform;
 
+pub use alternatives::{Alternatives, MOST_WAYS};
 pub use families::Family;
 pub use forwarding::Forwarding;
 pub use layers::Layers;
@@ -66,6 +69,8 @@ pub struct Graph {
     ways: Ways,
     /// The layers of shortest ways.
     layers: Arc<Layers>,
+    /// The k shortest ways, if packets take these.
+    alternatives: Option<Arc<Alternatives>>,
 }
 
 /// A graph's parts: switch numbers follow the order of their names.
@@ -81,6 +86,8 @@ pub struct Plan {
     pub roots: Vec<u32>,
     /// Which ways packets take, if there are no forwarding tables.
     pub ways: Ways,
+    /// With [`Ways::KShortest`]: the most ways between two leaves, k.
+    pub alternatives: u32,
     /// The forwarding tables.
     pub routes: Option<Routes>,
 }
@@ -131,6 +138,7 @@ impl Graph {
             .map(|&switch| plan.switches[switch as usize].clone())
             .collect();
         let mut layers = Layers::One;
+        let mut alternatives = None;
         let mut classes = plan.routes.as_ref().map_or(1, |routes| routes.classes);
         let mut ports = vec![0; switches];
         let seat = |&switch: &u32| {
@@ -140,14 +148,19 @@ impl Graph {
         };
         let seated: Arc<[(u32, u32)]> = seats.iter().map(seat).collect();
         if plan.routes.is_none() {
+            let shape = Shape {
+                neighbours: &neighbours,
+                seats: &seated,
+            };
             match plan.ways.misrouting() {
+                None if plan.ways == Ways::KShortest => {
+                    let found = Alternatives::new(shape, &ports, plan.alternatives)?;
+                    classes = found.classes();
+                    alternatives = Some(Arc::new(found));
+                }
                 None => check_ways(&neighbours, &seats, &names)?,
                 Some(rule) => {
                     let parts = if rule.misroutes() { 2 } else { 1 };
-                    let shape = Shape {
-                        neighbours: &neighbours,
-                        seats: &seated,
-                    };
                     check_length(parts * shape.longest())?;
                     layers = Layers::of(shape);
                     classes = parts * layers.count();
@@ -179,6 +192,7 @@ impl Graph {
                 .map(|routes| Arc::new(routes.renumbered(number))),
             ways: plan.ways,
             layers: Arc::new(layers),
+            alternatives,
         };
         if let Some(routes) = graph.routes() {
             Columns::new(&graph, routes)?.check()?;
@@ -225,14 +239,26 @@ impl Graph {
         &self.layers
     }
 
-    /// The class of a packet on a shortest way between two nodes, behind this many links between switches.
-    pub fn layer(&self, from: NodeId, to: NodeId, links: u32) -> u32 {
+    /// The k shortest ways, if packets take these.
+    pub fn alternatives(&self) -> Option<&Alternatives> {
+        self.alternatives.as_deref()
+    }
+
+    /// Two nodes' leaves, by their numbers among the leaves.
+    pub fn leaves_of(&self, nodes: [NodeId; 2]) -> [u16; 2] {
         let leaves = shortest::leaves(&self.seats);
-        let leaf = |node: NodeId| {
+        nodes.map(|node| {
             let (switch, _) = self.seats[node.get() as usize];
             leaves.binary_search(&switch).expect("it has nodes") as u16
-        };
-        self.layers.class(leaves.len(), leaf(from), leaf(to), links)
+        })
+    }
+
+    /// The class of a packet on a shortest way between two nodes, behind this many links between
+    /// switches.
+    pub fn layer(&self, from: NodeId, to: NodeId, links: u32) -> u32 {
+        let [from, to] = self.leaves_of([from, to]);
+        let leaves = shortest::leaves(&self.seats).len();
+        self.layers.class(leaves, from, to, links)
     }
 
     /// The forwarding tables by destination. They have been checked.
@@ -246,13 +272,16 @@ impl Graph {
     }
 }
 
+/// The most links between switches on a way.
+const MOST_LINKS: u32 = MAX_PATH as u32 - 2;
+
 /// Checks that ways with this many links between switches are possible.
 fn check_length(links: u32) -> Result<(), TopologyError> {
-    let most = MAX_PATH as u32 - 2;
-    if links <= most {
+    if links <= MOST_LINKS {
         return Ok(());
     }
-    let message = format!("ways have up to {links} links between switches; the most is {most}");
+    let message =
+        format!("ways have up to {links} links between switches; the most is {MOST_LINKS}");
     let error = TopologyError::new("routing", message, "");
     Err(error.hint("set topology.routing to up-down, or give the graph shorter ways"))
 }

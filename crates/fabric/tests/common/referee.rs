@@ -6,6 +6,7 @@
 //! acknowledgements in the same cycles, first flits only on the channels that the referee has granted, and the same counters.
 //! The referee shares only the wiring and the routes with the control plane; `wiring.rs` tests these.
 
+mod alternatives;
 mod flits;
 mod ways;
 

@@ -85,6 +85,8 @@ fn times_are_scaled_by_the_processor_or_by_the_share_of_memory() {
         step: given(Time::from_ps(7200)),
         core_memory: None,
         memory: None,
+        flops: None,
+        flops_memory: None,
     };
     let factor = |processor: &Processor, ranks, bound| HOST.factor(Some(processor), ranks, bound);
     assert_eq!(factor(&processor, 4, Bound::Processor), Some(4.8));

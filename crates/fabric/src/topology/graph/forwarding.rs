@@ -8,6 +8,13 @@
 //! *Minimal*: packets take any shortest way (`shortest.rs`). *Valiant*: a shortest way to a random leaf, and a shortest way on
 //! from there; packets between nodes at one leaf stay there. *UGAL-L*: see [`Misrouting::UgalLocal`].
 //!
+//! *K shortest*: a packet's plan is the number of its way between its leaves
+//! ([`Alternatives`](super::Alternatives)), and each switch reads the next port there. *Adaptive*:
+//! the number is drawn for each packet, and its first switch changes it to the way with the
+//! smallest product of the first link's load and the way's links, as UGAL-L compares two ways;
+//! among equals the shorter one, then the next one from the drawn way on. Otherwise a hash chooses,
+//! over the source, the destination or both.
+//!
 //! ## The choice among links
 //!
 //! A hash over destination and switch chooses, plus the packet's *plan*: a number that is 0 for fixed ways. As in a tree,
@@ -29,10 +36,10 @@
 use super::layers::{Shape, Wait};
 use super::shortest;
 use super::tables::{Home, List, Row, Tables};
-use super::{Graph, Layers};
+use super::{Alternatives, Graph, Layers};
 use crate::hash::mixed;
 use crate::id::{ChannelId, LinkId, Place, SwitchId};
-use crate::mechanism::{Ascent, Misrouting};
+use crate::mechanism::{Ascent, Misrouting, Ways};
 use crate::topology::coordinates::within;
 use crate::topology::destination::Destination;
 use crate::topology::error::MAX_ARITY;
@@ -55,6 +62,8 @@ pub struct Forwarding {
     tables: Arc<Tables>,
     /// By leaf, and then by leaf: the links between them, if packets may go through a random leaf.
     links: Arc<[u8]>,
+    /// Channel classes.
+    classes: u32,
 }
 
 /// Bits in a plan that choose among links.
@@ -80,10 +89,11 @@ impl Forwarding {
             Some(_) => None,
             None => graph.ways().misrouting(),
         };
-        let tables = match (graph.routes(), rule) {
+        let tables = match (graph.routes(), graph.ways()) {
             (Some(routes), _) => graph.columns(routes).tables(),
-            (None, Some(_)) => shortest::tables(graph),
-            (None, None) => Tables::new(graph),
+            (None, Ways::UpDown) => Tables::new(graph),
+            // The k shortest ways begin with tables of the leaves.
+            (None, _) => shortest::tables(graph),
         };
         let misroutes = rule.is_some_and(Misrouting::misroutes);
         let links = if misroutes {
@@ -98,6 +108,7 @@ impl Forwarding {
             misroutes,
             tables: Arc::new(tables),
             links: links.into(),
+            classes: graph.cabling.classes(),
         }
     }
 
@@ -109,6 +120,10 @@ impl Forwarding {
         let via = self.via(header);
         if via.is_none() && leaf == row.leaf {
             return Choices::Home(port);
+        }
+        if let Some(ways) = &self.graph.alternatives {
+            let from = self.home(header.source).leaf;
+            return Choices::Onward(ways.port(from, leaf, header.plan, header.hops));
         }
         let may_climb = self.graph.cabling.is_up(header.input);
         let list = self.tables.list(row, via.unwrap_or(leaf), may_climb);
@@ -150,6 +165,10 @@ impl Forwarding {
 
     /// The count of plans that packets between two nodes may have.
     fn count(&self, source: Place, node: Place) -> u32 {
+        if let Some(ways) = &self.graph.alternatives {
+            let [from, to] = [source, node].map(|place| self.home(place).leaf);
+            return ways.count(from, to);
+        }
         let leaves = self.may_misroute(source, node);
         self.tables.widest * leaves.map_or(1, |_| self.tables.leaves.len() as u32)
     }
@@ -188,17 +207,23 @@ impl Forwarding {
         self.tables.homes[within(destination.get(), self.tables.homes.len())]
     }
 
+    /// The ends that determine a fixed choice.
+    #[inline]
+    fn ends(&self, source: Place, destination: Place) -> u64 {
+        let (source, destination) = match self.ascent {
+            Ascent::Adaptive | Ascent::Deterministic | Ascent::DestinationModulo => {
+                (0, destination.get())
+            }
+            Ascent::SourceFixed => (source.get(), 0),
+            Ascent::FlowHash => (source.get(), destination.get()),
+        };
+        u64::from(source) << 32 | u64::from(destination)
+    }
+
     /// Where in a port list the packets of a plan begin to count.
     #[inline]
     fn start(&self, header: &Header, plan: u32) -> u64 {
-        let (source, destination) = match self.ascent {
-            Ascent::Adaptive | Ascent::Deterministic | Ascent::DestinationModulo => {
-                (0, header.destination.get())
-            }
-            Ascent::SourceFixed => (header.source.get(), 0),
-            Ascent::FlowHash => (header.source.get(), header.destination.get()),
-        };
-        let ends = u64::from(source) << 32 | u64::from(destination);
+        let ends = self.ends(header.source, header.destination);
         let switch = u64::from(header.at.get()).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let spread = plan & ((1 << SPREAD) - 1);
         (mixed(ends ^ switch) >> 1) + u64::from(spread) // does not overflow
@@ -207,12 +232,7 @@ impl Forwarding {
     /// The channel class that a header takes, where there are several.
     #[inline]
     fn class(&self, header: &Header) -> Option<u32> {
-        let tables = &self.tables;
-        let all = if self.rule.is_some() {
-            self.graph.cabling.classes()
-        } else {
-            tables.classes
-        };
+        let (tables, all) = (&self.tables, self.classes);
         if all == 1 {
             return None;
         }
@@ -224,6 +244,9 @@ impl Forwarding {
         }
         let (count, links) = (tables.leaves.len(), header.hops as u32);
         let from = || self.home(header.source).leaf;
+        if let Some(ways) = &self.graph.alternatives {
+            return Some(ways.class(from(), to, header.plan, links));
+        }
         Some(match (self.graph.layers(), via) {
             _ if self.rule.is_none() => links.min(tables.classes - 1),
             (Layers::Links(_), _) => links.min(all - 1),
@@ -268,6 +291,23 @@ impl Forwarding {
             plan + least.1 - count as u32
         };
         (chosen, least.0)
+    }
+
+    /// The best of the k shortest ways by the loads at a packet's first switch; see the module
+    /// essay.
+    fn best(&self, ways: &Alternatives, header: &Header, load: &mut dyn FnMut(u32) -> u32) -> u32 {
+        let [from, to] = [header.source, header.destination].map(|place| self.home(place).leaf);
+        if from == to {
+            return header.plan;
+        }
+        let count = ways.count(from, to);
+        let cost = |&way: &u32| {
+            let ports = ways.ports(from, to, way);
+            let links = ports.len() as u32;
+            (load(ports[0].into()) * links, links)
+        };
+        let from_drawn = (0..count).map(|more| (header.plan + more) % count);
+        from_drawn.min_by_key(cost).expect("there is a way")
     }
 
     /// By [`Misrouting::UgalLocal`]: whether a packet goes through its random leaf.
@@ -334,6 +374,11 @@ impl Routing for Forwarding {
         if self.rule.is_some() {
             return Some(self.waits());
         }
+        if let Some(ways) = &self.graph.alternatives {
+            let terminals = 0..self.graph.neighbours.len() as u32;
+            let terminals: Vec<u32> = terminals.map(|at| self.graph.terminals(at)).collect();
+            return Some(self.channels(ways.waits(self.shape(), &terminals)));
+        }
         let (cabling, tables) = (&*self.graph.cabling, &*self.tables);
         let rows = &tables.rows;
         let mut edges = Vec::new();
@@ -379,6 +424,14 @@ impl Routing for Forwarding {
     }
 
     fn plan(&self, source: Place, destination: Destination, draw: u64) -> u32 {
+        if self.graph.alternatives.is_some() {
+            let node = destination.first();
+            let draw = match self.ascent {
+                Ascent::Adaptive => draw,
+                _ => mixed(self.ends(source, node)),
+            };
+            return (draw % u64::from(self.count(source, node))) as u32;
+        }
         let spread = if self.ascent == Ascent::Adaptive {
             (draw % u64::from(self.tables.widest)) as u32
         } else {
@@ -395,6 +448,8 @@ impl Routing for Forwarding {
         let all = (0..self.count(source, node)).map(|number| self.plan_of(source, node, number));
         if self.ascent == Ascent::Adaptive {
             all.collect()
+        } else if self.graph.alternatives.is_some() {
+            vec![self.plan(source, node.into(), 0)]
         } else {
             all.step_by(self.tables.widest as usize).collect()
         }
@@ -407,6 +462,12 @@ impl Routing for Forwarding {
     fn settle(&self, header: &Header, load: &mut dyn FnMut(u32) -> u32) -> u32 {
         if self.rule == Some(Misrouting::UgalLocal) && Self::read(header.plan).1 > 0 {
             return self.ugal(header, load);
+        }
+        if let Some(ways) = &self.graph.alternatives {
+            return match self.ascent {
+                Ascent::Adaptive => self.best(ways, header, load),
+                _ => header.plan,
+            };
         }
         match self.choices(header) {
             Choices::Onward([_, _, ..]) if self.ascent == Ascent::Adaptive => {
@@ -435,7 +496,11 @@ impl Routing for Forwarding {
     }
 
     fn detours(&self) -> RangeInclusive<u32> {
-        1..=self.tables.widest - 1
+        // Leaf pairs have different counts of ways; the dependencies cover them all.
+        match self.graph.alternatives {
+            Some(_) => RangeInclusive::new(1, 0),
+            None => 1..=self.tables.widest - 1,
+        }
     }
 
     fn may_cross(&self, source: Place, node: Place, link: LinkId) -> bool {
@@ -474,11 +539,20 @@ impl Routing for Forwarding {
 impl Forwarding {
     /// Possible holds and waits for packets on shortest ways.
     fn waits(&self) -> Vec<(ChannelClass, ChannelClass)> {
+        let parts = if self.misroutes { 2 } else { 1 };
+        self.channels(self.graph.layers().waits(self.shape(), parts))
+    }
+
+    fn shape(&self) -> Shape<'_> {
+        Shape {
+            neighbours: &self.graph.neighbours,
+            seats: &self.graph.seats,
+        }
+    }
+
+    /// Waits by channels.
+    fn channels(&self, waits: Vec<Wait>) -> Vec<(ChannelClass, ChannelClass)> {
         let graph = &self.graph;
-        let shape = Shape {
-            neighbours: &graph.neighbours,
-            seats: &graph.seats,
-        };
         let links: Vec<LinkId> = (0..)
             .zip(&*graph.neighbours)
             .flat_map(|(switch, all)| {
@@ -491,8 +565,6 @@ impl Forwarding {
             link: links[link as usize],
             class,
         };
-        let parts = if self.misroutes { 2 } else { 1 };
-        let waits: Vec<Wait> = graph.layers().waits(shape, parts);
         let waits = waits.into_iter();
         waits
             .map(|(held, next)| (channel(held), channel(next)))

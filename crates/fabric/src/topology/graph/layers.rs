@@ -13,7 +13,7 @@
 //!   the class with the fewest pairs that stays without a cycle.
 //!
 //! The search for pair layers ends when it would need as many as there are link layers, and after [`MOST_STEPS`] steps: a large
-//! graph then has link layers.
+//! graph then has link layers. The k shortest ways get their layers one by one (`alternatives.rs`).
 
 use super::shortest::{Onward, Toward, leaves};
 use petgraph::Graph as Digraph;
@@ -55,8 +55,9 @@ impl Layers {
         if longest < 2 || !shape.has_cycle() {
             return Layers::One;
         }
+        let pairs = shape.leaves().len().pow(2);
         let found = if longest > 2 {
-            lash(shape, longest - 1)
+            lash(&|call| shape.each_pair(call), shape, pairs, longest - 1)
         } else {
             None
         };
@@ -254,7 +255,7 @@ impl Shape<'_> {
 struct Layer {
     waits: Acyclic<Digraph<(), ()>>,
     known: HashSet<[u32; 2]>,
-    pairs: usize,
+    groups: usize,
 }
 
 impl Layer {
@@ -266,11 +267,11 @@ impl Layer {
         Layer {
             waits: Acyclic::try_from_graph(graph).expect("there is no edge"),
             known: HashSet::new(),
-            pairs: 0,
+            groups: 0,
         }
     }
 
-    /// Takes a pair's waits, unless a cycle would come about: then the layer stays as it is.
+    /// Takes a group's waits, unless a cycle would come about: then the layer stays as it is.
     fn take(&mut self, edges: &[[u32; 2]]) -> bool {
         let mut added: Vec<(EdgeIndex, [u32; 2])> = Vec::new();
         for &edge in edges {
@@ -290,25 +291,35 @@ impl Layer {
             }
             return false;
         }
-        self.pairs += 1;
+        self.groups += 1;
         true
     }
 }
 
-/// At most `most` pair layers, and each pair's layer; `None` if more would be needed, or the search takes too long.
-fn lash(shape: Shape, most: u32) -> Option<(u32, Vec<u8>)> {
-    let first = deal(shape, most, false)?;
-    Some(deal(shape, first.0, true).unwrap_or(first))
+/// Calls a function for each group of ways, by its number, with the links that its packets hold and
+/// wait for, as long as the function returns true; whether it always did.
+pub(super) type Each<'a> = dyn Fn(&mut dyn FnMut(usize, &[[u32; 2]]) -> bool) -> bool + 'a;
+
+/// At most `most` layers for `count` groups of ways, and each group's layer; `None` if more would
+/// be needed, or the search takes too long.
+pub(super) fn lash(each: &Each, shape: Shape, count: usize, most: u32) -> Option<(u32, Vec<u8>)> {
+    let links: u32 = shape.neighbours.iter().map(|all| all.len() as u32).sum();
+    let first = deal(each, [links, most], count, false)?;
+    Some(deal(each, [links, first.0], count, true).unwrap_or(first))
 }
 
-/// The layers of the pairs, dealt to the first layer that can take them, or to the one with the fewest pairs.
-fn deal(shape: Shape, most: u32, evenly: bool) -> Option<(u32, Vec<u8>)> {
-    let leaves = shape.leaves().len();
-    let links: u32 = shape.neighbours.iter().map(|all| all.len() as u32).sum();
-    let mut of = vec![0; leaves * leaves];
+/// The layers of the groups, dealt to the first layer that can take them, or to the one with the
+/// fewest groups.
+fn deal(
+    each: &Each,
+    [links, most]: [u32; 2],
+    count: usize,
+    evenly: bool,
+) -> Option<(u32, Vec<u8>)> {
+    let mut of = vec![0; count];
     let mut layers: Vec<Layer> = Vec::new();
     let mut steps = 0;
-    let done = shape.each_pair(|pair, edges| {
+    let done = each(&mut |group, edges| {
         steps += edges.len();
         if steps > MOST_STEPS {
             return false;
@@ -318,16 +329,16 @@ fn deal(shape: Shape, most: u32, evenly: bool) -> Option<(u32, Vec<u8>)> {
         }
         let mut order: Vec<usize> = (0..layers.len()).collect();
         if evenly {
-            order.sort_by_key(|&layer| layers[layer].pairs);
+            order.sort_by_key(|&layer| layers[layer].groups);
         }
         let mut taken = order.into_iter().find(|&layer| layers[layer].take(edges));
         if taken.is_none() && (layers.len() as u32) < most {
             let mut layer = Layer::new(links);
-            assert!(layer.take(edges), "the ways of a pair have no cycle");
+            assert!(layer.take(edges), "the ways of a group have no cycle");
             layers.push(layer);
             taken = Some(layers.len() - 1);
         }
-        of[pair] = taken.unwrap_or(0) as u8;
+        of[group] = taken.unwrap_or(0) as u8;
         taken.is_some()
     });
     done.then_some((layers.len() as u32, of))

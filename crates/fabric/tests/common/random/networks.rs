@@ -120,7 +120,13 @@ pub fn rail_optimised() -> impl Strategy<Value = FatTree> {
     })
 }
 
-const WAYS: [Ways; 4] = [Ways::UpDown, Ways::Minimal, Ways::Valiant, Ways::UgalLocal];
+const WAYS: [Ways; 5] = [
+    Ways::UpDown,
+    Ways::Minimal,
+    Ways::Valiant,
+    Ways::UgalLocal,
+    Ways::KShortest,
+];
 
 /// Up to 9 switches in a random tree with chords, some beside another cable, and up to 16 nodes anywhere, some attached; one
 /// root or several, any way rule, or tables with some shortest ways by switch or by node.
@@ -154,6 +160,7 @@ pub fn graph() -> impl Strategy<Value = Graph> {
                 cables: tree.chain(chords).filter(|(a, b)| a != b).collect(),
                 roots: (0..switches).take(roots).collect(),
                 ways,
+                alternatives: 1 + (draw % 5) as u32,
                 routes: None,
             };
             if let Some(by_node) = tables {

@@ -34,7 +34,7 @@ impl Referee<'_> {
     }
 
     /// Packets that hold a channel on the link at a port, or have waited for one since before this cycle.
-    fn load(&self, now: Cycle, switch: SwitchId, port: u32) -> u32 {
+    pub(super) fn load(&self, now: Cycle, switch: SwitchId, port: u32) -> u32 {
         let link: LinkId = self.case.config.topology.output(switch, port);
         let waiting = self.groups.get(&link).map_or(0, |group| {
             let early = group.waiting.iter().filter(|header| header.ready < now);
@@ -214,6 +214,9 @@ impl Referee<'_> {
                 classes => class_of(&all, count.min(classes - 1), classes),
             };
             return (self.choose(now, graph, header, switch, &choices), lanes);
+        }
+        if graph.alternatives().is_some() {
+            return self.listed_step(now, graph, header, switch);
         }
         if let Some(rule) = graph.ways().misrouting() {
             return self.shortest_step(now, graph, rule, header, switch);
