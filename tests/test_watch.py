@@ -153,6 +153,13 @@ def test_a_page(elanite: Run, tmp_path: Path) -> None:
     assert (again.code, page.read_text(encoding="utf-8")) == (0, text)
 
 
+def test_a_dry_run_prints_the_cost_and_writes_no_page(elanite: Run, tmp_path: Path) -> None:
+    ended = elanite("watch", "qsnet/uniform", *SHORT, "--dry-run", "--out", str(tmp_path / "out"))
+    assert ended.code == 0, ended
+    assert "processor time" in ended.out + ended.err
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize(
     ("words", "says"),
     [

@@ -11,7 +11,7 @@ import typer
 
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
-from elanite.cli.common import OUT, Jobs, MachineFile, Open, Out, PointId, Role, Seed, Set, opened, say
+from elanite.cli.common import OUT, DryRun, Jobs, MachineFile, Open, Out, PointId, Role, Seed, Set, opened, say
 from elanite.cli.request import Request
 
 
@@ -62,6 +62,7 @@ class Watch(Request):
     ] = None
     open_: Open = False
     jobs: Jobs = None
+    dry_run: DryRun = False
     out: Out = OUT
 
     def execute(self) -> None:
@@ -109,6 +110,11 @@ class Watch(Request):
         check(first)
         planned = planned.only([first.id])
         store = Store(self.out / "store")
+        if self.dry_run:
+            from elanite.cli import output
+
+            output.to_do([planned], store, self.jobs or campaign.cores(), None)
+            return
         words = self.again(point=[first.id], length=self.length)
         file = self.page or self.out / "watch" / f"{first.id}.html"
         whole.prepare(file)
