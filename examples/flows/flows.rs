@@ -18,11 +18,13 @@
 use elan::{NodeId, Rail};
 use experiment::program;
 use kernel::random::Stream;
-use rails::{Candidates, Host, Kind, Knowledge, Pick, Picking, Policy, RailMessage, RailPolicy};
+use rails::{
+    Candidates, Host, Kind, Knowledge, PickFuture, Policy, RailMessage, RailPick, RailPolicy,
+};
 use std::future::ready;
 use std::process::ExitCode;
 use units::{Bytes, Time};
-use workload::source::{Message, Offered, TrafficSource};
+use workload::source::{JobOffer, Message, TrafficSource};
 
 fn main() -> ExitCode {
     register();
@@ -53,7 +55,7 @@ struct Bursts {
 }
 
 impl Bursts {
-    fn new(offered: &Offered<'_>) -> Self {
+    fn new(offered: &JobOffer<'_>) -> Self {
         let mut bursts = Bursts {
             size: offered.message,
             gap: offered.load.time(offered.message * BURST),
@@ -98,9 +100,9 @@ const HASH: Kind = Kind {
 struct Hash;
 
 impl RailPolicy for Hash {
-    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> PickFuture<'a> {
         let rail = rail_of(host.node(), message.to, host.up());
-        let pick = rail.map(|rail| vec![Pick::shared(rail)]);
+        let pick = rail.map(|rail| vec![RailPick::shared(rail)]);
         Box::pin(ready(pick.ok_or_else(|| host.no_rail(message))))
     }
 }
@@ -125,7 +127,7 @@ fn hash(numbers: [u32; 3]) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use experiment::calls::Failure;
+    use experiment::calls::CallFailure;
     use experiment::program::answer;
     use serde_json::{Value, json};
     use std::collections::BTreeMap;
@@ -136,7 +138,7 @@ mod tests {
     const EXPERIMENT: &str = include_str!("flows.toml");
 
     fn bursts(load: Rate) -> Bursts {
-        Bursts::new(&Offered {
+        Bursts::new(&JobOffer {
             seed: 1,
             path: "node 0",
             message: Bytes::from_kb(4),
@@ -186,7 +188,7 @@ mod tests {
     }
 
     /// The experiment's points, with changes.
-    fn plan(experiment: &str, changes: &[&str]) -> Result<Value, Failure> {
+    fn plan(experiment: &str, changes: &[&str]) -> Result<Value, CallFailure> {
         register();
         let files = json!([
             MACHINE,
@@ -258,7 +260,7 @@ mod tests {
                 "static, basic, local-dynamic, dynamic, hybrid, hash",
             ),
         ] {
-            let Err(Failure::Config(text, _)) = plan(experiment, &[]) else {
+            let Err(CallFailure::Config(text, _)) = plan(experiment, &[]) else {
                 panic!("{experiment} is wrong");
             };
             assert!(text.contains(message) && text.contains(allowed), "{text}");

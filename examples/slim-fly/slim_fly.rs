@@ -32,7 +32,7 @@
 use fabric::topology::cabling::{Cabling, Names, Parts, Peer};
 use fabric::topology::{Custom, Header, Routing, Step, Wiring};
 use fabric::{Destination, Misrouting, Place, SwitchId, Topology, TopologyError};
-use machine::outside::{self, Shape};
+use machine::outside::{self, OutsideShape};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -42,7 +42,7 @@ fn main() -> ExitCode {
 }
 
 /// A machine file's network: `dimensions` has q, `terminals` the nodes per router.
-fn build(shape: Shape<'_>) -> Result<Topology, TopologyError> {
+fn build(shape: OutsideShape<'_>) -> Result<Topology, TopologyError> {
     let [q] = *shape.dimensions else {
         let message = "a Slim Fly has one number, q".to_string();
         return Err(TopologyError::new(

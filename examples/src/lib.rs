@@ -19,7 +19,7 @@
 //! | `collectives` | Elanlib | barriers and broadcasts by hardware and by software, on 2 nodes, 4, and so on up to all |
 
 use elan::{Cluster, NodeId, Watch};
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use machine::Machine;
 use std::cell::RefCell;
 use std::error::Error;
@@ -52,9 +52,9 @@ fn machine() -> Outcome<Machine> {
 ///
 /// # Errors
 /// If the job would have no process.
-pub fn job(machine: &Machine, name: &str, most: u32) -> Outcome<Job> {
+pub fn job(machine: &Machine, name: &str, most: u32) -> Outcome<ProcessJob> {
     let nodes = machine.cluster_config().fabric.topology.nodes().min(most);
-    Ok(Job::new(name, NodeId::all(nodes), 1)?)
+    Ok(ProcessJob::new(name, NodeId::all(nodes), 1)?)
 }
 
 /// Runs a program on every process in a job, on its own cluster.
@@ -63,7 +63,7 @@ pub fn job(machine: &Machine, name: &str, most: u32) -> Outcome<Job> {
 /// The first error that a process returns; a cluster that lacks one of the job's nodes; a deadlock.
 pub fn run(
     machine: &Machine,
-    job: &Job,
+    job: &ProcessJob,
     program: impl AsyncFn(Pe) -> Outcome + 'static,
 ) -> Outcome {
     let mut cluster = Cluster::new(machine.cluster_config(), Watch::default());

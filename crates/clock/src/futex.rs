@@ -2,7 +2,7 @@
 //! `std::future::wait_for`, and the locks and conditions in Rust's library. They are waits for other threads like those
 //! in [`super::threads`].
 
-use super::threads::Wait;
+use super::threads::SimulatedWait;
 use super::{fail, span};
 use libc::{c_int, c_long, timespec};
 use rank::{session, thread};
@@ -53,7 +53,7 @@ unsafe fn wait(arguments: [usize; 6]) -> c_long {
                 let result = call(arguments);
                 let lasted = span(&time).zip(begun);
                 if let Some((length, begun)) = lasted.filter(|_| timed_out(result)) {
-                    Wait::pass(begun.saturating_add(length));
+                    SimulatedWait::pass(begun.saturating_add(length));
                 }
                 done(result)
             }
@@ -65,7 +65,7 @@ unsafe fn wait(arguments: [usize; 6]) -> c_long {
                     libc::CLOCK_MONOTONIC
                 };
                 let moment = *std::ptr::with_exposed_provenance::<timespec>(time);
-                let Some(wait) = Wait::new(Some(clock), &moment) else {
+                let Some(wait) = SimulatedWait::new(Some(clock), &moment) else {
                     return done(call(arguments));
                 };
                 let operation = operation & !libc::FUTEX_CLOCK_REALTIME;

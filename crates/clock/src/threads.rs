@@ -9,7 +9,7 @@
 //! *Waits without an end.* While a thread that sleeps in simulated time waits like this, outside MPI, only its fellow
 //! threads advance the rank. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
 
-use super::system::Next;
+use super::system::SystemFunction;
 use super::waiting::{awaited, sleeper, waits};
 use super::{NANOSECOND, local, nanoseconds, origin, system};
 use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t, timespec};
@@ -17,16 +17,16 @@ use rank::next;
 use rank::{session, thread};
 
 /// The wait in real time for a moment in simulated time.
-pub struct Wait {
+pub struct SimulatedWait {
     /// The moment in local time.
     until: u64,
     /// The wait's end, by the system's monotonic clock.
     pub end: timespec,
 }
 
-impl Wait {
+impl SimulatedWait {
     /// The wait for a moment on a clock, if the moment is in simulated time.
-    pub fn new(clock: Option<clockid_t>, moment: &timespec) -> Option<Wait> {
+    pub fn new(clock: Option<clockid_t>, moment: &timespec) -> Option<SimulatedWait> {
         let session = session::shown()?;
         if thread::outside() {
             session.reads_clock();
@@ -41,13 +41,13 @@ impl Wait {
         let nanoseconds = end.tv_nsec + left.tv_nsec;
         end.tv_sec += left.tv_sec + nanoseconds / 1_000_000_000;
         end.tv_nsec = nanoseconds % 1_000_000_000;
-        Some(Wait { until, end })
+        Some(SimulatedWait { until, end })
     }
 
     /// The wait has ended. If it has timed out, simulated time has passed.
     pub fn ended(&self, timed_out: bool) {
         if timed_out {
-            Wait::pass(self.until);
+            SimulatedWait::pass(self.until);
         }
     }
 
@@ -75,15 +75,16 @@ type Moment = *const timespec;
 
 type Result = *mut *mut c_void;
 
-static COND_WAIT: Next = Next::new(c"pthread_cond_wait", c"GLIBC_2.3.2");
-static JOIN: Next = Next::new(c"pthread_join", c"");
-static SEM_WAIT: Next = Next::new(c"sem_wait", c"");
-static COND_TIMEDWAIT: Next = Next::new(c"pthread_cond_timedwait", c"GLIBC_2.3.2");
-static COND_CLOCKWAIT: Next = Next::new(c"pthread_cond_clockwait", c"");
-static MUTEX_TIMEDLOCK: Next = Next::new(c"pthread_mutex_timedlock", c"");
-static MUTEX_CLOCKLOCK: Next = Next::new(c"pthread_mutex_clocklock", c"");
-static SEM_TIMEDWAIT: Next = Next::new(c"sem_timedwait", c"");
-static SEM_CLOCKWAIT: Next = Next::new(c"sem_clockwait", c"");
+static COND_WAIT: SystemFunction = SystemFunction::new(c"pthread_cond_wait", c"GLIBC_2.3.2");
+static JOIN: SystemFunction = SystemFunction::new(c"pthread_join", c"");
+static SEM_WAIT: SystemFunction = SystemFunction::new(c"sem_wait", c"");
+static COND_TIMEDWAIT: SystemFunction =
+    SystemFunction::new(c"pthread_cond_timedwait", c"GLIBC_2.3.2");
+static COND_CLOCKWAIT: SystemFunction = SystemFunction::new(c"pthread_cond_clockwait", c"");
+static MUTEX_TIMEDLOCK: SystemFunction = SystemFunction::new(c"pthread_mutex_timedlock", c"");
+static MUTEX_CLOCKLOCK: SystemFunction = SystemFunction::new(c"pthread_mutex_clocklock", c"");
+static SEM_TIMEDWAIT: SystemFunction = SystemFunction::new(c"sem_timedwait", c"");
+static SEM_CLOCKWAIT: SystemFunction = SystemFunction::new(c"sem_clockwait", c"");
 
 // The callers of the functions below keep to the C library's manual pages.
 
@@ -96,7 +97,7 @@ unsafe fn timed(
     system: impl FnOnce() -> c_int,
 ) -> c_int {
     // SAFETY: a moment or null.
-    let wait = unsafe { moment.as_ref() }.and_then(|moment| Wait::new(clock, moment));
+    let wait = unsafe { moment.as_ref() }.and_then(|moment| SimulatedWait::new(clock, moment));
     let Some(wait) = wait else {
         return system();
     };

@@ -56,12 +56,12 @@ struct Timer {
     interval: u64,
     /// How often it has rung too often for the last signal.
     overruns: u64,
-    how: How,
+    how: RingEffect,
 }
 
 /// A ring's effect.
 #[derive(Clone, Copy, Debug)]
-enum How {
+enum RingEffect {
     Nothing,
     /// Sends a signal, with a value and the code for the timer's kind.
     Signal {
@@ -147,7 +147,7 @@ fn ring(session: &Session) -> bool {
 }
 
 /// The first timer that is due, and how often it has rung; its next ring is set.
-fn take_due(now: u64) -> Option<(How, u64)> {
+fn take_due(now: u64) -> Option<(RingEffect, u64)> {
     let mut timers = timers();
     let due = timers
         .values_mut()
@@ -168,15 +168,15 @@ fn take_due(now: u64) -> Option<(How, u64)> {
 }
 
 /// Carries out a timer's effect; returns whether a program handler has run.
-fn act(how: How, count: u64) -> bool {
+fn act(how: RingEffect, count: u64) -> bool {
     match how {
-        How::Nothing => false,
-        How::Signal {
+        RingEffect::Nothing => false,
+        RingEffect::Signal {
             number,
             value,
             code,
         } => send(number, value, (code, count - 1)),
-        How::Thread { function, value } => {
+        RingEffect::Thread { function, value } => {
             std::thread::spawn(move || {
                 // SAFETY: the function of `SIGEV_THREAD`, which the program gave with this value.
                 unsafe {
@@ -187,7 +187,7 @@ fn act(how: How, count: u64) -> bool {
             });
             false
         }
-        How::Count(file) => {
+        RingEffect::Count(file) => {
             // SAFETY: a descriptor of ours, and the bytes of a number.
             unsafe { libc::syscall(libc::SYS_write, file, &raw const count, size_of::<u64>()) };
             false

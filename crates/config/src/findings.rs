@@ -15,10 +15,10 @@ pub struct Findings<'a> {
 
 /// A problem that has been reported. The caller can add the allowed values and a remedy.
 #[derive(Debug)]
-pub struct Found<'a>(&'a mut Problem);
+pub struct Finding<'a>(&'a mut Problem);
 
 #[allow(clippy::return_self_not_must_use)] // it is reported whether anything is added or not
-impl Found<'_> {
+impl Finding<'_> {
     /// Adds the allowed values.
     pub fn allowed(self, allowed: impl Into<String>) -> Self {
         self.0.allowed = Some(allowed.into());
@@ -40,9 +40,9 @@ impl<'a> Findings<'a> {
     }
 
     /// Reports a problem with the value at a key path; see [`Document::problem`].
-    pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Found<'_> {
+    pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Finding<'_> {
         self.problems.push(self.document.problem(path, message));
-        Found(self.problems.last_mut().expect("it was pushed"))
+        Finding(self.problems.last_mut().expect("it was pushed"))
     }
 
     /// Whether a value is in a range; reports the value if not.

@@ -39,6 +39,6 @@ mod problem;
 mod words;
 
 pub use document::Document;
-pub use findings::{Findings, Found};
+pub use findings::{Finding, Findings};
 pub use overrides::Override;
 pub use problem::{Problem, Problems, nearest};

@@ -90,7 +90,7 @@ impl List<'_> {
                     #words
                 }
 
-                fn take(&mut self, beside: &mut Beside) {
+                fn take(&mut self, beside: &mut CompanionSections) {
                     #take
                 }
 

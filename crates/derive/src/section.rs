@@ -36,13 +36,13 @@ pub fn expand(arguments: TokenStream, mut item: ItemStruct) -> Result<TokenStrea
         if let Some(bounds) = param.within.as_ref().or(head.bounds(&field.ty)) {
             let key = format!("{}.{}", head.key.value(), ident.to_token_stream());
             checks.push(quote! {
-                if let Some(value) = crate::section::Given::given(&self.#ident) {
+                if let Some(value) = crate::section::Parameterised::given(&self.#ident) {
                     crate::section::Bounds::check(&(#bounds), #key, value, check);
                 }
             });
         }
         let value = if let Some(default) = &param.default {
-            quote!(crate::section::Given::given(&self.#ident).unwrap_or(#default))
+            quote!(crate::section::Parameterised::given(&self.#ident).unwrap_or(#default))
         } else {
             quote!(self.#ident.value.clone())
         };

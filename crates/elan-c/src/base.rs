@@ -3,7 +3,7 @@
 //! A process is attached by its first call of the library. Its job has all the run's ranks, and its number is its rank.
 
 use super::environment::{self as env, is_off, number};
-use super::layout::{BASE, Base, Capability, HARDWARE, Rail, State};
+use super::layout::{BASE, ElanBase, ElanCapability, ElanRail, ElanState, HARDWARE};
 use super::{group, hold, memory, places};
 use derive::call;
 use std::ffi::{CStr, c_char, c_int, c_uint, c_void};
@@ -16,29 +16,29 @@ pub const VERSION: &CStr = c"1.8.0";
 
 /// The global variable of the headers. A program that also defines it sees its own.
 #[unsafe(no_mangle)]
-static elan_base: AtomicPtr<Base> = AtomicPtr::new(ptr::null_mut());
+static elan_base: AtomicPtr<ElanBase> = AtomicPtr::new(ptr::null_mut());
 
 /// Keeps a value until the process ends.
 fn keep<T>(value: T) -> *mut T {
     Box::leak(Box::new(value))
 }
 
-fn new_state() -> State {
+fn new_state() -> ElanState {
     let (rank, ranks) = (native::rank(), native::ranks());
     let own = native::node_of(rank);
     let local: Vec<c_int> = places::on_node(own).map(|vp| vp as c_int).collect();
     let place = local.iter().position(|&vp| vp == rank as c_int);
-    let capability: *mut Capability = keep(places::capability());
-    let rails: Vec<*mut Rail> = (0..places::rails())
+    let capability: *mut ElanCapability = keep(places::capability());
+    let rails: Vec<*mut ElanRail> = (0..places::rails())
         .map(|index| {
-            keep(Rail {
+            keep(ElanRail {
                 index,
                 context: ptr::null_mut(),
             })
         })
         .collect();
     let [main, adapter] = memory::own_ranges();
-    State {
+    ElanState {
         version: VERSION.as_ptr().cast_mut(),
         attached: 1,
         vp: rank,
@@ -60,11 +60,11 @@ fn new_state() -> State {
     }
 }
 
-fn new_base() -> Base {
+fn new_base() -> ElanBase {
     let state = keep(new_state());
     let hardware = !is_off("LIBELAN_GROUP_HWBCAST");
     let members: Vec<u32> = (0..native::ranks()).collect();
-    Base {
+    ElanBase {
         init: 1,
         state,
         all_group: group::make(&members),
@@ -109,7 +109,7 @@ fn new_base() -> Base {
 }
 
 /// This process's base, which is made at the first request.
-pub fn base() -> *mut Base {
+pub fn base() -> *mut ElanBase {
     static ONCE: Mutex<()> = Mutex::new(());
     let _once = hold(&ONCE);
     let made = BASE.load(Ordering::Acquire);
@@ -125,7 +125,7 @@ pub fn base() -> *mut Base {
     unsafe {
         let theirs = libc::dlsym(libc::RTLD_DEFAULT, c"elan_base".as_ptr());
         if !theirs.is_null() {
-            theirs.cast::<*mut Base>().write(base);
+            theirs.cast::<*mut ElanBase>().write(base);
         }
     }
     base
@@ -169,45 +169,45 @@ pub fn call_poll_functions() -> bool {
 // The callers of the functions below keep to the headers.
 
 #[call]
-extern "C" fn elan_baseInit(_flags: c_uint) -> *mut Base {
+extern "C" fn elan_baseInit(_flags: c_uint) -> *mut ElanBase {
     base()
 }
 
 #[call]
-extern "C" fn elan_init(_flags: c_uint) -> *mut State {
+extern "C" fn elan_init(_flags: c_uint) -> *mut ElanState {
     // SAFETY: bases live until the process ends.
     unsafe { (*base()).state }
 }
 
 /// The process is attached already.
 #[call]
-extern "C" fn elan_attach(_state: *mut State) -> c_int {
+extern "C" fn elan_attach(_state: *mut ElanState) -> c_int {
     0
 }
 
 /// The network is always enabled: messages to a process that has not made its queue are their senders' errors.
 #[call]
-extern "C" fn elan_enable_network(_state: *mut State) {}
+extern "C" fn elan_enable_network(_state: *mut ElanState) {}
 
 /// See [`elan_enable_network`].
 #[call]
-extern "C" fn elan_disable_network(_state: *mut State) {}
+extern "C" fn elan_disable_network(_state: *mut ElanState) {}
 
 /// All members in the group reach the end: no member leaves while others still need its memory.
 #[call]
 unsafe extern "C" fn elan_fini(
-    _state: *mut State,
-    group: *mut super::layout::Group,
+    _state: *mut ElanState,
+    group: *mut super::layout::ElanGroup,
     _flags: c_uint,
 ) {
     if !group.is_null() {
         // SAFETY: not null, so a group of this library, which are never freed.
-        unsafe { group::barrier(group, group::Way::Software) };
+        unsafe { group::barrier(group, group::CallMethod::Software) };
     }
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_nRails(_state: *mut State) -> c_int {
+extern "C" fn elan_nRails(_state: *mut ElanState) -> c_int {
     places::rails()
 }
 
@@ -228,14 +228,14 @@ unsafe extern "C" fn elan_checkVersion(version: *const c_char) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_clock(_state: *mut State) -> u64 {
+extern "C" fn elan_clock(_state: *mut ElanState) -> u64 {
     native::session();
     clock::reading().unwrap_or(0) / 1000
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn elan_addPollFn(
-    _state: *mut State,
+    _state: *mut ElanState,
     function: extern "C" fn(*mut c_void, *mut c_uint) -> c_int,
     handle: *mut c_void,
 ) {
@@ -245,7 +245,7 @@ extern "C" fn elan_addPollFn(
 
 #[unsafe(no_mangle)]
 extern "C" fn elan_addProgressFn(
-    _state: *mut State,
+    _state: *mut ElanState,
     function: extern "C" fn(*mut c_void) -> c_int,
     handle: *mut c_void,
 ) {
@@ -256,11 +256,11 @@ extern "C" fn elan_addProgressFn(
 /// Programs call this where they poll, so that the device can complain. The simulated one never does; the call gives
 /// time for arrived messages.
 #[call]
-extern "C" fn elan_deviceCheck(_state: *mut State) {
+extern "C" fn elan_deviceCheck(_state: *mut ElanState) {
     native::look();
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_vpIsLocal(_state: *mut State, vp: c_uint) -> c_int {
+extern "C" fn elan_vpIsLocal(_state: *mut ElanState, vp: c_uint) -> c_int {
     c_int::from(vp < native::ranks() && native::node_of(vp) == native::node_of(native::rank()))
 }

@@ -4,8 +4,8 @@
 //! there (`elan_initEvent`). It occurs when it has been set as often as `elan_setWaitCount` demands. Earlier sets
 //! count.
 
-use super::event::{Event, What};
-use super::layout::{Rail, State};
+use super::event::{ElanEvent, EventSubject};
+use super::layout::{ElanRail, ElanState};
 use super::{hold, stop};
 use std::collections::BTreeMap;
 use std::ffi::{c_int, c_void};
@@ -27,9 +27,9 @@ fn has_occurred(at: usize) -> bool {
 ///
 /// # Safety
 /// It must be an event.
-unsafe fn address(call: &str, event: *mut Event) -> usize {
+unsafe fn address(call: &str, event: *mut ElanEvent) -> usize {
     // SAFETY: the caller's word.
-    let at = unsafe { event.as_ref() }.and_then(Event::stays_at);
+    let at = unsafe { event.as_ref() }.and_then(ElanEvent::stays_at);
     at.unwrap_or_else(|| stop(call, "elan_initEvent did not make this event"))
 }
 
@@ -37,19 +37,19 @@ unsafe fn address(call: &str, event: *mut Event) -> usize {
 
 #[unsafe(no_mangle)]
 extern "C" fn elan_initEvent(
-    _state: *mut State,
-    _rail: *mut Rail,
+    _state: *mut ElanState,
+    _rail: *mut ElanRail,
     memory: *mut c_void,
     _set: c_int,
-) -> *mut Event {
+) -> *mut ElanEvent {
     let at = memory.expose_provenance();
     // One put, until a count is set.
     hold(&COUNTS).insert(at, 1);
-    Event::make(What::Stays(has_occurred, at))
+    ElanEvent::make(EventSubject::Stays(has_occurred, at))
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn elan_setWaitCount(event: *mut Event, count: c_int) {
+unsafe extern "C" fn elan_setWaitCount(event: *mut ElanEvent, count: c_int) {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     let at = unsafe { address("elan_setWaitCount", event) };
     let mut counts = hold(&COUNTS);
@@ -59,13 +59,13 @@ unsafe extern "C" fn elan_setWaitCount(event: *mut Event, count: c_int) {
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn elan_destEvent(event: *mut Event) -> u64 {
+unsafe extern "C" fn elan_destEvent(event: *mut ElanEvent) -> u64 {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     unsafe { address("elan_destEvent", event) as u64 }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn elan_devent_completed(_set: c_int, event: *mut Event) -> c_int {
+unsafe extern "C" fn elan_devent_completed(_set: c_int, event: *mut ElanEvent) -> c_int {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     c_int::from(has_occurred(unsafe {
         address("elan_devent_completed", event)

@@ -23,7 +23,7 @@ use std::ffi::{c_int, c_uint, c_void};
 
 /// `ELAN3_CTX`.
 #[repr(C)]
-pub struct Context {
+pub struct Elan3Context {
     sdram: *mut c_void,
     page_size: c_int,
     rail: c_int,

@@ -7,7 +7,7 @@
 
 use super::{complain, fail, hold, until, within};
 use derive::call;
-use native::{Ended, Ticket};
+use native::{CallEnd, Ticket};
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_long, c_void};
 use std::ptr;
@@ -15,39 +15,39 @@ use std::sync::Mutex;
 
 /// `ELAN_EVENT`, and this library's data behind it.
 #[repr(C)]
-pub struct Event {
+pub struct ElanEvent {
     handle: *mut c_void,
-    poll: Option<unsafe extern "C" fn(*mut Event, c_long) -> c_int>,
-    wait: Option<unsafe extern "C" fn(*mut Event, c_long)>,
-    free: Option<unsafe extern "C" fn(*mut Event)>,
-    next: *mut Event,
+    poll: Option<unsafe extern "C" fn(*mut ElanEvent, c_long) -> c_int>,
+    wait: Option<unsafe extern "C" fn(*mut ElanEvent, c_long)>,
+    free: Option<unsafe extern "C" fn(*mut ElanEvent)>,
+    next: *mut ElanEvent,
     state: c_int,
     reserved: c_int,
-    what: What,
+    what: EventSubject,
 }
 
 /// The operations that an event in this library stands for.
-pub enum What {
+pub enum EventSubject {
     /// No operation: it has occurred.
     Nothing,
     /// Operations, for errors by their call's name. Those that have ended are gone.
     Operations(&'static str, Vec<Ticket>),
     /// Two events.
-    Both(*mut Event, *mut Event),
+    Both(*mut ElanEvent, *mut ElanEvent),
     /// Something that a module asks about by a function and a number, and that stays when it has occurred.
     Stays(fn(usize) -> bool, usize),
     /// A receive; see [`super::receive`].
-    Receive(Box<super::receive::Receive>),
+    Receive(Box<super::receive::TportReceive>),
 }
 
 /// States, for programs that look at them.
 const UNDER_WAY: c_int = 1;
 const OCCURRED: c_int = 2;
 
-impl Event {
+impl ElanEvent {
     /// Makes an event.
-    pub fn make(what: What) -> *mut Event {
-        Box::into_raw(Box::new(Event {
+    pub fn make(what: EventSubject) -> *mut ElanEvent {
+        Box::into_raw(Box::new(ElanEvent {
             handle: ptr::null_mut(),
             poll: Some(own_poll),
             wait: Some(own_wait),
@@ -60,23 +60,23 @@ impl Event {
     }
 
     /// An event for one operation.
-    pub fn of(call: &'static str, ticket: Ticket) -> *mut Event {
-        Event::make(What::Operations(call, vec![ticket]))
+    pub fn of(call: &'static str, ticket: Ticket) -> *mut ElanEvent {
+        ElanEvent::make(EventSubject::Operations(call, vec![ticket]))
     }
 
     fn is_own(&self) -> bool {
         self.poll.is_some_and(|poll| {
             ptr::fn_addr_eq(
                 poll,
-                own_poll as unsafe extern "C" fn(*mut Event, c_long) -> c_int,
+                own_poll as unsafe extern "C" fn(*mut ElanEvent, c_long) -> c_int,
             )
         })
     }
 
     /// The receive that this event is.
-    pub fn receive(&mut self) -> Option<&mut super::receive::Receive> {
+    pub fn receive(&mut self) -> Option<&mut super::receive::TportReceive> {
         match &mut self.what {
-            What::Receive(receive) if self.poll.is_some() => Some(receive),
+            EventSubject::Receive(receive) if self.poll.is_some() => Some(receive),
             _ => None,
         }
     }
@@ -84,7 +84,7 @@ impl Event {
     /// The number that an event has if it stays.
     pub fn stays_at(&self) -> Option<usize> {
         match self.what {
-            What::Stays(_, number) if self.is_own() => Some(number),
+            EventSubject::Stays(_, number) if self.is_own() => Some(number),
             _ => None,
         }
     }
@@ -95,15 +95,15 @@ impl Event {
     /// Events that it links must be valid.
     pub unsafe fn has_occurred(&mut self) -> bool {
         let done = match &mut self.what {
-            What::Nothing => true,
-            What::Operations(call, tickets) => {
+            EventSubject::Nothing => true,
+            EventSubject::Operations(call, tickets) => {
                 tickets.retain(|&ticket| take_end(call, ticket).is_none());
                 tickets.is_empty()
             }
             // SAFETY: the caller's word.
-            &mut What::Both(one, other) => unsafe { occurred(one) && occurred(other) },
-            &mut What::Stays(ask, number) => ask(number),
-            What::Receive(receive) => receive.has_ended(),
+            &mut EventSubject::Both(one, other) => unsafe { occurred(one) && occurred(other) },
+            &mut EventSubject::Stays(ask, number) => ask(number),
+            EventSubject::Receive(receive) => receive.has_ended(),
         };
         if done {
             self.state = OCCURRED;
@@ -113,7 +113,7 @@ impl Event {
 }
 
 /// An operation's end, if the process knows it; takes no time. An operation that fails ends the process.
-pub fn take_end(call: &str, ticket: Ticket) -> Option<Ended> {
+pub fn take_end(call: &str, ticket: Ticket) -> Option<CallEnd> {
     match native::ended(ticket)? {
         Ok(end) => {
             super::pending::over(ticket);
@@ -124,7 +124,7 @@ pub fn take_end(call: &str, ticket: Ticket) -> Option<Ended> {
 }
 
 /// Waits until an operation has ended.
-pub fn wait_for(call: &str, ticket: Ticket) -> Ended {
+pub fn wait_for(call: &str, ticket: Ticket) -> CallEnd {
     let mut end = None;
     until(|| {
         end = take_end(call, ticket);
@@ -137,7 +137,7 @@ pub fn wait_for(call: &str, ticket: Ticket) -> Ended {
 ///
 /// # Safety
 /// The event must be valid.
-unsafe fn occurred(event: *mut Event) -> bool {
+unsafe fn occurred(event: *mut ElanEvent) -> bool {
     // SAFETY: the caller's word.
     unsafe {
         if (*event).is_own() {
@@ -151,7 +151,7 @@ unsafe fn occurred(event: *mut Event) -> bool {
 ///
 /// # Safety
 /// The event must be valid, and must not be used any more.
-pub unsafe fn release(event: *mut Event) {
+pub unsafe fn release(event: *mut ElanEvent) {
     // SAFETY: the caller's word.
     unsafe {
         if let Some(free) = (*event).free {
@@ -162,23 +162,23 @@ pub unsafe fn release(event: *mut Event) {
 
 // The callers of the functions below keep to the headers.
 
-unsafe extern "C" fn own_poll(event: *mut Event, how: c_long) -> c_int {
+unsafe extern "C" fn own_poll(event: *mut ElanEvent, how: c_long) -> c_int {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     c_int::from(within(how, || unsafe { (*event).has_occurred() }))
 }
 
-unsafe extern "C" fn own_wait(event: *mut Event, _how: c_long) {
+unsafe extern "C" fn own_wait(event: *mut ElanEvent, _how: c_long) {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     until(|| unsafe { (*event).has_occurred() });
 }
 
-unsafe extern "C" fn own_free(event: *mut Event) {
+unsafe extern "C" fn own_free(event: *mut ElanEvent) {
     // SAFETY: an event that a call of this library has made, and that the program has not freed: it
     // goes back once, here, as `make` has leaked it, with the two events in it.
     unsafe {
         match (*event).what {
-            What::Stays(..) => return,
-            What::Both(one, other) => {
+            EventSubject::Stays(..) => return,
+            EventSubject::Both(one, other) => {
                 release(one);
                 release(other);
             }
@@ -195,7 +195,7 @@ fn missing(call: &str) -> c_int {
 }
 
 #[call]
-unsafe extern "C" fn elan_poll(event: *mut Event, how: c_long) -> c_int {
+unsafe extern "C" fn elan_poll(event: *mut ElanEvent, how: c_long) -> c_int {
     // SAFETY: null, or an event that a call of this library has made, and that the program has not
     // freed.
     unsafe {
@@ -211,7 +211,7 @@ unsafe extern "C" fn elan_poll(event: *mut Event, how: c_long) -> c_int {
 }
 
 #[call]
-unsafe extern "C" fn elan_wait(event: *mut Event, how: c_long) {
+unsafe extern "C" fn elan_wait(event: *mut ElanEvent, how: c_long) {
     // SAFETY: null, or an event that a call of this library has made, and that the program has not
     // freed.
     unsafe {
@@ -227,7 +227,7 @@ unsafe extern "C" fn elan_wait(event: *mut Event, how: c_long) {
 }
 
 #[call]
-unsafe extern "C" fn elan_done(event: *mut Event, how: c_long) -> c_int {
+unsafe extern "C" fn elan_done(event: *mut ElanEvent, how: c_long) -> c_int {
     // SAFETY: null, or an event that a call of this library has made, and that the program has not
     // freed.
     unsafe {
@@ -239,16 +239,16 @@ unsafe extern "C" fn elan_done(event: *mut Event, how: c_long) -> c_int {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_link(one: *mut Event, other: *mut Event) -> *mut Event {
+extern "C" fn elan_link(one: *mut ElanEvent, other: *mut ElanEvent) -> *mut ElanEvent {
     if one.is_null() || other.is_null() {
         return if one.is_null() { other } else { one };
     }
-    Event::make(What::Both(one, other))
+    ElanEvent::make(EventSubject::Both(one, other))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_nullEvent(_state: *mut super::layout::State) -> *mut Event {
-    Event::make(What::Nothing)
+extern "C" fn elan_nullEvent(_state: *mut super::layout::ElanState) -> *mut ElanEvent {
+    ElanEvent::make(EventSubject::Nothing)
 }
 
 /// How many events with an end that the program has seen are kept, in case it still names them.
@@ -256,11 +256,11 @@ const KEPT: usize = 1024;
 
 /// An event with an end that the program has seen by a call that leaves it: some programs then forget it, others wait
 /// for it.
-pub fn seen(event: *mut Event) {
-    struct Kept(VecDeque<*mut Event>);
+pub fn seen(event: *mut ElanEvent) {
+    struct WaitingEvents(VecDeque<*mut ElanEvent>);
     // SAFETY: events belong to no thread.
-    unsafe impl Send for Kept {}
-    static SEEN: Mutex<Kept> = Mutex::new(Kept(VecDeque::new()));
+    unsafe impl Send for WaitingEvents {}
+    static SEEN: Mutex<WaitingEvents> = Mutex::new(WaitingEvents(VecDeque::new()));
     let all = &mut hold(&SEEN).0;
     if all.contains(&event) {
         return;

@@ -4,7 +4,7 @@
 //! receives, so that messages go to their places immediately. Members call in the same order, and messages between two
 //! processes do not overtake each other, so that calls need no numbers.
 
-use super::layout::Group;
+use super::layout::ElanGroup;
 use super::receive::{EXACTLY, own_tag};
 use super::{event, group, stop};
 use derive::call;
@@ -53,7 +53,7 @@ fn exchange(call: &str, members: &[u32], own: usize, out: &[Span], into: &[Span]
 
 #[call]
 unsafe extern "C" fn elan_gather(
-    group: *mut Group,
+    group: *mut ElanGroup,
     from: *const u8,
     to: *mut u8,
     size: usize,
@@ -85,7 +85,7 @@ unsafe extern "C" fn elan_gather(
 
 #[call]
 unsafe extern "C" fn elan_alltoall(
-    group: *mut Group,
+    group: *mut ElanGroup,
     from: *const u8,
     to: *mut u8,
     size: usize,
@@ -106,7 +106,7 @@ unsafe extern "C" fn elan_alltoall(
 
 #[call]
 unsafe extern "C" fn elan_alltoalls(
-    group: *mut Group,
+    group: *mut ElanGroup,
     from: *const u8,
     from_sizes: *const usize,
     from_places: *const usize,

@@ -5,11 +5,11 @@
 //! represents this host, and the process calls the program's function. Hardware serves groups on adjacent nodes; for
 //! others, and where users forbid hardware, the same calls use software.
 
-use super::layout::{self, Base, Group, HARDWARE};
+use super::layout::{self, ElanBase, ElanGroup, HARDWARE};
 use super::{complain, event, hold, stop, until};
 use derive::call;
-use link::collective::{Element, Operation, Reduction};
-use native::groups::{self, Collective, collective};
+use link::collective::{Element, ReductionOperator, VectorReduction};
+use native::groups::{self, CollectiveInput, collective};
 use native::{Buffer, Span};
 use std::ffi::{c_int, c_uint, c_void};
 use std::sync::Mutex;
@@ -19,7 +19,7 @@ const RESULT_ALL: c_uint = 4;
 
 /// The way in which a call is done.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub enum Way {
+pub enum CallMethod {
     Software,
     Hardware,
 }
@@ -42,13 +42,13 @@ mod count {
 }
 
 /// The library's data about a group.
-pub struct Inside {
-    name: groups::Group,
+pub struct GroupData {
+    name: groups::GroupNumber,
     pub members: Vec<u32>,
     counts: [AtomicU64; count::ALL],
 }
 
-impl Inside {
+impl GroupData {
     fn add(&self, what: usize, more: usize) {
         self.counts[what].fetch_add(more as u64, Ordering::Relaxed);
     }
@@ -61,15 +61,15 @@ impl Inside {
 }
 
 /// Makes a process group that includes this process. Groups live until the process ends.
-pub fn make(members: &[u32]) -> *mut Group {
+pub fn make(members: &[u32]) -> *mut ElanGroup {
     let own = members.iter().position(|&vp| vp == native::rank());
-    let inside = Inside {
+    let inside = GroupData {
         name: groups::group(members),
         members: members.to_vec(),
         counts: [const { AtomicU64::new(0) }; count::ALL],
     };
-    let inside: *mut Inside = Box::leak(Box::new(inside));
-    Box::leak(Box::new(Group {
+    let inside: *mut GroupData = Box::leak(Box::new(inside));
+    Box::leak(Box::new(ElanGroup {
         own: own.unwrap_or(0) as c_uint,
         size: members.len() as c_uint,
         lookup,
@@ -82,7 +82,7 @@ pub fn make(members: &[u32]) -> *mut Group {
 /// `lookupFn`: a member's number; all ones if the group has no such place.
 extern "C" fn lookup(handle: *mut c_void, index: c_uint) -> c_uint {
     // SAFETY: it is the handle that `make` has put beside this function.
-    let members = unsafe { &(*handle.cast::<Inside>()).members };
+    let members = unsafe { &(*handle.cast::<GroupData>()).members };
     members.get(index as usize).copied().unwrap_or(c_uint::MAX)
 }
 
@@ -90,7 +90,7 @@ extern "C" fn lookup(handle: *mut c_void, index: c_uint) -> c_uint {
 ///
 /// # Safety
 /// The group must be one that this library has made.
-pub unsafe fn inside<'a>(call: &str, group: *mut Group) -> &'a Inside {
+pub unsafe fn inside<'a>(call: &str, group: *mut ElanGroup) -> &'a GroupData {
     if group.is_null() {
         stop(call, "there is no group");
     }
@@ -102,7 +102,7 @@ pub unsafe fn inside<'a>(call: &str, group: *mut Group) -> &'a Inside {
 ///
 /// # Safety
 /// The group must be one that this library has made.
-pub unsafe fn is_all(group: *mut Group) -> bool {
+pub unsafe fn is_all(group: *mut ElanGroup) -> bool {
     // SAFETY: the caller's word.
     let members = unsafe { &inside("elan_gallocMain", group).members };
     members.len() == native::ranks() as usize && members.is_sorted()
@@ -115,12 +115,18 @@ fn has_hardware() -> bool {
     !base.is_null() && unsafe { (*base).group_flags & HARDWARE != 0 && (*base).group_hwbcast != 0 }
 }
 
-fn hardware(way: Way) -> bool {
-    way == Way::Hardware && has_hardware()
+fn hardware(way: CallMethod) -> bool {
+    way == CallMethod::Hardware && has_hardware()
 }
 
 /// A collective call, until its end.
-fn together(call: &str, group: &Inside, what: Collective<'_>, by_hardware: bool, into: Buffer) {
+fn together(
+    call: &str,
+    group: &GroupData,
+    what: CollectiveInput<'_>,
+    by_hardware: bool,
+    into: Buffer,
+) {
     let ticket = collective(group.name, what, by_hardware, into);
     let mut ended = false;
     until(|| {
@@ -133,13 +139,13 @@ fn together(call: &str, group: &Inside, what: Collective<'_>, by_hardware: bool,
 ///
 /// # Safety
 /// The group must be one that this library has made.
-pub unsafe fn barrier(group: *mut Group, way: Way) {
+pub unsafe fn barrier(group: *mut ElanGroup, way: CallMethod) {
     // SAFETY: the caller's word.
     let group = unsafe { inside("elan_gsync", group) };
     group.add(
         match way {
-            Way::Software => count::GSYNC,
-            Way::Hardware => count::HGSYNC,
+            CallMethod::Software => count::GSYNC,
+            CallMethod::Hardware => count::HGSYNC,
         },
         1,
     );
@@ -147,7 +153,7 @@ pub unsafe fn barrier(group: *mut Group, way: Way) {
     together(
         "elan_gsync",
         group,
-        Collective::Barrier,
+        CollectiveInput::Barrier,
         way,
         Buffer::default(),
     );
@@ -157,17 +163,17 @@ pub unsafe fn barrier(group: *mut Group, way: Way) {
 ///
 /// # Safety
 /// The group must be one that this library has made.
-pub unsafe fn most(group: *mut Group, number: u64) -> u64 {
+pub unsafe fn most(group: *mut ElanGroup, number: u64) -> u64 {
     // SAFETY: the caller's word.
     let group = unsafe { inside("elan_gallocMain", group) };
     let mut most = 0_u64;
     // SAFETY: the word lives until the call ends.
     let into = unsafe { Span::new((&raw mut most).cast_const().cast(), size_of::<u64>()) };
-    let reduction = Reduction {
-        operation: Operation::Max,
+    let reduction = VectorReduction {
+        operation: ReductionOperator::Max,
         element: Element::U64,
     };
-    let what = Collective::Reduce {
+    let what = CollectiveInput::Reduce {
         root: None,
         reduction,
         bytes: &number.to_ne_bytes(),
@@ -179,8 +185,8 @@ pub unsafe fn most(group: *mut Group, number: u64) -> u64 {
 /// Broadcasts the root's bytes.
 unsafe fn broadcast(
     call: &str,
-    group: *mut Group,
-    way: Way,
+    group: *mut ElanGroup,
+    way: CallMethod,
     (buffer, size): (*mut c_void, usize),
     root: c_uint,
 ) {
@@ -193,8 +199,8 @@ unsafe fn broadcast(
         return;
     }
     let (calls, bytes) = match way {
-        Way::Software => (count::BCAST, count::BCAST_BYTES),
-        Way::Hardware => (count::HBCAST, count::HBCAST_BYTES),
+        CallMethod::Software => (count::BCAST, count::BCAST_BYTES),
+        CallMethod::Hardware => (count::HBCAST, count::HBCAST_BYTES),
     };
     group.add(calls, 1);
     if own == root {
@@ -204,7 +210,7 @@ unsafe fn broadcast(
     // SAFETY: the callers' word.
     let memory = unsafe { Span::new(buffer.cast_const().cast(), size) };
     let is_root = own == root;
-    let what = Collective::Broadcast {
+    let what = CollectiveInput::Broadcast {
         root,
         size,
         bytes: if is_root { memory.bytes() } else { &[] },
@@ -253,7 +259,11 @@ pub fn combine(mut vectors: Vec<u8>) -> Vec<u8> {
 // The callers of the functions below keep to the headers.
 
 #[call]
-unsafe extern "C" fn elan_group(_base: *mut Base, vps: *const c_uint, count: c_uint) -> *mut Group {
+unsafe extern "C" fn elan_group(
+    _base: *mut ElanBase,
+    vps: *const c_uint,
+    count: c_uint,
+) -> *mut ElanGroup {
     // SAFETY: the program has this many numbers there.
     let members = unsafe { super::slice(vps, count as usize) };
     let mut sorted = members.to_vec();
@@ -270,50 +280,66 @@ unsafe extern "C" fn elan_group(_base: *mut Base, vps: *const c_uint, count: c_u
 }
 
 #[call]
-unsafe extern "C" fn elan_gsync(group: *mut Group) {
+unsafe extern "C" fn elan_gsync(group: *mut ElanGroup) {
     // SAFETY: a group of this library, which are never freed.
-    unsafe { barrier(group, Way::Software) };
+    unsafe { barrier(group, CallMethod::Software) };
 }
 
 #[call]
-unsafe extern "C" fn elan_hgsync(group: *mut Group) {
+unsafe extern "C" fn elan_hgsync(group: *mut ElanGroup) {
     // SAFETY: a group of this library, which are never freed.
-    unsafe { barrier(group, Way::Hardware) };
+    unsafe { barrier(group, CallMethod::Hardware) };
 }
 
 #[call]
-unsafe extern "C" fn elan_hgsyncevent(group: *mut Group) {
+unsafe extern "C" fn elan_hgsyncevent(group: *mut ElanGroup) {
     // SAFETY: a group of this library, which are never freed.
-    unsafe { barrier(group, Way::Hardware) };
+    unsafe { barrier(group, CallMethod::Hardware) };
 }
 
 #[call]
 unsafe extern "C" fn elan_bcast(
-    group: *mut Group,
+    group: *mut ElanGroup,
     buffer: *mut c_void,
     size: usize,
     root: c_uint,
     _flags: c_uint,
 ) {
     // SAFETY: a group of this library, which are never freed, and a buffer with this many bytes.
-    unsafe { broadcast("elan_bcast", group, Way::Software, (buffer, size), root) };
+    unsafe {
+        broadcast(
+            "elan_bcast",
+            group,
+            CallMethod::Software,
+            (buffer, size),
+            root,
+        );
+    }
 }
 
 #[call]
 unsafe extern "C" fn elan_hbcast(
-    group: *mut Group,
+    group: *mut ElanGroup,
     buffer: *mut c_void,
     size: usize,
     root: c_uint,
     _flags: c_uint,
 ) {
     // SAFETY: a group of this library, which are never freed, and a buffer with this many bytes.
-    unsafe { broadcast("elan_hbcast", group, Way::Hardware, (buffer, size), root) };
+    unsafe {
+        broadcast(
+            "elan_hbcast",
+            group,
+            CallMethod::Hardware,
+            (buffer, size),
+            root,
+        );
+    }
 }
 
 #[call]
 unsafe extern "C" fn elan_reduce(
-    group: *mut Group,
+    group: *mut ElanGroup,
     from: *const c_void,
     to: *mut c_void,
     element: usize,
@@ -345,7 +371,7 @@ unsafe extern "C" fn elan_reduce(
         let result = Span::new(to.cast_const().cast(), if gets { size } else { 0 });
         (Span::new(from.cast(), size), result)
     };
-    let what = Collective::Combine {
+    let what = CollectiveInput::Combine {
         root: (!all).then_some(root),
         element,
         bytes: vector.bytes(),
@@ -358,7 +384,7 @@ unsafe extern "C" fn elan_reduce(
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn elan_groupGetStats(group: *mut Group, place: *mut [u64; count::ALL]) {
+unsafe extern "C" fn elan_groupGetStats(group: *mut ElanGroup, place: *mut [u64; count::ALL]) {
     // SAFETY: a group of this library, which are never freed.
     let counts = unsafe { &inside("elan_groupGetStats", group).counts };
     let now = std::array::from_fn(|index| counts[index].load(Ordering::Relaxed));

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ffi::c_void;
 
 /// A heap. It has its memory from the kernel when it is first used; untouched pages have no cost.
-pub struct Heap {
+pub struct SystemHeap {
     base: usize,
     size: usize,
     mapped: bool,
@@ -14,10 +14,10 @@ pub struct Heap {
     taken: BTreeMap<usize, usize>,
 }
 
-impl Heap {
+impl SystemHeap {
     /// A heap that will lie at a fixed address, which must be free in each process.
-    pub const fn at(base: usize) -> Heap {
-        Heap {
+    pub const fn at(base: usize) -> SystemHeap {
+        SystemHeap {
             base,
             size: 0,
             mapped: false,
@@ -106,7 +106,7 @@ impl Heap {
         last.map_or(self.base, |(&at, &size)| at + size)
     }
 
-    /// Allocates at a place, which lies at or above [`Heap::top`].
+    /// Allocates at a place, which lies at or above [`SystemHeap::top`].
     pub fn alloc_at(&mut self, at: usize, size: usize) -> Option<usize> {
         const LEAST: usize = 16;
         let size = size.max(1).checked_next_multiple_of(LEAST)?;
@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn freed_places_join_and_are_used_again() {
-        let mut heap = Heap::at(0x4100_0000_0000);
+        let mut heap = SystemHeap::at(0x4100_0000_0000);
         heap.open(1 << 16).expect("addresses that nobody uses");
         let places: Vec<_> = (0..4).filter_map(|_| heap.alloc(64, 100)).collect();
         assert_eq!(places.len(), 4);
@@ -147,7 +147,7 @@ mod tests {
     fn equal_calls_give_equal_places() {
         let sizes = [10, 5000, 64, 1, 300];
         let all = [0x4200_0000_0000, 0x4300_0000_0000].map(|base| {
-            let mut heap = Heap::at(base);
+            let mut heap = SystemHeap::at(base);
             heap.open(1 << 16).expect("addresses that nobody uses");
             let places = sizes.map(|size| heap.alloc(32, size).map(|at| at - base));
             assert!(heap.top() > base);

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicPtr;
 /// `ELAN_CAPABILITY`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Capability {
+pub struct ElanCapability {
     pub userkey: [c_uint; 4],
     pub version: c_int,
     pub kind: c_uint,
@@ -23,28 +23,28 @@ pub struct Capability {
 /// `ELAN_LOCATION`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Location {
+pub struct ElanLocation {
     pub node: c_int,
     pub context: c_int,
 }
 
 /// `ELAN_RAIL`.
 #[repr(C)]
-pub struct Rail {
+pub struct ElanRail {
     pub index: c_int,
     pub context: *mut c_void,
 }
 
 /// `ELAN_STATE`.
 #[repr(C)]
-pub struct State {
+pub struct ElanState {
     pub version: *mut c_char,
     pub attached: c_int,
     pub vp: c_uint,
     pub nvp: c_uint,
     pub ctx: *mut c_void,
     pub estate: *mut c_void,
-    pub cap: *mut Capability,
+    pub cap: *mut ElanCapability,
     pub alloc_base: *mut c_void,
     pub alloc_size: usize,
     pub alloc_elan_base: *mut c_void,
@@ -55,29 +55,29 @@ pub struct State {
     pub local_count: c_int,
     pub local_ids: *mut c_int,
     pub nrails: c_int,
-    pub rail: *mut *mut Rail,
+    pub rail: *mut *mut ElanRail,
 }
 
 /// `ELAN_GROUP`.
 #[repr(C)]
-pub struct Group {
+pub struct ElanGroup {
     pub own: c_uint,
     pub size: c_uint,
     pub lookup: extern "C" fn(*mut c_void, c_uint) -> c_uint,
     pub handle: *mut c_void,
-    /// The library's own data about the group ([`super::group::Inside`]).
+    /// The library's own data about the group ([`super::group::GroupData`]).
     pub inside: *mut c_void,
     pub reserved: [*mut c_void; 3],
 }
 
 /// `ELAN_BASE`.
 #[repr(C)]
-pub struct Base {
+pub struct ElanBase {
     pub init: c_int,
-    pub state: *mut State,
-    pub all_group: *mut Group,
+    pub state: *mut ElanState,
+    pub all_group: *mut ElanGroup,
     pub galloc: *mut c_void,
-    pub capabilities: *mut Capability,
+    pub capabilities: *mut ElanCapability,
     pub dma_type: c_int,
     pub retry_count: c_int,
     pub wait_type: c_long,
@@ -118,4 +118,4 @@ pub struct Base {
 pub const HARDWARE: c_uint = 1;
 
 /// This process's one base, once it has been made.
-pub static BASE: AtomicPtr<Base> = AtomicPtr::new(ptr::null_mut());
+pub static BASE: AtomicPtr<ElanBase> = AtomicPtr::new(ptr::null_mut());

@@ -68,7 +68,7 @@ fn stop(call: &str, why: &str) -> ! {
 }
 
 /// Ends the process, because an operation has failed.
-fn fail(call: &str, why: native::Failure) -> ! {
+fn fail(call: &str, why: native::OperationFailure) -> ! {
     stop(call, &why.to_string())
 }
 

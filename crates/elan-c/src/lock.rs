@@ -4,7 +4,7 @@
 //! shows this number. Releasing the lock adds one to it. So processes get the lock in their order of arrival, and the
 //! host that has the words does no work.
 
-use super::layout::State;
+use super::layout::ElanState;
 use super::{event, putget};
 use derive::call;
 use native::{Atomic, Width};
@@ -39,7 +39,7 @@ fn atomic(call: &str, lock: &Lock, word: usize, what: Atomic, operand: u64) -> u
 // The callers of the functions below keep to the headers.
 
 #[call]
-unsafe extern "C" fn elan_lockInit(_state: *mut State, lock: *mut Lock, kind: c_int) -> c_int {
+unsafe extern "C" fn elan_lockInit(_state: *mut ElanState, lock: *mut Lock, kind: c_int) -> c_int {
     let words: &mut [u64; 2] = Box::leak(Box::new([0; 2]));
     let made = Lock {
         kind,
@@ -53,7 +53,7 @@ unsafe extern "C" fn elan_lockInit(_state: *mut State, lock: *mut Lock, kind: c_
 }
 
 #[call]
-unsafe extern "C" fn elan_lockLock(_state: *mut State, lock: *mut Lock, how: c_int) {
+unsafe extern "C" fn elan_lockLock(_state: *mut ElanState, lock: *mut Lock, how: c_int) {
     // SAFETY: a lock that `elan_lockInit` has made; it does not change.
     let lock = unsafe { &*lock };
     let number = atomic("elan_lockLock", lock, 0, Atomic::Add, 1);
@@ -67,7 +67,7 @@ unsafe extern "C" fn elan_lockLock(_state: *mut State, lock: *mut Lock, how: c_i
 }
 
 #[call]
-unsafe extern "C" fn elan_lockUnLock(_state: *mut State, lock: *mut Lock) {
+unsafe extern "C" fn elan_lockUnLock(_state: *mut ElanState, lock: *mut Lock) {
     // SAFETY: a lock that `elan_lockInit` has made; it does not change.
     atomic("elan_lockUnLock", unsafe { &*lock }, 1, Atomic::Add, 1);
 }

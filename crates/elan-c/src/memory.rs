@@ -7,7 +7,7 @@
 //! Heaps lie at fixed addresses, which the kernel and programs do not use by themselves: `elanite prun` starts ranks
 //! without randomised addresses.
 
-use super::layout::{self, Base, Group, State};
+use super::layout::{self, ElanBase, ElanGroup, ElanState};
 use super::{complain, environment, group, hold};
 use derive::call;
 use heaps::{ALL, ALL_ELAN, Heaps, OWN, OWN_ELAN, SOME, SOME_ELAN};
@@ -18,7 +18,7 @@ use std::sync::Mutex;
 mod heaps {
     //! A process's heaps.
 
-    use crate::heap::Heap;
+    use crate::heap::SystemHeap;
 
     /// The process's own memory, main and adapter; all processes' memory; smaller groups' memory.
     pub const OWN: usize = 0;
@@ -29,17 +29,17 @@ mod heaps {
     pub const SOME_ELAN: usize = 5;
 
     /// All heaps.
-    pub struct Heaps(pub [Heap; 6]);
+    pub struct Heaps(pub [SystemHeap; 6]);
 
     impl Heaps {
         pub const fn new() -> Heaps {
             Heaps([
-                Heap::at(0x3e00_0000_0000),
-                Heap::at(0x3e10_0000_0000),
-                Heap::at(0x3e20_0000_0000),
-                Heap::at(0x3e30_0000_0000),
-                Heap::at(0x3e40_0000_0000),
-                Heap::at(0x3e50_0000_0000),
+                SystemHeap::at(0x3e00_0000_0000),
+                SystemHeap::at(0x3e10_0000_0000),
+                SystemHeap::at(0x3e20_0000_0000),
+                SystemHeap::at(0x3e30_0000_0000),
+                SystemHeap::at(0x3e40_0000_0000),
+                SystemHeap::at(0x3e50_0000_0000),
             ])
         }
     }
@@ -59,7 +59,11 @@ fn size(which: usize) -> usize {
 }
 
 /// Lets a function use a heap that has its memory.
-fn with<T>(call: &str, which: usize, act: impl FnOnce(&mut super::heap::Heap) -> T) -> Option<T> {
+fn with<T>(
+    call: &str,
+    which: usize,
+    act: impl FnOnce(&mut super::heap::SystemHeap) -> T,
+) -> Option<T> {
     let mut heaps = hold(&HEAPS);
     let heap = &mut heaps.0[which];
     match heap.open(size(which)) {
@@ -93,7 +97,7 @@ pub fn alloc(call: &str, adapter: bool, align: usize, size: usize) -> *mut c_voi
 /// The group must be one that this library has made.
 pub unsafe fn galloc(
     call: &str,
-    of: *mut Group,
+    of: *mut ElanGroup,
     adapter: bool,
     align: usize,
     size: usize,
@@ -125,29 +129,29 @@ fn free(memory: *mut c_void) {
 // The callers of the functions below keep to the headers.
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_allocMain(_state: *mut State, align: usize, size: usize) -> *mut c_void {
+extern "C" fn elan_allocMain(_state: *mut ElanState, align: usize, size: usize) -> *mut c_void {
     alloc("elan_allocMain", false, align, size)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_allocElan(_state: *mut State, align: usize, size: usize) -> *mut c_void {
+extern "C" fn elan_allocElan(_state: *mut ElanState, align: usize, size: usize) -> *mut c_void {
     alloc("elan_allocElan", true, align, size)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_free(_state: *mut State, memory: *mut c_void) {
+extern "C" fn elan_free(_state: *mut ElanState, memory: *mut c_void) {
     free(memory);
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_freeElan(_state: *mut State, memory: *mut c_void) {
+extern "C" fn elan_freeElan(_state: *mut ElanState, memory: *mut c_void) {
     free(memory);
 }
 
 #[call]
 unsafe extern "C" fn elan_gallocMain(
-    _base: *mut Base,
-    group: *mut Group,
+    _base: *mut ElanBase,
+    group: *mut ElanGroup,
     align: usize,
     size: usize,
 ) -> *mut c_void {
@@ -157,8 +161,8 @@ unsafe extern "C" fn elan_gallocMain(
 
 #[call]
 unsafe extern "C" fn elan_gallocElan(
-    _base: *mut Base,
-    group: *mut Group,
+    _base: *mut ElanBase,
+    group: *mut ElanGroup,
     align: usize,
     size: usize,
 ) -> *mut c_void {
@@ -167,14 +171,14 @@ unsafe extern "C" fn elan_gallocElan(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_gallocFree(_base: *mut Base, memory: *mut c_void) {
+extern "C" fn elan_gallocFree(_base: *mut ElanBase, memory: *mut c_void) {
     free(memory);
 }
 
 /// An allocator for global addresses: the global heap, regardless of the requested address.
 #[unsafe(no_mangle)]
 extern "C" fn elan_gallocVaddrCreate(
-    _state: *mut State,
+    _state: *mut ElanState,
     _at: u64,
     _size: usize,
     _flags: c_uint,
@@ -187,7 +191,7 @@ extern "C" fn elan_gallocVaddrCreate(
 #[call]
 unsafe extern "C" fn elan_galloc(
     _galloc: *mut c_void,
-    group: *mut Group,
+    group: *mut ElanGroup,
     align: usize,
     size: usize,
 ) -> u64 {
@@ -197,22 +201,22 @@ unsafe extern "C" fn elan_galloc(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_main2elan(_state: *mut State, memory: *const c_void) -> u64 {
+extern "C" fn elan_main2elan(_state: *mut ElanState, memory: *const c_void) -> u64 {
     memory.expose_provenance() as u64
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_elan2main(_state: *mut State, at: u64) -> *mut c_void {
+extern "C" fn elan_elan2main(_state: *mut ElanState, at: u64) -> *mut c_void {
     ptr::with_exposed_provenance_mut(at as usize)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_elan2sdram(_state: *mut State, at: u64) -> *mut c_void {
+extern "C" fn elan_elan2sdram(_state: *mut ElanState, at: u64) -> *mut c_void {
     ptr::with_exposed_provenance_mut(at as usize)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_sdram2elan(_state: *mut State, memory: *const c_void) -> u64 {
+extern "C" fn elan_sdram2elan(_state: *mut ElanState, memory: *const c_void) -> u64 {
     memory.expose_provenance() as u64
 }
 
@@ -221,13 +225,17 @@ const TOP: usize = 1 << 47;
 
 /// The adapter's tables cover all addresses in a process, whether memory is there or not.
 #[unsafe(no_mangle)]
-extern "C" fn elan_addressable(_state: *mut State, memory: *const c_void, size: usize) -> c_int {
+extern "C" fn elan_addressable(
+    _state: *mut ElanState,
+    memory: *const c_void,
+    size: usize,
+) -> c_int {
     let end = memory.addr().checked_add(size);
     c_int::from(!memory.is_null() && end.is_some_and(|end| end <= TOP))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_addMapping(_state: *mut State, memory: *mut c_void, size: usize) -> c_int {
+extern "C" fn elan_addMapping(_state: *mut ElanState, memory: *mut c_void, size: usize) -> c_int {
     native::memory::offer(memory.expose_provenance(), size);
     0
 }

@@ -3,7 +3,7 @@
 //! A process's *context* is the first user context plus its place among its node's processes. One capability describes
 //! the run; the functions answer from the run, regardless of the capability that they get.
 
-use super::layout::{Capability, Location};
+use super::layout::{ElanCapability, ElanLocation};
 use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::fmt::Write;
 
@@ -54,7 +54,7 @@ pub fn most_local() -> usize {
 }
 
 /// The run's capability.
-pub fn capability() -> Capability {
+pub fn capability() -> ElanCapability {
     let ranks = native::ranks();
     let nodes = || (0..ranks).map(native::node_of);
     let in_order = nodes().is_sorted();
@@ -68,7 +68,7 @@ pub fn capability() -> Capability {
     let broadcastable = adjacent == Some(used.len() as u32);
     let kind = if in_order { BLOCK } else { CYCLIC };
     let multi = if rails() > 1 { MULTI_RAIL } else { 0 };
-    Capability {
+    ElanCapability {
         userkey: [0; 4],
         version: 1,
         kind: kind | NO_BITMAP | multi | if broadcastable { BROADCASTABLE } else { 0 },
@@ -89,14 +89,14 @@ fn is_capability(text: &str) -> bool {
     text.chars().all(known) && "NCR".chars().all(|letter| text.contains(letter))
 }
 
-fn location(vp: u32) -> Location {
+fn location(vp: u32) -> ElanLocation {
     if vp >= native::ranks() {
-        return Location {
+        return ElanLocation {
             node: 0xffff,
             context: -1,
         };
     }
-    Location {
+    ElanLocation {
         node: native::node_of(vp) as c_int,
         context: FIRST_CONTEXT + place(vp) as c_int,
     }
@@ -121,8 +121,8 @@ macro_rules! both {
 }
 
 both! {
-    elan_nullcap elan3_nullcap(cap: *mut Capability) {
-        let empty = Capability {
+    elan_nullcap elan3_nullcap(cap: *mut ElanCapability) {
+        let empty = ElanCapability {
             userkey: [UNINITIALISED.cast_unsigned(); 4],
             version: 1,
             kind: 0,
@@ -140,7 +140,7 @@ both! {
         }
     }
 
-    elan_capability_string elan3_capability_string(cap: *mut Capability, text: *mut c_char) -> *mut c_char {
+    elan_capability_string elan3_capability_string(cap: *mut ElanCapability, text: *mut c_char) -> *mut c_char {
         // SAFETY: null, or a capability of the program.
         let Some(cap) = (unsafe { cap.as_ref() }) else {
             return text;
@@ -159,19 +159,19 @@ both! {
         text
     }
 
-    elan_nvps elan3_nvps(_cap: *mut Capability) -> c_int {
+    elan_nvps elan3_nvps(_cap: *mut ElanCapability) -> c_int {
         native::ranks() as c_int
     }
 
-    elan_nlocal elan3_nlocal(node: c_int, _cap: *mut Capability) -> c_int {
+    elan_nlocal elan3_nlocal(node: c_int, _cap: *mut ElanCapability) -> c_int {
         on_node(node.cast_unsigned()).count() as c_int
     }
 
-    elan_maxlocal elan3_maxlocal(_cap: *mut Capability) -> c_int {
+    elan_maxlocal elan3_maxlocal(_cap: *mut ElanCapability) -> c_int {
         most_local() as c_int
     }
 
-    elan_localvps elan3_localvps(node: c_int, _cap: *mut Capability, vps: *mut c_int, size: c_int) -> c_int {
+    elan_localvps elan3_localvps(node: c_int, _cap: *mut ElanCapability, vps: *mut c_int, size: c_int) -> c_int {
         let room = usize::try_from(size).unwrap_or(0);
         let mut count = 0;
         for (index, vp) in on_node(node.cast_unsigned()).take(room).enumerate() {
@@ -182,11 +182,11 @@ both! {
         count
     }
 
-    elan_nrails elan3_nrails(_cap: *mut Capability) -> c_int {
+    elan_nrails elan3_nrails(_cap: *mut ElanCapability) -> c_int {
         rails()
     }
 
-    elan_rails elan3_rails(_cap: *mut Capability, numbers: *mut c_int) -> c_int {
+    elan_rails elan3_rails(_cap: *mut ElanCapability, numbers: *mut c_int) -> c_int {
         for rail in 0..rails() {
             // SAFETY: the program has room for a number for each rail.
             unsafe { numbers.add(rail as usize).write(rail) };
@@ -194,18 +194,18 @@ both! {
         rails()
     }
 
-    elan_vp2location elan3_vp2location(vp: c_uint, _cap: *mut Capability) -> Location {
+    elan_vp2location elan3_vp2location(vp: c_uint, _cap: *mut ElanCapability) -> ElanLocation {
         location(vp)
     }
 
-    elan_location2vp elan3_location2vp(there: Location, _cap: *mut Capability) -> c_int {
+    elan_location2vp elan3_location2vp(there: ElanLocation, _cap: *mut ElanCapability) -> c_int {
         let found = on_node(there.node.cast_unsigned()).find(|&vp| location(vp).context == there.context);
         found.map_or(0xffff, |vp| vp as c_int)
     }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn elan_getenvCap(cap: *mut Capability, rail: c_int) -> c_int {
+unsafe extern "C" fn elan_getenvCap(cap: *mut ElanCapability, rail: c_int) -> c_int {
     if cap.is_null() || rail < 0 || rail >= rails() {
         return -1;
     }

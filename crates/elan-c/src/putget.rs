@@ -4,13 +4,13 @@
 //! the original library's puts up to `putget_smallputsize` bytes: the bytes are copied at the call. A control block
 //! adds no data to the machine's.
 
-use super::event::{Event, What};
-use super::layout::State;
+use super::event::{ElanEvent, EventSubject};
+use super::layout::ElanState;
 use super::pending::{GETS, PUTS};
 use super::{hold, stop, until};
 use derive::call;
 use link::ADDRESS_SPACE;
-use native::{Place, Span, Ticket};
+use native::{RemoteMemory, Span, Ticket};
 use std::collections::BTreeSet;
 use std::ffi::{c_int, c_long, c_uint, c_void};
 use std::sync::Mutex;
@@ -46,8 +46,8 @@ pub fn process(call: &str, vp: c_uint) -> u32 {
 }
 
 /// An address in a process.
-fn place(rank: u32, at: usize) -> Place {
-    Place {
+fn place(rank: u32, at: usize) -> RemoteMemory {
+    RemoteMemory {
         rank,
         key: ADDRESS_SPACE,
         offset: at as u64,
@@ -108,13 +108,13 @@ unsafe fn put_event(
     size: usize,
     vp: c_uint,
     notice: u64,
-) -> *mut Event {
+) -> *mut ElanEvent {
     if size == 0 && notice == 0 {
-        return Event::make(What::Nothing);
+        return ElanEvent::make(EventSubject::Nothing);
     }
     let vp = process(call, vp);
     // SAFETY: the caller's word.
-    Event::of(call, unsafe { put(vp, from, to.addr(), size, notice) })
+    ElanEvent::of(call, unsafe { put(vp, from, to.addr(), size, notice) })
 }
 
 /// The event for a program call's get.
@@ -126,37 +126,37 @@ unsafe fn get_event(
     (from, to): (*const c_void, *mut c_void),
     size: usize,
     vp: c_uint,
-) -> *mut Event {
+) -> *mut ElanEvent {
     if size == 0 {
-        return Event::make(What::Nothing);
+        return ElanEvent::make(EventSubject::Nothing);
     }
     let vp = process(call, vp);
     // SAFETY: the caller's word.
-    Event::of(call, unsafe { get(vp, from.addr(), to, size) })
+    ElanEvent::of(call, unsafe { get(vp, from.addr(), to, size) })
 }
 
 // The callers of the functions below keep to the headers.
 
 #[call]
 unsafe extern "C" fn elan_put(
-    _state: *mut State,
+    _state: *mut ElanState,
     from: *const c_void,
     to: *mut c_void,
     size: usize,
     vp: c_uint,
-) -> *mut Event {
+) -> *mut ElanEvent {
     // SAFETY: memory of this many bytes, which the program leaves alone until the event.
     unsafe { put_event("elan_put", (from, to), size, vp, 0) }
 }
 
 #[call]
 unsafe extern "C" fn elan_get(
-    _state: *mut State,
+    _state: *mut ElanState,
     from: *const c_void,
     to: *mut c_void,
     size: usize,
     vp: c_uint,
-) -> *mut Event {
+) -> *mut ElanEvent {
     // SAFETY: memory of this many bytes, which the program leaves alone until the event.
     unsafe { get_event("elan_get", (from, to), size, vp) }
 }
@@ -164,7 +164,7 @@ unsafe extern "C" fn elan_get(
 /// `ELAN_PGCTRL`, which is opaque to programs.
 #[unsafe(no_mangle)]
 extern "C" fn elan_putgetInit(
-    _state: *mut State,
+    _state: *mut ElanState,
     _memory: *mut c_void,
     _small: usize,
     _stripe_puts: usize,
@@ -184,7 +184,7 @@ unsafe extern "C" fn elan_doput(
     size: usize,
     vp: c_uint,
     _rail: c_int,
-) -> *mut Event {
+) -> *mut ElanEvent {
     // SAFETY: memory of this many bytes, which the program leaves alone until the event.
     unsafe { put_event("elan_doput", (from, to), size, vp, event) }
 }
@@ -197,23 +197,23 @@ unsafe extern "C" fn elan_doget(
     size: usize,
     vp: c_uint,
     _rail: c_int,
-) -> *mut Event {
+) -> *mut ElanEvent {
     // SAFETY: memory of this many bytes, which the program leaves alone until the event.
     unsafe { get_event("elan_doget", (from, to), size, vp) }
 }
 
 #[call]
-extern "C" fn elan_putWaitAll(_state: *mut State, _how: c_long) {
+extern "C" fn elan_putWaitAll(_state: *mut ElanState, _how: c_long) {
     wait_all(&PUTS);
 }
 
 #[call]
-extern "C" fn elan_getWaitAll(_state: *mut State, _how: c_long) {
+extern "C" fn elan_getWaitAll(_state: *mut ElanState, _how: c_long) {
     wait_all(&GETS);
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn elan_putgetGetStats(_state: *mut State, place: *mut [u64; 4]) {
+unsafe extern "C" fn elan_putgetGetStats(_state: *mut ElanState, place: *mut [u64; 4]) {
     let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
     let all = [
         &STATISTICS.puts,

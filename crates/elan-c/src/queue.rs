@@ -4,8 +4,8 @@
 //! process may send its own queue's address (`elan_allocQueue`) to others. One process's messages come in call order. A
 //! message that the program has taken lies in the library's memory until it takes the next one.
 
-use super::event::{self, Event};
-use super::layout::{Base, Group, State};
+use super::event::{self, ElanEvent};
+use super::layout::{ElanBase, ElanGroup, ElanState};
 use super::memory::{alloc, galloc};
 use super::putget::process;
 use super::{complain, places, stop, until, within};
@@ -93,24 +93,24 @@ impl Side {
 // The callers of the functions below keep to the headers.
 
 #[call]
-unsafe extern "C" fn elan_gallocQueue(_base: *mut Base, group: *mut Group) -> *mut c_void {
+unsafe extern "C" fn elan_gallocQueue(_base: *mut ElanBase, group: *mut ElanGroup) -> *mut c_void {
     // SAFETY: a group of this library, which are never freed.
     unsafe { galloc("elan_gallocQueue", group, true, QUEUE, QUEUE) }
 }
 
 #[call]
-extern "C" fn elan_allocQueue(_state: *mut State) -> *mut c_void {
+extern "C" fn elan_allocQueue(_state: *mut ElanState) -> *mut c_void {
     alloc("elan_allocQueue", true, QUEUE, QUEUE)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_queueMaxSlotSize(_state: *mut State) -> c_int {
+extern "C" fn elan_queueMaxSlotSize(_state: *mut ElanState) -> c_int {
     places::longest_slot()
 }
 
 #[call]
 extern "C" fn elan_queueRxInit(
-    _state: *mut State,
+    _state: *mut ElanState,
     queue: *mut c_void,
     slots: c_int,
     slot: c_int,
@@ -122,7 +122,7 @@ extern "C" fn elan_queueRxInit(
 
 #[call]
 extern "C" fn elan_queueTxInit(
-    _state: *mut State,
+    _state: *mut ElanState,
     queue: *mut c_void,
     _rail: c_int,
     _flags: c_uint,
@@ -137,10 +137,10 @@ unsafe extern "C" fn elan_queueTx(
     buffer: *const c_void,
     size: usize,
     _rail: c_int,
-) -> *mut Event {
+) -> *mut ElanEvent {
     // SAFETY: a side that this library has leaked, and this many bytes of the program.
     let ticket = unsafe { (*queue).send("elan_queueTx", vp, buffer, size) };
-    Event::of("elan_queueTx", ticket)
+    ElanEvent::of("elan_queueTx", ticket)
 }
 
 #[call]
@@ -180,7 +180,7 @@ unsafe extern "C" fn elan_queueRxComplete(queue: *mut Side) {
 
 #[call]
 extern "C" fn elan_mainQueueInit(
-    _state: *mut State,
+    _state: *mut ElanState,
     queue: *mut c_void,
     slots: c_int,
     slot: c_int,

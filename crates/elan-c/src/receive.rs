@@ -9,7 +9,7 @@
 //! Each process makes its Tports in the same order.
 
 use super::{fail, hold, stop};
-use native::{Ended, Failure, Span, Ticket};
+use native::{CallEnd, OperationFailure, Span, Ticket};
 use std::collections::BTreeMap;
 use std::ffi::c_uint;
 use std::sync::Mutex;
@@ -54,13 +54,13 @@ pub mod count {
 }
 
 /// `ELAN_TPORT`.
-pub struct Tport {
+pub struct ElanTport {
     pub number: u64,
     pub small: usize,
     pub counts: [AtomicU64; count::ALL],
 }
 
-impl Tport {
+impl ElanTport {
     /// Adds to a count.
     pub fn add(&self, what: usize, more: u64) {
         self.counts[what].fetch_add(more, Ordering::Relaxed);
@@ -68,15 +68,15 @@ impl Tport {
 }
 
 /// A receive.
-pub struct Receive {
-    port: *const Tport,
-    way: Way,
+pub struct TportReceive {
+    port: *const ElanTport,
+    way: ReceiveProgress,
     pub buffer: *mut u8,
     room: usize,
 }
 
 /// How far a receive is.
-enum Way {
+enum ReceiveProgress {
     /// It looks for a message, which stays where it is.
     Probes(Ticket),
     /// It looks for a message for which it then makes room.
@@ -84,20 +84,22 @@ enum Way {
     /// It waits for its message.
     Receives(Ticket),
     /// It has its message, or has seen it.
-    Has(Ended),
+    Has(CallEnd),
 }
 
-impl Receive {
+impl TportReceive {
     /// Whether the message is there; takes no time.
     pub fn has_ended(&mut self) -> bool {
         let ticket = match self.way {
-            Way::Probes(ticket) | Way::Seeks(ticket) | Way::Receives(ticket) => ticket,
-            Way::Has(_) => return true,
+            ReceiveProgress::Probes(ticket)
+            | ReceiveProgress::Seeks(ticket)
+            | ReceiveProgress::Receives(ticket) => ticket,
+            ReceiveProgress::Has(_) => return true,
         };
         let end = match native::ended(ticket) {
             None => return false,
             Some(Ok(end)) => end,
-            Some(Err(Failure::Truncated(size))) => stop(
+            Some(Err(OperationFailure::Truncated(size))) => stop(
                 "elan_tportRxStart",
                 &format!(
                     "a message of {size} bytes has come, and the buffer has {}",
@@ -106,20 +108,20 @@ impl Receive {
             ),
             Some(Err(why)) => fail("elan_tportRxStart", why),
         };
-        if let Way::Seeks(_) = self.way {
+        if let ReceiveProgress::Seeks(_) = self.way {
             let (buffer, size) = (system_buffer(end.size), end.size);
             (self.buffer, self.room) = (buffer, size);
             // SAFETY: the buffer lives until the program gives it back.
             let into = unsafe { Span::new(buffer, size) };
             let ticket = native::receive(Some(end.from), end.tag, EXACTLY, into.into());
-            self.way = Way::Receives(ticket);
+            self.way = ReceiveProgress::Receives(ticket);
             // SAFETY: Tports live until the process ends.
             let port = unsafe { &*self.port };
             port.add(count::BUFFERS, 1);
             port.add(count::BUFFER_BYTES, size as u64);
             return self.has_ended();
         }
-        if let Way::Receives(_) = self.way {
+        if let ReceiveProgress::Receives(_) = self.way {
             // SAFETY: as above.
             let port = unsafe { &*self.port };
             let own = hold(&BUFFERS).contains_key(&self.buffer.addr());
@@ -131,27 +133,27 @@ impl Receive {
             port.add(messages, 1);
             port.add(bytes, end.size as u64);
         }
-        self.way = Way::Has(end);
+        self.way = ReceiveProgress::Has(end);
         true
     }
 
     /// Begins to receive a message into the program's buffer, or into the library's if there is no such buffer.
     pub fn begin(
-        port: *const Tport,
+        port: *const ElanTport,
         (tag, mask): (u64, u64),
         (buffer, room): (*mut u8, usize),
         flags: c_uint,
-    ) -> Receive {
+    ) -> TportReceive {
         let way = if flags & PROBE != 0 {
-            Way::Probes(native::probe(None, tag, mask, true))
+            ReceiveProgress::Probes(native::probe(None, tag, mask, true))
         } else if flags & OWN_BUFFER != 0 && buffer.is_null() {
-            Way::Seeks(native::probe(None, tag, mask, true))
+            ReceiveProgress::Seeks(native::probe(None, tag, mask, true))
         } else {
             // SAFETY: the program leaves the buffer to the receive until its end.
             let into = unsafe { Span::new(buffer, room) };
-            Way::Receives(native::receive(None, tag, mask, into.into()))
+            ReceiveProgress::Receives(native::receive(None, tag, mask, into.into()))
         };
-        Receive {
+        TportReceive {
             port,
             way,
             buffer,
@@ -160,9 +162,9 @@ impl Receive {
     }
 
     /// The message, once it is there.
-    pub fn end(&self) -> Option<Ended> {
+    pub fn end(&self) -> Option<CallEnd> {
         match self.way {
-            Way::Has(end) => Some(end),
+            ReceiveProgress::Has(end) => Some(end),
             _ => None,
         }
     }

@@ -4,10 +4,12 @@
 //! is longer than the buffer is an error, as no part of it is stored. A receive without a buffer (`ELAN_TPORT_RXBUF`)
 //! waits for a message to come, and then gets a buffer of its length from the library.
 
-use super::event::{self, Event, What};
-use super::layout::State;
+use super::event::{self, ElanEvent, EventSubject};
+use super::layout::ElanState;
 use super::putget::process;
-use super::receive::{self, LABEL_BITS, LABEL_SHIFT, PORT_SHIFT, PORTS, Receive, Tport, count};
+use super::receive::{
+    self, ElanTport, LABEL_BITS, LABEL_SHIFT, PORT_SHIFT, PORTS, TportReceive, count,
+};
 use super::{complain, stop, until, within};
 use derive::call;
 use native::Span;
@@ -22,7 +24,7 @@ const ANY: c_uint = 4;
 
 #[call]
 extern "C" fn elan_tportInit(
-    _state: *mut State,
+    _state: *mut ElanState,
     _queue: *mut c_void,
     _slots: c_int,
     small: usize,
@@ -34,7 +36,7 @@ extern "C" fn elan_tportInit(
     _depth: c_int,
     _fragment: c_int,
     _flags: c_uint,
-) -> *mut Tport {
+) -> *mut ElanTport {
     static MADE: AtomicU64 = AtomicU64::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
     if number >= PORTS {
@@ -44,7 +46,7 @@ extern "C" fn elan_tportInit(
         );
         return ptr::null_mut();
     }
-    Box::leak(Box::new(Tport {
+    Box::leak(Box::new(ElanTport {
         number,
         small,
         counts: [const { AtomicU64::new(0) }; count::ALL],
@@ -53,14 +55,14 @@ extern "C" fn elan_tportInit(
 
 #[call]
 unsafe extern "C" fn elan_tportTxStart(
-    port: *const Tport,
+    port: *const ElanTport,
     flags: c_uint,
     vp: c_uint,
     sender: c_int,
     tag: c_int,
     buffer: *const c_void,
     size: usize,
-) -> *mut Event {
+) -> *mut ElanEvent {
     let vp = process("elan_tportTxStart", vp);
     let label = sender.cast_unsigned();
     if label >> LABEL_BITS != 0 {
@@ -91,12 +93,12 @@ unsafe extern "C" fn elan_tportTxStart(
         },
         1,
     );
-    Event::of("elan_tportTxStart", ticket)
+    ElanEvent::of("elan_tportTxStart", ticket)
 }
 
 #[call]
 unsafe extern "C" fn elan_tportRxStart(
-    port: *const Tport,
+    port: *const ElanTport,
     flags: c_uint,
     sendermask: c_int,
     sender: c_int,
@@ -104,7 +106,7 @@ unsafe extern "C" fn elan_tportRxStart(
     tag: c_int,
     buffer: *mut c_void,
     size: usize,
-) -> *mut Event {
+) -> *mut ElanEvent {
     // SAFETY: a port that this library has leaked.
     let number = unsafe { (*port).number };
     let labels =
@@ -120,19 +122,19 @@ unsafe extern "C" fn elan_tportRxStart(
         number << PORT_SHIFT | wanted & mask,
         0xf << PORT_SHIFT | mask,
     );
-    let receive = Receive::begin(port, label, (buffer.cast(), size), flags);
-    Event::make(What::Receive(Box::new(receive)))
+    let receive = TportReceive::begin(port, label, (buffer.cast(), size), flags);
+    ElanEvent::make(EventSubject::Receive(Box::new(receive)))
 }
 
 /// Whether an event has occurred; it stays, and is freed much later, or by a wait.
-unsafe fn test(event: *mut Event, how: c_long) -> c_int {
+unsafe fn test(event: *mut ElanEvent, how: c_long) -> c_int {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     let done = within(how, || unsafe { (*event).has_occurred() });
     c_int::from(done)
 }
 
 #[call]
-unsafe extern "C" fn elan_tportTxDone(event: *mut Event) -> c_int {
+unsafe extern "C" fn elan_tportTxDone(event: *mut ElanEvent) -> c_int {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     let done = unsafe { test(event, 0) };
     if done != 0 {
@@ -142,19 +144,19 @@ unsafe extern "C" fn elan_tportTxDone(event: *mut Event) -> c_int {
 }
 
 #[call]
-unsafe extern "C" fn elan_tportRxDone(event: *mut Event) -> c_int {
+unsafe extern "C" fn elan_tportRxDone(event: *mut ElanEvent) -> c_int {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     unsafe { test(event, 0) }
 }
 
 #[call]
-unsafe extern "C" fn elan_tportRxPoll(event: *mut Event, how: c_long) -> c_int {
+unsafe extern "C" fn elan_tportRxPoll(event: *mut ElanEvent, how: c_long) -> c_int {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     unsafe { test(event, how) }
 }
 
 #[call]
-unsafe extern "C" fn elan_tportTxWait(event: *mut Event) {
+unsafe extern "C" fn elan_tportTxWait(event: *mut ElanEvent) {
     // SAFETY: an event that a call of this library has made, and that the program has not freed.
     until(|| unsafe { (*event).has_occurred() });
     event::seen(event);
@@ -162,7 +164,7 @@ unsafe extern "C" fn elan_tportTxWait(event: *mut Event) {
 
 #[call]
 unsafe extern "C" fn elan_tportRxWait(
-    event: *mut Event,
+    event: *mut ElanEvent,
     sender: *mut c_int,
     tag: *mut c_int,
     size: *mut usize,
@@ -196,12 +198,12 @@ unsafe extern "C" fn elan_tportRxWait(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_tportBufFree(_port: *const Tport, buffer: *mut c_void) {
+extern "C" fn elan_tportBufFree(_port: *const ElanTport, buffer: *mut c_void) {
     receive::give_back(buffer.addr());
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn elan_tportGetStats(port: *const Tport, place: *mut [u64; count::ALL]) {
+unsafe extern "C" fn elan_tportGetStats(port: *const ElanTport, place: *mut [u64; count::ALL]) {
     // SAFETY: a port that this library has leaked; its counts are atomic.
     let counts = unsafe { &(*port).counts };
     let now = std::array::from_fn(|index| counts[index].load(Ordering::Relaxed));

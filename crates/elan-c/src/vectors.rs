@@ -1,8 +1,8 @@
 //! Puts and gets with many pieces: vectors of equally long pieces, and blocks at regular distances. Each piece is its
 //! own put or get; one event stands for all.
 
-use super::event::{Event, What};
-use super::layout::State;
+use super::event::{ElanEvent, EventSubject};
+use super::layout::ElanState;
 use super::putget::{get, process, put};
 use super::stop;
 use derive::call;
@@ -110,7 +110,7 @@ unsafe fn vector(
     [from, to]: [*const *mut c_void; 2],
     size: usize,
     count: c_int,
-) -> *mut Event {
+) -> *mut ElanEvent {
     let count = if size == 0 {
         0
     } else {
@@ -118,7 +118,10 @@ unsafe fn vector(
     };
     // SAFETY: the caller's word.
     let one = |index: usize| unsafe { transfer(*from.add(index), *to.add(index), size) };
-    Event::make(What::Operations(call, (0..count).map(one).collect()))
+    ElanEvent::make(EventSubject::Operations(
+        call,
+        (0..count).map(one).collect(),
+    ))
 }
 
 /// Transfers blocks at regular distances from two addresses on: from, to.
@@ -132,14 +135,14 @@ unsafe fn strided(
     strides: [*const c_int; 2],
     count: *const c_uint,
     depth: c_uint,
-) -> *mut Event {
+) -> *mut ElanEvent {
     // SAFETY: the caller's word.
     let (size, blocks) = unsafe { levels(call, strides, count, depth) };
     let one = |[source, target]: [isize; 2]| {
         let (from, to) = (from.wrapping_offset(source), to.wrapping_offset(target));
         transfer(from.cast(), to.cast(), size)
     };
-    Event::make(What::Operations(
+    ElanEvent::make(EventSubject::Operations(
         call,
         blocks.filter(|_| size > 0).map(one).collect(),
     ))
@@ -148,12 +151,12 @@ unsafe fn strided(
 // The callers of the functions below keep to the headers.
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_pgvGlobalMemSize(_state: *mut State) -> usize {
+extern "C" fn elan_pgvGlobalMemSize(_state: *mut ElanState) -> usize {
     DESCRIPTORS
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan_pgsGlobalMemSize(_state: *mut State) -> c_int {
+extern "C" fn elan_pgsGlobalMemSize(_state: *mut ElanState) -> c_int {
     DESCRIPTORS as c_int
 }
 
@@ -165,7 +168,7 @@ unsafe extern "C" fn elan_putv(
     size: usize,
     count: c_int,
     vp: c_uint,
-) -> *mut Event {
+) -> *mut ElanEvent {
     // SAFETY: arrays of `count` addresses, each of `size` bytes.
     unsafe {
         vector(
@@ -186,7 +189,7 @@ unsafe extern "C" fn elan_getv(
     size: usize,
     count: c_int,
     vp: c_uint,
-) -> *mut Event {
+) -> *mut ElanEvent {
     // SAFETY: arrays of `count` addresses, each of `size` bytes.
     unsafe {
         vector(
@@ -209,7 +212,7 @@ unsafe extern "C" fn elan_putss(
     count: *const c_uint,
     depth: c_uint,
     vp: c_uint,
-) -> *mut Event {
+) -> *mut ElanEvent {
     let strides = [from_strides, to_strides];
     // SAFETY: `depth` strides and counts, and memory where they lead.
     unsafe {
@@ -234,7 +237,7 @@ unsafe extern "C" fn elan_getss(
     count: *const c_uint,
     depth: c_uint,
     vp: c_uint,
-) -> *mut Event {
+) -> *mut ElanEvent {
     let strides = [from_strides, to_strides];
     // SAFETY: `depth` strides and counts, and memory where they lead.
     unsafe {

@@ -1,6 +1,6 @@
 //! Waiting for memory words, which adapters write.
 
-use super::layout::{Rail, State};
+use super::layout::{ElanRail, ElanState};
 use super::{until, within};
 use derive::call;
 use std::ffi::{c_int, c_long, c_void};
@@ -18,8 +18,8 @@ pub unsafe fn is_set(word: *const u32) -> bool {
 
 #[call]
 unsafe extern "C" fn elan_pollWord(
-    _state: *mut State,
-    _rail: *mut Rail,
+    _state: *mut ElanState,
+    _rail: *mut ElanRail,
     word: *const u32,
     how: c_long,
 ) -> c_int {
@@ -29,8 +29,8 @@ unsafe extern "C" fn elan_pollWord(
 
 #[call]
 unsafe extern "C" fn elan_waitWord(
-    _state: *mut State,
-    _rail: *mut Rail,
+    _state: *mut ElanState,
+    _rail: *mut ElanRail,
     _event: *mut c_void,
     word: *const u32,
     _how: c_long,

@@ -15,7 +15,7 @@
 //! Each part owns its state. A part receives events, and has the [`Wires`] to everything beyond itself: the network,
 //! the bus, the clock, all processes' memory. A part returns requests to other parts of its adapter, and the
 //! [`Adapter`] passes them on. The parts that all generations share are always there; a list in the machine file names
-//! the adapter's further parts ([`Part`](crate::Part)). To add a part: write its file, name it here with its routing,
+//! the adapter's further parts ([`AdapterPart`](crate::AdapterPart)). To add a part: write its file, name it here with its routing,
 //! and read its parameters from the machine file.
 
 pub mod bus;
@@ -37,8 +37,8 @@ pub(crate) mod thread_processor;
 use crate::config::Config;
 use crate::dma::Dma;
 use crate::faults;
-use crate::in_flight::{DmaId, InFlight, PacketNumber, Progress, Report, Token};
-use crate::memory::{Address, EVENT_BLOCK, EventId, Fault, QueueNumber};
+use crate::in_flight::{DmaId, FlightTables, PacketNumber, Progress, Report, Token};
+use crate::memory::{AccessFault, Address, EVENT_BLOCK, EventId, QueueNumber};
 use crate::{Place, Rail};
 use bus::Direction;
 use bus_interface::BusInterface;
@@ -61,7 +61,7 @@ pub struct EngineNumber(u32);
 
 /// An event at an adapter that is due at a time.
 #[derive(Clone, Debug)]
-pub(crate) enum Due {
+pub(crate) enum AdapterEvent {
     /// A burst on the adapter's bus ends.
     BurstEnds(Place, Direction),
     /// A command has crossed the bus.
@@ -93,12 +93,12 @@ pub(crate) enum Due {
     /// The process has seen an occurrence's block.
     Seen(Occurrence),
     /// Something beyond a single adapter is due.
-    Beyond(Beyond),
+    Beyond(ClusterEvent),
 }
 
 /// An event beyond a single adapter that is due.
 #[derive(Clone, Debug)]
-pub(crate) enum Beyond {
+pub(crate) enum ClusterEvent {
     /// A rail fails, or works again.
     Fails(Rail),
     Returns(Rail),
@@ -108,30 +108,30 @@ pub(crate) enum Beyond {
     Wake(Signal),
 }
 
-// Every `Due` is moved often.
-const _: () = assert!(size_of::<Due>() <= 16);
+// Every `AdapterEvent` is moved often.
+const _: () = assert!(size_of::<AdapterEvent>() <= 16);
 
-impl Due {
+impl AdapterEvent {
     /// The adapter at which it is due; `None` beyond a single one.
     #[inline]
     pub fn place(&self) -> Option<Place> {
         Some(match *self {
-            Due::BurstEnds(node, _)
-            | Due::Commanded(node, _)
-            | Due::Executed(node, _)
-            | Due::Announced(node, _)
-            | Due::Started(node, _)
-            | Due::Issued(node, _)
-            | Due::Asked(node, _)
-            | Due::Found(node, _)
-            | Due::Read(node, _)
-            | Due::Written(node, _)
-            | Due::Retried(node, _)
-            | Due::Queued(node, _) => node,
-            Due::Occurred(occurrence) | Due::Copied(occurrence) | Due::Seen(occurrence) => {
-                occurrence.node()
-            }
-            Due::Beyond(_) => return None,
+            AdapterEvent::BurstEnds(node, _)
+            | AdapterEvent::Commanded(node, _)
+            | AdapterEvent::Executed(node, _)
+            | AdapterEvent::Announced(node, _)
+            | AdapterEvent::Started(node, _)
+            | AdapterEvent::Issued(node, _)
+            | AdapterEvent::Asked(node, _)
+            | AdapterEvent::Found(node, _)
+            | AdapterEvent::Read(node, _)
+            | AdapterEvent::Written(node, _)
+            | AdapterEvent::Retried(node, _)
+            | AdapterEvent::Queued(node, _) => node,
+            AdapterEvent::Occurred(occurrence)
+            | AdapterEvent::Copied(occurrence)
+            | AdapterEvent::Seen(occurrence) => occurrence.node(),
+            AdapterEvent::Beyond(_) => return None,
         })
     }
 }
@@ -142,15 +142,15 @@ pub(crate) struct Wires<'a> {
     pub now: Time,
     pub config: &'a Config,
     pub memory: &'a mut Memory,
-    pub flight: &'a mut InFlight,
+    pub flight: &'a mut FlightTables,
     pub interface: &'a mut BusInterface,
     pub fabric: &'a mut Fabric,
-    pub agenda: &'a mut EventQueue<Due>,
+    pub agenda: &'a mut EventQueue<AdapterEvent>,
 }
 
 impl Wires<'_> {
     /// Something happens at a time.
-    pub fn schedule(&mut self, at: Time, due: Due) {
+    pub fn schedule(&mut self, at: Time, due: AdapterEvent) {
         self.agenda.schedule(at, self.node.get().into(), due);
     }
 
@@ -169,12 +169,12 @@ impl Wires<'_> {
     /// Lets an event occur after the time that setting it takes.
     pub fn occur_soon(&mut self, event: EventId) {
         let at = self.now + self.config.adapter.event;
-        let occurred = Due::Occurred(Occurrence::Event(event));
+        let occurred = AdapterEvent::Occurred(Occurrence::Event(event));
         self.agenda.schedule(at, event.node.get().into(), occurred);
     }
 
     /// Keeps an error without a waiter, for the process at an address.
-    pub fn trap(&mut self, at: Address, fault: Fault) {
+    pub fn trap(&mut self, at: Address, fault: AccessFault) {
         self.memory.trap(self.node, at.context, fault.into());
     }
 
@@ -214,18 +214,22 @@ impl Adapter {
 
     /// Lets the parts handle a due event; returns the event that is due beyond the adapter.
     #[inline]
-    pub fn happens(&mut self, wires: &mut Wires<'_>, mut due: Due) -> Option<Beyond> {
-        if let Due::BurstEnds(_, direction) = due {
+    pub fn happens(
+        &mut self,
+        wires: &mut Wires<'_>,
+        mut due: AdapterEvent,
+    ) -> Option<ClusterEvent> {
+        if let AdapterEvent::BurstEnds(_, direction) = due {
             due = wires.end_burst(direction)?;
         }
         match due {
-            Due::BurstEnds(..) => unreachable!("no transfer is for a burst"),
-            Due::Commanded(node, command) => {
+            AdapterEvent::BurstEnds(..) => unreachable!("no transfer is for a burst"),
+            AdapterEvent::Commanded(node, command) => {
                 let at = wires.now + wires.config.adapter.command;
-                wires.schedule(at, Due::Executed(node, command));
+                wires.schedule(at, AdapterEvent::Executed(node, command));
             }
-            Due::Executed(_, command) => return self.execute(wires, command),
-            Due::Announced(_, dma) => {
+            AdapterEvent::Executed(_, command) => return self.execute(wires, command),
+            AdapterEvent::Announced(_, dma) => {
                 if self.engine.announced(wires, dma) {
                     if self.is_dead {
                         wires.end_by_death(dma);
@@ -234,40 +238,40 @@ impl Adapter {
                     }
                 }
             }
-            Due::Started(_, number) => {
+            AdapterEvent::Started(_, number) => {
                 self.engine.started(number);
                 self.run_engine(wires);
             }
-            Due::Issued(_, dma) => {
+            AdapterEvent::Issued(_, dma) => {
                 let sten = self.sten.as_mut();
                 let over = sten.and_then(|sten| sten.issue(wires, dma));
                 self.release(wires, over);
                 self.run_sten(wires);
             }
-            Due::Asked(_, token) => wires.asked(token),
-            Due::Found(_, token) => wires.found(token),
-            Due::Read(_, token) => {
+            AdapterEvent::Asked(_, token) => wires.asked(token),
+            AdapterEvent::Found(_, token) => wires.found(token),
+            AdapterEvent::Read(_, token) => {
                 wires.end_read();
                 let over = wires.send_read(token);
                 self.release(wires, over);
                 self.run_engine(wires);
             }
-            Due::Written(_, token) => self.inputter.written(wires, token),
-            Due::Retried(_, Token::Thread(token)) => wires.offer_thread_packet(token),
-            Due::Retried(_, Token::Dma(token)) => {
+            AdapterEvent::Written(_, token) => self.inputter.written(wires, token),
+            AdapterEvent::Retried(_, Token::Thread(token)) => wires.offer_thread_packet(token),
+            AdapterEvent::Retried(_, Token::Dma(token)) => {
                 let over = wires.send_again(token);
                 self.release(wires, over);
                 self.run_engine(wires);
             }
-            Due::Queued(_, queue) => {
+            AdapterEvent::Queued(_, queue) => {
                 if let Some(event) = self.inputter.queue(queue).arrive() {
                     self.event_occurs(wires, event);
                 }
             }
-            Due::Occurred(occurrence) => self.occur(wires, occurrence),
-            Due::Copied(occurrence) => self.copied(wires, occurrence),
-            Due::Seen(occurrence) => self.seen(wires, occurrence),
-            Due::Beyond(beyond) => return Some(beyond),
+            AdapterEvent::Occurred(occurrence) => self.occur(wires, occurrence),
+            AdapterEvent::Copied(occurrence) => self.copied(wires, occurrence),
+            AdapterEvent::Seen(occurrence) => self.seen(wires, occurrence),
+            AdapterEvent::Beyond(beyond) => return Some(beyond),
         }
         None
     }
@@ -303,7 +307,7 @@ impl Adapter {
     }
 
     /// The command processor is done with a command.
-    fn execute(&mut self, wires: &mut Wires<'_>, command: Command) -> Option<Beyond> {
+    fn execute(&mut self, wires: &mut Wires<'_>, command: Command) -> Option<ClusterEvent> {
         match command {
             Command::Dma(dma) => self.enqueue(wires, dma),
             Command::Set(index) => {
@@ -316,7 +320,7 @@ impl Adapter {
                 assert!(room, "the queue was made with too few slots");
                 self.inputter.enqueue(wires, queue, message);
             }
-            Command::Run => return Some(Beyond::Wake(self.commands.run())),
+            Command::Run => return Some(ClusterEvent::Wake(self.commands.run())),
         }
         None
     }
@@ -427,10 +431,10 @@ impl Adapter {
     fn copied(&mut self, wires: &mut Wires<'_>, occurrence: Occurrence) {
         let config = &wires.config.adapter;
         let (seen, woken) = (wires.now + config.poll, wires.now + config.interrupt);
-        wires.schedule(seen, Due::Seen(occurrence));
+        wires.schedule(seen, AdapterEvent::Seen(occurrence));
         if let Occurrence::Block(id, round) = occurrence {
             for signal in self.events.copied(id.index, round) {
-                wires.schedule(woken, Due::Beyond(Beyond::Wake(signal)));
+                wires.schedule(woken, AdapterEvent::Beyond(ClusterEvent::Wake(signal)));
             }
         }
     }
@@ -450,5 +454,9 @@ impl Adapter {
 
 /// Copies a block to main memory.
 fn copy(wires: &mut Wires<'_>, occurrence: Occurrence) {
-    wires.transfer(Direction::ToMain, EVENT_BLOCK, Due::Copied(occurrence));
+    wires.transfer(
+        Direction::ToMain,
+        EVENT_BLOCK,
+        AdapterEvent::Copied(occurrence),
+    );
 }

@@ -1,7 +1,7 @@
 //! # An adapter's messages, and its status as its node knows it
 //!
 //! An adapter's status is known at its node only when the adapter has written it down, some time after it has changed
-//! (coll2003 s3: "The state is updated by the NICs"). [`Busy`] counts the messages that the adapter sends and receives,
+//! (coll2003 s3: "The state is updated by the NICs"). [`AdapterLoad`] counts the messages that the adapter sends and receives,
 //! and remembers status changes that its node does not know yet. The status is either exact, or one bit that every
 //! beginning sets and every end clears ([`Status`]).
 
@@ -11,7 +11,7 @@ use units::Time;
 
 /// An adapter's messages, and its status as its node knows it.
 #[derive(Clone, Debug)]
-pub(crate) struct Busy {
+pub(crate) struct AdapterLoad {
     /// Messages that the adapter sends.
     sending: u32,
     /// Messages that have arrived in part.
@@ -25,10 +25,10 @@ pub(crate) struct Busy {
     changes: VecDeque<(Time, bool)>,
 }
 
-impl Busy {
+impl AdapterLoad {
     /// A free adapter; its node knows each change after `lag`.
     pub fn new(status: Status, lag: Time) -> Self {
-        Busy {
+        AdapterLoad {
             sending: 0,
             receiving: 0,
             status,

@@ -18,8 +18,8 @@ pub use census::Census;
 pub use node::Node;
 pub(crate) use world::World;
 
-use crate::adapter::mmu::context::NoContext;
-use crate::adapter::{Beyond, Due};
+use crate::adapter::mmu::context::ContextError;
+use crate::adapter::{AdapterEvent, ClusterEvent};
 use crate::config::Config;
 use crate::faults::Episode;
 use crate::memory::Capability;
@@ -27,7 +27,7 @@ use crate::meter::Meter;
 use crate::{NodeId, Place, Rail};
 use fabric::{Broadcast, LinkCounters, LinkId};
 use kernel::{Executor, Label, Limits, Livelock, Progress, memory};
-use series::Series;
+use series::MeterSeries;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
 use std::fmt::{self, Debug, Formatter};
@@ -92,7 +92,7 @@ pub enum Stop {
     },
     /// A bound was passed.
     #[error(transparent)]
-    Exceeded(#[from] kernel::Exceeded),
+    Exceeded(#[from] kernel::LimitError),
     /// The [`Watch`]'s flag was set.
     #[error("the run was cancelled")]
     Cancelled,
@@ -184,7 +184,7 @@ impl Cluster {
     /// # Panics
     /// If the machine has no such rail, or the moment is past.
     pub fn fail_rail(&mut self, rail: Rail, at: Time) {
-        self.change_rail(rail, at, Beyond::Fails(rail));
+        self.change_rail(rail, at, ClusterEvent::Fails(rail));
     }
 
     /// Lets a rail work again from a moment on; lost packets stay lost. A rail that works stays as it is.
@@ -192,10 +192,10 @@ impl Cluster {
     /// # Panics
     /// As [`Cluster::fail_rail`].
     pub fn repair_rail(&mut self, rail: Rail, at: Time) {
-        self.change_rail(rail, at, Beyond::Returns(rail));
+        self.change_rail(rail, at, ClusterEvent::Returns(rail));
     }
 
-    fn change_rail(&mut self, rail: Rail, at: Time, change: Beyond) {
+    fn change_rail(&mut self, rail: Rail, at: Time, change: ClusterEvent) {
         assert!(
             rail.get() < self.rails() && at >= self.now(),
             "no rail {rail} at {at}"
@@ -203,7 +203,7 @@ impl Cluster {
         let first = self.adapter(rail, NodeId::new(0)).place();
         self.world
             .borrow_mut()
-            .schedule(at, first, Due::Beyond(change));
+            .schedule(at, first, AdapterEvent::Beyond(change));
     }
 
     /// A capability that no other processes have.
@@ -224,7 +224,7 @@ impl Cluster {
         &self,
         capability: Capability,
         nodes: impl IntoIterator<Item = NodeId>,
-    ) -> Result<Vec<Node>, NoContext> {
+    ) -> Result<Vec<Node>, ContextError> {
         let mut counts = BTreeMap::new();
         let mut rounds: Vec<Vec<Place>> = Vec::new();
         let open = nodes.into_iter().map(|node| {
@@ -316,13 +316,13 @@ impl Cluster {
     ///
     /// # Errors
     /// As [`Cluster::run`].
-    pub fn run_in_periods(&mut self, series: &mut Series) -> Result<(), Stop> {
+    pub fn run_in_periods(&mut self, series: &mut MeterSeries) -> Result<(), Stop> {
         let run = self.run_to_end(Some(series));
         series.cut(self);
         run
     }
 
-    fn run_to_end(&mut self, mut series: Option<&mut Series>) -> Result<(), Stop> {
+    fn run_to_end(&mut self, mut series: Option<&mut MeterSeries>) -> Result<(), Stop> {
         loop {
             self.run_ready()?;
             if self.executor.unfinished_count() == 0 {

@@ -63,7 +63,7 @@ impl AdapterConfig {
 /// A part in which adapters differ. An adapter without these parts is an Elan3 (garcia2005 s2.1 describes the Elan4's
 /// parts).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum AdapterPart {
     /// The short transaction engine.
     Sten {
         /// From taking up a command to handing its packet to the network.
@@ -176,7 +176,7 @@ pub struct Config {
     /// The adapters.
     pub adapter: AdapterConfig,
     /// The parts that only some adapters have: empty for an Elan3.
-    pub parts: Vec<Part>,
+    pub parts: Vec<AdapterPart>,
     /// The buses.
     pub bus: BusConfig,
     /// The hosts.
@@ -188,7 +188,7 @@ pub struct Config {
     /// How messages are spread over the rails, as many as the fabric has trees; `None` where the file has no choice.
     pub rails: Option<rails::Config>,
     /// The operating system's noise on the hosts' processors.
-    pub noise: Vec<noise::Source>,
+    pub noise: Vec<noise::NoiseSource>,
     /// The faults; `None` where no faults are listed.
     pub faults: Option<faults::Config>,
 }

@@ -7,7 +7,7 @@
 //! A DMA is complete when all its packets are acknowledged. Then its source event is set, which its process awaits.
 
 use crate::faults::Loss;
-use crate::memory::{Address, ContextId, EventId, Fault, ProcessId, Reason};
+use crate::memory::{AccessFault, Address, ContextId, EventId, ProcessId, Reason};
 use crate::meter::Meter;
 use crate::{NodeId, Place};
 use fabric::{Destination, Priority};
@@ -193,7 +193,7 @@ pub enum DmaError {
     },
     /// An adapter refused an access at one end.
     #[error(transparent)]
-    Fault(#[from] Fault),
+    Fault(#[from] AccessFault),
     /// Both ends lie outside the process that posted the DMA, or an event does not lie at the end where it should.
     #[error(
         "the descriptor of node {node}, context {context}, names neither of its own ends, or an event elsewhere"

@@ -1,8 +1,8 @@
 //! # Faults: failing parts and their times
 //!
-//! A machine has a list of faults ([`Config::list`]). Each fault names a [`Part`] of the machine and the fault's kind:
+//! A machine has a list of faults ([`Config::list`]). Each fault names a [`FaultyPart`] of the machine and the fault's kind:
 //! the part's cables flip bits at a rate or have trained to a lower rate, or the part is *down* from one moment to
-//! another ([`When`]). The list is data. Others carry out a fault's effect: the fabric cuts and repairs cables and lets
+//! another ([`FaultTiming`]). The list is data. Others carry out a fault's effect: the fabric cuts and repairs cables and lets
 //! packets get lost, adapters send packets again, nodes stop.
 //!
 //! Each fault has its own random streams, named by the fault's number in the list: its times and the cables that it
@@ -19,7 +19,7 @@
 mod loss;
 mod schedule;
 
-pub use loss::{Cut, Loss, Obstacle};
+pub use loss::{CableName, Loss, Obstacle};
 pub(crate) use schedule::{Event, Schedule};
 
 use crate::packet::PacketFormat;
@@ -54,14 +54,14 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Fault {
     /// The failing part.
-    pub part: Part,
+    pub part: FaultyPart,
     /// How it fails, and when.
-    pub when: When,
+    pub when: FaultTiming,
 }
 
 /// A machine part that can fail. Links stand for their cables: both directions.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Part {
+pub enum FaultyPart {
     /// A link's cable.
     Link(LinkId),
     /// Several cables: each fails by itself.
@@ -84,12 +84,12 @@ pub struct Links {
     /// The rail; `None` for all rails.
     pub rail: Option<Rail>,
     /// How many of these cables, and which; `None` for all.
-    pub some: Option<(u32, Pick)>,
+    pub some: Option<(u32, CableChoice)>,
 }
 
 /// How some cables are picked among many.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pick {
+pub enum CableChoice {
     /// Any, all equally likely; drawn from the fault's stream.
     Random,
     /// One switch's cables after another's, upwards: the cables that together take most from some nodes if lost.
@@ -98,7 +98,7 @@ pub enum Pick {
 
 /// How a part fails.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum When {
+pub enum FaultTiming {
     /// Cables flip bits: the probability that a bit is wrong, 0 to 1e-3.
     BitErrors(f64),
     /// Cables have a lower rate than others of their kind, in the whole run; a cable that is slower anyway stays so.
@@ -125,7 +125,7 @@ pub struct Episode {
     /// The fault's number in the list.
     pub fault: u32,
     /// The part that failed.
-    pub part: Part,
+    pub part: FaultyPart,
     /// The bit error rate, if the cables have one; the part is not down then.
     pub bit_error_rate: Option<f64>,
     /// When the part went down.
@@ -136,32 +136,34 @@ pub struct Episode {
     pub known: Option<Time>,
 }
 
-impl Part {
+impl FaultyPart {
     /// The part's name for people.
     pub fn name(&self, wiring: &dyn Wiring) -> String {
         match self {
-            Part::Link(link) => {
+            FaultyPart::Link(link) => {
                 let (from, to) = wiring.ends(cable(wiring, *link));
                 let (from, to) = (wiring.end_name(from), wiring.end_name(to));
                 format!("cable from {from} to {to}")
             }
-            Part::Links(links) => {
+            FaultyPart::Links(links) => {
                 let rail = links.rail.map(|rail| format!(" of rail {rail}"));
                 let level = links.level.map(|level| format!(" of level {level}"));
                 let (level, rail) = (level.unwrap_or_default(), rail.unwrap_or_default());
                 format!("all cables{level}{rail}")
             }
-            Part::Switch(switch) => wiring.switch_name(*switch),
-            Part::Adapter(place) => format!("adapter of {}", wiring.end_name(End::Node(*place))),
-            Part::Node(node) => format!("host of node {node}"),
-            Part::Rail(rail) => format!("rail {rail}"),
+            FaultyPart::Switch(switch) => wiring.switch_name(*switch),
+            FaultyPart::Adapter(place) => {
+                format!("adapter of {}", wiring.end_name(End::Node(*place)))
+            }
+            FaultyPart::Node(node) => format!("host of node {node}"),
+            FaultyPart::Rail(rail) => format!("rail {rail}"),
         }
     }
 
     /// The node with the host that stops, if the part is a host.
     pub fn host(&self) -> Option<NodeId> {
         match self {
-            Part::Node(node) => Some(*node),
+            FaultyPart::Node(node) => Some(*node),
             _ => None,
         }
     }
@@ -169,16 +171,16 @@ impl Part {
     /// The cables that die with the part, each by its upward link; empty for a host.
     pub(crate) fn cables(&self, wiring: &dyn Wiring) -> Vec<LinkId> {
         match self {
-            Part::Link(link) => vec![cable(wiring, *link)],
-            Part::Links(links) => links.all(wiring),
-            Part::Switch(switch) => {
+            FaultyPart::Link(link) => vec![cable(wiring, *link)],
+            FaultyPart::Links(links) => links.all(wiring),
+            FaultyPart::Switch(switch) => {
                 let ports = 0..wiring.ports(*switch);
                 let links = ports.map(|port| cable(wiring, wiring.output(*switch, port)));
                 links.collect()
             }
-            Part::Adapter(place) => vec![wiring.injection(*place)],
-            Part::Node(_) => Vec::new(),
-            Part::Rail(rail) => {
+            FaultyPart::Adapter(place) => vec![wiring.injection(*place)],
+            FaultyPart::Node(_) => Vec::new(),
+            FaultyPart::Rail(rail) => {
                 let of_rail = Links {
                     level: None,
                     rail: Some(*rail),
@@ -192,12 +194,15 @@ impl Part {
     /// The adapters that die with the part.
     pub(crate) fn adapters(&self, wiring: &dyn Wiring) -> Vec<Place> {
         match self {
-            Part::Adapter(place) => vec![*place],
-            Part::Rail(rail) => {
+            FaultyPart::Adapter(place) => vec![*place],
+            FaultyPart::Rail(rail) => {
                 let nodes = NodeId::all(wiring.nodes());
                 nodes.map(|node| wiring.place(*rail, node)).collect()
             }
-            Part::Link(_) | Part::Links(_) | Part::Switch(_) | Part::Node(_) => Vec::new(),
+            FaultyPart::Link(_)
+            | FaultyPart::Links(_)
+            | FaultyPart::Switch(_)
+            | FaultyPart::Node(_) => Vec::new(),
         }
     }
 }
@@ -245,7 +250,7 @@ impl Links {
             return links;
         };
         let count = links.len().min(count as usize);
-        if pick == Pick::Random {
+        if pick == CableChoice::Random {
             for index in 0..count {
                 let other = stream.uniform_u64(index as u64..links.len() as u64);
                 links.swap(index, other as usize);
@@ -268,12 +273,15 @@ impl Config {
         let mut elements = Vec::new();
         for (number, fault) in (0_u32..).zip(&self.list) {
             let name = number.to_string();
-            let at_once = matches!(fault.when, When::BitErrors(_) | When::Degraded(_));
+            let at_once = matches!(
+                fault.when,
+                FaultTiming::BitErrors(_) | FaultTiming::Degraded(_)
+            );
             match &fault.part {
-                Part::Links(links) if links.some.is_some() || !at_once => {
+                FaultyPart::Links(links) if links.some.is_some() || !at_once => {
                     let picked = links.picked(wiring, &mut self.stream(&name));
                     elements.extend(picked.into_iter().map(|link| {
-                        let part = Part::Link(link);
+                        let part = FaultyPart::Link(link);
                         let when = fault.when;
                         (number, Fault { part, when }, format!("{name}/{link}"))
                     }));
@@ -288,7 +296,7 @@ impl Config {
     pub(crate) fn degrade(&self, fabric: &mut fabric::Config) {
         let topology = fabric.topology.clone();
         for (_, fault, _) in self.elements(&*topology) {
-            let When::Degraded(pace) = fault.when else {
+            let FaultTiming::Degraded(pace) = fault.when else {
                 continue;
             };
             for link in fault.part.cables(&*topology) {
@@ -309,12 +317,12 @@ impl Config {
         topology: &Topology,
         packet: &PacketFormat,
         cycle: Time,
-    ) -> fabric::Faults {
+    ) -> fabric::FaultConfig {
         let wiring = &**topology;
         // The probability that a bit is right on a link that several faults name.
         let mut right: BTreeMap<LinkId, f64> = BTreeMap::new();
         for (_, fault, _) in self.elements(wiring) {
-            if let When::BitErrors(rate) = fault.when {
+            if let FaultTiming::BitErrors(rate) = fault.when {
                 for link in fault.part.cables(wiring) {
                     for link in [link, wiring.reverse(link)] {
                         *right.entry(link).or_insert(1.0) *= 1.0 - rate;
@@ -327,7 +335,7 @@ impl Config {
             (link, rate)
         });
         let bits = |bytes: units::Bytes| 8 * bytes.as_u64() as u32;
-        fabric::Faults {
+        fabric::FaultConfig {
             timeout: self.timeout.div_ceil(cycle).max(1),
             header_bits: bits(packet.header),
             flit_bits: bits(packet.flit),

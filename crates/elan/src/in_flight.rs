@@ -5,13 +5,13 @@
 
 mod trouble;
 
+pub(crate) use trouble::PacketFaults;
 pub use trouble::Recoveries;
-pub(crate) use trouble::Trouble;
 
 use crate::Place;
-use crate::busy::Busy;
+use crate::busy::AdapterLoad;
 use crate::dma::{Completion, Dma, DmaError, Transfer};
-use crate::memory::{Address, Capability, ContextId, Fault};
+use crate::memory::{AccessFault, Address, Capability, ContextId};
 use crate::meter::Meter;
 use crate::transaction::{Answer, Transaction};
 use derive::Identifier;
@@ -221,7 +221,7 @@ pub(crate) struct Packet {
     pub length: Bytes,
     pub payload: Option<Box<[u8]>>,
     /// Why the other end permanently refuses the packet, or why the owner could not read a get's bytes.
-    pub fault: Option<Box<Fault>>,
+    pub fault: Option<Box<AccessFault>>,
     /// Refusals so far.
     pub refusals: u32,
     /// Destinations that have still to store the packet, or to receive its end.
@@ -233,9 +233,9 @@ pub(crate) struct Packet {
     /// The answer that the destination has finally given, or will give once there is room for the payload.
     pub answered: Option<Ack>,
     /// The network's refusals of the packet, if there were any.
-    pub trouble: Option<Box<Trouble>>,
+    pub trouble: Option<Box<PacketFaults>>,
     /// For a broadcast: how far each destination is.
-    pub landed: Box<[Landed]>,
+    pub landed: Box<[LandingState]>,
 }
 
 impl Packet {
@@ -247,7 +247,7 @@ impl Packet {
 
 /// How far one destination of a broadcast is with a packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Landed {
+pub(crate) enum LandingState {
     /// The packet has not come, or was refused.
     #[default]
     No,
@@ -338,7 +338,7 @@ pub(crate) struct ThreadPacket {
     /// The answer that the destination has finally given.
     pub answered: Option<Ack>,
     /// The network's refusals of the packet, if there were any.
-    pub trouble: Option<Box<Trouble>>,
+    pub trouble: Option<Box<PacketFaults>>,
     /// For a broadcast: whether the packet ends when the network first loses it.
     pub once: bool,
     /// A broadcast's destinations that have still to receive the packet's end.
@@ -362,7 +362,7 @@ impl ThreadPacket {
 }
 
 /// The tables of everything in flight.
-pub(crate) struct InFlight {
+pub(crate) struct FlightTables {
     dmas: Slab<Progress>,
     packets: Slab<Packet>,
     thread_packets: Slab<ThreadPacket>,
@@ -370,16 +370,16 @@ pub(crate) struct InFlight {
     /// memory.
     completions: VecDeque<Rc<Completion>>,
     /// By node: the messages of its adapter, received ones as DMAs that have arrived in part.
-    busy: TiVec<Place, Busy>,
+    busy: TiVec<Place, AdapterLoad>,
     meters: Vec<Bytes>,
     /// By node: the adapter's measures against faults.
     recoveries: TiVec<Place, Recoveries>,
 }
 
-impl InFlight {
+impl FlightTables {
     /// Empty tables for free adapters.
-    pub fn new(adapters: u32, free: Busy) -> Self {
-        InFlight {
+    pub fn new(adapters: u32, free: AdapterLoad) -> Self {
+        FlightTables {
             dmas: Slab::new(),
             packets: Slab::new(),
             thread_packets: Slab::new(),
@@ -490,12 +490,12 @@ impl InFlight {
     }
 
     /// An adapter's messages.
-    pub fn busy_at(&self, node: Place) -> &Busy {
+    pub fn busy_at(&self, node: Place) -> &AdapterLoad {
         &self.busy[node]
     }
 
     /// As [`busy_at`](Self::busy_at).
-    pub fn busy_at_mut(&mut self, node: Place) -> &mut Busy {
+    pub fn busy_at_mut(&mut self, node: Place) -> &mut AdapterLoad {
         &mut self.busy[node]
     }
 

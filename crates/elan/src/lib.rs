@@ -37,7 +37,7 @@
 //!
 //! ## The second generation
 //!
-//! An Elan4 is an Elan3 with other parameters and some further parts, which the machine file lists ([`Part`]): a short
+//! An Elan4 is an Elan3 with other parameters and some further parts, which the machine file lists ([`AdapterPart`]): a short
 //! transaction engine that sends short messages without the DMA engine, more DMA engines, and split transactions for
 //! main memory reads. Everything else is shared.
 //!
@@ -88,12 +88,13 @@ pub mod packet;
 pub mod thread;
 pub mod transaction;
 
-pub use adapter::event_unit::{Action, Wait};
-pub use adapter::mmu::context::NoContext;
-pub use adapter::queue::QueueId;
+pub use adapter::event_unit::{Action, WaitMode};
+pub use adapter::mmu::context::ContextError;
+pub use adapter::queue::ProcessQueueId;
 pub use cluster::{Census, Cluster, Node, Observer, Stop, Watch, series};
 pub use config::{
-    AdapterConfig, BusConfig, Config, Duplex, GroupConfig, HostConfig, Matching, Part, TportConfig,
+    AdapterConfig, AdapterPart, BusConfig, Config, Duplex, GroupConfig, HostConfig, Matching,
+    TportConfig,
 };
 pub use distribution::Distribution;
 pub use dma::{Dma, DmaError, Transfer};
@@ -101,8 +102,8 @@ pub use fabric::{NodeId, Place, Priority, Rail};
 pub use faults::{Loss, Obstacle};
 pub use in_flight::Recoveries;
 pub use memory::{
-    Access, Address, Capability, ContextId, ElanAddr, EventId, Fault, MainAddr, MemoryError, PAGE,
-    Permissions, Placement, ProcessId, Reason, Region,
+    Access, AccessFault, Address, Capability, ContextId, ElanAddr, EventId, MainAddr, MemoryError,
+    PAGE, Permissions, Placement, ProcessId, Reason, Region,
 };
 pub use meter::Meter;
 pub use noise::HostCpu;

@@ -15,7 +15,7 @@
 
 mod rights;
 
-pub use rights::{Access, Capability, Fault, Permissions, Reason};
+pub use rights::{Access, AccessFault, Capability, Permissions, Reason};
 
 use crate::Place;
 use derive::Identifier;

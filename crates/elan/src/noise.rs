@@ -1,7 +1,7 @@
 //! # Noise: the processor time that the operating system takes
 //!
 //! A process that computes is stopped now and then: by the timer's tick, by a daemon, by kernel work that is bound to
-//! one processor (garcia2005 s3.3). Each such cause is a [`Source`] of *detours*, which take the processor for a
+//! one processor (garcia2005 s3.3). Each such cause is a [`NoiseSource`] of *detours*, which take the processor for a
 //! duration. The durations and the intervals between detours may vary. A [`HostCpu`] computes when a simulated
 //! process's work will be done.
 //!
@@ -108,7 +108,7 @@ fn total(times: &[(Time, u64)]) -> u128 {
 
 /// One noise cause.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Source {
+pub struct NoiseSource {
     /// The source's name, which also names its random streams.
     pub name: String,
     /// The processor that the source stops, on every node; `None` for all processors.
@@ -119,7 +119,7 @@ pub struct Source {
     pub duration: Spread,
 }
 
-impl Source {
+impl NoiseSource {
     /// The share of a processor's time that the source takes.
     pub fn share(&self) -> f64 {
         self.duration.mean_ps() / self.interval.mean_ps()
@@ -129,14 +129,14 @@ impl Source {
 /// One source's detours on one processor, without end: each one's due time and duration.
 #[derive(Debug)]
 pub struct Detours {
-    source: Source,
+    source: NoiseSource,
     stream: Stream,
     next: Time,
 }
 
 impl Detours {
     /// The detours from time 0 on.
-    pub fn new(source: &Source, seed: u64, node: NodeId, cpu: u32) -> Self {
+    pub fn new(source: &NoiseSource, seed: u64, node: NodeId, cpu: u32) -> Self {
         let path = format!("node {node}/cpu {cpu}/noise {}", source.name);
         let mut stream = Stream::new(seed, &path);
         let next = source.interval.residual(&mut stream);
@@ -178,7 +178,7 @@ pub struct HostCpu {
 
 impl HostCpu {
     /// A processor with the sources that concern it.
-    pub fn new(sources: &[Source], seed: u64, node: NodeId, cpu: u32) -> Self {
+    pub fn new(sources: &[NoiseSource], seed: u64, node: NodeId, cpu: u32) -> Self {
         let here = sources
             .iter()
             .filter(|source| source.cpu.is_none_or(|own| own == cpu));

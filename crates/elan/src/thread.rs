@@ -6,10 +6,10 @@
 //! processes have finished, threads that still wait are no deadlock.
 //!
 //! ```
-//! # use elan::{Address, Dma, Node, QueueId};
+//! # use elan::{Address, Dma, Node, ProcessQueueId};
 //! # use units::Bytes;
 //! /// A server of the adapter: takes messages from a queue and sends each back to the queue of the client.
-//! fn echo(node: &Node, requests: QueueId, replies: Address) {
+//! fn echo(node: &Node, requests: ProcessQueueId, replies: Address) {
 //!     let buffer = node.allocate(elan::Placement::Adapter, Bytes::new(64)).start();
 //!     let started = node.run("echo", async move |thread| {
 //!         loop {
@@ -42,7 +42,7 @@ mod turn;
 
 use crate::Place;
 use crate::adapter::packets::{check_rail, check_range};
-use crate::adapter::queue::QueueId;
+use crate::adapter::queue::ProcessQueueId;
 use crate::cluster::Node;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Report, ThreadPacket, ThreadPacketNumber};
@@ -331,7 +331,7 @@ impl Thread {
     }
 
     /// Takes the first message from one of the process's queues, if there is one.
-    pub fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
+    pub fn take(&self, queue: ProcessQueueId) -> Option<Box<[u8]>> {
         assert!(
             queue.start().is_with(self.node.at(ElanAddr::NOWHERE)),
             "the queue is another process's"
@@ -340,7 +340,7 @@ impl Thread {
     }
 
     /// Waits for the first message in one of the process's queues, and takes it.
-    pub async fn receive(&self, queue: QueueId) -> Box<[u8]> {
+    pub async fn receive(&self, queue: ProcessQueueId) -> Box<[u8]> {
         loop {
             if let Some(message) = self.take(queue) {
                 return message;
@@ -351,7 +351,7 @@ impl Thread {
 
     /// A signal that is fired when a message comes into one of the process's queues, which is empty: for a thread that
     /// waits for one among several events by [`Thread::until`].
-    pub fn arrival(&self, queue: QueueId) -> Signal {
+    pub fn arrival(&self, queue: ProcessQueueId) -> Signal {
         self.node.world.borrow_mut().queue(queue).arrival()
     }
 }

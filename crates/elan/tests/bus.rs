@@ -1,7 +1,7 @@
 //! The bus alone, against closed forms: bursts, overheads, turns, and which transfer goes next.
 
 use Direction::{ToAdapter, ToMain};
-use elan::adapter::bus::{Bus, Direction};
+use elan::adapter::bus::{BusState, Direction};
 use elan::{BusConfig, Duplex};
 use proptest::prelude::*;
 use units::{Bytes, Rate, Time};
@@ -31,7 +31,7 @@ struct Outcome {
 /// Runs requests, sorted by time, to the end. A burst that ends at a request's time ends first.
 fn run(config: BusConfig, requests: &[Request]) -> Outcome {
     let full = config.duplex == Duplex::Full;
-    let mut bus = Bus::new(config);
+    let mut bus = BusState::new(config);
     let mut done = vec![Time::MAX; requests.len()];
     let mut ends: Vec<(Time, Direction)> = Vec::new();
     let (mut now, mut wanted, mut next) = (Time::ZERO, Time::ZERO, 0);

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{bursts, flits, four_nodes, logs, pattern, run_process, start};
-use elan::{Config, Dma, Node, Part, Placement, QueueId};
+use elan::{AdapterPart, Config, Dma, Node, Placement, ProcessQueueId};
 use units::{Bytes, Time};
 
 const STEN_START: Time = Time::from_ps(33_013);
@@ -15,9 +15,9 @@ fn elan4() -> Config {
 
 fn with_engines(count: u32) -> Config {
     let parts = vec![
-        Part::Sten { start: STEN_START },
-        Part::DmaEngines { count },
-        Part::SplitReads { latency: SPLIT },
+        AdapterPart::Sten { start: STEN_START },
+        AdapterPart::DmaEngines { count },
+        AdapterPart::SplitReads { latency: SPLIT },
     ];
     Config {
         parts,
@@ -120,7 +120,7 @@ fn two_engines() {
     assert!(two < slice / 2, "{two} with a slice of {slice}");
 }
 
-fn send(a: &Node, queue: QueueId, number: u64) -> elan::Transfer {
+fn send(a: &Node, queue: ProcessQueueId, number: u64) -> elan::Transfer {
     let bytes = pattern(number, 40);
     let source = a.allocate(Placement::Adapter, Bytes::new(40));
     a.write(source, &bytes);

@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{PLACEMENTS, cluster, four_nodes, logs, node_of, pattern, run_process, settle, start};
 use elan::{
-    Access, Address, Cluster, Dma, DmaError, EventId, Fault, Node, Placement, Reason, Region,
+    Access, AccessFault, Address, Cluster, Dma, DmaError, EventId, Node, Placement, Reason, Region,
 };
 use proptest::prelude::*;
 use units::{Bytes, Time};
@@ -39,7 +39,7 @@ fn bench(from: Placement, to: Placement) -> Bench {
 
 /// An access to memory that is not mapped.
 fn unmapped(address: Address, length: u64, access: Access) -> DmaError {
-    Fault::new(address, Bytes::new(length), access, Reason::Unmapped).into()
+    AccessFault::new(address, Bytes::new(length), access, Reason::Unmapped).into()
 }
 
 impl Bench {

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{cluster, four_nodes, log, logs, node_of, run_process, start};
-use elan::{Action, Address, Cluster, Dma, ElanAddr, EventId, Node, Placement, Wait};
+use elan::{Action, Address, Cluster, Dma, ElanAddr, EventId, Node, Placement, WaitMode};
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
@@ -145,14 +145,14 @@ fn polling_and_blocking() {
     // A spinning process looks at 0, 200, 400, ... ns.
     assert_eq!(copied, Time::from_ps(906_729));
     for (how, expected) in [
-        (Wait::Poll, polled),
-        (Wait::Block, woken),
-        (Wait::Spin(0), woken),
-        (Wait::Spin(1), woken),
-        (Wait::Spin(5), woken),
+        (WaitMode::Poll, polled),
+        (WaitMode::Block, woken),
+        (WaitMode::Spin(0), woken),
+        (WaitMode::Spin(1), woken),
+        (WaitMode::Spin(5), woken),
         // The process looks the last time at 1 us, and finds the block there.
-        (Wait::Spin(6), polled),
-        (Wait::Spin(u32::MAX), polled),
+        (WaitMode::Spin(6), polled),
+        (WaitMode::Spin(u32::MAX), polled),
     ] {
         let (mut cluster, [node]) = start(&four_nodes());
         let event = node.event(1);
@@ -161,7 +161,7 @@ fn polling_and_blocking() {
             node.wait_by(event, how).await;
             let first = node.now();
             // The event is set: all ways continue immediately.
-            for how in [Wait::Poll, Wait::Block, Wait::Spin(3)] {
+            for how in [WaitMode::Poll, WaitMode::Block, WaitMode::Spin(3)] {
                 node.wait_by(event, how).await;
             }
             assert!(node.poll(event, 5).await && node.is_set(event));
@@ -189,12 +189,12 @@ fn polling_and_blocking_for_a_transfer() {
             seen
         })
     };
-    let (polled, woken) = (seen(Wait::Poll), seen(Wait::Block));
+    let (polled, woken) = (seen(WaitMode::Poll), seen(WaitMode::Block));
     assert_eq!(woken, polled + us(5) - Time::from_ns(200));
     let looks = u32::try_from(polled / Time::from_ns(200)).expect("few");
-    assert_eq!(seen(Wait::Spin(0)), woken);
-    assert_eq!(seen(Wait::Spin(looks)), woken);
-    assert_eq!(seen(Wait::Spin(looks + 2)), polled);
+    assert_eq!(seen(WaitMode::Spin(0)), woken);
+    assert_eq!(seen(WaitMode::Spin(looks)), woken);
+    assert_eq!(seen(WaitMode::Spin(looks + 2)), polled);
 }
 
 /// A look that does not succeed takes its time.
@@ -295,7 +295,7 @@ fn nobody_awaits_an_error() {
 /// A block on its way to main memory when its event is primed again has no effect on polling or blocking processes.
 #[test]
 fn a_copy_of_an_earlier_round() {
-    for how in [Wait::Poll, Wait::Block] {
+    for how in [WaitMode::Poll, WaitMode::Block] {
         let (mut cluster, [node]) = start(&four_nodes());
         let event = node.event(1);
         let [seen, noted] = logs();

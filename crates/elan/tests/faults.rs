@@ -8,10 +8,10 @@ use common::{
     Log, PLACEMENTS, add_one, bit_errors, cable_of, cluster, down, failing, log, logs, pattern,
     run_to, sixteen_nodes, write,
 };
-use elan::faults::{Fault, Links, Part};
+use elan::faults::{Fault, FaultyPart, Links};
 use elan::{
     Action, Address, Cluster, Comparison, Config, Dma, DmaError, Node, NodeId, Obstacle, Place,
-    Placement, Priority, QueueId, Recoveries, Region, Thread, Transaction,
+    Placement, Priority, ProcessQueueId, Recoveries, Region, Thread, Transaction,
 };
 use std::cell::Cell;
 use std::fmt;
@@ -103,7 +103,7 @@ struct Spot {
     length: u64,
     word: Address,
     event: Address,
-    queue: QueueId,
+    queue: ProcessQueueId,
     occurred: Rc<Cell<u32>>,
     messages: Log<u64>,
 }
@@ -389,8 +389,8 @@ fn bit_errors_change_no_byte() {
 }
 
 /// The parts that can be cut: at the sender, at a receiver, between the switches.
-fn parts(config: &Config) -> [Part; 3] {
-    let between = Part::Links(Links {
+fn parts(config: &Config) -> [FaultyPart; 3] {
+    let between = FaultyPart::Links(Links {
         level: Some(1),
         rail: None,
         some: None,
@@ -517,12 +517,12 @@ fn a_repeated_packet_notifies_nobody_twice() {
 fn random_outages_lose_nothing() {
     for seed in 0..12 {
         for act in acts() {
-            let every = Part::Links(Links {
+            let every = FaultyPart::Links(Links {
                 level: None,
                 rail: None,
                 some: None,
             });
-            let when = elan::faults::When::Random {
+            let when = elan::faults::FaultTiming::Random {
                 mtbf: Time::from_us(400),
                 mttr: Time::from_us(10),
             };

@@ -6,7 +6,7 @@ use common::{
     PLACEMENTS, bursts, cluster, flits, four_nodes, machine, node_of, odd_machine, pattern,
     run_process, start,
 };
-use elan::{Access, Config, Dma, DmaError, Fault, Placement, Reason};
+use elan::{Access, AccessFault, Config, Dma, DmaError, Placement, Reason};
 use fabric::FatTree;
 use units::{Bytes, Time};
 
@@ -103,7 +103,7 @@ fn bad_ends() {
         posts.wait(ours).await;
         outcomes
     });
-    let fault = |at, access| DmaError::from(Fault::new(at, size, access, Reason::Unmapped));
+    let fault = |at, access| DmaError::from(AccessFault::new(at, size, access, Reason::Unmapped));
     let (node, context) = (asker.place(), asker.context());
     let misdirected = DmaError::Misdirected { node, context };
     let wrong = [

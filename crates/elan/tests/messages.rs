@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{add_one, four_nodes, logs, node_of, run_process, run_thread, start, write};
 use elan::{
-    Access, Action, Address, Answer, Cluster, Comparison, DmaError, ElanAddr, Fault, Node,
+    Access, AccessFault, Action, Address, Answer, Cluster, Comparison, DmaError, ElanAddr, Node,
     Permissions, Placement, Priority, Reason, Thread, Transaction,
 };
 use proptest::prelude::*;
@@ -135,7 +135,7 @@ fn faults_change_nothing() {
             Transaction::Add { .. } => unreachable!("there is none"),
         };
         let (at, length) = (Address { elan, ..at }, Bytes::new(length));
-        let fault = Fault::new(at, length, access, reason);
+        let fault = AccessFault::new(at, length, access, reason);
         assert_eq!(answer, Err(fault.into()));
     }
     assert_eq!(words(&b, at, 1), [0]);

@@ -1,7 +1,7 @@
 //! The processor time that noise takes: closed forms, an oracle, and conservation.
 
 use elan::Distribution::{Exponential, Fixed, Uniform};
-use elan::noise::{Detours, Source, Spread};
+use elan::noise::{Detours, NoiseSource, Spread};
 use elan::{HostCpu, NodeId};
 use proptest::prelude::*;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use units::Time;
 const SEED: u64 = 7;
 const NODE: NodeId = NodeId::new(3);
 
-fn source(name: &str, interval: Spread, duration: Spread) -> Source {
-    Source {
+fn source(name: &str, interval: Spread, duration: Spread) -> NoiseSource {
+    NoiseSource {
         name: name.into(),
         cpu: None,
         interval,
@@ -24,8 +24,8 @@ fn ps(ps: u64) -> Time {
 }
 
 /// All sources' detours that are due before a moment, in due order.
-fn all_detours(sources: &[Source], until: Time) -> Vec<(Time, Time)> {
-    let of = |source: &Source| {
+fn all_detours(sources: &[NoiseSource], until: Time) -> Vec<(Time, Time)> {
+    let of = |source: &NoiseSource| {
         let detours = Detours::new(source, SEED, NODE, 1);
         detours
             .take_while(|&(due, _)| due < until)
@@ -77,7 +77,7 @@ fn shortened(spread: Spread) -> Spread {
     }
 }
 
-fn sources() -> impl Strategy<Value = Vec<Source>> {
+fn sources() -> impl Strategy<Value = Vec<NoiseSource>> {
     let one = (spread(), spread()).prop_map(|(interval, duration)| (interval, shortened(duration)));
     proptest::collection::vec(one, 0..4).prop_map(|spreads| {
         let named = spreads.into_iter().enumerate();
@@ -133,7 +133,7 @@ proptest! {
 fn a_processor_without_sources_takes_the_time_of_the_work() {
     let mut cpu = HostCpu::default();
     assert_eq!(cpu.work(ps(5), ps(7)), ps(12));
-    let elsewhere = Source {
+    let elsewhere = NoiseSource {
         cpu: Some(0),
         ..source(
             "tick",

@@ -5,7 +5,7 @@ use crate::common;
 
 use common::{cluster, four_nodes, node_of, pattern, run_process, run_thread, settle, start};
 use elan::{
-    Access, Address, Capability, Cluster, Dma, DmaError, ElanAddr, Fault, MainAddr, Node,
+    Access, AccessFault, Address, Capability, Cluster, Dma, DmaError, ElanAddr, MainAddr, Node,
     Permissions, Placement, Reason, Region, Thread,
 };
 use units::{Bytes, Time};
@@ -53,7 +53,7 @@ fn outcomes(cluster: &mut Cluster, process: &Node, dmas: Vec<Dma>) -> Vec<Result
 }
 
 fn fault(address: Address, length: Bytes, access: Access, reason: Reason) -> DmaError {
-    Fault::new(address, length, access, reason).into()
+    AccessFault::new(address, length, access, reason).into()
 }
 
 /// Each right alone admits the accesses that need it, and no others.

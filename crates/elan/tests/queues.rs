@@ -5,7 +5,9 @@ use crate::common;
 use common::{
     four_nodes, log, logs, node_of, pattern, run_process, run_thread, run_to, settle, start,
 };
-use elan::{Dma, DmaError, Fault, Node, Permissions, Placement, QueueId, Reason, Thread};
+use elan::{
+    AccessFault, Dma, DmaError, Node, Permissions, Placement, ProcessQueueId, Reason, Thread,
+};
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
@@ -18,7 +20,7 @@ fn message(sender: u32, number: u64, length: u64) -> Vec<u8> {
 }
 
 /// Posts one message; its source is its own region.
-fn post(node: &Node, queue: QueueId, bytes: &[u8], placement: Placement) -> elan::Transfer {
+fn post(node: &Node, queue: ProcessQueueId, bytes: &[u8], placement: Placement) -> elan::Transfer {
     let length = Bytes::new(bytes.len() as u64);
     let source = node.allocate(placement, length);
     node.write(source, bytes);
@@ -143,7 +145,8 @@ fn what_a_queue_refuses() {
     let from = a.allocate(Placement::Main, Bytes::new(1000)).start();
     let ends = run_process(&mut cluster, async move {
         let mut ends = Vec::new();
-        let send = |queue: QueueId, length| Dma::queue(from, queue.start(), Bytes::new(length));
+        let send =
+            |queue: ProcessQueueId, length| Dma::queue(from, queue.start(), Bytes::new(length));
         for dma in [
             send(short, 65),
             send(short, 321),
@@ -157,7 +160,7 @@ fn what_a_queue_refuses() {
         ends
     });
     let reason = |end: &Result<(), DmaError>| match end {
-        Err(DmaError::Fault(Fault { reason, .. })) => *reason,
+        Err(DmaError::Fault(AccessFault { reason, .. })) => *reason,
         other => panic!("{other:?}"),
     };
     let length = Bytes::new(321);

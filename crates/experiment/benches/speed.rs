@@ -32,7 +32,7 @@ mod traffic;
 use config::{Override, Problems};
 use cpu_time::ProcessTime;
 use experiment::{Experiment, MachineFile, Point, plan, simulate};
-use fabric::{Cycle, Faults, LinkId};
+use fabric::{Cycle, FaultConfig, LinkId};
 use machine::Machine;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -263,7 +263,7 @@ impl Case {
         if !self.faults.is_empty() {
             let links = LinkId::all(config.fabric.topology.links());
             let rates = links.map(|link| (link, 1e-15));
-            config.fabric.faults = Some(Faults {
+            config.fabric.faults = Some(FaultConfig {
                 timeout: 1_000_000,
                 header_bits: 64,
                 flit_bits: 16,

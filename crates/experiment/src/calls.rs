@@ -29,21 +29,21 @@ pub const CANCELLED: i32 = 130;
 /// A call's error.
 #[derive(Debug, Serialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Failure {
+pub enum CallFailure {
     /// Diagnostics for a file or an override, rendered and as JSON.
     Config(String, String),
     /// A run's message and exit code.
     Run(String, i32),
 }
 
-impl From<Problems> for Failure {
+impl From<Problems> for CallFailure {
     fn from(problems: Problems) -> Self {
         let json = serde_json::to_string(&problems).expect("problems are plain data");
-        Failure::Config(problems.to_string(), json)
+        CallFailure::Config(problems.to_string(), json)
     }
 }
 
-impl From<RunError> for Failure {
+impl From<RunError> for CallFailure {
     fn from(error: RunError) -> Self {
         let exit_code = match error {
             RunError::Exceeded(_) | RunError::NoRoom(_) => 1,
@@ -51,7 +51,7 @@ impl From<RunError> for Failure {
             RunError::Deadlock(_) => DEADLOCK,
             RunError::Cancelled => CANCELLED,
         };
-        Failure::Run(error.to_string(), exit_code)
+        CallFailure::Run(error.to_string(), exit_code)
     }
 }
 
@@ -83,7 +83,7 @@ pub fn machine(
 ///
 /// # Errors
 /// All mistakes in the file.
-pub fn load_machine(text: &str, file: &str, changes: &[String]) -> Result<Value, Failure> {
+pub fn load_machine(text: &str, file: &str, changes: &[String]) -> Result<Value, CallFailure> {
     let machine = machine(text, file, changes, &[])?;
     Ok(json!({
         "name": machine.machine.name,
@@ -97,7 +97,7 @@ pub fn load_machine(text: &str, file: &str, changes: &[String]) -> Result<Value,
 ///
 /// # Errors
 /// All mistakes in the file.
-pub fn machine_warnings(text: &str, file: &str, changes: &[String]) -> Result<Value, Failure> {
+pub fn machine_warnings(text: &str, file: &str, changes: &[String]) -> Result<Value, CallFailure> {
     Ok(json!(machine(text, file, changes, &[])?.warnings()))
 }
 
@@ -105,7 +105,7 @@ pub fn machine_warnings(text: &str, file: &str, changes: &[String]) -> Result<Va
 ///
 /// # Errors
 /// All mistakes in the file.
-pub fn load_experiment(text: &str, file: &str, changes: &[String]) -> Result<Value, Failure> {
+pub fn load_experiment(text: &str, file: &str, changes: &[String]) -> Result<Value, CallFailure> {
     let (experiment, _) = Experiment::parse(file, text, &overrides(changes)?)?;
     Ok(json!(experiment))
 }
@@ -121,7 +121,7 @@ pub fn plan(
     experiment: (&str, &str),
     changes: &[String],
     seed: u64,
-) -> Result<Vec<(String, String, String)>, Failure> {
+) -> Result<Vec<(String, String, String)>, CallFailure> {
     let (for_experiment, for_machine): (Vec<_>, Vec<_>) = overrides(changes)?
         .into_iter()
         .partition(|change| Experiment::owns(&change.key));
@@ -142,7 +142,7 @@ pub fn plan(
 
 /// A run's results.
 #[derive(Debug)]
-pub struct Simulated {
+pub struct RunResults {
     /// The tables.
     pub records: Records,
     /// Whether the run drew random numbers.
@@ -159,10 +159,10 @@ pub fn simulate(
     point: &Point,
     cancel: Option<Arc<AtomicBool>>,
     observer: Option<Observer>,
-) -> Result<Simulated, Failure> {
+) -> Result<RunResults, CallFailure> {
     let run = || random::watch(|| crate::simulate_observed(point, cancel, observer));
     let ((outcome, random), peak) = memory::measure(run);
-    Ok(Simulated {
+    Ok(RunResults {
         records: outcome?,
         random,
         peak,

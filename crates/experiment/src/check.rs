@@ -1,6 +1,6 @@
 //! Machine-independent checks of an experiment file, as far as several benchmark kinds share them.
 
-use crate::nodes::{MOST_NODES, Nodes};
+use crate::nodes::{MOST_NODES, NodeSet};
 use crate::sweep::{Grid, Sweep};
 use config::{Document, Findings, Problem};
 use std::fmt::Display;
@@ -85,7 +85,7 @@ impl<'a> Check<'a> {
         self.ranges(&format!("{path}.repeats"), repeats, &(1..=MOST));
     }
 
-    pub fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
+    pub fn nodes(&mut self, path: &str, sets: &Sweep<NodeSet>) {
         for (place, nodes) in sets.places(path) {
             // A set that reaches further is not listed here: planning refuses it.
             let countable = nodes.highest().is_none_or(|highest| highest < MOST_NODES);

@@ -52,12 +52,12 @@ pub struct Content {
     pub digest: String,
     /// Its content, once it has been read.
     #[serde(skip)]
-    pub(crate) read: Found,
+    pub(crate) read: FileContent,
 }
 
 /// A file's content.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) enum Found {
+pub(crate) enum FileContent {
     /// It has not been read.
     #[default]
     Unread,
@@ -93,16 +93,19 @@ impl Content {
     pub(crate) fn read_flows(&mut self, experiment: &str) -> Result<Vec<Problem>, String> {
         self.find(experiment)?;
         let (list, problems) = List::read(&self.path)?;
-        self.read = Found::Flows(list);
+        self.read = FileContent::Flows(list);
         Ok(problems)
     }
 
     /// Reads and checks a trace; returns its problems. The error is a text if the file cannot be read.
-    pub(crate) fn read_trace(&mut self, experiment: &str) -> Result<Option<goal::Problem>, String> {
+    pub(crate) fn read_trace(
+        &mut self,
+        experiment: &str,
+    ) -> Result<Option<goal::TraceProblem>, String> {
         self.find(experiment)?;
         match Trace::open(&self.path) {
             Ok(trace) => {
-                self.read = Found::Ranks(trace.ranks());
+                self.read = FileContent::Ranks(trace.ranks());
                 Ok(None)
             }
             Err(problem) => Ok(Some(problem)),
@@ -353,7 +356,7 @@ impl<'de> Deserialize<'de> for Content {
                     file,
                     path,
                     digest,
-                    read: Found::Unread,
+                    read: FileContent::Unread,
                 })
             }
         }

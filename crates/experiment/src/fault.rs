@@ -1,5 +1,5 @@
 //! Faults in experiment files: `[[fault]]` for all series, `[[series.fault]]` for one. The fields are
-//! [`machine::Fault`]'s, and each is one value or a list. Faults multiply a series' points like its benchmark's lists.
+//! [`machine::FaultSection`]'s, and each is one value or a list. Faults multiply a series' points like its benchmark's lists.
 
 use crate::check::Check;
 use crate::fit::Fit;
@@ -7,13 +7,13 @@ use crate::sweep::{Grid, Sweep, fields};
 use config::Problem;
 use derive::grid;
 use itertools::Itertools;
-use machine::{Fault, Pick, Wrong};
+use machine::{FaultProblem, FaultSection, Pick};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use units::{Rate, Time};
 
 /// One fault: a machine part, and how it fails.
-#[grid(Fault)]
+#[grid(FaultSection)]
 #[schemars(rename = "Fault")]
 pub struct FaultGrid {
     /// The cable at a node or at a switch port, both directions: "node 3" or "switch 1.2, port 5".
@@ -79,8 +79,8 @@ impl FaultGrid {
     /// One point's problem, at the value that it has from this table.
     fn problem(
         &self,
-        fault: &Fault,
-        wrong: Wrong,
+        fault: &FaultSection,
+        wrong: FaultProblem,
         path: &str,
         at: impl FnOnce(&str, String) -> Problem,
     ) -> Problem {
@@ -103,12 +103,16 @@ impl FaultGrid {
 }
 
 /// All combinations of several faults' values, the first slowest; one combination if there are no faults.
-pub(crate) fn combinations<'a>(faults: impl Iterator<Item = &'a FaultGrid>) -> Vec<Vec<Fault>> {
+pub(crate) fn combinations<'a>(
+    faults: impl Iterator<Item = &'a FaultGrid>,
+) -> Vec<Vec<FaultSection>> {
     let mut all = vec![Vec::new()];
     for grid in faults {
         let product = all.iter().cartesian_product(grid.points());
         all = product
-            .map(|(before, fault): (&Vec<Fault>, Fault)| [&before[..], &[fault]].concat())
+            .map(|(before, fault): (&Vec<FaultSection>, FaultSection)| {
+                [&before[..], &[fault]].concat()
+            })
             .collect();
     }
     all

@@ -104,7 +104,7 @@ impl Check<'_> {
                 .flat_map(|(_, table)| table.columns())
         };
         let drawn = if general {
-            workload::Row::columns()
+            workload::MetricRow::columns()
         } else {
             of_others().collect()
         };

@@ -1,10 +1,10 @@
 //! Checks that a machine admits a series, as far as several benchmark kinds share them.
 
-use crate::nodes::Nodes;
+use crate::nodes::NodeSet;
 use crate::sweep::Sweep;
-use config::{Document, Findings, Found, Problem};
+use config::{Document, Finding, Findings, Problem};
 use machine::Machine;
-use workload::collective::Operation;
+use workload::collective::CollectiveOperation;
 
 /// Collects the problems.
 pub(crate) struct Fit<'a> {
@@ -24,7 +24,7 @@ impl<'a> Fit<'a> {
     }
 
     /// Reports a problem with the value at a path.
-    pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Found<'_> {
+    pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Finding<'_> {
         self.findings.problem(path, message)
     }
 
@@ -66,13 +66,15 @@ impl<'a> Fit<'a> {
     }
 
     /// Checks that the network has hardware broadcasts, if operations need them.
-    pub fn broadcasts(&mut self, path: &str, operations: &Sweep<Operation>) {
+    pub fn broadcasts(&mut self, path: &str, operations: &Sweep<CollectiveOperation>) {
         let noun = self.machine.topology.noun();
         let circuit = self.machine.switch.circuit.value;
         for (place, operation) in operations.places(path) {
             let hardware = matches!(
                 operation,
-                Operation::Hgsync | Operation::Hgsyncevent | Operation::Hbcast
+                CollectiveOperation::Hgsync
+                    | CollectiveOperation::Hgsyncevent
+                    | CollectiveOperation::Hbcast
             );
             let missed = if !hardware {
                 continue;
@@ -100,7 +102,7 @@ impl<'a> Fit<'a> {
     }
 
     /// Checks node sets.
-    pub fn nodes(&mut self, path: &str, sets: &Sweep<Nodes>) {
+    pub fn nodes(&mut self, path: &str, sets: &Sweep<NodeSet>) {
         let most = self.attached();
         for (place, nodes) in sets.places(path) {
             match (nodes.written_as_count(), nodes.highest()) {

@@ -7,7 +7,7 @@
 //! with experiments uses this file's list of kinds; no other code names a kind.
 //!
 //! A section `[series.KEY]` chooses a series' only kind. Jobs have names, `[series.jobs.NAME]`, and may run beside
-//! other kinds. [`Beside`] holds the sections beside a section; a kind takes the usable ones from it.
+//! other kinds. [`CompanionSections`] holds the sections beside a section; a kind takes the usable ones from it.
 
 mod allocation;
 mod collective;
@@ -22,10 +22,10 @@ mod ping;
 mod trace;
 
 pub use allocation::{Allocation, AllocationGrid};
-pub use collective::{Collective, CollectiveGrid, CollectiveSeries, Collectives};
+pub use collective::{Collective, CollectiveGrid, CollectivePoint, CollectiveSeries};
 pub use goodput::GoodputGrid;
 pub use job::{Job, JobGrid};
-pub use jobs::{JobsSeries, Traffic};
+pub use jobs::{JobsPoint, JobsSeries};
 pub use kind::Plot;
 pub use mix::{FlowListGrid, MixSeries, Programs, TraceFileGrid};
 pub use noise::NoiseGrid;
@@ -39,7 +39,7 @@ use crate::fault::FaultGrid;
 use crate::fit::Fit;
 use crate::run::{Run, RunChanges};
 use crate::sweep::{Grid, Sweep};
-use kind::{Beside, Kind, Runs, Setting};
+use kind::{CompanionSections, Kind, Runs, Setting};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -230,7 +230,7 @@ impl Sections {
             self.goodput.map(Benchmark::Goodput),
             mix.map(Benchmark::Mix),
         ];
-        let beside = Beside {
+        let beside = CompanionSections {
             jobs: self.jobs,
             failure: self.failure,
             saturation: self.saturation,
@@ -258,7 +258,7 @@ pub(crate) const NAMED: [&str; 3] = ["jobs", "flows", "traces"];
 /// A series' one benchmark, chosen from those given, and the sections beside it.
 fn choose(
     mut given: impl Iterator<Item = Benchmark>,
-    mut beside: Beside,
+    mut beside: CompanionSections,
     path: &str,
     check: &mut Check<'_>,
 ) -> Option<Benchmark> {

@@ -73,12 +73,12 @@ pub use fault::FaultGrid;
 pub use figure::{Drawing, Figure, Published, Rows, XScale};
 pub use file::Experiment;
 pub use kinds::{
-    Allocation, AllocationGrid, Benchmark, Collective, CollectiveGrid, CollectiveSeries,
-    Collectives, FlowListGrid, Job, JobGrid, JobsSeries, MixSeries, NoiseGrid, OverlapGrid,
-    PingGrid, Plot, Programs, Series, TraceFileGrid, Traffic, Workload,
+    Allocation, AllocationGrid, Benchmark, Collective, CollectiveGrid, CollectivePoint,
+    CollectiveSeries, FlowListGrid, Job, JobGrid, JobsPoint, JobsSeries, MixSeries, NoiseGrid,
+    OverlapGrid, PingGrid, Plot, Programs, Series, TraceFileGrid, Workload,
 };
-pub use nodes::Nodes;
-pub use pattern::{Pairs, Pattern};
+pub use nodes::NodeSet;
+pub use pattern::{Pairs, PatternSpec};
 pub use plan::{Point, plan};
 pub use revision::MODEL_REVISION;
 pub use run::{Run, RunChanges};

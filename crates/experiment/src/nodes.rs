@@ -12,14 +12,14 @@ pub(crate) const MOST_NODES: u32 = 1 << 20;
 
 /// A node set, and how it was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Nodes {
-    written: Written,
+pub struct NodeSet {
+    written: NodesForm,
     parts: Vec<Range>,
     except: Vec<Range>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Written {
+enum NodesForm {
     Count(u32),
     Text(String),
 }
@@ -38,7 +38,7 @@ impl Range {
     }
 }
 
-impl Nodes {
+impl NodeSet {
     /// The first `count` nodes.
     pub fn first(count: u32) -> Self {
         let all = count.checked_sub(1).map(|last| Range {
@@ -46,8 +46,8 @@ impl Nodes {
             last,
             step: 1,
         });
-        Nodes {
-            written: Written::Count(count),
+        NodeSet {
+            written: NodesForm::Count(count),
             parts: all.into_iter().collect(),
             except: Vec::new(),
         }
@@ -58,8 +58,8 @@ impl Nodes {
             Some((parts, except)) => (parts, ranges(except)?),
             None => (text, Vec::new()),
         };
-        Some(Nodes {
-            written: Written::Text(text.trim().to_string()),
+        Some(NodeSet {
+            written: NodesForm::Text(text.trim().to_string()),
             parts: ranges(parts)?,
             except,
         })
@@ -68,8 +68,8 @@ impl Nodes {
     /// The node count, if the set was written as a number.
     pub fn written_as_count(&self) -> Option<u32> {
         match self.written {
-            Written::Count(count) => Some(count),
-            Written::Text(_) => None,
+            NodesForm::Count(count) => Some(count),
+            NodesForm::Text(_) => None,
         }
     }
 
@@ -124,47 +124,47 @@ fn number(text: &str) -> Option<u32> {
 const EXPECTED: &str =
     "a number of nodes, or a text with their numbers, such as \"0-31\" or \"0-63 except 0-63:8\"";
 
-impl<'de> Deserialize<'de> for Nodes {
+impl<'de> Deserialize<'de> for NodeSet {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct CountOrText;
         impl Visitor<'_> for CountOrText {
-            type Value = Nodes;
+            type Value = NodeSet;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str(EXPECTED)
             }
 
-            fn visit_i64<E: Error>(self, count: i64) -> Result<Nodes, E> {
+            fn visit_i64<E: Error>(self, count: i64) -> Result<NodeSet, E> {
                 u32::try_from(count)
-                    .map(Nodes::first)
+                    .map(NodeSet::first)
                     .map_err(|_| E::invalid_value(Unexpected::Signed(count), &self))
             }
 
-            fn visit_u64<E: Error>(self, count: u64) -> Result<Nodes, E> {
+            fn visit_u64<E: Error>(self, count: u64) -> Result<NodeSet, E> {
                 u32::try_from(count)
-                    .map(Nodes::first)
+                    .map(NodeSet::first)
                     .map_err(|_| E::invalid_value(Unexpected::Unsigned(count), &self))
             }
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Nodes, E> {
+            fn visit_str<E: Error>(self, text: &str) -> Result<NodeSet, E> {
                 let error = || E::custom(format!("`{text}` is no set of nodes: write {EXPECTED}"));
-                Nodes::parse(text).ok_or_else(error)
+                NodeSet::parse(text).ok_or_else(error)
             }
         }
         deserializer.deserialize_any(CountOrText)
     }
 }
 
-impl Serialize for Nodes {
+impl Serialize for NodeSet {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match &self.written {
-            Written::Count(count) => serializer.serialize_u32(*count),
-            Written::Text(text) => serializer.serialize_str(text),
+            NodesForm::Count(count) => serializer.serialize_u32(*count),
+            NodesForm::Text(text) => serializer.serialize_str(text),
         }
     }
 }
 
-impl JsonSchema for Nodes {
+impl JsonSchema for NodeSet {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Nodes".into()
     }

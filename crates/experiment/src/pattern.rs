@@ -30,7 +30,7 @@ const MOST_BYTES: u64 = 64 << 20;
 
 /// How a job's nodes choose their destinations; see [`workload::pattern`].
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Pattern {
+pub enum PatternSpec {
     /// A rule.
     Named(Rule),
     /// A list.
@@ -95,12 +95,12 @@ const NAMES: [&str; 13] = [
 /// The suffix of pair file names.
 const SUFFIX: &str = ".csv";
 
-impl Pattern {
+impl PatternSpec {
     /// The workload's form of the pattern.
     pub fn workload(&self) -> workload::Pattern {
         match self {
-            Pattern::Named(rule) => rule.clone(),
-            Pattern::Pairs(pairs) => {
+            PatternSpec::Named(rule) => rule.clone(),
+            PatternSpec::Pairs(pairs) => {
                 let pairs = pairs.pairs.iter();
                 let pairs = pairs.map(|&(from, to)| (from.into(), to.into()));
                 workload::Pattern::Pairs(pairs.collect())
@@ -312,59 +312,59 @@ pub(crate) fn skipped(text: &str) -> usize {
         .sum()
 }
 
-impl<'de> Deserialize<'de> for Pattern {
+impl<'de> Deserialize<'de> for PatternSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct NameOrPairs;
         impl<'de> Visitor<'de> for NameOrPairs {
-            type Value = Pattern;
+            type Value = PatternSpec;
 
             fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
                 f.write_str("the name of a pattern, or of a file of pairs, such as \"pairs.csv\"")
             }
 
-            fn visit_str<E: Error>(self, text: &str) -> Result<Pattern, E> {
+            fn visit_str<E: Error>(self, text: &str) -> Result<PatternSpec, E> {
                 if text.ends_with(SUFFIX) {
                     let file = text.to_string();
-                    return Ok(Pattern::Pairs(Pairs {
+                    return Ok(PatternSpec::Pairs(Pairs {
                         file,
                         ..Pairs::default()
                     }));
                 }
                 if let Some(rule) = numbered(text) {
-                    return Ok(Pattern::Named(rule));
+                    return Ok(PatternSpec::Named(rule));
                 }
                 let rule: Result<Rule, E> = Rule::deserialize(text.into_deserializer());
-                rule.map(Pattern::Named)
+                rule.map(PatternSpec::Named)
                     .map_err(|_| E::unknown_variant(text, &NAMES))
             }
 
             // Pairs in the experiment file, or a point that has been planned.
-            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Pattern, A::Error> {
+            fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<PatternSpec, A::Error> {
                 let pairs = Pairs::deserialize(MapAccessDeserializer::new(map))?;
                 if pairs.file.trim().is_empty() || pairs.pairs.is_empty() {
                     let message = "a pattern of pairs has a name and at least one pair, such as { name = \"ring\", pairs = [[0, 1], [1, 0]] }";
                     return Err(A::Error::custom(message));
                 }
-                Ok(Pattern::Pairs(pairs))
+                Ok(PatternSpec::Pairs(pairs))
             }
         }
         deserializer.deserialize_any(NameOrPairs)
     }
 }
 
-impl Serialize for Pattern {
+impl Serialize for PatternSpec {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         match self {
-            Pattern::Named(rule @ (Rule::Shift(_) | Rule::Random(_))) => {
+            PatternSpec::Named(rule @ (Rule::Shift(_) | Rule::Random(_))) => {
                 serializer.serialize_str(&rule.name())
             }
-            Pattern::Named(rule) => rule.serialize(serializer),
-            Pattern::Pairs(pairs) => pairs.serialize(serializer),
+            PatternSpec::Named(rule) => rule.serialize(serializer),
+            PatternSpec::Pairs(pairs) => pairs.serialize(serializer),
         }
     }
 }
 
-impl JsonSchema for Pattern {
+impl JsonSchema for PatternSpec {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Pattern".into()
     }

@@ -9,7 +9,7 @@ use crate::run::Run;
 use crate::sweep::Grid;
 use config::{Document, Problem, Problems};
 use itertools::iproduct;
-use machine::{Fault, Machine};
+use machine::{FaultSection, Machine};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
@@ -29,7 +29,7 @@ pub struct Point {
     pub machine: Machine,
     /// Faults meanwhile, in addition to the machine's.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub faults: Vec<Fault>,
+    pub faults: Vec<FaultSection>,
     /// The series' changes to the machine, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,

@@ -17,10 +17,10 @@
 //! | `simulate` | point's text | tables by columns, each with type and values; totals; processor time |
 //! | `links`, `wiring`, `point_warnings` | point's text | the network's link count; its links; machine's limits |
 //!
-//! A program with the allocator [`Metered`](kernel::memory::Metered) measures each point's memory (`peak_memory_bytes`); other
+//! A program with the allocator [`CountingAllocator`](kernel::memory::CountingAllocator) measures each point's memory (`peak_memory_bytes`); other
 //! programs report 0.
 
-use crate::calls::{self, Failure, Simulated, USAGE};
+use crate::calls::{self, CallFailure, RunResults, USAGE};
 use crate::{MODEL_REVISION, Point};
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value, json};
@@ -33,7 +33,7 @@ pub fn main() -> std::process::ExitCode {
     let mut arguments = String::new();
     let start = cpu_time::ThreadTime::now();
     let mut answer = std::io::Read::read_to_string(&mut std::io::stdin(), &mut arguments)
-        .map_err(|error| Failure::Run(format!("standard input: {error}"), USAGE))
+        .map_err(|error| CallFailure::Run(format!("standard input: {error}"), USAGE))
         .and_then(|_| answer(&call, &arguments));
     if let ("simulate", Ok(records)) = (&*call, &mut answer) {
         records["cpu_seconds"] = start.elapsed().as_secs_f64().into();
@@ -47,7 +47,7 @@ pub fn main() -> std::process::ExitCode {
 ///
 /// # Errors
 /// The call's errors, and those for unexpected arguments.
-pub fn answer(call: &str, arguments: &str) -> Result<Value, Failure> {
+pub fn answer(call: &str, arguments: &str) -> Result<Value, CallFailure> {
     type File = (String, String, Vec<String>);
     match call {
         "revision" => Ok(json!(MODEL_REVISION)),
@@ -82,13 +82,13 @@ pub fn answer(call: &str, arguments: &str) -> Result<Value, Failure> {
         "simulate" => Ok(simulated(&calls::simulate(&point(arguments)?, None, None)?)),
         _ => {
             let message = format!("this program answers no call `{call}`; elanite makes the calls");
-            Err(Failure::Run(message, USAGE))
+            Err(CallFailure::Run(message, USAGE))
         }
     }
 }
 
-fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Failure> {
-    let wrong = |error| Failure::Run(format!("not the arguments of this call: {error}"), USAGE);
+fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, CallFailure> {
+    let wrong = |error| CallFailure::Run(format!("not the arguments of this call: {error}"), USAGE);
     serde_json::from_str(arguments).map_err(wrong)
 }
 
@@ -96,14 +96,14 @@ fn read<T: DeserializeOwned>(arguments: &str) -> Result<T, Failure> {
 ///
 /// # Errors
 /// Other arguments.
-pub fn point(arguments: &str) -> Result<Point, Failure> {
+pub fn point(arguments: &str) -> Result<Point, CallFailure> {
     let (text,): (String,) = read(arguments)?;
     read(&text)
 }
 
 /// A run's results in the form that stores keep.
-pub fn simulated(simulated: &Simulated) -> Value {
-    let Simulated {
+pub fn simulated(simulated: &RunResults) -> Value {
+    let RunResults {
         records,
         random,
         peak,

@@ -4,7 +4,7 @@ use crate::figures;
 use crate::file::Experiment;
 use crate::kinds::{self, Sections};
 use crate::missing;
-use crate::pattern::Pattern;
+use crate::pattern::PatternSpec;
 use config::{Document, Override, Problem, Problems};
 use toml_edit::{Item, Value};
 
@@ -58,7 +58,7 @@ fn read_pairs(experiment: &mut Experiment<Sections>, document: &Document) -> Vec
             let path = format!("series.{index}.jobs.{name}.pattern");
             for number in 0..job.pattern.values().len() {
                 let place = job.pattern.place(&path, number);
-                if let Pattern::Pairs(pairs) = &mut job.pattern.values_mut()[number]
+                if let PatternSpec::Pairs(pairs) = &mut job.pattern.values_mut()[number]
                     && pairs.is_file()
                 {
                     match pairs.read(document.file()) {

@@ -3,7 +3,7 @@
 use crate::kinds::kind::Setting;
 use crate::plan::Point;
 use elan::{Cluster, Observer, Stop, Watch};
-use kernel::{Bound, Exceeded, Limits};
+use kernel::{Bound, LimitError, Limits};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use thiserror::Error;
@@ -18,7 +18,7 @@ const LONGEST_RUN: Time = Time::from_secs(3600);
 pub enum RunError {
     /// The run exceeded a bound.
     #[error("{0}; {remedy}", remedy = remedy(.0))]
-    Exceeded(#[from] Exceeded),
+    Exceeded(#[from] LimitError),
     /// The simulated programs wait forever, or run forever at one moment.
     #[error("{0}")]
     Deadlock(Stop),
@@ -34,7 +34,7 @@ pub enum RunError {
 }
 
 /// How to raise the bound that was passed.
-fn remedy(exceeded: &Exceeded) -> String {
+fn remedy(exceeded: &LimitError) -> String {
     match exceeded.bound {
         Bound::Events(events) => format!(
             "for example with --set run.max_events={}",

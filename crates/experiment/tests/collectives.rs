@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{keys, lines, planned};
-use experiment::{Collectives, Point, Workload, simulate};
+use experiment::{CollectivePoint, Point, Workload, simulate};
 use serde_json::json;
 
 const COLLECTIVES: &str = include_str!("collectives.toml");
@@ -27,7 +27,7 @@ fn overrides_name_the_operation_or_the_job_beside_it() {
         "series.broadcast.background.message=8 KB",
     ];
     for point in points("broadcast", &overrides) {
-        let Workload::Collective(Collectives { collective, jobs }) = &point.workload else {
+        let Workload::Collective(CollectivePoint { collective, jobs }) = &point.workload else {
             panic!("{point:?}")
         };
         assert_eq!(json!(collective.message), json!("2 KB"));

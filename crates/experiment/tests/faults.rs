@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{GOOD_MACHINE, MACHINE, keys, plan_on, planned, points, series};
-use elan::faults::{Part, Pick, When};
+use elan::faults::{CableChoice, FaultTiming, FaultyPart};
 use experiment::{MachineFile, simulate};
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -51,13 +51,16 @@ fn words_become_faults() {
         (faults.timeout, faults.detect),
         (Time::from_ms(8), Time::from_ms(100))
     );
-    assert_eq!(faults.list[0].when, When::BitErrors(1e-6));
-    let Part::Links(links) = &faults.list[1].part else {
+    assert_eq!(faults.list[0].when, FaultTiming::BitErrors(1e-6));
+    let FaultyPart::Links(links) = &faults.list[1].part else {
         panic!("{:?}", faults.list[1]);
     };
-    assert_eq!((links.level, links.some), (Some(1), Some((3, Pick::Worst))));
+    assert_eq!(
+        (links.level, links.some),
+        (Some(1), Some((3, CableChoice::Worst)))
+    );
     let (at, lasts) = (Time::from_us(50), Some(Time::from_us(50)));
-    assert_eq!(faults.list[1].when, When::At { at, lasts });
+    assert_eq!(faults.list[1].when, FaultTiming::At { at, lasts });
 }
 
 /// A command line changes faults, and recovery times.
@@ -73,7 +76,7 @@ fn a_command_line_changes_faults() {
     let config = points[0].machine.failing_config(&points[0].faults, 1);
     let faults = config.faults.expect("two are listed");
     assert_eq!(faults.timeout, Time::from_us(20));
-    assert_eq!(faults.list[0].when, When::BitErrors(1e-7));
+    assert_eq!(faults.list[0].when, FaultTiming::BitErrors(1e-7));
 }
 
 /// Where nothing may fail, keys are as they were before machines had faults; recovery times are not in the key then.
@@ -107,7 +110,7 @@ fn machines_have_faults() {
     for point in &points {
         let config = point.machine.failing_config(&point.faults, 1);
         let list = config.faults.expect("three are listed").list;
-        assert!(matches!(list[0].part, Part::Adapter(_)));
+        assert!(matches!(list[0].part, FaultyPart::Adapter(_)));
         assert_eq!(list.len(), 3);
     }
 }

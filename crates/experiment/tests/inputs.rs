@@ -21,9 +21,9 @@
 
 use config::{Override, Problems};
 use experiment::{Experiment, MachineFile, Point, plan, simulate};
-use kernel::memory::{Metered, measure};
+use kernel::memory::{CountingAllocator, measure};
 use kernel::random::Stream;
-use machine::{Fault, Machine};
+use machine::{FaultSection, Machine};
 use std::cell::RefCell;
 use std::fs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -34,7 +34,7 @@ use std::time::{Duration, Instant};
 use units::Bytes;
 
 #[global_allocator]
-static ALLOCATOR: Metered = Metered::new();
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 /// The case count in every test run: a few seconds on two slow cores.
 const CASES: u64 = 400;
@@ -401,7 +401,7 @@ fn read(case: &Case) -> (bool, Option<Result<Vec<Point>, Problems>>) {
                 Err(problems) => check_problems(&problems),
                 Ok(fault) => {
                     let json = serde_json::to_string(&fault).expect("a fault is plain data");
-                    let again: Fault = serde_json::from_str(&json).expect("it is a fault");
+                    let again: FaultSection = serde_json::from_str(&json).expect("it is a fault");
                     assert_eq!(again, fault);
                 }
             }

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{lines, plan_file};
-use experiment::{Job, Nodes, Pattern, Point, Workload, simulate};
+use experiment::{Job, NodeSet, PatternSpec, Point, Workload, simulate};
 use serde_json::{Value, json};
 
 const JOBS: &str = include_str!("jobs.toml");
@@ -24,7 +24,7 @@ fn job<'a>(point: &'a Point, name: &str) -> &'a Job {
 #[test]
 fn sets_of_nodes() {
     let numbers = |written: Value| {
-        let nodes: Nodes = serde_json::from_value(written.clone()).unwrap();
+        let nodes: NodeSet = serde_json::from_value(written.clone()).unwrap();
         assert_eq!(json!(nodes), written);
         let numbers = nodes.numbers().into_iter();
         numbers.map(elan::NodeId::get).collect::<Vec<u32>>()
@@ -43,7 +43,7 @@ fn sets_of_nodes() {
     for wrong in [
         "", "a", "1-", "-1", "3-2", "1,,2", "0-7:", "0-7:0", "+1", "1 except", "except 1", "1 2",
     ] {
-        let nodes = serde_json::from_value::<Nodes>(json!(wrong));
+        let nodes = serde_json::from_value::<NodeSet>(json!(wrong));
         assert!(nodes.is_err(), "{wrong}");
     }
 }
@@ -60,7 +60,7 @@ fn order_and_parameters() {
 #[test]
 fn pairs_come_from_a_file() {
     let point = points("permutations", &[]).remove(1);
-    let Pattern::Pairs(pairs) = &job(&point, "permutation").pattern else {
+    let PatternSpec::Pairs(pairs) = &job(&point, "permutation").pattern else {
         panic!("{point:?}")
     };
     let expected = [(0, 1), (1, 2), (2, 3), (3, 0), (5, 6), (5, 7)];
@@ -79,7 +79,7 @@ fn overrides_name_a_job_where_there_are_several() {
     let [load, nodes] = [load, nodes].map(|change| format!("series.combined.{change}"));
     for point in points("combined", &[&load, &nodes]) {
         assert_eq!(json!(job(&point, "io").load), json!("20 MB/s"));
-        assert_eq!(job(&point, "compute").nodes, Nodes::first(8));
+        assert_eq!(job(&point, "compute").nodes, NodeSet::first(8));
     }
     let pattern = "series.permutations.pattern=complement";
     assert_eq!(points("permutations", &[pattern]).len(), 2);

@@ -7,12 +7,12 @@ mod common;
 
 use common::plan_file;
 use experiment::simulate;
-use kernel::memory::{Metered, measure};
+use kernel::memory::{CountingAllocator, measure};
 use units::Bytes;
 use workload::Records;
 
 #[global_allocator]
-static ALLOCATOR: Metered = Metered::new();
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 const EXPERIMENT: &str = include_str!("../../../experiments/speed/uniform-64.toml");
 

@@ -3,7 +3,7 @@
 use crate::common;
 
 use common::{keys, planned};
-use experiment::{Point, Traffic, Workload, simulate};
+use experiment::{JobsPoint, Point, Workload, simulate};
 use units::Rate;
 use workload::Records;
 
@@ -17,7 +17,7 @@ fn is_saturated(records: &Records) -> bool {
     records.value("saturated") > 0.5
 }
 
-fn traffic(point: &mut Point) -> &mut Traffic {
+fn traffic(point: &mut Point) -> &mut JobsPoint {
     match &mut point.workload {
         Workload::Jobs(traffic) => traffic,
         other => panic!("{other:?}"),

@@ -4,8 +4,8 @@ mod common;
 
 use common::{plan_file, points};
 use experiment::{Point, RunError, simulate};
-use kernel::memory::{Metered, measure};
-use kernel::{Bound, Exceeded};
+use kernel::memory::{CountingAllocator, measure};
+use kernel::{Bound, LimitError};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
@@ -13,7 +13,7 @@ use std::time::Duration;
 use units::Bytes;
 
 #[global_allocator]
-static ALLOCATOR: Metered = Metered::new();
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 /// The series with two jobs.
 const TWO_JOBS: &str = include_str!("two_jobs.toml");
@@ -37,7 +37,7 @@ fn endless(overrides: &[&str]) -> Point {
     point("load", &[&["run.window=1000 s"], overrides].concat())
 }
 
-fn exceeded(point: &Point) -> (Exceeded, String) {
+fn exceeded(point: &Point) -> (LimitError, String) {
     match simulate(point, None) {
         Err(error @ RunError::Exceeded(exceeded)) => (exceeded, error.to_string()),
         other => panic!("{other:?}"),

@@ -43,7 +43,7 @@ pub struct Config {
     /// serialisation of its pace, and no more than [`MAX_HOP_DELAY`] with it.
     pub pace: Vec<Pace>,
     /// Links that differ from those on their level.
-    pub differing: BTreeMap<LinkId, Differing>,
+    pub differing: BTreeMap<LinkId, LinkOverride>,
     /// Virtual channels per link direction, `1..=32`.
     pub channels: u32,
     /// Traffic classes, each with separate channels: at least 1, and no more than leave each one channels for all routing
@@ -87,12 +87,12 @@ pub struct Config {
     /// Threads that work on the regions, at least 1; no result depends on the number.
     pub threads: u32,
     /// The possible faults; `None` in a machine without faults.
-    pub faults: Option<Faults>,
+    pub faults: Option<FaultConfig>,
 }
 
 /// A link that differs from those on its level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Differing {
+pub struct LinkOverride {
     /// As [`Config::hop_delay`], without the serialisation.
     pub hop_delay: u32,
     /// As [`Config::credit_delay`].
@@ -104,7 +104,7 @@ pub struct Differing {
 /// The fault parameters; see the essay of `control::faults`. Dead cables are named later
 /// ([`Network::cut`](crate::Network::cut)).
 #[derive(Clone, Debug, PartialEq)]
-pub struct Faults {
+pub struct FaultConfig {
     /// The sender's output timeout, in cycles from the injection on, at least 1. Public Elan3 headers: about 8 ms.
     pub timeout: Cycle,
     /// Bits at the begin of a packet that the switches check: the route and its CRC.
@@ -179,10 +179,10 @@ impl Config {
     }
 
     /// A link as it is, by itself or by its level; the header delay without the serialisation.
-    pub fn link(&self, link: LinkId) -> Differing {
+    pub fn link(&self, link: LinkId) -> LinkOverride {
         let of_level = || {
             let level = self.topology.link_level(link);
-            Differing {
+            LinkOverride {
                 hop_delay: self.hop_delay[level],
                 credit_delay: self.credit_delay(level),
                 pace: self.pace(level),
@@ -262,7 +262,7 @@ impl Config {
             self.pace.is_empty() || self.pace.len() == levels,
             "one pace per level of links"
         );
-        let of_level = |level: usize| Differing {
+        let of_level = |level: usize| LinkOverride {
             hop_delay: hops[level],
             credit_delay: self.credit_delay(level),
             pace: self.pace(level),

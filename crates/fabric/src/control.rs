@@ -47,20 +47,20 @@ mod tally;
 pub(crate) use border::Post;
 pub use census::{LinkCounters, PacketCensus};
 pub(crate) use deadlock::deadlock;
-pub use deadlock::{Deadlock, Held, PacketName, Stuck, Wait, Wanted};
-pub use faults::NoWay;
+pub use deadlock::{BlockedPacket, Deadlock, HeldChannel, PacketName, PacketWait, Resource};
+pub use faults::NoRoute;
 pub(crate) use packet::sort;
 pub use packet::{Ack, Notice, PacketRecord, PacketSpec, Priority};
 pub use recording::Hold;
 pub(crate) use recording::united;
-pub use tally::{Group, Share};
+pub use tally::{GroupFn, Share};
 
 use crate::cut::Cut;
 use crate::id::{GroupId, PacketId, QueueId};
-use crate::motion::{self, Motion, Moved, Witness};
+use crate::motion::{self, Motion, MotionReport, Witness};
 use crate::prefetch::FAR;
 use crate::records::{Records, Sender};
-use crate::topology::{Compiled, Wiring};
+use crate::topology::{CompiledRouting, Wiring};
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use ahead::AHEAD;
 use arbitration::Crossbar;
@@ -79,7 +79,7 @@ use std::sync::Arc;
 use tally::Tally;
 
 /// A network's control plane, in parts. See the module essay.
-pub(crate) struct Control<R: Compiled + ?Sized, M: Motion> {
+pub(crate) struct Control<R: CompiledRouting + ?Sized, M: Motion> {
     config: Config,
     routing: Arc<R>,
     clock: Clock,
@@ -103,7 +103,7 @@ pub(crate) struct Control<R: Compiled + ?Sized, M: Motion> {
     reversed: bool,
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// An empty fabric at cycle 0.
     pub fn new(config: Config, routing: Arc<R>, motion: &M) -> Self {
         let wiring = routing.wiring();
@@ -186,7 +186,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         self.is_far = true;
     }
 
-    pub fn watch(&mut self) -> Vec<(Cycle, Moved)> {
+    pub fn watch(&mut self) -> Vec<(Cycle, MotionReport)> {
         // Moments without holds: no hold lasts until `Cycle::MAX`.
         let nothing = || Box::new(Recording::new(Cycle::MAX));
         let recording = self.recording.get_or_insert_with(nothing);
@@ -454,7 +454,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     }
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Witness<M> for Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Witness<M> for Control<R, M> {
     #[inline]
     fn records(&self) -> &Records<M> {
         &self.channels.records
@@ -470,14 +470,14 @@ impl<R: Compiled + ?Sized, M: Motion> Witness<M> for Control<R, M> {
         reason = "the moment is known where it is noted"
     )]
     #[inline(always)]
-    fn note(&mut self, moment: Moved) {
+    fn note(&mut self, moment: MotionReport) {
         if let Some(recording) = &mut self.recording {
             recording.moved(moment, self.clock.now());
         }
         match moment {
-            Moved::Header(channel) => self.header(channel),
-            Moved::Head(channel) => self.head_sent(channel),
-            Moved::Tail(..) => unreachable!("tails are noted with the channel upstream"),
+            MotionReport::Header(channel) => self.header(channel),
+            MotionReport::Head(channel) => self.head_sent(channel),
+            MotionReport::Tail(..) => unreachable!("tails are noted with the channel upstream"),
         }
     }
 
@@ -491,7 +491,7 @@ impl<R: Compiled + ?Sized, M: Motion> Witness<M> for Control<R, M> {
         arrival: Option<Cycle>,
     ) {
         if let Some(recording) = &mut self.recording {
-            recording.moved(Moved::Tail(channel, cycle), self.clock.now());
+            recording.moved(MotionReport::Tail(channel, cycle), self.clock.now());
         }
         if self.faults.is_some() {
             self.tail_passes(channel, cycle);

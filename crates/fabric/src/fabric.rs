@@ -5,9 +5,9 @@ use crate::cut::Cut;
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
 use crate::motion::{Motion, Wiring};
-use crate::network::{Network, Running};
+use crate::network::{Network, Simulation};
 use crate::regions::Divided;
-use crate::topology::{Compiled, Custom, Routing, with_routing};
+use crate::topology::{CompiledRouting, Custom, Routing, with_routing};
 use crate::{Config, Engine};
 use std::ops::{Deref, DerefMut};
 use std::sync::Arc;
@@ -35,7 +35,10 @@ impl Fabric {
 }
 
 /// A configuration's network, compiled for its routing and its mover.
-fn start<R: Compiled + ?Sized + 'static>(routing: Arc<R>, config: Config) -> Box<dyn Network> {
+fn start<R: CompiledRouting + ?Sized + 'static>(
+    routing: Arc<R>,
+    config: Config,
+) -> Box<dyn Network> {
     match config.engine {
         Engine::Flit => run(FlitMover::new(&config), routing, config),
         Engine::Worm if config.regions > 1 && config.is_divisible() => {
@@ -50,12 +53,12 @@ fn start<R: Compiled + ?Sized + 'static>(routing: Arc<R>, config: Config) -> Box
     }
 }
 
-fn run<R: Compiled + ?Sized + 'static>(
+fn run<R: CompiledRouting + ?Sized + 'static>(
     mover: impl Motion + 'static,
     routing: Arc<R>,
     config: Config,
 ) -> Box<dyn Network> {
-    Box::new(Running {
+    Box::new(Simulation {
         control: Control::new(config, routing, &mover),
         mover,
     })

@@ -54,7 +54,7 @@
 //! one cycle. This is the whole idea behind [`motion::worm`]; its essay has the proof by induction over cycles.
 //! `tests/differential.rs` compares both movers in every cycle on random machines.
 //!
-//! Cables may die and be repaired, and bits may arrive wrong ([`Faults`], [`Network::cut`]): the essay of `control::faults`
+//! Cables may die and be repaired, and bits may arrive wrong ([`FaultConfig`], [`Network::cut`]): the essay of `control::faults`
 //! describes the consequences for packets, answers and channels.
 //!
 //! The fabric has no notion of node memory, messages or picoseconds: adapters (crate `elan`) offer packets, receive their
@@ -106,11 +106,11 @@ mod table;
 pub mod topology;
 
 pub use config::{
-    Arbitration, Ascent, Broadcast, Circuit, Config, Differing, Engine, Faults, Misrouting,
+    Arbitration, Ascent, Broadcast, Circuit, Config, Engine, FaultConfig, LinkOverride, Misrouting,
     Multiplexing, Ways,
 };
 pub use control::{
-    Ack, Deadlock, Hold, LinkCounters, NoWay, Notice, PacketRecord, PacketSpec, Priority, Share,
+    Ack, Deadlock, Hold, LinkCounters, NoRoute, Notice, PacketRecord, PacketSpec, Priority, Share,
 };
 pub use credits::Credits;
 pub use dependency::{DependencyCycle, find_cycle};

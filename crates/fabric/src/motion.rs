@@ -3,7 +3,7 @@
 //! The control plane grants *channels*, numbered by [`Lanes`]. A granted channel carries one *worm*, a packet's flits, from the
 //! channel upstream (or from the adapter) to the channel downstream (or into the node). A broadcast's worm has several channels
 //! downstream, its *branches*, which are granted in the same cycle. A mover decides in which cycle each flit crosses each link,
-//! and reports the relevant moments to the control plane as [`Moved`].
+//! and reports the relevant moments to the control plane as [`MotionReport`].
 //!
 //! ## The rule
 //!
@@ -53,7 +53,7 @@ pub(crate) struct Worm {
 
 /// The mover's reports to the control plane.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Moved {
+pub enum MotionReport {
     /// The first flit on the channel has arrived at the switch that the link leads to.
     Header(ChannelId),
     /// The channel's worm sends its first flit in this cycle.
@@ -91,7 +91,7 @@ impl AddAssign for FlitCensus {
 
 /// The fate of a worm's flits behind a channel.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Passed {
+pub(crate) struct FlitFate {
     /// Flits that have left the buffer.
     pub taken: u32,
     /// Copies that are still to be made where the worm branches.
@@ -100,7 +100,7 @@ pub(crate) struct Passed {
 
 /// A link's traffic since the start.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Carried {
+pub struct LinkTotals {
     /// Packet flits.
     pub flits: u64,
     /// Acknowledgements and EOPs.
@@ -116,9 +116,9 @@ pub(crate) trait Witness<M: Motion> {
     fn records_mut(&mut self) -> &mut Records<M>;
 
     /// Records a moment: headers in [`Motion::arrive`] and [`Motion::read`], heads in [`Motion::step`].
-    fn note(&mut self, moment: Moved);
+    fn note(&mut self, moment: MotionReport);
 
-    /// Records a tail ([`Moved::Tail`]), anywhere. The mover passes the channel upstream (unless the worm comes from an
+    /// Records a tail ([`MotionReport::Tail`]), anywhere. The mover passes the channel upstream (unless the worm comes from an
     /// adapter) and, at a node, the tail's arrival: it has both at hand, and the control plane would have to fetch the records
     /// that hold them.
     fn note_tail(
@@ -206,7 +206,7 @@ pub(crate) trait Motion: State + Sized {
     fn next(&self, now: Cycle, due: Option<Cycle>) -> Option<Cycle>;
 
     /// A link's traffic before cycle `now`.
-    fn carried(&self, records: &Records<Self>, link: LinkId, now: Cycle) -> Carried;
+    fn carried(&self, records: &Records<Self>, link: LinkId, now: Cycle) -> LinkTotals;
 
     /// Counts the flits at the start of cycle `now`, and asserts that no buffer is overfull. Flits that were sent over an
     /// outbound link are looked up in the region behind the link.
@@ -214,11 +214,11 @@ pub(crate) trait Motion: State + Sized {
         &self,
         records: &Records<Self>,
         now: Cycle,
-        behind: &dyn Fn(ChannelId) -> Passed,
+        behind: &dyn Fn(ChannelId) -> FlitFate,
     ) -> FlitCensus;
 
     /// The fate of the flits that have come over an inbound channel.
-    fn passed(&self, records: &Records<Self>, channel: ChannelId, now: Cycle) -> Passed;
+    fn passed(&self, records: &Records<Self>, channel: ChannelId, now: Cycle) -> FlitFate;
 
     /// Events handled so far.
     fn events(&self) -> u64;
@@ -238,7 +238,7 @@ pub(crate) struct Wire {
     /// Whether the link ends in a node: then no buffer limits the link.
     pub ejects: bool,
     /// For an adapter's link: its sharing with the adapter's other link.
-    pub shared: Option<Shared>,
+    pub shared: Option<Sharing>,
 }
 
 impl Wire {
@@ -250,7 +250,7 @@ impl Wire {
 
 /// The sharing between an adapter's links.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Shared {
+pub(crate) struct Sharing {
     pub adapter: Place,
     /// The adapter's other link.
     pub partner: LinkId,
@@ -293,7 +293,7 @@ impl Wiring {
             for (link, partner, phase) in
                 [(injection, ejection, phase), (ejection, injection, later)]
             {
-                wires[link].shared = Some(Shared {
+                wires[link].shared = Some(Sharing {
                     adapter,
                     partner,
                     phase,

@@ -2,11 +2,11 @@
 //! each pair of routing and mover.
 
 use crate::control::{
-    self, Ack, Control, Deadlock, Group, Hold, LinkCounters, NoWay, Notice, PacketCensus,
+    self, Ack, Control, Deadlock, GroupFn, Hold, LinkCounters, NoRoute, Notice, PacketCensus,
     PacketSpec, Share,
 };
-use crate::motion::{FlitCensus, Motion, Moved};
-use crate::topology::Compiled;
+use crate::motion::{FlitCensus, Motion, MotionReport};
+use crate::topology::CompiledRouting;
 use crate::{Config, Cycle, LinkId, PacketId, Place, Topology};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,7 +27,7 @@ pub trait Network {
 
     /// From here on keeps the moments that the mover reports, for mover comparisons. Returns those kept since the last call.
     #[doc(hidden)]
-    fn watch(&mut self) -> Vec<(Cycle, Moved)>;
+    fn watch(&mut self) -> Vec<(Cycle, MotionReport)>;
 
     /// From here on keeps the channel holds, for a picture from cycle `from` on. To be called at the start of the run: earlier
     /// holds are lost.
@@ -40,7 +40,7 @@ pub trait Network {
 
     /// From here on counts each link's traffic by packet group; `group` maps packet tokens to groups. An earlier tally is
     /// forgotten.
-    fn tally(&mut self, group: Group);
+    fn tally(&mut self, group: GroupFn);
 
     /// The tally's counts so far, by links and groups that have carried a packet. Empty if there is no tally.
     fn tallied(&self) -> Vec<Share>;
@@ -60,7 +60,7 @@ pub trait Network {
 
     /// A link's cable is dead from cycle `at` on, in both directions; all cycles before, and no cycle from `at` on, must have
     /// been executed. Cuts are counted per cable: the cable lives again after as many repairs. The machine must have
-    /// [`Faults`](crate::Faults).
+    /// [`FaultConfig`](crate::FaultConfig).
     fn cut(&mut self, at: Cycle, link: LinkId);
 
     /// Takes back one [`cut`](Self::cut) on a cable, from cycle `at` on.
@@ -77,7 +77,7 @@ pub trait Network {
     ///
     /// # Errors
     /// Which cables leave no way, with their names for people.
-    fn way(&self, from: Place, to: Place) -> Result<(), NoWay>;
+    fn way(&self, from: Place, to: Place) -> Result<(), NoRoute>;
 
     /// The next cycle in which anything happens without news from outside.
     fn next_cycle(&self) -> Option<Cycle>;
@@ -148,12 +148,12 @@ pub trait Nodes: Send {
 pub type SharedNodes = Arc<Mutex<dyn Nodes>>;
 
 /// A control plane and a mover, made for one kind of topology.
-pub(crate) struct Running<R: Compiled + ?Sized, M: Motion> {
+pub(crate) struct Simulation<R: CompiledRouting + ?Sized, M: Motion> {
     pub control: Control<R, M>,
     pub mover: M,
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Running<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Simulation<R, M> {
     /// Executes cycles up to and including `until`, with nodes that act and receive notices. No notices are left.
     pub fn run_nodes(&mut self, nodes: &mut dyn Nodes, until: Cycle, notices: &mut Vec<Notice>) {
         loop {
@@ -172,7 +172,7 @@ impl<R: Compiled + ?Sized, M: Motion> Running<R, M> {
     }
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Network for Simulation<R, M> {
     fn config(&self) -> &Config {
         self.control.config()
     }
@@ -182,7 +182,7 @@ impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
         self.mover.reverse();
     }
 
-    fn watch(&mut self) -> Vec<(Cycle, Moved)> {
+    fn watch(&mut self) -> Vec<(Cycle, MotionReport)> {
         self.control.watch()
     }
 
@@ -194,7 +194,7 @@ impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
         control::united(std::iter::once(self.control.recorded()))
     }
 
-    fn tally(&mut self, group: Group) {
+    fn tally(&mut self, group: GroupFn) {
         self.control.tally(group);
     }
 
@@ -238,7 +238,7 @@ impl<R: Compiled + ?Sized, M: Motion> Network for Running<R, M> {
         self.control.is_cut(link)
     }
 
-    fn way(&self, from: Place, to: Place) -> Result<(), NoWay> {
+    fn way(&self, from: Place, to: Place) -> Result<(), NoRoute> {
         self.control.way(from, to)
     }
 

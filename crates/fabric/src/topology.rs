@@ -50,11 +50,11 @@ pub use destination::Destination;
 pub use dragonfly::{Arities, Dragonfly};
 pub use error::{MAX_ARITY, MAX_LEVELS, MAX_NODES, MAX_RAILS, TopologyError};
 pub use fat_tree::{Climb, FatTree, Route, Tag};
-pub use graph::{Alternatives, Detours, Family, Forwarding, Graph, Layers, Routes, Uniform};
+pub use graph::{Alternatives, DetourLoads, Family, Forwarding, Graph, Layers, Routes, Uniform};
 pub use hyperx::HyperX;
 pub use mesh::Mesh;
 pub use routing::{ChannelClass, DeadLinks, Header, MAX_PATH, Routing, Step, Trees};
-pub(crate) use routing::{Compiled, Path};
+pub(crate) use routing::{CompiledRouting, Path};
 pub use torus::Torus;
 pub use wiring::{End, Wiring};
 

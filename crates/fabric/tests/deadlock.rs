@@ -7,7 +7,7 @@ use common::lockstep::{Manner, compare};
 use common::random::{Case, rivals};
 use common::referee::class_of;
 use common::{Bench, assert_all_done, broadcast, named, packet, three_levels};
-use fabric::control::{Held, PacketName, Wait, Wanted};
+use fabric::control::{HeldChannel, PacketName, PacketWait, Resource};
 use fabric::{Ascent, Broadcast, Config, Cycle, Deadlock, Engine, PacketSpec};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
@@ -99,7 +99,7 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
     };
     let next = deadlock.cycle.iter().cycle().skip(1);
     for (wait, next) in deadlock.cycle.iter().zip(next) {
-        let Wait {
+        let PacketWait {
             packet,
             switch,
             channel,
@@ -112,16 +112,16 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
             .iter()
             .filter(|(at, _)| at == switch)
             .map(|(_, wanted)| wanted);
-        let fits = |wanted: &Wanted| match (wanted, channel) {
-            (Wanted::Channel(links), Some(held)) => {
+        let fits = |wanted: &Resource| match (wanted, channel) {
+            (Resource::Channel(links), Some(held)) => {
                 links.contains(&held.link) && stuck(holder).holds.contains(held)
             }
-            (Wanted::Turn, None) => true,
+            (Resource::Turn, None) => true,
             _ => false,
         };
         assert!(wanted.into_iter().any(fits), "{wait:?}");
     }
-    let held: BTreeSet<&Held> = deadlock
+    let held: BTreeSet<&HeldChannel> = deadlock
         .packets
         .iter()
         .flat_map(|stuck| &stuck.holds)
@@ -138,7 +138,7 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
             (0..traffic_classes).map(|class| class_of(&(0..channels), class, traffic_classes));
         let lanes = classes.find(of_packet).expect("channels of one class");
         for (switch, wanted) in &stuck.waits {
-            let Wanted::Channel(links) = wanted else {
+            let Resource::Channel(links) = wanted else {
                 continue;
             };
             for &link in links {
@@ -148,7 +148,7 @@ fn check(deadlock: &Deadlock, bench: &Bench) {
                 assert_eq!(start, *switch);
                 let all = lanes
                     .clone()
-                    .all(|channel| held.contains(&Held { link, channel }));
+                    .all(|channel| held.contains(&HeldChannel { link, channel }));
                 assert!(all, "somebody could go on");
             }
         }

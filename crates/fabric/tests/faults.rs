@@ -10,7 +10,7 @@ use common::random::{Act, Input};
 use common::{ASCENTS, Bench, CIRCUITS, Heard, broadcast, machine, named, packet};
 use fabric::find_cycle;
 use fabric::{
-    Ack, Ascent, Circuit, Config, Cycle, Engine, FatTree, Faults, LinkCounters, LinkId,
+    Ack, Ascent, Circuit, Config, Cycle, Engine, FatTree, FaultConfig, LinkCounters, LinkId,
     PacketRecord, PacketSpec, Place, Torus,
 };
 
@@ -23,7 +23,7 @@ const MANY: u32 = 1_000_000;
 /// The machine with faults, with one channel on each link.
 fn failing(mut config: Config) -> Config {
     config.channels = config.topology.classes();
-    config.faults = Some(Faults {
+    config.faults = Some(FaultConfig {
         timeout: TIMEOUT,
         header_bits: 64,
         flit_bits: 16,
@@ -58,7 +58,7 @@ fn link(config: &Config, from: &str, to: &str) -> LinkId {
 }
 
 /// A rate at which bits in a kind are surely wrong, on one link.
-fn noisy(config: &Config, link: LinkId, set: impl Fn(&mut Faults)) -> Config {
+fn noisy(config: &Config, link: LinkId, set: impl Fn(&mut FaultConfig)) -> Config {
     let mut config = config.clone();
     let faults = config.faults.as_mut().expect("it may fail");
     faults.bit_error_rates = vec![(link, 1e-3)];

@@ -4,8 +4,8 @@ use super::common::graphs::graph;
 use super::common::{Bench, broadcast, machine, named, packet};
 use fabric::topology::graph::Plan;
 use fabric::{
-    Arbitration, Ascent, Circuit, Config, Cycle, Differing, Engine, FatTree, LinkId, Pace, Place,
-    SwitchId,
+    Arbitration, Ascent, Circuit, Config, Cycle, Engine, FatTree, LinkId, LinkOverride, Pace,
+    Place, SwitchId,
 };
 
 fn pace(flits: u64, cycles: u64) -> Pace {
@@ -96,7 +96,7 @@ fn a_cable_may_differ_from_those_of_its_level() {
     let up = config.topology.injection(Place::new(3));
     let back = config.topology.reverse(up);
     for link in [up, back] {
-        let slow = Differing {
+        let slow = LinkOverride {
             hop_delay: 10,
             credit_delay: 1,
             pace: pace(1, 5),
@@ -254,7 +254,7 @@ fn a_slow_cable_is_the_hottest_of_its_group() {
         let (from, up) = (SwitchId::new(0), 8);
         let slow = config.topology.output(from, up);
         for link in [slow, config.topology.reverse(slow)] {
-            let slow = Differing {
+            let slow = LinkOverride {
                 pace: pace(1, 5),
                 ..config.link(link)
             };

@@ -5,7 +5,7 @@ use crate::common;
 use common::graphs::{graph, ring};
 use common::random::{large_case, many, rivals};
 use common::{Bench, CIRCUITS, Heard, machine, packet};
-use fabric::motion::{FlitCensus, Moved};
+use fabric::motion::{FlitCensus, MotionReport};
 use fabric::topology::Arities;
 use fabric::{
     Ack, Circuit, Config, Cycle, Destination, Dragonfly, Engine, Fabric, FatTree, Hold, HyperX,
@@ -21,7 +21,7 @@ use std::sync::{Arc, Mutex};
 struct Outcome {
     heard: Vec<Heard>,
     counters: Vec<LinkCounters>,
-    moments: Vec<(Cycle, Moved)>,
+    moments: Vec<(Cycle, MotionReport)>,
     holds: Vec<Hold>,
     /// Control-plane events.
     events: u64,

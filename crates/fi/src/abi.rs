@@ -10,7 +10,7 @@
 //! | [`entries`] | messages, completions, attributes: the functions' inputs and outputs |
 //!
 //! Newer versions lengthen the tables at their end. Each table bears its own size, so a program built for a newer
-//! version sees which functions there are. Pointers that the provider only hands through or keeps are [`Address`]es.
+//! version sees which functions there are. Pointers that the provider only hands through or keeps are [`Pointer`]es.
 
 pub mod constants;
 pub mod entries;
@@ -21,7 +21,7 @@ pub mod objects;
 pub use constants::*;
 
 /// A program's pointer, as a number.
-pub type Address = usize;
+pub type Pointer = usize;
 
 /// The answer from a missing function, to all arguments.
 pub extern "C" fn not_there() -> isize {
@@ -29,7 +29,7 @@ pub extern "C" fn not_there() -> isize {
 }
 
 /// The table entry for a missing function. It ignores its arguments; all functions return an integer.
-pub type Unused = Option<extern "C" fn() -> isize>;
+pub type UnusedEntry = Option<extern "C" fn() -> isize>;
 
 /// See [`not_there`].
-pub const UNUSED: Unused = Some(not_there);
+pub const UNUSED: UnusedEntry = Some(not_there);

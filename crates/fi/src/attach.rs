@@ -5,13 +5,13 @@
 
 use crate::manager;
 use crate::progress::ProgressEngine;
-use link::{LinkError, Stray};
+use link::{LinkError, StrayReason};
 use rank::session::{self, Session};
 use rank::thread;
 
 /// MPI has been initialised in this process without a part in the run. The simulator ends the run, and with it this
 /// process.
-pub fn strays(why: Stray) {
+pub fn strays(why: StrayReason) {
     let Some((_, starter)) = node::starter() else {
         return;
     };

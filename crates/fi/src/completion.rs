@@ -17,8 +17,8 @@ use crate::abi::{
 use crate::object::{answer, close, fid, fid_ops, give, in_session, session};
 use crate::progress::HasEngine;
 use crate::progress::completions::Completion;
-use link::{NEVER, Wait};
-use rank::session::{Session, State};
+use link::{NEVER, RankWait};
+use rank::session::{Session, SessionState};
 use std::ffi::{c_char, c_int, c_void};
 
 static QUEUE_FID_OPS: FiOps = fid_ops(close::<Queue>);
@@ -185,7 +185,7 @@ pub unsafe extern "C" fn open_counter(
 /// Calls a function with the session, its lock, and the number of one of our counters.
 unsafe fn with_counter<R>(
     cntr: *mut FidCntr,
-    act: impl FnOnce(&Session, &mut State, usize) -> R,
+    act: impl FnOnce(&Session, &mut SessionState, usize) -> R,
 ) -> Result<R, c_int> {
     let session = session()?;
     // SAFETY: the caller's word.
@@ -240,7 +240,7 @@ unsafe extern "C" fn counter_set(cntr: *mut FidCntr, value: u64) -> c_int {
 
 /// Waits until a counter reaches a threshold, for `timeout` ms in simulated time, or for ever if `timeout` is negative.
 unsafe extern "C" fn counter_wait(cntr: *mut FidCntr, threshold: u64, timeout: c_int) -> c_int {
-    let wait = |session: &Session, state: &mut State, number| {
+    let wait = |session: &Session, state: &mut SessionState, number| {
         let limit = u64::try_from(timeout).map_or(NEVER, |time| {
             session.now().saturating_add(time * 1_000_000_000)
         });
@@ -256,7 +256,7 @@ unsafe extern "C" fn counter_wait(cntr: *mut FidCntr, threshold: u64, timeout: c
             if session.now() >= limit {
                 return -FI_ETIMEDOUT;
             }
-            session.wait(state, Wait::report(limit));
+            session.wait(state, RankWait::report(limit));
         }
     };
     // SAFETY: it is a counter of ours.

@@ -5,9 +5,9 @@
 use crate::abi::info::FiInfo;
 use crate::abi::objects::{FiOps, FiOpsCm, FiOpsEp, Fid, FidAv, FidCntr, FidCq, FidDomain, FidEp};
 use crate::abi::{
-    Address, FI_ADDR_UNSPEC, FI_CLASS_AV, FI_CLASS_CNTR, FI_CLASS_CQ, FI_CLASS_EP, FI_EBUSY,
-    FI_EINVAL, FI_ENABLE, FI_ENOPROTOOPT, FI_ENOSYS, FI_EOPBADSTATE, FI_ETOOSMALL, FI_OPT_ENDPOINT,
-    FI_OPT_MIN_MULTI_RECV, UNUSED,
+    FI_ADDR_UNSPEC, FI_CLASS_AV, FI_CLASS_CNTR, FI_CLASS_CQ, FI_CLASS_EP, FI_EBUSY, FI_EINVAL,
+    FI_ENABLE, FI_ENOPROTOOPT, FI_ENOSYS, FI_EOPBADSTATE, FI_ETOOSMALL, FI_OPT_ENDPOINT,
+    FI_OPT_MIN_MULTI_RECV, Pointer, UNUSED,
 };
 use crate::object::{self, answer, fid, fid_ops, give, in_session, session};
 use crate::operation::call;
@@ -108,7 +108,7 @@ unsafe extern "C" fn control(_fid: *mut Fid, command: c_int, _arg: *mut c_void) 
     if command == FI_ENABLE { 0 } else { -FI_ENOSYS }
 }
 
-unsafe extern "C" fn cancel(_fid: *mut Fid, context: Address) -> isize {
+unsafe extern "C" fn cancel(_fid: *mut Fid, context: Pointer) -> isize {
     answer(call(FI_ADDR_UNSPEC).map(|mut call| {
         if let Some(id) = call.state.engine().cancel(context) {
             call.say(id, Order::Cancel);

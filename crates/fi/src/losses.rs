@@ -24,7 +24,7 @@
 
 #![allow(unsafe_code)] // the MPI library's memory and functions
 
-use crate::abi::Address;
+use crate::abi::Pointer;
 use std::cell::{Cell, RefCell};
 use std::ffi::{CStr, CString, c_char, c_int};
 
@@ -38,7 +38,7 @@ const OTHERS: [c_int; 2] = [15, 16];
 const REACH: usize = 256;
 
 /// Makes an MPI error code with a message.
-pub type Maker = fn(&CStr) -> c_int;
+pub type ErrorCodeFn = fn(&CStr) -> c_int;
 
 /// MPICH's function that makes an error code with a message: the error that led to this one, whether it is fatal, the
 /// function and the line that have found it, the class, the general message, the message's format and values.
@@ -58,7 +58,7 @@ type CreateCode = unsafe extern "C" fn(
 pub struct Losses {
     /// How many words before a context its request's error lies, and the error maker; `None` unless single losses are
     /// reported to the program.
-    error: Option<(usize, Maker)>,
+    error: Option<(usize, ErrorCodeFn)>,
     /// Why the latest injected operation is lost, for which a call waits.
     injected: Option<String>,
     /// The rank from which a probe has awaited a message in vain, and why.
@@ -67,7 +67,7 @@ pub struct Losses {
 
 impl Losses {
     /// Finds the error's place in the request for a receive that MPICH has just posted with this context.
-    pub fn learn(&mut self, context: Address, maker: Maker) {
+    pub fn learn(&mut self, context: Pointer, maker: ErrorCodeFn) {
         let context = std::ptr::with_exposed_provenance::<i32>(context);
         if context.is_null() || !context.is_aligned() {
             return;
@@ -91,7 +91,7 @@ impl Losses {
 
     /// The operation with this context is lost. Returns whether the request, or the call that waits for it, reports
     /// this to the program.
-    pub fn tell(&mut self, context: Address, why: &str) -> bool {
+    pub fn tell(&mut self, context: Pointer, why: &str) -> bool {
         let Some((back, maker)) = self.error else {
             return false;
         };

@@ -16,9 +16,9 @@ mod fence;
 mod spawn;
 
 use libc::{c_int, c_void, size_t, ssize_t};
-use link::{Leaving, World};
+use link::{Departure, World};
 use rank::session;
-use rank::system::{FIRST, Next};
+use rank::system::{FIRST, SystemFunction};
 use std::sync::atomic::{AtomicBool, AtomicI32, Ordering};
 
 /// The descriptor on which the process manager listens, or -1.
@@ -36,9 +36,9 @@ const GROUP: &[u8] = b"group=";
 /// The longest request, without its group.
 const REQUEST: usize = 1 << 16;
 
-static WRITE: Next = Next::new(c"write", FIRST);
+static WRITE: SystemFunction = SystemFunction::new(c"write", FIRST);
 
-static READ: Next = Next::new(c"read", FIRST);
+static READ: SystemFunction = SystemFunction::new(c"read", FIRST);
 
 /// Whether the process has written to the process manager.
 static SPOKEN: AtomicBool = AtomicBool::new(false);
@@ -140,10 +140,10 @@ unsafe extern "C-unwind" fn write(file: c_int, data: *const c_void, count: size_
         meeting = barrier(start, session.world()).map(|barrier| (session, barrier));
         let second = start.get(LENGTH..).unwrap_or_default();
         if start.starts_with(ABORT) || second.starts_with(ABORT) {
-            session.leaves(Leaving::Error);
+            session.leaves(Departure::Error);
         }
     }
-    let written = node::moves(node::Way::Write, file, || {
+    let written = node::moves(node::AccessMode::Write, file, || {
         // SAFETY: as the caller's own.
         unsafe { pass_on(file, data, count) }
     });
@@ -173,7 +173,7 @@ unsafe extern "C-unwind" fn read(file: c_int, data: *mut c_void, count: size_t) 
     if clock::timers::wait_to_read(file) {
         return clock::interrupted() as ssize_t;
     }
-    node::moves(node::Way::Read, file, || match READ.get() {
+    node::moves(node::AccessMode::Read, file, || match READ.get() {
         Some(next) => {
             type Read = unsafe extern "C-unwind" fn(c_int, *mut c_void, size_t) -> ssize_t;
             // SAFETY: it is the function of this name.

@@ -8,15 +8,15 @@
 use crate::abi::entries::{FiMsg, FiMsgTagged, IoVec};
 use crate::abi::objects::{FiOpsMsg, FiOpsTagged, FidEp};
 use crate::abi::{
-    Address, FI_CLAIM, FI_EINVAL, FI_MSG, FI_MULTI_RECV, FI_PEEK, FI_RECV, FI_REMOTE_CQ_DATA,
-    FI_SEND, FI_TAGGED,
+    FI_CLAIM, FI_EINVAL, FI_MSG, FI_MULTI_RECV, FI_PEEK, FI_RECV, FI_REMOTE_CQ_DATA, FI_SEND,
+    FI_TAGGED, Pointer,
 };
 use crate::operation::{self, call, functions, is_synchronous, order_bytes};
 use crate::peek::{order_claim, order_peek};
 use crate::progress::HasEngine;
-use crate::progress::untagged::Posted;
+use crate::progress::untagged::PostedBuffer;
 use crate::{losses, stand_in};
-use link::{End, Ended, Envelope, Order, Status, Wanted};
+use link::{EndKind, EndStatus, Envelope, MessageFilter, OperationEnd, Order};
 use rank::memory::{Buffer, Span};
 use rank::thread;
 use std::ffi::c_int;
@@ -48,10 +48,10 @@ pub static TAGGED_OPS: FiOpsTagged = FiOpsTagged {
 };
 
 /// Posts a buffer for untagged messages.
-fn post(buffer: Buffer, source: u64, context: Address, flags: Option<u64>) -> Result<(), c_int> {
+fn post(buffer: Buffer, source: u64, context: Pointer, flags: Option<u64>) -> Result<(), c_int> {
     let mut call = call(source)?;
     let several = flags.is_some_and(|flags| flags & FI_MULTI_RECV != 0);
-    let posted = Posted {
+    let posted = PostedBuffer {
         context,
         buffer,
         source,
@@ -67,7 +67,7 @@ fn receive(
     buffer: Buffer,
     peer: u64,
     (tag, ignore): (u64, u64),
-    context: Address,
+    context: Pointer,
     flags: Option<u64>,
 ) -> Result<(), c_int> {
     let mut call = call(peer)?;
@@ -81,14 +81,14 @@ fn receive(
     if losses::learns() {
         let engine = call.state.engine();
         engine.losses.learn(context, losses::error_of_mpich);
-        engine.told(Ended {
+        engine.told(OperationEnd {
             id,
-            status: Status::Done,
-            end: End::Received(Envelope::default()),
+            status: EndStatus::Done,
+            end: EndKind::Received(Envelope::default()),
         });
         return Ok(());
     }
-    let wanted = Wanted {
+    let wanted = MessageFilter {
         from: call.peer,
         tag,
         mask: !ignore,
@@ -131,7 +131,7 @@ fn order_send(
     peer: u64,
     tag: Option<u64>,
     data: Option<u64>,
-    context: Address,
+    context: Pointer,
     flags: Option<u64>,
 ) -> Result<(), c_int> {
     let class = if tag.is_some() { FI_TAGGED } else { FI_MSG };
@@ -154,10 +154,10 @@ fn data_of(flags: u64, data: u64) -> Option<u64> {
 }
 
 functions! {
-    recv(buffer: *mut u8, length: usize, _desc: Address, source: u64, context: Address) =>
+    recv(buffer: *mut u8, length: usize, _desc: Pointer, source: u64, context: Pointer) =>
         post(Span::new(buffer, length).into(), source, context, None);
 
-    recvv(list: *const IoVec, _desc: Address, count: usize, source: u64, context: Address) =>
+    recvv(list: *const IoVec, _desc: Pointer, count: usize, source: u64, context: Pointer) =>
         post(Buffer::new(list, count), source, context, None);
 
     recvmsg(message: *const FiMsg, flags: u64) => {
@@ -166,10 +166,10 @@ functions! {
         post(buffer, message.addr, message.context, Some(flags))
     };
 
-    send(bytes: *const u8, length: usize, _desc: Address, peer: u64, context: Address) =>
+    send(bytes: *const u8, length: usize, _desc: Pointer, peer: u64, context: Pointer) =>
         order_send(&Span::new(bytes, length).into(), peer, None, None, context, None);
 
-    sendv(list: *const IoVec, _desc: Address, count: usize, peer: u64, context: Address) =>
+    sendv(list: *const IoVec, _desc: Pointer, count: usize, peer: u64, context: Pointer) =>
         order_send(&Buffer::new(list, count), peer, None, None, context, None);
 
     sendmsg(message: *const FiMsg, flags: u64) => {
@@ -181,7 +181,7 @@ functions! {
     inject(bytes: *const u8, length: usize, peer: u64) =>
         order_inject(&Span::new(bytes, length).into(), peer, None, None);
 
-    senddata(bytes: *const u8, length: usize, _desc: Address, data: u64, peer: u64, context: Address) =>
+    senddata(bytes: *const u8, length: usize, _desc: Pointer, data: u64, peer: u64, context: Pointer) =>
         order_send(&Span::new(bytes, length).into(), peer, None, Some(data), context, None);
 
     injectdata(bytes: *const u8, length: usize, data: u64, peer: u64) =>
@@ -189,10 +189,10 @@ functions! {
 }
 
 functions! {
-    trecv(buffer: *mut u8, length: usize, _desc: Address, peer: u64, tag: u64, ignore: u64, context: Address) =>
+    trecv(buffer: *mut u8, length: usize, _desc: Pointer, peer: u64, tag: u64, ignore: u64, context: Pointer) =>
         receive(Span::new(buffer, length).into(), peer, (tag, ignore), context, None);
 
-    trecvv(list: *const IoVec, _desc: Address, count: usize, peer: u64, tag: u64, ignore: u64, context: Address) =>
+    trecvv(list: *const IoVec, _desc: Pointer, count: usize, peer: u64, tag: u64, ignore: u64, context: Pointer) =>
         receive(Buffer::new(list, count), peer, (tag, ignore), context, None);
 
     trecvmsg(message: *const FiMsgTagged, flags: u64) => {
@@ -208,10 +208,10 @@ functions! {
         }
     };
 
-    tsend(bytes: *const u8, length: usize, _desc: Address, peer: u64, tag: u64, context: Address) =>
+    tsend(bytes: *const u8, length: usize, _desc: Pointer, peer: u64, tag: u64, context: Pointer) =>
         order_send(&Span::new(bytes, length).into(), peer, Some(tag), None, context, None);
 
-    tsendv(list: *const IoVec, _desc: Address, count: usize, peer: u64, tag: u64, context: Address) =>
+    tsendv(list: *const IoVec, _desc: Pointer, count: usize, peer: u64, tag: u64, context: Pointer) =>
         order_send(&Buffer::new(list, count), peer, Some(tag), None, context, None);
 
     tsendmsg(message: *const FiMsgTagged, flags: u64) => {
@@ -223,7 +223,7 @@ functions! {
     tinject(bytes: *const u8, length: usize, peer: u64, tag: u64) =>
         order_inject(&Span::new(bytes, length).into(), peer, Some(tag), None);
 
-    tsenddata(bytes: *const u8, length: usize, _desc: Address, data: u64, peer: u64, tag: u64, context: Address) =>
+    tsenddata(bytes: *const u8, length: usize, _desc: Pointer, data: u64, peer: u64, tag: u64, context: Pointer) =>
         order_send(&Span::new(bytes, length).into(), peer, Some(tag), Some(data), context, None);
 
     tinjectdata(bytes: *const u8, length: usize, data: u64, peer: u64, tag: u64) =>

@@ -8,16 +8,16 @@
 //! whole endpoint, the latter concerns access to memory, which ends at the other rank in any case.
 
 use crate::abi::{
-    Address, FI_ADDR_UNSPEC, FI_DELIVERY_COMPLETE, FI_EHOSTUNREACH, FI_EINVAL, FI_EMSGSIZE,
-    FI_EOPBADSTATE, FI_MATCH_COMPLETE,
+    FI_ADDR_UNSPEC, FI_DELIVERY_COMPLETE, FI_EHOSTUNREACH, FI_EINVAL, FI_EMSGSIZE, FI_EOPBADSTATE,
+    FI_MATCH_COMPLETE, Pointer,
 };
 use crate::object::session;
 use crate::progress::HasEngine;
 use crate::progress::PendingOp;
 use crate::progress::bindings::Bindings;
-use link::{NEVER, Order, Wait};
+use link::{NEVER, Order, RankWait};
 use rank::memory::{Buffer, Span};
-use rank::session::{Held, Session};
+use rank::session::{Session, SessionGuard};
 use rank::thread;
 use std::ffi::c_int;
 
@@ -37,7 +37,7 @@ pub fn longest() -> usize {
 /// The lock for an endpoint call; the endpoint must be open and know the call's peer, if any.
 pub struct Call {
     pub session: &'static Session,
-    pub state: Held<'static>,
+    pub state: SessionGuard<'static>,
     /// The peer, or `None` for any rank.
     pub peer: Option<u32>,
 }
@@ -76,7 +76,7 @@ impl Call {
     /// Registers an operation, with the flags that its completion will show; returns its number.
     pub fn begin(
         &mut self,
-        context: Address,
+        context: Pointer,
         buffer: Buffer,
         shown: u64,
         flags: Option<u64>,
@@ -116,7 +116,7 @@ impl Call {
     /// Waits until an operation has ended.
     pub fn wait(&mut self, id: u64) {
         while self.state.engine().is_under_way(id) {
-            self.session.wait(&mut self.state, Wait::report(NEVER));
+            self.session.wait(&mut self.state, RankWait::report(NEVER));
         }
     }
 }
@@ -131,7 +131,7 @@ pub fn order_bytes(
     order: impl FnOnce(u32) -> Order,
     bytes: &Buffer,
     peer: u64,
-    context: Address,
+    context: Pointer,
     shown: u64,
     flags: Option<u64>,
 ) -> Result<(), c_int> {

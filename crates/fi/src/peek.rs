@@ -6,13 +6,13 @@
 //! [probe](crate::progress::probe) waits for it.
 
 use crate::abi::{
-    Address, FI_ADDR_UNSPEC, FI_CLAIM, FI_DISCARD, FI_EHOSTUNREACH, FI_ENOMSG, FI_RECV, FI_TAGGED,
+    FI_ADDR_UNSPEC, FI_CLAIM, FI_DISCARD, FI_EHOSTUNREACH, FI_ENOMSG, FI_RECV, FI_TAGGED, Pointer,
 };
 use crate::operation::call;
 use crate::progress::HasEngine;
 use crate::progress::PendingOp;
 use crate::progress::completions::Binding;
-use link::{Order, Wanted};
+use link::{MessageFilter, Order};
 use rank::memory::Buffer;
 use rank::thread;
 use std::ffi::c_int;
@@ -21,7 +21,7 @@ use std::ffi::c_int;
 pub fn order_peek(
     peer: u64,
     (tag, ignore): (u64, u64),
-    context: Address,
+    context: Pointer,
     flags: u64,
 ) -> Result<(), c_int> {
     let mut call = call(peer)?;
@@ -32,7 +32,7 @@ pub fn order_peek(
     let claims = flags & (FI_CLAIM | FI_DISCARD) != 0;
     let shown = FI_TAGGED | FI_RECV | if claims { FI_CLAIM } else { 0 };
     let id = call.begin(context, Buffer::default(), shown, Some(flags));
-    let wanted = Wanted {
+    let wanted = MessageFilter {
         from: peer,
         tag,
         mask: !ignore,
@@ -69,7 +69,7 @@ pub fn order_peek(
 /// Receives a message that a peek claimed, or discards it.
 pub fn order_claim(
     buffer: Buffer,
-    context: Address,
+    context: Pointer,
     flags: u64,
     quietly: bool,
 ) -> Result<(), c_int> {

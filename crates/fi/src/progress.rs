@@ -37,30 +37,30 @@ pub mod untagged;
 
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
-    Address, FI_ADDR_NOTAVAIL, FI_CLAIM, FI_DISCARD, FI_ECANCELED, FI_EIO, FI_EKEYREJECTED,
-    FI_ENOMSG, FI_ETRUNC, FI_REMOTE_CQ_DATA, FI_TAGGED,
+    FI_ADDR_NOTAVAIL, FI_CLAIM, FI_DISCARD, FI_ECANCELED, FI_EIO, FI_EKEYREJECTED, FI_ENOMSG,
+    FI_ETRUNC, FI_REMOTE_CQ_DATA, FI_TAGGED, Pointer,
 };
 use crate::address::AddressVector;
 use crate::losses::{self, Losses};
 use atomics::Atomics;
 use bindings::Bindings;
-use collected::Collected;
+use collected::CollectedCalls;
 use completions::{Binding, Completions};
-use link::{Delivery, End, Ended, Envelope, Order, Part, Report, Status};
+use link::{Delivery, EndKind, EndStatus, Envelope, OperationEnd, Order, PayloadPart, Report};
 use probe::Probe;
-use rank::library::{self, Wrong, differs};
+use rank::library::{self, LibraryProblem, differs};
 use rank::memory::Buffer;
-use rank::session::{Engine, State};
-use regions::Regions;
+use rank::session::{ReportReceiver, SessionState};
+use regions::RegisteredRegions;
 use std::any::Any;
 use std::collections::BTreeMap;
-use untagged::{Effect, Message, Posted, Untagged};
+use untagged::{MessageInfo, PostedBuffer, QueueEffect, UntaggedQueue};
 
 /// An operation under way.
 #[derive(Clone, Debug)]
 pub struct PendingOp {
     /// The program's context for the operation.
-    pub context: Address,
+    pub context: Pointer,
     /// The memory for the bytes that come in.
     pub buffer: Buffer,
     /// The flags that its completion will show.
@@ -76,18 +76,18 @@ pub struct ProgressEngine {
     latest: u64,
     under_way: BTreeMap<u64, PendingOp>,
     /// Messages that peeks claimed: the peek's context and its number.
-    claimed: Vec<(Address, u64)>,
+    claimed: Vec<(Pointer, u64)>,
     /// The latest unsuccessful peek.
     missed: u64,
     pub completions: Completions,
-    pub collected: Collected,
+    pub collected: CollectedCalls,
     pub atomics: Atomics,
     /// Orders that follow from reports, with their numbers, which the rank gives when it continues.
     pub next_orders: Vec<(u64, Order)>,
     pub probe: Probe,
     pub losses: Losses,
-    untagged: Untagged,
-    pub regions: Regions,
+    untagged: UntaggedQueue,
+    pub regions: RegisteredRegions,
     /// Vectors that the rank is asked to combine, as far as they have come.
     vectors_to_combine: Vec<u8>,
     /// The open endpoint's bindings.
@@ -96,7 +96,7 @@ pub struct ProgressEngine {
     pub vectors: Vec<AddressVector>,
     /// Why the run cannot continue, with bytes that differ from those that were sent: the first such complaint ends the
     /// run.
-    pub wrong: Option<Wrong>,
+    pub wrong: Option<LibraryProblem>,
 }
 
 /// A session's progress engine.
@@ -110,7 +110,7 @@ pub trait HasEngine {
 
 const OURS: &str = "a session begins with a progress engine";
 
-impl HasEngine for State {
+impl HasEngine for SessionState {
     fn engine(&mut self) -> &mut ProgressEngine {
         let engine: &mut dyn Any = &mut *self.engine;
         engine.downcast_mut().expect(OURS)
@@ -122,12 +122,12 @@ impl HasEngine for State {
     }
 }
 
-impl Engine for ProgressEngine {
-    fn report(&mut self, delivery: &Delivery, part: Part, bytes: &[u8]) -> Option<Vec<u8>> {
+impl ReportReceiver for ProgressEngine {
+    fn report(&mut self, delivery: &Delivery, part: PayloadPart, bytes: &[u8]) -> Option<Vec<u8>> {
         ProgressEngine::report(self, delivery, part, bytes)
     }
 
-    fn complaint(&mut self) -> Option<Wrong> {
+    fn complaint(&mut self) -> Option<LibraryProblem> {
         self.wrong.take()
     }
 
@@ -173,7 +173,7 @@ impl ProgressEngine {
 
     /// The message that a context's peek claimed, by the peek's number. From now on an operation with this number is
     /// pending: the receive.
-    pub fn claim(&mut self, context: Address, receive: PendingOp) -> Option<u64> {
+    pub fn claim(&mut self, context: Pointer, receive: PendingOp) -> Option<u64> {
         let mut all = self.claimed.iter();
         let place = all.position(|claimed| claimed.0 == context)?;
         let (_, id) = self.claimed.remove(place);
@@ -195,7 +195,7 @@ impl ProgressEngine {
         self.atomics = Atomics::default();
         self.next_orders.clear();
         self.probe = Probe::default();
-        self.untagged = Untagged::default();
+        self.untagged = UntaggedQueue::default();
     }
 
     /// The first address under which the endpoint knows a rank.
@@ -206,7 +206,12 @@ impl ProgressEngine {
 
     /// Takes in a report with a part of its payload, and returns the bytes to reply with if the report asks for any. A
     /// report takes effect with the last part of its payload.
-    pub fn report(&mut self, delivery: &Delivery, part: Part, bytes: &[u8]) -> Option<Vec<u8>> {
+    pub fn report(
+        &mut self,
+        delivery: &Delivery,
+        part: PayloadPart,
+        bytes: &[u8],
+    ) -> Option<Vec<u8>> {
         match delivery.report {
             Report::Combine => return self.combine(part, bytes),
             Report::Read { key, offset, size } => {
@@ -237,7 +242,7 @@ impl ProgressEngine {
                 }
             }
             Report::Untagged { from, data } => {
-                let message = Message {
+                let message = MessageInfo {
                     source: self.address_of(from),
                     data,
                     checksum: delivery.checksum,
@@ -262,21 +267,21 @@ impl ProgressEngine {
     }
 
     /// The MPI library's operation ends.
-    fn ended(&mut self, ended: Ended, delivery: &Delivery, part: Part, bytes: &[u8]) {
+    fn ended(&mut self, ended: OperationEnd, delivery: &Delivery, part: PayloadPart, bytes: &[u8]) {
         match ended.end {
-            End::Collected { .. } if !self.is_under_way(ended.id) => {
+            EndKind::Collected { .. } if !self.is_under_way(ended.id) => {
                 return self.collected.report(ended, part, bytes);
             }
-            End::Found(_) if self.probe.ended(ended) => {
-                if let Status::Lost { peer } = ended.status {
+            EndKind::Found(_) if self.probe.ended(ended) => {
+                if let EndStatus::Lost { peer } = ended.status {
                     self.losses.probed(peer, losses::reason(peer, bytes));
                 }
                 return;
             }
-            End::Fetched { word } if self.fetched(ended, word) => return,
+            EndKind::Fetched { word } if self.fetched(ended, word) => return,
             _ => {}
         }
-        if let Status::Lost { peer } = ended.status {
+        if let EndStatus::Lost { peer } = ended.status {
             self.lost(ended, peer, bytes);
         } else if let Some(operation) = self.under_way.get(&ended.id) {
             operation.buffer.store(part.at(), bytes);
@@ -287,8 +292,8 @@ impl ProgressEngine {
     }
 
     /// The adapter has executed an atomic, or could not; returns whether the operation continues.
-    fn fetched(&mut self, ended: Ended, word: u64) -> bool {
-        let done = ended.status == Status::Done;
+    fn fetched(&mut self, ended: OperationEnd, word: u64) -> bool {
+        let done = ended.status == EndStatus::Done;
         let (next, goes_on) = if done {
             self.atomics.found(ended.id, word)
         } else {
@@ -307,7 +312,7 @@ impl ProgressEngine {
 
     /// An operation is lost, for the reason `why`. If this is reported to the program in another way than by the queue,
     /// the operation is done, and has brought no bytes.
-    fn lost(&mut self, ended: Ended, peer: Option<u32>, why: &[u8]) {
+    fn lost(&mut self, ended: OperationEnd, peer: Option<u32>, why: &[u8]) {
         let Some(operation) = self.under_way.get(&ended.id) else {
             return;
         };
@@ -318,8 +323,8 @@ impl ProgressEngine {
             ..
         } = *operation;
         let heard = match ended.end {
-            End::Sent => flags & FI_TAGGED != 0 || context == 0,
-            End::Received(_) | End::Collected { .. } => flags & FI_TAGGED != 0,
+            EndKind::Sent => flags & FI_TAGGED != 0 || context == 0,
+            EndKind::Received(_) | EndKind::Collected { .. } => flags & FI_TAGGED != 0,
             _ => false,
         };
         if !heard || !self.losses.tell(context, &losses::reason(peer, why)) {
@@ -337,7 +342,7 @@ impl ProgressEngine {
     }
 
     /// The simulator asks for two vectors to be combined, which come in parts.
-    fn combine(&mut self, part: Part, bytes: &[u8]) -> Option<Vec<u8>> {
+    fn combine(&mut self, part: PayloadPart, bytes: &[u8]) -> Option<Vec<u8>> {
         if part.at() == 0 {
             self.vectors_to_combine.clear();
         }
@@ -350,19 +355,19 @@ impl ProgressEngine {
     }
 
     /// Processes an operation's end without bytes.
-    pub fn told(&mut self, ended: Ended) {
+    pub fn told(&mut self, ended: OperationEnd) {
         self.end(ended, &Report::Ended(ended).into(), 0);
     }
 
     /// The program posts a buffer for untagged messages.
-    pub fn post(&mut self, posted: Posted) {
+    pub fn post(&mut self, posted: PostedBuffer) {
         self.completions.begin(posted.binding);
         let effects = self.untagged.post(posted);
         self.apply(effects);
     }
 
     /// The program takes back a context's operation. Returns its number if the simulator has to be notified.
-    pub fn cancel(&mut self, context: Address) -> Option<u64> {
+    pub fn cancel(&mut self, context: Pointer) -> Option<u64> {
         if let Some(effect) = self.untagged.cancel(context) {
             self.apply([effect]);
             return None;
@@ -373,14 +378,14 @@ impl ProgressEngine {
         found.map(|(&id, _)| id)
     }
 
-    fn apply(&mut self, effects: impl IntoIterator<Item = Effect>) {
+    fn apply(&mut self, effects: impl IntoIterator<Item = QueueEffect>) {
         for effect in effects {
             match effect {
-                Effect::Done(binding, entry, source) => {
+                QueueEffect::Done(binding, entry, source) => {
                     self.completions.done(binding, entry, source);
                 }
-                Effect::Failed(binding, error) => self.completions.failed(binding, error),
-                Effect::Differs(message, stored) => {
+                QueueEffect::Failed(binding, error) => self.completions.failed(binding, error),
+                QueueEffect::Differs(message, stored) => {
                     self.wrong.get_or_insert_with(|| differs(message, stored));
                 }
             }
@@ -397,7 +402,7 @@ impl ProgressEngine {
     }
 
     /// An operation has ended. An operation that is not known belonged to an endpoint that has been closed.
-    fn end(&mut self, ended: Ended, delivery: &Delivery, size: usize) {
+    fn end(&mut self, ended: OperationEnd, delivery: &Delivery, size: usize) {
         let Some(operation) = self.under_way.remove(&ended.id) else {
             return;
         };
@@ -408,9 +413,9 @@ impl ProgressEngine {
             binding,
         } = operation;
         let incoming = match ended.end {
-            End::Received(message) | End::Found(message) => Some(message),
+            EndKind::Received(message) | EndKind::Found(message) => Some(message),
             // The receive that stands for the call has a source, whichever.
-            End::Collected { size } => Some(Envelope {
+            EndKind::Collected { size } => Some(Envelope {
                 data: Some(0),
                 size,
                 ..Envelope::default()
@@ -436,29 +441,32 @@ impl ProgressEngine {
             }
         }
         let failed = match ended.status {
-            Status::Done => {
-                if let End::Received(_) | End::Collected { .. } | End::Got = ended.end {
+            EndStatus::Done => {
+                if let EndKind::Received(_) | EndKind::Collected { .. } | EndKind::Got = ended.end {
                     self.check(delivery, &buffer, size);
                 }
-                if matches!(ended.end, End::Found(_)) && flags & FI_CLAIM != 0 {
+                if matches!(ended.end, EndKind::Found(_)) && flags & FI_CLAIM != 0 {
                     self.claimed.push((context, ended.id));
                 }
                 self.completions.done(binding, entry, source);
                 return;
             }
             // The program discards the message.
-            Status::Truncated if flags & FI_DISCARD != 0 => {
+            EndStatus::Truncated if flags & FI_DISCARD != 0 => {
                 return self.completions.done(binding, entry, source);
             }
-            Status::Truncated => FI_ETRUNC,
-            Status::Cancelled => FI_ECANCELED,
-            Status::Nothing => FI_ENOMSG,
-            Status::Refused
-                if matches!(ended.end, End::Stored | End::Got | End::Fetched { .. }) =>
+            EndStatus::Truncated => FI_ETRUNC,
+            EndStatus::Cancelled => FI_ECANCELED,
+            EndStatus::Nothing => FI_ENOMSG,
+            EndStatus::Refused
+                if matches!(
+                    ended.end,
+                    EndKind::Stored | EndKind::Got | EndKind::Fetched { .. }
+                ) =>
             {
                 FI_EKEYREJECTED
             }
-            Status::Refused | Status::Lost { .. } => FI_EIO,
+            EndStatus::Refused | EndStatus::Lost { .. } => FI_EIO,
         };
         if failed == FI_ENOMSG {
             self.missed = ended.id;

@@ -9,7 +9,7 @@ pub mod atomics;
 use crate::abi::entries::{FiMsgRma, FiRmaIov, IoVec};
 use crate::abi::objects::{FiOpsRma, FidEp};
 use crate::abi::{
-    Address, FI_EINVAL, FI_ENOSYS, FI_READ, FI_REMOTE_CQ_DATA, FI_RMA, FI_WRITE, UNUSED,
+    FI_EINVAL, FI_ENOSYS, FI_READ, FI_REMOTE_CQ_DATA, FI_RMA, FI_WRITE, Pointer, UNUSED,
 };
 use crate::operation::{self, call, functions, order_bytes};
 use link::Order;
@@ -37,8 +37,8 @@ struct Place {
 
 impl Place {
     /// The place in its rank's memory.
-    fn of(&self, rank: u32) -> link::Place {
-        link::Place {
+    fn of(&self, rank: u32) -> link::RemoteMemory {
+        link::RemoteMemory {
             rank,
             key: self.key,
             offset: self.at,
@@ -54,12 +54,12 @@ impl Place {
     }
 }
 
-fn put(bytes: &Buffer, place: &Place, context: Address, flags: Option<u64>) -> Result<(), c_int> {
+fn put(bytes: &Buffer, place: &Place, context: Pointer, flags: Option<u64>) -> Result<(), c_int> {
     let order = |rank| place.put(rank);
     order_bytes(order, bytes, place.peer, context, FI_RMA | FI_WRITE, flags)
 }
 
-fn get(buffer: Buffer, place: &Place, context: Address, flags: Option<u64>) -> Result<(), c_int> {
+fn get(buffer: Buffer, place: &Place, context: Pointer, flags: Option<u64>) -> Result<(), c_int> {
     let mut call = call(place.peer)?;
     let size = buffer.length() as u64;
     let from = place.of(call.rank()?);
@@ -94,10 +94,10 @@ unsafe fn parts(message: &FiMsgRma) -> Result<(Buffer, Place), c_int> {
 }
 
 functions! {
-    read(buffer: *mut u8, length: usize, _desc: Address, peer: u64, at: u64, key: u64, context: Address) =>
+    read(buffer: *mut u8, length: usize, _desc: Pointer, peer: u64, at: u64, key: u64, context: Pointer) =>
         get(Span::new(buffer, length).into(), &Place { peer, at, key }, context, None);
 
-    readv(list: *const IoVec, _desc: Address, count: usize, peer: u64, at: u64, key: u64, context: Address) =>
+    readv(list: *const IoVec, _desc: Pointer, count: usize, peer: u64, at: u64, key: u64, context: Pointer) =>
         get(Buffer::new(list, count), &Place { peer, at, key }, context, None);
 
     readmsg(message: *const FiMsgRma, flags: u64) => {
@@ -105,10 +105,10 @@ functions! {
         parts(message).and_then(|(buffer, place)| get(buffer, &place, message.context, Some(flags)))
     };
 
-    write(bytes: *const u8, length: usize, _desc: Address, peer: u64, at: u64, key: u64, context: Address) =>
+    write(bytes: *const u8, length: usize, _desc: Pointer, peer: u64, at: u64, key: u64, context: Pointer) =>
         put(&Span::new(bytes, length).into(), &Place { peer, at, key }, context, None);
 
-    writev(list: *const IoVec, _desc: Address, count: usize, peer: u64, at: u64, key: u64, context: Address) =>
+    writev(list: *const IoVec, _desc: Pointer, count: usize, peer: u64, at: u64, key: u64, context: Pointer) =>
         put(&Buffer::new(list, count), &Place { peer, at, key }, context, None);
 
     writemsg(message: *const FiMsgRma, flags: u64) => if flags & FI_REMOTE_CQ_DATA != 0 {

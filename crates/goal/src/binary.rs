@@ -29,7 +29,7 @@ pub const NODE: u64 = 39;
 
 /// An operation as it stands in a file.
 #[derive(Clone, Copy, Debug)]
-pub struct Node {
+pub struct OperationRecord {
     /// The operation.
     pub operation: Operation,
     /// How many dependencies the operation has.
@@ -57,9 +57,9 @@ pub fn long(bytes: &[u8], at: usize) -> u64 {
     u64::from_le_bytes(bytes[at..at + 8].try_into().expect("eight bytes"))
 }
 
-impl Node {
+impl OperationRecord {
     /// Reads an operation; the error is its kind's number, if there is no such kind.
-    pub fn read(bytes: &[u8; NODE as usize]) -> Result<Node, u8> {
+    pub fn read(bytes: &[u8; NODE as usize]) -> Result<OperationRecord, u8> {
         let kind = match bytes[4] {
             1 => Kind::Send,
             2 => Kind::Recv,
@@ -76,7 +76,7 @@ impl Node {
             cpu: bytes[21],
             nic: bytes[22],
         };
-        Ok(Node {
+        Ok(OperationRecord {
             operation,
             waits: word(bytes, 0),
             later: [
@@ -163,7 +163,7 @@ impl<W: Write + Seek> Writer<W> {
             let list = |place: usize| (firsts[place + 1] - firsts[place], firsts[place]);
             let later = [list(2 * number), list(2 * number + 1)];
             let waits = waits[number];
-            Node {
+            OperationRecord {
                 operation,
                 waits,
                 later,

@@ -3,30 +3,30 @@
 //! Messages from one rank to another with one tag are received in the order in which they were sent. So it is enough to
 //! count: if more are sent than received, the last ones are left over.
 
-use crate::{Kind, Problem, Trace};
+use crate::{Kind, Trace, TraceProblem};
 use foldhash::HashMap;
 
 /// A message's sender, receiver and tag.
-pub type Way = (u32, u32, u32);
+pub type MessageKey = (u32, u32, u32);
 
 /// Messages that were sent and not received so far, by their ways.
 #[derive(Debug, Default)]
 pub struct Ledger {
-    left: HashMap<Way, i64>,
+    left: HashMap<MessageKey, i64>,
 }
 
 impl Ledger {
     /// A send has started.
-    pub fn sent(&mut self, way: Way) {
+    pub fn sent(&mut self, way: MessageKey) {
         self.count(way, 1);
     }
 
     /// A message has been received, perhaps before its send is counted.
-    pub fn received(&mut self, way: Way) {
+    pub fn received(&mut self, way: MessageKey) {
         self.count(way, -1);
     }
 
-    fn count(&mut self, way: Way, by: i64) {
+    fn count(&mut self, way: MessageKey, by: i64) {
         let left = self.left.entry(way).or_insert(0);
         *left += by;
         if *left == 0 {
@@ -39,9 +39,10 @@ impl Ledger {
         &self,
         trace: &mut Trace,
         most: usize,
-    ) -> Result<(Vec<(u32, u32)>, u64), Problem> {
+    ) -> Result<(Vec<(u32, u32)>, u64), TraceProblem> {
         let ways = self.left.iter().filter(|&(_, &left)| left > 0);
-        let mut ways: Vec<(Way, u64)> = ways.map(|(&way, &left)| (way, left as u64)).collect();
+        let mut ways: Vec<(MessageKey, u64)> =
+            ways.map(|(&way, &left)| (way, left as u64)).collect();
         ways.sort_unstable();
         let total = ways.iter().map(|(_, left)| left).sum();
         let mut sends = Vec::new();

@@ -29,7 +29,7 @@
 //!
 //! The whole trace is checked before the replay: syntax, ranks, labels, sizes, dependencies in a circle, truncation,
 //! and in the binary form every number and offset. Whether each message has a partner shows at the end of the replay,
-//! as wild cards may take any. A [`Problem`] names the file and the line, or the offset in a binary file.
+//! as wild cards may take any. A [`TraceProblem`] names the file and the line, or the offset in a binary file.
 //!
 //! ## Differences from `LogGOPSim`
 //!
@@ -80,7 +80,7 @@ mod trace;
 mod write;
 
 pub use operation::{ANY, Kind, Operation};
-pub use problem::{Place, Problem};
+pub use problem::{TracePlace, TraceProblem};
 pub use schedule::Schedule;
 pub use trace::Trace;
 pub use write::write_text;

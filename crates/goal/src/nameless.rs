@@ -1,6 +1,6 @@
 //! Files without a name, which vanish when they are closed. In a page, which has no files, they are memory.
 
-pub use place::{Nameless, nameless};
+pub use place::{TemporaryFile, nameless};
 
 #[cfg(not(target_family = "wasm"))]
 mod place {
@@ -9,10 +9,10 @@ mod place {
     use std::sync::atomic::{AtomicU32, Ordering};
 
     /// The content.
-    pub type Nameless = File;
+    pub type TemporaryFile = File;
 
     /// A new file in the temporary folder.
-    pub fn nameless() -> io::Result<Nameless> {
+    pub fn nameless() -> io::Result<TemporaryFile> {
         static COUNT: AtomicU32 = AtomicU32::new(0);
         let folder = std::env::temp_dir();
         loop {
@@ -40,10 +40,10 @@ mod place {
     use std::io::{self, Cursor};
 
     /// The content.
-    pub type Nameless = Cursor<Vec<u8>>;
+    pub type TemporaryFile = Cursor<Vec<u8>>;
 
     /// New memory.
-    pub fn nameless() -> io::Result<Nameless> {
+    pub fn nameless() -> io::Result<TemporaryFile> {
         Ok(Cursor::default())
     }
 }

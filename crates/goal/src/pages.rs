@@ -2,7 +2,7 @@
 //!
 //! A page has one place in the cache, by its number. So a file that is no longer than the cache is read once.
 
-use crate::nameless::Nameless;
+use crate::nameless::TemporaryFile;
 use std::io::{self, ErrorKind, Read, Seek, SeekFrom};
 
 /// Bytes per page.
@@ -13,14 +13,14 @@ const PAGES: u64 = 1 << 12;
 
 /// The file and its cache.
 pub struct Pages {
-    file: Nameless,
+    file: TemporaryFile,
     length: u64,
     /// The page number and bytes at each place.
     places: Vec<Option<(u64, Box<[u8]>)>>,
 }
 
 impl Pages {
-    pub fn new(mut file: Nameless) -> io::Result<Self> {
+    pub fn new(mut file: TemporaryFile) -> io::Result<Self> {
         let length = file.seek(SeekFrom::End(0))?;
         let places = length.div_ceil(PAGE).min(PAGES);
         Ok(Pages {

@@ -5,27 +5,27 @@
 //! these messages. A long message may arrive after a short one that was sent later, so that the arrival order does not
 //! matter.
 
-use crate::ledger::Way;
+use crate::ledger::MessageKey;
 use foldhash::HashMap;
 
 /// An operation, as its rank and its number there.
-type Which = (u32, u32);
+type OperationKey = (u32, u32);
 
 /// All ranks' sends and receives so far.
 #[derive(Debug, Default)]
 pub(crate) struct Pairs {
     calls: u64,
     /// Sends: the message's way, the call's place among all calls, the operation's number.
-    sends: Vec<(Way, u64, u32)>,
+    sends: Vec<(MessageKey, u64, u32)>,
     /// The same for receives that have a message.
-    receives: Vec<(Way, u64, u32)>,
+    receives: Vec<(MessageKey, u64, u32)>,
     /// The places of the other receives' calls.
-    posted: HashMap<Which, u64>,
+    posted: HashMap<OperationKey, u64>,
 }
 
 impl Pairs {
     /// The call of a send.
-    pub fn sends(&mut self, way: Way, number: u32) {
+    pub fn sends(&mut self, way: MessageKey, number: u32) {
         self.calls += 1;
         self.sends.push((way, self.calls, number));
     }
@@ -37,7 +37,7 @@ impl Pairs {
     }
 
     /// A receive has a message from this way.
-    pub fn received(&mut self, way: Way, number: u32) {
+    pub fn received(&mut self, way: MessageKey, number: u32) {
         let call = self.posted.remove(&(way.1, number));
         let call = call.expect("a receive is posted before it has a message");
         self.receives.push((way, call, number));
@@ -45,10 +45,13 @@ impl Pairs {
 
     /// The send of each receive that has a message. `takes` returns whether a receive without a message may have one
     /// under way that came by this way: the sends of receives behind it are then unknown, and left out.
-    pub fn matched(mut self, takes: impl Fn(Which, Way) -> bool) -> HashMap<Which, Which> {
+    pub fn matched(
+        mut self,
+        takes: impl Fn(OperationKey, MessageKey) -> bool,
+    ) -> HashMap<OperationKey, OperationKey> {
         self.sends.sort_unstable();
         self.receives.sort_unstable();
-        let mut open: HashMap<u32, Vec<(u64, Which)>> = HashMap::default();
+        let mut open: HashMap<u32, Vec<(u64, OperationKey)>> = HashMap::default();
         let mut posted: Vec<_> = self
             .posted
             .drain()

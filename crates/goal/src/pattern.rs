@@ -23,7 +23,7 @@ use crate::{Operation, Schedule};
 
 /// Which collective operation, and by which algorithm.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Pattern {
+pub enum CollectivePattern {
     /// An all-reduce by one ring over all ranks: reduce-scatter and all-gather.
     AllReduceRing,
     /// An all-reduce by levels: reduce-scatter in each group, an all-reduce of each part across the groups, all-gather in each group.
@@ -41,7 +41,7 @@ pub enum Pattern {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Calls {
     /// The called pattern.
-    pub pattern: Pattern,
+    pub pattern: CollectivePattern,
     /// Ranks, at least 1.
     pub ranks: u32,
     /// Ranks per group, a divisor of the rank count. A ring has no groups.
@@ -79,7 +79,7 @@ impl Calls {
     /// If the group size does not divide the rank count, or there is no such rank.
     pub fn schedule(&self, rank: u32) -> Schedule {
         assert!(self.group > 0 && self.ranks.is_multiple_of(self.group) && rank < self.ranks);
-        let mut maker = Maker::default();
+        let mut maker = ScheduleBuilder::default();
         let mut last = Vec::new();
         for _ in 0..self.calls {
             let begin = maker.add(Operation::calc(0), &last);
@@ -88,7 +88,7 @@ impl Calls {
         maker.schedule
     }
 
-    fn call(&self, rank: u32, maker: &mut Maker, after: Vec<u32>) -> Vec<u32> {
+    fn call(&self, rank: u32, maker: &mut ScheduleBuilder, after: Vec<u32>) -> Vec<u32> {
         let (which, me) = (rank / self.group, rank % self.group);
         let inside = Group {
             first: which * self.group,
@@ -103,7 +103,7 @@ impl Calls {
             me: which,
         };
         match self.pattern {
-            Pattern::AllReduceRing => {
+            CollectivePattern::AllReduceRing => {
                 let all = Group {
                     first: 0,
                     stride: 1,
@@ -112,16 +112,16 @@ impl Calls {
                 };
                 maker.all_reduce(all, self.size, after)
             }
-            Pattern::AllReduceHierarchical => {
+            CollectivePattern::AllReduceHierarchical => {
                 let sizes = parts(self.size, self.group);
                 let after = maker.ring(inside, &sizes, 0, after);
                 let share = sizes[((me + 1) % self.group) as usize];
                 let after = maker.all_reduce(across, share, after);
                 maker.ring(inside, &sizes, 1, after)
             }
-            Pattern::AllReduceAcross => maker.all_reduce(across, self.size, after),
-            Pattern::AllToAll => maker.all_to_all(inside, self.size, after),
-            Pattern::AllToAllAcross => maker.all_to_all(across, self.size, after),
+            CollectivePattern::AllReduceAcross => maker.all_reduce(across, self.size, after),
+            CollectivePattern::AllToAll => maker.all_to_all(inside, self.size, after),
+            CollectivePattern::AllToAllAcross => maker.all_to_all(across, self.size, after),
         }
     }
 
@@ -133,10 +133,12 @@ impl Calls {
         let ring = |ranks: u32| 2.0 * f64::from(ranks - 1) / f64::from(ranks) * size;
         let groups = self.ranks / self.group;
         match self.pattern {
-            Pattern::AllReduceRing | Pattern::AllReduceHierarchical => ring(self.ranks),
-            Pattern::AllReduceAcross => ring(groups),
-            Pattern::AllToAll => f64::from(self.group - 1) * size,
-            Pattern::AllToAllAcross => f64::from(groups - 1) * size,
+            CollectivePattern::AllReduceRing | CollectivePattern::AllReduceHierarchical => {
+                ring(self.ranks)
+            }
+            CollectivePattern::AllReduceAcross => ring(groups),
+            CollectivePattern::AllToAll => f64::from(self.group - 1) * size,
+            CollectivePattern::AllToAllAcross => f64::from(groups - 1) * size,
         }
     }
 }
@@ -151,11 +153,11 @@ fn parts(size: u64, count: u32) -> Vec<u64> {
 
 /// A rank's schedule under construction.
 #[derive(Default)]
-struct Maker {
+struct ScheduleBuilder {
     schedule: Schedule,
 }
 
-impl Maker {
+impl ScheduleBuilder {
     /// Adds an operation that waits for others to end; it names each of them once.
     fn add(&mut self, operation: Operation, after: &[u32]) -> u32 {
         let number = self.schedule.add(operation);

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 /// Where in a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum TracePlace {
     /// The whole file.
     File,
     /// A line in a text, counted from 1.
@@ -16,18 +16,18 @@ pub enum Place {
 
 /// A mistake in a trace, or the reason why it cannot be replayed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Problem {
+pub struct TraceProblem {
     /// The file.
     pub file: PathBuf,
     /// Where in the file.
-    pub place: Place,
+    pub place: TracePlace,
     /// The mistake, and its remedy.
     pub what: String,
 }
 
-impl Problem {
-    pub(crate) fn new(file: &Path, place: Place, what: impl Into<String>) -> Self {
-        Problem {
+impl TraceProblem {
+    pub(crate) fn new(file: &Path, place: TracePlace, what: impl Into<String>) -> Self {
+        TraceProblem {
             file: file.to_owned(),
             place,
             what: what.into(),
@@ -35,15 +35,15 @@ impl Problem {
     }
 }
 
-impl fmt::Display for Problem {
+impl fmt::Display for TraceProblem {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let file = self.file.display();
         match self.place {
-            Place::File => write!(f, "{file}: {}", self.what),
-            Place::Line(line) => write!(f, "{file}:{line}: {}", self.what),
-            Place::Offset(offset) => write!(f, "{file}: byte {offset}: {}", self.what),
+            TracePlace::File => write!(f, "{file}: {}", self.what),
+            TracePlace::Line(line) => write!(f, "{file}:{line}: {}", self.what),
+            TracePlace::Offset(offset) => write!(f, "{file}: byte {offset}: {}", self.what),
         }
     }
 }
 
-impl std::error::Error for Problem {}
+impl std::error::Error for TraceProblem {}

@@ -3,28 +3,28 @@
 //! An operation with no remaining dependencies is *free*. Among operations that become free at the same time, sends
 //! start first, then receives, then computations, and each kind in trace order: `LogGOPSim` sorts them so, too.
 
-use crate::binary::Node;
+use crate::binary::OperationRecord;
 use crate::trace::Edge;
-use crate::{Operation, Problem, Trace};
+use crate::{Operation, Trace, TraceProblem};
 use foldhash::HashMap;
 use units::Time;
 
 /// An operation that may start.
 #[derive(Clone, Copy, Debug)]
-pub struct Free {
+pub struct ReadyOperation {
     /// Its number in its rank.
     pub number: u32,
     /// Its kind.
     pub operation: Operation,
     /// Whether others wait for its start.
     pub tells_start: bool,
-    node: Node,
+    node: OperationRecord,
 }
 
-impl Free {
-    fn of(trace: &mut Trace, rank: u32, number: u32) -> Result<Free, Problem> {
+impl ReadyOperation {
+    fn of(trace: &mut Trace, rank: u32, number: u32) -> Result<ReadyOperation, TraceProblem> {
         let node = trace.node(rank, number)?;
-        Ok(Free {
+        Ok(ReadyOperation {
             number,
             operation: node.operation,
             tells_start: node.later[Edge::Start as usize].0 > 0,
@@ -35,31 +35,31 @@ impl Free {
 
 /// Where a rank stands.
 #[derive(Debug, Default)]
-pub struct Progress {
+pub struct RankProgress {
     /// Operations with some dependencies met: the number that remains.
     partly: HashMap<u32, u32>,
     /// Operations that were free and have not ended, and since when they were free.
-    under_way: HashMap<u32, (Node, Time)>,
+    under_way: HashMap<u32, (OperationRecord, Time)>,
     /// Operations that have ended.
     pub ended: u32,
     /// Room for numbers.
     later: Vec<u32>,
 }
 
-impl Progress {
+impl RankProgress {
     /// The operations that may start first.
-    pub fn begin(trace: &mut Trace, rank: u32) -> Result<Vec<Free>, Problem> {
+    pub fn begin(trace: &mut Trace, rank: u32) -> Result<Vec<ReadyOperation>, TraceProblem> {
         let mut free = Vec::new();
         for place in 0..trace.roots(rank) {
             let root = trace.root(rank, place)?;
-            free.push(Free::of(trace, rank, root)?);
+            free.push(ReadyOperation::of(trace, rank, root)?);
         }
         sort(&mut free);
         Ok(free)
     }
 
     /// An operation that is free now is under way: it will start, and end.
-    pub fn under_way(&mut self, free: &Free, now: Time) {
+    pub fn under_way(&mut self, free: &ReadyOperation, now: Time) {
         self.under_way.insert(free.number, (free.node, now));
     }
 
@@ -82,8 +82,8 @@ impl Progress {
         trace: &mut Trace,
         rank: u32,
         number: u32,
-        free: &mut Vec<Free>,
-    ) -> Result<(), Problem> {
+        free: &mut Vec<ReadyOperation>,
+    ) -> Result<(), TraceProblem> {
         let (node, _) = self.under_way[&number];
         self.settle(trace, rank, &node, Edge::Start, free)
     }
@@ -94,8 +94,8 @@ impl Progress {
         trace: &mut Trace,
         rank: u32,
         number: u32,
-        free: &mut Vec<Free>,
-    ) -> Result<(), Problem> {
+        free: &mut Vec<ReadyOperation>,
+    ) -> Result<(), TraceProblem> {
         let (node, _) = self.under_way.remove(&number).expect("it ends once");
         self.ended += 1;
         self.settle(trace, rank, &node, Edge::End, free)
@@ -105,10 +105,10 @@ impl Progress {
         &mut self,
         trace: &mut Trace,
         rank: u32,
-        node: &Node,
+        node: &OperationRecord,
         edge: Edge,
-        free: &mut Vec<Free>,
-    ) -> Result<(), Problem> {
+        free: &mut Vec<ReadyOperation>,
+    ) -> Result<(), TraceProblem> {
         if node.later[edge as usize].0 == 0 {
             return Ok(());
         }
@@ -123,7 +123,7 @@ impl Progress {
             match waits - 1 {
                 0 => {
                     self.partly.remove(&number);
-                    free.push(Free::of(trace, rank, number)?);
+                    free.push(ReadyOperation::of(trace, rank, number)?);
                 }
                 left => {
                     self.partly.insert(number, left);
@@ -136,6 +136,6 @@ impl Progress {
     }
 }
 
-fn sort(free: &mut [Free]) {
+fn sort(free: &mut [ReadyOperation]) {
     free.sort_unstable_by_key(|free| (free.operation.kind, free.number));
 }

@@ -30,14 +30,14 @@
 mod cluster;
 mod ideal;
 
-pub use cluster::{Buffers, Started, on_cluster};
+pub use cluster::{Buffers, ClusterReplay, on_cluster};
 pub use ideal::{CALL, LATENCY, on_ideal};
 
 use crate::ledger::Ledger;
 use crate::pairs::Pairs;
-use crate::progress::Progress;
-use crate::standstill::{Standstill, Which};
-use crate::{ANY, Kind, Operation, Problem, Trace};
+use crate::progress::RankProgress;
+use crate::standstill::{RankOperation, Standstill};
+use crate::{ANY, Kind, Operation, Trace, TraceProblem};
 use elan::Stop;
 use elan::series::SeriesRow;
 use foldhash::HashSet;
@@ -54,7 +54,7 @@ const NAMED: usize = 8;
 
 /// A rank's totals.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct RankRow {
+pub struct ReplayRankRow {
     /// Operations.
     pub operations: u64,
     /// Messages that it sent.
@@ -103,9 +103,9 @@ pub struct WaitingRow {
 
 /// A replay's records, also without reaching its end.
 #[derive(Clone, Debug)]
-pub struct Replayed {
+pub struct ReplayResult {
     /// Each rank's totals.
-    pub ranks: Vec<RankRow>,
+    pub ranks: Vec<ReplayRankRow>,
     /// When operations were free and ended, in the order of their ends; only on request.
     pub operations: Vec<OperationRow>,
     /// Link, bus and thread processor utilisation over time; only on a machine, and with operations.
@@ -120,16 +120,16 @@ pub struct Replayed {
 
 /// Why a trace was not replayed to its end. A replay that began leaves its records.
 #[derive(Debug, Error)]
-pub enum Failure {
+pub enum ReplayFailure {
     /// Something is wrong with the trace.
     #[error(transparent)]
-    Trace(#[from] Problem),
+    Trace(#[from] TraceProblem),
     /// At the end, receives wait or messages are left.
     #[error("{}", .0.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n"))]
-    Partners(Vec<Problem>, Box<Replayed>),
+    Partners(Vec<TraceProblem>, Box<ReplayResult>),
     /// The run stopped before its end.
     #[error("{0}")]
-    Stop(Stop, Box<Replayed>),
+    Stop(Stop, Box<ReplayResult>),
     /// The machine has no room for the ranks.
     #[error(transparent)]
     Job(#[from] JobError),
@@ -139,7 +139,7 @@ pub enum Failure {
 }
 
 /// Refuses messages longer than [`LONGEST`].
-fn check_sizes(trace: &mut Trace) -> Result<(), Problem> {
+fn check_sizes(trace: &mut Trace) -> Result<(), TraceProblem> {
     for rank in 0..trace.ranks() {
         if trace.longest(rank) <= LONGEST.as_u64() {
             continue;
@@ -159,9 +159,9 @@ fn check_sizes(trace: &mut Trace) -> Result<(), Problem> {
 /// The state that all replays keep: the trace, the ranks' progress, and their totals.
 struct Record {
     trace: Trace,
-    progress: Vec<Progress>,
+    progress: Vec<RankProgress>,
     ledger: Ledger,
-    ranks: Vec<RankRow>,
+    ranks: Vec<ReplayRankRow>,
     operations: Vec<OperationRow>,
     /// Only if operations are kept.
     pairs: Option<Pairs>,
@@ -173,9 +173,9 @@ impl Record {
         let ranks = trace.ranks() as usize;
         Record {
             trace,
-            progress: (0..ranks).map(|_| Progress::default()).collect(),
+            progress: (0..ranks).map(|_| RankProgress::default()).collect(),
             ledger: Ledger::default(),
-            ranks: vec![RankRow::default(); ranks],
+            ranks: vec![ReplayRankRow::default(); ranks],
             operations: Vec::new(),
             pairs: keep.then(Pairs::default),
             digest: Digest::new(),
@@ -210,7 +210,7 @@ impl Record {
         rank: u32,
         (number, operation): (u32, Operation),
         [free, end]: [Time; 2],
-    ) -> Result<(), Problem> {
+    ) -> Result<(), TraceProblem> {
         let row = &mut self.ranks[rank as usize];
         row.operations += 1;
         row.end = row.end.max(end);
@@ -265,23 +265,23 @@ impl Record {
         at: Time,
         series: Vec<SeriesRow>,
         failed: &[String],
-    ) -> Result<Replayed, Failure> {
+    ) -> Result<ReplayResult, ReplayFailure> {
         let problems = self.partners(at, failed)?;
         if problems.is_empty() {
             let last = self.ranks.iter().map(|row| row.end).max();
             return Ok(self.leave(last.unwrap_or_default(), series, false));
         }
         let left = self.leave(at, series, false);
-        Err(Failure::Partners(problems, Box::new(left)))
+        Err(ReplayFailure::Partners(problems, Box::new(left)))
     }
 
     /// The results for a run that stopped before its last event.
-    fn stopped(&mut self, stop: Stop, at: Time, series: Vec<SeriesRow>) -> Failure {
-        Failure::Stop(stop, Box::new(self.leave(at, series, true)))
+    fn stopped(&mut self, stop: Stop, at: Time, series: Vec<SeriesRow>) -> ReplayFailure {
+        ReplayFailure::Stop(stop, Box::new(self.leave(at, series, true)))
     }
 
     /// The replay's records; `flying`: whether messages may be under way.
-    fn leave(&mut self, time: Time, series: Vec<SeriesRow>, flying: bool) -> Replayed {
+    fn leave(&mut self, time: Time, series: Vec<SeriesRow>, flying: bool) -> ReplayResult {
         let mut waiting = Vec::new();
         for (rank, progress) in (0..).zip(&self.progress) {
             waiting.extend(progress.unfinished().into_iter().map(|number| {
@@ -304,7 +304,7 @@ impl Record {
                 row.taken = sends.get(&(row.rank, row.number)).copied();
             }
         }
-        Replayed {
+        ReplayResult {
             ranks: std::mem::take(&mut self.ranks),
             operations: std::mem::take(&mut self.operations),
             series,
@@ -315,17 +315,18 @@ impl Record {
     }
 
     /// Operations that wait forever, and messages without a receive.
-    fn partners(&mut self, at: Time, failed: &[String]) -> Result<Vec<Problem>, Problem> {
+    fn partners(&mut self, at: Time, failed: &[String]) -> Result<Vec<TraceProblem>, TraceProblem> {
         let mut problems = Vec::new();
         let still = Standstill::of(&mut self.trace, &self.progress)?;
         let circle = still.circle(&mut self.trace, &self.progress)?;
         let circle = circle.unwrap_or_default();
-        let unfinished: Vec<Vec<u32>> = self.progress.iter().map(Progress::unfinished).collect();
+        let unfinished: Vec<Vec<u32>> =
+            self.progress.iter().map(RankProgress::unfinished).collect();
         let waiting: u64 = unfinished.iter().map(|numbers| numbers.len() as u64).sum();
         // Those in the circle come first.
         let all = (0..).zip(&unfinished);
         let all = all.flat_map(|(rank, numbers)| numbers.iter().map(move |&number| (rank, number)));
-        let named: HashSet<Which> = circle.iter().copied().collect();
+        let named: HashSet<RankOperation> = circle.iter().copied().collect();
         let others = all.filter(|which| !named.contains(which));
         for which in circle.iter().copied().chain(others).take(NAMED) {
             problems.push(self.waits(&still, which, failed)?);
@@ -386,13 +387,13 @@ impl Record {
                 );
             }
             let file = self.trace.file().to_owned();
-            problems.push(Problem::new(&file, crate::Place::File, what));
+            problems.push(TraceProblem::new(&file, crate::TracePlace::File, what));
         }
         Ok(problems)
     }
 
     /// Whether one of the operations is a send.
-    fn sends(&self, circle: &[Which]) -> bool {
+    fn sends(&self, circle: &[RankOperation]) -> bool {
         circle.iter().any(|&(rank, number)| {
             let (operation, _) = self.progress[rank as usize].operation(number);
             operation.kind == Kind::Send
@@ -403,9 +404,9 @@ impl Record {
     fn waits(
         &mut self,
         still: &Standstill,
-        (rank, number): Which,
+        (rank, number): RankOperation,
         failed: &[String],
-    ) -> Result<Problem, Problem> {
+    ) -> Result<TraceProblem, TraceProblem> {
         let (operation, _) = self.progress[rank as usize].operation(number);
         if let Some(partner) = still.partner(&mut self.trace, rank, operation)? {
             let front = still.in_front(partner);
@@ -428,10 +429,10 @@ impl Record {
     }
 
     /// An operation in words.
-    fn named(&mut self, (rank, number): Which) -> Result<String, Problem> {
+    fn named(&mut self, (rank, number): RankOperation) -> Result<String, TraceProblem> {
         let operation = self.trace.operation(rank, number)?;
         let place = match self.trace.place(rank, number) {
-            crate::Place::Line(line) => format!(" on line {line}"),
+            crate::TracePlace::Line(line) => format!(" on line {line}"),
             _ => String::new(),
         };
         Ok(format!(

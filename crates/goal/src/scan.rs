@@ -1,6 +1,6 @@
 //! The words in the text form, from a file of any length, in one word's memory.
 
-use crate::Place;
+use crate::TracePlace;
 use std::io::{self, Read};
 
 /// The longest word: no label needs more, and a file without spaces takes no memory.
@@ -8,7 +8,7 @@ const LONGEST: usize = 255;
 
 /// A word.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Word {
+pub enum Token {
     /// A name or a keyword.
     Name(Box<[u8]>),
     /// A number; negative if the flag is set.
@@ -21,16 +21,16 @@ pub enum Word {
     Eof,
 }
 
-impl Word {
+impl Token {
     /// The word as written in the file, for errors.
     pub fn text(&self) -> String {
         match self {
-            Word::Name(name) => format!("`{}`", String::from_utf8_lossy(name)),
-            Word::Number(number, false) => format!("`{number}`"),
-            Word::Number(number, true) => format!("`-{number}`"),
-            Word::Sign(sign) => format!("`{}`", char::from(*sign)),
-            Word::End => "the end of the line".into(),
-            Word::Eof => "the end of the file".into(),
+            Token::Name(name) => format!("`{}`", String::from_utf8_lossy(name)),
+            Token::Number(number, false) => format!("`{number}`"),
+            Token::Number(number, true) => format!("`-{number}`"),
+            Token::Sign(sign) => format!("`{}`", char::from(*sign)),
+            Token::End => "the end of the line".into(),
+            Token::Eof => "the end of the file".into(),
         }
     }
 }
@@ -46,11 +46,11 @@ pub struct Scanner<R> {
     begun: u64,
     word: Vec<u8>,
     /// A word that was put back.
-    again: Option<Word>,
+    again: Option<Token>,
 }
 
 /// Why there is no next word: the place, and the mistake.
-pub type Wrong = (Place, String);
+pub type ScanError = (TracePlace, String);
 
 impl<R: Read> Scanner<R> {
     pub fn new(from: R) -> Self {
@@ -72,11 +72,11 @@ impl<R: Read> Scanner<R> {
     }
 
     /// Something wrong with the last word.
-    pub fn wrong<T>(&self, what: impl Into<String>) -> Result<T, Wrong> {
-        Err((Place::Line(self.begun), what.into()))
+    pub fn wrong<T>(&self, what: impl Into<String>) -> Result<T, ScanError> {
+        Err((TracePlace::Line(self.begun), what.into()))
     }
 
-    fn fill(&mut self) -> Result<(), Wrong> {
+    fn fill(&mut self) -> Result<(), ScanError> {
         loop {
             match self.from.read(&mut self.buffer) {
                 Ok(length) => {
@@ -89,7 +89,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    fn peek(&mut self) -> Result<Option<u8>, Wrong> {
+    fn peek(&mut self) -> Result<Option<u8>, ScanError> {
         if self.at == self.length {
             self.fill()?;
             if self.length == 0 {
@@ -100,12 +100,12 @@ impl<R: Read> Scanner<R> {
     }
 
     /// Puts the last word back.
-    pub fn back(&mut self, word: Word) {
+    pub fn back(&mut self, word: Token) {
         self.again = Some(word);
     }
 
     /// Takes bytes into the word while they belong to it.
-    fn gather(&mut self, belongs: impl Fn(u8) -> bool) -> Result<(), Wrong> {
+    fn gather(&mut self, belongs: impl Fn(u8) -> bool) -> Result<(), ScanError> {
         self.word.clear();
         while let Some(byte) = self.peek()?.filter(|&byte| belongs(byte)) {
             if self.word.len() == LONGEST {
@@ -118,7 +118,7 @@ impl<R: Read> Scanner<R> {
     }
 
     /// Passes over a comment after its first `/`.
-    fn comment(&mut self) -> Result<(), Wrong> {
+    fn comment(&mut self) -> Result<(), ScanError> {
         let begin = self.line;
         match self.peek()? {
             Some(b'/') => {
@@ -139,28 +139,28 @@ impl<R: Read> Scanner<R> {
                     last = byte;
                 }
                 let what = "the comment that begins here has no end; write `*/` behind it";
-                Err((Place::Line(begin), what.into()))
+                Err((TracePlace::Line(begin), what.into()))
             }
             _ => self.wrong("`/` begins no comment; write `//` or `/*`"),
         }
     }
 
     /// The next word.
-    pub fn next(&mut self) -> Result<Word, Wrong> {
+    pub fn next(&mut self) -> Result<Token, ScanError> {
         if let Some(word) = self.again.take() {
             return Ok(word);
         }
         loop {
             self.begun = self.line;
             let Some(byte) = self.peek()? else {
-                return Ok(Word::Eof);
+                return Ok(Token::Eof);
             };
             match byte {
                 b' ' | b'\t' | b'\r' => self.at += 1,
                 b'\n' | b';' => {
                     self.at += 1;
                     self.line += u64::from(byte == b'\n');
-                    return Ok(Word::End);
+                    return Ok(Token::End);
                 }
                 b'/' => {
                     self.at += 1;
@@ -168,7 +168,7 @@ impl<R: Read> Scanner<R> {
                 }
                 b':' | b'{' | b'}' => {
                     self.at += 1;
-                    return Ok(Word::Sign(byte));
+                    return Ok(Token::Sign(byte));
                 }
                 b'-' => {
                     self.at += 1;
@@ -177,7 +177,7 @@ impl<R: Read> Scanner<R> {
                 b'0'..=b'9' => return self.number(false),
                 byte if byte.is_ascii_alphabetic() => {
                     self.gather(|byte| byte.is_ascii_alphanumeric() || byte == b'_')?;
-                    return Ok(Word::Name(self.word.as_slice().into()));
+                    return Ok(Token::Name(self.word.as_slice().into()));
                 }
                 0 => return self.wrong("the text has a zero byte: it is damaged, or no text"),
                 byte => {
@@ -188,7 +188,7 @@ impl<R: Read> Scanner<R> {
         }
     }
 
-    fn number(&mut self, negative: bool) -> Result<Word, Wrong> {
+    fn number(&mut self, negative: bool) -> Result<Token, ScanError> {
         self.gather(|byte| byte.is_ascii_digit())?;
         if self.word.is_empty() {
             return self.wrong("`-` without a number behind it");
@@ -196,7 +196,7 @@ impl<R: Read> Scanner<R> {
         let digit =
             |number: u64, &byte: &u8| number.checked_mul(10)?.checked_add(u64::from(byte - b'0'));
         match self.word.iter().try_fold(0, digit) {
-            Some(number) => Ok(Word::Number(number, negative)),
+            Some(number) => Ok(Token::Number(number, negative)),
             None => self.wrong("a number is larger than 64 bits hold"),
         }
     }

@@ -10,9 +10,9 @@
 //! A receive from any source has no certain partner, and its path ends there. If more than [`MOST`] operations in a
 //! trace have not started, no path is searched.
 
-use crate::progress::Progress;
+use crate::progress::RankProgress;
 use crate::trace::Edge;
-use crate::{ANY, Kind, Operation, Problem, Trace};
+use crate::{ANY, Kind, Operation, Trace, TraceProblem};
 use foldhash::HashMap;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -21,7 +21,7 @@ use std::collections::btree_map::Entry;
 const MOST: usize = 1 << 22;
 
 /// A rank's operation, by its number.
-pub type Which = (u32, u32);
+pub type RankOperation = (u32, u32);
 
 /// The operations that have not started.
 #[derive(Debug, Default)]
@@ -32,7 +32,7 @@ pub struct Standstill {
 
 impl Standstill {
     /// Looks at where all ranks stand.
-    pub fn of(trace: &mut Trace, progress: &[Progress]) -> Result<Standstill, Problem> {
+    pub fn of(trace: &mut Trace, progress: &[RankProgress]) -> Result<Standstill, TraceProblem> {
         let mut behind = Vec::with_capacity(progress.len());
         let mut total = 0;
         for (rank, progress) in (0..).zip(progress) {
@@ -71,7 +71,7 @@ impl Standstill {
         trace: &mut Trace,
         rank: u32,
         waiting: Operation,
-    ) -> Result<Option<Which>, Problem> {
+    ) -> Result<Option<RankOperation>, TraceProblem> {
         let Some(behind) = self.behind.get(waiting.peer as usize) else {
             return Ok(None);
         };
@@ -97,7 +97,7 @@ impl Standstill {
     }
 
     /// The waiting operation in front of one that has not started.
-    pub fn in_front(&self, (rank, number): Which) -> Which {
+    pub fn in_front(&self, (rank, number): RankOperation) -> RankOperation {
         (rank, self.behind[rank as usize][&number])
     }
 
@@ -105,8 +105,8 @@ impl Standstill {
     pub fn circle(
         &self,
         trace: &mut Trace,
-        progress: &[Progress],
-    ) -> Result<Option<Vec<Which>>, Problem> {
+        progress: &[RankProgress],
+    ) -> Result<Option<Vec<RankOperation>>, TraceProblem> {
         // The walk in which an operation was met, by the number of its first operation, and the place there.
         let mut seen = HashMap::default();
         let mut walks = 0;

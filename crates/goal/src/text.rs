@@ -1,8 +1,8 @@
 //! The text form's statements: one rank after the other.
 
-use crate::scan::{Scanner, Word, Wrong};
+use crate::scan::{ScanError, Scanner, Token};
 use crate::schedule::Schedule;
-use crate::{ANY, Kind, Operation, Place};
+use crate::{ANY, Kind, Operation, TracePlace};
 use foldhash::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
@@ -23,24 +23,24 @@ pub struct Block {
 }
 
 /// Reads a text.
-pub struct Reader<R> {
+pub struct TextReader<R> {
     words: Scanner<R>,
     ranks: u32,
     labels: HashMap<Box<[u8]>, u32>,
     /// Labels that stand at a second operation, as far as they are named, and how many there are.
-    pub twice: (Vec<Wrong>, u64),
+    pub twice: (Vec<ScanError>, u64),
 }
 
 /// How many second labels are named.
 const NAMED: usize = 4;
 
-fn is(word: &Word, name: &str) -> bool {
-    matches!(word, Word::Name(found) if **found == *name.as_bytes())
+fn is(word: &Token, name: &str) -> bool {
+    matches!(word, Token::Name(found) if **found == *name.as_bytes())
 }
 
-impl<R: Read> Reader<R> {
+impl<R: Read> TextReader<R> {
     /// Reads the head.
-    pub fn new(from: R) -> Result<Self, Wrong> {
+    pub fn new(from: R) -> Result<Self, ScanError> {
         let mut words = Scanner::new(from);
         let first = skip_ends(&mut words)?;
         if !is(&first, "num_ranks") {
@@ -50,14 +50,14 @@ impl<R: Read> Reader<R> {
             ));
         }
         let ranks = match words.next()? {
-            Word::Number(0, _) => return words.wrong("there is at least one rank"),
-            Word::Number(ranks, false) if ranks < u64::from(ANY) => ranks as u32,
+            Token::Number(0, _) => return words.wrong("there is at least one rank"),
+            Token::Number(ranks, false) if ranks < u64::from(ANY) => ranks as u32,
             word => {
                 let found = word.text();
                 return words.wrong(format!("`num_ranks` wants a number of ranks, not {found}"));
             }
         };
-        Ok(Reader {
+        Ok(TextReader {
             words,
             ranks,
             labels: HashMap::default(),
@@ -71,9 +71,9 @@ impl<R: Read> Reader<R> {
     }
 
     /// The next rank's block; `None` at the file's end.
-    pub fn block(&mut self) -> Result<Option<Block>, Wrong> {
+    pub fn block(&mut self) -> Result<Option<Block>, ScanError> {
         let word = skip_ends(&mut self.words)?;
-        if word == Word::Eof {
+        if word == Token::Eof {
             return Ok(None);
         }
         if !is(&word, "rank") {
@@ -92,7 +92,7 @@ impl<R: Read> Reader<R> {
         }
         let line = self.words.begun();
         match skip_ends(&mut self.words)? {
-            Word::Sign(b'{') => {}
+            Token::Sign(b'{') => {}
             word => {
                 return self
                     .words
@@ -111,14 +111,14 @@ impl<R: Read> Reader<R> {
     }
 
     /// A number, 2^32 - 1 for -1 where that stands for any.
-    fn number(&mut self, what: &str, most: u64) -> Result<u64, Wrong> {
+    fn number(&mut self, what: &str, most: u64) -> Result<u64, ScanError> {
         match self.words.next()? {
-            Word::Number(number, false) if number <= most => Ok(number),
-            Word::Number(1, true) if most == u64::from(ANY) => Ok(most),
-            Word::Number(number, true) if number > 0 => self
+            Token::Number(number, false) if number <= most => Ok(number),
+            Token::Number(1, true) if most == u64::from(ANY) => Ok(most),
+            Token::Number(number, true) if number > 0 => self
                 .words
                 .wrong(format!("{what} is negative: `-{number}`; write 0 or more")),
-            Word::Number(number, _) => self.words.wrong(format!(
+            Token::Number(number, _) => self.words.wrong(format!(
                 "{what} is too large: `{number}`; the most is {most}"
             )),
             word => {
@@ -129,7 +129,7 @@ impl<R: Read> Reader<R> {
         }
     }
 
-    fn keyword(&mut self, name: &str) -> Result<(), Wrong> {
+    fn keyword(&mut self, name: &str) -> Result<(), ScanError> {
         let word = self.words.next()?;
         if is(&word, name) {
             return Ok(());
@@ -140,19 +140,19 @@ impl<R: Read> Reader<R> {
     }
 
     /// Reads a statement; returns whether the block continues.
-    fn statement(&mut self, block: &mut Block) -> Result<bool, Wrong> {
+    fn statement(&mut self, block: &mut Block) -> Result<bool, ScanError> {
         let word = skip_ends(&mut self.words)?;
         let line = self.words.begun();
         let label = match word {
-            Word::Sign(b'}') => return Ok(false),
-            Word::Eof => {
+            Token::Sign(b'}') => return Ok(false),
+            Token::Eof => {
                 let what = format!(
                     "the text ends within the block of rank {}, which begins here; the file is truncated, or `}}` is missing",
                     block.rank
                 );
-                return Err((Place::Line(block.line), what));
+                return Err((TracePlace::Line(block.line), what));
             }
-            Word::Name(name) => name,
+            Token::Name(name) => name,
             word => {
                 let found = word.text();
                 return self.words.wrong(format!(
@@ -164,11 +164,11 @@ impl<R: Read> Reader<R> {
             self.operation(block, kind, line)?;
         } else {
             match self.words.next()? {
-                Word::Sign(b':') => self.labelled(block, label, line)?,
-                Word::Name(name) if *name == *b"requires" => {
+                Token::Sign(b':') => self.labelled(block, label, line)?,
+                Token::Name(name) if *name == *b"requires" => {
                     self.dependency(block, &label, false)?;
                 }
-                Word::Name(name) if *name == *b"irequires" => {
+                Token::Name(name) if *name == *b"irequires" => {
                     self.dependency(block, &label, true)?;
                 }
                 word => {
@@ -176,13 +176,13 @@ impl<R: Read> Reader<R> {
                     let what = format!(
                         "behind `{label}` stands `:`, `requires` or `irequires`, and not {found}"
                     );
-                    return Err((Place::Line(line), what));
+                    return Err((TracePlace::Line(line), what));
                 }
             }
         }
         match self.words.next()? {
-            Word::End => Ok(true),
-            word @ (Word::Sign(b'}') | Word::Eof) => {
+            Token::End => Ok(true),
+            word @ (Token::Sign(b'}') | Token::Eof) => {
                 self.words.back(word);
                 Ok(true)
             }
@@ -191,21 +191,26 @@ impl<R: Read> Reader<R> {
                 let what = format!(
                     "a statement ends with its line, and {found} follows; write `tag`, `cpu` and `nic` in this order, each once"
                 );
-                Err((Place::Line(line), what))
+                Err((TracePlace::Line(line), what))
             }
         }
     }
 
-    fn labelled(&mut self, block: &mut Block, label: Box<[u8]>, line: u64) -> Result<(), Wrong> {
+    fn labelled(
+        &mut self,
+        block: &mut Block,
+        label: Box<[u8]>,
+        line: u64,
+    ) -> Result<(), ScanError> {
         let word = self.words.next()?;
         let kind = match &word {
-            Word::Name(name) => kind(name),
+            Token::Name(name) => kind(name),
             _ => None,
         };
         let Some(kind) = kind else {
             let found = word.text();
             let what = format!("behind the label stands `send`, `recv` or `calc`, and not {found}");
-            return Err((Place::Line(line), what));
+            return Err((TracePlace::Line(line), what));
         };
         match self.labels.entry(label) {
             Entry::Vacant(entry) => {
@@ -221,14 +226,14 @@ impl<R: Read> Reader<R> {
                     let what = format!(
                         "the label `{label}` stands on line {first} of this rank already, and names that operation, as in LogGOPSim; give each operation its own"
                     );
-                    twice.push((Place::Line(line), what));
+                    twice.push((TracePlace::Line(line), what));
                 }
             }
         }
         self.operation(block, kind, line)
     }
 
-    fn operation(&mut self, block: &mut Block, kind: Kind, line: u64) -> Result<(), Wrong> {
+    fn operation(&mut self, block: &mut Block, kind: Kind, line: u64) -> Result<(), ScanError> {
         if block.lines.len() == MOST {
             return self
                 .words
@@ -250,7 +255,7 @@ impl<R: Read> Reader<R> {
                     "there is no rank {peer}: `num_ranks` says {ranks}, so that ranks are 0 to {}",
                     ranks - 1
                 );
-                return Err((Place::Line(line), what));
+                return Err((TracePlace::Line(line), what));
             }
             operation.peer = peer;
             if self.option("tag")? {
@@ -269,7 +274,7 @@ impl<R: Read> Reader<R> {
     }
 
     /// Whether a keyword follows, which is then read.
-    fn option(&mut self, name: &str) -> Result<bool, Wrong> {
+    fn option(&mut self, name: &str) -> Result<bool, ScanError> {
         let word = self.words.next()?;
         let found = is(&word, name);
         if !found {
@@ -278,9 +283,14 @@ impl<R: Read> Reader<R> {
         Ok(found)
     }
 
-    fn dependency(&mut self, block: &mut Block, later: &[u8], started: bool) -> Result<(), Wrong> {
+    fn dependency(
+        &mut self,
+        block: &mut Block,
+        later: &[u8],
+        started: bool,
+    ) -> Result<(), ScanError> {
         let earlier = match self.words.next()? {
-            Word::Name(name) => name,
+            Token::Name(name) => name,
             word => {
                 let found = word.text();
                 return self
@@ -296,7 +306,7 @@ impl<R: Read> Reader<R> {
                     "rank {} has no label `{label}` so far; labels are known only in the block of their rank, behind their line",
                     block.rank
                 );
-                (Place::Line(self.words.begun()), what)
+                (TracePlace::Line(self.words.begun()), what)
             })
         });
         let dependencies = &mut block.schedule.dependencies;
@@ -315,10 +325,10 @@ fn kind(name: &[u8]) -> Option<Kind> {
     kinds.next()
 }
 
-fn skip_ends<R: Read>(words: &mut Scanner<R>) -> Result<Word, Wrong> {
+fn skip_ends<R: Read>(words: &mut Scanner<R>) -> Result<Token, ScanError> {
     loop {
         let word = words.next()?;
-        if word != Word::End {
+        if word != Token::End {
             return Ok(word);
         }
     }

@@ -6,12 +6,12 @@
 
 mod check;
 
-use crate::binary::{MAGIC, NODE, Node, USED, Writer, long};
+use crate::binary::{MAGIC, NODE, OperationRecord, USED, Writer, long};
 use crate::nameless::nameless;
 use crate::pages::Pages;
-use crate::scan::Wrong;
-use crate::text::Reader;
-use crate::{Kind, Operation, Place, Problem, Schedule};
+use crate::scan::ScanError;
+use crate::text::TextReader;
+use crate::{Kind, Operation, Schedule, TracePlace, TraceProblem};
 use check::{LONGEST, check_text};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -43,7 +43,7 @@ pub struct Trace {
     /// Each operation's line in a text.
     lines: Option<Pages>,
     /// The text's labels that stand at a second operation.
-    warnings: Vec<Problem>,
+    warnings: Vec<TraceProblem>,
     /// Each rank's factor on its computation times; empty if all times are those of the file.
     factors: Vec<f64>,
 }
@@ -62,12 +62,13 @@ impl Trace {
     ///
     /// # Errors
     /// The file's mistake, and its place.
-    pub fn open(path: &Path) -> Result<Trace, Problem> {
-        let failed = |error: io::Error| Problem::new(path, Place::File, error.to_string());
+    pub fn open(path: &Path) -> Result<Trace, TraceProblem> {
+        let failed =
+            |error: io::Error| TraceProblem::new(path, TracePlace::File, error.to_string());
         let mut file = File::open(path).map_err(failed)?;
         if file.metadata().map_err(failed)?.is_dir() {
             let what = "a folder; name a file in GOAL, as text or binary";
-            return Err(Problem::new(path, Place::File, what));
+            return Err(TraceProblem::new(path, TracePlace::File, what));
         }
         let mut first = Vec::new();
         let head = Read::by_ref(&mut file).take(8).read_to_end(&mut first);
@@ -90,7 +91,7 @@ impl Trace {
             Some(USED) => {
                 let what =
                     "a simulation of LogGOPSim has used this file up; make it again with txt2bin";
-                return Err(Problem::new(path, Place::Offset(0), what));
+                return Err(TraceProblem::new(path, TracePlace::Offset(0), what));
             }
             _ => return Trace::translate(path, file),
         };
@@ -106,7 +107,7 @@ impl Trace {
         name: &str,
         ranks: u32,
         schedule: impl Fn(u32) -> Schedule,
-    ) -> Result<Trace, Problem> {
+    ) -> Result<Trace, TraceProblem> {
         let path = Path::new(name);
         let failed = |error: io::Error| Trace::no_room(path, &error);
         let to = BufWriter::new(nameless().map_err(failed)?);
@@ -129,20 +130,20 @@ impl Trace {
         trace.checked()
     }
 
-    fn no_room(path: &Path, error: &io::Error) -> Problem {
+    fn no_room(path: &Path, error: &io::Error) -> TraceProblem {
         let folder = std::env::temp_dir();
         let what = format!(
             "the binary form of the trace cannot be written in {}: {error}; TMPDIR names another folder",
             folder.display()
         );
-        Problem::new(path, Place::File, what)
+        TraceProblem::new(path, TracePlace::File, what)
     }
 
     /// Translates a text.
-    fn translate(path: &Path, file: File) -> Result<Trace, Problem> {
+    fn translate(path: &Path, file: File) -> Result<Trace, TraceProblem> {
         let of_disk = |error: io::Error| Trace::no_room(path, &error);
-        let wrong = |(place, what): Wrong| Problem::new(path, place, what);
-        let mut reader = Reader::new(file).map_err(wrong)?;
+        let wrong = |(place, what): ScanError| TraceProblem::new(path, place, what);
+        let mut reader = TextReader::new(file).map_err(wrong)?;
         let to = BufWriter::new(nameless().map_err(of_disk)?);
         let mut writer = Writer::new(to, reader.ranks()).map_err(of_disk)?;
         let mut lines = BufWriter::new(nameless().map_err(of_disk)?);
@@ -152,7 +153,7 @@ impl Trace {
             let rank = block.rank;
             if writer.has(rank) {
                 let what = format!("rank {rank} has a block already; a rank has one block");
-                return Err(Problem::new(path, Place::Line(block.line), what));
+                return Err(TraceProblem::new(path, TracePlace::Line(block.line), what));
             }
             check_text(&block).map_err(wrong)?;
             before[rank as usize] = operations;
@@ -166,7 +167,7 @@ impl Trace {
             let what = format!(
                 "rank {rank} has no block; the file is truncated, or the rank does nothing: write `rank {rank} {{ }}`"
             );
-            return Err(Problem::new(path, Place::File, what));
+            return Err(TraceProblem::new(path, TracePlace::File, what));
         }
         let file = writer.finish().map_err(of_disk)?;
         let file = file
@@ -189,7 +190,7 @@ impl Trace {
         trace.warnings = twice.into_iter().map(wrong).collect();
         if count > named {
             let what = format!("{} more labels stand at a second operation", count - named);
-            let more = Problem::new(path, Place::File, what);
+            let more = TraceProblem::new(path, TracePlace::File, what);
             trace.warnings.push(more);
         }
         trace.lines = Some(Pages::new(lines).map_err(of_disk)?);
@@ -234,7 +235,7 @@ impl Trace {
     }
 
     /// Labels that stand at a second operation: the text can be read all the same.
-    pub fn warnings(&self) -> &[Problem] {
+    pub fn warnings(&self) -> &[TraceProblem] {
         &self.warnings
     }
 
@@ -272,7 +273,7 @@ impl Trace {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn operation(&mut self, rank: u32, operation: u32) -> Result<Operation, Problem> {
+    pub fn operation(&mut self, rank: u32, operation: u32) -> Result<Operation, TraceProblem> {
         Ok(self.node(rank, operation)?.operation)
     }
 
@@ -280,7 +281,7 @@ impl Trace {
     ///
     /// # Errors
     /// If the file cannot be read.
-    pub fn schedule(&mut self, rank: u32) -> Result<Schedule, Problem> {
+    pub fn schedule(&mut self, rank: u32) -> Result<Schedule, TraceProblem> {
         let (mut schedule, mut later) = (Schedule::default(), Vec::new());
         for number in 0..self.count(rank) {
             let node = self.node(rank, number)?;
@@ -298,34 +299,38 @@ impl Trace {
     }
 
     /// A problem with an operation, at its line or offset; the operation is quoted.
-    pub fn problem(&mut self, rank: u32, operation: u32, what: &str) -> Problem {
+    pub fn problem(&mut self, rank: u32, operation: u32, what: &str) -> TraceProblem {
         let place = self.place(rank, operation);
         let text = match self.written(rank, operation) {
-            Ok(Node { operation, .. }) => format!(" (`{operation}`)"),
+            Ok(OperationRecord { operation, .. }) => format!(" (`{operation}`)"),
             Err(_) => String::new(),
         };
         let what = format!("rank {rank}, operation {operation}{text}: {what}");
-        Problem::new(&self.file, place, what)
+        TraceProblem::new(&self.file, place, what)
     }
 
     /// Where an operation stands in its file.
-    pub(crate) fn place(&mut self, rank: u32, operation: u32) -> Place {
+    pub(crate) fn place(&mut self, rank: u32, operation: u32) -> TracePlace {
         let part = &self.parts[rank as usize];
-        let offset = Place::Offset(part.node(operation));
+        let offset = TracePlace::Offset(part.node(operation));
         match &mut self.lines {
             None => offset,
             Some(lines) => {
                 let mut line = [0; 8];
                 match lines.read(8 * (part.before + u64::from(operation)), &mut line) {
-                    Ok(()) => Place::Line(u64::from_le_bytes(line)),
-                    Err(_) => Place::File,
+                    Ok(()) => TracePlace::Line(u64::from_le_bytes(line)),
+                    Err(_) => TracePlace::File,
                 }
             }
         }
     }
 
     /// An operation, with its computation time multiplied by the rank's factor.
-    pub(crate) fn node(&mut self, rank: u32, operation: u32) -> Result<Node, Problem> {
+    pub(crate) fn node(
+        &mut self,
+        rank: u32,
+        operation: u32,
+    ) -> Result<OperationRecord, TraceProblem> {
         let mut node = self.written(rank, operation)?;
         if let Some(&factor) = self.factors.get(rank as usize)
             && node.operation.kind == Kind::Calc
@@ -343,19 +348,19 @@ impl Trace {
     }
 
     /// An operation as in the file.
-    fn written(&mut self, rank: u32, operation: u32) -> Result<Node, Problem> {
+    fn written(&mut self, rank: u32, operation: u32) -> Result<OperationRecord, TraceProblem> {
         let at = self.parts[rank as usize].node(operation);
         let mut bytes = [0; NODE as usize];
         self.read(at, &mut bytes)?;
-        Node::read(&bytes).map_err(|kind| {
+        OperationRecord::read(&bytes).map_err(|kind| {
             let what =
                 format!("an operation of kind {kind}; there are 1 (send), 2 (recv), 3 (calc), 4 (probe) and 5 (poll)");
-            Problem::new(&self.file, Place::Offset(at + 4), what)
+            TraceProblem::new(&self.file, TracePlace::Offset(at + 4), what)
         })
     }
 
     /// The number at a place among a rank's roots.
-    pub(crate) fn root(&mut self, rank: u32, place: u32) -> Result<u32, Problem> {
+    pub(crate) fn root(&mut self, rank: u32, place: u32) -> Result<u32, TraceProblem> {
         let part = self.parts[rank as usize];
         self.number(rank, part.begin + 8 + 4 * u64::from(place))
     }
@@ -369,10 +374,10 @@ impl Trace {
     pub(crate) fn later(
         &mut self,
         rank: u32,
-        node: &Node,
+        node: &OperationRecord,
         edge: Edge,
         to: &mut Vec<u32>,
-    ) -> Result<(), Problem> {
+    ) -> Result<(), TraceProblem> {
         let part = self.parts[rank as usize];
         let (count, first) = node.later[edge as usize];
         if u64::from(first) + u64::from(count) > part.listed.into() {
@@ -380,7 +385,11 @@ impl Trace {
                 "a list of {count} numbers from {first} on; rank {rank} has {}",
                 part.listed
             );
-            return Err(Problem::new(&self.file, Place::Offset(part.begin), what));
+            return Err(TraceProblem::new(
+                &self.file,
+                TracePlace::Offset(part.begin),
+                what,
+            ));
         }
         let begin = part.node(part.count) + 4 * u64::from(first);
         for place in 0..u64::from(count) {
@@ -391,7 +400,7 @@ impl Trace {
     }
 
     /// The number of a rank's operation, in a list.
-    fn number(&mut self, rank: u32, at: u64) -> Result<u32, Problem> {
+    fn number(&mut self, rank: u32, at: u64) -> Result<u32, TraceProblem> {
         let mut bytes = [0; 4];
         self.read(at, &mut bytes)?;
         let (number, count) = (u32::from_le_bytes(bytes), self.parts[rank as usize].count);
@@ -400,10 +409,10 @@ impl Trace {
         }
         let what =
             format!("operation {number} of rank {rank}, which has {count}; the file is damaged");
-        Err(Problem::new(&self.file, Place::Offset(at), what))
+        Err(TraceProblem::new(&self.file, TracePlace::Offset(at), what))
     }
 
-    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<(), Problem> {
+    fn read(&mut self, at: u64, bytes: &mut [u8]) -> Result<(), TraceProblem> {
         self.pages.read(at, bytes).map_err(|error| {
             let what = match error.kind() {
                 io::ErrorKind::UnexpectedEof => {
@@ -414,7 +423,7 @@ impl Trace {
                 }
                 _ => error.to_string(),
             };
-            Problem::new(&self.file, Place::Offset(at), what)
+            TraceProblem::new(&self.file, TracePlace::Offset(at), what)
         })
     }
 }

@@ -1,6 +1,6 @@
 //! Generated patterns have the messages and bytes of their closed forms, and each rank's share of them; and end on an ideal network.
 
-use goal::pattern::{Calls, Pattern};
+use goal::pattern::{Calls, CollectivePattern};
 use goal::replay::{LATENCY, on_ideal};
 use goal::{Kind, Operation, Trace};
 use kernel::Limits;
@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 
 const SIZE: u64 = 1003;
 
-fn calls(pattern: Pattern, ranks: u32, group: u32) -> Calls {
+fn calls(pattern: CollectivePattern, ranks: u32, group: u32) -> Calls {
     Calls {
         pattern,
         ranks,
@@ -38,22 +38,25 @@ fn messages_and_bytes_are_those_of_the_closed_forms() {
         let m = u64::from(p / g);
         let (all, group) = (u64::from(p), u64::from(g));
         let ring = (2 * all * (all - 1), 2 * (all - 1) * SIZE);
-        assert_eq!(traffic(&calls(Pattern::AllReduceRing, p, g)), twice(ring));
+        assert_eq!(
+            traffic(&calls(CollectivePattern::AllReduceRing, p, g)),
+            twice(ring)
+        );
         let levels = (
             2 * all * (group - 1) + 2 * all * (m - 1),
             2 * m * (group - 1) * SIZE + 2 * (m - 1) * SIZE,
         );
-        let hierarchical = calls(Pattern::AllReduceHierarchical, p, g);
+        let hierarchical = calls(CollectivePattern::AllReduceHierarchical, p, g);
         assert_eq!(traffic(&hierarchical), twice(levels));
-        let rails = calls(Pattern::AllReduceAcross, p, g);
+        let rails = calls(CollectivePattern::AllReduceAcross, p, g);
         assert_eq!(
             traffic(&rails),
             twice((2 * all * (m - 1), 2 * group * (m - 1) * SIZE))
         );
-        let over = calls(Pattern::AllToAllAcross, p, g);
+        let over = calls(CollectivePattern::AllToAllAcross, p, g);
         assert_eq!(traffic(&over), twice((all * (m - 1), all * (m - 1) * SIZE)));
         let exchange = all * (group - 1);
-        let all_to_all = calls(Pattern::AllToAll, p, g);
+        let all_to_all = calls(CollectivePattern::AllToAll, p, g);
         assert_eq!(traffic(&all_to_all), twice((exchange, exchange * SIZE)));
     }
 }
@@ -66,11 +69,11 @@ fn twice((messages, bytes): (u64, u64)) -> (u64, u64) {
 #[test]
 fn every_message_has_a_partner_on_an_ideal_network() {
     for pattern in [
-        Pattern::AllReduceRing,
-        Pattern::AllReduceHierarchical,
-        Pattern::AllReduceAcross,
-        Pattern::AllToAll,
-        Pattern::AllToAllAcross,
+        CollectivePattern::AllReduceRing,
+        CollectivePattern::AllReduceHierarchical,
+        CollectivePattern::AllReduceAcross,
+        CollectivePattern::AllToAll,
+        CollectivePattern::AllToAllAcross,
     ] {
         let calls = calls(pattern, 12, 4);
         let trace = Trace::of("a pattern", 12, |rank| calls.schedule(rank)).unwrap();
@@ -88,11 +91,14 @@ fn every_message_has_a_partner_on_an_ideal_network() {
 fn a_step_waits_for_the_step_before() {
     let (p, g, m) = (12, 4, 3);
     for (pattern, steps) in [
-        (Pattern::AllReduceRing, 2 * (p - 1)),
-        (Pattern::AllReduceHierarchical, 2 * (g - 1) + 2 * (m - 1)),
-        (Pattern::AllReduceAcross, 2 * (m - 1)),
-        (Pattern::AllToAll, g - 1),
-        (Pattern::AllToAllAcross, m - 1),
+        (CollectivePattern::AllReduceRing, 2 * (p - 1)),
+        (
+            CollectivePattern::AllReduceHierarchical,
+            2 * (g - 1) + 2 * (m - 1),
+        ),
+        (CollectivePattern::AllReduceAcross, 2 * (m - 1)),
+        (CollectivePattern::AllToAll, g - 1),
+        (CollectivePattern::AllToAllAcross, m - 1),
     ] {
         let calls = calls(pattern, p, g);
         let trace = Trace::of("a pattern", p, |rank| calls.schedule(rank)).unwrap();
@@ -117,7 +123,7 @@ fn the_part_that_a_rank_has_summed_goes_across() {
     let (p, g) = (8, 4);
     let calls = Calls {
         calls: 1,
-        ..calls(Pattern::AllReduceHierarchical, p, g)
+        ..calls(CollectivePattern::AllReduceHierarchical, p, g)
     };
     for rank in 0..p {
         let within = |other: u32| other / g == rank / g;
@@ -135,10 +141,10 @@ fn the_part_that_a_rank_has_summed_goes_across() {
 #[test]
 fn the_bytes_of_the_bus_are_those_that_a_rank_sends() {
     for pattern in [
-        Pattern::AllReduceRing,
-        Pattern::AllReduceAcross,
-        Pattern::AllToAll,
-        Pattern::AllToAllAcross,
+        CollectivePattern::AllReduceRing,
+        CollectivePattern::AllReduceAcross,
+        CollectivePattern::AllToAll,
+        CollectivePattern::AllToAllAcross,
     ] {
         let calls = Calls {
             size: 1600,
@@ -152,7 +158,10 @@ fn the_bytes_of_the_bus_are_those_that_a_rank_sends() {
             "{pattern:?}: {sent}"
         );
     }
-    let [ring, levels] = [Pattern::AllReduceRing, Pattern::AllReduceHierarchical];
+    let [ring, levels] = [
+        CollectivePattern::AllReduceRing,
+        CollectivePattern::AllReduceHierarchical,
+    ];
     let [ring, levels] = [ring, levels].map(|pattern| calls(pattern, 16, 4).bus_bytes());
     assert!((ring - levels).abs() < 0.5);
 }

@@ -1,6 +1,6 @@
 //! Traces are read as they were written, and any other input is refused with its place.
 
-use goal::{ANY, Operation, Place, Problem, Schedule, Trace};
+use goal::{ANY, Operation, Schedule, Trace, TracePlace, TraceProblem};
 use proptest::prelude::*;
 use std::fmt::Write;
 use std::fs;
@@ -27,7 +27,7 @@ impl Drop for Kept {
     }
 }
 
-fn open(bytes: &[u8]) -> Result<Trace, Problem> {
+fn open(bytes: &[u8]) -> Result<Trace, TraceProblem> {
     Trace::open(&Kept::new(bytes).0)
 }
 
@@ -190,11 +190,11 @@ fn a_bad_text_is_refused_with_its_line() {
     ];
     for (text, line, what) in cases {
         let problem = open(text.as_bytes()).map(|_| ()).expect_err(&text);
-        assert_eq!(problem.place, Place::Line(line), "{text}: {problem}");
+        assert_eq!(problem.place, TracePlace::Line(line), "{text}: {problem}");
         assert!(problem.what.contains(what), "{text}: {problem}");
     }
     let problem = open(b"num_ranks 2\nrank 1 { }").err().unwrap();
-    assert_eq!(problem.place, Place::File);
+    assert_eq!(problem.place, TracePlace::File);
     assert!(problem.what.contains("rank 0 has no block"), "{problem}");
 }
 
@@ -205,7 +205,7 @@ fn a_bad_binary_file_is_refused_with_its_offset() {
         let problem = open(&good[..length]).err().unwrap();
         let damage = problem.to_string();
         assert!(
-            matches!(problem.place, Place::Offset(_)),
+            matches!(problem.place, TracePlace::Offset(_)),
             "{length}: {damage}"
         );
     }
@@ -217,10 +217,10 @@ fn a_bad_binary_file_is_refused_with_its_offset() {
     // Rank 1 came first: 46 bytes of head, then counts and two roots.
     let first = 46 + 8 + 8;
     let kind = with(first + 4, 9);
-    assert_eq!(kind.place, Place::Offset(first as u64 + 4));
+    assert_eq!(kind.place, TracePlace::Offset(first as u64 + 4));
     assert!(kind.what.contains("an operation of kind 9"), "{kind}");
     let peer = with(first + 2 * 39 + 5, 7);
-    assert_eq!(peer.place, Place::Offset(first as u64 + 2 * 39));
+    assert_eq!(peer.place, TracePlace::Offset(first as u64 + 2 * 39));
     assert!(peer.what.contains("there is no such peer"), "{peer}");
     assert!(
         with(first, 1)

@@ -4,12 +4,14 @@ mod early;
 mod order;
 mod standstill;
 
-use elan::series::Thing;
+use elan::series::MeterKind;
 use elan::{Cluster, NodeId, Placement, Watch};
-use goal::replay::{CALL, Failure, LATENCY, OperationRow, Replayed, on_cluster, on_ideal};
-use goal::{ANY, Operation, Place, Schedule, Trace};
+use goal::replay::{
+    CALL, LATENCY, OperationRow, ReplayFailure, ReplayResult, on_cluster, on_ideal,
+};
+use goal::{ANY, Operation, Schedule, Trace, TracePlace};
 use kernel::Limits;
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use machine::Machine;
 use std::cell::Cell;
 use std::fmt::Write;
@@ -37,7 +39,7 @@ fn text(schedules: &[Schedule]) -> String {
     text
 }
 
-fn ideal(text: &str) -> Result<Replayed, Failure> {
+fn ideal(text: &str) -> Result<ReplayResult, ReplayFailure> {
     on_ideal(open(text), true, Limits::default(), &AtomicBool::new(false))
 }
 
@@ -54,23 +56,23 @@ fn cluster(machine: &Machine) -> Cluster {
 }
 
 /// Replays on the ES40s, with one rank per node, or several.
-fn es40(text: &str, per_node: u32) -> Result<Replayed, Failure> {
+fn es40(text: &str, per_node: u32) -> Result<ReplayResult, ReplayFailure> {
     let trace = open(text);
     let nodes = (0..trace.ranks()).map(|rank| NodeId::new(rank / per_node));
-    let job = Job::at("rank", nodes).unwrap();
+    let job = ProcessJob::at("rank", nodes).unwrap();
     let mut cluster = cluster(&machine("es40-qsnet", &[]));
     on_cluster(trace, &mut cluster, &job, Placement::Main, true)
 }
 
 /// An operation's record.
-fn row(replayed: &Replayed, rank: u32, number: u32) -> &OperationRow {
+fn row(replayed: &ReplayResult, rank: u32, number: u32) -> &OperationRow {
     let mut rows = replayed.operations.iter();
     let row = rows.find(|row| (row.rank, row.number) == (rank, number));
     row.expect("it has ended")
 }
 
 /// When an operation was free and when it ended.
-fn times(replayed: &Replayed, rank: u32, number: u32) -> [Time; 2] {
+fn times(replayed: &ReplayResult, rank: u32, number: u32) -> [Time; 2] {
     let row = row(replayed, rank, number);
     [row.free, row.end]
 }
@@ -308,12 +310,12 @@ fn operations_without_a_partner_are_named_with_their_lines() {
     ];
     for (trace, named, end) in cases {
         for replayed in [ideal(trace), es40(trace, 1)] {
-            let Err(Failure::Partners(problems, _)) = replayed else {
+            let Err(ReplayFailure::Partners(problems, _)) = replayed else {
                 panic!("{trace}: {replayed:?}");
             };
             for &(line, what) in &named {
-                let fits = |problem: &&goal::Problem| {
-                    problem.place == Place::Line(line) && problem.what.contains(what)
+                let fits = |problem: &&goal::TraceProblem| {
+                    problem.place == TracePlace::Line(line) && problem.what.contains(what)
                 };
                 assert!(
                     problems.iter().any(|problem| fits(&problem)),
@@ -325,7 +327,7 @@ fn operations_without_a_partner_are_named_with_their_lines() {
     }
     // A send that does not end without its receive is named once.
     let long = "num_ranks 2\nrank 0 {\nsend 1000000b to 1\n}\nrank 1 {\n}";
-    let Err(Failure::Partners(problems, _)) = es40(long, 1) else {
+    let Err(ReplayFailure::Partners(problems, _)) = es40(long, 1) else {
         panic!("nobody receives it");
     };
     assert_eq!(problems.len(), 2, "{problems:?}");
@@ -336,10 +338,10 @@ fn operations_without_a_partner_are_named_with_their_lines() {
 fn a_message_longer_than_its_receive_is_named() {
     let trace = "num_ranks 2\nrank 0 {\nsend 5b to 1 tag 1\n}\nrank 1 {\nrecv 4b from 0 tag 1\n}";
     for replayed in [ideal(trace), es40(trace, 1)] {
-        let Err(Failure::Trace(problem)) = replayed else {
+        let Err(ReplayFailure::Trace(problem)) = replayed else {
             panic!("{replayed:?}");
         };
-        assert_eq!(problem.place, Place::Line(6));
+        assert_eq!(problem.place, TracePlace::Line(6));
         assert!(
             problem.what.contains("make the receive longer"),
             "{problem}"
@@ -353,15 +355,15 @@ fn what_a_machine_lacks_is_refused() {
     let what = "the policy of the machine chooses";
     refused(es40(trace, 1), 3, what);
     let crowded = es40(&text(&vec![Schedule::default(); 5]), 5);
-    assert!(matches!(crowded, Err(Failure::Job(_))), "{crowded:?}");
+    assert!(matches!(crowded, Err(ReplayFailure::Job(_))), "{crowded:?}");
 }
 
 /// A refused replay names an operation's line.
-fn refused(replayed: Result<Replayed, Failure>, line: u64, what: &str) {
-    let Err(Failure::Trace(problem)) = replayed else {
+fn refused(replayed: Result<ReplayResult, ReplayFailure>, line: u64, what: &str) {
+    let Err(ReplayFailure::Trace(problem)) = replayed else {
         panic!("{replayed:?}");
     };
-    assert_eq!(problem.place, Place::Line(line), "{problem}");
+    assert_eq!(problem.place, TracePlace::Line(line), "{problem}");
     assert!(problem.what.contains(what), "{problem}");
 }
 
@@ -453,13 +455,13 @@ fn bounds_end_a_replay() {
     let stopped = on_ideal(trace, false, limits, &AtomicBool::new(false));
     assert!(matches!(
         stopped,
-        Err(Failure::Stop(elan::Stop::Exceeded(_), _))
+        Err(ReplayFailure::Stop(elan::Stop::Exceeded(_), _))
     ));
     let trace = open(&ping_pong(20_000, 0));
     let cancelled = on_ideal(trace, false, Limits::default(), &AtomicBool::new(true));
     assert!(matches!(
         cancelled,
-        Err(Failure::Stop(elan::Stop::Cancelled, _))
+        Err(ReplayFailure::Stop(elan::Stop::Cancelled, _))
     ));
 }
 
@@ -470,7 +472,7 @@ fn a_ping_takes_as_long_as_the_program_on_a_machine() {
         let replayed = es40(&ping_pong(5, size), per_node).unwrap();
         let ended = Rc::new(Cell::new(Time::ZERO));
         let mut cluster = cluster(&machine("es40-qsnet", &[]));
-        let job = Job::new("ping", NodeId::all(2 / per_node), per_node).unwrap();
+        let job = ProcessJob::new("ping", NodeId::all(2 / per_node), per_node).unwrap();
         let end = Rc::clone(&ended);
         let program = async move |pe: Pe| {
             let (mpi, size) = (pe.mpi(), Bytes::new(size));
@@ -501,7 +503,7 @@ fn a_ping_takes_as_long_as_the_program_on_a_machine() {
 fn noise_makes_computation_longer() {
     let trace = "num_ranks 1 \n rank 0 { calc 10000000 }";
     let on = |machine: &Machine| {
-        let job = Job::new("rank", NodeId::all(1), 1).unwrap();
+        let job = ProcessJob::new("rank", NodeId::all(1), 1).unwrap();
         let replayed = on_cluster(
             open(trace),
             &mut cluster(machine),
@@ -543,7 +545,7 @@ fn receives_are_matched_in_the_order_of_their_calls_and_not_of_their_ends() {
 fn series_change_nothing_and_add_up_to_the_busy_time_of_each_link() {
     let trace = ping_pong(40, 30_000);
     let machine = machine("es40-qsnet", &[]);
-    let job = Job::new("rank", NodeId::all(2), 1).unwrap();
+    let job = ProcessJob::new("rank", NodeId::all(2), 1).unwrap();
     let mut both = Vec::new();
     for keep in [false, true] {
         let mut cluster = cluster(&machine);
@@ -555,10 +557,16 @@ fn series_change_nothing_and_add_up_to_the_busy_time_of_each_link() {
             let counters = cluster.link(id);
             let busy = cluster.config().cycle * (counters.flits + counters.tokens);
             let rows = replayed.series.iter();
-            let rows = rows.filter(|row| (row.thing, row.id) == (Thing::Link, id));
+            let rows = rows.filter(|row| (row.thing, row.id) == (MeterKind::Link, id));
             assert_eq!(rows.map(|row| row.busy).sum::<Time>(), busy, "link {id}");
         }
-        assert!(!keep || replayed.series.iter().any(|row| row.thing == Thing::Bus));
+        assert!(
+            !keep
+                || replayed
+                    .series
+                    .iter()
+                    .any(|row| row.thing == MeterKind::Bus)
+        );
         assert!(replayed.series.iter().all(|row| row.begin < row.end));
     }
     assert_eq!(both[0], both[1]);

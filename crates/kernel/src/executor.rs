@@ -51,7 +51,7 @@ pub struct TaskId(u64);
 /// Runs tasks; see the state table in this module's source.
 #[derive(Default)]
 pub struct Executor {
-    shared: Rc<Shared>,
+    shared: Rc<ExecutorState>,
     /// Ready tasks that precede those in the ready queue.
     first: VecDeque<Arc<Ticket>>,
 }
@@ -59,11 +59,11 @@ pub struct Executor {
 /// Spawns tasks from within tasks. A spawner does not keep the executor alive.
 #[derive(Clone)]
 pub struct Spawner {
-    shared: rc::Weak<Shared>,
+    shared: rc::Weak<ExecutorState>,
 }
 
 #[derive(Default)]
-struct Shared {
+struct ExecutorState {
     tasks: RefCell<Tasks>,
     ready: Arc<ReadyQueue>,
 }
@@ -158,7 +158,7 @@ impl Wake for Ticket {
     }
 }
 
-impl Shared {
+impl ExecutorState {
     fn spawn(
         &self,
         label: Label,

@@ -72,6 +72,6 @@ pub mod turn;
 pub use digest::Digest;
 pub use executor::{Executor, Livelock, Spawner, TaskId};
 pub use label::Label;
-pub use limits::{Bound, Exceeded, Limits, Progress};
+pub use limits::{Bound, LimitError, Limits, Progress};
 pub use queue::EventQueue;
 pub use signal::{Signal, Spares, Wait};

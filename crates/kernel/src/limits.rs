@@ -44,7 +44,7 @@ pub enum Bound {
 /// A run passed a bound.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the run passed its bound of {bound}: it stopped at {at}; {}", bound.advice())]
-pub struct Exceeded {
+pub struct LimitError {
     /// The bound.
     pub bound: Bound,
     /// Where the run stood when the check noticed it.
@@ -56,8 +56,8 @@ impl Limits {
     ///
     /// # Errors
     /// The first bound that was passed, in the order time, events, memory.
-    pub fn check(&self, at: Progress) -> Result<(), Exceeded> {
-        let passed = |bound| Err(Exceeded { bound, at });
+    pub fn check(&self, at: Progress) -> Result<(), LimitError> {
+        let passed = |bound| Err(LimitError { bound, at });
         match *self {
             Self {
                 time: Some(time), ..

@@ -1,6 +1,6 @@
 //! How much memory a run needs: an allocator that counts.
 //!
-//! [`Metered`] wraps an allocator and counts, per thread, the bytes that are allocated and not yet freed, and their peak. A run
+//! [`CountingAllocator`] wraps an allocator and counts, per thread, the bytes that are allocated and not yet freed, and their peak. A run
 //! is one thread's work, so [`measure`] returns its peak regardless of other threads; the count is in requested bytes and
 //! therefore the same on every machine with the same type sizes.
 //!
@@ -8,7 +8,7 @@
 //!
 //! ```
 //! #[global_allocator]
-//! static ALLOCATOR: kernel::memory::Metered = kernel::memory::Metered::new();
+//! static ALLOCATOR: kernel::memory::CountingAllocator = kernel::memory::CountingAllocator::new();
 //!
 //! let (length, peak) = kernel::memory::measure(|| vec![0_u8; 4096].len());
 //! assert_eq!((length, peak.as_u64()), (4096, 4096));
@@ -36,9 +36,9 @@ struct Use {
 
 /// An allocator that counts the bytes that it allocates and frees.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Metered<A = System>(A);
+pub struct CountingAllocator<A = System>(A);
 
-impl Metered {
+impl CountingAllocator {
     /// Counts on top of the operating system's allocator.
     #[must_use]
     pub const fn new() -> Self {
@@ -46,7 +46,7 @@ impl Metered {
     }
 }
 
-impl<A> Metered<A> {
+impl<A> CountingAllocator<A> {
     /// Counts on top of `allocator`.
     #[must_use]
     pub const fn over(allocator: A) -> Self {
@@ -94,7 +94,7 @@ fn count(allocated: usize, freed: usize) {
 // `GlobalAlloc` holds if it holds for `A`. Counting neither allocates nor panics: the counters are constants at first and need
 // no destructor.
 #[allow(unsafe_code)]
-unsafe impl<A: GlobalAlloc> GlobalAlloc for Metered<A> {
+unsafe impl<A: GlobalAlloc> GlobalAlloc for CountingAllocator<A> {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller's promises are passed on.
         let new = unsafe { self.0.alloc(layout) };

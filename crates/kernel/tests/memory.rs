@@ -2,12 +2,12 @@
 
 use std::hint::black_box;
 
-use kernel::memory::{Metered, current, measure};
+use kernel::memory::{CountingAllocator, current, measure};
 use kernel::{Executor, Signal, Spares};
 use units::Bytes;
 
 #[global_allocator]
-static ALLOCATOR: Metered = Metered::new();
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 fn kb(kb: usize) -> Vec<u8> {
     black_box(vec![1; kb << 10])

@@ -5,7 +5,7 @@
 
 #![expect(unsafe_code, reason = "a descriptor comes as a number")]
 
-use launch::process::Program;
+use launch::process::LaunchProgram;
 use launch::report::Reporter;
 use launch::serve::serve;
 use launch::stall::PATIENCE;
@@ -57,7 +57,7 @@ fn call(words: &[OsString]) -> Result<u8, String> {
     let report = unsafe { File::from_raw_fd(report.cast_signed()) };
     rustix::io::fcntl_setfd(&report, rustix::io::FdFlags::CLOEXEC)
         .map_err(|error| error.to_string())?;
-    let program = Program::new(words, variables.collect(), (ranks, room));
+    let program = LaunchProgram::new(words, variables.collect(), (ranks, room));
     let program = program.map_err(|error| error.to_string())?;
     let space = space.to_string_lossy().into_owned();
     let code = serve(program, space, keep == "1", PATIENCE, Reporter::new(report));

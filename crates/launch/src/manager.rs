@@ -5,7 +5,7 @@
 
 use crate::space::Edition;
 use crate::spawn::Spawn;
-use crate::wire::{KEY, Rank, Reply, Request, VALUE};
+use crate::wire::{KEY, RankNumber, RankRequest, Reply, VALUE};
 use std::collections::{BTreeMap, HashMap};
 
 /// The most bytes that a world's key-value space holds, for each rank.
@@ -16,7 +16,7 @@ const MAPPING: &str = "PMI_process_mapping";
 
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Phase {
+pub enum ProcessPhase {
     /// The rank has sent no request.
     Started,
     /// The rank has an MPI library, which has begun to speak.
@@ -31,16 +31,16 @@ pub enum Effect {
     /// All ranks end with this code.
     Abort(i32),
     /// More ranks start, from this number on; see [`Manager::world`].
-    Start(Rank, Spawn),
+    Start(RankNumber, Spawn),
     /// Ranks that have places in the simulation cannot start, for this reason.
     Fail(&'static str),
 }
 
 /// Ranks that start together.
 #[derive(Debug)]
-pub struct World {
+pub struct RankWorld {
     /// The first rank's number in the run.
-    pub first: Rank,
+    pub first: RankNumber,
     /// How many ranks there are.
     pub ranks: u32,
     /// The key-value space's name.
@@ -52,14 +52,14 @@ pub struct World {
     pub edition: Edition,
     is_old: bool,
     /// Ranks that wait, by their barrier's group.
-    barriers: BTreeMap<String, Vec<Rank>>,
+    barriers: BTreeMap<String, Vec<RankNumber>>,
     /// Whether all ranks have met once.
     has_started: bool,
 }
 
-impl World {
-    fn new(first: Rank, ranks: u32, name: String, edition: Edition) -> Self {
-        World {
+impl RankWorld {
+    fn new(first: RankNumber, ranks: u32, name: String, edition: Edition) -> Self {
+        RankWorld {
             first,
             ranks,
             name,
@@ -94,7 +94,7 @@ impl World {
     }
 
     /// A rank enters a barrier. The last one lets all ranks in the group out.
-    fn enter(&mut self, rank: Rank, group: &str, mut reply: impl FnMut(Rank, Reply)) {
+    fn enter(&mut self, rank: RankNumber, group: &str, mut reply: impl FnMut(RankNumber, Reply)) {
         let ranks = members(group).unwrap_or(self.ranks);
         let waiting = self.barriers.entry(group.to_owned()).or_default();
         waiting.push(rank);
@@ -111,7 +111,7 @@ impl World {
     }
 
     /// Ranks that wait for the first barrier over all ranks, in `MPI_Init`.
-    fn waiting_to_start(&self) -> &[Rank] {
+    fn waiting_to_start(&self) -> &[RankNumber] {
         let all = self.barriers.get("").filter(|_| !self.has_started);
         all.map_or(&[], Vec::as_slice)
     }
@@ -122,11 +122,11 @@ impl World {
 struct Member {
     /// Its world's place.
     world: usize,
-    phase: Phase,
+    phase: ProcessPhase,
     /// Its program's number in the world.
     application: u32,
     /// The first rank that it starts next.
-    places: Option<Rank>,
+    places: Option<RankNumber>,
 }
 
 /// A run's state. See the module's essay.
@@ -134,8 +134,8 @@ struct Member {
 pub struct Manager {
     /// How many ranks there may be in all.
     room: u32,
-    worlds: Vec<World>,
-    members: BTreeMap<Rank, Member>,
+    worlds: Vec<RankWorld>,
+    members: BTreeMap<RankNumber, Member>,
     published: HashMap<String, String>,
 }
 
@@ -149,15 +149,15 @@ impl Manager {
             members: BTreeMap::new(),
             published: HashMap::new(),
         };
-        let world = World::new(0, ranks, name, edition);
+        let world = RankWorld::new(0, ranks, name, edition);
         manager.add(world, std::iter::repeat_n(0, ranks as usize));
         manager
     }
 
-    fn add(&mut self, world: World, applications: impl Iterator<Item = u32>) {
+    fn add(&mut self, world: RankWorld, applications: impl Iterator<Item = u32>) {
         let member = |application| Member {
             world: self.worlds.len(),
-            phase: Phase::Started,
+            phase: ProcessPhase::Started,
             application,
             places: None,
         };
@@ -166,37 +166,37 @@ impl Manager {
         self.worlds.push(world);
     }
 
-    fn member(&self, rank: Rank) -> &Member {
+    fn member(&self, rank: RankNumber) -> &Member {
         &self.members[&rank]
     }
 
-    fn member_mut(&mut self, rank: Rank) -> &mut Member {
+    fn member_mut(&mut self, rank: RankNumber) -> &mut Member {
         self.members.get_mut(&rank).expect("a rank of the run")
     }
 
     /// A rank's world.
-    pub fn world(&self, rank: Rank) -> &World {
+    pub fn world(&self, rank: RankNumber) -> &RankWorld {
         &self.worlds[self.member(rank).world]
     }
 
-    fn world_mut(&mut self, rank: Rank) -> &mut World {
+    fn world_mut(&mut self, rank: RankNumber) -> &mut RankWorld {
         let world = self.member(rank).world;
         &mut self.worlds[world]
     }
 
     /// How far a rank has come.
-    pub fn phase(&self, rank: Rank) -> Phase {
+    pub fn phase(&self, rank: RankNumber) -> ProcessPhase {
         self.member(rank).phase
     }
 
     /// Ranks that wait for their world's first barrier, in `MPI_Init`.
-    pub fn waiting_to_start(&self) -> impl Iterator<Item = Rank> {
-        let waiting = self.worlds.iter().flat_map(World::waiting_to_start);
+    pub fn waiting_to_start(&self) -> impl Iterator<Item = RankNumber> {
+        let waiting = self.worlds.iter().flat_map(RankWorld::waiting_to_start);
         waiting.copied()
     }
 
     /// Whether others wait in `MPI_Init` for a rank.
-    pub fn is_late(&self, rank: Rank) -> bool {
+    pub fn is_late(&self, rank: RankNumber) -> bool {
         let waiting = self.world(rank).waiting_to_start();
         !waiting.is_empty() && !waiting.contains(&rank)
     }
@@ -204,47 +204,49 @@ impl Manager {
     /// Takes a rank's request, and gives replies to this rank and others. Returns the effect on processes.
     pub fn take(
         &mut self,
-        rank: Rank,
-        request: Request,
-        mut reply: impl FnMut(Rank, Reply),
+        rank: RankNumber,
+        request: RankRequest,
+        mut reply: impl FnMut(RankNumber, Reply),
     ) -> Option<Effect> {
         let answer = match request {
-            Request::Init => {
-                self.member_mut(rank).phase = Phase::Initialised;
+            RankRequest::Init => {
+                self.member_mut(rank).phase = ProcessPhase::Initialised;
                 Reply::Init
             }
-            Request::Maxes => Reply::Maxes,
-            Request::ApplicationNumber => Reply::ApplicationNumber(self.member(rank).application),
-            Request::UniverseSize => Reply::UniverseSize(self.room),
-            Request::SpaceName => Reply::SpaceName(self.world(rank).name.clone()),
-            Request::Put { key, value } => Reply::Put(self.world_mut(rank).put(key, value)),
-            Request::Get { key } => Reply::Get(self.world(rank).get(&key)),
-            Request::Barrier { group } => {
+            RankRequest::Maxes => Reply::Maxes,
+            RankRequest::ApplicationNumber => {
+                Reply::ApplicationNumber(self.member(rank).application)
+            }
+            RankRequest::UniverseSize => Reply::UniverseSize(self.room),
+            RankRequest::SpaceName => Reply::SpaceName(self.world(rank).name.clone()),
+            RankRequest::Put { key, value } => Reply::Put(self.world_mut(rank).put(key, value)),
+            RankRequest::Get { key } => Reply::Get(self.world(rank).get(&key)),
+            RankRequest::Barrier { group } => {
                 self.world_mut(rank).enter(rank, &group, reply);
                 return None;
             }
-            Request::Finalize => {
-                self.member_mut(rank).phase = Phase::Finalized;
+            RankRequest::Finalize => {
+                self.member_mut(rank).phase = ProcessPhase::Finalized;
                 Reply::Finalize
             }
-            Request::Abort { code } => return Some(Effect::Abort(code)),
-            Request::Publish { service, port } => {
+            RankRequest::Abort { code } => return Some(Effect::Abort(code)),
+            RankRequest::Publish { service, port } => {
                 let is_new = !self.published.contains_key(&service);
                 if is_new {
                     self.published.insert(service, port);
                 }
                 Reply::Publish(is_new.then_some(()).ok_or("already_published"))
             }
-            Request::Unpublish { service } => {
+            RankRequest::Unpublish { service } => {
                 let was = self.published.remove(&service);
                 Reply::Unpublish(was.map(drop).ok_or("not_published"))
             }
-            Request::LookUp { service } => Reply::LookUp(self.published.get(&service).cloned()),
-            Request::Places { first } => {
+            RankRequest::LookUp { service } => Reply::LookUp(self.published.get(&service).cloned()),
+            RankRequest::Places { first } => {
                 self.member_mut(rank).places = Some(first);
                 return None;
             }
-            Request::Spawn(spawn) => {
+            RankRequest::Spawn(spawn) => {
                 let Some(first) = self.member_mut(rank).places.take() else {
                     let why = "there_is_no_room:_elanite_mpirun_--universe_N";
                     reply(rank, Reply::Spawn(Err(why)));
@@ -259,7 +261,7 @@ impl Manager {
     }
 
     /// Begins a world with places in the simulation from this number on.
-    fn start(&mut self, first: Rank, spawn: &Spawn) -> Result<(), &'static str> {
+    fn start(&mut self, first: RankNumber, spawn: &Spawn) -> Result<(), &'static str> {
         let ranks = spawn.ranks();
         let is_free = |rank| rank < self.room && !self.members.contains_key(&rank);
         if !(first..first.saturating_add(ranks)).all(is_free) {
@@ -267,7 +269,7 @@ impl Manager {
         }
         let edition = Edition::new().map_err(|_| "there are too many open files")?;
         let name = format!("{}_{first}", self.worlds[0].name);
-        let mut world = World::new(first, ranks, name, edition);
+        let mut world = RankWorld::new(first, ranks, name, edition);
         for (key, value) in &spawn.values {
             world.put(key.clone(), value.clone())?;
         }

@@ -3,7 +3,7 @@
 #![expect(unsafe_code, reason = "a child prepares itself between fork and exec")]
 
 use crate::space::VARIABLE;
-use crate::wire::{Foul, Incoming, Rank, Request};
+use crate::wire::{RankNumber, RankRequest, RequestBuffer, RequestError};
 use rustix::event::epoll::{self, EventData, EventFlags};
 use rustix::process::{Pid, PidfdFlags, Resource, Rlimit, Signal};
 use std::ffi::{OsStr, OsString};
@@ -19,7 +19,7 @@ use std::process::{Child, Command, Stdio};
 pub const NUMBER_VARIABLE: &str = "ELANITE_RANK";
 
 /// The program with which a run begins, and all that its ranks have in common.
-pub struct Program {
+pub struct LaunchProgram {
     /// Its name and its arguments.
     pub words: Vec<OsString>,
     /// Variables for ranks only.
@@ -35,7 +35,7 @@ pub struct Program {
     place: File,
 }
 
-impl Program {
+impl LaunchProgram {
     /// Raises this process's limit on open files to the user's maximum: each rank takes two.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl Program {
         };
         // If the system refuses, the start of a rank will fail.
         let _ = rustix::process::setrlimit(Resource::Nofile, raised);
-        Ok(Program {
+        Ok(LaunchProgram {
             words,
             variables,
             ranks,
@@ -67,9 +67,9 @@ impl Program {
 /// A rank that is to start.
 pub struct Start<'a> {
     /// Its number in the run.
-    pub rank: Rank,
+    pub rank: RankNumber,
     /// Its world: the first rank's number, and the rank count.
-    pub world: (Rank, u32),
+    pub world: (RankNumber, u32),
     /// The file with the world's key-value space.
     pub space: String,
     /// The program and its arguments.
@@ -80,40 +80,40 @@ pub struct Start<'a> {
 
 /// An event source of the loop.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Source {
+pub enum EventSource {
     /// A rank's connection.
-    Connection(Rank),
+    Connection(RankNumber),
     /// The end of a rank.
-    End(Rank),
+    End(RankNumber),
 }
 
-impl Source {
+impl EventSource {
     fn data(self) -> EventData {
         EventData::new_u64(match self {
-            Source::Connection(rank) => u64::from(rank) << 1,
-            Source::End(rank) => u64::from(rank) << 1 | 1,
+            EventSource::Connection(rank) => u64::from(rank) << 1,
+            EventSource::End(rank) => u64::from(rank) << 1 | 1,
         })
     }
 
     /// The source that an event names.
     pub fn of(data: EventData) -> Self {
-        let rank = (data.u64() >> 1) as Rank;
+        let rank = (data.u64() >> 1) as RankNumber;
         if data.u64() & 1 == 0 {
-            Source::Connection(rank)
+            EventSource::Connection(rank)
         } else {
-            Source::End(rank)
+            EventSource::End(rank)
         }
     }
 }
 
 /// A rank that runs or has run.
-pub struct Process {
-    rank: Rank,
+pub struct RankProcess {
+    rank: RankNumber,
     child: Child,
     /// Readable when the process has ended.
     descriptor: OwnedFd,
     connection: Option<UnixStream>,
-    incoming: Incoming,
+    incoming: RequestBuffer,
     /// Replies that the connection has not taken yet.
     outgoing: Vec<u8>,
     /// Whether the loop is notified when the connection takes more.
@@ -121,13 +121,17 @@ pub struct Process {
     status: Option<i32>,
 }
 
-impl Process {
+impl RankProcess {
     /// Starts a rank.
     ///
     /// # Errors
     ///
     /// If the system refuses another process or another open file, or if the program cannot be run.
-    pub fn start(program: &Program, start: &Start, poll: &OwnedFd) -> io::Result<Process> {
+    pub fn start(
+        program: &LaunchProgram,
+        start: &Start,
+        poll: &OwnedFd,
+    ) -> io::Result<RankProcess> {
         let (ours, theirs) = UnixStream::pair()?;
         ours.set_nonblocking(true)?;
         let place = program.place.as_raw_fd();
@@ -183,14 +187,24 @@ impl Process {
         let child = unsafe { command.pre_exec(prepare) }.spawn()?;
         let pid = Pid::from_child(&child);
         let descriptor = rustix::process::pidfd_open(pid, PidfdFlags::empty())?;
-        epoll::add(poll, &descriptor, Source::End(rank).data(), EventFlags::IN)?;
-        epoll::add(poll, &ours, Source::Connection(rank).data(), EventFlags::IN)?;
-        Ok(Process {
+        epoll::add(
+            poll,
+            &descriptor,
+            EventSource::End(rank).data(),
+            EventFlags::IN,
+        )?;
+        epoll::add(
+            poll,
+            &ours,
+            EventSource::Connection(rank).data(),
+            EventFlags::IN,
+        )?;
+        Ok(RankProcess {
             rank,
             child,
             descriptor,
             connection: Some(ours),
-            incoming: Incoming::default(),
+            incoming: RequestBuffer::default(),
             outgoing: Vec::new(),
             waits: false,
             status: None,
@@ -232,7 +246,7 @@ impl Process {
     /// # Errors
     ///
     /// If the bytes are not a request; the connection is closed then.
-    pub fn next_request(&mut self) -> Result<Option<Request>, Foul> {
+    pub fn next_request(&mut self) -> Result<Option<RankRequest>, RequestError> {
         let next = self.incoming.next_request();
         if next.is_err() {
             self.connection = None;
@@ -286,7 +300,7 @@ impl Process {
         if std::mem::replace(&mut self.waits, waits) != waits {
             let mut interest = EventFlags::IN;
             interest.set(EventFlags::OUT, waits);
-            let source = Source::Connection(self.rank);
+            let source = EventSource::Connection(self.rank);
             epoll::modify(poll, connection, source.data(), interest)?;
         }
         Ok(())

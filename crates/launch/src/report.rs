@@ -1,6 +1,6 @@
 //! A run's events, for the program that has started the process manager: a JSON line each.
 
-use crate::wire::Rank;
+use crate::wire::RankNumber;
 use serde::Serialize;
 use std::fs::File;
 use std::io::{self, Write};
@@ -8,25 +8,25 @@ use std::io::{self, Write};
 /// A run's event.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(tag = "event", rename_all = "lowercase")]
-pub enum Event {
+pub enum LaunchEvent {
     /// A rank's process has ended.
     Ended {
         /// The rank.
-        rank: Rank,
+        rank: RankNumber,
         /// How, as `waitpid` gives it.
         status: i32,
     },
     /// A rank has requested that all ranks end.
     Aborted {
         /// The rank.
-        rank: Rank,
+        rank: RankNumber,
         /// The exit code that it wants.
         code: i32,
     },
     /// A rank could not be started, or has sent bytes that are not a request.
     Failed {
         /// The rank.
-        rank: Rank,
+        rank: RankNumber,
         /// The failure.
         why: String,
     },
@@ -53,7 +53,7 @@ impl Reporter {
     /// # Errors
     ///
     /// If the program that started this one does not read any more.
-    pub fn report(&mut self, event: &Event) -> io::Result<()> {
+    pub fn report(&mut self, event: &LaunchEvent) -> io::Result<()> {
         let mut line = serde_json::to_vec(event)?;
         line.push(b'\n');
         self.to.write_all(&line)

@@ -1,12 +1,12 @@
 //! The process manager's loop: answers requests, and waits until ranks end.
 
-use crate::manager::{Effect, Manager, Phase};
-use crate::process::{Process, Program, Source, Start, name};
-use crate::report::{Event, Reporter};
+use crate::manager::{Effect, Manager, ProcessPhase};
+use crate::process::{EventSource, LaunchProgram, RankProcess, Start, name};
+use crate::report::{LaunchEvent, Reporter};
 use crate::space::Edition;
-use crate::spawn::{Part, Spawn};
+use crate::spawn::{ProgramRanks, Spawn};
 use crate::stall::{self, Stall};
-use crate::wire::{Rank, Reply};
+use crate::wire::{RankNumber, Reply};
 use rustix::buffer::spare_capacity;
 use rustix::event::Timespec;
 use rustix::event::epoll::{self, CreateFlags};
@@ -38,9 +38,9 @@ const KNOWN: &str = "a rank of the run";
 /// A run: its ranks, and the state that they see.
 struct Run {
     poll: OwnedFd,
-    program: Program,
+    program: LaunchProgram,
     manager: Manager,
-    processes: BTreeMap<Rank, Process>,
+    processes: BTreeMap<RankNumber, RankProcess>,
     reporter: Reporter,
     stall: Stall,
     /// Whether ranks continue when one ends early.
@@ -62,7 +62,7 @@ struct Run {
 ///
 /// If the system refuses a call for a reason outside the ranks.
 pub fn serve(
-    program: Program,
+    program: LaunchProgram,
     space: String,
     keep_going: bool,
     patience: Duration,
@@ -88,7 +88,7 @@ pub fn serve(
 
 impl Run {
     fn start(&mut self) -> io::Result<()> {
-        let part = Part {
+        let part = ProgramRanks {
             words: self.program.words.clone(),
             ranks: self.program.ranks,
             folder: None,
@@ -98,7 +98,7 @@ impl Run {
     }
 
     /// Starts a world's ranks, from the first one on. Returns whether all run; if not, all ranks end.
-    fn start_ranks(&mut self, first: Rank, parts: &[Part]) -> io::Result<bool> {
+    fn start_ranks(&mut self, first: RankNumber, parts: &[ProgramRanks]) -> io::Result<bool> {
         let world = self.manager.world(first);
         let (world, space) = ((first, world.ranks), world.edition.path());
         let parts = parts.iter();
@@ -111,14 +111,14 @@ impl Run {
                 words: &part.words,
                 folder: part.folder.as_deref(),
             };
-            match Process::start(&self.program, &start, &self.poll) {
+            match RankProcess::start(&self.program, &start, &self.poll) {
                 Ok(process) => {
                     self.processes.insert(rank, process);
                     self.alive += 1;
                 }
                 Err(error) => {
                     let why = format!("cannot start {}: {error}", name(&part.words));
-                    self.reporter.report(&Event::Failed { rank, why })?;
+                    self.reporter.report(&LaunchEvent::Failed { rank, why })?;
                     self.end_all(UNSTARTED);
                     return Ok(false);
                 }
@@ -129,7 +129,7 @@ impl Run {
     }
 
     /// Starts the ranks that a rank wants.
-    fn spawn(&mut self, rank: Rank, first: Rank, spawn: &Spawn) -> io::Result<()> {
+    fn spawn(&mut self, rank: RankNumber, first: RankNumber, spawn: &Spawn) -> io::Result<()> {
         if self.ends || !self.start_ranks(first, &spawn.parts)? {
             return Ok(());
         }
@@ -151,9 +151,9 @@ impl Run {
                 self.look()?;
             }
             for event in &events {
-                match Source::of(event.data) {
-                    Source::Connection(rank) => self.hear(rank)?,
-                    Source::End(rank) => self.ended(rank)?,
+                match EventSource::of(event.data) {
+                    EventSource::Connection(rank) => self.hear(rank)?,
+                    EventSource::End(rank) => self.ended(rank)?,
                 }
             }
         }
@@ -161,7 +161,7 @@ impl Run {
     }
 
     /// Answers a rank's requests.
-    fn hear(&mut self, rank: Rank) -> io::Result<()> {
+    fn hear(&mut self, rank: RankNumber) -> io::Result<()> {
         let process = self.processes.get_mut(&rank).expect(KNOWN);
         process.flush(&self.poll)?;
         process.read()?;
@@ -172,13 +172,13 @@ impl Run {
                 Ok(None) => return Ok(()),
                 Err(foul) => {
                     let why = format!("sent {foul}");
-                    return self.reporter.report(&Event::Failed { rank, why });
+                    return self.reporter.report(&LaunchEvent::Failed { rank, why });
                 }
             };
             self.stall.progress();
             let (processes, poll) = (&mut self.processes, &self.poll);
             let mut failed = Ok(());
-            let answer = |to: Rank, reply: Reply| {
+            let answer = |to: RankNumber, reply: Reply| {
                 let process = processes.get_mut(&to).expect(KNOWN);
                 let sent = process.reply(&reply.to_string(), poll);
                 if sent.is_err() {
@@ -189,13 +189,13 @@ impl Run {
             failed?;
             match effect {
                 Some(Effect::Abort(code)) => {
-                    self.reporter.report(&Event::Aborted { rank, code })?;
+                    self.reporter.report(&LaunchEvent::Aborted { rank, code })?;
                     self.end_all(code & 0xFF);
                 }
                 Some(Effect::Start(first, spawn)) => self.spawn(rank, first, &spawn)?,
                 Some(Effect::Fail(why)) => {
                     let why = format!("cannot start more ranks: {why}");
-                    self.reporter.report(&Event::Failed { rank, why })?;
+                    self.reporter.report(&LaunchEvent::Failed { rank, why })?;
                     self.end_all(UNSTARTED);
                 }
                 None => {}
@@ -204,15 +204,15 @@ impl Run {
     }
 
     /// Records a rank's end, and ends the others if it was a bad one.
-    fn ended(&mut self, rank: Rank) -> io::Result<()> {
+    fn ended(&mut self, rank: RankNumber) -> io::Result<()> {
         // A request that has come before the end counts.
         self.hear(rank)?;
         let process = self.processes.get_mut(&rank).expect(KNOWN);
         let status = process.reap(&self.poll)?;
         self.alive -= 1;
         self.stall.progress();
-        self.reporter.report(&Event::Ended { rank, status })?;
-        let left = self.manager.phase(rank) == Phase::Initialised;
+        self.reporter.report(&LaunchEvent::Ended { rank, status })?;
+        let left = self.manager.phase(rank) == ProcessPhase::Initialised;
         let code = match (status & 0x7F, status >> 8 & 0xFF) {
             (0, 0) => UNFINISHED,
             (0, code) => code,
@@ -243,25 +243,26 @@ impl Run {
     fn end_all(&mut self, code: i32) {
         self.fail(code);
         self.ends = true;
-        self.processes.values().for_each(Process::kill);
+        self.processes.values().for_each(RankProcess::kill);
     }
 
     /// Looks whether the start makes progress.
     fn look(&mut self) -> io::Result<()> {
-        let waiting: Vec<Rank> = self.manager.waiting_to_start().collect();
+        let waiting: Vec<RankNumber> = self.manager.waiting_to_start().collect();
         if waiting.is_empty() {
             self.stall.progress();
             return Ok(());
         }
         let late = self.processes.iter();
-        let late: Vec<(Rank, u32)> = late
+        let late: Vec<(RankNumber, u32)> = late
             .filter(|&(&rank, process)| process.status().is_none() && self.manager.is_late(rank))
             .map(|(&rank, process)| (rank, process.pid()))
             .collect();
         if !self.stall.look(&late) {
             return Ok(());
         }
-        let silent = |&&(rank, _): &&(Rank, u32)| self.manager.phase(rank) == Phase::Started;
+        let silent =
+            |&&(rank, _): &&(RankNumber, u32)| self.manager.phase(rank) == ProcessPhase::Started;
         let what = if late.iter().all(|one| silent(&one)) {
             "have not called MPI_Init"
         } else {
@@ -274,7 +275,7 @@ impl Run {
             stall::listed(waiting),
             stall::listed(late),
         );
-        self.reporter.report(&Event::Stalled { why })?;
+        self.reporter.report(&LaunchEvent::Stalled { why })?;
         self.end_all(STALLED);
         Ok(())
     }

@@ -23,7 +23,7 @@ const RANKS: u32 = 1 << 20;
 
 /// Ranks that run one program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct ProgramRanks {
     /// The program, and its arguments.
     pub words: Vec<OsString>,
     /// How many ranks run it.
@@ -36,7 +36,7 @@ pub struct Part {
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Spawn {
     /// The programs.
-    pub parts: Vec<Part>,
+    pub parts: Vec<ProgramRanks>,
     /// Keys and values that the ranks find in their key-value space.
     pub values: Vec<(String, String)>,
 }
@@ -118,7 +118,7 @@ impl Lines {
             Some(argument.into())
         });
         let first = find(program, path, folder.as_deref());
-        let part = Part {
+        let part = ProgramRanks {
             words: std::iter::once(first).chain(arguments).collect(),
             ranks,
             folder,

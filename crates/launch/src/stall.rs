@@ -2,7 +2,7 @@
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
-use crate::wire::Rank;
+use crate::wire::RankNumber;
 use std::fmt::Write;
 use std::fs;
 use std::time::{Duration, Instant};
@@ -43,7 +43,7 @@ impl Stall {
 
     /// Looks at the ranks that have not entered the barrier for which others wait, by their process
     /// numbers. Returns whether the start has made no progress for too long.
-    pub fn look(&mut self, late: &[(Rank, u32)]) -> bool {
+    pub fn look(&mut self, late: &[(RankNumber, u32)]) -> bool {
         let ticks = late.iter().map(|&(_, pid)| ticks(pid)).sum();
         let computes = std::mem::replace(&mut self.ticks, ticks) != ticks;
         if computes || late.iter().any(|&(_, pid)| reads_input(pid)) {
@@ -69,10 +69,10 @@ fn reads_input(pid: u32) -> bool {
 }
 
 /// Ranks for people: `0-3, 7`.
-pub fn listed(ranks: impl IntoIterator<Item = Rank>) -> String {
-    let mut sorted: Vec<Rank> = ranks.into_iter().collect();
+pub fn listed(ranks: impl IntoIterator<Item = RankNumber>) -> String {
+    let mut sorted: Vec<RankNumber> = ranks.into_iter().collect();
     sorted.sort_unstable();
-    let mut ranges: Vec<(Rank, Rank)> = Vec::new();
+    let mut ranges: Vec<(RankNumber, RankNumber)> = Vec::new();
     for rank in sorted {
         match ranges.last_mut() {
             Some((_, last)) if *last + 1 >= rank => *last = rank,

@@ -23,16 +23,16 @@ pub const NAME: usize = 256;
 pub const LINE: usize = 1 << 16;
 
 /// A rank's number in the run: in `MPI_COMM_WORLD`, for the ranks with which the run began.
-pub type Rank = u32;
+pub type RankNumber = u32;
 
-/// The request [`Request::Places`] as a line.
-pub fn places(first: Rank) -> String {
+/// The request [`RankRequest::Places`] as a line.
+pub fn places(first: RankNumber) -> String {
     format!("cmd=places first={first}\n")
 }
 
 /// A rank's request.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Request {
+pub enum RankRequest {
     /// The rank begins to speak.
     Init,
     /// The maximum lengths of keys, values and names.
@@ -87,7 +87,7 @@ pub enum Request {
     /// The ranks that the next request starts have places in the simulation.
     Places {
         /// The first one's number in the run.
-        first: Rank,
+        first: RankNumber,
     },
     /// `MPI_Comm_spawn`.
     Spawn(Spawn),
@@ -95,7 +95,7 @@ pub enum Request {
 
 /// A line that is not a request.
 #[derive(Clone, Debug, PartialEq, Eq, Error)]
-pub enum Foul {
+pub enum RequestError {
     /// The line has no end.
     #[error("a line of more than {LINE} bytes")]
     Long,
@@ -140,13 +140,13 @@ pub enum Reply {
 
 /// Bytes from a rank's connection that are not a whole request yet.
 #[derive(Debug, Default)]
-pub struct Incoming {
+pub struct RequestBuffer {
     bytes: Vec<u8>,
     /// The lines of a request for more ranks, if one has begun.
     spawn: Option<Lines>,
 }
 
-impl Incoming {
+impl RequestBuffer {
     /// Adds bytes that have come.
     pub fn extend(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
@@ -157,74 +157,75 @@ impl Incoming {
     /// # Errors
     ///
     /// If the bytes are not a PMI-1 request.
-    pub fn next_request(&mut self) -> Result<Option<Request>, Foul> {
+    pub fn next_request(&mut self) -> Result<Option<RankRequest>, RequestError> {
         while let Some(end) = self.bytes.iter().position(|&byte| byte == b'\n') {
             let line: Vec<u8> = self.bytes.drain(..=end).collect();
             let line = String::from_utf8_lossy(&line[..end]);
             if let Some(lines) = &mut self.spawn {
                 let is_whole = lines.add(&line);
-                if is_whole.map_err(|key| Foul::Lacks("mcmd=spawn".into(), key))? {
+                if is_whole.map_err(|key| RequestError::Lacks("mcmd=spawn".into(), key))? {
                     let spawn = lines.take();
                     self.spawn = None;
-                    return Ok(Some(Request::Spawn(spawn)));
+                    return Ok(Some(RankRequest::Spawn(spawn)));
                 }
             } else if line.trim() == "mcmd=spawn" {
                 self.spawn = Some(Lines::default());
             } else {
-                return Request::parse(line.trim()).map(Some);
+                return RankRequest::parse(line.trim()).map(Some);
             }
         }
         if self.bytes.len() > LINE {
-            return Err(Foul::Long);
+            return Err(RequestError::Long);
         }
         Ok(None)
     }
 }
 
-impl Request {
-    fn parse(line: &str) -> Result<Request, Foul> {
+impl RankRequest {
+    fn parse(line: &str) -> Result<RankRequest, RequestError> {
         let field = |name: &str| {
             let mut words = line.split_ascii_whitespace();
             words.find_map(|word| word.strip_prefix(name)?.strip_prefix('=').map(String::from))
         };
-        let need =
-            |name: &'static str| field(name).ok_or_else(|| Foul::Lacks(shortened(line), name));
+        let need = |name: &'static str| {
+            field(name).ok_or_else(|| RequestError::Lacks(shortened(line), name))
+        };
         Ok(match field("cmd").as_deref() {
-            Some("init") => Request::Init,
-            Some("get_maxes") => Request::Maxes,
-            Some("get_appnum") => Request::ApplicationNumber,
-            Some("get_universe_size") => Request::UniverseSize,
-            Some("get_my_kvsname") => Request::SpaceName,
-            Some("put") => Request::Put {
+            Some("init") => RankRequest::Init,
+            Some("get_maxes") => RankRequest::Maxes,
+            Some("get_appnum") => RankRequest::ApplicationNumber,
+            Some("get_universe_size") => RankRequest::UniverseSize,
+            Some("get_my_kvsname") => RankRequest::SpaceName,
+            Some("put") => RankRequest::Put {
                 key: need("key")?,
                 value: need("value")?,
             },
-            Some("get") => Request::Get { key: need("key")? },
-            Some("barrier_in") => Request::Barrier {
+            Some("get") => RankRequest::Get { key: need("key")? },
+            Some("barrier_in") => RankRequest::Barrier {
                 group: field("group").unwrap_or_default(),
             },
-            Some("finalize") => Request::Finalize,
-            Some("abort") => Request::Abort {
+            Some("finalize") => RankRequest::Finalize,
+            Some("abort") => RankRequest::Abort {
                 code: field("exitcode")
                     .and_then(|code| code.parse().ok())
                     .unwrap_or(1),
             },
-            Some("publish_name") => Request::Publish {
+            Some("publish_name") => RankRequest::Publish {
                 service: need("service")?,
                 port: need("port")?,
             },
-            Some("unpublish_name") => Request::Unpublish {
+            Some("unpublish_name") => RankRequest::Unpublish {
                 service: need("service")?,
             },
-            Some("lookup_name") => Request::LookUp {
+            Some("lookup_name") => RankRequest::LookUp {
                 service: need("service")?,
             },
-            Some("places") => Request::Places {
+            Some("places") => RankRequest::Places {
                 first: need("first")?
                     .parse()
-                    .map_err(|_| Foul::Unknown(shortened(line)))?,
+                    .map_err(|_| RequestError::Unknown(shortened(line)))?,
             },
-            _ => return Err(Foul::Unknown(shortened(line))),
+            _ => return Err(RequestError::Unknown(shortened(line))),
         })
     }
 }

@@ -1,9 +1,9 @@
 //! A run's state: key-value space, barriers, names.
 
-use launch::manager::{Effect, Manager, Phase};
+use launch::manager::{Effect, Manager, ProcessPhase};
 use launch::space::Edition;
-use launch::spawn::{Part, Spawn};
-use launch::wire::{KEY, Rank, Reply, Request, VALUE};
+use launch::spawn::{ProgramRanks, Spawn};
+use launch::wire::{KEY, RankNumber, RankRequest, Reply, VALUE};
 
 fn manager(ranks: u32) -> Manager {
     Manager::new(
@@ -15,26 +15,26 @@ fn manager(ranks: u32) -> Manager {
 }
 
 /// Requests by ranks, and all replies.
-fn ask(manager: &mut Manager, rank: Rank, request: Request) -> Vec<(Rank, Reply)> {
+fn ask(manager: &mut Manager, rank: RankNumber, request: RankRequest) -> Vec<(RankNumber, Reply)> {
     let mut replies = Vec::new();
     let effect = manager.take(rank, request, |to, reply| replies.push((to, reply)));
     assert_eq!(effect, None);
     replies
 }
 
-fn put(key: &str, value: &str) -> Request {
-    Request::Put {
+fn put(key: &str, value: &str) -> RankRequest {
+    RankRequest::Put {
         key: key.into(),
         value: value.into(),
     }
 }
 
-fn get(key: &str) -> Request {
-    Request::Get { key: key.into() }
+fn get(key: &str) -> RankRequest {
+    RankRequest::Get { key: key.into() }
 }
 
-fn barrier(group: &str) -> Request {
-    Request::Barrier {
+fn barrier(group: &str) -> RankRequest {
+    RankRequest::Barrier {
         group: group.into(),
     }
 }
@@ -57,13 +57,13 @@ fn values_are_seen_by_all() {
         [(0, mapping)]
     );
     let name = Reply::SpaceName("space".into());
-    assert_eq!(ask(&mut manager, 0, Request::SpaceName), [(0, name)]);
+    assert_eq!(ask(&mut manager, 0, RankRequest::SpaceName), [(0, name)]);
 }
 
 #[test]
 fn a_barrier_waits_for_its_group() {
     let mut manager = self::manager(4);
-    let out = |ranks: &[Rank]| -> Vec<_> {
+    let out = |ranks: &[RankNumber]| -> Vec<_> {
         ranks
             .iter()
             .map(|&rank| (rank, Reply::BarrierOut))
@@ -104,14 +104,14 @@ fn the_space_has_bounds() {
 #[test]
 fn names_are_published_once() {
     let mut manager = self::manager(2);
-    let publish = || Request::Publish {
+    let publish = || RankRequest::Publish {
         service: "s".into(),
         port: "p".into(),
     };
-    let look_up = || Request::LookUp {
+    let look_up = || RankRequest::LookUp {
         service: "s".into(),
     };
-    let unpublish = || Request::Unpublish {
+    let unpublish = || RankRequest::Unpublish {
         service: "s".into(),
     };
     let replies = [
@@ -130,23 +130,23 @@ fn names_are_published_once() {
 #[test]
 fn phases_follow_the_requests() {
     let mut manager = self::manager(2);
-    assert_eq!(manager.phase(1), Phase::Started);
-    ask(&mut manager, 1, Request::Init);
-    assert_eq!(manager.phase(1), Phase::Initialised);
-    ask(&mut manager, 1, Request::Finalize);
+    assert_eq!(manager.phase(1), ProcessPhase::Started);
+    ask(&mut manager, 1, RankRequest::Init);
+    assert_eq!(manager.phase(1), ProcessPhase::Initialised);
+    ask(&mut manager, 1, RankRequest::Finalize);
     assert_eq!(
         (manager.phase(0), manager.phase(1)),
-        (Phase::Started, Phase::Finalized)
+        (ProcessPhase::Started, ProcessPhase::Finalized)
     );
     assert_eq!(
-        manager.take(0, Request::Abort { code: 9 }, |_, _| {}),
+        manager.take(0, RankRequest::Abort { code: 9 }, |_, _| {}),
         Some(Effect::Abort(9))
     );
 }
 
 /// A request for one rank with a program and two with another, with a value.
 fn spawn() -> Spawn {
-    let part = |word: &str, ranks| Part {
+    let part = |word: &str, ranks| ProgramRanks {
         words: vec![word.into()],
         ranks,
         folder: None,
@@ -163,12 +163,12 @@ fn a_rank_starts_a_world_of_its_own() {
     let refused = "there_is_no_room:_elanite_mpirun_--universe_N";
     let reply = |why| [(1, Reply::Spawn(Err(why)))];
     assert_eq!(
-        ask(&mut manager, 1, Request::Spawn(spawn())),
+        ask(&mut manager, 1, RankRequest::Spawn(spawn())),
         reply(refused)
     );
     let first = 2;
-    assert_eq!(ask(&mut manager, 1, Request::Places { first }), []);
-    let effect = manager.take(1, Request::Spawn(spawn()), |_, _| panic!("a reply"));
+    assert_eq!(ask(&mut manager, 1, RankRequest::Places { first }), []);
+    let effect = manager.take(1, RankRequest::Spawn(spawn()), |_, _| panic!("a reply"));
     assert_eq!(effect, Some(Effect::Start(first, spawn())));
     // The world has its own values, size and barriers.
     assert_eq!(
@@ -182,14 +182,14 @@ fn a_rank_starts_a_world_of_its_own() {
         [(2, mapping)]
     );
     let name = Reply::SpaceName("space_2".into());
-    assert_eq!(ask(&mut manager, 3, Request::SpaceName), [(3, name)]);
+    assert_eq!(ask(&mut manager, 3, RankRequest::SpaceName), [(3, name)]);
     let number = Reply::ApplicationNumber(1);
     assert_eq!(
-        ask(&mut manager, 3, Request::ApplicationNumber),
+        ask(&mut manager, 3, RankRequest::ApplicationNumber),
         [(3, number)]
     );
     assert_eq!(
-        ask(&mut manager, 0, Request::UniverseSize),
+        ask(&mut manager, 0, RankRequest::UniverseSize),
         [(0, Reply::UniverseSize(5))]
     );
     assert_eq!(ask(&mut manager, 0, barrier("")), []);
@@ -201,10 +201,10 @@ fn a_rank_starts_a_world_of_its_own() {
     assert_eq!(ask(&mut manager, 3, barrier("")), out);
     // Places serve once, and are not others' places.
     assert_eq!(
-        ask(&mut manager, 1, Request::Spawn(spawn())),
+        ask(&mut manager, 1, RankRequest::Spawn(spawn())),
         reply(refused)
     );
-    assert_eq!(ask(&mut manager, 1, Request::Places { first: 3 }), []);
-    let effect = manager.take(1, Request::Spawn(spawn()), |_, _| panic!("a reply"));
+    assert_eq!(ask(&mut manager, 1, RankRequest::Places { first: 3 }), []);
+    let effect = manager.take(1, RankRequest::Spawn(spawn()), |_, _| panic!("a reply"));
     assert_eq!(effect, Some(Effect::Fail("their places are taken")));
 }

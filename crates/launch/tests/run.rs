@@ -1,6 +1,6 @@
 //! Runs with real processes: shells that speak PMI-1 through the descriptor that they find.
 
-use launch::process::Program;
+use launch::process::LaunchProgram;
 use launch::report::Reporter;
 use launch::serve::serve;
 use launch::stall::listed;
@@ -29,7 +29,8 @@ fn run(name: &str, ranks: u32, keep_going: bool, script: &str) -> Ended {
     fs::write(&output, "").expect("a file");
     let words = ["bash", "-c", &format!("{TALK}\n{script}")].map(Into::into);
     let variables = vec![("OUTPUT".into(), output.clone().into())];
-    let program = Program::new(words.into(), variables, (ranks, ranks + 3)).expect("a program");
+    let program =
+        LaunchProgram::new(words.into(), variables, (ranks, ranks + 3)).expect("a program");
     let reporter = Reporter::new(fs::File::create(&reports).expect("a file"));
     let patience = Duration::from_millis(1_500);
     let code = serve(program, "space".into(), keep_going, patience, reporter).expect("a run");
@@ -138,7 +139,8 @@ fn a_bad_end_ends_the_others() {
 fn a_program_that_is_not_there_is_named() {
     let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR"));
     let reports = folder.join("nowhere");
-    let program = Program::new(vec!["/no/such/program".into()], vec![], (2, 2)).expect("a program");
+    let program =
+        LaunchProgram::new(vec!["/no/such/program".into()], vec![], (2, 2)).expect("a program");
     let reporter = Reporter::new(fs::File::create(&reports).expect("a file"));
     let code = serve(
         program,

@@ -2,7 +2,7 @@
 
 use launch::manager::Manager;
 use launch::space::{Edition, Reader};
-use launch::wire::Request;
+use launch::wire::RankRequest;
 use proptest::prelude::*;
 use std::collections::HashMap;
 
@@ -41,10 +41,10 @@ fn a_barrier_publishes_what_was_put_before() {
     let mut manager = Manager::new(2, 2, "space".into(), edition);
     let mut put = |value: &str, ranks: u32| {
         let (key, value) = ("k".into(), value.into());
-        manager.take(0, Request::Put { key, value }, |_, _| {});
+        manager.take(0, RankRequest::Put { key, value }, |_, _| {});
         for rank in 0..ranks {
             let group = String::new();
-            manager.take(rank, Request::Barrier { group }, |_, _| {});
+            manager.take(rank, RankRequest::Barrier { group }, |_, _| {});
         }
         reader.renew().expect("an edition");
         reader.get("k").map(String::from)

@@ -25,7 +25,7 @@ struct State {
     node: Node,
     host: RefCell<HostCpu>,
     /// The end of the last turn taken.
-    last: RefCell<Option<Rc<End>>>,
+    last: RefCell<Option<Rc<TurnEnd>>>,
     /// When the last ended turn ended.
     free: Cell<Time>,
     /// When the program gave the calls that it is making now, if it makes them late.
@@ -34,13 +34,13 @@ struct State {
 
 /// A turn's end.
 #[derive(Default)]
-struct End {
+struct TurnEnd {
     signal: Signal,
     /// The turn before, if that turn had not ended: if this turn is dropped early, the next one waits for that turn instead.
-    before: RefCell<Option<Rc<End>>>,
+    before: RefCell<Option<Rc<TurnEnd>>>,
 }
 
-impl End {
+impl TurnEnd {
     /// Whether the turn and all turns before it have ended.
     fn is_over(&self) -> bool {
         self.signal.is_set()
@@ -55,12 +55,12 @@ impl End {
 /// A place in call order. The processor is free again when the turn is dropped.
 pub(crate) struct Turn {
     state: Rc<State>,
-    before: RefCell<Option<Rc<End>>>,
+    before: RefCell<Option<Rc<TurnEnd>>>,
     /// When the program gave the turn's call, until the turn has worked.
     given: Cell<Option<Time>>,
     /// The end of the turn's work, if that was in the past.
     past: Cell<Option<Time>>,
-    end: Rc<End>,
+    end: Rc<TurnEnd>,
 }
 
 impl Cpu {
@@ -84,7 +84,7 @@ impl Cpu {
 
     /// Takes the next place for a call that was given at a moment, or is given now.
     pub fn turn_since(&self, given: Option<Time>) -> Turn {
-        let end = Rc::<End>::default();
+        let end = Rc::<TurnEnd>::default();
         let before = self.state.last.replace(Some(Rc::clone(&end)));
         Turn {
             state: Rc::clone(&self.state),

@@ -6,13 +6,13 @@
 //!
 //! | call | here |
 //! |---|---|
-//! | `elan_init`, `elan_baseInit`, `elan_tportInit` | [`crate::Job::launch`] |
+//! | `elan_init`, `elan_baseInit`, `elan_tportInit` | [`crate::ProcessJob::launch`] |
 //! | `elan_gallocMain`, `elan_gallocElan`, `elan_gallocFree` | [`Elan::galloc_main`] and so on |
 //! | `elan_allocMain`, `elan_allocElan`, `elan_free`, `elan_main2elan` | as in Elan3lib, [`Elan::elan3`] |
 //! | `elan_clock` | [`Elan::clock`] |
 //!
-//! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks ([`Wait`], set for a job by
-//! [`crate::Job::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see
+//! *Waiting.* A process polls, or it blocks, or it looks so many times and then blocks ([`WaitMode`], set for a job by
+//! [`crate::ProcessJob::waiting`]): these are the wait types `ELAN_POLL_EVENT`, `ELAN_WAIT_EVENT` and a count. All ways see
 //! the same; a blocking process sees it later, since an interrupt takes `interrupt` in place of `poll`. A process that
 //! finds its event set does not pay either cost. All waits for the network use the job's way, in Shmem, MPI and
 //! collective calls as well, and so do waits for messages from the same node. Some calls have their own way:
@@ -47,7 +47,7 @@ pub use group::posted;
 
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
-use elan::{ElanAddr, Node, ProcessId, Wait};
+use elan::{ElanAddr, Node, ProcessId, WaitMode};
 use group::{Group, Member};
 use kernel::Label;
 use std::cell::RefCell;
@@ -86,15 +86,15 @@ where
 /// One process's Elanlib (`ELAN_BASE`, `ELAN_STATE`). Clones stand for the same Elanlib.
 #[derive(Clone)]
 pub struct Elan {
-    inner: Rc<Inner>,
+    inner: Rc<LibraryState>,
 }
 
-struct Inner {
+struct LibraryState {
     elan3: Context,
     label: Label,
     global_main: RefCell<Heap>,
     global_elan: RefCell<Heap>,
-    under_way: putget::UnderWay,
+    under_way: putget::PendingTransfers,
     /// The Tports of all the job's processes.
     ports: Peers,
     member: Member,
@@ -170,7 +170,7 @@ impl Elan {
     }
 
     /// How the process waits.
-    pub(crate) fn waits(&self) -> Wait {
+    pub(crate) fn waits(&self) -> WaitMode {
         self.inner.member.waits
     }
 
@@ -185,7 +185,7 @@ impl Elan {
     }
 
     /// The process's puts and gets under way.
-    fn under_way(&self) -> &putget::UnderWay {
+    fn under_way(&self) -> &putget::PendingTransfers {
         &self.inner.under_way
     }
 

@@ -7,7 +7,7 @@
 //!
 //! | call | here |
 //! |---|---|
-//! | `elan3_init`, `elan3_attach`, `elan3_addvp` | [`crate::Job::launch`] |
+//! | `elan3_init`, `elan3_attach`, `elan3_addvp` | [`crate::ProcessJob::launch`] |
 //! | `elan3_process`, `elan3_nvps`, `elan3_nlocal`, `elan3_nrails`, `elan3_rails` | [`Context::process`] and so on |
 //! | `elan3_vp2location`, `elan3_location2vp` | [`Context::vp2location`], [`Context::location2vp`] |
 //! | `elan3_allocMain`, `elan3_allocElan`, `elan3_free` | [`Context::alloc_main`], [`Context::alloc_elan`], [`Context::free`] |
@@ -21,8 +21,8 @@ mod heap;
 pub use heap::{AllocError, Heap};
 
 use elan::{
-    Action, Address, Dma, DmaError, ElanAddr, EventId, Fault, MainAddr, Node, NodeId, Permissions,
-    Placement, ProcessId, Transfer, Wait,
+    AccessFault, Action, Address, Dma, DmaError, ElanAddr, EventId, MainAddr, Node, NodeId,
+    Permissions, Placement, ProcessId, Transfer, WaitMode,
 };
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -45,10 +45,10 @@ pub struct Location {
 /// One process's use of its adapter (`ELAN3_CTX`). Clones share the context.
 #[derive(Clone)]
 pub struct Context {
-    inner: Rc<Inner>,
+    inner: Rc<ContextState>,
 }
 
-struct Inner {
+struct ContextState {
     /// All the job's processes, by virtual process id.
     processes: Rc<TiVec<ProcessId, Node>>,
     vp: ProcessId,
@@ -63,7 +63,7 @@ impl Context {
         let main = Heap::new(node.clone(), Placement::Main, MAIN_ARENA);
         let elan = Heap::new(node.clone(), Placement::Adapter, ELAN_ARENA);
         Context {
-            inner: Rc::new(Inner {
+            inner: Rc::new(ContextState {
                 main: RefCell::new(main),
                 elan: RefCell::new(elan),
                 processes,
@@ -193,7 +193,7 @@ impl Context {
         at: ElanAddr,
         size: Bytes,
         permissions: Permissions,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), AccessFault> {
         self.node().protect(at, size, permissions)
     }
 
@@ -201,7 +201,7 @@ impl Context {
     ///
     /// # Errors
     /// If the bytes do not lie within one mapped range.
-    pub fn store(&self, at: ElanAddr, bytes: &[u8]) -> Result<(), Fault> {
+    pub fn store(&self, at: ElanAddr, bytes: &[u8]) -> Result<(), AccessFault> {
         self.node().store(self.node().at(at), bytes)
     }
 
@@ -209,7 +209,7 @@ impl Context {
     ///
     /// # Errors
     /// As [`Context::store`].
-    pub fn load(&self, at: ElanAddr, size: Bytes) -> Result<Box<[u8]>, Fault> {
+    pub fn load(&self, at: ElanAddr, size: Bytes) -> Result<Box<[u8]>, AccessFault> {
         self.node().load(self.node().at(at), size)
     }
 
@@ -218,7 +218,7 @@ impl Context {
     ///
     /// # Errors
     /// If the bytes are no adapter memory.
-    pub fn init_event(&self, at: ElanAddr, count: u32) -> Result<EventId, Fault> {
+    pub fn init_event(&self, at: ElanAddr, count: u32) -> Result<EventId, AccessFault> {
         self.node().event_at(at, count, Action::Copy)
     }
 
@@ -244,7 +244,7 @@ impl Context {
     }
 
     /// Waits for an event in the given way.
-    pub async fn wait_event_by(&self, event: EventId, how: Wait) {
+    pub async fn wait_event_by(&self, event: EventId, how: WaitMode) {
         self.node().wait_by(event, how).await;
     }
 

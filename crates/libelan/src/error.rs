@@ -1,7 +1,7 @@
 //! Job errors.
 
 use crate::elan3::AllocError;
-use elan::{NoContext, NodeId};
+use elan::{ContextError, NodeId};
 use thiserror::Error;
 
 /// Why a job cannot run.
@@ -30,7 +30,7 @@ pub enum JobError {
     },
     /// An adapter has no context left.
     #[error(transparent)]
-    NoContext(#[from] NoContext),
+    NoContext(#[from] ContextError),
     /// An adapter has no memory left for the libraries.
     #[error(
         "no memory for the libraries: {0}; --set adapter.memory makes more room, and --set tport.buffer takes less"

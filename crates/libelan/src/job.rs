@@ -6,7 +6,7 @@ use crate::elan3::Context;
 use crate::error::JobError;
 use crate::mpi::Mpi;
 use crate::shmem::Shmem;
-use elan::{Cluster, Node, NodeId, ProcessId, Wait};
+use elan::{Cluster, Node, NodeId, ProcessId, WaitMode};
 use kernel::Label;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -16,15 +16,15 @@ use units::Time;
 
 /// A program's name and the nodes that its processes run on; process 0 runs on the first.
 #[derive(Clone, Debug)]
-pub struct Job {
+pub struct ProcessJob {
     name: String,
     nodes: Vec<NodeId>,
-    waits: Wait,
+    waits: WaitMode,
     traffic_class: u8,
     share: u8,
 }
 
-impl Job {
+impl ProcessJob {
     /// So many processes on each of some nodes, node by node.
     ///
     /// # Errors
@@ -35,13 +35,13 @@ impl Job {
         pes_per_node: u32,
     ) -> Result<Self, JobError> {
         let pes = |node| (0..pes_per_node).map(move |_| node);
-        Job::at(name, nodes.into_iter().flat_map(pes))
+        ProcessJob::at(name, nodes.into_iter().flat_map(pes))
     }
 
     /// A process at each given node, in this order; a node may occur several times.
     ///
     /// # Errors
-    /// As [`Job::new`].
+    /// As [`ProcessJob::new`].
     pub fn at(
         name: impl Into<String>,
         nodes: impl IntoIterator<Item = NodeId>,
@@ -50,10 +50,10 @@ impl Job {
         if nodes.is_empty() {
             return Err(JobError::Empty);
         }
-        Ok(Job {
+        Ok(ProcessJob {
             name: name.into(),
             nodes,
-            waits: Wait::Poll,
+            waits: WaitMode::Poll,
             traffic_class: 0,
             share: 0,
         })
@@ -62,14 +62,14 @@ impl Job {
     /// Sets how the libraries in the job's processes wait (`LIBELAN_WAITTYPE`, `base->waitType`): they poll by default.
     /// See [`mod@crate::elan`].
     #[must_use]
-    pub fn waiting(self, waits: Wait) -> Self {
-        Job { waits, ..self }
+    pub fn waiting(self, waits: WaitMode) -> Self {
+        ProcessJob { waits, ..self }
     }
 
     /// Sets the traffic class of all the job's packets, which the machine must have; the default is 0.
     #[must_use]
     pub fn in_traffic_class(self, traffic_class: u8) -> Self {
-        Job {
+        ProcessJob {
             traffic_class,
             ..self
         }
@@ -78,7 +78,7 @@ impl Job {
     /// Sets the share of links that all the job's packets count to; the default is 0. See [`Cluster::tally`].
     #[must_use]
     pub fn of_share(self, share: u8) -> Self {
-        Job { share, ..self }
+        ProcessJob { share, ..self }
     }
 
     /// Attaches the processes, all with a new capability, and starts the program in each.
@@ -102,7 +102,7 @@ impl Job {
     /// Attaches the processes without starting a program, for callers that start one in each process.
     ///
     /// # Errors
-    /// As [`Job::launch`].
+    /// As [`ProcessJob::launch`].
     pub fn attach(&self, cluster: &Cluster) -> Result<Vec<Pe>, JobError> {
         let nodes = cluster.nodes();
         if let Some(&node) = self.nodes.iter().find(|node| node.get() >= nodes) {

@@ -1,14 +1,14 @@
 //! # The Elan's programming libraries (petrini2003 s3)
 //!
-//! This crate holds the calls that simulated programs make. A program is an async function that every process of a [`Job`]
+//! This crate holds the calls that simulated programs make. A program is an async function that every process of a [`ProcessJob`]
 //! runs, on nodes of a [`Cluster`](::elan::Cluster). Each process gets a [`Pe`], its processing element:
 //!
 //! ```
 //! # use elan::{Cluster, NodeId, ProcessId, Stop};
-//! # use libelan::Job;
+//! # use libelan::ProcessJob;
 //! # use units::{Bytes, Time};
 //! fn run(mut cluster: Cluster) -> Result<(), Stop> {
-//!     let job = Job::new("ring", NodeId::all(4), 1).expect("a process on each of four nodes");
+//!     let job = ProcessJob::new("ring", NodeId::all(4), 1).expect("a process on each of four nodes");
 //!     job.launch(&mut cluster, async |pe| {
 //!         let elan3 = pe.elan3();
 //!         // The same calls in every process, so the same addresses in every process.
@@ -44,7 +44,7 @@
 //!
 //! A tagged message, from one process to another:
 //!
-//! 1. `job.rs`: [`Job::launch`] attaches the processes and starts the program in each.
+//! 1. `job.rs`: [`ProcessJob::launch`] attaches the processes and starts the program in each.
 //! 2. `elan/tport/send.rs`: the sender makes an envelope, with the bytes if they are few.
 //! 3. `elan/tport/wire.rs`: the envelope in octets, for the receiver's adapter queue.
 //! 4. `elan/tport/thread.rs`: the thread there matches the envelope with a posted receive.
@@ -60,7 +60,7 @@ pub mod mpi;
 pub mod shmem;
 
 pub use error::JobError;
-pub use job::{Job, Pe};
+pub use job::{Pe, ProcessJob};
 
 /// The documentation pages for programmers. The programs on the pages are tests.
 #[cfg(doctest)]

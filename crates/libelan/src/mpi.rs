@@ -41,7 +41,7 @@ pub struct Mpi {
 
 /// A message that was sent, received or found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Status {
+pub struct MpiStatus {
     /// The rank that sent the message.
     pub source: u32,
     /// The message's tag.
@@ -50,10 +50,10 @@ pub struct Status {
     pub size: Bytes,
 }
 
-impl From<Received> for Status {
+impl From<Received> for MpiStatus {
     /// MPI's own messages have 32-bit tags. Tports can have longer tags; this takes their low bits.
     fn from(received: Received) -> Self {
-        Status {
+        MpiStatus {
             source: received.sender,
             tag: received.tag as u32,
             size: received.size,
@@ -63,15 +63,15 @@ impl From<Received> for Status {
 
 /// A send or receive that was started.
 #[must_use = "it is over only when it has been waited for"]
-pub enum Request {
+pub enum MpiRequest {
     /// A send, and the status that it will return.
-    Send(Tx, Status),
+    Send(Tx, MpiStatus),
     /// A receive.
     Receive(Rx),
 }
 
 /// A call's result, or its error.
-pub type Result<T> = std::result::Result<T, TportError>;
+pub type MpiResult<T> = std::result::Result<T, TportError>;
 
 /// A rank's messages, which it sends under its own number.
 fn selects(source: Option<u32>, tag: Option<u32>) -> Select {
@@ -81,12 +81,12 @@ fn selects(source: Option<u32>, tag: Option<u32>) -> Select {
     }
 }
 
-impl Request {
+impl MpiRequest {
     /// Whether the request has ended. Looking takes no time, and makes no progress.
     pub fn is_done(&self) -> bool {
         match self {
-            Request::Send(tx, _) => tx.is_done(),
-            Request::Receive(rx) => rx.is_done(),
+            MpiRequest::Send(tx, _) => tx.is_done(),
+            MpiRequest::Receive(rx) => rx.is_done(),
         }
     }
 }
@@ -126,27 +126,27 @@ impl Mpi {
         tag: Option<u32>,
         to: ElanAddr,
         room: Bytes,
-    ) -> Request {
+    ) -> MpiRequest {
         let select = selects(source, tag);
-        Request::Receive(self.tport.rx_start(select, Room::Buffer(to, room)))
+        MpiRequest::Receive(self.tport.rx_start(select, Room::Buffer(to, room)))
     }
 
-    fn start(&self, mode: Mode, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
+    fn start(&self, mode: Mode, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> MpiRequest {
         let (source, to) = (self.rank(), ProcessId::new(to));
         let label = (source, tag.into());
         let tx = self.tport.tx_start(mode, to, label, from, size);
-        let status = Status { source, tag, size };
-        Request::Send(tx, status)
+        let status = MpiStatus { source, tag, size };
+        MpiRequest::Send(tx, status)
     }
 
     /// Starts to send (`MPI_Isend`).
-    pub fn isend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
+    pub fn isend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> MpiRequest {
         self.request();
         self.start(Mode::Standard, to, tag, from, size)
     }
 
     /// Starts to send; the send does not end before the message is matched (`MPI_Issend`).
-    pub fn issend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Request {
+    pub fn issend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> MpiRequest {
         self.request();
         self.start(Mode::Synchronous, to, tag, from, size)
     }
@@ -155,7 +155,7 @@ impl Mpi {
     ///
     /// # Errors
     /// If there is no such rank, or a buffer faults.
-    pub async fn send(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Result<()> {
+    pub async fn send(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> MpiResult<()> {
         let send = self.start(Mode::Standard, to, tag, from, size);
         self.wait(send).await.map(drop)
     }
@@ -164,7 +164,7 @@ impl Mpi {
     ///
     /// # Errors
     /// As [`send`](Self::send).
-    pub async fn ssend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> Result<()> {
+    pub async fn ssend(&self, to: u32, tag: u32, from: ElanAddr, size: Bytes) -> MpiResult<()> {
         let send = self.start(Mode::Synchronous, to, tag, from, size);
         self.wait(send).await.map(drop)
     }
@@ -176,7 +176,7 @@ impl Mpi {
         tag: impl Into<Option<u32>>,
         to: ElanAddr,
         room: Bytes,
-    ) -> Request {
+    ) -> MpiRequest {
         self.request();
         self.start_receive(source.into(), tag.into(), to, room)
     }
@@ -191,7 +191,7 @@ impl Mpi {
         tag: impl Into<Option<u32>>,
         to: ElanAddr,
         room: Bytes,
-    ) -> Result<Status> {
+    ) -> MpiResult<MpiStatus> {
         let receive = self.start_receive(source.into(), tag.into(), to, room);
         self.wait(receive).await
     }
@@ -200,10 +200,10 @@ impl Mpi {
     ///
     /// # Errors
     /// If the send or receive failed.
-    pub async fn wait(&self, request: Request) -> Result<Status> {
+    pub async fn wait(&self, request: MpiRequest) -> MpiResult<MpiStatus> {
         match request {
-            Request::Send(tx, status) => self.tport.tx_wait(tx).await.map(|()| status),
-            Request::Receive(rx) => self.tport.rx_wait(rx).await.map(Status::from),
+            MpiRequest::Send(tx, status) => self.tport.tx_wait(tx).await.map(|()| status),
+            MpiRequest::Receive(rx) => self.tport.rx_wait(rx).await.map(MpiStatus::from),
         }
     }
 
@@ -213,8 +213,8 @@ impl Mpi {
     /// The first error, once all requests have ended.
     pub async fn waitall(
         &self,
-        requests: impl IntoIterator<Item = Request>,
-    ) -> Result<Vec<Status>> {
+        requests: impl IntoIterator<Item = MpiRequest>,
+    ) -> MpiResult<Vec<MpiStatus>> {
         let mut ends = Vec::new();
         for request in requests {
             ends.push(self.wait(request).await);
@@ -230,7 +230,7 @@ impl Mpi {
         &self,
         (to, send_tag, from, size): (u32, u32, ElanAddr, Bytes),
         (source, recv_tag, at, room): (Option<u32>, Option<u32>, ElanAddr, Bytes),
-    ) -> Result<Status> {
+    ) -> MpiResult<MpiStatus> {
         let receive = self.start_receive(source, recv_tag, at, room);
         let send = self.start(Mode::Standard, to, send_tag, from, size);
         let sent = self.wait(send).await;
@@ -247,9 +247,9 @@ impl Mpi {
         &self,
         source: impl Into<Option<u32>>,
         tag: impl Into<Option<u32>>,
-    ) -> Result<Status> {
+    ) -> MpiResult<MpiStatus> {
         let select = selects(source.into(), tag.into());
         let probe = self.tport.rx_start(select, Room::Probe);
-        self.tport.rx_wait(probe).await.map(Status::from)
+        self.tport.rx_wait(probe).await.map(MpiStatus::from)
     }
 }

@@ -25,7 +25,8 @@ use crate::elan::{Elan, words};
 use crate::elan3::AllocError;
 use elan::transaction::{WORD, word_of};
 use elan::{
-    Answer, Comparison, DmaError, ElanAddr, Fault, MemoryError, Placement, ProcessId, Transaction,
+    AccessFault, Answer, Comparison, DmaError, ElanAddr, MemoryError, Placement, ProcessId,
+    Transaction,
 };
 use std::cell::Cell;
 use std::rc::Rc;
@@ -53,10 +54,10 @@ pub enum ShmemError {
 }
 
 /// A call's result, or its error.
-pub type Result<T> = std::result::Result<T, ShmemError>;
+pub type ShmemResult<T> = std::result::Result<T, ShmemError>;
 
-impl From<Fault> for ShmemError {
-    fn from(fault: Fault) -> Self {
+impl From<AccessFault> for ShmemError {
+    fn from(fault: AccessFault) -> Self {
         ShmemError::Dma(fault.into())
     }
 }
@@ -105,7 +106,7 @@ impl Shmem {
     /// # Errors
     /// If an access is refused, for more than [`SMALL`](crate::elan::putget::SMALL) bytes; else [`quiet`](Self::quiet)
     /// returns the error.
-    pub async fn put(&self, to: ElanAddr, from: ElanAddr, size: Bytes, pe: u32) -> Result<()> {
+    pub async fn put(&self, to: ElanAddr, from: ElanAddr, size: Bytes, pe: u32) -> ShmemResult<()> {
         let put = self.elan.put(ProcessId::new(pe), from, to, size);
         if size > crate::elan::putget::SMALL {
             self.elan.wait(put).await?;
@@ -117,7 +118,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If an access is refused.
-    pub async fn get(&self, to: ElanAddr, from: ElanAddr, size: Bytes, pe: u32) -> Result<()> {
+    pub async fn get(&self, to: ElanAddr, from: ElanAddr, size: Bytes, pe: u32) -> ShmemResult<()> {
         let get = self.elan.get(ProcessId::new(pe), from, to, size);
         Ok(self.elan.wait(get).await?)
     }
@@ -132,7 +133,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If an access is refused.
-    pub async fn g(&self, from: ElanAddr, pe: u32) -> Result<u64> {
+    pub async fn g(&self, from: ElanAddr, pe: u32) -> ShmemResult<u64> {
         Ok(self.elan.get_word(ProcessId::new(pe), from).await?)
     }
 
@@ -140,7 +141,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If the word is not mapped.
-    pub fn word(&self, at: ElanAddr) -> std::result::Result<u64, Fault> {
+    pub fn word(&self, at: ElanAddr) -> std::result::Result<u64, AccessFault> {
         Ok(word_of(&self.elan.elan3().load(at, WORD)?))
     }
 
@@ -148,7 +149,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If the word is not mapped.
-    pub fn set_word(&self, at: ElanAddr, word: u64) -> std::result::Result<(), Fault> {
+    pub fn set_word(&self, at: ElanAddr, word: u64) -> std::result::Result<(), AccessFault> {
         self.elan.elan3().store(at, &word.to_le_bytes())
     }
 
@@ -156,7 +157,7 @@ impl Shmem {
     ///
     /// # Errors
     /// The error of the first put that failed since the last call.
-    pub async fn quiet(&self) -> Result<()> {
+    pub async fn quiet(&self) -> ShmemResult<()> {
         Ok(self.elan.put_wait_all().await?)
     }
 
@@ -164,7 +165,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`quiet`](Self::quiet).
-    pub async fn fence(&self) -> Result<()> {
+    pub async fn fence(&self) -> ShmemResult<()> {
         self.quiet().await
     }
 
@@ -172,7 +173,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If the word is not mapped.
-    pub async fn wait(&self, at: ElanAddr, value: u64) -> Result<u64> {
+    pub async fn wait(&self, at: ElanAddr, value: u64) -> ShmemResult<u64> {
         self.wait_until(at, Comparison::NotEqual, value).await
     }
 
@@ -186,7 +187,7 @@ impl Shmem {
         at: ElanAddr,
         comparison: Comparison,
         value: u64,
-    ) -> Result<u64> {
+    ) -> ShmemResult<u64> {
         let node = self.elan.node();
         let across = node.placement(at, WORD)? == Placement::Adapter;
         loop {
@@ -208,7 +209,7 @@ impl Shmem {
     ///
     /// # Errors
     /// If an access is refused, or the word is not in adapter memory.
-    pub async fn fadd(&self, at: ElanAddr, word: u64, pe: u32) -> Result<u64> {
+    pub async fn fadd(&self, at: ElanAddr, word: u64, pe: u32) -> ShmemResult<u64> {
         let answer = self.send(pe, &[Transaction::Add { to: at, word }]).await?;
         Ok(answer.found.expect("it has found a word"))
     }
@@ -217,7 +218,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
-    pub async fn finc(&self, at: ElanAddr, pe: u32) -> Result<u64> {
+    pub async fn finc(&self, at: ElanAddr, pe: u32) -> ShmemResult<u64> {
         self.fadd(at, 1, pe).await
     }
 
@@ -225,7 +226,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
-    pub async fn swap(&self, at: ElanAddr, word: u64, pe: u32) -> Result<u64> {
+    pub async fn swap(&self, at: ElanAddr, word: u64, pe: u32) -> ShmemResult<u64> {
         let answer = self
             .send(pe, &[Transaction::Write { to: at, word }])
             .await?;
@@ -239,7 +240,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`fadd`](Self::fadd).
-    pub async fn cswap(&self, at: ElanAddr, expected: u64, word: u64, pe: u32) -> Result<u64> {
+    pub async fn cswap(&self, at: ElanAddr, expected: u64, word: u64, pe: u32) -> ShmemResult<u64> {
         let test = Transaction::Test {
             at,
             comparison: Comparison::Equal,
@@ -258,7 +259,7 @@ impl Shmem {
     }
 
     /// Sends a transaction packet, and waits for its answer.
-    async fn send(&self, pe: u32, transactions: &[Transaction]) -> Result<Answer> {
+    async fn send(&self, pe: u32, transactions: &[Transaction]) -> ShmemResult<Answer> {
         self.execute(pe, transactions.to_vec()).await
     }
 
@@ -271,7 +272,7 @@ impl Shmem {
         &self,
         pe: u32,
         transactions: Vec<Transaction>,
-    ) -> impl Future<Output = Result<Answer>> + use<> {
+    ) -> impl Future<Output = ShmemResult<Answer>> + use<> {
         let (turn, shmem) = (self.elan.cpu().turn(), self.clone());
         async move {
             let node = shmem.elan.node();
@@ -281,7 +282,7 @@ impl Shmem {
         }
     }
 
-    async fn answer(&self, pe: u32, transactions: &[Transaction]) -> Result<Answer> {
+    async fn answer(&self, pe: u32, transactions: &[Transaction]) -> ShmemResult<Answer> {
         let (elan, node) = (&self.elan, self.elan.node());
         let to = elan
             .elan3()

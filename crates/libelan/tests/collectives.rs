@@ -5,12 +5,12 @@ use crate::common;
 use common::{job, load, me, pattern, pid, run, store};
 use elan::DmaError;
 use libelan::elan::tport::TportError;
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use proptest::prelude::*;
 use units::{Bytes, Time};
 
 /// Jobs with different shapes on 16 nodes.
-fn jobs() -> [Job; 4] {
+fn jobs() -> [ProcessJob; 4] {
     let round_robin: Vec<u32> = (0..16).map(|vp| vp % 4).collect();
     [
         job(&[6]),

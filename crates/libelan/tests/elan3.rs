@@ -6,17 +6,18 @@ use common::{
     cluster, four_nodes, job, job_of, logs, me, node_of, pattern, pid, run, sixteen_nodes, start,
 };
 use elan::{
-    Access, Action, DmaError, ElanAddr, Fault, NodeId, Permissions, Placement, Reason, Stop, Wait,
+    Access, AccessFault, Action, DmaError, ElanAddr, NodeId, Permissions, Placement, Reason, Stop,
+    WaitMode,
 };
 use libelan::elan3::{AllocError, Heap, Location};
-use libelan::{Job, JobError};
+use libelan::{JobError, ProcessJob};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
 const SIZE: Bytes = Bytes::new(1000);
 
-fn four() -> Job {
+fn four() -> ProcessJob {
     job(&[0, 1, 2, 3])
 }
 
@@ -47,7 +48,7 @@ fn who_is_where() {
 
 #[test]
 fn jobs_that_cannot_run() {
-    assert_eq!(Job::at("none", []).unwrap_err(), JobError::Empty);
+    assert_eq!(ProcessJob::at("none", []).unwrap_err(), JobError::Empty);
     let mut cluster = cluster(&four_nodes());
     let crowded = job(&[1, 2, 2, 2, 2, 2]);
     let error = crowded.launch(&mut cluster, async |_| ()).unwrap_err();
@@ -87,7 +88,7 @@ fn puts_with_notification() {
             // No event occurs before all processes have primed theirs.
             pe.compute(Time::from_us(30)).await;
             let put = elan3.put_notify(pid(right), from, to, SIZE, place);
-            elan3.wait_event_by(arrived, Wait::Spin(10)).await;
+            elan3.wait_event_by(arrived, WaitMode::Spin(10)).await;
             let left = (me(&pe) + pe.nvps() - 1) % pe.nvps();
             let expected = pattern(left.into(), SIZE.as_u64());
             assert_eq!(elan3.load(to, SIZE).unwrap()[..], expected);
@@ -210,7 +211,7 @@ fn mistakes() {
         if me(&pe) == 0 {
             let fault = |address, access, length, reason| {
                 let address = elan3.address(pid(1), address).unwrap();
-                Err(Fault::new(address, Bytes::new(length), access, reason).into())
+                Err(AccessFault::new(address, Bytes::new(length), access, reason).into())
             };
             let forbidden = |access, length| fault(closed, access, length, Reason::Forbidden);
             let put = elan3.put(pid(1), from, closed, SIZE).await;

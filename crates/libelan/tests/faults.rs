@@ -9,11 +9,11 @@ use common::{
     alloc, assert_holds, b, bit_errors, cable_of, compose, down, failing, filled, four_nodes, job,
     job_of, load, log, logs, me, pattern, pid, play, run_on, sixteen_nodes, store,
 };
-use elan::faults::{Fault, Links, Part};
+use elan::faults::{Fault, FaultyPart, Links};
 use elan::{Config, DmaError, NodeId, Place, Stop};
 use libelan::Pe;
 use libelan::elan::group::Group;
-use libelan::elan::reduce::{Reduction, To};
+use libelan::elan::reduce::{Receivers, Reduction};
 use libelan::elan::tport::TportError;
 use libelan::shmem::ShmemError;
 use messages::{MESSAGES, exchange};
@@ -22,8 +22,8 @@ use units::Time;
 /// The groups' members: on adjacent nodes of two switches.
 const MEMBERS: [u32; 8] = [2, 3, 4, 5, 6, 7, 8, 9];
 
-fn between() -> Part {
-    Part::Links(Links {
+fn between() -> FaultyPart {
+    FaultyPart::Links(Links {
         level: Some(1),
         rail: None,
         some: None,
@@ -35,7 +35,7 @@ fn moments(steps: u64, ns: u64) -> impl Iterator<Item = Time> {
 }
 
 /// A machine with a part that is down once, for so many microseconds.
-fn outage(part: &Part, at: Time, us: u64) -> Config {
+fn outage(part: &FaultyPart, at: Time, us: u64) -> Config {
     let lasts = Some(Time::from_us(us));
     failing(sixteen_nodes(), vec![down(part.clone(), at, lasts)])
 }
@@ -119,7 +119,11 @@ async fn call(pe: &Pe, group: &Group, call: Call, round: u64) -> Result<(), DmaE
             }
             sent
         }
-        Call::Reduce => group.reduce(one, other, words, &adding(), To::All).await,
+        Call::Reduce => {
+            group
+                .reduce(one, other, words, &adding(), Receivers::All)
+                .await
+        }
         Call::MpiBarrier => pe.mpi().barrier().await.map_err(dma),
         Call::MpiBcast => {
             if rank == root {
@@ -237,7 +241,7 @@ fn the_hardware_is_used_again() {
 /// When an adapter dies permanently, all members of its groups are notified, in any call; later calls fail immediately.
 #[test]
 fn a_lost_member_is_known_to_all() {
-    let lost = Part::Adapter(Place::new(5));
+    let lost = FaultyPart::Adapter(Place::new(5));
     for (number, kind) in CALLS.into_iter().enumerate() {
         for (step, at) in moments(9, 4_900 + 97 * number as u64).enumerate() {
             let [ends, noted] = logs();
@@ -317,7 +321,7 @@ fn what_is_given_up_is_known_to_all() {
 #[test]
 fn tables_that_find_a_way_again_hide_no_loss() {
     let outage = |part, at, lasts| down(part, Time::from_us(at), Some(Time::from_us(lasts)));
-    let adapter = Part::Adapter(Place::new(0));
+    let adapter = FaultyPart::Adapter(Place::new(0));
     let cable = cable_of(&four_nodes(), 2);
     for (part, late) in [(adapter, 28), (cable, 230)] {
         let list = vec![
@@ -371,7 +375,7 @@ fn other_groups_go_on() {
 /// A stopped host is silence, which a report names.
 #[test]
 fn a_stopped_host_is_silence() {
-    let stop = down(Part::Node(NodeId::new(4)), Time::from_us(20), None);
+    let stop = down(FaultyPart::Node(NodeId::new(4)), Time::from_us(20), None);
     let config = failing(sixteen_nodes(), vec![stop]);
     let (cluster, end) = play(&config, &job(&MEMBERS), async |pe| {
         pe.compute(Time::from_us(100)).await;
@@ -526,7 +530,7 @@ fn groups_are_made_while_an_adapter_is_dead() {
                 };
                 noted.note(end);
             };
-            let dead = Part::Adapter(Place::new(step as u32 % nodes.len() as u32));
+            let dead = FaultyPart::Adapter(Place::new(step as u32 % nodes.len() as u32));
             let config = outage(&dead, at, [6, 2, 115, 30][step % 4]);
             let (_, end) = play(&config, &job(nodes), program);
             end.unwrap_or_else(|stop| panic!("{dead:?} at {at}: {stop}"));

@@ -13,7 +13,7 @@ use fabric::FatTree;
 use kernel::random::Stream;
 use libelan::Pe;
 use libelan::elan::group::{Group, GroupError};
-use libelan::elan::reduce::{Reduction, To, of_words};
+use libelan::elan::reduce::{Receivers, Reduction, of_words};
 use proptest::prelude::*;
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -289,7 +289,7 @@ async fn sum(pe: &Pe, group: &Group) -> u64 {
         size,
         combine: &of_words(|one, other| one + other),
     };
-    let done = group.reduce(at, at, 1, &operation, To::All).await;
+    let done = group.reduce(at, at, 1, &operation, Receivers::All).await;
     done.expect("it is mapped");
     word_of(&load(pe, at, size))
 }
@@ -308,7 +308,7 @@ fn reduction(config: &Config, places: &[u32], length: u64) -> Time {
             group.gsync().await.expect("all come");
             let begin = pe.now();
             let done = group
-                .reduce(at, at, length / 8, &operation, To::Root(0))
+                .reduce(at, at, length / 8, &operation, Receivers::Root(0))
                 .await;
             done.expect("it is mapped");
             if me(&pe) == 0 {

@@ -7,7 +7,7 @@ use common::{
     alloc, b, cable_of, down, failing, filled, job, load, logs, me, opteron, pattern, pid, play,
     sixteen_nodes, store, with_rails,
 };
-use elan::faults::Part;
+use elan::faults::FaultyPart;
 use elan::{Config, Matching, Place, Rail};
 use fabric::FatTree;
 use libelan::Pe;
@@ -28,7 +28,7 @@ fn machines() -> Vec<Config> {
 }
 
 /// A machine with parts that are down from a moment on, for so many microseconds.
-fn outage(config: &Config, parts: &[Part], at: Time, us: u64) -> Config {
+fn outage(config: &Config, parts: &[FaultyPart], at: Time, us: u64) -> Config {
     let lasts = Some(Time::from_us(us));
     let list = parts.iter().map(|part| down(part.clone(), at, lasts));
     failing(config.clone(), list.collect())
@@ -97,11 +97,11 @@ fn what_was_sent_with_success_arrives() {
     let (mut failed, mut arrived) = (0, 0);
     for config in machines() {
         let topology = &config.fabric.topology;
-        let rails = (0..topology.rails()).map(|rail| Part::Rail(Rail::new(rail)));
+        let rails = (0..topology.rails()).map(|rail| FaultyPart::Rail(Rail::new(rail)));
         let outages = [
-            (vec![Part::Adapter(Place::new(NODES[0]))], 5),
-            (vec![Part::Adapter(Place::new(NODES[0]))], 700),
-            (vec![Part::Adapter(Place::new(NODES[1]))], 5),
+            (vec![FaultyPart::Adapter(Place::new(NODES[0]))], 5),
+            (vec![FaultyPart::Adapter(Place::new(NODES[0]))], 700),
+            (vec![FaultyPart::Adapter(Place::new(NODES[1]))], 5),
             (vec![cable_of(&config, NODES[0])], 2_500),
             (vec![cable_of(&config, NODES[1])], 2_500),
             (rails.collect(), 60),
@@ -140,7 +140,7 @@ fn a_withdrawn_message_is_not_received() {
             for part in [
                 cable_of(&config, NODES[0]),
                 cable_of(&config, NODES[1]),
-                Part::Adapter(Place::new(NODES[0])),
+                FaultyPart::Adapter(Place::new(NODES[0])),
             ] {
                 for kind in [(Mode::Synchronous, 5000), (Mode::Standard, 90_000)] {
                     for step in 0..12 {

@@ -8,17 +8,17 @@ use common::{
 use elan::{ElanAddr, Stop};
 use fabric::FatTree;
 use libelan::elan::tport::TportError;
-use libelan::mpi::{ANY_SOURCE, ANY_TAG, Status};
-use libelan::{Job, Pe};
+use libelan::mpi::{ANY_SOURCE, ANY_TAG, MpiStatus};
+use libelan::{Pe, ProcessJob};
 use units::{Bytes, Time};
 
 /// Processes on four nodes, one each.
-fn four() -> Job {
+fn four() -> ProcessJob {
     job(&[0, 1, 2, 5])
 }
 
 /// Two nodes with two processes each: 0 and 1 are neighbours, 2 and 3.
-fn pairs() -> Job {
+fn pairs() -> ProcessJob {
     job_of(&[0, 5], 2)
 }
 
@@ -126,7 +126,7 @@ fn bytes_arrive() {
             let sent = (to, tag, source, b(length));
             let wanted = (Some(from), Some(tag), place, b(length));
             let status = mpi.sendrecv(sent, wanted).await.unwrap();
-            let expected = Status {
+            let expected = MpiStatus {
                 source: from,
                 tag,
                 size: b(length),
@@ -367,7 +367,7 @@ fn probes() {
             match mpi.rank() {
                 0 => {
                     pe.compute(Time::from_us(100) - late).await;
-                    let expected = Status {
+                    let expected = MpiStatus {
                         source: 1,
                         tag: 5,
                         size: b(length),

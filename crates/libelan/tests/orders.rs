@@ -8,10 +8,10 @@ use common::{
     assert_holds, b, cluster, filled, four_nodes, job, job_of, logs, me, pattern, pid, run_on,
     store,
 };
-use elan::{Config, Matching, NodeId, Wait};
+use elan::{Config, Matching, NodeId, WaitMode};
 use fabric::FatTree;
 use libelan::elan::tport::{Mode, Received, Room, Rx, Select, TportError};
-use libelan::{Job, JobError, Pe};
+use libelan::{JobError, Pe, ProcessJob};
 use std::cell::Cell;
 use units::{Bytes, Time};
 
@@ -28,7 +28,7 @@ fn machines() -> impl Iterator<Item = Config> {
 }
 
 /// The machines, with two processes far apart, and near.
-fn scenes() -> impl Iterator<Item = (Config, Job)> {
+fn scenes() -> impl Iterator<Item = (Config, ProcessJob)> {
     machines().flat_map(|config| [[0, 3], [2, 2]].map(|places| (config.clone(), job(&places))))
 }
 
@@ -339,7 +339,7 @@ async fn at<R>(pe: &Pe, at: Time, late: Option<Time>, calls: impl FnOnce() -> R)
 }
 
 /// The ends of all sends, receives, puts and gets that a program starts in quick succession.
-fn ends(config: &Config, job: &Job, late: Option<Time>) -> Vec<(String, Time)> {
+fn ends(config: &Config, job: &ProcessJob, late: Option<Time>) -> Vec<(String, Time)> {
     let [times, noted] = logs();
     run_on(config, job, async move |pe| {
         let note = |what: String| noted.note((what, pe.now()));
@@ -437,7 +437,7 @@ fn processes_of_a_node() {
         let cpus = config.host.cpus;
         let attach = |pes| {
             let job = job_of(&[0, 1], pes);
-            job.waiting(Wait::Poll)
+            job.waiting(WaitMode::Poll)
                 .attach(&cluster(&config))
                 .map(|pes| pes.len())
         };

@@ -7,11 +7,11 @@ use elan::{Comparison, DmaError, ElanAddr, Permissions, Reason, Stop};
 use libelan::elan::{GLOBAL_ELAN, GLOBAL_MAIN};
 use libelan::elan3::AllocError;
 use libelan::shmem::ShmemError;
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use units::Time;
 
 /// Six processes on three nodes.
-fn six() -> Job {
+fn six() -> ProcessJob {
     job_of(&[0, 1, 6], 2)
 }
 

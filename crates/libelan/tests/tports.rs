@@ -4,7 +4,7 @@ use crate::common;
 
 use common::{assert_holds, b, filled, four_nodes, job, logs, me, node_of, pid, run, run_on};
 use elan::{Config, Permissions, Placement};
-use libelan::Job;
+use libelan::ProcessJob;
 use libelan::elan::tport::{Mode, Received, Room, Select, Stats, TportError};
 use units::{Bytes, Time};
 
@@ -13,7 +13,7 @@ fn ns(ns: u64) -> Time {
 }
 
 /// Two processes, on two nodes or on one.
-fn two() -> [Job; 2] {
+fn two() -> [ProcessJob; 2] {
     [job(&[0, 3]), job(&[2, 2])]
 }
 

@@ -3,14 +3,14 @@
 use crate::common;
 
 use common::{b, four_nodes, job, load, me, pattern, pid, run_on, store};
-use elan::{Comparison, ElanAddr, Wait};
+use elan::{Comparison, ElanAddr, WaitMode};
 use libelan::Pe;
-use libelan::elan::reduce::{Reduction, To};
+use libelan::elan::reduce::{Receivers, Reduction};
 use libelan::elan::tport::{Mode, Room, Select};
 use units::Time;
 
 /// Runs a program on a process on each given node, with libraries that wait in some way; returns when the program ends.
-fn end(places: &[u32], waits: Wait, program: impl AsyncFn(Pe) + 'static) -> Time {
+fn end(places: &[u32], waits: WaitMode, program: impl AsyncFn(Pe) + 'static) -> Time {
     run_on(&four_nodes(), &job(places).waiting(waits), program).now()
 }
 
@@ -85,11 +85,11 @@ fn a_blocking_wait_costs_an_interrupt() {
             end(&[0, 2], waits, word),
         ]
     };
-    let (polls, blocks) = (of(Wait::Poll), of(Wait::Block));
+    let (polls, blocks) = (of(WaitMode::Poll), of(WaitMode::Block));
     assert_eq!(polls.map(|end| end + later()), blocks);
     // A process that looks often enough sees the event while polling; any other blocks.
-    assert_eq!(of(Wait::Spin(10_000)), polls);
-    assert_eq!(of(Wait::Spin(3)), blocks);
+    assert_eq!(of(WaitMode::Spin(10_000)), polls);
+    assert_eq!(of(WaitMode::Spin(3)), blocks);
 }
 
 /// Messages of both protocols, expected and unexpected, between nodes and within one, and their contents.
@@ -120,11 +120,11 @@ fn messages() {
                 }
             };
             let (polls, blocks) = (
-                end(&places, Wait::Poll, ping),
-                end(&places, Wait::Block, ping),
+                end(&places, WaitMode::Poll, ping),
+                end(&places, WaitMode::Block, ping),
             );
             assert_eq!(polls + later(), blocks, "{places:?}, {length} B");
-            assert_eq!(end(&places, Wait::Spin(100_000), ping), polls);
+            assert_eq!(end(&places, WaitMode::Spin(100_000), ping), polls);
         }
     }
 }
@@ -160,7 +160,7 @@ async fn call(pe: Pe, call: Call) {
         Call::Gsync => group.gsync().await,
         Call::Bcast => group.bcast(at, size, 2).await,
         Call::Hbcast => group.hbcast(at, size, 2).await,
-        Call::Reduce => group.reduce(at, at, 1000, &operation, To::All).await,
+        Call::Reduce => group.reduce(at, at, 1000, &operation, Receivers::All).await,
         Call::Hgsync => group.hgsync().await,
         Call::Hgsyncevent => group.hgsyncevent().await,
     };
@@ -175,11 +175,11 @@ fn collective_calls() {
     for places in [&[0, 1, 2, 3][..], &[0, 1, 3]] {
         let of = |what, waits| end(places, waits, move |pe| call(pe, what));
         for what in [Call::Gsync, Call::Bcast, Call::Hbcast, Call::Reduce] {
-            let (polls, blocks) = (of(what, Wait::Poll), of(what, Wait::Block));
+            let (polls, blocks) = (of(what, WaitMode::Poll), of(what, WaitMode::Block));
             assert!(blocks >= polls + later(), "{what:?}: {polls} {blocks}");
         }
         let [polls, blocks] = [Call::Hgsync, Call::Hgsyncevent].map(|what| {
-            let [one, other] = [Wait::Poll, Wait::Block].map(|waits| of(what, waits));
+            let [one, other] = [WaitMode::Poll, WaitMode::Block].map(|waits| of(what, waits));
             assert_eq!(one, other, "{what:?}");
             one
         });
@@ -200,7 +200,7 @@ fn a_word_of_memory_is_polled() {
         }
     };
     assert_eq!(
-        end(&[0, 2], Wait::Poll, wait),
-        end(&[0, 2], Wait::Block, wait)
+        end(&[0, 2], WaitMode::Poll, wait),
+        end(&[0, 2], WaitMode::Block, wait)
     );
 }

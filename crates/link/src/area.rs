@@ -5,11 +5,11 @@
 #![allow(clippy::cast_ptr_alignment)] // slots begin at pages
 
 use crate::ABI;
-use crate::foul::Foul;
-use crate::part::{Part, Payload};
+use crate::foul::Violation;
+use crate::part::{Payload, PayloadPart};
 use crate::raw::{BATCH, Raw};
 use crate::settings::Settings;
-use crate::turn::{NOBODY, Word};
+use crate::turn::{NOBODY, SharedWord};
 use bytemuck::{CheckedBitPattern, Pod, checked::try_cast};
 use memmap2::{MmapOptions, MmapRaw};
 use rustix::thread::futex;
@@ -75,7 +75,7 @@ pub enum LinkError {
 /// How far a rank has come.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, CheckedBitPattern)]
 #[repr(u32)]
-pub enum Phase {
+pub enum RankPhase {
     /// The rank has not attached.
     Absent = 0,
     /// The rank has attached.
@@ -88,21 +88,24 @@ pub enum Phase {
     Gone = 4,
 }
 
-impl Phase {
+impl RankPhase {
     /// The phase that a word in a slot stands for.
-    pub(crate) fn of_word(word: u32) -> Phase {
-        try_cast(word).unwrap_or(Phase::Gone)
+    pub(crate) fn of_word(word: u32) -> RankPhase {
+        try_cast(word).unwrap_or(RankPhase::Gone)
     }
 
     /// Whether the rank has left MPI and is not back.
     pub fn is_out(self) -> bool {
-        matches!(self, Phase::Finished | Phase::Returning | Phase::Gone)
+        matches!(
+            self,
+            RankPhase::Finished | RankPhase::Returning | RankPhase::Gone
+        )
     }
 }
 
 /// A rank's notice before its process ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Leaving {
+pub enum Departure {
     /// The rank calls `MPI_Abort` with this code.
     Abort(i32),
     /// The rank makes the process manager end all ranks, because of an MPI error.
@@ -111,50 +114,50 @@ pub enum Leaving {
     Exit,
 }
 
-impl Leaving {
+impl Departure {
     /// The two words in a slot: the way of leaving, and the code.
     pub(crate) fn words(self) -> (u32, u32) {
         match self {
-            Leaving::Abort(code) => (0, code.cast_unsigned()),
-            Leaving::Error => (1, 0),
-            Leaving::Exit => (2, 0),
+            Departure::Abort(code) => (0, code.cast_unsigned()),
+            Departure::Error => (1, 0),
+            Departure::Exit => (2, 0),
         }
     }
 
-    /// The way of leaving that these [`Leaving::words`] stand for.
-    pub(crate) fn of_words(how: u32, code: u32) -> Leaving {
+    /// The way of leaving that these [`Departure::words`] stand for.
+    pub(crate) fn of_words(how: u32, code: u32) -> Departure {
         match how {
-            0 => Leaving::Abort(code.cast_signed()),
-            1 => Leaving::Error,
-            _ => Leaving::Exit,
+            0 => Departure::Abort(code.cast_signed()),
+            1 => Departure::Error,
+            _ => Departure::Exit,
         }
     }
 }
 
 /// Why a process that has initialised MPI has no part in the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Stray {
+pub enum StrayReason {
     /// Its MPI library has not opened the simulated network.
     Unreached,
     /// Its `MPI_COMM_WORLD` has this many ranks, which differs from the run's rank count.
     World(u32),
 }
 
-impl Stray {
+impl StrayReason {
     /// The word in a slot; 0 is no stray.
     pub(crate) fn word(self) -> u32 {
         match self {
-            Stray::Unreached => 1,
-            Stray::World(size) => size.saturating_add(2),
+            StrayReason::Unreached => 1,
+            StrayReason::World(size) => size.saturating_add(2),
         }
     }
 
-    /// The stray that a [`Stray::word`] stands for.
-    pub(crate) fn of_word(word: u32) -> Option<Stray> {
+    /// The stray that a [`StrayReason::word`] stands for.
+    pub(crate) fn of_word(word: u32) -> Option<StrayReason> {
         match word {
             0 => None,
-            1 => Some(Stray::Unreached),
-            world => Some(Stray::World(world - 2)),
+            1 => Some(StrayReason::Unreached),
+            world => Some(StrayReason::World(world - 2)),
         }
     }
 }
@@ -172,13 +175,13 @@ pub(crate) struct Head {
     /// How many ranks have announced that they leave.
     pub leaving: AtomicU32,
     pub settings: Raw,
-    pub awaited: Awaited,
+    pub awaited: AwaitedRank,
 }
 
 /// The rank with the turn for which the simulator sleeps, or [`NOBODY`]. This word changes all the time, so it has its
 /// cache line for itself.
 #[repr(C, align(128))]
-pub(crate) struct Awaited(pub AtomicU32);
+pub(crate) struct AwaitedRank(pub AtomicU32);
 
 /// The value of [`Slot::leaves`] while a rank writes how it leaves.
 pub(crate) const BUSY: u32 = u32::MAX;
@@ -212,7 +215,7 @@ pub(crate) struct Slot {
     /// Whether a process in this rank has written to the process manager: an MPI library does that when it is
     /// initialised.
     pub managed: AtomicU32,
-    /// Why a process in this rank has no part in the run ([`Stray::word`]), and the process, which is complete before.
+    /// Why a process in this rank has no part in the run ([`StrayReason::word`]), and the process, which is complete before.
     pub stray: AtomicU32,
     pub stray_pid: AtomicU32,
     /// How many MPI calls the rank has begun, and the number of the latest one.
@@ -247,7 +250,7 @@ pub struct World {
 const _: () = assert!(size_of::<Head>() <= PAGE && size_of::<Slot>() <= PAGE);
 
 /// Processes sleep on the word in the kernel.
-impl Word for AtomicU32 {
+impl SharedWord for AtomicU32 {
     fn take(&self) -> u32 {
         self.load(Acquire)
     }
@@ -273,7 +276,7 @@ impl Word for AtomicU32 {
 
 /// One link direction.
 #[derive(Clone, Copy)]
-pub(crate) enum Way {
+pub(crate) enum LinkDirection {
     Up,
     Down,
 }
@@ -285,7 +288,7 @@ pub(crate) struct Area {
 }
 
 /// A record as it lies in an area, and a payload part.
-type Found<'a, R> = (R, Part, &'a [u8]);
+type RecordView<'a, R> = (R, PayloadPart, &'a [u8]);
 
 const SLOT: usize = PAGE + 2 * BATCH;
 
@@ -316,7 +319,7 @@ impl Area {
             over: AtomicU32::new(0),
             leaving: AtomicU32::new(0),
             settings: Raw::of(&settings),
-            awaited: Awaited(AtomicU32::new(NOBODY)),
+            awaited: AwaitedRank(AtomicU32::new(NOBODY)),
         };
         // SAFETY: the mapping is longer than a head and aligned to a page, and no other code has it yet.
         unsafe { area.map.as_mut_ptr().cast::<Head>().write(head) };
@@ -391,16 +394,16 @@ impl Area {
         front(self.ranks) + rank as usize * SLOT
     }
 
-    fn start(&self, rank: u32, way: Way) -> usize {
+    fn start(&self, rank: u32, way: LinkDirection) -> usize {
         let skip = match way {
-            Way::Up => 0,
-            Way::Down => BATCH,
+            LinkDirection::Up => 0,
+            LinkDirection::Down => BATCH,
         };
         self.place(rank) + PAGE + skip
     }
 
     /// Writes bytes at a place in an area. Only for the side that has the turn, or is about to give it.
-    pub fn write(&self, rank: u32, way: Way, at: usize, bytes: &[u8]) {
+    pub fn write(&self, rank: u32, way: LinkDirection, at: usize, bytes: &[u8]) {
         assert!(
             at + bytes.len() <= BATCH,
             "bytes beyond the end of the area"
@@ -416,7 +419,7 @@ impl Area {
 
     /// An area's bytes at a place. Only for the side that has the turn: with the turn, the bytes pass to the other
     /// side.
-    pub fn read(&self, rank: u32, way: Way, at: usize, length: usize) -> &[u8] {
+    pub fn read(&self, rank: u32, way: LinkDirection, at: usize, length: usize) -> &[u8] {
         assert!(at + length <= BATCH, "bytes beyond the end of the area");
         let place = self.start(rank, way) + at;
         // SAFETY: within the mapping; as above.
@@ -427,15 +430,15 @@ impl Area {
     /// so they are not trusted: the records end with the first one that does not lie within the area.
     ///
     /// # Errors
-    /// [`Foul::Length`], [`Foul::Part`].
+    /// [`Violation::Length`], [`Violation::Part`].
     pub fn records<R: Pod>(
         &self,
         rank: u32,
-        way: Way,
+        way: LinkDirection,
         length: u64,
-    ) -> Result<impl Iterator<Item = Result<Found<'_, R>, Foul>>, Foul> {
+    ) -> Result<impl Iterator<Item = Result<RecordView<'_, R>, Violation>>, Violation> {
         if length > BATCH as u64 {
-            return Err(Foul::Length { length });
+            return Err(Violation::Length { length });
         }
         let (mut at, length) = (0, length as usize);
         Ok(std::iter::from_fn(move || {
@@ -443,12 +446,12 @@ impl Area {
                 return None;
             }
             let head = self.read(rank, way, at, frame::<R>());
-            let (part, record) = head.split_at(size_of::<Part>());
-            let part: Part = bytemuck::pod_read_unaligned(part);
+            let (part, record) = head.split_at(size_of::<PayloadPart>());
+            let part: PayloadPart = bytemuck::pod_read_unaligned(part);
             let from = at + frame::<R>();
             if part.length() > length - from {
                 at = length;
-                return Some(Err(Foul::Part));
+                return Some(Err(Violation::Part));
             }
             at = (from + part.length()).next_multiple_of(8);
             let bytes = self.read(rank, way, from, part.length());
@@ -461,7 +464,7 @@ impl Area {
     /// [`LEAST`] bytes from the rest of its payload.
     pub fn append<R: Pod>(
         &self,
-        (rank, way): (u32, Way),
+        (rank, way): (u32, LinkDirection),
         at: usize,
         record: &R,
         payload: &mut Payload,
@@ -474,7 +477,7 @@ impl Area {
         }
         self.write(rank, way, at, bytemuck::bytes_of(&part));
         let record = bytemuck::bytes_of(record);
-        self.write(rank, way, at + size_of::<Part>(), record);
+        self.write(rank, way, at + size_of::<PayloadPart>(), record);
         let mut place = at + frame::<R>();
         for bytes in payload.bytes(part) {
             self.write(rank, way, place, bytes);
@@ -487,5 +490,5 @@ impl Area {
 
 /// Bytes that a record without payload takes.
 pub(crate) const fn frame<R>() -> usize {
-    size_of::<Part>() + size_of::<R>()
+    size_of::<PayloadPart>() + size_of::<R>()
 }

@@ -2,7 +2,7 @@
 //!
 //! A rank names its groups by numbers ([`Order::Group`](crate::Order::Group)). A group call
 //! ([`Order::Collective`](crate::Order::Collective)) is one of [`CollectiveKind`]; reductions combine typed elements by
-//! an operation ([`Reduction`]), or by each rank's own function ([`Combiner`]).
+//! an operation ([`VectorReduction`]), or by each rank's own function ([`Combiner`]).
 
 use serde::{Deserialize, Serialize};
 
@@ -54,7 +54,7 @@ impl CollectiveKind {
 /// How two elements become one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[allow(missing_docs)] // MPI's operations
-pub enum Operation {
+pub enum ReductionOperator {
     Max,
     Min,
     Sum,
@@ -67,19 +67,19 @@ pub enum Operation {
     BitXor,
 }
 
-impl Operation {
+impl ReductionOperator {
     /// All operations.
-    pub const ALL: [Operation; 10] = [
-        Operation::Max,
-        Operation::Min,
-        Operation::Sum,
-        Operation::Product,
-        Operation::LogicalAnd,
-        Operation::LogicalOr,
-        Operation::LogicalXor,
-        Operation::BitAnd,
-        Operation::BitOr,
-        Operation::BitXor,
+    pub const ALL: [ReductionOperator; 10] = [
+        ReductionOperator::Max,
+        ReductionOperator::Min,
+        ReductionOperator::Sum,
+        ReductionOperator::Product,
+        ReductionOperator::LogicalAnd,
+        ReductionOperator::LogicalOr,
+        ReductionOperator::LogicalXor,
+        ReductionOperator::BitAnd,
+        ReductionOperator::BitOr,
+        ReductionOperator::BitXor,
     ];
 }
 
@@ -140,17 +140,17 @@ impl Element {
 
 /// How vectors are combined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reduction {
+pub struct VectorReduction {
     /// The operation.
-    pub operation: Operation,
+    pub operation: ReductionOperator,
     /// The element type.
     pub element: Element,
 }
 
-impl Reduction {
+impl VectorReduction {
     /// An operation on a type for which MPI defines it (MPI 5.0 s6.9.2).
-    pub fn new(operation: Operation, element: Element) -> Option<Self> {
-        use Operation::{
+    pub fn new(operation: ReductionOperator, element: Element) -> Option<Self> {
+        use ReductionOperator::{
             BitAnd, BitOr, BitXor, LogicalAnd, LogicalOr, LogicalXor, Max, Min, Product, Sum,
         };
         let defined = match element {
@@ -160,7 +160,7 @@ impl Reduction {
             Element::Byte => matches!(operation, BitAnd | BitOr | BitXor),
             _ => true,
         };
-        defined.then_some(Reduction { operation, element })
+        defined.then_some(VectorReduction { operation, element })
     }
 }
 
@@ -168,7 +168,7 @@ impl Reduction {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Combiner {
     /// Element by element.
-    Known(Reduction),
+    Known(VectorReduction),
     /// By each rank's own function: the simulator asks the rank that combines on its host ([`Report::Combine`]).
     ///
     /// [`Report::Combine`]: crate::Report::Combine
@@ -190,8 +190,8 @@ impl Combiner {
     /// Whether the vectors have elements, for which MPI defines the operation.
     pub(crate) fn is_defined(self) -> bool {
         match self {
-            Combiner::Known(Reduction { operation, element }) => {
-                Reduction::new(operation, element).is_some()
+            Combiner::Known(VectorReduction { operation, element }) => {
+                VectorReduction::new(operation, element).is_some()
             }
             Combiner::Own { element } => element > 0,
         }

@@ -14,7 +14,7 @@ use thiserror::Error;
 
 /// How a rank has broken the link's rules.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Foul {
+pub enum Violation {
     /// The area holds more bytes than it has room for.
     #[error("it says that its area holds {length} bytes, and the area has room for {BATCH}")]
     Length {

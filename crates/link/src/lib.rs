@@ -8,7 +8,7 @@
 //! *Turns.* A rank and the simulator never touch a slot at the same time. During its turn, the rank runs on in real
 //! time, reads the reports and fills its area with [`Order`]s: sends, receives, puts and gets, each with the local time
 //! at which the program gave it. The rank gives the turn to the simulator when it has no work before the next event in
-//! simulated time; its last record names the wait ([`Wait`]). The simulator gives the turn back with the [`Report`]s
+//! simulated time; its last record names the wait ([`RankWait`]). The simulator gives the turn back with the [`Report`]s
 //! that are due by then. Only two words are written by both sides, and these are all the synchronisation: a slot's
 //! turn, and the rank that the simulator sleeps for.
 //!
@@ -25,13 +25,13 @@
 //! more, the rank announces this and waits for its turn ([`Rank::come_back`]). A process that exits announces that its
 //! rank will not come back ([`OutOfBand::exits`]), or shows this by its end.
 //!
-//! *Payload* follows its record in the area. A payload that does not fit travels in [parts](Part), each with the place
+//! *Payload* follows its record in the area. A payload that does not fit travels in [parts](PayloadPart), each with the place
 //! of its bytes. A rank with a full area gives its turn away and wants it back immediately.
 //!
 //! *Checksums.* The sender gives the [`checksum`] of its bytes, which travels beside them. The receiver compares it
 //! with the checksum over the bytes that it has stored.
 //!
-//! *Trust.* Ranks trust the simulator. The simulator trusts no rank: data from a rank may be anything ([`Foul`]). So
+//! *Trust.* Ranks trust the simulator. The simulator trusts no rank: data from a rank may be anything ([`Violation`]). So
 //! records have two types: a raw one ([`raw`]), which lies in memory, and the one that is read and checked ([`Record`],
 //! [`Delivery`]). Other code meets no record without a meaning.
 //!
@@ -76,19 +76,19 @@ mod settings;
 mod simulator;
 pub mod turn;
 
-pub use area::{Leaving, LinkError, Phase, Stray, World};
+pub use area::{Departure, LinkError, RankPhase, StrayReason, World};
 pub use atomic::{Atomic, Width};
 pub use checksum::{Checksum, checksum};
 pub use collective::{CollectiveKind, Collectives, Combiner};
-pub use foul::Foul;
-pub use order::{CollectiveCall, Order, Place, Wanted};
-pub use part::{Part, Payload};
+pub use foul::Violation;
+pub use order::{CollectiveCall, MessageFilter, Order, RemoteMemory};
+pub use part::{Payload, PayloadPart};
 pub use rank::{OutOfBand, Rank, Starter};
 pub use raw::BATCH;
-pub use record::{Body, Complaint, FileAccess, Patience, Record, Wait};
-pub use report::{Delivery, End, Ended, Envelope, Report, Status};
+pub use record::{Body, Complaint, FileAccess, Patience, RankWait, Record};
+pub use report::{Delivery, EndKind, EndStatus, Envelope, OperationEnd, Report};
 pub use settings::{Compute, Settings};
-pub use simulator::{Calls, Simulator, Untimed};
+pub use simulator::{RankCalls, Simulator, UntimedFiles};
 
 /// Layout version; every change in the shared memory's content changes it.
 pub const ABI: u32 = 14;

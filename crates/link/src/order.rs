@@ -4,7 +4,7 @@
 
 use crate::atomic::{Atomic, Width};
 use crate::collective::{CollectiveKind, Combiner};
-use crate::foul::Foul;
+use crate::foul::Violation;
 use serde::{Deserialize, Serialize};
 
 /// A rank's order.
@@ -35,7 +35,7 @@ pub enum Order {
     /// Post a receive.
     Receive {
         /// Which message.
-        wanted: Wanted,
+        wanted: MessageFilter,
         /// The length of its buffer in bytes.
         room: u64,
         /// Whether the program receives in a nonblocking call that makes a request.
@@ -44,43 +44,43 @@ pub enum Order {
     /// Look for a message that has come.
     Peek {
         /// Which message.
-        wanted: Wanted,
+        wanted: MessageFilter,
         /// Whether the message stays for an [`Order::Claim`] with the same number.
         claims: bool,
     },
     /// Wait for a message, and leave it where it is.
     Probe {
         /// Which message.
-        wanted: Wanted,
+        wanted: MessageFilter,
     },
     /// Receive the message that the peek with this number has found.
     Claim {
         /// The length of its buffer in bytes.
         room: u64,
     },
-    /// Take back the receive or probe with this number, if it has no message yet: it ends as [`Status::Cancelled`], or
+    /// Take back the receive or probe with this number, if it has no message yet: it ends as [`EndStatus::Cancelled`], or
     /// as without this order.
     ///
-    /// [`Status::Cancelled`]: crate::Status::Cancelled
+    /// [`EndStatus::Cancelled`]: crate::EndStatus::Cancelled
     Cancel,
     /// Store the payload in another rank's memory.
     Put {
         /// Where.
-        to: Place,
+        to: RemoteMemory,
         /// A number that the other rank gets with the bytes, or 0.
         notice: u64,
     },
     /// Fetch bytes from another rank's memory.
     Get {
         /// From where.
-        from: Place,
+        from: RemoteMemory,
         /// How many.
         size: u64,
     },
     /// Change a word in another rank's memory, in one step, and fetch the old word.
     Atomic {
         /// Where the word is.
-        on: Place,
+        on: RemoteMemory,
         /// The change.
         atomic: Atomic,
         /// The word length.
@@ -168,7 +168,7 @@ pub struct CollectiveCall {
 
 /// The messages that a receive or a look takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Wanted {
+pub struct MessageFilter {
     /// From this rank only.
     pub from: Option<u32>,
     /// The tag.
@@ -177,7 +177,7 @@ pub struct Wanted {
     pub mask: u64,
 }
 
-impl Wanted {
+impl MessageFilter {
     /// Whether a message is taken.
     pub fn takes(&self, from: u32, tag: u64) -> bool {
         self.from.is_none_or(|rank| rank == from) && (tag ^ self.tag) & self.mask == 0
@@ -186,7 +186,7 @@ impl Wanted {
 
 /// A place in a rank's memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Place {
+pub struct RemoteMemory {
     /// The rank.
     pub rank: u32,
     /// Which memory: a key that the rank has registered, [`ADDRESS_SPACE`](crate::ADDRESS_SPACE) or
@@ -240,16 +240,16 @@ impl Order {
 }
 
 /// Refuses a rank that does not exist.
-fn exists(peer: u32, ranks: u32) -> Result<(), Foul> {
+fn exists(peer: u32, ranks: u32) -> Result<(), Violation> {
     if peer < ranks {
         Ok(())
     } else {
-        Err(Foul::Peer { peer, ranks })
+        Err(Violation::Peer { peer, ranks })
     }
 }
 
 impl CollectiveCall {
-    fn check(&self) -> Result<(), Foul> {
+    fn check(&self) -> Result<(), Violation> {
         let makes_sense = match self.combiner {
             None => !self.kind.combines(),
             Some(combiner) => {
@@ -259,13 +259,15 @@ impl CollectiveCall {
             }
         };
         let kind = self.kind as u32;
-        makes_sense.then_some(()).ok_or(Foul::Collective { kind })
+        makes_sense
+            .then_some(())
+            .ok_or(Violation::Collective { kind })
     }
 }
 
 impl Order {
     /// Checks an order that has been read, in a run with this many ranks, and takes its part of the payload out.
-    pub(crate) fn check(&mut self, bytes: &mut Vec<u8>, ranks: u32) -> Result<(), Foul> {
+    pub(crate) fn check(&mut self, bytes: &mut Vec<u8>, ranks: u32) -> Result<(), Violation> {
         match self {
             Order::Send { to, .. } | Order::Untagged { to, .. } | Order::Enqueue { to, .. } => {
                 exists(*to, ranks)
@@ -279,7 +281,7 @@ impl Order {
             Order::Group { key, ranks } => {
                 let bytes = std::mem::take(bytes);
                 let (words, []) = bytes.as_chunks() else {
-                    return Err(Foul::Group { key: *key });
+                    return Err(Violation::Group { key: *key });
                 };
                 *ranks = words.iter().map(|&word| u32::from_ne_bytes(word)).collect();
                 Ok(())

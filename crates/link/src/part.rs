@@ -2,27 +2,27 @@
 //! place.
 //!
 //! A record's payload is written to an area in as many parts as it needs, one after the other. Each part follows a copy
-//! of the record and a [`Part`], which has the place of the bytes and the whole length. Only [`Payload`], which counts
-//! the written bytes, makes a `Part`, so no other code can forget the place. The reading side passes every part through
+//! of the record and a [`PayloadPart`], which has the place of the bytes and the whole length. Only [`Payload`], which counts
+//! the written bytes, makes a `PayloadPart`, so no other code can forget the place. The reading side passes every part through
 //! a [`Reassembly`]. It checks that a record's parts make up the whole, each byte once: each part begins where the one
 //! before ended, all bear the same record and the same length, and no other record comes between them. A rank with
 //! other parts is at fault, regardless of its memory; the simulator's parts are the simulator's own.
 //!
 //! A record without payload has one empty part.
 
-use crate::foul::Foul;
+use crate::foul::Violation;
 use bytemuck::{Pod, Zeroable};
 
 /// Where the bytes of a part belong in their payload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Pod, Zeroable)]
 #[repr(C)]
-pub struct Part {
+pub struct PayloadPart {
     at: u64,
     length: u64,
     whole: u64,
 }
 
-impl Part {
+impl PayloadPart {
     /// The place in the whole where the part's first byte belongs.
     pub fn at(self) -> usize {
         self.at as usize
@@ -70,8 +70,8 @@ impl<'a> Payload<'a> {
     }
 
     /// The next part, with at most `most` bytes.
-    pub(crate) fn next(&self, most: usize) -> Part {
-        Part {
+    pub(crate) fn next(&self, most: usize) -> PayloadPart {
+        PayloadPart {
             at: self.gone as u64,
             length: (self.whole - self.gone).min(most) as u64,
             whole: self.whole as u64,
@@ -79,7 +79,7 @@ impl<'a> Payload<'a> {
     }
 
     /// The memory pieces that hold the next part's bytes.
-    pub(crate) fn bytes(&self, part: Part) -> impl Iterator<Item = &'a [u8]> {
+    pub(crate) fn bytes(&self, part: PayloadPart) -> impl Iterator<Item = &'a [u8]> {
         let (mut skip, mut left) = (part.at(), part.length());
         self.pieces.iter().map(move |piece| {
             let from = skip.min(piece.len());
@@ -91,7 +91,7 @@ impl<'a> Payload<'a> {
     }
 
     /// Takes the next part out, with at most `most` bytes: to pass a payload on without an area, as tests do.
-    pub fn take(&mut self, most: usize) -> Option<(Part, Vec<u8>)> {
+    pub fn take(&mut self, most: usize) -> Option<(PayloadPart, Vec<u8>)> {
         if self.is_written() {
             return None;
         }
@@ -102,7 +102,7 @@ impl<'a> Payload<'a> {
     }
 
     /// Takes note that the next part has been written.
-    pub(crate) fn written(&mut self, part: Part) {
+    pub(crate) fn written(&mut self, part: PayloadPart) {
         assert_eq!(part.at(), self.gone, "parts are written in their order");
         self.begun = true;
         self.gone += part.length();
@@ -111,7 +111,7 @@ impl<'a> Payload<'a> {
 
 /// The reading side's state for an incomplete payload: its record, and the latest part.
 pub(crate) struct Reassembly<R> {
-    open: Option<(R, Part)>,
+    open: Option<(R, PayloadPart)>,
 }
 
 impl<R> Default for Reassembly<R> {
@@ -124,8 +124,8 @@ impl<R: Copy + PartialEq> Reassembly<R> {
     /// Records a part of a record's payload.
     ///
     /// # Errors
-    /// [`Foul::Part`], if the part is not the one that must come next.
-    pub fn add(&mut self, record: &R, part: Part) -> Result<(), Foul> {
+    /// [`Violation::Part`], if the part is not the one that must come next.
+    pub fn add(&mut self, record: &R, part: PayloadPart) -> Result<(), Violation> {
         let begins = match self.open {
             None => part.at == 0,
             Some((open, before)) => {
@@ -137,7 +137,7 @@ impl<R: Copy + PartialEq> Reassembly<R> {
         let fits = part.at.checked_add(part.length);
         let fits = fits.is_some_and(|end| end <= part.whole);
         if !(begins && fits) {
-            return Err(Foul::Part);
+            return Err(Violation::Part);
         }
         self.open = (!part.is_last()).then_some((*record, part));
         Ok(())

@@ -19,14 +19,14 @@ pub const LONGEST_NAME: usize = 1024;
 
 /// A region's execution times in one rank.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Times {
+pub struct RegionTimes {
     /// For the first executions, in order.
     pub first: Vec<u64>,
     /// For all later ones, in turn.
     pub later: Vec<u64>,
 }
 
-impl Times {
+impl RegionTimes {
     /// The time for the execution that this many precede.
     pub fn of(&self, execution: u64) -> Option<u64> {
         let first = self.first.len() as u64;
@@ -48,7 +48,7 @@ pub fn name(mut text: String) -> String {
 }
 
 /// The lines for a rank's regions.
-pub fn write(rank: u32, name: &str, times: &Times, to: &mut String) {
+pub fn write(rank: u32, name: &str, times: &RegionTimes, to: &mut String) {
     let list = |times: &[u64]| {
         let words: Vec<String> = times.iter().map(u64::to_string).collect();
         words.join(" ")
@@ -58,14 +58,14 @@ pub fn write(rank: u32, name: &str, times: &Times, to: &mut String) {
 }
 
 /// A rank's regions by name; lines in another form are skipped.
-pub fn read(rank: u32, text: &str) -> HashMap<String, Times> {
+pub fn read(rank: u32, text: &str) -> HashMap<String, RegionTimes> {
     let times = |words: &str| words.split_whitespace().flat_map(str::parse).collect();
     let own = format!("{rank}\t");
     let region = |line: &str| {
         let mut parts = line.strip_prefix(&own)?.split('\t');
         let (name, first, later) = (parts.next()?, parts.next()?, parts.next()?);
         let (first, later) = (times(first), times(later));
-        Some((name.to_owned(), Times { first, later }))
+        Some((name.to_owned(), RegionTimes { first, later }))
     };
     text.lines().filter_map(region).collect()
 }

@@ -1,13 +1,15 @@
 //! The rank's side of the link.
 
-use crate::area::{Area, BUSY, Leaving, LinkError, Phase, Stray, Way, World, frame};
+use crate::area::{
+    Area, BUSY, Departure, LinkDirection, LinkError, RankPhase, StrayReason, World, frame,
+};
 use crate::order::Order;
 use crate::part::{Payload, Reassembly};
 use crate::raw::Raw;
-use crate::record::{Body, Complaint, FileAccess, Record, Wait};
+use crate::record::{Body, Complaint, FileAccess, RankWait, Record};
 use crate::report::Delivery;
-use crate::turn::{self, RANK, Word};
-use crate::{NEVER, Part, Settings, checksum};
+use crate::turn::{self, RANK, SharedWord};
+use crate::{NEVER, PayloadPart, Settings, checksum};
 use std::sync::Arc;
 use std::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed, Release, SeqCst};
 use std::time::Duration;
@@ -38,7 +40,7 @@ impl Rank {
     pub fn attach(path: &str, rank: u32) -> Result<Rank, LinkError> {
         let area = Area::open(path)?;
         let world = started(&area, rank)?;
-        let phases = (Phase::Absent as u32, Phase::Attached as u32);
+        let phases = (RankPhase::Absent as u32, RankPhase::Attached as u32);
         let slot = area.slot(rank);
         let taken = slot
             .phase
@@ -125,7 +127,7 @@ impl Rank {
     pub fn complain(&mut self, time: u64, complaint: Complaint, bytes: &[u8]) -> ! {
         self.write(time, 0, Body::Complaint(complaint), &[bytes]);
         loop {
-            self.hand_over(time, Wait::Sleep { until: NEVER }, false);
+            self.hand_over(time, RankWait::Sleep { until: NEVER }, false);
         }
     }
 
@@ -152,7 +154,7 @@ impl Rank {
         let mut payload = Payload::new(payload);
         while !payload.is_written() {
             // The record that gives the turn away must fit behind this one.
-            let (way, free) = ((self.number, Way::Up), frame::<Raw>());
+            let (way, free) = ((self.number, LinkDirection::Up), frame::<Raw>());
             let up = self.area.append(way, self.up, record, &mut payload, free);
             if let Some(up) = up {
                 self.up = up;
@@ -168,7 +170,7 @@ impl Rank {
     /// again, `still` in the same wait.
     ///
     /// When the run is over, or the simulator is gone, this process ends.
-    pub fn hand_over(&mut self, time: u64, wait: Wait, still: bool) -> Option<u64> {
+    pub fn hand_over(&mut self, time: u64, wait: RankWait, still: bool) -> Option<u64> {
         self.hand_over_raw(&Record::plain(time, Body::Wait(wait, still)).raw())
     }
 
@@ -198,9 +200,9 @@ impl Rank {
     ///
     /// # Panics
     /// If the simulator's records are invalid: a broken invariant in the link.
-    pub fn reports(&mut self) -> impl Iterator<Item = (Delivery, Part, &[u8])> {
+    pub fn reports(&mut self) -> impl Iterator<Item = (Delivery, PayloadPart, &[u8])> {
         let down = self.area.slot(self.number).down.load(Acquire);
-        let records = self.area.records(self.number, Way::Down, down);
+        let records = self.area.records(self.number, LinkDirection::Down, down);
         let reassembly = &mut self.reassembly;
         records.expect(SOUND).map(move |record| {
             let (raw, part, bytes) = record.expect(SOUND);
@@ -212,7 +214,7 @@ impl Rank {
     /// Announces that this rank gives no more orders, unless it comes back.
     pub fn finish(&mut self, time: u64) {
         let slot = self.area.slot(self.number);
-        slot.phase.store(Phase::Finished as u32, Release);
+        slot.phase.store(RankPhase::Finished as u32, Release);
         self.end_turn(&Record::plain(time, Body::Finish).raw());
     }
 
@@ -222,7 +224,7 @@ impl Rank {
     /// [`LinkError::Over`].
     pub fn come_back(&mut self) -> Result<u64, LinkError> {
         let slot = self.area.slot(self.number);
-        slot.phase.store(Phase::Returning as u32, SeqCst);
+        slot.phase.store(RankPhase::Returning as u32, SeqCst);
         if self.area.head().over.load(SeqCst) != 0 {
             return Err(LinkError::Over { rank: self.number });
         }
@@ -233,7 +235,7 @@ impl Rank {
 
     /// Gives the turn to the simulator, with a last order that has the reason.
     fn end_turn(&self, last: &Raw) {
-        let (way, mut nothing) = ((self.number, Way::Up), Payload::new(&[]));
+        let (way, mut nothing) = ((self.number, LinkDirection::Up), Payload::new(&[]));
         let up = self.area.append(way, self.up, last, &mut nothing, 0);
         let up = up.expect("room was left for it");
         let (slot, head) = (self.area.slot(self.number), self.area.head());
@@ -305,7 +307,7 @@ impl OutOfBand {
 
     /// Announces that the rank's process exits. If the rank has left MPI, it will not come back.
     pub fn exits(&self) {
-        let (finished, gone) = (Phase::Finished as u32, Phase::Gone as u32);
+        let (finished, gone) = (RankPhase::Finished as u32, RankPhase::Gone as u32);
         let phase = &self.area.slot(self.number).phase;
         if phase
             .compare_exchange(finished, gone, AcqRel, Relaxed)
@@ -316,7 +318,7 @@ impl OutOfBand {
     }
 
     /// Announces that the rank's process is about to end, and how. Only a rank's first notice counts.
-    pub fn leaves(&self, how: Leaving) {
+    pub fn leaves(&self, how: Departure) {
         let (slot, head) = (self.area.slot(self.number), self.area.head());
         let first = slot.leaves.compare_exchange(0, BUSY, AcqRel, Relaxed);
         if first.is_err() {
@@ -381,7 +383,7 @@ impl Starter {
     }
 
     /// Reports that this process has initialised MPI, and has no part in the run.
-    pub fn strays(&self, why: Stray) {
+    pub fn strays(&self, why: StrayReason) {
         let slot = self.area.slot(self.number);
         slot.stray_pid.store(std::process::id(), Relaxed);
         slot.stray.store(why.word(), Release);

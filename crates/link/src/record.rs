@@ -3,7 +3,7 @@
 //! A rank writes a record as [`Raw`] bytes, and the simulator reads them once, by [`Record::parse`]. The rules for a
 //! whole turn (which record may come where, and when) are the server's.
 
-use crate::foul::Foul;
+use crate::foul::Violation;
 use crate::order::Order;
 use crate::raw::Raw;
 use serde::{Deserialize, Serialize};
@@ -30,17 +30,17 @@ pub enum Body {
     /// The run cannot go on.
     Complaint(Complaint),
     /// A turn's end: the rank waits. It is still its last turn's wait if the turn came only for an answer.
-    Wait(Wait, Still),
+    Wait(RankWait, Continuation),
     /// A turn's end: the rank has left MPI. It gives no more orders, unless it comes back.
     Finish,
 }
 
 /// Whether a wait is the previous turn's.
-pub type Still = bool;
+pub type Continuation = bool;
 
 /// How a rank waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Wait {
+pub enum RankWait {
     /// Until a moment, also if operations end before.
     Sleep {
         /// The moment.
@@ -70,10 +70,10 @@ pub struct FileAccess {
     pub written: u64,
 }
 
-impl Wait {
+impl RankWait {
     /// For a report alone, at most until a moment.
-    pub const fn report(until: u64) -> Wait {
-        Wait::Report(Patience::until(until))
+    pub const fn report(until: u64) -> RankWait {
+        RankWait::Report(Patience::until(until))
     }
 }
 
@@ -141,8 +141,8 @@ impl Record {
     ///
     /// # Errors
     /// If these are not a record's bytes, or a field has no meaning in it.
-    pub fn parse(raw: &Raw, bytes: &mut Vec<u8>, ranks: u32) -> Result<Record, Foul> {
-        let mut record: Record = raw.parse().ok_or(Foul::Record)?;
+    pub fn parse(raw: &Raw, bytes: &mut Vec<u8>, ranks: u32) -> Result<Record, Violation> {
+        let mut record: Record = raw.parse().ok_or(Violation::Record)?;
         if let Body::Order(_, order) = &mut record.body {
             order.check(bytes, ranks)?;
         }

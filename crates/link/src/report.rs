@@ -2,7 +2,7 @@
 //!
 //! Ranks trust the simulator: a raw report without a meaning is a broken invariant in the link.
 
-use crate::order::Place;
+use crate::order::RemoteMemory;
 use crate::raw::Raw;
 use serde::{Deserialize, Serialize};
 
@@ -32,7 +32,7 @@ impl From<Report> for Delivery {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Report {
     /// An operation has ended.
-    Ended(Ended),
+    Ended(OperationEnd),
     /// An untagged message has come, which is the payload.
     Untagged {
         /// The sender.
@@ -43,7 +43,7 @@ pub enum Report {
     /// Store the payload in this rank's memory: another rank has put it there.
     Write {
         /// Where in which memory; the rank is the one that has put it.
-        place: Place,
+        place: RemoteMemory,
         /// How many bytes.
         size: u64,
         /// The number that comes with the put, or 0.
@@ -70,18 +70,18 @@ pub enum Report {
 
 /// An operation's end. A lost operation's payload is the reason, in words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Ended {
+pub struct OperationEnd {
     /// The operation's number.
     pub id: u64,
     /// How it has ended.
-    pub status: Status,
+    pub status: EndStatus,
     /// The kind of end.
-    pub end: End,
+    pub end: EndKind,
 }
 
 /// The kinds of ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum End {
+pub enum EndKind {
     /// A send; its buffer may be used again.
     Sent,
     /// A receive, with the message as its payload.
@@ -121,7 +121,7 @@ pub struct Envelope {
 
 /// How an operation has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Status {
+pub enum EndStatus {
     /// Well.
     Done,
     /// The message was longer than its room, and it was not stored, not even in part.

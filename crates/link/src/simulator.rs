@@ -1,13 +1,13 @@
 //! The simulator's side of the link.
 
 use crate::Settings;
-use crate::area::{Area, BUSY, Leaving, Phase, Stray, Way};
-use crate::foul::Foul;
+use crate::area::{Area, BUSY, Departure, LinkDirection, RankPhase, StrayReason};
+use crate::foul::Violation;
 use crate::part::{Payload, Reassembly};
 use crate::raw::Raw;
 use crate::record::Record;
 use crate::report::Delivery;
-use crate::turn::{self, RANK, Word};
+use crate::turn::{self, RANK, SharedWord};
 use rustix::fs::{MemfdFlags, SealFlags};
 use std::fs::File;
 use std::io;
@@ -25,7 +25,7 @@ pub struct Simulator {
     /// The bytes of reports so far, for each rank.
     down: Vec<usize>,
     /// The payload so far for each rank's last order.
-    up: Vec<Coming>,
+    up: Vec<PartialOrder>,
     /// Ranks that get their turn next.
     turns: Vec<u32>,
     /// Whether the simulator has a rank's turn: the rank's own word for that may change at any time.
@@ -34,7 +34,7 @@ pub struct Simulator {
 
 /// A rank's MPI calls, at any time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Calls {
+pub struct RankCalls {
     /// How many calls it has begun.
     pub count: u32,
     /// The latest one's number, which may have ended; 0 without a call.
@@ -53,7 +53,7 @@ pub struct Calls {
 
 /// A rank's operations on files that took no simulated time, by its own word.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Untimed {
+pub struct UntimedFiles {
     /// How many.
     pub operations: u64,
     /// Bytes that they read.
@@ -67,7 +67,7 @@ const READY: usize = 64 << 20;
 
 /// An order with a payload in parts.
 #[derive(Default)]
-struct Coming {
+struct PartialOrder {
     reassembly: Reassembly<Raw>,
     bytes: Vec<u8>,
 }
@@ -121,7 +121,7 @@ impl Simulator {
         }
         self.ranks = end;
         self.down.resize(end as usize, 0);
-        self.up.resize_with(end as usize, Coming::default);
+        self.up.resize_with(end as usize, PartialOrder::default);
         self.own.resize(end as usize, false);
         Some(first)
     }
@@ -163,20 +163,20 @@ impl Simulator {
     }
 
     /// How far a rank has come.
-    pub fn phase(&self, rank: u32) -> Phase {
+    pub fn phase(&self, rank: u32) -> RankPhase {
         let slot = self.area.slot(rank);
-        match Phase::of_word(slot.phase.load(Acquire)) {
+        match RankPhase::of_word(slot.phase.load(Acquire)) {
             // A program may call MPI_Finalize when it exits already.
-            Phase::Finished if slot.leaves.load(Acquire) != 0 => Phase::Gone,
+            RankPhase::Finished if slot.leaves.load(Acquire) != 0 => RankPhase::Gone,
             phase => phase,
         }
     }
 
     /// Waits until a rank that has left MPI comes back or exits, or this much host time is over. Returns its phase.
-    pub fn wait_for_return(&self, rank: u32, patience: Duration) -> Phase {
-        if self.phase(rank) == Phase::Finished {
+    pub fn wait_for_return(&self, rank: u32, patience: Duration) -> RankPhase {
+        if self.phase(rank) == RankPhase::Finished {
             let phase = &self.area.slot(rank).phase;
-            phase.sleep(Phase::Finished as u32, patience);
+            phase.sleep(RankPhase::Finished as u32, patience);
         }
         self.phase(rank)
     }
@@ -198,9 +198,9 @@ impl Simulator {
     }
 
     /// Why a process in this rank has no part in the run, and the process.
-    pub fn stray(&self, rank: u32) -> Option<(Stray, Option<u32>)> {
+    pub fn stray(&self, rank: u32) -> Option<(StrayReason, Option<u32>)> {
         let slot = self.area.slot(rank);
-        let why = Stray::of_word(slot.stray.load(Acquire))?;
+        let why = StrayReason::of_word(slot.stray.load(Acquire))?;
         Some((why, process(&slot.stray_pid)))
     }
 
@@ -210,9 +210,9 @@ impl Simulator {
     }
 
     /// A rank's calls, by its own word. Any value may come from a rank that overwrites its memory.
-    pub fn calls(&self, rank: u32) -> Calls {
+    pub fn calls(&self, rank: u32) -> RankCalls {
         let slot = self.area.slot(rank);
-        Calls {
+        RankCalls {
             count: slot.calls.load(Relaxed),
             last: slot.last.load(Relaxed),
             frame: slot.frame.load(Relaxed),
@@ -225,9 +225,9 @@ impl Simulator {
 
     /// A rank's operations on files that took no simulated time. Any value may come from a rank that overwrites its
     /// memory.
-    pub fn untimed(&self, rank: u32) -> Untimed {
+    pub fn untimed(&self, rank: u32) -> UntimedFiles {
         let [operations, read, written] = &self.area.slot(rank).untimed;
-        Untimed {
+        UntimedFiles {
             operations: operations.load(Relaxed),
             read: read.load(Relaxed),
             written: written.load(Relaxed),
@@ -242,12 +242,12 @@ impl Simulator {
     }
 
     /// Ranks that have announced how they leave, in the announcements' order.
-    pub fn leaving(&self) -> Vec<(u32, Leaving)> {
+    pub fn leaving(&self) -> Vec<(u32, Departure)> {
         let mut found: Vec<_> = (0..self.ranks())
             .filter_map(|rank| {
                 let slot = self.area.slot(rank);
                 let turn = slot.leaves.load(Acquire);
-                let how = Leaving::of_words(slot.how.load(Acquire), slot.code.load(Acquire));
+                let how = Departure::of_words(slot.how.load(Acquire), slot.code.load(Acquire));
                 (turn != 0 && turn != BUSY).then_some((turn, rank, how))
             })
             .collect();
@@ -268,16 +268,16 @@ impl Simulator {
         &mut self,
         rank: u32,
         records: &mut Vec<(Record, Vec<u8>)>,
-    ) -> Result<bool, Foul> {
+    ) -> Result<bool, Violation> {
         if !self.has_turn(rank) {
-            return Err(Foul::Running);
+            return Err(Violation::Running);
         }
         self.own[rank as usize] = true;
         // Orders are taken once: a turn that comes back without the rank's doing has none.
         let length = self.area.slot(rank).up.swap(0, AcqRel);
         let up = &mut self.up[rank as usize];
         let (mut all, ranks) = (true, self.ranks);
-        for record in self.area.records::<Raw>(rank, Way::Up, length)? {
+        for record in self.area.records::<Raw>(rank, LinkDirection::Up, length)? {
             let (raw, part, bytes) = record?;
             if raw == Raw::MORE {
                 all = false;
@@ -295,7 +295,7 @@ impl Simulator {
             }
         }
         if all && !up.reassembly.is_closed() {
-            return Err(Foul::Within);
+            return Err(Violation::Within);
         }
         Ok(all)
     }
@@ -306,7 +306,7 @@ impl Simulator {
     #[must_use]
     pub fn tell(&mut self, rank: u32, report: &Delivery, payload: &mut Payload) -> bool {
         assert!(self.own[rank as usize], "rank {rank} runs");
-        let (way, down) = ((rank, Way::Down), &mut self.down[rank as usize]);
+        let (way, down) = ((rank, LinkDirection::Down), &mut self.down[rank as usize]);
         let report = &report.raw();
         while !payload.is_written() {
             match self.area.append(way, *down, report, payload, 0) {
@@ -317,10 +317,10 @@ impl Simulator {
         true
     }
 
-    /// Takes back a rank in the phase [`Phase::Returning`]; it waits for its turn.
+    /// Takes back a rank in the phase [`RankPhase::Returning`]; it waits for its turn.
     pub fn comes_back(&self, rank: u32) {
         let phase = &self.area.slot(rank).phase;
-        phase.store(Phase::Attached as u32, Release);
+        phase.store(RankPhase::Attached as u32, Release);
     }
 
     /// Gives a rank its turn at the next [`Simulator::release`]: to continue with this local time, or only to take in

@@ -16,7 +16,7 @@
 //! expected value. The ranks that a rank wakes are named in its slot, which it owns from its turn on, and they have got
 //! their turns before.
 //!
-//! All functions are written over a [`Word`], so that `tests/loom.rs` can explore their interleavings with its own
+//! All functions are written over a [`SharedWord`], so that `tests/loom.rs` can explore their interleavings with its own
 //! words.
 
 use std::time::Duration;
@@ -29,7 +29,7 @@ pub const SIMULATOR: u32 = 1;
 pub const NOBODY: u32 = u32::MAX;
 
 /// A word that two sides share; a process can sleep on its value.
-pub trait Word {
+pub trait SharedWord {
     /// The value; all that was written before it was stored becomes visible.
     fn take(&self) -> u32;
     /// Stores a value, and makes all earlier writes visible to the side that takes it.
@@ -44,7 +44,7 @@ pub trait Word {
 }
 
 /// A rank gives its turn away.
-pub fn to_simulator<W: Word>(turn: &W, awaited: &W, rank: u32) {
+pub fn to_simulator<W: SharedWord>(turn: &W, awaited: &W, rank: u32) {
     turn.give(SIMULATOR);
     W::fence();
     if awaited.take() == rank {
@@ -54,7 +54,7 @@ pub fn to_simulator<W: Word>(turn: &W, awaited: &W, rank: u32) {
 
 /// A rank waits until its turn comes back. Before each sleep period it calls `go_on`, which ends the process if the
 /// wait has no purpose; the argument is whether a whole period has passed.
-pub fn await_rank<W: Word>(turn: &W, period: Duration, mut go_on: impl FnMut(bool)) {
+pub fn await_rank<W: SharedWord>(turn: &W, period: Duration, mut go_on: impl FnMut(bool)) {
     let mut late = false;
     while turn.take() == SIMULATOR {
         go_on(late);
@@ -64,7 +64,7 @@ pub fn await_rank<W: Word>(turn: &W, period: Duration, mut go_on: impl FnMut(boo
 
 /// The simulator waits until a rank has given its turn away, or `left` reports that no time is left. Returns whether
 /// the rank has.
-pub fn await_simulator<W: Word>(
+pub fn await_simulator<W: SharedWord>(
     turn: &W,
     awaited: &W,
     rank: u32,
@@ -92,7 +92,7 @@ pub fn await_simulator<W: Word>(
 
 /// The simulator gives ranks their turns, by slot places. It wakes the first, and each wakes two more: to wake a
 /// process takes longer than most of its work afterwards, and so all processors share the work.
-pub fn to_ranks<'a, W: Word + 'a>(
+pub fn to_ranks<'a, W: SharedWord + 'a>(
     ranks: &[u32],
     turn: impl Fn(u32) -> &'a W,
     wakes: impl Fn(u32) -> &'a [W; 2],
@@ -113,7 +113,7 @@ pub fn to_ranks<'a, W: Word + 'a>(
 }
 
 /// A rank that has got its turn wakes those that got their turns with it.
-pub fn pass_on<'a, W: Word + 'a>(wakes: &[W; 2], turn: impl Fn(u32) -> &'a W) {
+pub fn pass_on<'a, W: SharedWord + 'a>(wakes: &[W; 2], turn: impl Fn(u32) -> &'a W) {
     for rank in wakes.each_ref().map(W::take) {
         if rank != NOBODY {
             turn(rank).wake();

@@ -13,8 +13,9 @@
 
 use link::raw::Raw;
 use link::{
-    ADDRESS_SPACE, Atomic, BATCH, Body, CollectiveCall, CollectiveKind, Complaint, Delivery, Foul,
-    NEVER, Order, Payload, Phase, Place, Record, Report, Settings, Simulator, Wait, Wanted, Width,
+    ADDRESS_SPACE, Atomic, BATCH, Body, CollectiveCall, CollectiveKind, Complaint, Delivery,
+    MessageFilter, NEVER, Order, Payload, RankPhase, RankWait, Record, RemoteMemory, Report,
+    Settings, Simulator, Violation, Width,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -102,12 +103,12 @@ fn raw(order: Order) -> Raw {
 /// A record that is not a wait.
 fn body(draw: &mut Draw) -> Body {
     let (key, size) = (draw.below(4), draw.below(100));
-    let place = Place {
+    let place = RemoteMemory {
         rank: 0,
         key: ADDRESS_SPACE,
         offset: size,
     };
-    let wanted = Wanted {
+    let wanted = MessageFilter {
         from: [None, Some(0)][draw.below(2) as usize],
         tag: key,
         mask: NEVER,
@@ -205,7 +206,7 @@ fn records(draw: &mut Draw) -> Vec<u8> {
         all.extend(bytemuck::bytes_of(&raw));
         all.extend(vec![7; length.next_multiple_of(8) as usize]);
     }
-    let wait = Record::plain(0, Body::Wait(Wait::report(NEVER), false));
+    let wait = Record::plain(0, Body::Wait(RankWait::report(NEVER), false));
     all.extend([0_u8; 24]);
     all.extend(bytemuck::bytes_of(&wait.raw()));
     all
@@ -327,14 +328,14 @@ fn the_words_lie_where_this_test_thinks() {
     memory.word(PID, 77);
     memory.word(PHASE, 1);
     assert_eq!((simulator.call(0), simulator.pid(0)), (5, Some(77)));
-    assert_eq!(simulator.phase(0), Phase::Attached);
+    assert_eq!(simulator.phase(0), RankPhase::Attached);
     assert!(!simulator.has_turn(0));
     memory.word(TURN, 1);
     assert!(simulator.has_turn(0));
 }
 
 /// The error for an area with this part in its first record, and with the length `up`.
-fn foul(part: [u64; 3], up: u64) -> Option<Foul> {
+fn foul(part: [u64; 3], up: u64) -> Option<Violation> {
     let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
     let memory = Memory::of(&simulator);
     let mut area: Vec<u8> = part.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -350,18 +351,22 @@ fn lengths_and_parts_are_compared_with_the_area() {
     let one = 24 + size_of::<Raw>() as u64;
     assert_eq!(foul([0; 3], one), None);
     for length in [BATCH as u64 + 1, u64::MAX] {
-        assert_eq!(foul([0; 3], length), Some(Foul::Length { length }));
+        assert_eq!(foul([0; 3], length), Some(Violation::Length { length }));
     }
     assert_eq!(
         foul([0, 1, 1], one),
-        Some(Foul::Part),
+        Some(Violation::Part),
         "beyond what was written"
     );
-    assert_eq!(foul([0, u64::MAX, u64::MAX], one), Some(Foul::Part));
-    assert_eq!(foul([1, 0, 1], one), Some(Foul::Part), "not the beginning");
+    assert_eq!(foul([0, u64::MAX, u64::MAX], one), Some(Violation::Part));
+    assert_eq!(
+        foul([1, 0, 1], one),
+        Some(Violation::Part),
+        "not the beginning"
+    );
     assert_eq!(
         foul([0, 0, u64::MAX], one),
-        Some(Foul::Within),
+        Some(Violation::Within),
         "the rest is missing"
     );
 }
@@ -372,7 +377,7 @@ fn a_rank_that_has_taken_its_turn_back_is_at_fault() {
     let memory = Memory::of(&simulator);
     assert_eq!(
         simulator.take_records(0, &mut Vec::new()),
-        Err(Foul::Running)
+        Err(Violation::Running)
     );
     memory.word(TURN, 9);
     assert!(

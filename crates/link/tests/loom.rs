@@ -2,7 +2,7 @@
 //! no wake is lost (the model reports a deadlock, since no sleep ends by time), and no side touches a slot without its
 //! turn (the model reports a data race).
 
-use link::turn::{self, NOBODY, RANK, SIMULATOR, Word};
+use link::turn::{self, NOBODY, RANK, SIMULATOR, SharedWord};
 use loom::cell::UnsafeCell;
 use loom::sync::atomic::AtomicU32;
 use loom::sync::atomic::Ordering::{Acquire, Release, SeqCst};
@@ -27,7 +27,7 @@ impl Modelled {
     }
 }
 
-impl Word for Modelled {
+impl SharedWord for Modelled {
     fn take(&self) -> u32 {
         self.value.load(Acquire)
     }

@@ -1,8 +1,8 @@
 //! Payloads with any length cross the link, in both directions, and are the same on the other side.
 
 use link::{
-    BATCH, Body, Delivery, End, Ended, NEVER, Patience, Payload, Rank, Record, Report, Settings,
-    Simulator, Status, Wait,
+    BATCH, Body, Delivery, EndKind, EndStatus, NEVER, OperationEnd, Patience, Payload, Rank,
+    RankWait, Record, Report, Settings, Simulator,
 };
 use std::time::Duration;
 
@@ -28,13 +28,13 @@ fn bytes(length: usize, seed: usize) -> Vec<u8> {
 fn echo(mut rank: Rank) {
     let (mut next, mut whole, mut still) = (0, Vec::new(), false);
     loop {
-        let resumed = rank.hand_over(0, Wait::Report(Patience::until(NEVER)), still);
+        let resumed = rank.hand_over(0, RankWait::Report(Patience::until(NEVER)), still);
         let mut told = Vec::new();
         for (delivery, part, bytes) in rank.reports() {
             assert_eq!(part.at(), whole.len(), "of {delivery:?}");
             whole.extend_from_slice(bytes);
             if part.is_last() {
-                let Report::Ended(Ended { id, .. }) = delivery.report else {
+                let Report::Ended(OperationEnd { id, .. }) = delivery.report else {
                     panic!("{delivery:?}");
                 };
                 assert_eq!(id, next);
@@ -73,10 +73,10 @@ fn payloads_of_any_length_come_as_they_were_given() {
     let mut back = records(&mut simulator);
     for (id, &length) in (0..).zip(&LENGTHS) {
         let bytes = bytes(length, id as usize);
-        let report = Delivery::from(Report::Ended(Ended {
+        let report = Delivery::from(Report::Ended(OperationEnd {
             id,
-            status: Status::Done,
-            end: End::Got,
+            status: EndStatus::Done,
+            end: EndKind::Got,
         }));
         let pieces = [&bytes[..]];
         let mut payload = Payload::new(&pieces);

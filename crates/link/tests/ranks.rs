@@ -1,8 +1,8 @@
 //! The ranks' data about themselves, on either side's turn; and ranks that leave, come back, or exit.
 
 use link::{
-    Collectives, Compute, Leaving, LinkError, Phase, Rank, Settings, Simulator, Starter, Stray,
-    World,
+    Collectives, Compute, Departure, LinkError, Rank, RankPhase, Settings, Simulator, Starter,
+    StrayReason, World,
 };
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ const LONG: Duration = Duration::from_secs(20);
 fn a_rank_leaves_and_comes_back_until_it_exits() {
     let mut simulator = Simulator::new(1, Settings::DEFAULT).expect("there is memory");
     let path = simulator.path();
-    assert_eq!(simulator.phase(0), Phase::Absent);
+    assert_eq!(simulator.phase(0), RankPhase::Absent);
     let process = std::thread::spawn(move || {
         let mut rank = Rank::attach(&path, 0).expect("there is a place");
         for round in 1..3 {
@@ -26,15 +26,15 @@ fn a_rank_leaves_and_comes_back_until_it_exits() {
     });
     for round in 1..3 {
         assert!(simulator.wait(0, LONG));
-        assert_eq!(simulator.wait_for_return(0, LONG), Phase::Returning);
+        assert_eq!(simulator.wait_for_return(0, LONG), RankPhase::Returning);
         assert!(simulator.phase(0).is_out());
         simulator.comes_back(0);
-        assert_eq!(simulator.phase(0), Phase::Attached);
+        assert_eq!(simulator.phase(0), RankPhase::Attached);
         simulator.give_turn(0, Some(100 * round));
         simulator.release();
     }
     assert!(simulator.wait(0, LONG));
-    assert_eq!(simulator.wait_for_return(0, LONG), Phase::Gone);
+    assert_eq!(simulator.wait_for_return(0, LONG), RankPhase::Gone);
     let mut rank = process.join().expect("it ends well");
     simulator.end();
     assert!(matches!(rank.come_back(), Err(LinkError::Over { rank: 0 })));
@@ -47,15 +47,15 @@ fn the_first_word_of_a_rank_counts_and_so_does_their_order() {
     let attach = |rank| Rank::attach(&path, rank).expect("there is a place");
     let ranks: Vec<Rank> = (0..4).map(attach).collect();
     assert_eq!(simulator.leaving(), []);
-    ranks[2].out_of_band().leaves(Leaving::Exit);
-    ranks[1].out_of_band().leaves(Leaving::Abort(-7));
-    ranks[1].out_of_band().leaves(Leaving::Exit);
-    ranks[0].out_of_band().leaves(Leaving::Error);
-    ranks[2].out_of_band().leaves(Leaving::Error);
+    ranks[2].out_of_band().leaves(Departure::Exit);
+    ranks[1].out_of_band().leaves(Departure::Abort(-7));
+    ranks[1].out_of_band().leaves(Departure::Exit);
+    ranks[0].out_of_band().leaves(Departure::Error);
+    ranks[2].out_of_band().leaves(Departure::Error);
     let said = [
-        (2, Leaving::Exit),
-        (1, Leaving::Abort(-7)),
-        (0, Leaving::Error),
+        (2, Departure::Exit),
+        (1, Departure::Abort(-7)),
+        (0, Departure::Error),
     ];
     assert_eq!(simulator.leaving(), said);
     ranks[3].out_of_band().in_call(5);
@@ -79,13 +79,17 @@ fn processes_that_do_not_attach_report_about_themselves() {
     let own = Some(std::process::id());
     assert_eq!((simulator.started(0), simulator.started(1)), (None, own));
     assert!(simulator.has_managed(1) && !simulator.has_managed(0));
-    for why in [Stray::Unreached, Stray::World(0), Stray::World(1)] {
+    for why in [
+        StrayReason::Unreached,
+        StrayReason::World(0),
+        StrayReason::World(1),
+    ] {
         starter.strays(why);
         assert_eq!(simulator.stray(1), Some((why, own)));
     }
     assert_eq!(
         (simulator.phase(1), simulator.pid(1)),
-        (Phase::Absent, None)
+        (RankPhase::Absent, None)
     );
 }
 

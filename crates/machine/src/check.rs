@@ -1,6 +1,6 @@
 //! Collects a machine file's problems.
 
-use config::{Document, Findings, Found, Problem};
+use config::{Document, Finding, Findings, Problem};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 
@@ -29,12 +29,12 @@ impl<'a> Check<'a> {
     }
 
     /// Reports a problem with a section, or with a key that is not a parameter.
-    pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Found<'_> {
+    pub fn problem(&mut self, path: &str, message: impl Into<String>) -> Finding<'_> {
         self.0.problem(path, message)
     }
 
     /// Reports a problem with a parameter's value, or with an element of this value: `link.hop_delay.value.2`.
-    pub fn at(&mut self, key: &str, message: impl Into<String>) -> Found<'_> {
+    pub fn at(&mut self, key: &str, message: impl Into<String>) -> Finding<'_> {
         self.0.problem(&value(key), message)
     }
 

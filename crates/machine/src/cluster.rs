@@ -1,21 +1,21 @@
 //! The simulator's configuration, made from a machine file.
 
-use crate::fault::{Fault, Faults, Wrong};
+use crate::fault::{FaultProblem, FaultSection, FaultsSection};
 use crate::file::{CPUS, Elan4, Machine};
 use crate::links;
-use crate::section::{Given, Resolve, Scale};
+use crate::section::{Parameterised, Resolve, Scale};
 use config::{Document, Problems};
 use elan::Config;
-use elan::faults::When;
-use elan::noise::Source;
+use elan::faults::FaultTiming;
+use elan::noise::NoiseSource;
 use fabric::{Topology, TopologyError, Ways, Wiring};
 use serde::Deserialize;
 use units::Time;
 
 /// A fault alone, as a command line gives it.
 #[derive(Deserialize)]
-struct Alone {
-    fault: Fault,
+struct SingleFault {
+    fault: FaultSection,
 }
 
 impl Machine {
@@ -49,14 +49,14 @@ impl Machine {
     ///
     /// # Errors
     /// The first thing that is wrong.
-    pub fn admits(&self, fault: &Fault) -> Result<(), Wrong> {
+    pub fn admits(&self, fault: &FaultSection) -> Result<(), FaultProblem> {
         match self.topology() {
             Ok(topology) => {
                 let fault = fault.on(&topology, self.link.rate.value.fastest())?;
                 match fault.when {
-                    When::Degraded(pace) => {
+                    FaultTiming::Degraded(pace) => {
                         let fit = links::fit(self, pace);
-                        fit.map_err(|message| Wrong::new("rate", message))
+                        fit.map_err(|message| FaultProblem::new("rate", message))
                     }
                     _ => Ok(()),
                 }
@@ -70,9 +70,9 @@ impl Machine {
     ///
     /// # Errors
     /// Syntax errors, and faults in parts that the machine lacks.
-    pub fn read_fault(&self, text: &str) -> Result<Fault, Problems> {
+    pub fn read_fault(&self, text: &str) -> Result<FaultSection, Problems> {
         let document = Document::parse("--fault", &format!("fault = {{ {text} }}"))?;
-        let Alone { fault } = document.read()?;
+        let SingleFault { fault } = document.read()?;
         match self.admits(&fault) {
             Ok(()) => Ok(fault),
             Err(wrong) => Err(wrong.in_document(&document, "fault").into()),
@@ -90,7 +90,7 @@ impl Machine {
     }
 
     /// The noise that takes processors away; empty where noise is switched off.
-    fn noise_sources(&self) -> Vec<Source> {
+    fn noise_sources(&self) -> Vec<NoiseSource> {
         if self.host.noise.as_ref().is_some_and(|noise| !noise.value) {
             return Vec::new();
         }
@@ -108,17 +108,17 @@ impl Machine {
     ///
     /// # Panics
     /// If a fault has not been checked.
-    pub fn failing_config(&self, more: &[Fault], seed: u64) -> Config {
+    pub fn failing_config(&self, more: &[FaultSection], seed: u64) -> Config {
         let cycle = self.cycle().expect("the machine has been checked");
         let topology = self.topology().expect("the machine has been checked");
         let levels = topology.levels();
         let faults = self.fault.iter().chain(more);
         let fastest = self.link.rate.value.fastest();
-        let on = |fault: &Fault| fault.on(&topology, fastest);
+        let on = |fault: &FaultSection| fault.on(&topology, fastest);
         let faults = faults.map(|fault| on(fault).expect("the fault has been checked"));
         let faults: Vec<_> = faults.collect();
         let faults =
-            (!faults.is_empty()).then(|| Faults::config(self.faults.as_ref(), faults, seed));
+            (!faults.is_empty()).then(|| FaultsSection::config(self.faults.as_ref(), faults, seed));
         let mut fabric = fabric::Config::new(topology);
         let scale = Scale { cycle, levels };
         self.link.set(&mut fabric, &scale);

@@ -14,7 +14,7 @@ mod check;
 mod part;
 
 use crate::param::Param;
-use crate::section::{Given, LONGEST};
+use crate::section::{LONGEST, Parameterised};
 use config::{Document, Problem};
 use derive::{choice, section, table};
 use elan::faults::Config;
@@ -23,7 +23,8 @@ use units::{Rate, Time};
 /// One fault: a machine part, and how it fails.
 #[table]
 #[derive(Default)]
-pub struct Fault {
+#[schemars(rename = "Fault")]
+pub struct FaultSection {
     /// The cable at a node or at a switch port, both directions: "node 3" or "switch 1.2, port 5".
     pub link: Option<String>,
     /// Several cables: "all", or a link level, such as "level 0", which joins nodes and switches.
@@ -66,7 +67,8 @@ pub enum Pick {
 
 /// How the machine notices faults and recovers. It has no effect on a machine without faults.
 #[section("faults", within(Time = Time::ZERO..=LONGEST))]
-pub struct Faults {
+#[schemars(rename = "Faults")]
+pub struct FaultsSection {
     /// The sender's output timeout: a packet that can never be answered is given up so long after its injection; 8 ms if not
     /// given, about the hardware's.
     #[param(within = Time::from_us(1)..=LONGEST)]
@@ -83,14 +85,14 @@ pub struct Faults {
     pub give_up: Option<Param<Time>>,
 }
 
-impl Faults {
+impl FaultsSection {
     /// The times, with a list of faults and the seed for their streams.
     pub(crate) fn config(
-        this: Option<&Faults>,
+        this: Option<&FaultsSection>,
         list: Vec<elan::faults::Fault>,
         seed: u64,
     ) -> Config {
-        let time = |get: fn(&Faults) -> &Option<Param<Time>>, default| {
+        let time = |get: fn(&FaultsSection) -> &Option<Param<Time>>, default| {
             this.and_then(|faults| get(faults).given())
                 .unwrap_or(default)
         };
@@ -108,7 +110,7 @@ impl Faults {
 
 /// A fault's mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Wrong {
+pub struct FaultProblem {
     /// The key that is wrong; empty for the fault as a whole.
     pub key: &'static str,
     message: String,
@@ -116,9 +118,9 @@ pub struct Wrong {
     hint: String,
 }
 
-impl Wrong {
+impl FaultProblem {
     pub(crate) fn new(key: &'static str, message: impl Into<String>) -> Self {
-        Wrong {
+        FaultProblem {
             key,
             message: message.into(),
             allowed: String::new(),
@@ -128,12 +130,12 @@ impl Wrong {
 
     fn allowed(self, allowed: impl Into<String>) -> Self {
         let allowed = allowed.into();
-        Wrong { allowed, ..self }
+        FaultProblem { allowed, ..self }
     }
 
     fn hint(self, hint: impl Into<String>) -> Self {
         let hint = hint.into();
-        Wrong { hint, ..self }
+        FaultProblem { hint, ..self }
     }
 
     /// The problem, which `at` places: it is given the path below the fault and the message.

@@ -1,16 +1,16 @@
 //! The machine file format. These comments are also the descriptions in the JSON schema and in `elanite show`.
 
 use crate::check::Check;
-use crate::fault::{Fault, Faults};
-use crate::noise::Noise;
+use crate::fault::{FaultSection, FaultsSection};
+use crate::noise::NoiseCause;
 use crate::param::{Param, PerLevel};
-use crate::rails::Rails;
+use crate::rails::RailsSection;
 use crate::section::{LARGEST, LONGEST, Section};
-use crate::topology::Topology;
+use crate::topology::TopologySection;
 use derive::{section, table};
 use elan::config::ENVELOPE;
 use elan::{
-    AdapterConfig, BusConfig, Duplex, GroupConfig, HostConfig, Matching, PacketFormat, Part,
+    AdapterConfig, AdapterPart, BusConfig, Duplex, GroupConfig, HostConfig, Matching, PacketFormat,
     TportConfig,
 };
 use fabric::config::MAX_CHANNELS;
@@ -46,41 +46,41 @@ pub struct Machine {
     /// The machine's name.
     pub machine: Title,
     /// How nodes and switches are joined.
-    pub topology: Topology,
+    pub topology: TopologySection,
     /// Links and their flow control.
     pub link: Link,
     /// The switches' rules.
     pub switch: Switch,
     /// How messages become packets.
-    pub packet: Packet,
+    pub packet: PacketSection,
     /// The adapters.
     pub adapter: Adapter,
     /// The parts in which Elan4 adapters differ; without this section they are Elan3.
     pub elan4: Option<Elan4>,
     /// The I/O bus between a node's main memory and its adapter.
-    pub bus: Bus,
+    pub bus: BusSection,
     /// The host processors as the libraries use them.
-    pub host: Host,
+    pub host: HostSection,
     /// A node's processors as real programs use them.
-    pub processor: Option<Processor>,
+    pub processor: Option<ProcessorSection>,
     /// The file system as real programs use it.
     pub files: Option<Files>,
     /// Tports, Elanlib's tagged messages.
-    pub tport: Tport,
+    pub tport: TportSection,
     /// Process groups, and their collective operations.
-    pub group: Group,
+    pub group: GroupSection,
     /// Several networks side by side.
-    pub rails: Option<Rails>,
+    pub rails: Option<RailsSection>,
     /// Host processor time that the operating system takes, by its causes.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub noise: BTreeMap<String, Noise>,
+    pub noise: BTreeMap<String, NoiseCause>,
     /// Faults; an experiment may add more.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub fault: Vec<Fault>,
+    pub fault: Vec<FaultSection>,
     /// How the machine notices faults and recovers.
-    pub faults: Option<Faults>,
+    pub faults: Option<FaultsSection>,
     /// How the fabric is computed; no physics.
-    pub fabric: Fabric,
+    pub fabric: FabricSection,
 }
 
 impl Machine {
@@ -190,7 +190,8 @@ pub struct Switch {
     more(flit: Bytes),
     within(Bytes = Bytes::ZERO..=LARGEST_HEADER),
 )]
-pub struct Packet {
+#[schemars(rename = "Packet")]
+pub struct PacketSection {
     /// A packet's maximum payload; at least a Tports envelope. With the largest value each message is one packet.
     #[param(within = ENVELOPE..=LARGEST)]
     pub payload: Param<Bytes>,
@@ -286,15 +287,15 @@ impl Files {
 
 impl Elan4 {
     /// The parts of this generation's adapters beside those that all have.
-    pub(crate) fn parts(&self) -> Vec<Part> {
+    pub(crate) fn parts(&self) -> Vec<AdapterPart> {
         vec![
-            Part::Sten {
+            AdapterPart::Sten {
                 start: self.sten_start.value,
             },
-            Part::DmaEngines {
+            AdapterPart::DmaEngines {
                 count: self.engines.value,
             },
-            Part::SplitReads {
+            AdapterPart::SplitReads {
                 latency: self.split.value,
             },
         ]
@@ -303,7 +304,8 @@ impl Elan4 {
 
 /// The I/O bus between a node's main memory and one of its adapters.
 #[section("bus", config = BusConfig, within(Time = Time::ZERO..=LONGEST))]
-pub struct Bus {
+#[schemars(rename = "Bus")]
+pub struct BusSection {
     /// Whether both directions move at once; half-duplex, one at a time, if not given.
     #[param(default = Duplex::Half)]
     pub duplex: Option<Param<Duplex>>,
@@ -321,7 +323,8 @@ pub struct Bus {
 
 /// The host processors as the libraries use them.
 #[section("host", config = HostConfig, within(Time = Time::ZERO..=LONGEST))]
-pub struct Host {
+#[schemars(rename = "Host")]
+pub struct HostSection {
     /// Instructions in a library call that starts or ends a message.
     pub call: Param<Time>,
     /// The time of a non-blocking MPI call beside the library's instructions; zero if not given.
@@ -343,7 +346,8 @@ pub struct Host {
 /// A node's processors as real programs use them: sampled computation in `elanite mpirun` is scaled to them.
 /// Experiments do not read this section. `elanite calibrate-host` measures it on a computer.
 #[section("processor")]
-pub struct Processor {
+#[schemars(rename = "Processor")]
+pub struct ProcessorSection {
     /// The time for a round of the noise test's loop: six operations on one register, each of which waits for the one
     /// before.
     #[param(within = Time::from_ps(1)..=Time::from_us(1))]
@@ -388,7 +392,8 @@ pub struct Files {
 
 /// Process groups in Elanlib, and their collective operations.
 #[section("group", config = GroupConfig)]
-pub struct Group {
+#[schemars(rename = "Group")]
+pub struct GroupSection {
     /// A process's most children in the tree of the collective calls.
     #[param(within = 1..=64)]
     pub branching: Param<u32>,
@@ -404,7 +409,8 @@ pub struct Group {
     within(u32 = 0..=1 << 20),
     within(Bytes = Bytes::ZERO..=LARGEST),
 )]
-pub struct Tport {
+#[schemars(rename = "Tport")]
+pub struct TportSection {
     /// The processor that matches message tags and moves the bytes; the adapter if not given.
     #[param(default = Matching::Adapter)]
     pub matching: Option<Param<Matching>>,
@@ -429,7 +435,8 @@ pub struct Tport {
 
 /// How the fabric is computed; no physics.
 #[table]
-pub struct Fabric {
+#[schemars(rename = "Fabric")]
+pub struct FabricSection {
     /// The engine that moves the flits. Both engines make the same motion in every cycle.
     pub engine: Engine,
 }

@@ -47,17 +47,17 @@ mod section;
 mod topology;
 mod warning;
 
-pub use fault::{Fault, Faults, Pick, Wrong};
+pub use fault::{FaultProblem, FaultSection, FaultsSection, Pick};
 pub use file::{
-    Adapter, Bus, Elan4, Fabric, Files, Group, Host, Link, Machine, Packet, Processor, Switch,
-    Title, Tport,
+    Adapter, BusSection, Elan4, FabricSection, Files, GroupSection, HostSection, Link, Machine,
+    PacketSection, ProcessorSection, Switch, Title, TportSection,
 };
 pub use graph::{GraphMistake, graph_mistake};
-pub use noise::{MeanOrCounts, Noise, Processors};
+pub use noise::{MeanOrCounts, NoiseCause, Processors};
 pub use param::{Param, Parameter, PerLevel};
-pub use rails::Rails;
+pub use rails::RailsSection;
 pub use routes::routes_mistake;
-pub use topology::{HostWiring, Kind, Topology};
+pub use topology::{HostWiring, Kind, TopologySection};
 pub use warning::Warning;
 
 use config::{Document, Override, Problems};

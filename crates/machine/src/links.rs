@@ -14,9 +14,9 @@ use crate::file::Machine;
 use crate::graph::{Graph, Words, cables};
 use crate::param::PerLevel;
 use crate::rate::{admit, pace};
-use crate::section::Given;
+use crate::section::Parameterised;
 use fabric::config::{MAX_CREDIT_DELAY, MAX_HOP_DELAY};
-use fabric::{Config, Differing, LinkId, Pace, Place, Wiring};
+use fabric::{Config, LinkId, LinkOverride, Pace, Place, Wiring};
 use units::Time;
 
 /// A delay in cycles, the nearest number.
@@ -78,7 +78,7 @@ impl Machine {
         level: usize,
         pace: Pace,
         delay: Option<Time>,
-    ) -> Differing {
+    ) -> LinkOverride {
         let cycle = self.cycle().expect("the machine has been checked");
         let (usual, credit) = (config.hop_delay[level], config.credit_delay(level));
         let hop_delay = delay.map_or(usual, |delay| cycles(delay, cycle).max(1) as u32);
@@ -88,7 +88,7 @@ impl Machine {
         } else {
             credit
         };
-        Differing {
+        LinkOverride {
             hop_delay,
             credit_delay,
             pace,

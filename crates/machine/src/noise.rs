@@ -14,7 +14,7 @@
 use crate::param::{OneOrList, Param};
 use derive::table;
 use elan::Distribution;
-use elan::noise::{Source, Spread};
+use elan::noise::{NoiseSource, Spread};
 use schemars::JsonSchema;
 use serde::de::{Deserializer, Error, Visitor};
 use serde::{Deserialize, Serialize, Serializer};
@@ -23,7 +23,8 @@ use units::Time;
 
 /// One cause of noise: detours from a process's computation, such as timer ticks.
 #[table]
-pub struct Noise {
+#[schemars(rename = "Noise")]
+pub struct NoiseCause {
     /// The processors that the cause stops on every node: "all", or the number of one processor, from 0.
     pub cpu: Param<Processors>,
     /// The time from one detour's start to the next: the mean, or a list of counted times.
@@ -126,10 +127,10 @@ impl MeanOrCounts {
     }
 }
 
-impl Noise {
+impl NoiseCause {
     /// The times as the simulator needs them.
-    pub(crate) fn source(&self, name: &str) -> Source {
-        Source {
+    pub(crate) fn source(&self, name: &str) -> NoiseSource {
+        NoiseSource {
             name: name.to_string(),
             cpu: match self.cpu.value {
                 Processors::All => None,

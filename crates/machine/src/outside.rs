@@ -6,7 +6,7 @@
 //! kind = { value = "outside", source = "..." }
 //! name = { value = "slim-fly", source = "..." }         # as registered
 //! nodes = { value = 200, source = "..." }
-//! dimensions = { value = [5], source = "..." }          # the keys of a `Shape`, as far as the kind has a use for them
+//! dimensions = { value = [5], source = "..." }          # the keys of an `OutsideShape`, as far as the kind has a use for them
 //! terminals = { value = 4, source = "..." }
 //! routing = { value = "valiant", source = "..." }
 //! ```
@@ -19,7 +19,7 @@ use kernel::registry::Registry;
 
 /// The keys for a topology from outside.
 #[derive(Clone, Copy, Debug)]
-pub struct Shape<'a> {
+pub struct OutsideShape<'a> {
     /// Attached nodes, at the network's first positions.
     pub nodes: u32,
     /// The numbers in `dimensions`; empty if the file has no such key.
@@ -30,8 +30,8 @@ pub struct Shape<'a> {
     pub routing: Misrouting,
 }
 
-/// Makes one rail's network. An error names the wrong key in the [`Shape`].
-pub type Build = fn(Shape<'_>) -> Result<Topology, TopologyError>;
+/// Makes one rail's network. An error names the wrong key in the [`OutsideShape`].
+pub type Build = fn(OutsideShape<'_>) -> Result<Topology, TopologyError>;
 
 static KINDS: Registry<Build> = Registry::new();
 
@@ -42,7 +42,7 @@ pub fn register(name: &'static str, build: Build) {
 }
 
 /// A registered kind's network.
-pub(crate) fn build(name: &str, shape: Shape<'_>) -> Result<Topology, TopologyError> {
+pub(crate) fn build(name: &str, shape: OutsideShape<'_>) -> Result<Topology, TopologyError> {
     let build = KINDS.get(name).map_err(|names| {
         let message = format!("this program has no topology `{name}` from outside");
         TopologyError::new("name", message, names.join(", "))

@@ -10,7 +10,8 @@ use units::{Bytes, Time};
 /// Several networks side by side, and the policy that spreads messages over them. Without this section there is one
 /// network, and no choice.
 #[section("rails", config = rails::Config, more(policy: Kind))]
-pub struct Rails {
+#[schemars(rename = "Rails")]
+pub struct RailsSection {
     /// Number of adapters per node, 1 to 31; each adapter has its own network and bus.
     #[param(unmapped)]
     pub count: Param<u32>,

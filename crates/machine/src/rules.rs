@@ -8,7 +8,7 @@ use crate::check::Check;
 use crate::file::{Files, Machine, SLOWEST};
 use crate::links;
 use crate::param::PerLevel;
-use crate::rails::Rails;
+use crate::rails::RailsSection;
 use crate::section::{Bounds, LONGEST};
 use config::{Document, Problem};
 use fabric::Circuit;
@@ -54,7 +54,7 @@ fn check_engine(machine: &Machine, check: &mut Check<'_>) {
     }
 }
 
-fn check_rails(rails: &Rails, machine: &Machine, check: &mut Check<'_>) {
+fn check_rails(rails: &RailsSection, machine: &Machine, check: &mut Check<'_>) {
     // A process that never rests would keep time from passing.
     if let Some(cycle) = machine.cycle() {
         check.range("rails.poll", rails.poll.value, cycle..=LONGEST);

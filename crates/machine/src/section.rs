@@ -37,7 +37,7 @@ impl<T: PartialOrd + Display + Copy> Bounds<T> for RangeFrom<T> {
 }
 
 /// A parameter that a file must or may give.
-pub(crate) trait Given {
+pub(crate) trait Parameterised {
     /// The parameter's value type.
     type Value;
 
@@ -45,7 +45,7 @@ pub(crate) trait Given {
     fn given(&self) -> Option<Self::Value>;
 }
 
-impl<T: Clone> Given for Param<T> {
+impl<T: Clone> Parameterised for Param<T> {
     type Value = T;
 
     fn given(&self) -> Option<T> {
@@ -53,7 +53,7 @@ impl<T: Clone> Given for Param<T> {
     }
 }
 
-impl<T: Clone> Given for Option<Param<T>> {
+impl<T: Clone> Parameterised for Option<Param<T>> {
     type Value = T;
 
     fn given(&self) -> Option<T> {

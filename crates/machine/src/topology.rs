@@ -1,7 +1,7 @@
 //! The section `[topology]` in machine files: how nodes and switches are joined. Each kind has its own keys.
 
 use crate::graph::Graph;
-use crate::outside::{self, Shape};
+use crate::outside::{self, OutsideShape};
 use crate::param::Param;
 use crate::routes;
 use derive::table;
@@ -14,7 +14,8 @@ use serde_json::Value;
 
 /// How nodes and switches are joined. With `[rails]`, each rail has such a network.
 #[table]
-pub struct Topology {
+#[schemars(rename = "Topology")]
+pub struct TopologySection {
     /// The network's kind; a fat tree with any number of levels and any arities if not given.
     pub kind: Option<Param<Kind>>,
     /// For a topology from outside: the name under which a program has registered it.
@@ -149,7 +150,7 @@ pub enum HostWiring {
     RailOptimised,
 }
 
-impl Topology {
+impl TopologySection {
     /// Whether a host's adapters are at separate leaves.
     pub(crate) fn is_rail_optimised(&self) -> bool {
         let wiring = self.wiring.as_ref();
@@ -169,7 +170,7 @@ impl Topology {
     }
 
     /// The same without other kinds' keys, except those that are to be kept.
-    pub(crate) fn without_other_kinds(&self, kept: impl Fn(&str) -> bool) -> Topology {
+    pub(crate) fn without_other_kinds(&self, kept: impl Fn(&str) -> bool) -> TopologySection {
         let kind = self.kind();
         let Ok(Value::Object(mut table)) = serde_json::to_value(self) else {
             panic!("a topology is a table");
@@ -267,7 +268,7 @@ impl Topology {
             }
             Kind::Outside => {
                 let name = self.name.as_ref().map_or("", |name| &name.value);
-                let shape = Shape {
+                let shape = OutsideShape {
                     nodes,
                     dimensions: &list(&self.dimensions),
                     terminals: self.terminals.as_ref().map(|terminals| terminals.value),

@@ -11,7 +11,7 @@
 
 use crate::file::Machine;
 use fabric::config::MAX_CHANNELS;
-use fabric::topology::Detours;
+use fabric::topology::DetourLoads;
 use fabric::{Circuit, Config, Credits, Cycle, Topology, Ways};
 use serde::Serialize;
 use serde_json::Value;
@@ -160,7 +160,7 @@ impl Machine {
         if graph.routes().is_some() || graph.ways() != Ways::UpDown {
             return None; // The ways are those that were asked for.
         }
-        let Detours {
+        let DetourLoads {
             used,
             shortest,
             sample,

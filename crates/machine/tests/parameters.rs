@@ -6,7 +6,7 @@ mod changes;
 use changes::CHANGES;
 use config::Override;
 use elan::Distribution::{Exponential, Fixed};
-use elan::noise::{Source, Spread};
+use elan::noise::{NoiseSource, Spread};
 use fabric::{Broadcast, Circuit, LinkId};
 use machine::{Machine, Parameter};
 use serde_json::{Value, json};
@@ -161,13 +161,13 @@ duration = { value = [["2 us", 4]], source = "test" }
     let noisy = parse(&[]);
     let us = Time::from_us;
     let expected = [
-        Source {
+        NoiseSource {
             name: "measured".into(),
             cpu: Some(1),
             interval: Spread::Counted([(us(1000), 3), (us(2000), 1)].into()),
             duration: Spread::Counted([(us(2), 4)].into()),
         },
-        Source {
+        NoiseSource {
             name: "tick".into(),
             cpu: None,
             interval: Spread::Mean(us(1000), Fixed),

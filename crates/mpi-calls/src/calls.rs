@@ -29,7 +29,7 @@ mod world;
 use link::calls::CallKind;
 use rank::repeats::Frame;
 use rank::session::{self, Session};
-use rank::thread::{self, Thread};
+use rank::thread::{self, ThreadState};
 use rank::{compute, record};
 use std::ffi::c_int;
 
@@ -54,7 +54,7 @@ fn around(call: u32, pass: impl FnOnce() -> c_int) -> c_int {
 
 /// A thread's outermost call begins, from a frame of the program.
 #[inline]
-pub fn enter(thread: &Thread, call: u32, frame: &Frame) {
+pub fn enter(thread: &ThreadState, call: u32, frame: &Frame) {
     thread.enter(call);
     match session::get() {
         Some(session) => begin(session, thread, call, frame),
@@ -65,7 +65,7 @@ pub fn enter(thread: &Thread, call: u32, frame: &Frame) {
 
 /// A thread's outermost call ends.
 #[inline]
-pub fn leave(thread: &Thread) {
+pub fn leave(thread: &ThreadState) {
     let call = thread.leave();
     if let Some(session) = session::get() {
         end(session, thread, call);
@@ -73,7 +73,7 @@ pub fn leave(thread: &Thread) {
 }
 
 #[cold]
-fn begin(session: &Session, thread: &Thread, call: u32, frame: &Frame) {
+fn begin(session: &Session, thread: &ThreadState, call: u32, frame: &Frame) {
     compute::calls(session, thread, call);
     thread::acted();
     let polls = thread.polls_memory();
@@ -89,7 +89,7 @@ fn begin(session: &Session, thread: &Thread, call: u32, frame: &Frame) {
 }
 
 #[cold]
-fn end(session: &Session, thread: &Thread, call: u32) {
+fn end(session: &Session, thread: &ThreadState, call: u32) {
     session.in_call(0);
     if link::calls::kind(call) == Some(CallKind::Request) {
         without_order(session, thread, 1);
@@ -100,7 +100,7 @@ fn end(session: &Session, thread: &Thread, call: u32) {
 }
 
 /// Records how many of a call's requests have made no order.
-fn without_order(session: &Session, thread: &Thread, requests: u32) {
+fn without_order(session: &Session, thread: &ThreadState, requests: u32) {
     session.requested_without_order(requests.saturating_sub(thread.orders.get()));
 }
 

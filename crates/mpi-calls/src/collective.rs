@@ -10,7 +10,7 @@
 //! |---|---|
 //! | communicators with one rank, intercommunicators, ranks that are threads; communicators for which the machine has no room | Elanlib has no group for them |
 //! | no bytes at all | MPI does not wait then |
-//! | the program's operations; those on pairs; types and operations without a function ([`Reduction::new`]) | Elanlib has only the functions for MPI's own types |
+//! | the program's operations; those on pairs; types and operations without a function ([`VectorReduction::new`]) | Elanlib has only the functions for MPI's own types |
 //! | arguments that are wrong | their errors are the library's |
 //! | an MPI library other than MPICH | its handles are others |
 //!
@@ -34,12 +34,12 @@ mod comm;
 mod handles;
 mod library;
 
-use comm::Group;
+use comm::CommGroup;
 use fi::mpi::datum;
 use fi::{engine, longest, stand_in};
 use handles::Abi;
-use link::collective::Reduction;
-use link::{CollectiveCall, CollectiveKind, Collectives, Combiner, Order, Status};
+use link::collective::VectorReduction;
+use link::{CollectiveCall, CollectiveKind, Collectives, Combiner, EndStatus, Order};
 use rank::memory::{Buffer, Span};
 use rank::session::{self, Session};
 use rank::thread;
@@ -60,12 +60,15 @@ struct Call {
     session: &'static Session,
     abi: Abi,
     comm: usize,
-    group: Group,
+    group: CommGroup,
     hardware: bool,
 }
 
 /// The call, if Elanlib can carry it out; `find` looks for the communicator's group.
-fn call_by(comm: usize, find: fn(&'static Session, Abi, usize) -> Option<Group>) -> Option<Call> {
+fn call_by(
+    comm: usize,
+    find: fn(&'static Session, Abi, usize) -> Option<CommGroup>,
+) -> Option<Call> {
     let session = session::get()?;
     let hardware = match session.settings().collectives {
         Collectives::Mpi => return None,
@@ -104,7 +107,7 @@ impl Call {
     fn order(
         &self,
         (kind, root, size): (CollectiveKind, u32, usize),
-        reduction: Option<Reduction>,
+        reduction: Option<VectorReduction>,
         posted: bool,
     ) -> Order {
         Order::Collective(CollectiveCall {
@@ -145,7 +148,7 @@ impl Call {
         &self,
         kind: CollectiveKind,
         root: u32,
-        (reduction, size): (Option<Reduction>, usize),
+        (reduction, size): (Option<VectorReduction>, usize),
         bytes: &[u8],
         due: Buffer,
     ) -> c_int {
@@ -156,15 +159,15 @@ impl Call {
         self.session.order(&mut state, id, order, &[bytes]);
         drop(state);
         match finish(self.session, id) {
-            Status::Done => 0,
-            Status::Truncated => library::fail(self.comm, self.abi.truncated()),
+            EndStatus::Done => 0,
+            EndStatus::Truncated => library::fail(self.comm, self.abi.truncated()),
             _ => library::fail(self.comm, self.abi.other()),
         }
     }
 }
 
 /// Waits until a call has ended.
-fn finish(session: &'static Session, id: u64) -> Status {
+fn finish(session: &'static Session, id: u64) -> EndStatus {
     let mut silent = 0;
     loop {
         if let Some(status) = engine::take(&mut session.lock(), id) {

@@ -10,7 +10,9 @@
 
 mod parts;
 
-use link::{Body, Compute, Leaving, NEVER, Order, Phase, Record, Settings, Simulator, Wait, calls};
+use link::{
+    Body, Compute, Departure, NEVER, Order, RankPhase, RankWait, Record, Settings, Simulator, calls,
+};
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
@@ -35,7 +37,7 @@ fn rank(part: &str, settings: Settings) -> Vec<Record> {
 }
 
 /// Runs a part as a rank and returns its records, and how it reported its end.
-fn watched(part: &str, settings: Settings) -> (Vec<Record>, Vec<(u32, Leaving)>) {
+fn watched(part: &str, settings: Settings) -> (Vec<Record>, Vec<(u32, Departure)>) {
     let mut simulator = Simulator::new(1, settings).expect("memory");
     let mut child = Command::new(std::env::current_exe().expect("this program"))
         .args(["--exact", "tests::parts::run", "--ignored"])
@@ -62,7 +64,7 @@ fn watched(part: &str, settings: Settings) -> (Vec<Record>, Vec<(u32, Leaving)>)
         );
         records.extend(batch.into_iter().map(|(record, _)| record));
         if simulator.phase(0).is_out() {
-            if simulator.wait_for_return(0, PATIENCE) != Phase::Returning {
+            if simulator.wait_for_return(0, PATIENCE) != RankPhase::Returning {
                 break;
             }
             simulator.comes_back(0);
@@ -75,13 +77,13 @@ fn watched(part: &str, settings: Settings) -> (Vec<Record>, Vec<(u32, Leaving)>)
             panic!("{part}: {last:?}");
         };
         let now = match wait {
-            Wait::Meeting { .. } => last.time + MEETING,
-            Wait::Sleep { .. } | Wait::Report(_) => {
+            RankWait::Meeting { .. } => last.time + MEETING,
+            RankWait::Sleep { .. } | RankWait::Report(_) => {
                 let until = until(wait);
                 assert_ne!(until, NEVER, "{part}: nothing will happen");
                 until.max(last.time)
             }
-            Wait::File(_) => panic!("{part} waits for no file"),
+            RankWait::File(_) => panic!("{part} waits for no file"),
         };
         simulator.give_turn(0, Some(now));
         simulator.release();
@@ -91,16 +93,16 @@ fn watched(part: &str, settings: Settings) -> (Vec<Record>, Vec<(u32, Leaving)>)
 }
 
 /// The moment at which a wait ends at the latest.
-fn until(wait: Wait) -> u64 {
+fn until(wait: RankWait) -> u64 {
     match wait {
-        Wait::Sleep { until } => until,
-        Wait::Report(patience) => patience.until,
-        Wait::Meeting { .. } | Wait::File(_) => NEVER,
+        RankWait::Sleep { until } => until,
+        RankWait::Report(patience) => patience.until,
+        RankWait::Meeting { .. } | RankWait::File(_) => NEVER,
     }
 }
 
 /// A rank's waits, and when each began.
-fn waits(records: &[Record]) -> Vec<(u64, Wait)> {
+fn waits(records: &[Record]) -> Vec<(u64, RankWait)> {
     let waits = records.iter().filter_map(|record| match record.body {
         Body::Wait(wait, _) => Some((record.time, wait)),
         _ => None,
@@ -108,8 +110,8 @@ fn waits(records: &[Record]) -> Vec<(u64, Wait)> {
     waits.collect()
 }
 
-fn sleeps(wait: Wait) -> bool {
-    matches!(wait, Wait::Sleep { .. })
+fn sleeps(wait: RankWait) -> bool {
+    matches!(wait, RankWait::Sleep { .. })
 }
 
 /// By the words in both versions of the protocol, which are passed on unchanged; no other written words count as such a
@@ -117,7 +119,7 @@ fn sleeps(wait: Wait) -> bool {
 #[test]
 fn who_has_all_ended_is_noted() {
     for part in ["abort", "abort in version 2"] {
-        assert_eq!(watched(part, SETTINGS).1, [(0, Leaving::Error)], "{part}");
+        assert_eq!(watched(part, SETTINGS).1, [(0, Departure::Error)], "{part}");
     }
     assert_eq!(watched("words", SETTINGS).1, []);
 }
@@ -127,7 +129,7 @@ fn who_has_all_ended_is_noted() {
 fn who_enters_a_barrier_waits_there_in_the_simulation() {
     let orders = waits(&rank("barriers", SETTINGS));
     let met = orders.iter().map(|&(time, wait)| match wait {
-        Wait::Meeting { which, ranks } => (time / MEETING, which, ranks),
+        RankWait::Meeting { which, ranks } => (time / MEETING, which, ranks),
         other => panic!("{other:?}"),
     });
     let met: Vec<(u64, u64, u64)> = met.collect();
@@ -151,7 +153,7 @@ fn looks_of_a_start_take_no_time() {
 fn ranks_of_open_mpi_meet_before_their_last_fence() {
     let met = waits(&rank("fences", SETTINGS));
     assert!(
-        matches!(met[..], [(0, Wait::Meeting { ranks: 1, .. })]),
+        matches!(met[..], [(0, RankWait::Meeting { ranks: 1, .. })]),
         "{met:?}"
     );
 }
@@ -210,9 +212,9 @@ fn children_have_the_systems_clocks() {
 #[test]
 fn other_threads_sleep_in_real_time_unless_the_rank_waits_for_them() {
     let orders = rank("threads", SETTINGS);
-    let waits: Vec<Wait> = waits(&orders).into_iter().map(|(_, wait)| wait).collect();
+    let waits: Vec<RankWait> = waits(&orders).into_iter().map(|(_, wait)| wait).collect();
     let until = 20_000_000_000;
-    assert_eq!(waits, [Wait::Sleep { until }]);
+    assert_eq!(waits, [RankWait::Sleep { until }]);
 }
 
 #[test]

@@ -13,25 +13,25 @@ mod progress;
 mod queues;
 mod writes;
 
-use crate::endpoint::{Endpoint, NetworkOp, Number};
+use crate::endpoint::{Endpoint, MessageNumber, NetworkOp};
 use crate::files::FileSystem;
 use crate::groups::Groups;
 use crate::record::Recorder;
-use crate::sampling::Measured;
-use crate::sent::InFlight;
+use crate::sampling::RankMeasurements;
+use crate::sent::MessagesInFlight;
 use crate::trace::Trace;
 use elan::Node;
 use kernel::Signal;
-use link::{Delivery, FileAccess, Foul, Wanted};
+use link::{Delivery, FileAccess, MessageFilter, Violation};
 use operation::Operation;
-pub(crate) use orders::{Content, Given, Turn, TurnEnd};
+pub(crate) use orders::{Content, GivenOrder, Turn, TurnEnd};
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
 use std::rc::Rc;
 use units::Time;
 
 /// The state that all agents share.
-pub(crate) struct Shared {
+pub(crate) struct AgentContext {
     /// How many ranks the run began with.
     pub began: u32,
     pub agents: RefCell<Vec<Rc<Agent>>>,
@@ -51,10 +51,10 @@ pub(crate) struct Shared {
     pub trace: RefCell<Trace>,
     /// The run's recording, if it is recorded.
     pub recorder: RefCell<Option<Recorder>>,
-    pub in_flight: InFlight,
+    pub in_flight: MessagesInFlight,
     pub groups: Groups,
     /// The ranks' measurements of their computation, where it is sampled.
-    pub measured: RefCell<Measured>,
+    pub measured: RefCell<RankMeasurements>,
     /// A rank operation without room on its node; it ends the run.
     pub no_room: RefCell<Option<String>>,
     /// The first operation that was lost in failed parts of the machine, and why.
@@ -66,9 +66,9 @@ pub(crate) struct Shared {
     pub read: Rc<dyn Reader>,
 }
 
-impl Shared {
+impl AgentContext {
     /// Counts orders that have been given.
-    pub fn note(&self, orders: &[Given]) {
+    pub fn note(&self, orders: &[GivenOrder]) {
         for given in orders {
             let order = &given.order;
             if order.is_one_sided() {
@@ -96,7 +96,7 @@ pub(crate) trait Reader {
     fn combine(&self, agent: &Agent, one: &[u8], other: &mut [u8]);
 
     /// Ends the run, because a rank has broken the rules.
-    fn blame(&self, rank: u32, foul: Foul);
+    fn blame(&self, rank: u32, foul: Violation);
 }
 
 /// A range in a rank's memory.
@@ -121,7 +121,7 @@ pub(crate) struct Agent {
     pub rank: u32,
     pub node: Node,
     endpoint: Box<dyn Endpoint>,
-    shared: Rc<Shared>,
+    shared: Rc<AgentContext>,
     state: RefCell<State>,
 }
 
@@ -152,15 +152,15 @@ struct State {
     /// The rank's queues, by their names.
     queues: BTreeMap<u64, queues::Queue>,
     /// Messages that were reported to the rank since its last orders were carried out.
-    told: Vec<Number>,
+    told: Vec<MessageNumber>,
     /// Messages that the rank has, and that a pending look may still report: it found them before they were received.
-    seen: Vec<Number>,
+    seen: Vec<MessageNumber>,
     /// Peeks and probes under way.
     looks: u32,
     /// The latest peek.
     looked: Option<Operation>,
     /// Receives for messages that peeks have found and kept, by the peeks' ids.
-    kept: BTreeMap<u64, (Rc<dyn NetworkOp>, Wanted)>,
+    kept: BTreeMap<u64, (Rc<dyn NetworkOp>, MessageFilter)>,
     /// Untagged messages that were sent to each rank.
     messages: BTreeMap<u32, u64>,
     /// Each sender's next untagged message, and those that have overtaken it: when, and which operation.
@@ -169,7 +169,12 @@ struct State {
 }
 
 impl Agent {
-    pub fn new(rank: u32, node: Node, endpoint: Box<dyn Endpoint>, shared: Rc<Shared>) -> Self {
+    pub fn new(
+        rank: u32,
+        node: Node,
+        endpoint: Box<dyn Endpoint>,
+        shared: Rc<AgentContext>,
+    ) -> Self {
         Agent {
             rank,
             node,
@@ -245,7 +250,7 @@ impl Agent {
             return None;
         }
         let (_, write, bytes) = state.writes.pop_front()?;
-        state.told.push(Number(write.message as u32));
+        state.told.push(MessageNumber(write.message as u32));
         Some((write, bytes))
     }
 

@@ -4,7 +4,7 @@
 //! less. A logical operation gives 1 or 0.
 
 use bytemuck::Pod;
-use link::collective::{Element, Operation, Reduction};
+use link::collective::{Element, ReductionOperator, VectorReduction};
 use num_traits::{Float, PrimInt, WrappingAdd, WrappingMul};
 
 /// Replaces each element in `other` by a function of it and the element in `one`.
@@ -16,7 +16,7 @@ fn each<T: Pod>(one: &[u8], other: &mut [u8], function: impl Fn(T, T) -> T) {
     }
 }
 
-fn integers<T>(operation: Operation, one: &[u8], other: &mut [u8])
+fn integers<T>(operation: ReductionOperator, one: &[u8], other: &mut [u8])
 where
     T: Pod + PrimInt + WrappingAdd + WrappingMul,
 {
@@ -24,32 +24,32 @@ where
     each(one, other, |a: T, b: T| {
         let (first, second) = (!a.is_zero(), !b.is_zero());
         match operation {
-            Operation::Max => std::cmp::max(a, b),
-            Operation::Min => std::cmp::min(a, b),
-            Operation::Sum => a.wrapping_add(&b),
-            Operation::Product => a.wrapping_mul(&b),
-            Operation::LogicalAnd => truth(first && second),
-            Operation::LogicalOr => truth(first || second),
-            Operation::LogicalXor => truth(first != second),
-            Operation::BitAnd => a & b,
-            Operation::BitOr => a | b,
-            Operation::BitXor => a ^ b,
+            ReductionOperator::Max => std::cmp::max(a, b),
+            ReductionOperator::Min => std::cmp::min(a, b),
+            ReductionOperator::Sum => a.wrapping_add(&b),
+            ReductionOperator::Product => a.wrapping_mul(&b),
+            ReductionOperator::LogicalAnd => truth(first && second),
+            ReductionOperator::LogicalOr => truth(first || second),
+            ReductionOperator::LogicalXor => truth(first != second),
+            ReductionOperator::BitAnd => a & b,
+            ReductionOperator::BitOr => a | b,
+            ReductionOperator::BitXor => a ^ b,
         }
     });
 }
 
-fn reals<T: Pod + Float>(operation: Operation, one: &[u8], other: &mut [u8]) {
+fn reals<T: Pod + Float>(operation: ReductionOperator, one: &[u8], other: &mut [u8]) {
     each(one, other, |a: T, b: T| match operation {
-        Operation::Max if a > b => a,
-        Operation::Min if a < b => a,
-        Operation::Max | Operation::Min => b,
-        Operation::Product => a * b,
-        // No other operation has such elements (`Reduction::new`).
+        ReductionOperator::Max if a > b => a,
+        ReductionOperator::Min if a < b => a,
+        ReductionOperator::Max | ReductionOperator::Min => b,
+        ReductionOperator::Product => a * b,
+        // No other operation has such elements (`VectorReduction::new`).
         _ => a + b,
     });
 }
 
-fn complex<T: Pod + Float>(operation: Operation, one: &[u8], other: &mut [u8])
+fn complex<T: Pod + Float>(operation: ReductionOperator, one: &[u8], other: &mut [u8])
 where
     [T; 2]: Pod,
 {
@@ -57,15 +57,19 @@ where
         one,
         other,
         |[a, ai]: [T; 2], [b, bi]: [T; 2]| match operation {
-            Operation::Product => [a * b - ai * bi, a * bi + ai * b],
-            // No other operation has such elements (`Reduction::new`).
+            ReductionOperator::Product => [a * b - ai * bi, a * bi + ai * b],
+            // No other operation has such elements (`VectorReduction::new`).
             _ => [a + b, ai + bi],
         },
     );
 }
 
 /// Combines two vectors with the same count of whole elements; the result replaces the second.
-pub(crate) fn combine(Reduction { operation, element }: Reduction, one: &[u8], other: &mut [u8]) {
+pub(crate) fn combine(
+    VectorReduction { operation, element }: VectorReduction,
+    one: &[u8],
+    other: &mut [u8],
+) {
     match element {
         Element::I8 => integers::<i8>(operation, one, other),
         Element::U8 | Element::Bool | Element::Byte => integers::<u8>(operation, one, other),

@@ -2,7 +2,7 @@
 //!
 //! Orders carry the moment at which they were given, which may lie a little before the present (see the crate).
 
-use link::{CollectiveKind, Combiner, Status, Wanted};
+use link::{CollectiveKind, Combiner, EndStatus, MessageFilter};
 use std::fmt::Display;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -10,16 +10,16 @@ use units::{Bytes, Time};
 
 /// The number that a message has on its way; it is used again when it is no longer needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Number(pub u32);
+pub struct MessageNumber(pub u32);
 
 /// A message to be sent.
-pub struct Outgoing {
+pub struct OutgoingMessage {
     /// To which rank.
     pub to: u32,
     /// The message's tag.
     pub tag: u64,
     /// The message's number, by which it is known where it arrives.
-    pub number: Number,
+    pub number: MessageNumber,
     /// Whether the send ends no sooner than it is matched.
     pub synchronous: bool,
     /// Whether the program gave it in a call that makes a request.
@@ -30,15 +30,15 @@ pub struct Outgoing {
 
 /// An operation's outcome; fields that do not apply are 0 or empty.
 #[derive(Clone, Debug)]
-pub struct Incoming {
+pub struct OperationResult {
     /// How the operation ended.
-    pub status: Status,
+    pub status: EndStatus,
     /// The message's sender.
     pub from: u32,
     /// The message's tag.
     pub tag: u64,
     /// The message's number.
-    pub number: Option<Number>,
+    pub number: Option<MessageNumber>,
     /// The message's length.
     pub size: Bytes,
     /// The bytes that the message or the get has brought.
@@ -47,10 +47,10 @@ pub struct Incoming {
     pub loss: Option<String>,
 }
 
-impl Incoming {
+impl OperationResult {
     /// An outcome without a message.
-    pub fn of(status: Status) -> Self {
-        Incoming {
+    pub fn of(status: EndStatus) -> Self {
+        OperationResult {
             status,
             from: 0,
             tag: 0,
@@ -65,26 +65,26 @@ impl Incoming {
     pub fn failed(error: &impl Display, lost: bool) -> Self {
         if lost {
             let loss = Some(error.to_string());
-            Incoming {
+            OperationResult {
                 loss,
-                ..Incoming::of(Status::Lost { peer: None })
+                ..OperationResult::of(EndStatus::Lost { peer: None })
             }
         } else {
-            Incoming::of(Status::Refused)
+            OperationResult::of(EndStatus::Refused)
         }
     }
 }
 
 /// The process's work when it sees that an operation has ended.
-pub type Finish = Pin<Box<dyn Future<Output = Incoming>>>;
+pub type Finish = Pin<Box<dyn Future<Output = OperationResult>>>;
 
 /// The end of an operation: the moment when the process can see it, which may lie a little before the present.
-pub type Ended = Pin<Box<dyn Future<Output = Time>>>;
+pub type EndFuture = Pin<Box<dyn Future<Output = Time>>>;
 
 /// An operation under way.
 pub trait NetworkOp {
     /// Waits until the operation has ended.
-    fn ended(&self) -> Ended;
+    fn ended(&self) -> EndFuture;
 
     /// Lets the process see the end at a moment; called once.
     fn finish(&self, at: Time) -> Finish;
@@ -101,18 +101,24 @@ pub trait NetworkOp {
 /// The network as one rank sees it.
 pub trait Endpoint {
     /// Lets the rank compute, or sleep, for this long; returns when that is over.
-    fn compute(&self, at: Time, time: Time) -> Ended;
+    fn compute(&self, at: Time, time: Time) -> EndFuture;
 
     /// Starts to send.
-    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn NetworkOp>;
+    fn send(&self, at: Time, message: OutgoingMessage) -> Rc<dyn NetworkOp>;
 
     /// Starts to receive a message that fits into this buffer length; `request` if the program does so in a call that
     /// makes a request.
-    fn receive(&self, at: Time, wanted: Wanted, room: Bytes, request: bool) -> Rc<dyn NetworkOp>;
+    fn receive(
+        &self,
+        at: Time,
+        wanted: MessageFilter,
+        room: Bytes,
+        request: bool,
+    ) -> Rc<dyn NetworkOp>;
 
     /// Looks for an unreceived message, and leaves it in place: for one that has arrived, or with `waits` until there
     /// is one.
-    fn look(&self, at: Time, wanted: Wanted, waits: bool) -> Rc<dyn NetworkOp>;
+    fn look(&self, at: Time, wanted: MessageFilter, waits: bool) -> Rc<dyn NetworkOp>;
 
     /// Sends an untagged message from the MPI library to itself: the send here, and the arrival at the other rank. Such
     /// messages may overtake each other between two ranks.
@@ -124,7 +130,7 @@ pub trait Endpoint {
     /// Sends bytes into a rank's memory, which may look for them there, like [`put`](Self::put). Also returns when they
     /// are in that memory, which the sender may learn later or, from an adapter that has only accepted them, earlier.
     /// Bytes that are lost never are there.
-    fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, Ended);
+    fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, EndFuture);
 
     /// Fetches these bytes from a rank's memory.
     fn get(&self, at: Time, from: u32, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp>;
@@ -158,7 +164,7 @@ pub trait NetworkQueue {
     fn address(&self) -> u64;
 
     /// Waits for the next message: one for each call.
-    fn arrival(&self) -> Ended;
+    fn arrival(&self) -> EndFuture;
 
     /// The operation for a message that has arrived: it has ended, and its finish reads the message.
     fn message(self: Rc<Self>, at: Time) -> Rc<dyn NetworkOp>;

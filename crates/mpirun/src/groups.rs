@@ -15,7 +15,7 @@ use units::{Bytes, Time};
 
 /// How often each way was taken, in calls by ranks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ways {
+pub struct CarrierCounts {
     /// By the hardware barrier or broadcast.
     pub hardware: u64,
     /// By Elanlib's software trees.
@@ -43,19 +43,19 @@ pub(crate) struct RankGroup {
     /// How many calls each member has made.
     made: RefCell<Vec<u64>>,
     /// Calls that some members have not made, and how many calls came before them.
-    open: RefCell<VecDeque<Open>>,
+    open: RefCell<VecDeque<OpenCall>>,
     closed: Cell<u64>,
 }
 
 /// A call that a member has made.
-struct Open {
-    what: What,
+struct OpenCall {
+    what: CallProperties,
     members: usize,
 }
 
 /// The properties that all members' calls have in common.
 #[derive(Clone, Copy, PartialEq, Eq)]
-struct What {
+struct CallProperties {
     kind: CollectiveKind,
     hardware: bool,
     /// MPI matches calls that block with each other only, and so those that do not.
@@ -67,7 +67,7 @@ struct What {
 
 /// Why a rank cannot name a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum NoGroup {
+pub(crate) enum GroupFailure {
     /// The machine has no room for it.
     NoRoom,
     /// The members are not ranks in the run, or differ from those that another member has named, or do not include the
@@ -84,27 +84,31 @@ impl Groups {
         ranks: &[u32],
         all: u32,
         endpoint: &dyn Endpoint,
-    ) -> Result<(), NoGroup> {
+    ) -> Result<(), GroupFailure> {
         if let Some(group) = self.by_key.borrow().get(&key) {
             let known = group.ranks == ranks && ranks.contains(&rank);
-            return if known { Ok(()) } else { Err(NoGroup::Wrong) };
+            return if known {
+                Ok(())
+            } else {
+                Err(GroupFailure::Wrong)
+            };
         }
         let mut sorted = ranks.to_vec();
         sorted.sort_unstable();
         sorted.dedup();
         let exist = sorted.last().is_some_and(|&last| last < all);
         if !exist || sorted.len() < ranks.len() || !ranks.contains(&rank) || key == ALL_RANKS {
-            return Err(NoGroup::Wrong);
+            return Err(GroupFailure::Wrong);
         }
         self.make(key, ranks, endpoint)
     }
 
-    fn make(&self, key: u64, ranks: &[u32], endpoint: &dyn Endpoint) -> Result<(), NoGroup> {
+    fn make(&self, key: u64, ranks: &[u32], endpoint: &dyn Endpoint) -> Result<(), GroupFailure> {
         let idle = self.idle.borrow_mut().get_mut(ranks).and_then(Vec::pop);
         let network = idle.or_else(|| endpoint.group(ranks));
         let group = RankGroup {
             ranks: ranks.to_vec(),
-            network: network.ok_or(NoGroup::NoRoom)?,
+            network: network.ok_or(GroupFailure::NoRoom)?,
             left: RefCell::default(),
             made: RefCell::new(vec![0; ranks.len()]),
             open: RefCell::default(),
@@ -115,10 +119,10 @@ impl Groups {
     }
 
     /// A rank announces that it makes no more calls in a group.
-    pub fn leave(&self, key: u64, rank: u32) -> Result<(), NoGroup> {
+    pub fn leave(&self, key: u64, rank: u32) -> Result<(), GroupFailure> {
         let mut by_key = self.by_key.borrow_mut();
         let group = by_key.get(&key).filter(|group| group.place(rank).is_some());
-        let group = Rc::clone(group.ok_or(NoGroup::Wrong)?);
+        let group = Rc::clone(group.ok_or(GroupFailure::Wrong)?);
         let mut left = group.left.borrow_mut();
         left.insert(rank);
         if left.len() == group.ranks.len() {
@@ -181,7 +185,7 @@ impl RankGroup {
             *made += 1;
             *made - 1
         };
-        let what = What {
+        let what = CallProperties {
             kind: call.kind,
             hardware: call.hardware,
             posted: call.posted,
@@ -193,7 +197,7 @@ impl RankGroup {
             let mut open = self.open.borrow_mut();
             let index = (number - self.closed.get()) as usize;
             if index == open.len() {
-                open.push_back(Open { what, members: 0 });
+                open.push_back(OpenCall { what, members: 0 });
             }
             let first = &mut open[index];
             first.members += 1;

@@ -9,13 +9,14 @@ mod collective;
 mod queue;
 
 use crate::endpoint::{
-    Ended, Endpoint, Finish, Incoming, NetworkGroup, NetworkOp, NetworkQueue, Number, Outgoing,
+    EndFuture, Endpoint, Finish, MessageNumber, NetworkGroup, NetworkOp, NetworkQueue,
+    OperationResult, OutgoingMessage,
 };
 use collective::IdealGroup;
 use elan::Node;
 use kernel::Signal;
-use link::{Status, Wanted};
-use queue::{Queue, Queues};
+use link::{EndStatus, MessageFilter};
+use queue::{IdealQueue, Queues};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -31,21 +32,21 @@ pub use goal::replay::LATENCY;
 struct IdealMessage {
     from: u32,
     tag: u64,
-    number: Number,
+    number: MessageNumber,
     bytes: Rc<Vec<u8>>,
     /// Fired when the message is matched, if its send is synchronous.
     matched: Option<Signal>,
 }
 
 impl IdealMessage {
-    fn found(&self, bytes: Box<[u8]>) -> Incoming {
-        Incoming {
+    fn found(&self, bytes: Box<[u8]>) -> OperationResult {
+        OperationResult {
             from: self.from,
             tag: self.tag,
             number: Some(self.number),
             size: Bytes::new(self.bytes.len() as u64),
             bytes,
-            ..Incoming::of(Status::Done)
+            ..OperationResult::of(EndStatus::Done)
         }
     }
 }
@@ -53,7 +54,7 @@ impl IdealMessage {
 /// A receive or a look.
 #[derive(Clone, Copy)]
 struct Search {
-    wanted: Wanted,
+    wanted: MessageFilter,
     /// The longest message that fits; `None` for a look, which leaves the message in place.
     room: Option<Bytes>,
     /// Whether it waits for a message.
@@ -61,17 +62,17 @@ struct Search {
 }
 
 /// A pending operation of any kind.
-struct Pending {
+struct PendingOperation {
     node: Node,
     ended: Signal,
     search: Option<Search>,
     cancelled: Cell<bool>,
-    incoming: RefCell<Option<Incoming>>,
+    incoming: RefCell<Option<OperationResult>>,
 }
 
-impl Pending {
+impl PendingOperation {
     fn new(node: &Node, search: Option<Search>) -> Rc<Self> {
-        Rc::new(Pending {
+        Rc::new(PendingOperation {
             node: node.clone(),
             ended: Signal::new(),
             search,
@@ -85,14 +86,14 @@ impl Pending {
         self.search.expect("it is a receive or look")
     }
 
-    fn end(&self, incoming: Incoming) {
+    fn end(&self, incoming: OperationResult) {
         self.incoming.replace(Some(incoming));
         self.ended.fire();
     }
 }
 
-impl NetworkOp for Pending {
-    fn ended(&self) -> Ended {
+impl NetworkOp for PendingOperation {
+    fn ended(&self) -> EndFuture {
         let (node, ended) = (self.node.clone(), self.ended.clone());
         Box::pin(async move {
             ended.wait().await;
@@ -111,7 +112,7 @@ impl NetworkOp for Pending {
             node.sleep_until(at + CALL).await;
             if !self.ended.is_set() {
                 self.cancelled.set(true);
-                self.end(Incoming::of(Status::Cancelled));
+                self.end(OperationResult::of(EndStatus::Cancelled));
             }
         });
     }
@@ -120,14 +121,14 @@ impl NetworkOp for Pending {
 /// A rank's arrived messages, and those that it waits for.
 #[derive(Default)]
 struct Inbox {
-    posted: Vec<Rc<Pending>>,
+    posted: Vec<Rc<PendingOperation>>,
     unexpected: VecDeque<IdealMessage>,
 }
 
 impl Inbox {
     fn arrive(&mut self, message: IdealMessage) {
         self.posted.retain(|receive| !receive.cancelled.get());
-        let takes = |pending: &Rc<Pending>, receives: bool| {
+        let takes = |pending: &Rc<PendingOperation>, receives: bool| {
             let search = pending.search();
             search.room.is_some() == receives && search.wanted.takes(message.from, message.tag)
         };
@@ -145,7 +146,7 @@ impl Inbox {
         self.unexpected.push_back(message);
     }
 
-    fn post(&mut self, receive: Rc<Pending>) {
+    fn post(&mut self, receive: Rc<PendingOperation>) {
         let search = receive.search();
         let takes = |message: &IdealMessage| search.wanted.takes(message.from, message.tag);
         let place = self.unexpected.iter().position(takes);
@@ -157,20 +158,20 @@ impl Inbox {
                 let message = self.unexpected.remove(place).expect("it is there");
                 give(&receive, &message);
             }
-            None if !search.waits => receive.end(Incoming::of(Status::Nothing)),
+            None if !search.waits => receive.end(OperationResult::of(EndStatus::Nothing)),
             None => self.posted.push(receive),
         }
     }
 }
 
-fn give(receive: &Pending, message: &IdealMessage) {
+fn give(receive: &PendingOperation, message: &IdealMessage) {
     if let Some(matched) = &message.matched {
         matched.fire();
     }
     let size = Bytes::new(message.bytes.len() as u64);
     if receive.search().room.is_some_and(|room| size > room) {
-        receive.end(Incoming {
-            status: Status::Truncated,
+        receive.end(OperationResult {
+            status: EndStatus::Truncated,
             ..message.found(Box::default())
         });
     } else {
@@ -181,7 +182,7 @@ fn give(receive: &Pending, message: &IdealMessage) {
 }
 
 /// One rank's end.
-pub struct End {
+pub struct IdealEndpoint {
     node: Node,
     rank: u32,
     inboxes: Rc<[RefCell<Inbox>]>,
@@ -192,13 +193,13 @@ pub struct End {
     free: Cell<Time>,
 }
 
-impl End {
+impl IdealEndpoint {
     /// The endpoints of all ranks; the nodes give the time.
-    pub fn of(nodes: Vec<Node>) -> Vec<End> {
+    pub fn of(nodes: Vec<Node>) -> Vec<IdealEndpoint> {
         let inboxes: Rc<[RefCell<Inbox>]> = nodes.iter().map(|_| RefCell::default()).collect();
         let queues: Rc<[Queues]> = nodes.iter().map(|_| Queues::default()).collect();
         let all: Rc<[Node]> = nodes.clone().into();
-        let end = |(rank, node)| End {
+        let end = |(rank, node)| IdealEndpoint {
             node,
             rank,
             inboxes: Rc::clone(&inboxes),
@@ -226,7 +227,7 @@ impl End {
     }
 
     fn post(&self, at: Time, search: Search) -> Rc<dyn NetworkOp> {
-        let receive = Pending::new(&self.node, Some(search));
+        let receive = PendingOperation::new(&self.node, Some(search));
         let (posted, inboxes, rank) = (Rc::clone(&receive), Rc::clone(&self.inboxes), self.rank);
         self.after(self.work(at, CALL) + CALL, move || {
             if !posted.cancelled.get() {
@@ -238,22 +239,22 @@ impl End {
 
     /// Delivers bytes after the latency to their waiter.
     fn copy(&self, begin: Time, bytes: Box<[u8]>) -> Rc<dyn NetworkOp> {
-        let copy = Pending::new(&self.node, None);
+        let copy = PendingOperation::new(&self.node, None);
         let done = Rc::clone(&copy);
         self.after(begin + LATENCY, move || {
             let size = Bytes::new(bytes.len() as u64);
-            done.end(Incoming {
+            done.end(OperationResult {
                 size,
                 bytes,
-                ..Incoming::of(Status::Done)
+                ..OperationResult::of(EndStatus::Done)
             });
         });
         copy
     }
 }
 
-impl Endpoint for End {
-    fn compute(&self, at: Time, time: Time) -> Ended {
+impl Endpoint for IdealEndpoint {
+    fn compute(&self, at: Time, time: Time) -> EndFuture {
         let (node, end) = (self.node.clone(), self.work(at, time) + time);
         Box::pin(async move {
             node.sleep_until(end).await;
@@ -261,8 +262,8 @@ impl Endpoint for End {
         })
     }
 
-    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn NetworkOp> {
-        let send = Pending::new(&self.node, None);
+    fn send(&self, at: Time, message: OutgoingMessage) -> Rc<dyn NetworkOp> {
+        let send = PendingOperation::new(&self.node, None);
         let matched = message.synchronous.then(Signal::new);
         let (inboxes, to) = (Rc::clone(&self.inboxes), message.to as usize);
         let sent = IdealMessage {
@@ -282,12 +283,18 @@ impl Endpoint for End {
                 Some(matched) => matched.wait().await,
                 None => node.sleep_until(begin + CALL).await,
             }
-            ended.end(Incoming::of(Status::Done));
+            ended.end(OperationResult::of(EndStatus::Done));
         });
         send
     }
 
-    fn receive(&self, at: Time, wanted: Wanted, room: Bytes, _request: bool) -> Rc<dyn NetworkOp> {
+    fn receive(
+        &self,
+        at: Time,
+        wanted: MessageFilter,
+        room: Bytes,
+        _request: bool,
+    ) -> Rc<dyn NetworkOp> {
         let search = Search {
             wanted,
             room: Some(room),
@@ -296,7 +303,7 @@ impl Endpoint for End {
         self.post(at, search)
     }
 
-    fn look(&self, at: Time, wanted: Wanted, waits: bool) -> Rc<dyn NetworkOp> {
+    fn look(&self, at: Time, wanted: MessageFilter, waits: bool) -> Rc<dyn NetworkOp> {
         let search = Search {
             wanted,
             room: None,
@@ -306,11 +313,11 @@ impl Endpoint for End {
     }
 
     fn message(&self, at: Time, _to: u32, bytes: Rc<Vec<u8>>) -> [Rc<dyn NetworkOp>; 2] {
-        let sent = Pending::new(&self.node, None);
+        let sent = PendingOperation::new(&self.node, None);
         let ended = Rc::clone(&sent);
         let begin = self.work(at, CALL);
         self.after(begin + CALL, move || {
-            ended.end(Incoming::of(Status::Done));
+            ended.end(OperationResult::of(EndStatus::Done));
         });
         [sent, self.copy(begin, bytes[..].into())]
     }
@@ -323,7 +330,7 @@ impl Endpoint for End {
         self.copy(self.work(at, CALL), bytes[..].into())
     }
 
-    fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, Ended) {
+    fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, EndFuture) {
         let put = self.put(at, to, bytes);
         let seen = put.ended();
         (put, seen)
@@ -336,26 +343,26 @@ impl Endpoint for End {
         _tests: bool,
         execute: Box<dyn FnOnce() -> bool>,
     ) -> Rc<dyn NetworkOp> {
-        let atomic = Pending::new(&self.node, None);
+        let atomic = PendingOperation::new(&self.node, None);
         let done = Rc::clone(&atomic);
         self.after(self.work(at, CALL) + LATENCY, move || {
             execute();
-            done.end(Incoming::of(Status::Done));
+            done.end(OperationResult::of(EndStatus::Done));
         });
         atomic
     }
 
     fn queue(&self, _slots: u32, _slot: Bytes) -> Option<Rc<dyn NetworkQueue>> {
-        let queue = Queue::open(&self.queues[self.rank as usize], &self.node);
+        let queue = IdealQueue::open(&self.queues[self.rank as usize], &self.node);
         Some(Rc::new(queue))
     }
 
     fn enqueue(&self, at: Time, to: u32, queue: u64, bytes: Rc<Vec<u8>>) -> Rc<dyn NetworkOp> {
-        let sent = Pending::new(&self.node, None);
+        let sent = PendingOperation::new(&self.node, None);
         let (done, queues) = (Rc::clone(&sent), Rc::clone(&self.queues));
         self.after(self.work(at, CALL) + LATENCY, move || {
             queue::deliver(&queues[to as usize], queue, bytes);
-            done.end(Incoming::of(Status::Done));
+            done.end(OperationResult::of(EndStatus::Done));
         });
         sent
     }

@@ -60,7 +60,7 @@
 //!
 //! A rank's send:
 //!
-//! 1. `run.rs`: [`Run::serve`] makes cluster, endpoints and server.
+//! 1. `run.rs`: [`ProgramRun::serve`] makes cluster, endpoints and server.
 //! 2. `server/turns.rs`: the server takes a turn's records; `server/rules.rs` makes a [turn](agent::Turn) from them.
 //! 3. `agent/orders.rs`: the rank's agent begins each operation.
 //! 4. `tports.rs`, `tports/operations.rs`: the operation becomes a simulated library call.
@@ -87,10 +87,10 @@ pub mod tports;
 pub mod trace;
 mod watch;
 
-pub use groups::Ways;
-pub use options::{Memory, Network, Options, Problem};
-pub use outcome::{Dead, End, Outcome, Results, Waiting};
-pub use run::{RankSight, Run, Sight};
-pub use sampling::Extended;
-pub use table::{Bound, Host, Program, Sampled};
+pub use groups::CarrierCounts;
+pub use options::{Memory, NetworkMode, Options, OptionsProblem};
+pub use outcome::{DeadRank, Outcome, Results, RunEnd, WaitingRank};
+pub use run::{ProgramRun, RankSight, Sight};
+pub use sampling::ExtendedTable;
+pub use table::{Bottleneck, MeasuredProgram, MeasuringHost, SamplingRequest};
 pub use trace::{CallRow, FilesRow, MessageKind, MessageRow, RankRow};

@@ -1,9 +1,9 @@
 //! A run's options.
 
-use crate::table::Sampled;
+use crate::table::SamplingRequest;
 use config::Problems;
 use elan::NodeId;
-use libelan::{Job, JobError};
+use libelan::{JobError, ProcessJob};
 use link::Compute;
 use machine::Machine;
 use serde::Deserialize;
@@ -13,7 +13,7 @@ use units::Time;
 /// Which network the messages cross.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Network {
+pub enum NetworkMode {
     /// The machine's network: adapters, buses, fabric.
     Machine,
     /// The network in [`crate::ideal`].
@@ -42,7 +42,7 @@ impl From<Memory> for elan::Placement {
 /// The way in which MPI's collective operations that Elanlib has are carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Collectives {
+pub enum CollectiveMode {
     /// The MPI library, by messages.
     Mpi,
     /// Elanlib, by its software trees.
@@ -51,23 +51,23 @@ pub enum Collectives {
     Hardware,
 }
 
-impl Collectives {
+impl CollectiveMode {
     /// The name in options.
     pub fn name(self) -> &'static str {
         match self {
-            Collectives::Mpi => "mpi",
-            Collectives::Elan => "elan",
-            Collectives::Hardware => "hardware",
+            CollectiveMode::Mpi => "mpi",
+            CollectiveMode::Elan => "elan",
+            CollectiveMode::Hardware => "hardware",
         }
     }
 }
 
-impl From<Collectives> for link::Collectives {
-    fn from(collectives: Collectives) -> Self {
+impl From<CollectiveMode> for link::Collectives {
+    fn from(collectives: CollectiveMode) -> Self {
         match collectives {
-            Collectives::Mpi => link::Collectives::Mpi,
-            Collectives::Elan => link::Collectives::Elan,
-            Collectives::Hardware => link::Collectives::Hardware,
+            CollectiveMode::Mpi => link::Collectives::Mpi,
+            CollectiveMode::Elan => link::Collectives::Elan,
+            CollectiveMode::Hardware => link::Collectives::Hardware,
         }
     }
 }
@@ -90,14 +90,14 @@ pub struct Options {
     pub compute: String,
     /// The table for sampled computation.
     #[serde(default)]
-    pub sampled: Option<Sampled>,
+    pub sampled: Option<SamplingRequest>,
     /// Which network.
-    pub network: Network,
+    pub network: NetworkMode,
     /// Where message buffers lie; the ideal network has no adapters.
     pub memory: Memory,
     /// The way in which collective operations are carried out; see [`Options::collectives`] for the default.
     #[serde(default)]
-    pub collectives: Option<Collectives>,
+    pub collectives: Option<CollectiveMode>,
     /// The hosts' noise seed.
     pub seed: u64,
     /// A bound on simulated time.
@@ -117,7 +117,7 @@ pub struct Options {
 
 /// Why there is no such run.
 #[derive(Debug, Error)]
-pub enum Problem {
+pub enum OptionsProblem {
     /// An option is wrong.
     #[error("{0}")]
     Option(String),
@@ -158,12 +158,12 @@ impl Options {
     ///
     /// # Errors
     /// If the ranks have no places on the machine.
-    pub fn job(&self, machine: &Machine) -> Result<Job, Problem> {
+    pub fn job(&self, machine: &Machine) -> Result<ProcessJob, OptionsProblem> {
         let nodes = machine.cluster_config().fabric.topology.nodes();
         let ranks = self.room();
         let mut places = match &self.placement {
             Some(places) if places.len() != ranks as usize => {
-                return Err(Problem::Option(format!(
+                return Err(OptionsProblem::Option(format!(
                     "there are places of {} ranks, and {ranks} ranks",
                     places.len(),
                 )));
@@ -173,7 +173,7 @@ impl Options {
                 let per_node = self.ranks_per_node.max(1);
                 let needed = ranks.div_ceil(per_node);
                 if needed > nodes {
-                    return Err(Problem::TooMany {
+                    return Err(OptionsProblem::TooMany {
                         ranks,
                         per_node,
                         needed,
@@ -190,19 +190,19 @@ impl Options {
         {
             places.extend(nodes - servers.value..nodes);
         }
-        Ok(Job::at("rank", places.into_iter().map(NodeId::new))?)
+        Ok(ProcessJob::at("rank", places.into_iter().map(NodeId::new))?)
     }
 
     /// The way in which collective operations are carried out: by default, by the hardware on a machine that has it, as
     /// with MPI on the Quadrics machines. The ideal network has no hardware, and a recording holds messages only.
-    pub fn collectives(&self, machine: &Machine) -> Collectives {
-        let hardware = self.network == Network::Machine
+    pub fn collectives(&self, machine: &Machine) -> CollectiveMode {
+        let hardware = self.network == NetworkMode::Machine
             && !self.record
             && machine.cluster_config().fabric.has_broadcasts();
         self.collectives.unwrap_or(if hardware {
-            Collectives::Hardware
+            CollectiveMode::Hardware
         } else {
-            Collectives::Mpi
+            CollectiveMode::Mpi
         })
     }
 
@@ -210,10 +210,10 @@ impl Options {
     ///
     /// # Errors
     /// If the text has another form.
-    pub fn compute(&self) -> Result<Compute, Problem> {
+    pub fn compute(&self) -> Result<Compute, OptionsProblem> {
         let text = self.compute.trim();
         let wrong = || {
-            Problem::Option(format!(
+            OptionsProblem::Option(format!(
                 "computation takes `none`, a time `per call` such as `2 us per call`, `measured x` a factor, or \
                  is `sampled`, and not `{text}`"
             ))
@@ -247,10 +247,10 @@ impl Options {
     ///
     /// # Errors
     /// If the text is no time.
-    pub fn limit(&self) -> Result<Option<Time>, Problem> {
+    pub fn limit(&self) -> Result<Option<Time>, OptionsProblem> {
         let parse = |text: &String| {
             let time = text.parse::<Time>();
-            time.map_err(|error| Problem::Option(format!("the bound of time: {error}")))
+            time.map_err(|error| OptionsProblem::Option(format!("the bound of time: {error}")))
         };
         self.limit_time.as_ref().map(parse).transpose()
     }

@@ -1,17 +1,17 @@
 //! A run's end and its results.
 
-use crate::groups::Ways;
-use crate::sampling::Extended;
+use crate::groups::CarrierCounts;
+use crate::sampling::ExtendedTable;
 use crate::trace::{CallRow, MessageRow, RankRow};
 use elan::series::SeriesRow;
 use goal::Schedule;
-use link::Stray;
+use link::StrayReason;
 use units::Time;
 use workload::{FaultRow, LinkRow};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum End {
+pub enum RunEnd {
     /// All ranks have left MPI.
     Finished,
     /// A rank died before it had left MPI; if the others continued, they have ended, too.
@@ -38,29 +38,29 @@ pub enum End {
     Absent,
 }
 
-impl End {
+impl RunEnd {
     /// This end's name.
     pub fn name(self) -> &'static str {
         match self {
-            End::Finished => "finished",
-            End::Died => "died",
-            End::Stopped => "stopped",
-            End::Deadlock => "deadlock",
-            End::LauncherGone => "launcher gone",
-            End::NoMpi => "no mpi",
-            End::Cancelled => "cancelled",
-            End::Limit => "limit",
-            End::Corrupted => "corrupted",
-            End::Foul => "foul",
-            End::Stray => "stray",
-            End::Absent => "absent",
+            RunEnd::Finished => "finished",
+            RunEnd::Died => "died",
+            RunEnd::Stopped => "stopped",
+            RunEnd::Deadlock => "deadlock",
+            RunEnd::LauncherGone => "launcher gone",
+            RunEnd::NoMpi => "no mpi",
+            RunEnd::Cancelled => "cancelled",
+            RunEnd::Limit => "limit",
+            RunEnd::Corrupted => "corrupted",
+            RunEnd::Foul => "foul",
+            RunEnd::Stray => "stray",
+            RunEnd::Absent => "absent",
         }
     }
 }
 
 /// A rank that waits at a run's end.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct WaitingRank {
     /// The rank.
     pub rank: u32,
     /// The rank's process.
@@ -79,7 +79,7 @@ pub struct Waiting {
 
 /// A rank that ended without having left MPI, while the other ranks continued.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Dead {
+pub struct DeadRank {
     /// The rank.
     pub rank: u32,
     /// The MPI call that the rank was in.
@@ -94,15 +94,15 @@ pub struct Dead {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// How the run ended.
-    pub end: End,
+    pub end: RunEnd,
     /// The explanation for people.
     pub message: String,
     /// Ranks that wait.
-    pub waiting: Vec<Waiting>,
+    pub waiting: Vec<WaitingRank>,
     /// The rank that died, or that broke the link's rules.
     pub rank: Option<u32>,
     /// Ranks that died while others continued, the first one first.
-    pub dead: Vec<Dead>,
+    pub dead: Vec<DeadRank>,
     /// The first rank operation that was lost in failed parts of the machine, and why.
     pub lost: Option<String>,
     /// Simulated time.
@@ -110,12 +110,12 @@ pub struct Outcome {
     /// Ranks that attached.
     pub attached: u32,
     /// Ranks that did not attach, though their processes had been started: those that have ended if the run ends as
-    /// [`End::Absent`], else all.
+    /// [`RunEnd::Absent`], else all.
     pub absent: Vec<u32>,
     /// Whether a rank that did not attach has written to the process manager, as MPI libraries do.
     pub managed: bool,
     /// The first process that has initialised an MPI without a part in the run.
-    pub stray: Option<(u32, Option<u32>, Stray)>,
+    pub stray: Option<(u32, Option<u32>, StrayReason)>,
     /// Ranks that attached without a hooked call.
     pub unseen: Vec<u32>,
 }
@@ -130,7 +130,7 @@ pub struct Results {
     /// Each rank's figures.
     pub ranks: Vec<RankRow>,
     /// The ways in which collective calls were carried out.
-    pub ways: Ways,
+    pub ways: CarrierCounts,
     /// Each rank's node.
     pub nodes: Vec<u32>,
     /// Each link's figures.
@@ -144,7 +144,7 @@ pub struct Results {
     /// The run's recording in GOAL, or the reason why it cannot be recorded; only if a recording was requested.
     pub schedules: Option<Result<Vec<Schedule>, String>>,
     /// The program's computation table, if computation was sampled.
-    pub computed: Option<Extended>,
+    pub computed: Option<ExtendedTable>,
     /// Simulated time.
     pub time: Time,
     /// Fabric packets.

@@ -38,7 +38,7 @@ use units::{Bytes, Time};
 const PROGRAM: u8 = 1;
 
 /// The next operation's dependency: on an operation's start, if set, or on its end.
-type After = (u32, bool);
+type Dependency = (u32, bool);
 
 /// The recording of all ranks.
 pub(crate) struct Recorder {
@@ -61,7 +61,7 @@ struct Tape {
     schedule: Schedule,
     /// The rank's local time, at which `base` is met.
     time: Time,
-    base: Vec<After>,
+    base: Vec<Dependency>,
     /// The last call since then.
     last: Option<u32>,
     /// Whether the base is a computation that ended after the last call.
@@ -243,7 +243,7 @@ impl Tape {
         ps / 1000
     }
 
-    fn add(&mut self, operation: Operation, after: &[After]) -> u32 {
+    fn add(&mut self, operation: Operation, after: &[Dependency]) -> u32 {
         let number = self.schedule.add(operation);
         for &(earlier, start) in after {
             if start {
@@ -256,7 +256,7 @@ impl Tape {
     }
 
     /// The next call's dependencies.
-    fn after(&self) -> Vec<After> {
+    fn after(&self) -> Vec<Dependency> {
         let last = self.last.map(|last| (last, true));
         self.base.iter().copied().chain(last).collect()
     }

@@ -3,16 +3,16 @@
 use crate::endpoint::Endpoint;
 use crate::files::FileSystem;
 use crate::ideal;
-use crate::options::{Collectives, Memory, Network, Options, Problem};
-use crate::outcome::{End, Outcome, Results};
+use crate::options::{CollectiveMode, Memory, NetworkMode, Options, OptionsProblem};
+use crate::outcome::{Outcome, Results, RunEnd};
 use crate::sampling::Sampling;
-use crate::server::{Link, Seen, Server};
+use crate::server::{Link, RunProgress, Server};
 use crate::tports;
 use crate::watch::Watch;
 use elan::{Cluster, Matching, Node};
 use kernel::Limits;
-use libelan::Job;
-use link::{Calls, Compute, Leaving, Phase, Settings, Simulator};
+use libelan::ProcessJob;
+use link::{Compute, Departure, RankCalls, RankPhase, Settings, Simulator};
 use machine::Machine;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -23,12 +23,12 @@ use units::{Bytes, Time};
 const LONGEST: Bytes = Bytes::new((1 << 31) - 1);
 
 /// A run that ranks can attach to.
-pub struct Run {
+pub struct ProgramRun {
     machine: Machine,
     options: Options,
-    job: Job,
+    job: ProcessJob,
     link: Link,
-    seen: Arc<Seen>,
+    seen: Arc<RunProgress>,
     sampling: Option<Sampling>,
 }
 
@@ -53,34 +53,34 @@ pub struct RankSight {
     /// The call in which it is, by its number in [`link::calls`]; 0 outside calls.
     pub call: u32,
     /// Its calls, by its own word.
-    pub calls: Calls,
+    pub calls: RankCalls,
 }
 
-impl Run {
+impl ProgramRun {
     /// Prepares a run: checks that it is possible, and makes the shared memory.
     ///
     /// # Errors
-    /// See [`Problem`].
-    pub fn new(machine: Machine, options: Options) -> Result<Run, Problem> {
+    /// See [`OptionsProblem`].
+    pub fn new(machine: Machine, options: Options) -> Result<ProgramRun, OptionsProblem> {
         if options.ranks == 0 {
-            return Err(Problem::Option("there is at least one rank".into()));
+            return Err(OptionsProblem::Option("there is at least one rank".into()));
         }
-        if options.network == Network::Ideal && !machine.fault.is_empty() {
+        if options.network == NetworkMode::Ideal && !machine.fault.is_empty() {
             let message = "the ideal network has no parts that fail: run on the machine's network, or without faults";
-            return Err(Problem::Option(message.into()));
+            return Err(OptionsProblem::Option(message.into()));
         }
         let collectives = options.collectives(&machine);
-        if options.record && collectives != Collectives::Mpi {
+        if options.record && collectives != CollectiveMode::Mpi {
             let message = "a recording holds messages, and none of Elanlib's collective operations: record with `--collectives mpi`";
-            return Err(Problem::Option(message.into()));
+            return Err(OptionsProblem::Option(message.into()));
         }
         if options.record && !machine.fault.is_empty() {
             let message = "a recording is of the program, and a part that fails changes what the program does: record without faults";
-            return Err(Problem::Option(message.into()));
+            return Err(OptionsProblem::Option(message.into()));
         }
         if options.record && options.room() > options.ranks {
             let message = "a recording has the ranks of the start: record without --universe";
-            return Err(Problem::Option(message.into()));
+            return Err(OptionsProblem::Option(message.into()));
         }
         let job = options.job(&machine)?;
         let room = options.room() as usize;
@@ -105,7 +105,7 @@ impl Run {
             faults: !machine.fault.is_empty(),
             collectives: collectives.into(),
             // The engine for short transactions in Elan4 and its successors sends them; Elan3 has no such engine.
-            atomics: options.network == Network::Machine && machine.elan4.is_some(),
+            atomics: options.network == NetworkMode::Machine && machine.elan4.is_some(),
             files: machine.files.is_some(),
             processors: machine.cpus(),
             nodes: machine.cluster_config().fabric.topology.nodes(),
@@ -113,7 +113,7 @@ impl Run {
         };
         let simulator = Simulator::with_room(options.ranks, options.room(), settings)?;
         simulator.place(&nodes);
-        Ok(Run {
+        Ok(ProgramRun {
             link: Link::new(simulator),
             machine,
             options,
@@ -134,7 +134,7 @@ impl Run {
     }
 
     /// The way in which collective operations are carried out.
-    pub fn collectives(&self) -> Collectives {
+    pub fn collectives(&self) -> CollectiveMode {
         self.options.collectives(&self.machine)
     }
 
@@ -142,9 +142,9 @@ impl Run {
     /// longer messages into gets.
     pub fn longest(&self) -> Bytes {
         match (self.options.network, self.options.memory) {
-            (Network::Ideal, _) => Bytes::new(u64::MAX / 2),
-            (Network::Machine, Memory::Main) => LONGEST,
-            (Network::Machine, Memory::Elan) => {
+            (NetworkMode::Ideal, _) => Bytes::new(u64::MAX / 2),
+            (NetworkMode::Machine, Memory::Main) => LONGEST,
+            (NetworkMode::Machine, Memory::Elan) => {
                 // Several messages have room beside each other.
                 Bytes::new(self.adapter_memory().as_u64() / 8).min(LONGEST)
             }
@@ -185,7 +185,7 @@ impl Run {
         let link = self.link.lock();
         let rank = |rank| RankSight {
             pid: link.pid(rank),
-            runs: !link.has_turn(rank) && link.phase(rank) == Phase::Attached,
+            runs: !link.has_turn(rank) && link.phase(rank) == RankPhase::Attached,
             call: link.call(rank),
             calls: link.calls(rank),
         };
@@ -197,7 +197,7 @@ impl Run {
     }
 
     /// Ranks that announced how they leave before they had finished, the first one first.
-    pub fn left(&self) -> Vec<(u32, Leaving)> {
+    pub fn left(&self) -> Vec<(u32, Departure)> {
         let link = self.link.lock();
         let mut said = link.leaving();
         // A program may call MPI_Finalize when it exits already.
@@ -219,7 +219,7 @@ impl Run {
         &self,
         cancel: &Arc<AtomicBool>,
         launcher: u32,
-    ) -> Result<(Outcome, Results), Problem> {
+    ) -> Result<(Outcome, Results), OptionsProblem> {
         self.serve_within(cancel, launcher, Time::MAX)
     }
 
@@ -229,7 +229,7 @@ impl Run {
         cancel: &Arc<AtomicBool>,
         launcher: u32,
         longest: Time,
-    ) -> Result<(Outcome, Results), Problem> {
+    ) -> Result<(Outcome, Results), OptionsProblem> {
         let limits = Limits {
             time: self.options.limit()?,
             ..Limits::default()
@@ -247,8 +247,8 @@ impl Run {
         let nodes = pes[..room as usize].iter();
         let nodes: Vec<Node> = nodes.map(|pe| pe.node().clone()).collect();
         let call = match self.options.network {
-            Network::Machine => nodes[0].config().host.call,
-            Network::Ideal => ideal::CALL,
+            NetworkMode::Machine => nodes[0].config().host.call,
+            NetworkMode::Ideal => ideal::CALL,
         };
         let files = self.machine.files.as_ref();
         let files = files.map(|files| FileSystem::new(files, room, call));
@@ -256,14 +256,15 @@ impl Run {
         let places: Vec<u32> = places.collect();
         let apart = BTreeSet::from_iter(&places).len() == places.len();
         let (lookahead, endpoints): (Time, Vec<Box<dyn Endpoint>>) = match self.options.network {
-            Network::Machine => {
+            NetworkMode::Machine => {
                 // Processors that work for others' messages do so between a wake and its orders: no rank may run ahead.
                 let lookahead = if apart && !by_host { call } else { Time::ZERO };
-                let processes = tports::Process::of(pes, self.options.memory.into()).into_iter();
+                let processes =
+                    tports::TportsProcess::of(pes, self.options.memory.into()).into_iter();
                 (lookahead, processes.map(|end| Box::new(end) as _).collect())
             }
-            Network::Ideal => {
-                let ends = ideal::End::of(nodes.clone()).into_iter();
+            NetworkMode::Ideal => {
+                let ends = ideal::IdealEndpoint::of(nodes.clone()).into_iter();
                 (call, ends.map(|end| Box::new(end) as _).collect())
             }
         };
@@ -275,14 +276,14 @@ impl Run {
         server.memory = self.room();
         if self.options.record {
             let request = match self.options.network {
-                Network::Machine => nodes[0].config().host.request,
-                Network::Ideal => Time::ZERO,
+                NetworkMode::Machine => nodes[0].config().host.request,
+                NetworkMode::Ideal => Time::ZERO,
             };
             server.record(request);
         }
         server.attach(nodes, endpoints);
         let outcome = server.run();
-        if outcome.end == End::Finished {
+        if outcome.end == RunEnd::Finished {
             // A rank that would come back now, while its process exits, must not wait.
             self.end();
         }

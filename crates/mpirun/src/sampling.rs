@@ -1,7 +1,7 @@
 //! Sampled computation in a run: ranks get a table's plan, and their further measurements are added to the table.
 
-use crate::options::Problem;
-use crate::table::{Bound, Sampled, Table};
+use crate::options::OptionsProblem;
+use crate::table::{Bottleneck, RegionTable, SamplingRequest};
 use machine::Machine;
 use rustix::fs::MemfdFlags;
 use std::collections::BTreeMap;
@@ -11,7 +11,7 @@ use std::os::fd::AsRawFd;
 
 /// A run's sampling.
 pub(crate) struct Sampling {
-    table: Table,
+    table: RegionTable,
     /// The plan, as a file in memory.
     plan: File,
     /// The factor from host times to machine times, for regions that the processor bounds.
@@ -20,7 +20,7 @@ pub(crate) struct Sampling {
 
 /// The measurements by a run's ranks.
 #[derive(Default)]
-pub(crate) struct Measured {
+pub(crate) struct RankMeasurements {
     /// Region names by rank and number.
     names: BTreeMap<(u32, u64), String>,
     /// Region, rank and nanoseconds, in each rank's order.
@@ -29,7 +29,7 @@ pub(crate) struct Measured {
 
 /// The table after a run.
 #[derive(Clone, Debug)]
-pub struct Extended {
+pub struct ExtendedTable {
     /// The file's text.
     pub text: String,
     /// How many executions the run has measured.
@@ -43,13 +43,17 @@ impl Sampling {
     ///
     /// # Errors
     /// The table's mistakes; data that the machine lacks for it; if the host has no memory for the plan.
-    pub fn new(asked: &Sampled, machine: &Machine, nodes: &[u32]) -> Result<Sampling, Problem> {
+    pub fn new(
+        asked: &SamplingRequest,
+        machine: &Machine,
+        nodes: &[u32],
+    ) -> Result<Sampling, OptionsProblem> {
         let table = match (&asked.text, asked.host) {
-            (Some(text), _) => Table::parse(&asked.file, text, &asked.program)?,
-            (None, Some(host)) => Table::new(asked.program.clone(), host),
+            (Some(text), _) => RegionTable::parse(&asked.file, text, &asked.program)?,
+            (None, Some(host)) => RegionTable::new(asked.program.clone(), host),
             (None, None) => {
                 let message = "a new table needs the processor of the host";
-                return Err(Problem::Option(message.into()));
+                return Err(OptionsProblem::Option(message.into()));
             }
         };
         let mut sharers: BTreeMap<u32, u32> = BTreeMap::new();
@@ -63,7 +67,7 @@ impl Sampling {
             host.factor(machine.processor.as_ref(), ranks.unwrap_or(1), bound)
         };
         let lacking = |region: String| {
-            Problem::Option(format!(
+            OptionsProblem::Option(format!(
                 "{}: the region `{region}` is bound by memory, and {} has neither processor.core_memory nor processor.memory; \
                  give one of them, or write bound = \"processor\"",
                 asked.file, machine.machine.name
@@ -73,7 +77,7 @@ impl Sampling {
         let plan = rustix::fs::memfd_create("elanite-plan", flags).map_err(std::io::Error::from)?;
         let mut plan = File::from(plan);
         plan.write_all(table.plan(factor).map_err(lacking)?.as_bytes())?;
-        let factor = factor(0, Bound::Processor).unwrap_or(1.0);
+        let factor = factor(0, Bottleneck::Processor).unwrap_or(1.0);
         Ok(Sampling {
             table,
             plan,
@@ -87,14 +91,14 @@ impl Sampling {
     }
 
     /// The table with the ranks' measurements.
-    pub fn extended(&self, measured: &Measured) -> Extended {
+    pub fn extended(&self, measured: &RankMeasurements) -> ExtendedTable {
         let mut table = self.table.clone();
         for (rank, region, time) in &measured.executions {
             if let Some(name) = measured.names.get(&(*rank, *region)) {
                 table.add(name, *rank, *time);
             }
         }
-        Extended {
+        ExtendedTable {
             text: table.text(),
             executions: measured.executions.len() as u64,
             factor: self.factor,
@@ -102,7 +106,7 @@ impl Sampling {
     }
 }
 
-impl Measured {
+impl RankMeasurements {
     /// A rank has measured an execution of a region, and gives the region's name the first time.
     pub fn add(&mut self, rank: u32, region: u64, name: &[u8], time: u64) {
         if !name.is_empty() {

@@ -7,7 +7,7 @@
 //! when the receiver has taken its next turn without a complaint, and the rest goes when no look by this receiver can
 //! find the message any more.
 
-use crate::endpoint::Number;
+use crate::endpoint::MessageNumber;
 use crate::trace::{MessageRow, Trace, tagged};
 use slab::Slab;
 use std::cell::RefCell;
@@ -18,7 +18,7 @@ const WHOSE: &str = "this is a defect of Elanite, unless something in the proces
                      ranks and simulator share";
 
 /// A message on its way.
-pub(crate) struct Sent {
+pub(crate) struct SentMessage {
     /// The message's place in the trace.
     pub record: usize,
     /// The message's completion data: the MPI library's addition to it.
@@ -31,9 +31,9 @@ pub(crate) struct Sent {
 
 /// All messages on their way.
 #[derive(Default)]
-pub(crate) struct InFlight(RefCell<Slab<Sent>>);
+pub(crate) struct MessagesInFlight(RefCell<Slab<SentMessage>>);
 
-impl InFlight {
+impl MessagesInFlight {
     /// A message has been sent.
     pub fn send(
         &self,
@@ -41,44 +41,44 @@ impl InFlight {
         data: Option<u32>,
         checksum: u64,
         bytes: &Rc<Vec<u8>>,
-    ) -> Number {
+    ) -> MessageNumber {
         let mut all = self.0.borrow_mut();
-        let number = all.insert(Sent {
+        let number = all.insert(SentMessage {
             record,
             data,
             checksum,
             bytes: (checksum != 0).then(|| Rc::clone(bytes)),
         });
-        Number(u32::try_from(number).expect("fewer messages at a time"))
+        MessageNumber(u32::try_from(number).expect("fewer messages at a time"))
     }
 
     /// A message's data.
-    pub fn get<R>(&self, number: Number, of: impl FnOnce(&Sent) -> R) -> R {
+    pub fn get<R>(&self, number: MessageNumber, of: impl FnOnce(&SentMessage) -> R) -> R {
         of(&self.0.borrow()[number.0 as usize])
     }
 
     /// The receiver has the bytes that were sent.
-    pub fn confirm(&self, number: Number) {
+    pub fn confirm(&self, number: MessageNumber) {
         self.0.borrow_mut()[number.0 as usize].bytes = None;
     }
 
     /// The message is no longer needed.
-    pub fn forget(&self, number: Number) {
+    pub fn forget(&self, number: MessageNumber) {
         self.0.borrow_mut().remove(number.0 as usize);
     }
 
     /// The error text for a message with bytes that a rank has stored wrongly.
-    pub fn complaint(&self, trace: &Trace, wrong: &Wrong) -> String {
+    pub fn complaint(&self, trace: &Trace, wrong: &PayloadDifference) -> String {
         let all = self.0.borrow();
         let sent = match wrong {
-            Wrong::Stored(number, _) => all.get(number.0 as usize),
-            Wrong::Given(rank, size) => {
+            PayloadDifference::Stored(number, _) => all.get(number.0 as usize),
+            PayloadDifference::Given(rank, size) => {
                 return format!(
                     "rank {rank} gave a payload of {size} that reached the simulator with another checksum; {WHOSE}"
                 );
             }
         };
-        let (Some(sent), Wrong::Stored(_, stored)) = (sent, wrong) else {
+        let (Some(sent), PayloadDifference::Stored(_, stored)) = (sent, wrong) else {
             return "a rank complains of a message that nobody sent".to_string();
         };
         let MessageRow {
@@ -107,9 +107,9 @@ impl InFlight {
 }
 
 /// Bytes that differ from those that were sent.
-pub(crate) enum Wrong {
+pub(crate) enum PayloadDifference {
     /// The message bytes that a rank has stored.
-    Stored(Number, Vec<u8>),
+    Stored(MessageNumber, Vec<u8>),
     /// The rank from which a payload came, and the payload's length.
     Given(u32, units::Bytes),
 }

@@ -6,18 +6,18 @@ mod standstill;
 mod turns;
 mod worlds;
 
-use crate::agent::{Agent, Reader, Shared};
+use crate::agent::{Agent, AgentContext, Reader};
 use crate::files::FileSystem;
 use crate::groups::Groups;
-use crate::outcome::{Dead, Outcome};
+use crate::outcome::{DeadRank, Outcome};
 use crate::record::Recorder;
-use crate::sent::InFlight;
+use crate::sent::MessagesInFlight;
 use crate::trace::Trace;
 use crate::watch::Watch;
 use elan::Cluster;
-use elan::series::Series;
-use ending::Over;
-use standstill::{Happened, Standstill};
+use elan::series::MeterSeries;
+use ending::LoopEnd;
+use standstill::{EventCounts, Standstill};
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -33,14 +33,14 @@ use workload::records::Baseline;
 pub(crate) struct Server {
     cluster: Cluster,
     baseline: Baseline,
-    series: Option<Series>,
+    series: Option<MeterSeries>,
     lookahead: Time,
-    shared: Rc<Shared>,
+    shared: Rc<AgentContext>,
     turns: Rc<Turns>,
     /// Where messages lie and the limit on their room, for people.
     pub memory: String,
     /// Ranks that have died while the others go on.
-    dead: RefCell<Vec<Dead>>,
+    dead: RefCell<Vec<DeadRank>>,
     /// Whether the other ranks go on when a rank ends that has not left MPI.
     keep_going: bool,
     /// Ranks that have not been started.
@@ -48,15 +48,15 @@ pub(crate) struct Server {
     /// The ranks on hosts that a fault stops, and that have not stopped.
     mortal: Rc<RefCell<Vec<Rc<Agent>>>>,
     /// Since when only nudges have happened.
-    still: Option<Still>,
+    still: Option<QuietPeriod>,
     standstill: Standstill,
     /// The part of the run that others may read meanwhile.
-    pub seen: Arc<Seen>,
+    pub seen: Arc<RunProgress>,
 }
 
 /// A run's progress, for observers.
 #[derive(Debug, Default)]
-pub(crate) struct Seen {
+pub(crate) struct RunProgress {
     /// Orders other than looks, and messages that were received.
     pub moves: AtomicU64,
     /// Messages that were sent.
@@ -64,7 +64,7 @@ pub(crate) struct Seen {
 }
 
 /// A time without events in the simulated network.
-struct Still {
+struct QuietPeriod {
     /// How many orders had been carried out when this time began.
     orders_done: u64,
     /// How often all ranks have been nudged since then.
@@ -100,7 +100,7 @@ impl Server {
             cluster,
             series: None,
             lookahead,
-            shared: Rc::new(Shared {
+            shared: Rc::new(AgentContext {
                 began: ranks,
                 agents: RefCell::default(),
                 ready: RefCell::default(),
@@ -111,7 +111,7 @@ impl Server {
                 orders_done: Cell::default(),
                 moves: Cell::default(),
                 remote: Cell::default(),
-                in_flight: InFlight::default(),
+                in_flight: MessagesInFlight::default(),
                 groups: Groups::default(),
                 measured: RefCell::default(),
                 no_room: RefCell::default(),
@@ -135,7 +135,7 @@ impl Server {
     /// The records that are kept: every MPI call, and how busy links, buses and thread processors were over time.
     pub fn keep(&mut self, calls: bool, timeline: bool) {
         self.shared.trace.borrow_mut().keep_calls = calls;
-        self.series = timeline.then(|| Series::new(&self.cluster));
+        self.series = timeline.then(|| MeterSeries::new(&self.cluster));
     }
 
     /// Records the run in GOAL; a call that makes a request takes this much additional processor time.
@@ -155,7 +155,7 @@ impl Server {
     }
 
     /// Simulates until ranks can go on, and lets them go on; or until orders are due, and takes them.
-    fn round(&mut self) -> Result<(), Over> {
+    fn round(&mut self) -> Result<(), LoopEnd> {
         self.turns.look_sometimes()?;
         if self.standstill.is_due() {
             self.look_for_standstill()?;
@@ -188,7 +188,7 @@ impl Server {
             self.run_until(self.cluster.now(), true, &|| false)?;
             self.turns.trouble()?;
             if no_room() {
-                return Err(Over::NoRoom);
+                return Err(LoopEnd::NoRoom);
             }
             self.start_worlds();
             let mut ready = shared.ready.take();
@@ -199,19 +199,19 @@ impl Server {
             Some(_) if gate => self.open_gate(),
             Some(moment) => self.take_orders(moment),
             None => match self.end() {
-                Over::Deadlock if self.nudge()? => Ok(()),
+                LoopEnd::Deadlock if self.nudge()? => Ok(()),
                 over => Err(over),
             },
         }
     }
 
     /// Notes how far the run has come, and whether anything can still happen.
-    fn look_for_standstill(&mut self) -> Result<(), Over> {
+    fn look_for_standstill(&mut self) -> Result<(), LoopEnd> {
         let (moves, remote) = (self.shared.moves.get(), self.shared.remote.get());
         let messages = self.shared.trace.borrow().messages.len() as u64;
         self.seen.moves.store(moves + remote, Ordering::Relaxed);
         self.seen.messages.store(messages, Ordering::Relaxed);
-        let happened = Happened {
+        let happened = EventCounts {
             moves,
             remote,
             packets: self.cluster.packets(),
@@ -222,7 +222,7 @@ impl Server {
     }
 
     /// Gives ranks their reports, and lets them continue, each at its moment.
-    fn let_go(&self, ready: &[(Time, u32)]) -> Result<(), Over> {
+    fn let_go(&self, ready: &[(Time, u32)]) -> Result<(), LoopEnd> {
         for &(moment, rank) in ready {
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
             self.turns.tell_writes(&agent, moment)?;
@@ -234,7 +234,7 @@ impl Server {
     }
 
     /// Lets a rank come back that left MPI a while ago. No rank comes back if the process exits.
-    fn open_gate(&self) -> Result<(), Over> {
+    fn open_gate(&self) -> Result<(), LoopEnd> {
         if let Some(rank) = self.turns.open_gate()? {
             self.shared.agents.borrow()[rank as usize].comes_back();
         }
@@ -242,7 +242,7 @@ impl Server {
     }
 
     /// Takes orders from the ranks that continue at a moment.
-    fn take_orders(&self, moment: Time) -> Result<(), Over> {
+    fn take_orders(&self, moment: Time) -> Result<(), LoopEnd> {
         for (rank, turn) in self.turns.take_orders(moment)? {
             self.shared.note(&turn.orders);
             let agent = Rc::clone(&self.shared.agents.borrow()[rank as usize]);
@@ -261,7 +261,7 @@ impl Server {
         for &rank in &ranks {
             self.shared.agents.borrow()[rank as usize].dies(at);
             let call = link.call(rank);
-            dead.push(Dead {
+            dead.push(DeadRank {
                 rank,
                 call,
                 time: at,
@@ -273,7 +273,7 @@ impl Server {
 
     /// Removes ranks on stopped hosts from the simulation; ends the run unless the other ranks are to continue. These
     /// ranks' processes wait for the run's end: mpiexec would end all ranks if one were killed.
-    fn remove_stopped(&self) -> Result<(), Over> {
+    fn remove_stopped(&self) -> Result<(), LoopEnd> {
         let now = self.cluster.now();
         let mut mortal = self.mortal.borrow_mut();
         let (stopped, others) = mortal.drain(..).partition(|agent| agent.node.is_stopped());
@@ -286,7 +286,7 @@ impl Server {
         for agent in lost {
             let rank = agent.rank;
             first.get_or_insert(rank);
-            self.dead.borrow_mut().push(Dead {
+            self.dead.borrow_mut().push(DeadRank {
                 rank,
                 call: link.call(rank),
                 time: now,
@@ -298,13 +298,13 @@ impl Server {
             }
         }
         match first {
-            Some(rank) if !self.keep_going => Err(Over::Stopped(rank)),
+            Some(rank) if !self.keep_going => Err(LoopEnd::Stopped(rank)),
             _ => Ok(()),
         }
     }
 
     /// No event is left, and no rank continues.
-    fn end(&self) -> Over {
+    fn end(&self) -> LoopEnd {
         let finished = |agent: &Rc<Agent>| agent.is_finished();
         if !self.shared.agents.borrow().iter().all(finished) {
             // Other ranks may have died while they waited.
@@ -312,11 +312,11 @@ impl Server {
             self.remove_dead(self.cluster.now());
         }
         if !self.shared.agents.borrow().iter().all(finished) {
-            Over::Deadlock
+            LoopEnd::Deadlock
         } else if self.dead.borrow().is_empty() {
-            Over::Finished
+            LoopEnd::Finished
         } else {
-            Over::Died
+            LoopEnd::Died
         }
     }
 
@@ -327,11 +327,11 @@ impl Server {
         clippy::disallowed_methods,
         reason = "threads of real processes take real time"
     )]
-    fn nudge(&mut self) -> Result<bool, Over> {
+    fn nudge(&mut self) -> Result<bool, LoopEnd> {
         let (now, orders_done) = (self.cluster.now(), self.shared.orders_done.get());
         let still = match &mut self.still {
             Some(still) if still.orders_done == orders_done => still,
-            still => still.insert(Still {
+            still => still.insert(QuietPeriod {
                 orders_done,
                 rounds: 0,
                 since: None,
@@ -354,9 +354,14 @@ impl Server {
 
     /// Simulates to a moment or until `stop` returns true, and cuts the series on the way. With `arrive` the moment is
     /// the present then, even without a due event.
-    fn run_until(&mut self, end: Time, arrive: bool, stop: &dyn Fn() -> bool) -> Result<(), Over> {
+    fn run_until(
+        &mut self,
+        end: Time,
+        arrive: bool,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<(), LoopEnd> {
         loop {
-            let next = self.series.as_ref().map_or(Time::MAX, Series::next);
+            let next = self.series.as_ref().map_or(Time::MAX, MeterSeries::next);
             let cluster = &mut self.cluster;
             let go_on = |now| !stop() && now < next;
             let due = if arrive {

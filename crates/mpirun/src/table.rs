@@ -26,7 +26,7 @@
 //! law for these is fitted.
 
 use config::{Document, Findings, Problems};
-use link::plan::{LONGEST_NAME, Times};
+use link::plan::{LONGEST_NAME, RegionTimes};
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -54,7 +54,7 @@ const MOST: u64 = 1 << 40;
 /// The program that a table belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Program {
+pub struct MeasuredProgram {
     /// The program's name, and its arguments.
     pub words: Vec<String>,
     /// The hash over its file and its script.
@@ -66,7 +66,7 @@ pub struct Program {
 /// The processor on the host that measured a table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Host {
+pub struct MeasuringHost {
     /// The step time of the noise test's loop.
     pub step: Time,
     /// Rate at which one processor reads and writes main memory.
@@ -76,7 +76,7 @@ pub struct Host {
 /// The limit of a region's computation.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Bound {
+pub enum Bottleneck {
     /// Processor speed.
     #[default]
     Processor,
@@ -84,33 +84,33 @@ pub enum Bound {
     Memory,
 }
 
-impl Bound {
+impl Bottleneck {
     fn name(self) -> &'static str {
         match self {
-            Bound::Processor => "processor",
-            Bound::Memory => "memory",
+            Bottleneck::Processor => "processor",
+            Bottleneck::Memory => "memory",
         }
     }
 }
 
-impl Host {
+impl MeasuringHost {
     /// The factor from times on this host to a rank's times on a machine, with this many ranks on its node. `None` if
     /// the region is memory-bound, and the machine lacks the memory rate. A machine without processors has the host's.
     pub fn factor(
         &self,
-        processor: Option<&machine::Processor>,
+        processor: Option<&machine::ProcessorSection>,
         ranks: u32,
-        bound: Bound,
+        bound: Bottleneck,
     ) -> Option<f64> {
         let Some(processor) = processor else {
             return Some(1.0);
         };
         match bound {
-            Bound::Processor => {
+            Bottleneck::Processor => {
                 let step = processor.step.value;
                 Some(step.as_ps() as f64 / self.step.as_ps() as f64)
             }
-            Bound::Memory => {
+            Bottleneck::Memory => {
                 let rate = |given: &Option<machine::Param<Rate>>, sharers: u32| {
                     let rate = given.as_ref()?.value.as_bytes_per_second() as f64;
                     Some(rate / f64::from(sharers.max(1)))
@@ -129,31 +129,31 @@ impl Host {
 /// The request for sampled computation.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Sampled {
+pub struct SamplingRequest {
     /// The table's file, for people.
     pub file: String,
     /// Its text, if there is such a file.
     pub text: Option<String>,
     /// The run's program.
-    pub program: Program,
+    pub program: MeasuredProgram,
     /// The run's host, if there is no table yet.
-    pub host: Option<Host>,
+    pub host: Option<MeasuringHost>,
 }
 
 /// A table.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Table {
-    program: Program,
+pub struct RegionTable {
+    program: MeasuredProgram,
     /// The host that measured it.
-    pub host: Host,
+    pub host: MeasuringHost,
     /// By the name.
-    regions: BTreeMap<String, Computed>,
+    regions: BTreeMap<String, RegionEntry>,
 }
 
 /// A region in the table.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-struct Computed {
-    bound: Bound,
+struct RegionEntry {
+    bound: Bottleneck,
     ranks: BTreeMap<u32, Samples>,
 }
 
@@ -170,8 +170,8 @@ struct Samples {
 #[serde(deny_unknown_fields)]
 struct File {
     version: u32,
-    program: Program,
-    host: Host,
+    program: MeasuredProgram,
+    host: MeasuringHost,
     #[serde(default)]
     region: Vec<Region>,
 }
@@ -180,7 +180,7 @@ struct File {
 #[serde(deny_unknown_fields)]
 struct Region {
     name: String,
-    bound: Bound,
+    bound: Bottleneck,
     times: Vec<Row>,
 }
 
@@ -194,10 +194,10 @@ struct Row {
     later: Vec<u64>,
 }
 
-impl Table {
+impl RegionTable {
     /// A table without regions.
-    pub fn new(program: Program, host: Host) -> Table {
-        Table {
+    pub fn new(program: MeasuredProgram, host: MeasuringHost) -> RegionTable {
+        RegionTable {
             program,
             host,
             regions: BTreeMap::new(),
@@ -208,7 +208,11 @@ impl Table {
     ///
     /// # Errors
     /// All mistakes in the file; a table for another program, other arguments or another rank count.
-    pub fn parse(file: &str, text: &str, program: &Program) -> Result<Table, Problems> {
+    pub fn parse(
+        file: &str,
+        text: &str,
+        program: &MeasuredProgram,
+    ) -> Result<RegionTable, Problems> {
         let document = Document::parse(file, text)?;
         let read: File = document.read()?;
         let mut findings = Findings::new(&document);
@@ -247,7 +251,7 @@ impl Table {
             let found = findings.problem("host", "no host computes in no time");
             found.hint("leave the host of a measured table as it is");
         }
-        let mut table = Table::new(read.program, read.host);
+        let mut table = RegionTable::new(read.program, read.host);
         for (number, region) in read.region.into_iter().enumerate() {
             table.take(number, region, &mut findings);
         }
@@ -341,7 +345,7 @@ impl Table {
     ///
     /// # Errors
     /// The name of a region without a factor.
-    pub fn plan(&self, factor: impl Fn(u32, Bound) -> Option<f64>) -> Result<String, String> {
+    pub fn plan(&self, factor: impl Fn(u32, Bottleneck) -> Option<f64>) -> Result<String, String> {
         let mut text = String::new();
         for (name, region) in &self.regions {
             for (&rank, samples) in &region.ranks {
@@ -417,7 +421,7 @@ impl Samples {
     }
 
     /// The plan's times in picoseconds.
-    fn times(&self, factor: f64) -> Times {
+    fn times(&self, factor: f64) -> RegionTimes {
         let scaled = |times: &[u64], factor: f64| {
             let time = |&time: &u64| (time as f64 * factor * 1000.0).round() as u64;
             times.iter().map(time).collect()
@@ -431,7 +435,7 @@ impl Samples {
         } else {
             1.0
         };
-        Times {
+        RegionTimes {
             first: scaled(&self.first, factor),
             later: scaled(&self.later, factor * level),
         }

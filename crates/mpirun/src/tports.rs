@@ -20,14 +20,16 @@ mod landing;
 mod operations;
 mod queue;
 
-use crate::endpoint::{Ended, Endpoint, NetworkGroup, NetworkOp, NetworkQueue, Outgoing};
+use crate::endpoint::{
+    EndFuture, Endpoint, NetworkGroup, NetworkOp, NetworkQueue, OutgoingMessage,
+};
 use crate::memory::{Buffer, Buffers, Use};
 use collective::{MachineGroup, Window};
 use elan::{ElanAddr, Placement, ProcessId};
 use landing::Landing;
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
-use link::Wanted;
+use link::MessageFilter;
 use operations::{Arrival, Copy, Receive, Send, refused};
 use queue::Queue;
 use std::cell::RefCell;
@@ -35,7 +37,7 @@ use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// One rank's process.
-pub struct Process {
+pub struct TportsProcess {
     pe: Pe,
     buffers: Rc<Buffers>,
     /// The processes of all ranks, and their shared parts.
@@ -47,9 +49,9 @@ pub struct Process {
     window: Rc<Window>,
 }
 
-impl Process {
+impl TportsProcess {
     /// A job's processes, in rank order, with buffers placed by `placement`.
-    pub fn of(pes: Vec<Pe>, placement: Placement) -> Vec<Process> {
+    pub fn of(pes: Vec<Pe>, placement: Placement) -> Vec<TportsProcess> {
         let buffers = |pe: &Pe| {
             let buffers = Buffers::new(pe.node().clone(), placement);
             (Rc::new(buffers), pe.clone())
@@ -59,7 +61,7 @@ impl Process {
         let words: Rc<[Rc<Buffers>]> = pes.iter().map(words).collect();
         let landing: Rc<[Landing]> = pes.iter().map(|_| Landing::default()).collect();
         let window = Rc::new(Window::new(placement));
-        let process = |(index, pe): (usize, Pe)| Process {
+        let process = |(index, pe): (usize, Pe)| TportsProcess {
             pe,
             words: Rc::clone(&words),
             landing: Rc::clone(&landing),
@@ -81,13 +83,13 @@ impl Process {
     }
 }
 
-impl Endpoint for Process {
-    fn compute(&self, at: Time, time: Time) -> Ended {
+impl Endpoint for TportsProcess {
+    fn compute(&self, at: Time, time: Time) -> EndFuture {
         // After the processor's work for the calls before, and with operating system noise.
         Box::pin(self.pe.given(at, || self.pe.compute(time)))
     }
 
-    fn send(&self, at: Time, message: Outgoing) -> Rc<dyn NetworkOp> {
+    fn send(&self, at: Time, message: OutgoingMessage) -> Rc<dyn NetworkOp> {
         let size = Bytes::new(message.bytes.len() as u64);
         let Ok(buffer) = self.buffers.take(size) else {
             return refused(at);
@@ -111,7 +113,13 @@ impl Endpoint for Process {
         })
     }
 
-    fn receive(&self, at: Time, wanted: Wanted, room: Bytes, request: bool) -> Rc<dyn NetworkOp> {
+    fn receive(
+        &self,
+        at: Time,
+        wanted: MessageFilter,
+        room: Bytes,
+        request: bool,
+    ) -> Rc<dyn NetworkOp> {
         match self.buffers.take(room) {
             Ok(buffer) => {
                 let into = Room::Buffer(buffer.at(), room);
@@ -121,7 +129,7 @@ impl Endpoint for Process {
         }
     }
 
-    fn look(&self, at: Time, wanted: Wanted, waits: bool) -> Rc<dyn NetworkOp> {
+    fn look(&self, at: Time, wanted: MessageFilter, waits: bool) -> Rc<dyn NetworkOp> {
         let room = if waits { Room::Probe } else { Room::Peek };
         self.start(at, wanted, room, None, false)
     }
@@ -165,7 +173,7 @@ impl Endpoint for Process {
         self.copy(at, to, &bytes, false)
     }
 
-    fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, Ended) {
+    fn put_seen(&self, at: Time, to: u32, bytes: Rc<Vec<u8>>) -> (Rc<dyn NetworkOp>, EndFuture) {
         self.put_and_watch(at, to, &bytes)
     }
 
@@ -219,12 +227,12 @@ impl Endpoint for Process {
     }
 }
 
-impl Process {
+impl TportsProcess {
     /// Starts a receive, or a look.
     fn start(
         &self,
         at: Time,
-        wanted: Wanted,
+        wanted: MessageFilter,
         room: Room,
         buffer: Option<Buffer>,
         request: bool,
@@ -246,7 +254,7 @@ impl Process {
 
     /// Puts bytes, and watches the other rank's memory for the last one. The buffer there is used again only when the
     /// bytes are in it: else the next watch would take these for its own.
-    fn put_and_watch(&self, at: Time, to: u32, bytes: &[u8]) -> (Rc<dyn NetworkOp>, Ended) {
+    fn put_and_watch(&self, at: Time, to: u32, bytes: &[u8]) -> (Rc<dyn NetworkOp>, EndFuture) {
         let size = Bytes::new(bytes.len() as u64);
         let (theirs, there_pe) = (&self.all[to as usize].0, self.all[to as usize].1.clone());
         let (Ok(here), Ok(there)) = (self.buffers.take(size), theirs.take_for(Use::Sink, size))

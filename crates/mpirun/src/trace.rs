@@ -1,9 +1,9 @@
 //! A run's trace: every message, every MPI call, each rank's figures, and a digest over all these.
 
-use crate::groups::Ways;
+use crate::groups::CarrierCounts;
 use kernel::Digest;
 use link::calls::number;
-use link::{FileAccess, Untimed};
+use link::{FileAccess, UntimedFiles};
 use units::{Bytes, Time};
 
 /// The tag as a program knows it: the low bits are the program's own, the others the library's.
@@ -114,7 +114,7 @@ pub struct FilesRow {
     /// The time that they took.
     pub time: Time,
     /// Operations that took no time, and their bytes, by the rank's own word.
-    pub untimed: Untimed,
+    pub untimed: UntimedFiles,
 }
 
 /// The calls that Elanlib can carry out, and nonblocking reductions.
@@ -141,7 +141,7 @@ pub(crate) struct Trace {
     pub calls: Vec<CallRow>,
     pub ranks: Vec<RankRow>,
     /// The ways in which collective calls were carried out.
-    pub ways: Ways,
+    pub ways: CarrierCounts,
     /// Whether calls are kept, and not only counted.
     pub keep_calls: bool,
 }
@@ -152,7 +152,7 @@ impl Trace {
             messages: Vec::new(),
             calls: Vec::new(),
             ranks: vec![RankRow::default(); ranks as usize],
-            ways: Ways::default(),
+            ways: CarrierCounts::default(),
             keep_calls: false,
         }
     }

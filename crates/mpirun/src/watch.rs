@@ -4,7 +4,7 @@
 
 pub(crate) mod processes;
 
-use link::{Phase, Simulator};
+use link::{RankPhase, Simulator};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -20,7 +20,7 @@ const ABSENCE: Duration = Duration::from_secs(1);
 
 /// Why the wait has ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Trouble {
+pub(crate) enum WaitEnd {
     /// This rank's process is gone, and the rank has not finished.
     Died(u32),
     /// The program that starts the ranks is gone.
@@ -63,7 +63,7 @@ impl Watch {
     }
 
     /// Looks, if the last look was a while ago.
-    pub fn look_sometimes(&mut self, link: &Simulator) -> Result<(), Trouble> {
+    pub fn look_sometimes(&mut self, link: &Simulator) -> Result<(), WaitEnd> {
         if self.last.elapsed() < LONG {
             return Ok(());
         }
@@ -71,29 +71,29 @@ impl Watch {
     }
 
     /// Looks whether all processes run.
-    pub fn look(&mut self, link: &Simulator) -> Result<(), Trouble> {
+    pub fn look(&mut self, link: &Simulator) -> Result<(), WaitEnd> {
         self.last = Instant::now();
         if self.cancel.load(Ordering::Relaxed) {
-            return Err(Trouble::Cancelled);
+            return Err(WaitEnd::Cancelled);
         }
         for rank in 0..link.ranks() {
             if !self.keep_going && is_dead(link, rank) && !link.phase(rank).is_out() {
-                return Err(Trouble::Died(rank));
+                return Err(WaitEnd::Died(rank));
             }
             if link.stray(rank).is_some() {
-                return Err(Trouble::Stray(rank));
+                return Err(WaitEnd::Stray(rank));
             }
         }
         // The launcher ends when all ranks have ended.
         let is_gone = |rank| link.phase(rank).is_out() || self.keep_going && is_dead(link, rank);
         let all_out = || (0..link.ranks()).all(is_gone);
         if !lives(self.launcher) && !all_out() {
-            return Err(Trouble::LauncherGone);
+            return Err(WaitEnd::LauncherGone);
         }
         if (0..link.ranks()).any(|rank| is_absent(link, rank)) {
             let since = *self.absent.get_or_insert(self.last);
             if since.elapsed() >= ABSENCE {
-                return Err(Trouble::Absent);
+                return Err(WaitEnd::Absent);
             }
         }
         Ok(())
@@ -115,7 +115,7 @@ pub(crate) fn is_dead(link: &Simulator, rank: u32) -> bool {
 /// Whether the process that was started as a rank has ended, and no process has attached as this rank.
 pub(crate) fn is_absent(link: &Simulator, rank: u32) -> bool {
     let ended = || link.started(rank).is_some_and(|pid| !lives(pid));
-    link.phase(rank) == Phase::Absent && ended() && link.phase(rank) == Phase::Absent
+    link.phase(rank) == RankPhase::Absent && ended() && link.phase(rank) == RankPhase::Absent
 }
 
 /// Whether a process runs; a process that has ended and was not waited for does not.

@@ -1,14 +1,14 @@
 //! Rank groups and their collective calls, which Elanlib's groups carry out in the simulator.
 
 use super::{Buffer, Ticket, begin, life, session, wait};
-use link::collective::{ALL_RANKS, Reduction};
+use link::collective::{ALL_RANKS, VectorReduction};
 use link::{CollectiveCall, CollectiveKind, Combiner, Order};
 use std::collections::BTreeSet;
 use std::sync::{Mutex, PoisonError};
 
 /// A rank group, by the number that all its members compute alike.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Group(u64);
+pub struct GroupNumber(u64);
 
 /// The group numbers of our own libraries have this bit.
 const OWN_GROUPS: u64 = 1 << 63;
@@ -17,10 +17,10 @@ const OWN_GROUPS: u64 = 1 << 63;
 static NAMED: Mutex<BTreeSet<u64>> = Mutex::new(BTreeSet::new());
 
 /// The group with these ranks in this order; the first time, it is announced to the simulator.
-pub fn group(ranks: &[u32]) -> Group {
+pub fn group(ranks: &[u32]) -> GroupNumber {
     let all = session().rank().1;
     if ranks.iter().copied().eq(0..all) {
-        return Group(ALL_RANKS);
+        return GroupNumber(ALL_RANKS);
     }
     // FNV-1a: well-known, and the same everywhere.
     let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
@@ -39,12 +39,12 @@ pub fn group(ranks: &[u32]) -> Group {
             ));
         }
     }
-    Group(key)
+    GroupNumber(key)
 }
 
 /// A collective call, with this member's input.
 #[derive(Clone, Copy, Debug)]
-pub enum Collective<'a> {
+pub enum CollectiveInput<'a> {
     /// All members wait for all.
     Barrier,
     /// The root's bytes, by its place in the group, go to all others, which give no bytes.
@@ -61,7 +61,7 @@ pub enum Collective<'a> {
         /// The only member that gets the result.
         root: Option<u32>,
         /// How elements are combined.
-        reduction: Reduction,
+        reduction: VectorReduction,
         /// This member's vector.
         bytes: &'a [u8],
     },
@@ -82,7 +82,7 @@ pub type CombinerFn = fn(Vec<u8>) -> Vec<u8>;
 
 static COMBINER: Mutex<Option<CombinerFn>> = Mutex::new(None);
 
-/// Names the function that combines vectors for [`Collective::Combine`].
+/// Names the function that combines vectors for [`CollectiveInput::Combine`].
 pub fn combine_by(combiner: CombinerFn) {
     *COMBINER.lock().unwrap_or_else(PoisonError::into_inner) = Some(combiner);
 }
@@ -95,13 +95,19 @@ pub fn combined(vectors: Vec<u8>) -> Vec<u8> {
 
 /// Begins a collective call, by the hardware where that serves the group or by software trees. Its result comes into
 /// the buffer, which is empty at a broadcast's root, and where a reduction has no result.
-pub fn collective(group: Group, call: Collective<'_>, by_hardware: bool, into: Buffer) -> Ticket {
+pub fn collective(
+    group: GroupNumber,
+    call: CollectiveInput<'_>,
+    by_hardware: bool,
+    into: Buffer,
+) -> Ticket {
     let (kind, root, size, bytes) = match call {
-        Collective::Barrier => (CollectiveKind::Barrier, 0, 0, &[][..]),
-        Collective::Broadcast { root, size, bytes } => {
+        CollectiveInput::Barrier => (CollectiveKind::Barrier, 0, 0, &[][..]),
+        CollectiveInput::Broadcast { root, size, bytes } => {
             (CollectiveKind::Broadcast, root, size, bytes)
         }
-        Collective::Reduce { root, bytes, .. } | Collective::Combine { root, bytes, .. } => {
+        CollectiveInput::Reduce { root, bytes, .. }
+        | CollectiveInput::Combine { root, bytes, .. } => {
             let kind = match root {
                 Some(_) => CollectiveKind::Reduce,
                 None => CollectiveKind::AllReduce,
@@ -110,12 +116,12 @@ pub fn collective(group: Group, call: Collective<'_>, by_hardware: bool, into: B
         }
     };
     let combiner = match call {
-        Collective::Reduce { reduction, .. } => Some(Combiner::Known(reduction)),
-        Collective::Combine { element, .. } => {
+        CollectiveInput::Reduce { reduction, .. } => Some(Combiner::Known(reduction)),
+        CollectiveInput::Combine { element, .. } => {
             let element = element as u64;
             Some(Combiner::Own { element })
         }
-        Collective::Barrier | Collective::Broadcast { .. } => None,
+        CollectiveInput::Barrier | CollectiveInput::Broadcast { .. } => None,
     };
     let order = Order::Collective(CollectiveCall {
         group: group.0,

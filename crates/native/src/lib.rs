@@ -35,7 +35,7 @@
 //! [`look`], which advances time by a growing step.
 //!
 //! *Addresses.* Other ranks' memory is named by its address in their processes. A rank's process lets others reach the
-//! memory in [`memory`]. An access elsewhere fails: a get or an atomic as [`Failure::Refused`], and a put ends the run
+//! memory in [`memory`]. An access elsewhere fails: a get or an atomic as [`OperationFailure::Refused`], and a put ends the run
 //! with an error that names both ranks, as an adapter trap ended the program.
 
 #![allow(unsafe_code)] // memory that programs name by addresses
@@ -49,13 +49,13 @@ mod spin;
 
 pub use guard::{CallGuard, call};
 pub use life::{session, vanish};
-pub use link::{Atomic, Place, Width};
-use operations::Operations;
-pub use operations::{Ended, Failure, Ticket};
+pub use link::{Atomic, RemoteMemory, Width};
+use operations::PendingCalls;
+pub use operations::{CallEnd, OperationFailure, Ticket};
 pub use rank::memory::{Buffer, Span};
 
-use link::{ADDRESS_SPACE, NEVER, Order, Patience, Wait, Wanted};
-use rank::library::{self, Library};
+use link::{ADDRESS_SPACE, MessageFilter, NEVER, Order, Patience, RankWait};
+use rank::library::{self, LibraryFunctions};
 use rank::session::Session;
 use rank::thread;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -86,15 +86,15 @@ pub fn now() -> u64 {
 }
 
 /// Operations under way; locked under the session's lock.
-static OPERATIONS: Mutex<Operations> = Mutex::new(Operations::NONE);
+static OPERATIONS: Mutex<PendingCalls> = Mutex::new(PendingCalls::NONE);
 
-fn operations() -> MutexGuard<'static, Operations> {
+fn operations() -> MutexGuard<'static, PendingCalls> {
     OPERATIONS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Names the functions that the progress engine calls.
 fn serve() {
-    library::serve(Library {
+    library::serve(LibraryFunctions {
         ended: |ended, delivery, part, bytes| operations().ended(ended, delivery, part, bytes),
         arrived: |queue, delivery, part, bytes| operations().arrived(queue, delivery, part, bytes),
         combine: groups::combined,
@@ -113,8 +113,8 @@ fn begin(into: Buffer, order: Order, pieces: &[&[u8]]) -> Ticket {
 }
 
 /// An address in a rank's process.
-fn address(rank: u32, at: usize) -> Place {
-    Place {
+fn address(rank: u32, at: usize) -> RemoteMemory {
+    RemoteMemory {
         rank,
         key: ADDRESS_SPACE,
         offset: at as u64,
@@ -128,12 +128,12 @@ pub fn put(to: u32, at: usize, pieces: &[&[u8]]) -> Ticket {
 
 /// Stores bytes at a place. When they are there, the other rank receives a number, if it is not 0
 /// ([`operations::listen`]).
-pub fn put_and_notice(to: Place, pieces: &[&[u8]], notice: u64) -> Ticket {
+pub fn put_and_notice(to: RemoteMemory, pieces: &[&[u8]], notice: u64) -> Ticket {
     begin(Buffer::default(), Order::Put { to, notice }, pieces)
 }
 
 /// Fetches bytes from a place.
-pub fn get_from(from: Place, into: Buffer) -> Ticket {
+pub fn get_from(from: RemoteMemory, into: Buffer) -> Ticket {
     let size = into.length() as u64;
     begin(into, Order::Get { from, size }, &[])
 }
@@ -181,8 +181,8 @@ pub fn send(to: u32, tag: u64, synchronous: bool, pieces: &[&[u8]]) -> Ticket {
     begin(Buffer::default(), order, pieces)
 }
 
-fn wanted(from: Option<u32>, tag: u64, mask: u64) -> Wanted {
-    Wanted {
+fn wanted(from: Option<u32>, tag: u64, mask: u64) -> MessageFilter {
+    MessageFilter {
         from,
         tag: tag | OWN_TAGS,
         mask: mask | OWN_TAGS,
@@ -199,7 +199,7 @@ pub fn receive(from: Option<u32>, tag: u64, mask: u64, into: Buffer) -> Ticket {
     begin(into, order, &[])
 }
 
-/// Looks for a Tport message and leaves it in place. Ends as [`Failure::Nothing`] if there is no message, unless it
+/// Looks for a Tport message and leaves it in place. Ends as [`OperationFailure::Nothing`] if there is no message, unless it
 /// `waits` for one.
 pub fn probe(from: Option<u32>, tag: u64, mask: u64, waits: bool) -> Ticket {
     let wanted = wanted(from, tag, mask);
@@ -212,7 +212,7 @@ pub fn probe(from: Option<u32>, tag: u64, mask: u64, waits: bool) -> Ticket {
     begin(Buffer::default(), order, &[])
 }
 
-/// Takes back a receive or probe that has no message yet: it ends as [`Failure::Cancelled`], or as without this call.
+/// Takes back a receive or probe that has no message yet: it ends as [`OperationFailure::Cancelled`], or as without this call.
 pub fn cancel(ticket: Ticket) {
     say(ticket.id(), Order::Cancel);
 }
@@ -230,7 +230,7 @@ pub fn queue(name: u64, slots: u32, slot: usize) {
 }
 
 /// Puts a message into another rank's queue, or into this one's; ends when the queue has it. Fails as
-/// [`Failure::Refused`] if there is no such queue, or if the message is longer than a slot.
+/// [`OperationFailure::Refused`] if there is no such queue, or if the message is longer than a slot.
 pub fn enqueue(to: u32, name: u64, bytes: &[u8]) -> Ticket {
     begin(Buffer::default(), Order::Enqueue { to, name }, &[bytes])
 }
@@ -259,7 +259,7 @@ fn say(id: u64, order: Order) {
 }
 
 /// Takes an operation's end, if it was reported to the rank. Takes no time.
-pub fn ended(ticket: Ticket) -> Option<Result<Ended, Failure>> {
+pub fn ended(ticket: Ticket) -> Option<Result<CallEnd, OperationFailure>> {
     let _held = session().lock();
     operations().take_end(ticket)
 }
@@ -279,8 +279,8 @@ pub fn forget(ticket: Ticket) {
 /// Waits until an operation has ended.
 ///
 /// # Errors
-/// See [`Failure`].
-pub fn wait(ticket: Ticket) -> Result<Ended, Failure> {
+/// See [`OperationFailure`].
+pub fn wait(ticket: Ticket) -> Result<CallEnd, OperationFailure> {
     let session = session();
     let mut state = session.lock();
     loop {
@@ -288,7 +288,7 @@ pub fn wait(ticket: Ticket) -> Result<Ended, Failure> {
         if let Some(end) = end {
             return end;
         }
-        session.wait(&mut state, Wait::Report(patience()));
+        session.wait(&mut state, RankWait::Report(patience()));
     }
 }
 
@@ -306,7 +306,7 @@ pub fn wait_for_change() {
             writes: true,
             ..patience()
         };
-        session.wait(&mut state, Wait::Report(patience));
+        session.wait(&mut state, RankWait::Report(patience));
         return;
     }
     session.step_to_write(&mut state);
@@ -322,7 +322,7 @@ pub fn wait_for_change_until(moment: u64) {
         writes: true,
         ..Patience::until(moment)
     };
-    session.wait(&mut state, Wait::Report(patience));
+    session.wait(&mut state, RankWait::Report(patience));
 }
 
 /// Waits without an end, unless the program's threads act.

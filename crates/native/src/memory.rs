@@ -53,13 +53,13 @@ pub fn is_offered(address: usize, length: usize) -> bool {
 }
 
 /// Finds memory with this many bytes at an address, which others may read or, if the flag is set, write to.
-pub type Reach = fn(u64, u64, bool) -> Option<Span>;
+pub type ReachFn = fn(u64, u64, bool) -> Option<Span>;
 
 /// How others reach an Elan3 context's memory.
-static ELAN3: OnceLock<Reach> = OnceLock::new();
+static ELAN3: OnceLock<ReachFn> = OnceLock::new();
 
 /// Names the function that finds memory by an Elan3 context's addresses.
-pub fn serve_elan3(reach: Reach) {
+pub fn serve_elan3(reach: ReachFn) {
     let _ = ELAN3.set(reach);
 }
 

@@ -1,7 +1,7 @@
 //! The progress engine's state for the operations of our own libraries.
 
-use link::{Delivery, End, Envelope, Part, Status};
-use rank::library::{self, Wrong, differs};
+use link::{Delivery, EndKind, EndStatus, Envelope, PayloadPart};
+use rank::library::{self, LibraryProblem, differs};
 use rank::memory::Buffer;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::OnceLock;
@@ -20,7 +20,7 @@ impl Ticket {
 
 /// An operation's end; fields that do not apply are 0.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Ended {
+pub struct CallEnd {
     /// The message's sender.
     pub from: u32,
     /// The message's tag, without the bit of our own libraries.
@@ -33,7 +33,7 @@ pub struct Ended {
 
 /// Why an operation has failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
-pub enum Failure {
+pub enum OperationFailure {
     /// Parts of the simulated machine have failed.
     #[error("parts of the machine have failed")]
     Lost,
@@ -52,10 +52,10 @@ pub enum Failure {
 }
 
 /// The operations of our own libraries, and the messages in the rank's queues.
-pub struct Operations {
+pub struct PendingCalls {
     latest: u64,
     under_way: BTreeMap<u64, Buffer>,
-    ended: BTreeMap<u64, Result<Ended, Failure>>,
+    ended: BTreeMap<u64, Result<CallEnd, OperationFailure>>,
     /// Pending operations with ends that do not matter.
     forgotten: Vec<u64>,
     queues: BTreeMap<u64, VecDeque<Vec<u8>>>,
@@ -81,9 +81,9 @@ pub fn noticed(notice: u64) {
     }
 }
 
-impl Operations {
+impl PendingCalls {
     /// No operations.
-    pub const NONE: Self = Operations {
+    pub const NONE: Self = PendingCalls {
         latest: 0,
         under_way: BTreeMap::new(),
         ended: BTreeMap::new(),
@@ -101,7 +101,7 @@ impl Operations {
     }
 
     /// Takes an end.
-    pub fn take_end(&mut self, ticket: Ticket) -> Option<Result<Ended, Failure>> {
+    pub fn take_end(&mut self, ticket: Ticket) -> Option<Result<CallEnd, OperationFailure>> {
         self.ended.remove(&ticket.0)
     }
 
@@ -146,14 +146,14 @@ impl Operations {
     /// Takes in an operation's end with a payload part. Returns the wrongly stored bytes, if any.
     pub fn ended(
         &mut self,
-        ended: link::Ended,
+        ended: link::OperationEnd,
         delivery: &Delivery,
-        part: Part,
+        part: PayloadPart,
         bytes: &[u8],
-    ) -> Option<Wrong> {
+    ) -> Option<LibraryProblem> {
         // The bytes of a lost operation are the reason.
         if let Some(buffer) = self.under_way.get(&ended.id)
-            && !matches!(ended.status, Status::Lost { .. })
+            && !matches!(ended.status, EndStatus::Lost { .. })
         {
             buffer.store(part.at(), bytes);
         }
@@ -166,7 +166,7 @@ impl Operations {
         let end = end(ended, size);
         let stores = matches!(
             ended.end,
-            End::Received(_) | End::Got | End::Collected { .. }
+            EndKind::Received(_) | EndKind::Got | EndKind::Collected { .. }
         );
         let wrong = end.is_ok()
             && stores
@@ -189,9 +189,9 @@ impl Operations {
         &mut self,
         queue: u64,
         delivery: &Delivery,
-        part: Part,
+        part: PayloadPart,
         bytes: &[u8],
-    ) -> Option<Wrong> {
+    ) -> Option<LibraryProblem> {
         let queue = self.queues.entry(queue).or_default();
         if part.at() == 0 {
             queue.push_back(Vec::with_capacity(part.whole()));
@@ -205,28 +205,28 @@ impl Operations {
     }
 }
 
-fn end(ended: link::Ended, size: usize) -> Result<Ended, Failure> {
+fn end(ended: link::OperationEnd, size: usize) -> Result<CallEnd, OperationFailure> {
     let message = match ended.end {
-        End::Received(message) | End::Found(message) => message,
+        EndKind::Received(message) | EndKind::Found(message) => message,
         _ => Envelope::default(),
     };
     match ended.status {
-        Status::Done => Ok(Ended {
+        EndStatus::Done => Ok(CallEnd {
             from: message.from,
             tag: message.tag & !super::OWN_TAGS,
             size: match ended.end {
-                End::Found(message) => message.size as usize,
+                EndKind::Found(message) => message.size as usize,
                 _ => size,
             },
             word: match ended.end {
-                End::Fetched { word } => word,
+                EndKind::Fetched { word } => word,
                 _ => 0,
             },
         }),
-        Status::Truncated => Err(Failure::Truncated(message.size as usize)),
-        Status::Cancelled => Err(Failure::Cancelled),
-        Status::Nothing => Err(Failure::Nothing),
-        Status::Refused => Err(Failure::Refused),
-        Status::Lost { .. } => Err(Failure::Lost),
+        EndStatus::Truncated => Err(OperationFailure::Truncated(message.size as usize)),
+        EndStatus::Cancelled => Err(OperationFailure::Cancelled),
+        EndStatus::Nothing => Err(OperationFailure::Nothing),
+        EndStatus::Refused => Err(OperationFailure::Refused),
+        EndStatus::Lost { .. } => Err(OperationFailure::Lost),
     }
 }

@@ -32,7 +32,7 @@ mod timer;
 #[cfg(target_arch = "x86_64")]
 mod trace;
 
-use link::{Patience, Wait};
+use link::{Patience, RankWait};
 use rank::session;
 use rank::thread;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -106,7 +106,7 @@ fn wait(why: Loop) {
         writes: true,
         ..patience
     };
-    session.wait(&mut state, Wait::Report(patience));
+    session.wait(&mut state, RankWait::Report(patience));
     session.in_call(0);
     drop(state);
     thread::waited();

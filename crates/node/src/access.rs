@@ -18,7 +18,7 @@ use super::places::{are_open, stands};
 use libc::{c_char, c_int, c_long, c_uint, iovec, off_t, size_t, ssize_t};
 use link::FileAccess;
 use rank::session::{self, Session};
-use rank::system::{FIRST, Next};
+use rank::system::{FIRST, SystemFunction};
 use rank::{compute, next, thread};
 use std::ffi::c_void;
 use std::sync::LazyLock;
@@ -150,19 +150,19 @@ pub fn opened(file: c_int) -> c_int {
 
 /// The direction of bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Way {
+pub enum AccessMode {
     /// From a file.
     Read,
     /// To a file.
     Write,
 }
 
-impl Way {
+impl AccessMode {
     /// An operation with bytes.
     pub fn access(self, offset: u64, bytes: u64) -> FileAccess {
         let (read, written) = match self {
-            Way::Read => (bytes, 0),
-            Way::Write => (0, bytes),
+            AccessMode::Read => (bytes, 0),
+            AccessMode::Write => (0, bytes),
         };
         FileAccess {
             offset,
@@ -173,7 +173,12 @@ impl Way {
 }
 
 /// Bytes that have moved from an offset, or from where the file stood; `None` if the call has failed.
-fn moved(way: Way, file: c_int, offset: Option<off_t>, bytes: ssize_t) -> Option<FileAccess> {
+fn moved(
+    way: AccessMode,
+    file: c_int,
+    offset: Option<off_t>,
+    bytes: ssize_t,
+) -> Option<FileAccess> {
     let bytes = u64::try_from(bytes).ok()?;
     let offset = if let Some(offset) = offset {
         offset.cast_unsigned()
@@ -189,7 +194,7 @@ fn moved(way: Way, file: c_int, offset: Option<off_t>, bytes: ssize_t) -> Option
 }
 
 /// Carries out the program's `read` or `write`, with entry points in the crate `fi`: a call on a file takes its time.
-pub fn moves(way: Way, file: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
+pub fn moves(way: AccessMode, file: c_int, call: impl FnOnce() -> ssize_t) -> ssize_t {
     on_file(
         || is_counted(file),
         call,
@@ -204,7 +209,7 @@ macro_rules! moves {
     ($($way:ident $offset:expr, fn $name:ident($file:ident $(, $argument:ident: $type:ty)*);)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($file: c_int $(, $argument: $type)*) -> ssize_t {
-            static NEXT: Next = Next::new(
+            static NEXT: SystemFunction = SystemFunction::new(
                 // SAFETY: it ends with the only 0.
                 unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
                 FIRST,
@@ -212,7 +217,7 @@ macro_rules! moves {
             on_file(
                 || is_counted($file),
                 || next!(NEXT, fn($file => c_int $(, $argument => $type)*) -> ssize_t, -1),
-                |bytes| moved(Way::$way, $file, $offset, bytes),
+                |bytes| moved(AccessMode::$way, $file, $offset, bytes),
             )
         }
     )*};
@@ -239,7 +244,7 @@ macro_rules! others {
     ($($looks:expr, fn $name:ident($($argument:ident: $type:ty),*);)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name($($argument: $type),*) -> c_int {
-            static NEXT: Next = Next::new(
+            static NEXT: SystemFunction = SystemFunction::new(
                 // SAFETY: it ends with the only 0.
                 unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
                 FIRST,
@@ -283,7 +288,7 @@ macro_rules! asynchronous {
     ($($way:ident, fn $name:ident;)*) => {$(
         #[unsafe(no_mangle)]
         unsafe extern "C-unwind" fn $name(block: *mut libc::aiocb) -> c_int {
-            static NEXT: Next = Next::new(
+            static NEXT: SystemFunction = SystemFunction::new(
                 // SAFETY: it ends with the only 0.
                 unsafe { std::ffi::CStr::from_bytes_with_nul_unchecked(concat!(stringify!($name), "\0").as_bytes()) },
                 FIRST,
@@ -296,7 +301,7 @@ macro_rules! asynchronous {
                 || next!(NEXT, fn(block => *mut libc::aiocb) -> c_int, -1),
                 |result| {
                     let (_, offset, bytes) = given.filter(|_| result == 0)?;
-                    Some(Way::$way.access(offset.cast_unsigned(), bytes as u64))
+                    Some(AccessMode::$way.access(offset.cast_unsigned(), bytes as u64))
                 },
             )
         }
@@ -313,13 +318,13 @@ asynchronous! {
 /// Makes a file, as `open` does.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn creat(path: *const c_char, mode: c_uint) -> c_int {
-    static NEXT: Next = Next::new(c"creat", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"creat", FIRST);
     opened(next!(NEXT, fn(path => *const c_char, mode => c_uint) -> c_int, -1))
 }
 
 /// The same.
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn creat64(path: *const c_char, mode: c_uint) -> c_int {
-    static NEXT: Next = Next::new(c"creat64", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"creat64", FIRST);
     opened(next!(NEXT, fn(path => *const c_char, mode => c_uint) -> c_int, -1))
 }

@@ -4,15 +4,15 @@
 //! The node's processors have the kind of this host's first one. They are in one package, have no further hardware
 //! threads, and share one memory.
 
-use super::{Node, access, own, streams};
+use super::{RankNode, access, own, streams};
 use libc::{FILE, c_char, c_int, c_uint};
 use rank::next;
-use rank::system::{FIRST, Next};
+use rank::system::{FIRST, SystemFunction};
 use std::ffi::{CStr, c_void};
 
-static OPEN: Next = Next::new(c"open", FIRST);
-static OPENAT: Next = Next::new(c"openat", FIRST);
-static FOPEN: Next = Next::new(c"fopen", FIRST);
+static OPEN: SystemFunction = SystemFunction::new(c"open", FIRST);
+static OPENAT: SystemFunction = SystemFunction::new(c"openat", FIRST);
+static FOPEN: SystemFunction = SystemFunction::new(c"fopen", FIRST);
 
 const CPUINFO: &CStr = c"/proc/cpuinfo";
 const PROCESSORS: &[u8] = b"/sys/devices/system/cpu/";
@@ -38,7 +38,7 @@ fn host(path: &CStr) -> Option<Vec<u8>> {
 }
 
 /// The description of the node's processors, by a host's.
-pub fn cpuinfo(node: &Node, host: &str) -> String {
+pub fn cpuinfo(node: &RankNode, host: &str) -> String {
     let first = host.split("\n\n").next().unwrap_or_default();
     let line = |cpu: u32, line: &str| {
         let (key, number) = match line.split_once(':') {
@@ -57,7 +57,7 @@ pub fn cpuinfo(node: &Node, host: &str) -> String {
 }
 
 /// A file's description of the node; `None` for a file that does not describe it.
-pub fn shown(node: &Node, path: &[u8]) -> Option<Vec<u8>> {
+pub fn shown(node: &RankNode, path: &[u8]) -> Option<Vec<u8>> {
     if path == CPUINFO.to_bytes() {
         let host = host(CPUINFO)?;
         return Some(cpuinfo(node, &String::from_utf8_lossy(&host)).into_bytes());

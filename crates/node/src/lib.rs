@@ -7,7 +7,7 @@
 //!
 //! | question | answer | module |
 //! |---|---|---|
-//! | `gethostname`, `uname` | [`Node::name`]; addresses for such names are this host's | [`names`] |
+//! | `gethostname`, `uname` | [`RankNode::name`]; addresses for such names are this host's | [`names`] |
 //! | affinity, processor count | all the node's processors (the machine's `host.cpus`) | [`processors`] |
 //! | `/proc/cpuinfo` and the like | the same processor count, with this host's kind | [`files`] |
 //!
@@ -42,7 +42,7 @@ mod places;
 mod processors;
 mod streams;
 
-pub use access::{Way, moves};
+pub use access::{AccessMode, moves};
 
 use launch::process::NUMBER_VARIABLE;
 use link::Starter;
@@ -72,7 +72,7 @@ pub fn starter() -> Option<(u32, Starter)> {
 
 /// This process's node.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Node {
+pub struct RankNode {
     /// Its number in the machine.
     pub number: u32,
     /// This process's place among the node's ranks.
@@ -83,12 +83,12 @@ pub struct Node {
     machine: u32,
 }
 
-impl Node {
+impl RankNode {
     /// A rank's node, by all ranks' nodes.
-    fn of(rank: u32, nodes: &[u32], settings: link::Settings) -> Option<Node> {
+    fn of(rank: u32, nodes: &[u32], settings: link::Settings) -> Option<RankNode> {
         let before = nodes.get(..rank as usize)?;
         let number = *nodes.get(rank as usize)?;
-        Some(Node {
+        Some(RankNode {
             number,
             place: before.iter().filter(|&&node| node == number).count() as u32,
             processors: settings.processors.max(1),
@@ -116,10 +116,10 @@ pub fn settings() -> Option<link::Settings> {
 }
 
 /// This process's node; `None` if the process is not a rank in a run.
-pub fn own() -> Option<&'static Node> {
-    static OWN: LazyLock<Option<Node>> = LazyLock::new(|| {
+pub fn own() -> Option<&'static RankNode> {
+    static OWN: LazyLock<Option<RankNode>> = LazyLock::new(|| {
         let (rank, starter) = starter()?;
-        Node::of(rank, &starter.nodes(), starter.settings())
+        RankNode::of(rank, &starter.nodes(), starter.settings())
     });
     OWN.as_ref()
 }

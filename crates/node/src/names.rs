@@ -3,14 +3,14 @@
 use super::own;
 use libc::{addrinfo, c_char, c_int, hostent, size_t, utsname};
 use rank::next;
-use rank::system::{FIRST, Next};
+use rank::system::{FIRST, SystemFunction};
 use std::ffi::CStr;
 
-static GETHOSTNAME: Next = Next::new(c"gethostname", FIRST);
-static GETADDRINFO: Next = Next::new(c"getaddrinfo", FIRST);
-static GETHOSTBYNAME: Next = Next::new(c"gethostbyname", FIRST);
-static GETHOSTBYNAME2: Next = Next::new(c"gethostbyname2", FIRST);
-static GETHOSTBYNAME_R: Next = Next::new(c"gethostbyname_r", FIRST);
+static GETHOSTNAME: SystemFunction = SystemFunction::new(c"gethostname", FIRST);
+static GETADDRINFO: SystemFunction = SystemFunction::new(c"getaddrinfo", FIRST);
+static GETHOSTBYNAME: SystemFunction = SystemFunction::new(c"gethostbyname", FIRST);
+static GETHOSTBYNAME2: SystemFunction = SystemFunction::new(c"gethostbyname2", FIRST);
+static GETHOSTBYNAME_R: SystemFunction = SystemFunction::new(c"gethostbyname_r", FIRST);
 
 /// Writes a name and a zero byte; returns whether there is room for both.
 ///

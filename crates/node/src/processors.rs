@@ -3,10 +3,10 @@
 //! A node's processors have the numbers from 0 on. A thread may run on all of them until the program sets a mask, which
 //! must name at least one. Other processes' masks are the system's.
 
-use super::{Node, own};
+use super::{RankNode, own};
 use libc::{c_int, c_long, c_uint, pid_t, pthread_attr_t, pthread_t, size_t};
 use rank::next;
-use rank::system::{FIRST, Next};
+use rank::system::{FIRST, SystemFunction};
 use std::collections::BTreeMap;
 use std::ffi::CStr;
 use std::sync::{Mutex, PoisonError};
@@ -25,14 +25,14 @@ const OF_THREADS: &CStr = if cfg!(target_arch = "x86_64") {
     FIRST
 };
 
-static SYSCONF: Next = Next::new(c"sysconf", FIRST);
-static GET: Next = Next::new(c"sched_getaffinity", SIZED);
-static SET: Next = Next::new(c"sched_setaffinity", SIZED);
-static GET_THREAD: Next = Next::new(c"pthread_getaffinity_np", OF_THREADS);
-static SET_THREAD: Next = Next::new(c"pthread_setaffinity_np", SIZED);
-static SET_ATTRIBUTE: Next = Next::new(c"pthread_attr_setaffinity_np", SIZED);
-static GET_NPROCS: Next = Next::new(c"get_nprocs", FIRST);
-static GET_NPROCS_CONF: Next = Next::new(c"get_nprocs_conf", FIRST);
+static SYSCONF: SystemFunction = SystemFunction::new(c"sysconf", FIRST);
+static GET: SystemFunction = SystemFunction::new(c"sched_getaffinity", SIZED);
+static SET: SystemFunction = SystemFunction::new(c"sched_setaffinity", SIZED);
+static GET_THREAD: SystemFunction = SystemFunction::new(c"pthread_getaffinity_np", OF_THREADS);
+static SET_THREAD: SystemFunction = SystemFunction::new(c"pthread_setaffinity_np", SIZED);
+static SET_ATTRIBUTE: SystemFunction = SystemFunction::new(c"pthread_attr_setaffinity_np", SIZED);
+static GET_NPROCS: SystemFunction = SystemFunction::new(c"get_nprocs", FIRST);
+static GET_NPROCS_CONF: SystemFunction = SystemFunction::new(c"get_nprocs_conf", FIRST);
 
 /// The bytes of a mask come in words, as the kernel has them.
 const WORD: usize = 8;
@@ -47,7 +47,7 @@ pub type Mask = [u8; MOST / 8];
 static MASKS: Mutex<BTreeMap<pthread_t, Mask>> = Mutex::new(BTreeMap::new());
 
 /// The mask with all a node's processors.
-pub fn all(node: &Node) -> Mask {
+pub fn all(node: &RankNode) -> Mask {
     std::array::from_fn(|byte| {
         let bits = (node.processors as usize).saturating_sub(8 * byte).min(8);
         ((1_u32 << bits) - 1) as u8
@@ -55,14 +55,14 @@ pub fn all(node: &Node) -> Mask {
 }
 
 /// The part of a mask that names a node's processors; `None` if it is empty.
-pub fn within(node: &Node, mask: &[u8]) -> Option<Mask> {
+pub fn within(node: &RankNode, mask: &[u8]) -> Option<Mask> {
     let all = all(node);
     let part: Mask = std::array::from_fn(|byte| all[byte] & mask.get(byte).copied().unwrap_or(0));
     part.iter().any(|&byte| byte != 0).then_some(part)
 }
 
 /// The mask's bytes in the kernel's words.
-pub fn length(node: &Node) -> usize {
+pub fn length(node: &RankNode) -> usize {
     (node.processors as usize)
         .div_ceil(8)
         .next_multiple_of(WORD)
@@ -79,13 +79,13 @@ fn is_own(pid: pid_t) -> bool {
     unsafe { [0, libc::getpid(), libc::syscall(libc::SYS_gettid) as pid_t].contains(&pid) }
 }
 
-fn mask_of(node: &Node, thread: pthread_t) -> Mask {
+fn mask_of(node: &RankNode, thread: pthread_t) -> Mask {
     let masks = MASKS.lock().unwrap_or_else(PoisonError::into_inner);
     masks.get(&thread).copied().unwrap_or_else(|| all(node))
 }
 
 /// Writes a thread's mask, with zeros behind it; the error number.
-unsafe fn read(node: &Node, thread: pthread_t, size: usize, mask: *mut u8) -> c_int {
+unsafe fn read(node: &RankNode, thread: pthread_t, size: usize, mask: *mut u8) -> c_int {
     if size < length(node) || !size.is_multiple_of(WORD) {
         return libc::EINVAL;
     }
@@ -99,7 +99,7 @@ unsafe fn read(node: &Node, thread: pthread_t, size: usize, mask: *mut u8) -> c_
 }
 
 /// Keeps a thread's mask; the error number.
-unsafe fn keep(node: &Node, thread: pthread_t, size: usize, mask: *const u8) -> c_int {
+unsafe fn keep(node: &RankNode, thread: pthread_t, size: usize, mask: *const u8) -> c_int {
     // SAFETY: the caller has this many bytes.
     let Some(part) = within(node, unsafe { std::slice::from_raw_parts(mask, size) }) else {
         return libc::EINVAL;
@@ -212,7 +212,7 @@ unsafe extern "C-unwind" fn pthread_attr_setaffinity_np(
 }
 
 /// The calling thread's processor: the one in its mask for the rank's place on the node.
-fn current(node: &Node) -> u32 {
+fn current(node: &RankNode) -> u32 {
     let mask = mask_of(node, own_thread());
     let may = |cpu: &u32| mask[*cpu as usize / 8] >> (cpu % 8) & 1 == 1;
     let own: Vec<u32> = (0..node.processors).filter(may).collect();

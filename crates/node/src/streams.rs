@@ -4,16 +4,16 @@
 //! below: a `printf`'s bytes count when the program next writes by `fwrite` or `fputs`, or when it flushes, moves or
 //! closes the stream. Bytes in streams that are open when the program ends do not count.
 
-use super::access::{self, Way};
+use super::access::{self, AccessMode};
 use super::places::{self, stands, with};
 use libc::{FILE, c_char, c_int, c_long, off_t, size_t};
 use rank::next;
 use rank::session::Session;
-use rank::system::{FIRST, Next};
+use rank::system::{FIRST, SystemFunction};
 use std::ffi::c_void;
 
-static FFLUSH: Next = Next::new(c"fflush", FIRST);
-static WRITING: Next = Next::new(c"__fwriting", FIRST);
+static FFLUSH: SystemFunction = SystemFunction::new(c"fflush", FIRST);
+static WRITING: SystemFunction = SystemFunction::new(c"__fwriting", FIRST);
 
 /// A stream has been opened, if it is not null.
 pub fn opened(stream: *mut FILE) -> *mut FILE {
@@ -45,7 +45,7 @@ fn writes(stream: *mut FILE) -> bool {
 }
 
 /// Counts the bytes that a stream has moved.
-fn settle((session, file): (&Session, c_int), way: Way) {
+fn settle((session, file): (&Session, c_int), way: AccessMode) {
     let now = access::place(file);
     let before = with(|streams| {
         streams
@@ -61,15 +61,15 @@ fn settle((session, file): (&Session, c_int), way: Way) {
 fn empty(stream: *mut FILE, found: (&Session, c_int)) {
     let way = if writes(stream) {
         let _ = next!(FFLUSH, fn(stream => *mut FILE) -> c_int, -1);
-        Way::Write
+        AccessMode::Write
     } else {
-        Way::Read
+        AccessMode::Read
     };
     settle(found, way);
 }
 
 /// Carries out a call that moves bytes.
-fn moves<R>(stream: *mut FILE, way: Way, call: impl FnOnce() -> R) -> R {
+fn moves<R>(stream: *mut FILE, way: AccessMode, call: impl FnOnce() -> R) -> R {
     let Some(found) = counted(stream) else {
         return call();
     };
@@ -95,7 +95,7 @@ fn seeks<R>(stream: *mut FILE, call: impl FnOnce() -> R) -> R {
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fclose(stream: *mut FILE) -> c_int {
-    static NEXT: Next = Next::new(c"fclose", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"fclose", FIRST);
     let found = counted(stream);
     if let Some(found) = found {
         access::begins(found.0);
@@ -113,7 +113,7 @@ unsafe extern "C-unwind" fn fclose(stream: *mut FILE) -> c_int {
 unsafe extern "C-unwind" fn fflush(stream: *mut FILE) -> c_int {
     moves(
         stream,
-        Way::Write,
+        AccessMode::Write,
         || next!(FFLUSH, fn(stream => *mut FILE) -> c_int, libc::EOF),
     )
 }
@@ -125,20 +125,20 @@ unsafe extern "C-unwind" fn fwrite(
     count: size_t,
     stream: *mut FILE,
 ) -> size_t {
-    static NEXT: Next = Next::new(c"fwrite", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"fwrite", FIRST);
     moves(
         stream,
-        Way::Write,
+        AccessMode::Write,
         || next!(NEXT, fn(bytes => *const c_void, size => size_t, count => size_t, stream => *mut FILE) -> size_t, 0),
     )
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fputs(text: *const c_char, stream: *mut FILE) -> c_int {
-    static NEXT: Next = Next::new(c"fputs", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"fputs", FIRST);
     moves(
         stream,
-        Way::Write,
+        AccessMode::Write,
         || next!(NEXT, fn(text => *const c_char, stream => *mut FILE) -> c_int, libc::EOF),
     )
 }
@@ -150,10 +150,10 @@ unsafe extern "C-unwind" fn fread(
     count: size_t,
     stream: *mut FILE,
 ) -> size_t {
-    static NEXT: Next = Next::new(c"fread", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"fread", FIRST);
     moves(
         stream,
-        Way::Read,
+        AccessMode::Read,
         || next!(NEXT, fn(bytes => *mut c_void, size => size_t, count => size_t, stream => *mut FILE) -> size_t, 0),
     )
 }
@@ -164,8 +164,8 @@ unsafe extern "C-unwind" fn fgets(
     room: c_int,
     stream: *mut FILE,
 ) -> *mut c_char {
-    static NEXT: Next = Next::new(c"fgets", FIRST);
-    moves(stream, Way::Read, || {
+    static NEXT: SystemFunction = SystemFunction::new(c"fgets", FIRST);
+    moves(stream, AccessMode::Read, || {
         let null = std::ptr::null_mut();
         next!(NEXT, fn(place => *mut c_char, room => c_int, stream => *mut FILE) -> *mut c_char, null)
     })
@@ -173,7 +173,7 @@ unsafe extern "C-unwind" fn fgets(
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fseek(stream: *mut FILE, offset: c_long, from: c_int) -> c_int {
-    static NEXT: Next = Next::new(c"fseek", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"fseek", FIRST);
     seeks(
         stream,
         || next!(NEXT, fn(stream => *mut FILE, offset => c_long, from => c_int) -> c_int, -1),
@@ -182,7 +182,7 @@ unsafe extern "C-unwind" fn fseek(stream: *mut FILE, offset: c_long, from: c_int
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fseeko(stream: *mut FILE, offset: off_t, from: c_int) -> c_int {
-    static NEXT: Next = Next::new(c"fseeko", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"fseeko", FIRST);
     seeks(
         stream,
         || next!(NEXT, fn(stream => *mut FILE, offset => off_t, from => c_int) -> c_int, -1),
@@ -191,7 +191,7 @@ unsafe extern "C-unwind" fn fseeko(stream: *mut FILE, offset: off_t, from: c_int
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fseeko64(stream: *mut FILE, offset: off_t, from: c_int) -> c_int {
-    static NEXT: Next = Next::new(c"fseeko64", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"fseeko64", FIRST);
     seeks(
         stream,
         || next!(NEXT, fn(stream => *mut FILE, offset => off_t, from => c_int) -> c_int, -1),
@@ -200,7 +200,7 @@ unsafe extern "C-unwind" fn fseeko64(stream: *mut FILE, offset: off_t, from: c_i
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn rewind(stream: *mut FILE) {
-    static NEXT: Next = Next::new(c"rewind", FIRST);
+    static NEXT: SystemFunction = SystemFunction::new(c"rewind", FIRST);
     seeks(stream, || {
         next!(NEXT, fn(stream => *mut FILE) -> (), ());
     });

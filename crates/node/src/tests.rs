@@ -1,17 +1,17 @@
 //! The node as a program sees it, without a run.
 
-use super::Node;
+use super::RankNode;
 use super::files::{cpuinfo, shown};
 use super::processors::{all, length, within};
 use link::Settings;
 
-fn node(rank: u32, nodes: &[u32], processors: u32) -> Node {
+fn node(rank: u32, nodes: &[u32], processors: u32) -> RankNode {
     let settings = Settings {
         processors,
         nodes: 64,
         ..Settings::DEFAULT
     };
-    Node::of(rank, nodes, settings).expect("a rank of the run")
+    RankNode::of(rank, nodes, settings).expect("a rank of the run")
 }
 
 #[test]
@@ -21,7 +21,7 @@ fn a_rank_has_the_name_of_its_node_and_a_place_on_it() {
     assert_eq!(names, ["node7", "node3", "node7", "node7"]);
     let places = (0..4).map(|rank| node(rank, &nodes, 4).place);
     assert_eq!(places.collect::<Vec<_>>(), [0, 0, 1, 2]);
-    assert_eq!(Node::of(4, &nodes, Settings::DEFAULT), None);
+    assert_eq!(RankNode::of(4, &nodes, Settings::DEFAULT), None);
 }
 
 #[test]

@@ -28,6 +28,6 @@ mod probe;
 mod processor;
 mod profile;
 
-pub use probe::{Error, Request, measure};
+pub use probe::{Error, ProbeRequest, measure};
 pub use processor::Processor;
 pub use profile::{Measurement, THRESHOLD_PARTS};

@@ -28,7 +28,7 @@ const STEPS: u32 = 5;
 
 /// The measurement's parameters.
 #[derive(Clone, Copy, Debug)]
-pub struct Request {
+pub struct ProbeRequest {
     /// The measurement's length without calibration: 10 ms to an hour.
     pub length: Time,
     /// One iteration's time without noise: 10 us to 1 s.
@@ -68,7 +68,7 @@ pub enum Error {
     Cancelled,
 }
 
-impl Request {
+impl ProbeRequest {
     /// The iteration count without noise.
     fn iterations(self) -> u64 {
         self.length / self.compute
@@ -102,7 +102,7 @@ impl Request {
 ///
 /// # Errors
 /// See [`enum@Error`].
-pub fn measure(request: Request, cancel: &AtomicBool) -> Result<Measurement, Error> {
+pub fn measure(request: ProbeRequest, cancel: &AtomicBool) -> Result<Measurement, Error> {
     request.check()?;
     if let Some(cpu) = request.cpu {
         bind(cpu)?;

@@ -1,7 +1,7 @@
 //! A measurement, its profile, and a simulation with it: the same quantiles.
 
 use elan::Distribution::{Exponential, Fixed, Uniform};
-use elan::noise::{Source, Spread};
+use elan::noise::{NoiseSource, Spread};
 use elan::{Cluster, HostCpu, Watch};
 use kernel::statistics::Histogram;
 use machine::Machine;
@@ -11,7 +11,7 @@ use units::Time;
 const MACHINE: &str = include_str!("../../machine/tests/good.toml");
 
 /// The measurement of a machine with such sources: iterations of 1 ms.
-fn measured(sources: &[Source], iterations: usize) -> Measurement {
+fn measured(sources: &[NoiseSource], iterations: usize) -> Measurement {
     let mut cpu = HostCpu::new(sources, 11, 0_u32.into(), 0);
     let compute = Time::from_ms(1);
     let mut now = Time::ZERO;
@@ -43,8 +43,8 @@ fn simulated(profile: &str, compute: Time, iterations: u32) -> Histogram {
     detours
 }
 
-fn source(name: &str, interval: Spread, duration: Spread) -> Source {
-    Source {
+fn source(name: &str, interval: Spread, duration: Spread) -> NoiseSource {
+    NoiseSource {
         name: name.into(),
         cpu: None,
         interval,

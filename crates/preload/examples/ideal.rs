@@ -9,8 +9,8 @@
 //! The exit code is the program's, 2 for a wrong command line, 3 for a deadlock.
 
 use machine::Machine;
-use mpirun::options::Collectives;
-use mpirun::{End, Memory, Network, Options, Run};
+use mpirun::options::CollectiveMode;
+use mpirun::{Memory, NetworkMode, Options, ProgramRun, RunEnd};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 use std::sync::Arc;
@@ -22,7 +22,7 @@ fn main() -> ExitCode {
         eprintln!("ideal: the arguments are PROVIDER MPIEXEC RANKS PROGRAM [ARGUMENT...]");
         return ExitCode::from(2);
     };
-    let run = Run::new(machine(), options(ranks)).expect("there is room for the ranks");
+    let run = ProgramRun::new(machine(), options(ranks)).expect("there is room for the ranks");
     let provider = PathBuf::from(provider);
     let mut child = Command::new(mpiexec)
         .args(["-n", count])
@@ -53,7 +53,7 @@ fn main() -> ExitCode {
     let (count, digest) = (results.messages.len(), &results.digest);
     eprintln!("ideal: {count} messages, {}, digest {digest}", results.time);
     match outcome.end {
-        End::Deadlock => ExitCode::from(3),
+        RunEnd::Deadlock => ExitCode::from(3),
         _ => ExitCode::from(status.code().unwrap_or(1) as u8),
     }
 }
@@ -71,9 +71,9 @@ fn options(ranks: u32) -> Options {
         placement: None,
         compute: "none".into(),
         sampled: None,
-        network: Network::Ideal,
+        network: NetworkMode::Ideal,
         memory: Memory::Main,
-        collectives: Some(Collectives::Mpi),
+        collectives: Some(CollectiveMode::Mpi),
         seed: 1,
         limit_time: None,
         timeline: false,

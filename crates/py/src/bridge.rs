@@ -18,7 +18,7 @@ use std::sync::Once;
 use experiment::calls::{CANCELLED, USAGE};
 use pyo3::prelude::*;
 
-pub use experiment::calls::Failure;
+pub use experiment::calls::CallFailure;
 
 const BROKEN_INVARIANT: i32 = 4;
 
@@ -28,21 +28,21 @@ thread_local! {
 }
 
 /// A measurement's error.
-pub fn of_noise(error: &noise::Error) -> Failure {
+pub fn of_noise(error: &noise::Error) -> CallFailure {
     let exit_code = match error {
         noise::Error::Cancelled => CANCELLED,
         _ => USAGE,
     };
-    Failure::Run(error.to_string(), exit_code)
+    CallFailure::Run(error.to_string(), exit_code)
 }
 
 /// A failure's Python exception.
-fn into_python(failure: Failure, py: Python<'_>) -> PyErr {
+fn into_python(failure: CallFailure, py: Python<'_>) -> PyErr {
     let error = || {
         let errors = py.import("elanite.errors")?;
         match failure {
-            Failure::Config(text, json) => errors.call_method1("ConfigError", (text, json)),
-            Failure::Run(message, exit_code) => {
+            CallFailure::Config(text, json) => errors.call_method1("ConfigError", (text, json)),
+            CallFailure::Run(message, exit_code) => {
                 errors.call_method1("RunError", (message, exit_code))
             }
         }
@@ -53,7 +53,7 @@ fn into_python(failure: Failure, py: Python<'_>) -> PyErr {
 /// Runs `work` without the interpreter; its failure or panic becomes a Python exception.
 pub fn guarded<R: Send>(
     py: Python<'_>,
-    work: impl FnOnce() -> Result<R, Failure> + Send,
+    work: impl FnOnce() -> Result<R, CallFailure> + Send,
 ) -> PyResult<R> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
@@ -70,7 +70,7 @@ pub fn guarded<R: Send>(
         let said = GUARDED.take().unwrap_or_default();
         outcome.unwrap_or_else(|_| {
             let message = format!("broken invariant of the simulator, a bug of Elanite: {said}");
-            Err(Failure::Run(message, BROKEN_INVARIANT))
+            Err(CallFailure::Run(message, BROKEN_INVARIANT))
         })
     });
     outcome.map_err(|failure| into_python(failure, py))

@@ -47,7 +47,7 @@ mod _core {
     use std::path::PathBuf;
     use units::{Bytes, Rate, Time};
 
-    use crate::bridge::{Failure, guarded, of_noise};
+    use crate::bridge::{CallFailure, guarded, of_noise};
     #[pymodule_export]
     use crate::cancel::Cancel;
     #[pymodule_export]
@@ -161,7 +161,7 @@ mod _core {
     fn identify(
         py: Python<'_>,
         manifests: Vec<PyBackedBytes>,
-    ) -> PyResult<Vec<Option<stored::Identified>>> {
+    ) -> PyResult<Vec<Option<stored::PointIdentity>>> {
         guarded(py, || {
             Ok(manifests
                 .iter()
@@ -175,7 +175,7 @@ mod _core {
     #[allow(clippy::needless_pass_by_value)]
     fn digests(
         points: Vec<(String, u64, u64, u64)>,
-        tables: HashMap<String, (Vec<usize>, HashMap<String, stored::Given>)>,
+        tables: HashMap<String, (Vec<usize>, HashMap<String, stored::ColumnData>)>,
     ) -> Vec<Option<String>> {
         stored::digests(&points, &tables)
     }
@@ -234,9 +234,9 @@ mod _core {
         let measurement = guarded(py, move || {
             let time = |what: &str, text: &str| {
                 let time = text.parse::<Time>();
-                time.map_err(|error| Failure::Run(format!("{what}: {error}"), USAGE))
+                time.map_err(|error| CallFailure::Run(format!("{what}: {error}"), USAGE))
             };
-            let request = noise::Request {
+            let request = noise::ProbeRequest {
                 length: time("the length", length)?,
                 compute: time("the computation", compute)?,
                 cpu,
@@ -309,7 +309,7 @@ mod _core {
     /// A job's node numbers, as experiment files write them: a number, or a text as JSON; `None` if it is wrong.
     #[pyfunction]
     fn nodes(written: &str) -> Option<Vec<u32>> {
-        let nodes: experiment::Nodes = serde_json::from_str(written).ok()?;
+        let nodes: experiment::NodeSet = serde_json::from_str(written).ok()?;
         nodes.listed()
     }
 

@@ -5,15 +5,15 @@ use std::io::{self, BufWriter};
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-use link::{Leaving, Stray};
-use mpirun::{Options, Outcome, Problem, Results, Run};
+use link::{Departure, StrayReason};
+use mpirun::{Options, OptionsProblem, Outcome, ProgramRun, Results};
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use serde_json::json;
 use units::Time;
 
-use crate::bridge::{Failure, guarded};
+use crate::bridge::{CallFailure, guarded};
 use crate::cancel::Cancel;
 use crate::records::{of_table, series, table};
 use experiment::calls::{self, USAGE};
@@ -21,7 +21,7 @@ use experiment::calls::{self, USAGE};
 /// A run that ranks can attach to.
 #[pyclass(frozen, module = "elanite._core")]
 pub struct MpiRun {
-    run: Run,
+    run: ProgramRun,
     results: Mutex<Option<Results>>,
 }
 
@@ -36,10 +36,10 @@ type RankSight = (
     u64,
 );
 
-fn failure(problem: Problem) -> Failure {
+fn failure(problem: OptionsProblem) -> CallFailure {
     match problem {
-        Problem::Table(problems) => problems.into(),
-        problem => Failure::Run(problem.to_string(), USAGE),
+        OptionsProblem::Table(problems) => problems.into(),
+        problem => CallFailure::Run(problem.to_string(), USAGE),
     }
 }
 
@@ -58,8 +58,8 @@ impl MpiRun {
         let run = guarded(py, || {
             let machine = calls::machine(machine_text, machine_file, &overrides, &faults)?;
             let options: Result<Options, _> = serde_json::from_str(options_json);
-            let options = options.map_err(|error| Failure::Run(error.to_string(), USAGE))?;
-            Run::new(machine, options).map_err(failure)
+            let options = options.map_err(|error| CallFailure::Run(error.to_string(), USAGE))?;
+            ProgramRun::new(machine, options).map_err(failure)
         })?;
         Ok(MpiRun {
             run,
@@ -110,9 +110,9 @@ impl MpiRun {
     fn left(&self, py: Python<'_>) -> Vec<(u32, &'static str, i32)> {
         let left = py.detach(|| self.run.left()).into_iter();
         left.map(|(rank, how)| match how {
-            Leaving::Abort(code) => (rank, "abort", code),
-            Leaving::Error => (rank, "error", 0),
-            Leaving::Exit => (rank, "exit", 0),
+            Departure::Abort(code) => (rank, "abort", code),
+            Departure::Error => (rank, "error", 0),
+            Departure::Exit => (rank, "exit", 0),
         })
         .collect()
     }
@@ -161,14 +161,14 @@ impl MpiRun {
         guarded(py, || {
             let schedules = recording.as_ref().map_err(|what| {
                 let about = format!("the run cannot be recorded in GOAL: {what}");
-                Failure::Run(about, USAGE)
+                CallFailure::Run(about, USAGE)
             })?;
             let write = || {
                 let mut to = BufWriter::new(File::create(&file)?);
                 goal::write_text(&mut to, head, schedules)
             };
             let failed =
-                |error: io::Error| Failure::Run(format!("{}: {error}", file.display()), USAGE);
+                |error: io::Error| CallFailure::Run(format!("{}: {error}", file.display()), USAGE);
             write().map_err(failed)
         })
     }
@@ -216,7 +216,7 @@ fn to_json(outcome: &Outcome) -> String {
         "stray": outcome.stray.map(|(rank, pid, why)| json!({
             "rank": rank,
             "pid": pid,
-            "world": match why { Stray::World(size) => Some(size), Stray::Unreached => None },
+            "world": match why { StrayReason::World(size) => Some(size), StrayReason::Unreached => None },
         })),
         "unseen": outcome.unseen,
     })

@@ -4,7 +4,7 @@
 //! points are those in [`workload::table`]; this module makes the others.
 
 use elan::series::SeriesRow;
-use experiment::calls::Simulated;
+use experiment::calls::RunResults;
 use kernel::memory;
 use noise::Measurement;
 use pyo3::prelude::*;
@@ -50,8 +50,8 @@ fn object<'py>(py: Python<'py>, value: Value<'_>) -> PyResult<Bound<'py, PyAny>>
 }
 
 /// A point's tables, and its totals.
-pub fn to_python<'py>(py: Python<'py>, simulated: &Simulated) -> PyResult<Bound<'py, PyDict>> {
-    let Simulated {
+pub fn to_python<'py>(py: Python<'py>, simulated: &RunResults) -> PyResult<Bound<'py, PyDict>> {
+    let RunResults {
         records,
         random,
         peak,
@@ -117,7 +117,8 @@ pub fn descriptions() -> Vec<Description> {
 /// Counts every allocation in the extension module, for each point's peak. Simulated processes allocate and free small
 /// objects all the time, and real programs run 7% faster with this allocator than with glibc's.
 #[global_allocator]
-static ALLOCATOR: memory::Metered<mimalloc::MiMalloc> = memory::Metered::over(mimalloc::MiMalloc);
+static ALLOCATOR: memory::CountingAllocator<mimalloc::MiMalloc> =
+    memory::CountingAllocator::over(mimalloc::MiMalloc);
 
 /// A noise test's results: times in whole picoseconds, the detour bins, and the profile.
 pub fn of_noise<'py>(

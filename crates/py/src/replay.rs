@@ -5,12 +5,12 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use elan::{Cluster, Stop, Watch};
-use goal::replay::{Buffers, Failure as Unplayed, Replayed, on_cluster, on_ideal};
+use goal::replay::{Buffers, ReplayFailure as Unplayed, ReplayResult, on_cluster, on_ideal};
 use goal::{ANY, Kind, Operation, Trace};
 use kernel::Limits;
 use machine::Machine;
 use mpirun::Options;
-use mpirun::options::Network;
+use mpirun::options::NetworkMode;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -19,7 +19,7 @@ use workload::FaultRow;
 use workload::LinkRow;
 use workload::records::Baseline;
 
-use crate::bridge::{Failure, guarded};
+use crate::bridge::{CallFailure, guarded};
 use crate::cancel::Cancel;
 use crate::records::{of_table, series, table};
 use experiment::calls::{self, CANCELLED, DEADLOCK, USAGE};
@@ -39,7 +39,7 @@ pub struct GoalTrace {
 
 /// A replay's results, with the machine's records.
 struct Results {
-    replayed: Replayed,
+    replayed: ReplayResult,
     /// Why the replay stopped before its end, and the exit code.
     early: Option<(String, i32)>,
     links: Vec<LinkRow>,
@@ -49,20 +49,20 @@ struct Results {
 }
 
 /// A replay's records, and why it stopped before its end, if it did.
-type Outcome = (Replayed, Option<(String, i32)>);
+type Outcome = (ReplayResult, Option<(String, i32)>);
 
 /// A replay's results.
 ///
 /// # Errors
 /// The replay did not begin, or was cancelled.
-fn left(replayed: Result<Replayed, Unplayed>) -> Result<Outcome, Failure> {
+fn left(replayed: Result<ReplayResult, Unplayed>) -> Result<Outcome, CallFailure> {
     let failure = match replayed {
         Ok(replayed) => return Ok((replayed, None)),
         Err(failure) => failure,
     };
     let text = failure.to_string();
     match failure {
-        Unplayed::Stop(Stop::Cancelled, _) => Err(Failure::Run(text, CANCELLED)),
+        Unplayed::Stop(Stop::Cancelled, _) => Err(CallFailure::Run(text, CANCELLED)),
         Unplayed::Stop(Stop::Exceeded(_), left) => Ok((*left, Some((text, 1)))),
         Unplayed::Stop(Stop::Deadlock { .. } | Stop::Livelock { .. }, left)
         | Unplayed::Partners(_, left) => Ok((*left, Some((text, DEADLOCK)))),
@@ -70,8 +70,8 @@ fn left(replayed: Result<Replayed, Unplayed>) -> Result<Outcome, Failure> {
     }
 }
 
-fn usage(error: &impl ToString) -> Failure {
-    Failure::Run(error.to_string(), USAGE)
+fn usage(error: &impl ToString) -> CallFailure {
+    CallFailure::Run(error.to_string(), USAGE)
 }
 
 #[pymethods]
@@ -133,12 +133,12 @@ fn replay(
     options: &Options,
     (buffered, keep): (u64, bool),
     cancel: Arc<AtomicBool>,
-) -> Result<Results, Failure> {
+) -> Result<Results, CallFailure> {
     let limits = Limits {
         time: options.limit().map_err(|problem| usage(&problem))?,
         ..Limits::default()
     };
-    if options.network == Network::Ideal {
+    if options.network == NetworkMode::Ideal {
         let replayed = on_ideal(trace, keep, limits, &cancel);
         let (replayed, early) = left(replayed)?;
         return Ok(Results {

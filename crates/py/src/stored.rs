@@ -23,10 +23,10 @@ struct Manifest {
 }
 
 /// A point's key, parameters as JSON, series and seed.
-pub type Identified = (String, String, String, u64);
+pub type PointIdentity = (String, String, String, u64);
 
 /// The identity of a manifest's point; `None` if the text holds no point.
-pub fn identified(manifest: &[u8]) -> Option<Identified> {
+pub fn identified(manifest: &[u8]) -> Option<PointIdentity> {
     let Manifest { point } = serde_json::from_slice(manifest).ok()?;
     let parameters = serde_json::to_string(&point.parameters()).ok()?;
     Some((point.key(), parameters, point.series, point.seed))
@@ -34,7 +34,7 @@ pub fn identified(manifest: &[u8]) -> Option<Identified> {
 
 /// A table column: numbers without gaps as eight bytes each, in this machine's byte order, or any values.
 #[derive(FromPyObject)]
-pub enum Given {
+pub enum ColumnData {
     /// Numbers; floating-point ones by their bits, and a truth value is 0 or 1.
     Packed(PyBackedBytes),
     /// Texts, or `None`.
@@ -46,9 +46,9 @@ pub enum Given {
 }
 
 /// A column, and its values' type.
-struct Typed<'a>(Type, &'a Given);
+struct TypedColumn<'a>(Type, &'a ColumnData);
 
-impl Values for Typed<'_> {
+impl Values for TypedColumn<'_> {
     fn at(&self, row: usize) -> Option<Value<'_>> {
         let word = |value: u64| {
             Some(match self.0 {
@@ -60,34 +60,34 @@ impl Values for Typed<'_> {
             })
         };
         match (self.1, self.0) {
-            (Given::Packed(bytes), _) => {
+            (ColumnData::Packed(bytes), _) => {
                 let bytes = bytes.get(row * 8..row * 8 + 8)?;
                 word(u64::from_ne_bytes(bytes.try_into().ok()?))
             }
-            (Given::Texts(texts), kind) => match texts.get(row)? {
+            (ColumnData::Texts(texts), kind) => match texts.get(row)? {
                 Some(text) => (kind == Type::Text).then_some(Value::Text(text)),
                 None => Some(Value::None),
             },
-            (Given::Integers(_) | Given::Numbers(_), Type::Text) => None,
-            (Given::Integers(numbers), Type::F64) => Some(match numbers.get(row)? {
+            (ColumnData::Integers(_) | ColumnData::Numbers(_), Type::Text) => None,
+            (ColumnData::Integers(numbers), Type::F64) => Some(match numbers.get(row)? {
                 Some(number) => Value::F64(*number as f64),
                 None => Value::None,
             }),
-            (Given::Integers(numbers), _) => match numbers.get(row)? {
+            (ColumnData::Integers(numbers), _) => match numbers.get(row)? {
                 Some(number) => word(*number),
                 None => Some(Value::None),
             },
-            (Given::Numbers(numbers), Type::F64) => Some(match numbers.get(row)? {
+            (ColumnData::Numbers(numbers), Type::F64) => Some(match numbers.get(row)? {
                 Some(number) => Value::F64(*number),
                 None => Value::None,
             }),
-            (Given::Numbers(_), _) => None,
+            (ColumnData::Numbers(_), _) => None,
         }
     }
 }
 
 /// One table's rows for all points: their number for each point, and the columns in the digest.
-type Rows = (Vec<usize>, HashMap<String, Given>);
+type Rows = (Vec<usize>, HashMap<String, ColumnData>);
 
 /// The points' digests; each point has a base and the numbers of packets, events and picoseconds; `None` for a point
 /// with a missing value in its tables, or one of another type.
@@ -98,12 +98,12 @@ pub fn digests(
     let kinds = Tables::default();
     let kinds = kinds.all();
     let columns: Vec<Vec<Column>> = kinds.iter().map(|(_, kind)| kind.columns()).collect();
-    let typed: Vec<Vec<Option<Typed<'_>>>> = kinds
+    let typed: Vec<Vec<Option<TypedColumn<'_>>>> = kinds
         .iter()
         .zip(&columns)
         .map(|((name, _), columns)| {
             let given = tables.get(*name).map(|(_, given)| given);
-            let typed = |column: &Column| Some(Typed(column.kind, given?.get(&column.name)?));
+            let typed = |column: &Column| Some(TypedColumn(column.kind, given?.get(&column.name)?));
             columns.iter().map(typed).collect()
         })
         .collect();

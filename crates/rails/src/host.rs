@@ -1,7 +1,7 @@
 //! A node's rails, as its processes and their policies see them.
 
 use crate::nic::{MOST_PROCESSES, Port};
-use crate::pick::{Hold, Pick, RailMessage};
+use crate::pick::{Hold, RailMessage, RailPick};
 use elan::config::rails::Config;
 use elan::dma::DmaError;
 use elan::{Node, NodeId, Rail};
@@ -122,10 +122,10 @@ impl Host {
     }
 
     /// Picks a rail and marks it: from now on, after the status lag, its status is sending.
-    pub fn mark(&self, rail: Rail) -> Pick {
+    pub fn mark(&self, rail: Rail) -> RailPick {
         self.rails[rail].adapter.begin_sending();
         let hold = Hold::Marked;
-        Pick { rail, hold }
+        RailPick { rail, hold }
     }
 
     /// Adds a process.

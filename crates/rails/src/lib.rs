@@ -79,10 +79,10 @@ pub use elan::config::rails::{Candidates, Choice, Config, Kind, Knowledge, Statu
 pub use generator::Generator;
 pub use host::Host;
 pub use names::register;
-pub use pick::{Pick, RailMessage};
-pub use policy::{Make, Picking, Policy, RailPolicy, Seat, stripes};
+pub use pick::{RailMessage, RailPick};
+pub use policy::{PickFuture, Policy, PolicyFactory, RailPolicy, Seat, stripes};
 pub use process::{Attachment, Process};
-pub use reservation::{Granted, Reservations};
+pub use reservation::{Reservation, Reservations};
 pub use turn::{SharedTurn, Turn};
 
 use elan::memory::{MemoryError, Region};

@@ -55,14 +55,14 @@ impl Serialize for Policy {
 
 impl<'de> Deserialize<'de> for Policy {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_enum("Policy", &[], Named)
+        deserializer.deserialize_enum("Policy", &[], PolicyName)
     }
 }
 
 /// Reads the name. The errors have an enumeration's words, since the name comes from a list.
-struct Named;
+struct PolicyName;
 
-impl<'de> Visitor<'de> for Named {
+impl<'de> Visitor<'de> for PolicyName {
     type Value = Policy;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -15,9 +15,9 @@
 //! not both at once. Each of the node's [`MOST_PROCESSES`] has at most one request out, one gives back its grant, and
 //! one message is reported. The sum is 2 (n - 1) + 1 + processes + 2; [`SLOTS`] for each adapter and process exceed it.
 
-use super::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
+use super::protocol::{Control, ControlMessage, ControlPacket, Nic, NicAnswer, NicStatus, Request};
 use elan::Node;
-use elan::adapter::queue::QueueId;
+use elan::adapter::queue::ProcessQueueId;
 use elan::config::rails::Config;
 use elan::memory::{Address, EventId, MemoryError};
 use elan::thread::Thread;
@@ -70,7 +70,7 @@ pub(super) struct Port {
     adapter: Node,
     avoidance: bool,
     state: RefCell<State>,
-    queue: QueueId,
+    queue: ProcessQueueId,
 }
 
 /// The places of the rail adapters' queues.
@@ -133,7 +133,7 @@ impl Port {
 
     /// Whether the adapter is free of reservations.
     pub fn is_free(&self) -> bool {
-        self.nic().status() == Status::Free
+        self.nic().status() == NicStatus::Free
     }
 
     /// A process asks for a way to another node.
@@ -173,13 +173,16 @@ impl Port {
         let request = self.named(number);
         let (own, other) = (self.nic(), there.nic());
         assert!(
-            own.status() == Status::Sending
+            own.status() == NicStatus::Sending
                 && own
                     .outgoing()
                     .is_some_and(|out| out.request == request && out.to == other.node()),
             "{own:?} sends what it is not reserved for"
         );
-        let receives = matches!(other.status(), Status::Receiving | Status::ReceivingOutRts);
+        let receives = matches!(
+            other.status(),
+            NicStatus::Receiving | NicStatus::ReceivingOutRts
+        );
         assert!(
             receives && other.incoming() == Some(request),
             "{other:?} does not expect {request:?}"
@@ -189,7 +192,7 @@ impl Port {
     /// Asserts that the adapter which this one sends to receives from this one.
     pub fn check<'a>(&self, port: impl Fn(NodeId, Rail) -> &'a Rc<Port>) {
         let nic = self.nic();
-        if nic.status() != Status::Sending {
+        if nic.status() != NicStatus::Sending {
             return;
         }
         let out = nic.outgoing().expect("it sends something");
@@ -228,7 +231,7 @@ impl Port {
                 let reply = self.take_reply(request.number);
                 // A process that has given up is not waiting any more.
                 if let Some(reply) = reply {
-                    let granted = answer == Answer::Cts;
+                    let granted = answer == NicAnswer::Cts;
                     reply.answer.set(Some((request.number, granted)));
                     thread.set(reply.event).await;
                 }
@@ -348,7 +351,7 @@ fn decode(bytes: &[u8]) -> (ControlMessage, u32) {
             let control = CODES[code as usize].expect("a code of a packet");
             ControlMessage::Remote {
                 from: other,
-                packet: Packet {
+                packet: ControlPacket {
                     control,
                     request,
                     counter,

@@ -15,17 +15,17 @@ pub struct RailMessage {
 }
 
 /// A rail for a message, or for a message's stripe.
-pub struct Pick {
+pub struct RailPick {
     pub(crate) rail: Rail,
     pub(crate) hold: Hold,
 }
 
-impl Pick {
+impl RailPick {
     /// A rail that other messages may take at the same time. [`Host::mark`](crate::Host::mark) and
     /// [`Reservations::keep`](crate::Reservations::keep) pick rails for one message.
     pub fn shared(rail: Rail) -> Self {
         let hold = Hold::Shared;
-        Pick { rail, hold }
+        RailPick { rail, hold }
     }
 }
 

@@ -5,8 +5,8 @@
 
 use crate::allocation::Allocation;
 use crate::host::Host;
-use crate::pick::{Pick, RailMessage};
-use crate::policy::{Picking, Policy, RailPolicy, Seat, stripes};
+use crate::pick::{RailMessage, RailPick};
+use crate::policy::{PickFuture, Policy, RailPolicy, Seat, stripes};
 use crate::reservation::Reservations;
 use crate::turn::{SharedTurn, Turn};
 use elan::Rail;
@@ -61,7 +61,7 @@ impl Static {
 }
 
 impl RailPolicy for Static {
-    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> PickFuture<'a> {
         let between = self.allocation.rails_between(host.node(), message.to);
         let up: Vec<Rail> = between.filter(|&rail| host.is_up(rail)).collect();
         next_of(&mut self.turn, &up, host, message)
@@ -82,7 +82,7 @@ struct Basic {
 }
 
 impl RailPolicy for Basic {
-    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> PickFuture<'a> {
         next_of(&mut self.turn, &host.up(), host, message)
     }
 }
@@ -113,7 +113,7 @@ impl LocalDynamic {
 }
 
 impl RailPolicy for LocalDynamic {
-    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> PickFuture<'a> {
         Box::pin(async move {
             let free = host.wait_for_free(message).await?;
             let count = stripes(host.config(), free.len(), message.size);
@@ -122,7 +122,7 @@ impl RailPolicy for LocalDynamic {
         })
     }
 
-    fn accept(&mut self, generated: Vec<Rail>, host: &Host) -> Vec<Pick> {
+    fn accept(&mut self, generated: Vec<Rail>, host: &Host) -> Vec<RailPick> {
         let up = generated.into_iter().filter(|&rail| host.is_up(rail));
         up.map(|rail| host.mark(rail)).collect()
     }
@@ -156,7 +156,7 @@ impl Dynamic {
 }
 
 impl RailPolicy for Dynamic {
-    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> PickFuture<'a> {
         Box::pin(async move {
             loop {
                 let free = host.wait_for_free(message).await?;
@@ -202,7 +202,7 @@ impl Hybrid {
 }
 
 impl RailPolicy for Hybrid {
-    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> PickFuture<'a> {
         if message.size > host.config().threshold {
             return self.long.pick(message, host);
         }
@@ -215,9 +215,14 @@ impl RailPolicy for Hybrid {
 }
 
 /// The next in turn among some rails; no message holds it.
-fn next_of<'a>(turn: &mut Turn, rails: &[Rail], host: &Host, message: RailMessage) -> Picking<'a> {
+fn next_of<'a>(
+    turn: &mut Turn,
+    rails: &[Rail],
+    host: &Host,
+    message: RailMessage,
+) -> PickFuture<'a> {
     let pick = match turn.take(rails, 1)[..] {
-        [rail] => Ok(vec![Pick::shared(rail)]),
+        [rail] => Ok(vec![RailPick::shared(rail)]),
         _ => Err(host.no_rail(message)),
     };
     Box::pin(std::future::ready(pick))

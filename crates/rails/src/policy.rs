@@ -1,7 +1,7 @@
 //! # Rail policies: how a process picks a message's rails
 //!
 //! Each process has a [`RailPolicy`] and asks it before each message. The policy sees the message and the node's rails
-//! ([`Host`]), and returns the rails that the message takes, each with a hold ([`Pick`]). [`policies`](crate::policies)
+//! ([`Host`]), and returns the rails that the message takes, each with a hold ([`RailPick`]). [`policies`](crate::policies)
 //! has the shipped ones. A program [registers](crate::register) its own policies; machine files then have their names
 //! in `rails.policy`. The name is part of a point's identity; the code behind it is part of the engine that the store
 //! notes.
@@ -11,7 +11,7 @@
 
 use crate::allocation::Allocation;
 use crate::host::Host;
-use crate::pick::{Pick, PortOf, RailMessage};
+use crate::pick::{PortOf, RailMessage, RailPick};
 use crate::reservation::Reservations;
 use crate::turn::{SharedTurn, Turn};
 use elan::Rail;
@@ -22,7 +22,7 @@ use std::rc::Rc;
 use units::Bytes;
 
 /// A policy at work.
-pub type Picking<'a> = Pin<Box<dyn Future<Output = Result<Vec<Pick>, DmaError>> + 'a>>;
+pub type PickFuture<'a> = Pin<Box<dyn Future<Output = Result<Vec<RailPick>, DmaError>> + 'a>>;
 
 /// The rule by which one process picks its messages' rails.
 pub trait RailPolicy {
@@ -30,11 +30,11 @@ pub trait RailPolicy {
     /// order. A policy may wait until there are some ([`Host::wait_for_free`]).
     ///
     /// It fails if no rail to the destination works ([`Host::no_rail`]).
-    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> Picking<'a>;
+    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> PickFuture<'a>;
 
     /// Picks those rails that a [`Generator`](crate::Generator) picked for the message, as far as they work; by default
     /// the result is empty, so that [`pick`](Self::pick) follows.
-    fn accept(&mut self, _generated: Vec<Rail>, _host: &Host) -> Vec<Pick> {
+    fn accept(&mut self, _generated: Vec<Rail>, _host: &Host) -> Vec<RailPick> {
         Vec::new()
     }
 }
@@ -81,7 +81,7 @@ impl Seat<'_> {
 }
 
 /// Makes a process's policy.
-pub type Make = fn(&Seat<'_>) -> Box<dyn RailPolicy>;
+pub type PolicyFactory = fn(&Seat<'_>) -> Box<dyn RailPolicy>;
 
 /// A policy that machine files may name.
 #[derive(Clone, Copy, Debug)]
@@ -89,7 +89,7 @@ pub struct Policy {
     /// Its name, and its needs.
     pub kind: Kind,
     /// Makes it for a process.
-    pub make: Make,
+    pub make: PolicyFactory,
 }
 
 /// The count of rails that a message is striped over: the striping ratio times the rails, but at least one, and at most

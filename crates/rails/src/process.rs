@@ -2,7 +2,7 @@
 
 use super::generator::Generator;
 use super::host::Host;
-use super::pick::{Hold, Pick, RailMessage};
+use super::pick::{Hold, RailMessage, RailPick};
 use super::policy::RailPolicy;
 use super::turn::SharedTurn;
 use elan::Node;
@@ -50,7 +50,7 @@ struct Stripe {
 }
 
 /// A stripe under way.
-struct Sent {
+struct SentStripe {
     stripe: Stripe,
     rail: Rail,
     hold: Hold,
@@ -145,11 +145,11 @@ impl Process {
     /// Starts the stripes of a message, or of its unsent rest, on the picked rails.
     fn send(
         &self,
-        picks: Vec<Pick>,
+        picks: Vec<RailPick>,
         part: Stripe,
         (from, to): (&Attachment, &Attachment),
         meter: Option<Meter>,
-    ) -> Vec<Sent> {
+    ) -> Vec<SentStripe> {
         let count = picks.len() as u64;
         let boundary = |index| part.length * index / count;
         let stripe = |index| Stripe {
@@ -169,7 +169,7 @@ impl Process {
             if let Some(meter) = meter {
                 dma = dma.metered(meter);
             }
-            Sent {
+            SentStripe {
                 stripe,
                 rail,
                 hold: pick.hold,
@@ -182,7 +182,7 @@ impl Process {
     /// Waits until another stripe has ended; `None` if all have. The stripe's rail is free immediately. Where both ends
     /// were reserved, the receiver's report frees them, or the sender if the stripe has failed and there will be no
     /// report.
-    async fn next(&self, sent: &mut [Sent]) -> Option<(Stripe, Result<(), DmaError>)> {
+    async fn next(&self, sent: &mut [SentStripe]) -> Option<(Stripe, Result<(), DmaError>)> {
         poll_fn(|context| {
             let mut waits = false;
             for one in &mut *sent {
@@ -213,7 +213,7 @@ impl Process {
 }
 
 /// Asserts that a policy has picked some rails, no rail twice.
-fn assert_picks(picks: &[Pick]) {
+fn assert_picks(picks: &[RailPick]) {
     let rails: BTreeSet<Rail> = picks.iter().map(|pick| pick.rail).collect();
     assert!(
         !picks.is_empty() && rails.len() == picks.len(),

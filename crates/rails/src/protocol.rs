@@ -61,11 +61,11 @@
 pub mod tables;
 
 use elan::NodeId;
-use tables::{Cell, TABLE_1, TABLE_2};
+use tables::{TABLE_1, TABLE_2, Transition};
 
 /// An adapter's status: the columns of table 1, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Status {
+pub enum NicStatus {
     /// The adapter is available.
     Free,
     /// Granted to a remote request; the adapter receives a message, or will.
@@ -78,7 +78,7 @@ pub enum Status {
     ReceivingOutRts,
 }
 
-impl Status {
+impl NicStatus {
     /// All statuses, in table 1's order.
     pub const ALL: [Self; 5] = [
         Self::Free,
@@ -96,7 +96,7 @@ impl Status {
 
 /// An adapter's events: the rows of table 1, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Event {
+pub enum NicEvent {
     /// A process asks for a way to another node.
     LocalRts,
     /// The message that was being received is complete.
@@ -115,7 +115,7 @@ pub enum Event {
     RemoteNack,
 }
 
-impl Event {
+impl NicEvent {
     /// All events, in table 1's order.
     pub const ALL: [Self; 8] = [
         Self::LocalRts,
@@ -146,7 +146,7 @@ pub enum Control {
 
 /// An adapter's answer to a process on its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Answer {
+pub enum NicAnswer {
     /// Both ends are reserved: send, or ABORT.
     Cts,
     /// Refused: try again.
@@ -164,7 +164,7 @@ pub struct Request {
 
 /// A control packet between two adapters on a rail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Packet {
+pub struct ControlPacket {
     /// The packet's kind.
     pub control: Control,
     /// The request that the packet is about.
@@ -192,23 +192,23 @@ pub enum ControlMessage {
         /// The node that sent the packet.
         from: NodeId,
         /// The packet.
-        packet: Packet,
+        packet: ControlPacket,
     },
 }
 
 impl ControlMessage {
     /// The message's row in table 1.
-    pub fn event(self) -> Event {
+    pub fn event(self) -> NicEvent {
         match self {
-            Self::LocalRts { .. } => Event::LocalRts,
-            Self::LocalAck(_) => Event::LocalAck,
-            Self::LocalAbort(_) => Event::LocalAbort,
+            Self::LocalRts { .. } => NicEvent::LocalRts,
+            Self::LocalAck(_) => NicEvent::LocalAck,
+            Self::LocalAbort(_) => NicEvent::LocalAbort,
             Self::Remote { packet, .. } => match packet.control {
-                Control::Rts => Event::RemoteRts,
-                Control::Cts => Event::RemoteCts,
-                Control::Nack => Event::RemoteNack,
-                Control::Ack => Event::RemoteAck,
-                Control::Abort => Event::RemoteAbort,
+                Control::Rts => NicEvent::RemoteRts,
+                Control::Cts => NicEvent::RemoteCts,
+                Control::Nack => NicEvent::RemoteNack,
+                Control::Ack => NicEvent::RemoteAck,
+                Control::Abort => NicEvent::RemoteAbort,
             },
         }
     }
@@ -240,9 +240,9 @@ impl ControlMessage {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Replies {
     /// To the process on this node that made the request.
-    pub local: Option<(Answer, Request)>,
+    pub local: Option<(NicAnswer, Request)>,
     /// To that node's adapter, on the same rail.
-    pub remote: Option<(NodeId, Packet)>,
+    pub remote: Option<(NodeId, ControlPacket)>,
 }
 
 /// A local request that an adapter is reserved for or sends.
@@ -262,7 +262,7 @@ pub struct Nic {
     node: NodeId,
     /// Whether requests that meet are compared (algorithm 6). Otherwise the remote request is refused.
     avoidance: bool,
-    status: Status,
+    status: NicStatus,
     /// The priority of the adapter's next request (algorithm 5: from zero).
     counter: i32,
     /// The local request that the adapter is reserved for or sends.
@@ -278,7 +278,7 @@ impl Nic {
         Self {
             node,
             avoidance,
-            status: Status::Free,
+            status: NicStatus::Free,
             counter: 0,
             outgoing: None,
             incoming: None,
@@ -291,7 +291,7 @@ impl Nic {
     }
 
     /// The adapter's status: the `NStatus` that its node's processes see (coll2003 s4.1).
-    pub fn status(&self) -> Status {
+    pub fn status(&self) -> NicStatus {
         self.status
     }
 
@@ -315,18 +315,18 @@ impl Nic {
     ///
     /// # Panics
     /// If the message ends a reservation that does not exist, or answers a request twice.
-    pub fn cell(&self, message: ControlMessage) -> Cell {
+    pub fn cell(&self, message: ControlMessage) -> Transition {
         let (event, request) = (message.event(), message.request());
         self.check(message);
         let own = self.is_out(request);
         match event {
-            Event::LocalAbort if !own => Cell::Ignore,
-            Event::RemoteCts | Event::RemoteNack if !own && self.status.is_asking() => {
+            NicEvent::LocalAbort if !own => Transition::Ignore,
+            NicEvent::RemoteCts | NicEvent::RemoteNack if !own && self.status.is_asking() => {
                 tables::late(event, self.status)
             }
             _ => match TABLE_1[event as usize][self.status as usize] {
-                Cell::AvoidLivelock if !self.avoidance => tables::BUSY,
-                Cell::AvoidLivelock => TABLE_2[usize::from(!self.local_wins(message))],
+                Transition::AvoidLivelock if !self.avoidance => tables::BUSY,
+                Transition::AvoidLivelock => TABLE_2[usize::from(!self.local_wins(message))],
                 cell => cell,
             },
         }
@@ -338,19 +338,19 @@ impl Nic {
     /// As [`Nic::cell`], and in the cells that never happen according to the tables.
     pub fn handle(&mut self, message: ControlMessage) -> Replies {
         let (local, remote, next, change) = match self.cell(message) {
-            Cell::Ignore => return Replies::default(),
-            Cell::Go {
+            Transition::Ignore => return Replies::default(),
+            Transition::Go {
                 local,
                 remote,
                 next,
             } => (local, remote, next, 0),
-            Cell::Meet {
+            Transition::Meet {
                 remote,
                 change,
                 next,
             } => (None, Some(remote), next, change),
-            Cell::Never(why) => panic!("{message:?} at {self:?}: {why}"),
-            Cell::AvoidLivelock => unreachable!("`cell` resolves it"),
+            Transition::Never(why) => panic!("{message:?} at {self:?}: {why}"),
+            Transition::AvoidLivelock => unreachable!("`cell` resolves it"),
         };
         let request = message.request();
         let peer = self.peer(message);
@@ -359,7 +359,7 @@ impl Nic {
                 Control::Rts => self.counter,
                 _ => 0,
             };
-            let packet = Packet {
+            let packet = ControlPacket {
                 control,
                 request,
                 counter,
@@ -368,7 +368,7 @@ impl Nic {
         });
         // Reservations follow from the status: a reservation begins with its status, and ends with it.
         self.outgoing = match next {
-            Status::Free | Status::Receiving => None,
+            NicStatus::Free | NicStatus::Receiving => None,
             _ => self.outgoing.or(Some(Outgoing {
                 request,
                 to: peer,
@@ -376,7 +376,7 @@ impl Nic {
             })),
         };
         self.incoming = match next {
-            Status::Receiving | Status::ReceivingOutRts => self.incoming.or(Some(request)),
+            NicStatus::Receiving | NicStatus::ReceivingOutRts => self.incoming.or(Some(request)),
             _ => None,
         };
         self.status = next;
@@ -433,20 +433,20 @@ impl Nic {
             self.node
         );
         let own = self.is_out(request);
-        let sending = self.status == Status::Sending;
+        let sending = self.status == NicStatus::Sending;
         match message.event() {
-            Event::LocalAck | Event::RemoteAbort => assert!(
+            NicEvent::LocalAck | NicEvent::RemoteAbort => assert!(
                 self.incoming.is_none_or(|granted| granted == request),
                 "{message:?} at {self:?} would end the reservation of another"
             ),
-            Event::RemoteAck => assert!(
+            NicEvent::RemoteAck => assert!(
                 own || !sending,
                 "{message:?} at {self:?} would end the reservation of another"
             ),
-            Event::RemoteCts | Event::RemoteNack => {
+            NicEvent::RemoteCts | NicEvent::RemoteNack => {
                 assert!(!(own && sending), "{message:?} at {self:?} answers again");
             }
-            Event::LocalRts | Event::RemoteRts | Event::LocalAbort => {}
+            NicEvent::LocalRts | NicEvent::RemoteRts | NicEvent::LocalAbort => {}
         }
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::host::{Host, RailAdapter};
 use crate::nic::{Grant, Reply, event_or_failure};
-use crate::pick::{Hold, Pick, PortOf, RailMessage};
+use crate::pick::{Hold, PortOf, RailMessage, RailPick};
 use elan::{Node, NodeId, Rail};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ pub struct Reservations {
 
 /// The rails that both adapters have reserved for a message.
 #[must_use = "adapters stay reserved until the rails are kept or given back"]
-pub struct Granted {
+pub struct Reservation {
     to: NodeId,
     /// In ascending order.
     requests: Vec<(Rail, Grant)>,
@@ -44,7 +44,7 @@ impl Reservations {
     ///
     /// # Panics
     /// Unless the policy's kind [`reserves`](crate::Kind::reserves).
-    pub async fn ask(&self, rails: &[Rail], message: RailMessage, host: &Host) -> Granted {
+    pub async fn ask(&self, rails: &[Rail], message: RailMessage, host: &Host) -> Reservation {
         let mut asked = Vec::new();
         for &rail in rails {
             let (number, failures) = (host.number(), host.rails[rail].adapter.failures());
@@ -71,20 +71,20 @@ impl Reservations {
             let granted = self.replies[rail].answer.get() == Some((grant.number, true));
             granted && is_open(&host.rails[rail].adapter, grant)
         });
-        Granted {
+        Reservation {
             to: message.to,
             requests: asked,
         }
     }
 
     /// Picks some granted rails, and gives the others back.
-    pub fn keep(&self, kept: &[Rail], granted: Granted, host: &Host) -> Vec<Pick> {
+    pub fn keep(&self, kept: &[Rail], granted: Reservation, host: &Host) -> Vec<RailPick> {
         let mut picks = Vec::new();
         for (rail, grant) in granted.requests {
             if kept.contains(&rail) {
                 let there = (self.ports)(granted.to, rail);
                 let hold = Hold::Reserved { grant, there };
-                picks.push(Pick { rail, hold });
+                picks.push(RailPick { rail, hold });
             } else {
                 host.port(rail).abort(grant);
             }
@@ -93,7 +93,7 @@ impl Reservations {
     }
 }
 
-impl Granted {
+impl Reservation {
     /// The rails, in ascending order.
     pub fn rails(&self) -> Vec<Rail> {
         self.requests.iter().map(|&(rail, _)| rail).collect()

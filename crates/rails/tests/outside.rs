@@ -3,7 +3,7 @@
 use crate::common::multirail::{Bench, multirail};
 use elan::Rail;
 use rails::policies::BASIC;
-use rails::{Host, Kind, Pick, Picking, Policy, RailMessage, RailPolicy, register};
+use rails::{Host, Kind, PickFuture, Policy, RailMessage, RailPick, RailPolicy, register};
 use std::future::ready;
 use units::Time;
 
@@ -11,12 +11,12 @@ use units::Time;
 struct Last(Option<Vec<Rail>>);
 
 impl RailPolicy for Last {
-    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> Picking<'a> {
+    fn pick<'a>(&'a mut self, message: RailMessage, host: &'a Host) -> PickFuture<'a> {
         let rails = match &self.0 {
             Some(rails) => rails.clone(),
             None => host.up().pop().into_iter().collect(),
         };
-        let picks: Vec<Pick> = rails.into_iter().map(Pick::shared).collect();
+        let picks: Vec<RailPick> = rails.into_iter().map(RailPick::shared).collect();
         let is_lost = host.up().is_empty();
         Box::pin(ready(if is_lost {
             Err(host.no_rail(message))
@@ -27,7 +27,7 @@ impl RailPolicy for Last {
 }
 
 /// A policy's kind, once it is registered.
-fn registered(name: &'static str, make: rails::Make) -> Kind {
+fn registered(name: &'static str, make: rails::PolicyFactory) -> Kind {
     let kind = Kind { name, ..BASIC };
     register(Policy { kind, make });
     kind
@@ -68,7 +68,7 @@ fn a_shipped_policy_stays() {
     registered("basic", |_| Box::new(Last(None)));
 }
 
-fn sends(name: &'static str, make: rails::Make) {
+fn sends(name: &'static str, make: rails::PolicyFactory) {
     let mut bench = Bench::new(&multirail(2, 3, registered(name, make)));
     bench.send((0, 0), 1, 8, Time::ZERO);
     bench.finish();

@@ -6,7 +6,7 @@
 use crate::regions::Site;
 use crate::session::Session;
 use crate::system;
-use crate::thread::{self, Thread};
+use crate::thread::{self, ThreadState};
 use link::Compute;
 
 /// Brings local time up to date for a program that reads it. Adds this thread's computation since the last reading,
@@ -29,7 +29,7 @@ pub fn settle(session: &Session) {
 }
 
 /// A program call begins: local time advances by the computation since the last one.
-pub fn calls(session: &Session, thread: &Thread, call: u32) {
+pub fn calls(session: &Session, thread: &ThreadState, call: u32) {
     match session.settings().compute {
         Compute::None => {}
         Compute::PerCall(time) => session.compute(time),
@@ -39,14 +39,14 @@ pub fn calls(session: &Session, thread: &Thread, call: u32) {
 }
 
 /// A program call has ended, and the program computes from now on.
-pub fn computes(session: &Session, thread: &Thread) {
+pub fn computes(session: &Session, thread: &ThreadState) {
     if let Compute::Measured(_) | Compute::Sampled(_) = session.settings().compute {
         thread.computed.set(Some(system::processor_time()));
     }
 }
 
 /// The thread has computed since its last reading: local time advances by a multiple of that.
-fn measure(session: &Session, thread: &Thread, factor: f64) {
+fn measure(session: &Session, thread: &ThreadState, factor: f64) {
     let now = system::processor_time();
     if let Some(last) = thread.computed.replace(Some(now)) {
         session.compute(((now - last) as f64 * factor * 1000.0).round() as u64);
@@ -55,7 +55,7 @@ fn measure(session: &Session, thread: &Thread, factor: f64) {
 
 /// The thread has come to a site: local time advances by the time for the region that ends there.
 #[cold]
-fn sample(session: &Session, thread: &Thread, call: u32, factor: f64) {
+fn sample(session: &Session, thread: &ThreadState, call: u32, factor: f64) {
     let now = system::processor_time();
     let site = Site::here(call);
     let from = thread.site.replace(site);

@@ -22,7 +22,7 @@
 //! A wait:
 //!
 //! 1. `session/turn.rs`: the rank writes its orders, and gives its turn away.
-//! 2. `session.rs`: reports go to the engine that the session began with ([`session::Engine`]).
+//! 2. `session.rs`: reports go to the engine that the session began with ([`session::ReportReceiver`]).
 //! 3. `library.rs`: reports on operations of our own libraries go to these.
 
 pub mod compute;

@@ -5,21 +5,21 @@
 //! and must not order anything.
 
 use crate::memory::Span;
-use link::{Complaint, Delivery, Ended, Part};
+use link::{Complaint, Delivery, OperationEnd, PayloadPart};
 use std::sync::OnceLock;
 
 /// The numbers of the libraries' operations have this bit; those in the MPI library do not.
 pub const OWN: u64 = 1 << 63;
 
 /// A complaint, with the bytes that were stored.
-pub type Wrong = (Complaint, Vec<u8>);
+pub type LibraryProblem = (Complaint, Vec<u8>);
 
 /// The libraries' functions.
-pub struct Library {
+pub struct LibraryFunctions {
     /// An operation ends, with a payload part.
-    pub ended: fn(Ended, &Delivery, Part, &[u8]) -> Option<Wrong>,
+    pub ended: fn(OperationEnd, &Delivery, PayloadPart, &[u8]) -> Option<LibraryProblem>,
     /// A message part has come into the queue with this name.
-    pub arrived: fn(u64, &Delivery, Part, &[u8]) -> Option<Wrong>,
+    pub arrived: fn(u64, &Delivery, PayloadPart, &[u8]) -> Option<LibraryProblem>,
     /// Combines two vectors, one behind the other.
     pub combine: fn(Vec<u8>) -> Vec<u8>,
     /// A number has come with a put.
@@ -28,19 +28,19 @@ pub struct Library {
     pub reach: fn(u64, u64, u64, bool) -> Option<Span>,
 }
 
-static LIBRARY: OnceLock<Library> = OnceLock::new();
+static LIBRARY: OnceLock<LibraryFunctions> = OnceLock::new();
 
 /// Names the libraries' functions; only the first time counts.
-pub fn serve(library: Library) {
+pub fn serve(library: LibraryFunctions) {
     let _ = LIBRARY.set(library);
 }
 
 /// The libraries' functions, if the program uses these.
-pub fn get() -> Option<&'static Library> {
+pub fn get() -> Option<&'static LibraryFunctions> {
     LIBRARY.get()
 }
 
 /// The complaint that these bytes were stored instead of those of a message.
-pub fn differs(message: u64, stored: Vec<u8>) -> Wrong {
+pub fn differs(message: u64, stored: Vec<u8>) -> LibraryProblem {
     (Complaint::Differs { message }, stored)
 }

@@ -1,11 +1,11 @@
 //! The call record: each ended MPI call is reported to the simulator, if the run records calls.
 
 use crate::session::Session;
-use crate::thread::{self, Thread};
+use crate::thread::{self, ThreadState};
 use link::Order;
 
 /// A thread's call has ended.
-pub fn ended(session: &Session, thread: &Thread, call: u32) {
+pub fn ended(session: &Session, thread: &ThreadState, call: u32) {
     if session.settings().calls {
         let called = Order::Called {
             call,

@@ -7,7 +7,7 @@
 use crate::site;
 use crate::system;
 use link::Order;
-use link::plan::{self, Times};
+use link::plan::{self, RegionTimes};
 use std::collections::HashMap;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -56,7 +56,7 @@ pub struct Regions(Mutex<State>);
 
 #[derive(Default)]
 struct State {
-    plan: HashMap<String, Times>,
+    plan: HashMap<String, RegionTimes>,
     /// By the sites, and the part.
     numbers: HashMap<(Site, Site, u32), usize>,
     /// By the name.
@@ -70,7 +70,7 @@ struct State {
 }
 
 struct Region {
-    times: Times,
+    times: RegionTimes,
     executions: u64,
     reported: bool,
 }

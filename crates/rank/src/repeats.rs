@@ -15,7 +15,7 @@
 
 #![allow(unsafe_code)] // the bytes in the program's stack and variables
 
-use link::{Checksum, End, Report};
+use link::{Checksum, EndKind, Report};
 use std::ffi::{c_int, c_void};
 use std::sync::{Mutex, OnceLock, PoisonError};
 
@@ -129,11 +129,11 @@ impl Repeats {
         };
         let word;
         let heard = match ended.end {
-            End::Fetched { word: found } => {
+            EndKind::Fetched { word: found } => {
                 word = found.to_ne_bytes();
                 &word[..]
             }
-            End::Got => bytes,
+            EndKind::Got => bytes,
             _ => return,
         };
         let mut states = self.0.lock().unwrap_or_else(PoisonError::into_inner);

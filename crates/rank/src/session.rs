@@ -8,12 +8,12 @@
 
 mod turn;
 
-use crate::library::Wrong;
+use crate::library::LibraryProblem;
 use crate::regions::Regions;
 use crate::repeats::{Frame, Repeats};
 use link::{
-    Compute, Delivery, FileAccess, Leaving, LinkError, Order, OutOfBand, Part, Rank, Settings,
-    World,
+    Compute, Delivery, Departure, FileAccess, LinkError, Order, OutOfBand, PayloadPart, Rank,
+    Settings, World,
 };
 use std::any::Any;
 use std::cell::Cell;
@@ -54,18 +54,18 @@ pub struct Session {
     regions: Regions,
     /// All ranks' simulated nodes.
     nodes: Vec<u32>,
-    state: Mutex<State>,
+    state: Mutex<SessionState>,
     /// How many threads wait for the lock.
     queue: AtomicU32,
 }
 
 /// The receiver of reports. It is called under the session's lock, and makes no calls.
-pub trait Engine: Any + Send {
+pub trait ReportReceiver: Any + Send {
     /// Takes in a report with a payload part, and returns the bytes to reply with if the report asks for any.
-    fn report(&mut self, delivery: &Delivery, part: Part, bytes: &[u8]) -> Option<Vec<u8>>;
+    fn report(&mut self, delivery: &Delivery, part: PayloadPart, bytes: &[u8]) -> Option<Vec<u8>>;
 
     /// Why the run cannot go on, if it cannot.
-    fn complaint(&mut self) -> Option<Wrong>;
+    fn complaint(&mut self) -> Option<LibraryProblem>;
 
     /// Orders that follow from reports, with their numbers.
     fn next_orders(&mut self) -> Vec<(u64, Order)>;
@@ -79,30 +79,30 @@ pub trait Engine: Any + Send {
 }
 
 /// The state under the lock.
-pub struct State {
+pub struct SessionState {
     /// The receiver of reports, which has the rank's pending operations.
-    pub engine: Box<dyn Engine>,
+    pub engine: Box<dyn ReportReceiver>,
     link: Rank,
 }
 
 /// The lock, taken.
-pub struct Held<'a>(MutexGuard<'a, State>);
+pub struct SessionGuard<'a>(MutexGuard<'a, SessionState>);
 
-impl Deref for Held<'_> {
-    type Target = State;
+impl Deref for SessionGuard<'_> {
+    type Target = SessionState;
 
-    fn deref(&self) -> &State {
+    fn deref(&self) -> &SessionState {
         &self.0
     }
 }
 
-impl DerefMut for Held<'_> {
-    fn deref_mut(&mut self) -> &mut State {
+impl DerefMut for SessionGuard<'_> {
+    fn deref_mut(&mut self) -> &mut SessionState {
         &mut self.0
     }
 }
 
-impl Drop for Held<'_> {
+impl Drop for SessionGuard<'_> {
     fn drop(&mut self) {
         HOLDS.set(false);
     }
@@ -144,7 +144,7 @@ pub fn visit() -> u32 {
 pub fn begin(
     path: &str,
     rank: u32,
-    engine: Box<dyn Engine>,
+    engine: Box<dyn ReportReceiver>,
 ) -> Result<&'static Session, LinkError> {
     let link = Rank::attach(path, rank)?;
     let settings = link.settings();
@@ -172,7 +172,7 @@ pub fn begin(
         repeats: Repeats::default(),
         regions,
         nodes: link.nodes(),
-        state: Mutex::new(State { engine, link }),
+        state: Mutex::new(SessionState { engine, link }),
         queue: AtomicU32::new(0),
     };
     Ok(SESSION.get_or_init(|| session))
@@ -258,7 +258,7 @@ impl Session {
     }
 
     /// Takes the lock.
-    pub fn lock(&self) -> Held<'_> {
+    pub fn lock(&self) -> SessionGuard<'_> {
         if let Some(held) = self.try_lock() {
             return held;
         }
@@ -266,7 +266,7 @@ impl Session {
         let guard = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         self.queue.fetch_sub(1, Ordering::Relaxed);
         HOLDS.set(true);
-        Held(guard)
+        SessionGuard(guard)
     }
 
     /// Lets waiting threads have the lock: a thread that takes it again immediately is mostly faster than one that must
@@ -283,14 +283,14 @@ impl Session {
     }
 
     /// Takes the lock, if no thread has it.
-    pub fn try_lock(&self) -> Option<Held<'_>> {
+    pub fn try_lock(&self) -> Option<SessionGuard<'_>> {
         let guard = match self.state.try_lock() {
             Ok(guard) => guard,
             Err(TryLockError::Poisoned(error)) => error.into_inner(),
             Err(TryLockError::WouldBlock) => return None,
         };
         HOLDS.set(true);
-        Some(Held(guard))
+        Some(SessionGuard(guard))
     }
 
     /// Sets the MPI call that the rank is in, by its number; 0 outside calls. Takes no lock.
@@ -327,7 +327,7 @@ impl Session {
     }
 
     /// The process is about to end, and how. Takes no lock.
-    pub fn leaves(&self, how: Leaving) {
+    pub fn leaves(&self, how: Departure) {
         self.out_of_band.leaves(how);
     }
 
@@ -336,7 +336,7 @@ impl Session {
         if LEFT.load(Ordering::Relaxed) {
             self.out_of_band.exits();
         } else {
-            self.leaves(Leaving::Exit);
+            self.leaves(Departure::Exit);
         }
     }
 

@@ -15,7 +15,7 @@ pub const FIRST: &CStr = if cfg!(target_arch = "x86_64") {
 };
 
 /// A C library function with a name that is also defined here.
-pub struct Next {
+pub struct SystemFunction {
     name: &'static CStr,
     /// The function's present version, where there is also an older one.
     version: &'static CStr,
@@ -24,10 +24,10 @@ pub struct Next {
     found: AtomicUsize,
 }
 
-impl Next {
+impl SystemFunction {
     /// The function in this version, or in another one.
-    pub const fn new(name: &'static CStr, version: &'static CStr) -> Next {
-        Next {
+    pub const fn new(name: &'static CStr, version: &'static CStr) -> SystemFunction {
+        SystemFunction {
             name,
             version,
             any: true,
@@ -36,10 +36,10 @@ impl Next {
     }
 
     /// A function in this version only.
-    pub const fn versioned(name: &'static CStr, version: &'static CStr) -> Next {
-        Next {
+    pub const fn versioned(name: &'static CStr, version: &'static CStr) -> SystemFunction {
+        SystemFunction {
             any: false,
-            ..Next::new(name, version)
+            ..SystemFunction::new(name, version)
         }
     }
 
@@ -85,9 +85,9 @@ macro_rules! next {
 }
 
 /// The system's `dlsym`, found by `dlvsym`: the plain name is a function in this library.
-static DLSYM: [Next; 2] = [
-    Next::versioned(c"dlsym", c"GLIBC_2.34"),
-    Next::versioned(
+static DLSYM: [SystemFunction; 2] = [
+    SystemFunction::versioned(c"dlsym", c"GLIBC_2.34"),
+    SystemFunction::versioned(
         c"dlsym",
         if cfg!(target_arch = "x86_64") {
             c"GLIBC_2.2.5"
@@ -99,7 +99,7 @@ static DLSYM: [Next; 2] = [
 
 /// The system's own `dlsym`.
 pub fn dlsym() -> usize {
-    let found = DLSYM.iter().find_map(Next::get);
+    let found = DLSYM.iter().find_map(SystemFunction::get);
     found.map_or(0, |found| found as usize)
 }
 
@@ -122,7 +122,7 @@ pub unsafe fn symbol(handle: *mut c_void, name: &CStr) -> *mut c_void {
     }
 }
 
-static CLOCK_GETTIME: Next = Next::new(c"clock_gettime", c"GLIBC_2.17");
+static CLOCK_GETTIME: SystemFunction = SystemFunction::new(c"clock_gettime", c"GLIBC_2.17");
 
 /// The system's clock.
 ///

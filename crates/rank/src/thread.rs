@@ -12,7 +12,7 @@ use std::cell::Cell;
 use std::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering};
 
 /// A thread's state.
-pub struct Thread {
+pub struct ThreadState {
     /// How many calls the thread is in, one in the other.
     pub depth: Cell<u32>,
     /// The outermost call's number.
@@ -38,7 +38,7 @@ pub struct Thread {
 }
 
 thread_local! {
-    static THREAD: Thread = const { Thread {
+    static THREAD: ThreadState = const { ThreadState {
         depth: Cell::new(0),
         call: Cell::new(0),
         counted: Cell::new(false),
@@ -55,14 +55,14 @@ thread_local! {
 
 /// This thread's state. The lookup is a good part of a call's cost, so a call does it once.
 #[inline]
-pub fn current() -> &'static Thread {
+pub fn current() -> &'static ThreadState {
     let thread = THREAD.with(std::ptr::from_ref);
     // SAFETY: code that runs in a thread ends before the thread does, no code runs when the value is dropped, and it
     // cannot be sent to another thread.
     unsafe { &*thread }
 }
 
-impl Thread {
+impl ThreadState {
     /// The thread's outermost call begins.
     #[inline]
     pub fn enter(&self, call: u32) {

@@ -1,7 +1,7 @@
 //! Sets of processing elements that call together: all elements, or an active set in OpenSHMEM 1.4.
 
 use super::{check_running, fail};
-use native::groups::{Group, group};
+use native::groups::{GroupNumber, group};
 use std::ffi::c_int;
 
 /// A set's members, including the caller.
@@ -62,7 +62,7 @@ impl Set {
     }
 
     /// The Elanlib group that serves the set.
-    pub fn group(&self) -> Group {
+    pub fn group(&self) -> GroupNumber {
         group(&self.members)
     }
 }

@@ -1,6 +1,6 @@
 //! Atomic operations on 4-byte and 8-byte words: the target's adapter executes them, without its host.
 
-use super::contexts::{self, Begun};
+use super::contexts::{self, PendingOperation};
 use super::{fail, symmetric};
 use link::calls::number;
 use native::{Atomic, Width};
@@ -19,7 +19,13 @@ const OPERATIONS: [Atomic; 8] = [
 ];
 
 /// Begins an operation.
-pub fn begin(at: *const c_void, what: Atomic, size: usize, operands: (u64, u64), pe: u32) -> Begun {
+pub fn begin(
+    at: *const c_void,
+    what: Atomic,
+    size: usize,
+    operands: (u64, u64),
+    pe: u32,
+) -> PendingOperation {
     let width = if size == 4 { Width::Four } else { Width::Eight };
     let at = symmetric(at, size, pe);
     if !at.is_multiple_of(size) {
@@ -28,7 +34,7 @@ pub fn begin(at: *const c_void, what: Atomic, size: usize, operands: (u64, u64),
         ));
     }
     let ticket = native::atomic(pe, at, what, width, operands.0, operands.1);
-    Begun::new(ticket, pe, at)
+    PendingOperation::new(ticket, pe, at)
 }
 
 /// Changes a 4-byte word by an operand, with one to compare with; returns the old word.

@@ -14,28 +14,28 @@
 //! one member copies.
 
 use super::active::Set;
-use super::contexts::{self, Begun, DEFAULT};
+use super::contexts::{self, DEFAULT, PendingOperation};
 use super::transfer::{begin_put, place};
 use super::{fail, members, own, product, symmetric};
 use derive::call;
 use link::calls::number;
-use link::collective::{Element, Operation, Reduction};
-use native::groups::{Collective, collective, combine_by};
+use link::collective::{Element, ReductionOperator, VectorReduction};
+use native::groups::{CollectiveInput, collective, combine_by};
 use native::{Buffer, Span};
 use std::ffi::{c_int, c_long, c_void};
 use std::sync::{Mutex, PoisonError};
 
 /// Makes a call in a set's group, and waits until it has ended.
-fn together(set: &Set, what: Collective<'_>, into: Buffer) {
+fn together(set: &Set, what: CollectiveInput<'_>, into: Buffer) {
     let address = into.address();
     let ticket = collective(set.group(), what, true, into);
-    Begun::new(ticket, set.members[set.place], address).finish();
+    PendingOperation::new(ticket, set.members[set.place], address).finish();
 }
 
 /// A group's barrier.
 pub fn sync(set: &Set) {
     if set.size() > 1 {
-        together(set, Collective::Barrier, Buffer::default());
+        together(set, CollectiveInput::Barrier, Buffer::default());
     }
 }
 
@@ -72,7 +72,7 @@ fn broadcast(set: &Set, (to, from): (*mut c_void, *const c_void), size: usize, r
     } else {
         Buffer::from(own(to, size))
     };
-    let call = Collective::Broadcast {
+    let call = CollectiveInput::Broadcast {
         root: root_place,
         size,
         bytes: from.bytes(),
@@ -116,9 +116,10 @@ fn collect(set: &Set, to: *mut c_void, from: *const c_void, size: usize) {
             .iter()
             .flat_map(|length| length.to_ne_bytes())
             .collect();
-        let sum = Reduction::new(Operation::Sum, Element::U64).expect("words have a sum");
+        let sum =
+            VectorReduction::new(ReductionOperator::Sum, Element::U64).expect("words have a sum");
         let into = own(lengths.as_mut_ptr().cast(), mine.len());
-        let call = Collective::Reduce {
+        let call = CollectiveInput::Reduce {
             root: None,
             reduction: sum,
             bytes: &mine,
@@ -161,15 +162,15 @@ fn exchange(
 }
 
 /// The operations and types of reductions, by their numbers in the header.
-fn reduction(operation: c_int, kind: c_int, size: usize) -> Option<Reduction> {
-    const OPERATIONS: [Operation; 7] = [
-        Operation::BitAnd,
-        Operation::BitOr,
-        Operation::BitXor,
-        Operation::Min,
-        Operation::Max,
-        Operation::Sum,
-        Operation::Product,
+fn reduction(operation: c_int, kind: c_int, size: usize) -> Option<VectorReduction> {
+    const OPERATIONS: [ReductionOperator; 7] = [
+        ReductionOperator::BitAnd,
+        ReductionOperator::BitOr,
+        ReductionOperator::BitXor,
+        ReductionOperator::Min,
+        ReductionOperator::Max,
+        ReductionOperator::Sum,
+        ReductionOperator::Product,
     ];
     let element = match (kind, size) {
         (0, 1) => Element::I8,
@@ -187,7 +188,7 @@ fn reduction(operation: c_int, kind: c_int, size: usize) -> Option<Reduction> {
         _ => return None,
     };
     let operation = OPERATIONS.get(usize::try_from(operation).ok()?)?;
-    Reduction::new(*operation, element)
+    VectorReduction::new(*operation, element)
 }
 
 /// Reduces the members' vectors by a group call, which is made from the caller's vector.
@@ -195,7 +196,7 @@ fn reduce_with(
     set: &Set,
     (to, from): (*mut c_void, *const c_void),
     length: usize,
-    call: impl FnOnce(&[u8]) -> Collective<'_>,
+    call: impl FnOnce(&[u8]) -> CollectiveInput<'_>,
 ) {
     let mine = own(from, length);
     if length == 0 {
@@ -208,8 +209,13 @@ fn reduce_with(
 }
 
 /// Reduces by an operation that the library knows.
-fn reduce(set: &Set, ends: (*mut c_void, *const c_void), length: usize, reduction: Reduction) {
-    reduce_with(set, ends, length, |bytes| Collective::Reduce {
+fn reduce(
+    set: &Set,
+    ends: (*mut c_void, *const c_void),
+    length: usize,
+    reduction: VectorReduction,
+) {
+    reduce_with(set, ends, length, |bytes| CollectiveInput::Reduce {
         root: None,
         reduction,
         bytes,
@@ -252,7 +258,7 @@ fn reduce_by(
     reduce_with(set, ends, product(count, size), |bytes| {
         *COMBINE.lock().unwrap_or_else(PoisonError::into_inner) = Some((function, size));
         combine_by(combine);
-        Collective::Combine {
+        CollectiveInput::Combine {
             root: None,
             element: size,
             bytes,

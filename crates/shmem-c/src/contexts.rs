@@ -6,7 +6,7 @@
 use super::members::{WORLD, members};
 use super::{check_running, fail, fail_in, own, shmem};
 use derive::call;
-use native::{Ended, Failure, Ticket};
+use native::{CallEnd, OperationFailure, Ticket};
 use rank::thread;
 use std::collections::VecDeque;
 use std::ffi::{c_int, c_long, c_void};
@@ -19,7 +19,7 @@ const UNSEEN: usize = 64;
 
 /// An operation that the program has begun and not waited for.
 #[derive(Clone, Copy)]
-pub struct Begun {
+pub struct PendingOperation {
     pub ticket: Ticket,
     /// The call's number.
     call: u32,
@@ -29,11 +29,11 @@ pub struct Begun {
     old_word: Option<(usize, usize)>,
 }
 
-impl Begun {
+impl PendingOperation {
     /// An operation that the present call has begun.
-    pub fn new(ticket: Ticket, pe: u32, at: usize) -> Begun {
+    pub fn new(ticket: Ticket, pe: u32, at: usize) -> PendingOperation {
         let call = thread::current().call.get();
-        Begun {
+        PendingOperation {
             ticket,
             call,
             pe,
@@ -43,21 +43,21 @@ impl Begun {
     }
 
     /// The operation; its end stores the old word in the program's memory.
-    pub fn storing(self, place: *mut c_void, size: usize) -> Begun {
-        Begun {
+    pub fn storing(self, place: *mut c_void, size: usize) -> PendingOperation {
+        PendingOperation {
             old_word: Some((place.expose_provenance(), size)),
             ..self
         }
     }
 
     /// Waits for the end; an error ends the program.
-    pub fn finish(self) -> Ended {
+    pub fn finish(self) -> CallEnd {
         self.judge(native::wait(self.ticket))
     }
 
-    fn judge(self, end: Result<Ended, Failure>) -> Ended {
+    fn judge(self, end: Result<CallEnd, OperationFailure>) -> CallEnd {
         let end = end.unwrap_or_else(|failure| {
-            let Begun { call, pe, at, .. } = self;
+            let PendingOperation { call, pe, at, .. } = self;
             fail_in(
                 call,
                 format_args!(
@@ -77,13 +77,13 @@ impl Begun {
 struct Context {
     /// The team with the numbers that the context's calls use.
     team: usize,
-    begun: VecDeque<Begun>,
+    begun: VecDeque<PendingOperation>,
 }
 
 /// The pending operations of contexts, by number.
 #[derive(Default)]
 pub struct Contexts {
-    default: VecDeque<Begun>,
+    default: VecDeque<PendingOperation>,
     /// From the number after [`DEFAULT`] on; `None` where a context has been destroyed.
     others: Vec<Option<Context>>,
 }
@@ -109,7 +109,7 @@ impl Contexts {
         self.others.get_mut(context.checked_sub(DEFAULT + 1)?)
     }
 
-    fn get(&mut self, context: usize) -> Option<&mut VecDeque<Begun>> {
+    fn get(&mut self, context: usize) -> Option<&mut VecDeque<PendingOperation>> {
         if context == DEFAULT {
             return Some(&mut self.default);
         }
@@ -158,7 +158,7 @@ fn destroy(context: usize) {
 }
 
 /// Calls a function on a context's pending operations; ends the program if there is no such context.
-fn with<T>(context: usize, what: impl FnOnce(&mut VecDeque<Begun>) -> T) -> T {
+fn with<T>(context: usize, what: impl FnOnce(&mut VecDeque<PendingOperation>) -> T) -> T {
     if let Some(begun) = shmem().contexts.get(context) {
         return what(begun);
     }
@@ -183,7 +183,7 @@ pub fn element(context: usize, pe: c_int) -> u32 {
 }
 
 /// A context has begun an operation, which the next [`quiet`] waits for.
-pub fn add(context: usize, begun: Begun) {
+pub fn add(context: usize, begun: PendingOperation) {
     let oldest = with(context, |all| {
         all.push_back(begun);
         let ended = all.len() > UNSEEN && native::has_ended(all[0].ticket);

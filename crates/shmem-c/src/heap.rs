@@ -8,17 +8,17 @@ const LINE: usize = 64;
 
 /// The allocations in an address range.
 #[derive(Debug)]
-pub struct Heap {
+pub struct SymmetricHeap {
     from: usize,
     to: usize,
     /// Allocation lengths, by address.
     taken: BTreeMap<usize, usize>,
 }
 
-impl Heap {
+impl SymmetricHeap {
     /// A heap from an address on.
-    pub const fn new(from: usize, length: usize) -> Heap {
-        Heap {
+    pub const fn new(from: usize, length: usize) -> SymmetricHeap {
+        SymmetricHeap {
             from,
             to: from + length,
             taken: BTreeMap::new(),

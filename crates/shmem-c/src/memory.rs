@@ -3,7 +3,7 @@
 //! The standard wants the calls made by all processing elements with the same arguments; a barrier keeps memory from
 //! being used before all have it, or after one has given it back.
 
-use super::heap::Heap;
+use super::heap::SymmetricHeap;
 use super::{collectives, fail, own, product, setup, shmem};
 use derive::call;
 use std::ffi::c_void;
@@ -12,7 +12,7 @@ use std::ffi::c_void;
 const ALIGNMENT: usize = 64;
 
 /// Does something with the heap.
-fn with_heap<T>(what: impl FnOnce(&mut Heap) -> T) -> T {
+fn with_heap<T>(what: impl FnOnce(&mut SymmetricHeap) -> T) -> T {
     setup::start_if_needed();
     let mut shmem = shmem();
     what(shmem.symmetric.heap())

@@ -6,7 +6,7 @@
 //!
 //! Without them the heap has [`DEFAULT_SIZE`]. Its pages cost memory only when they are touched.
 
-use super::heap::Heap;
+use super::heap::SymmetricHeap;
 use super::{fail, shmem};
 
 /// Where the heap begins in every rank, far from where systems put programs, libraries and stacks.
@@ -17,13 +17,13 @@ const DEFAULT_SIZE: usize = 1 << 30;
 
 /// The heap, once there is one.
 #[derive(Default)]
-pub struct Symmetric(Option<Heap>);
+pub struct Symmetric(Option<SymmetricHeap>);
 
 impl Symmetric {
     pub const EMPTY: Symmetric = Symmetric(None);
 
     /// The heap, which is there from the start on.
-    pub fn heap(&mut self) -> &mut Heap {
+    pub fn heap(&mut self) -> &mut SymmetricHeap {
         self.0.as_mut().expect("it is there from the start on")
     }
 }
@@ -54,7 +54,7 @@ pub fn open() {
     }
     mapped.expose_provenance();
     native::memory::offer(BASE, size);
-    shmem().symmetric.0 = Some(Heap::new(BASE, size));
+    shmem().symmetric.0 = Some(SymmetricHeap::new(BASE, size));
 }
 
 /// The heap size that the environment demands.

@@ -5,7 +5,7 @@
 
 use super::{Stage, collectives, region, shmem};
 use derive::call;
-use link::Leaving;
+use link::Departure;
 use rank::thread;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -64,7 +64,7 @@ extern "C" fn exits(code: c_int, _argument: *mut c_void) {
 
 /// Ends this processing element, and with it all, with an exit code.
 pub fn end_all(code: c_int) -> ! {
-    native::session().leaves(Leaving::Abort(code));
+    native::session().leaves(Departure::Abort(code));
     // SAFETY: the program's output so far is flushed; then the process is gone, and does not call its handlers.
     unsafe { libc::fflush(std::ptr::null_mut()) };
     native::vanish(code)

@@ -52,7 +52,7 @@ extern "C" fn shmem_signal_fetch(word: *const u64) -> u64 {
 #[call]
 extern "C" fn shmem_signal_wait_until(word: *const u64, comparison: c_int, value: u64) -> u64 {
     check_running();
-    let word = waits::Word::new(word.cast(), size_of::<u64>());
+    let word = waits::AwaitedWord::new(word.cast(), size_of::<u64>());
     let mut found = word.value();
     waits::wait_until(|| {
         found = word.value();

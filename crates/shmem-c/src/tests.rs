@@ -1,6 +1,6 @@
 //! Tests that need no simulator.
 
-use super::heap::Heap;
+use super::heap::SymmetricHeap;
 use super::waits::holds;
 
 const BASE: usize = 0x1000;
@@ -8,7 +8,7 @@ const BASE: usize = 0x1000;
 #[test]
 fn equal_calls_give_equal_addresses() {
     let run = || {
-        let mut heap = Heap::new(BASE, 1 << 20);
+        let mut heap = SymmetricHeap::new(BASE, 1 << 20);
         let first = heap.take(100, 1).unwrap();
         let second = heap.take(1, 4096).unwrap();
         assert!(heap.give_back(first));
@@ -21,7 +21,7 @@ fn equal_calls_give_equal_addresses() {
 
 #[test]
 fn a_full_heap_refuses() {
-    let mut heap = Heap::new(BASE, 256);
+    let mut heap = SymmetricHeap::new(BASE, 256);
     assert_eq!(heap.take(257, 1), None);
     assert_eq!(heap.take(usize::MAX, 1), None);
     assert_eq!(heap.take(256, 1), Some(BASE));
@@ -33,7 +33,7 @@ fn a_full_heap_refuses() {
 
 #[test]
 fn an_allocation_grows_where_it_is_up_to_the_next_one() {
-    let mut heap = Heap::new(BASE, 1024);
+    let mut heap = SymmetricHeap::new(BASE, 1024);
     let first = heap.take(64, 1).unwrap();
     let second = heap.take(64, 1).unwrap();
     assert!(!heap.resize(first, 65));

@@ -3,29 +3,33 @@
 //! Every transfer crosses the adapters, also one to the caller itself ([`native::put`]). Strided calls move each
 //! element by its own operation: a DMA moves one byte range.
 
-use super::contexts::{self, Begun, DEFAULT};
+use super::contexts::{self, DEFAULT, PendingOperation};
 use super::{SMALL, own, product, symmetric};
 use derive::call;
 use native::{Buffer, Span};
 use std::ffi::{c_int, c_void};
 
 /// Begins a put; `None` if there are no bytes to put.
-pub fn begin_put(at: *const c_void, from: Span, pe: u32) -> Option<Begun> {
+pub fn begin_put(at: *const c_void, from: Span, pe: u32) -> Option<PendingOperation> {
     if from.length == 0 {
         return None;
     }
     let at = symmetric(at, from.length, pe);
-    Some(Begun::new(native::put(pe, at, &[from.bytes()]), pe, at))
+    Some(PendingOperation::new(
+        native::put(pe, at, &[from.bytes()]),
+        pe,
+        at,
+    ))
 }
 
 /// Begins a get; `None` if there are no bytes to get.
-pub fn begin_get(into: Span, from: *const c_void, pe: u32) -> Option<Begun> {
+pub fn begin_get(into: Span, from: *const c_void, pe: u32) -> Option<PendingOperation> {
     if into.length == 0 {
         return None;
     }
     let from = symmetric(from, into.length, pe);
     let got = native::get(pe, from, Buffer::from(into));
-    Some(Begun::new(got, pe, from))
+    Some(PendingOperation::new(got, pe, from))
 }
 
 /// Puts. The bytes have been read when this returns; a blocking call still waits until a long put has ended, since the
@@ -186,7 +190,7 @@ extern "C" fn elanite_shmem_iget(
         let to = place(to, index, to_stride, size);
         begin_get(own(to, size), place(from, index, from_stride, size), pe)
     };
-    let all: Vec<Begun> = (0..count).filter_map(one).collect();
+    let all: Vec<PendingOperation> = (0..count).filter_map(one).collect();
     for get in all {
         get.finish();
     }

@@ -40,15 +40,15 @@ pub fn must_hold(word: u64, comparison: c_int, value: u64, size: usize, has_sign
 }
 
 /// A word that a program waits for.
-pub struct Word {
+pub struct AwaitedWord {
     at: *const c_void,
     size: usize,
 }
 
-impl Word {
+impl AwaitedWord {
     /// The word of a size at a program address.
-    pub fn new(at: *const c_void, size: usize) -> Word {
-        Word { at, size }
+    pub fn new(at: *const c_void, size: usize) -> AwaitedWord {
+        AwaitedWord { at, size }
     }
 
     /// The word as it is now.
@@ -85,7 +85,7 @@ extern "C" fn elanite_shmem_wait_until(
     value: u64,
 ) {
     check_running();
-    let word = Word::new(at, size);
+    let word = AwaitedWord::new(at, size);
     wait_until(|| word.holds(comparison, value, has_sign != 0));
 }
 
@@ -98,7 +98,7 @@ extern "C" fn elanite_shmem_test(
     value: u64,
 ) -> c_int {
     check_running();
-    let word = Word::new(at, size);
+    let word = AwaitedWord::new(at, size);
     let mut holds = word.holds(comparison, value, has_sign != 0);
     if !holds {
         native::look();
@@ -122,7 +122,7 @@ struct Words {
 
 /// How many words must hold.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum HowMany {
+enum WaitScope {
     All,
     Any,
     Some,
@@ -132,18 +132,18 @@ impl Words {
     /// The places of words with comparisons that hold.
     fn holding(&self) -> impl Iterator<Item = usize> {
         let hold = |&place: &usize| {
-            let word = Word::new(self.at.wrapping_byte_add(place * self.size), self.size);
+            let word = AwaitedWord::new(self.at.wrapping_byte_add(place * self.size), self.size);
             let value = self.values.wrapping_byte_add(place * self.values_apart);
-            let value = Word::new(value, self.size).value();
+            let value = AwaitedWord::new(value, self.size).value();
             word.holds(self.comparison, value, self.has_sign)
         };
         self.wanted.iter().copied().filter(hold)
     }
 
     /// Whether the program's condition holds.
-    fn suffice(&self, how_many: HowMany) -> bool {
+    fn suffice(&self, how_many: WaitScope) -> bool {
         match how_many {
-            HowMany::All => self.holding().count() == self.wanted.len(),
+            WaitScope::All => self.holding().count() == self.wanted.len(),
             _ => self.wanted.is_empty() || self.holding().next().is_some(),
         }
     }
@@ -191,16 +191,16 @@ extern "C" fn elanite_shmem_several(
         values_apart: if is_vector != 0 { size } else { 0 },
         wanted: (0..count).filter(counts).collect(),
     };
-    let how_many = [HowMany::All, HowMany::Any, HowMany::Some][how];
+    let how_many = [WaitScope::All, WaitScope::Any, WaitScope::Some][how];
     if blocks != 0 {
         wait_until(|| words.suffice(how_many));
     } else if !words.suffice(how_many) {
         native::look();
     }
     match how_many {
-        HowMany::All => words.suffice(how_many).into(),
-        HowMany::Any => words.holding().next().unwrap_or(usize::MAX),
-        HowMany::Some => {
+        WaitScope::All => words.suffice(how_many).into(),
+        WaitScope::Any => words.holding().next().unwrap_or(usize::MAX),
+        WaitScope::Some => {
             let holding: Vec<usize> = words.holding().collect();
             for (index, &place) in holding.iter().enumerate() {
                 // SAFETY: the program has room for a place of each word.

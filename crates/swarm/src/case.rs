@@ -1,9 +1,9 @@
 //! A case: a machine, a program, and faults. It is data, so that a case can be changed, printed, and read again.
 
 use crate::draw;
-use crate::faults::Faults;
-use crate::machine::Machine;
-use crate::program::Program;
+use crate::faults::FaultPlan;
+use crate::machine::SwarmMachine;
+use crate::program::SwarmProgram;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display, Formatter};
 
@@ -12,11 +12,11 @@ use std::fmt::{self, Display, Formatter};
 #[serde(deny_unknown_fields)]
 pub struct Case {
     /// The machine.
-    pub machine: Machine,
+    pub machine: SwarmMachine,
     /// The program.
-    pub program: Program,
+    pub program: SwarmProgram,
     /// Faults, if the machine lists any.
-    pub faults: Option<Faults>,
+    pub faults: Option<FaultPlan>,
 }
 
 impl Case {
@@ -26,7 +26,7 @@ impl Case {
         machine.draw_slice(seed);
         machine.draw_credits(seed);
         Case {
-            faults: Faults::draw(seed, &machine, &program),
+            faults: FaultPlan::draw(seed, &machine, &program),
             machine,
             program,
         }

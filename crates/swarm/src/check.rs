@@ -1,9 +1,9 @@
 //! Runs a case on both movers, and checks all that must hold.
 
 use crate::case::Case;
-use crate::faults::Faults;
-use crate::oracle::{self, Allowed};
-use crate::play::{self, End, Found, Played};
+use crate::faults::FaultPlan;
+use crate::oracle::{self, PermittedOutcomes};
+use crate::play::{self, Observation, PlayEnd, PlayOutcome};
 use crate::probe;
 use elan::{Census, Cluster, Matching, Node, NodeId, Rail, Watch};
 use fabric::Engine;
@@ -16,7 +16,7 @@ use units::Time;
 
 /// The kinds of problems that shrinking distinguishes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wrong {
+pub enum FailureKind {
     /// The case cannot be run.
     Case,
     /// An assertion in the simulator.
@@ -35,14 +35,14 @@ pub enum Wrong {
 
 /// A problem with a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Failure {
+pub struct RunFailure {
     /// The kind.
-    pub wrong: Wrong,
+    pub wrong: FailureKind,
     /// Its description.
     pub what: String,
 }
 
-impl Display for Failure {
+impl Display for RunFailure {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         write!(f, "{:?}: {}", self.wrong, self.what)
     }
@@ -50,7 +50,7 @@ impl Display for Failure {
 
 /// The results of a correct run.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Report {
+pub struct RunReport {
     /// The digest over all packets.
     pub digest: String,
     /// Packets that were acknowledged.
@@ -68,10 +68,10 @@ const LONGEST: Time = Time::from_secs(2);
 const OVER: Time = Time::from_ms(30);
 
 /// The permitted outcomes in a case.
-fn allowed(case: &Case) -> Allowed {
+fn allowed(case: &Case) -> PermittedOutcomes {
     case.faults
         .as_ref()
-        .map_or_else(Allowed::default, |faults| Allowed {
+        .map_or_else(PermittedOutcomes::default, |faults| PermittedOutcomes {
             errors: !faults.are_mastered(&case.machine, &case.program),
             // A source with more patience than the run's time may not have reported its error.
             silent: faults.give_up > OVER / 4,
@@ -84,38 +84,41 @@ fn allowed(case: &Case) -> Allowed {
 ///
 /// # Errors
 /// The problem.
-pub fn check(case: &Case) -> Result<Report, Failure> {
+pub fn check(case: &Case) -> Result<RunReport, RunFailure> {
     let [worm, flit] = [Engine::Worm, Engine::Flit].map(|engine| run(case, engine));
     let (worm, census) = worm?;
     let (flit, _) = flit?;
-    let fails = |wrong, what| Err(Failure { wrong, what });
+    let fails = |wrong, what| Err(RunFailure { wrong, what });
     let allowed = allowed(case);
     if let Err(what) = oracle::check(&case.program, &worm, &allowed) {
-        return fails(Wrong::Program, what);
+        return fails(FailureKind::Program, what);
     }
     if !census.is_empty() && may_be_empty(case, &worm, &allowed) {
-        return fails(Wrong::Leak, format!("in the end there are {census:?}"));
+        return fails(
+            FailureKind::Leak,
+            format!("in the end there are {census:?}"),
+        );
     }
     if worm != flit {
-        return fails(Wrong::Movers, difference(&worm, &flit));
+        return fails(FailureKind::Movers, difference(&worm, &flit));
     }
     let errors = worm
         .notes
         .iter()
-        .filter(|note| matches!(note.found, Found::Failed(..)))
+        .filter(|note| matches!(note.found, Observation::Failed(..)))
         .count();
-    Ok(Report {
+    Ok(RunReport {
         packets: worm.packets,
         done: (worm.notes.len() - errors) as u64,
         errors: errors as u64,
-        waits: worm.end != End::Finished,
+        waits: worm.end != PlayEnd::Finished,
         digest: worm.digest,
     })
 }
 
 /// Whether the machine must be empty. Messages to a full queue are retransmitted forever if the queue's process has
 /// given up.
-fn may_be_empty(case: &Case, played: &Played, allowed: &Allowed) -> bool {
+fn may_be_empty(case: &Case, played: &PlayOutcome, allowed: &PermittedOutcomes) -> bool {
     let is_full = played.left.iter().flatten().any(|left| left.full);
     let by_host = case.machine.matching == Matching::Host;
     // Members of a group may still notify each other of a part that fails just before the end.
@@ -124,7 +127,7 @@ fn may_be_empty(case: &Case, played: &Played, allowed: &Allowed) -> bool {
 }
 
 /// The differences between two runs of one case.
-fn difference(worm: &Played, flit: &Played) -> String {
+fn difference(worm: &PlayOutcome, flit: &PlayOutcome) -> String {
     let mut notes = worm.notes.iter().zip(&flit.notes);
     if let Some((one, other)) = notes.find(|(one, other)| one != other) {
         return format!("first the worm mover has {one:?}, and the flit mover {other:?}");
@@ -146,9 +149,12 @@ fn difference(worm: &Played, flit: &Played) -> String {
 ///
 /// # Errors
 /// If the run makes no progress, or the machine is faulty afterwards.
-fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
-    let fails = |wrong| move |what| Failure { wrong, what };
-    let mut config = case.machine.config(engine).map_err(fails(Wrong::Case))?;
+fn run(case: &Case, engine: Engine) -> Result<(PlayOutcome, Census), RunFailure> {
+    let fails = |wrong| move |what| RunFailure { wrong, what };
+    let mut config = case
+        .machine
+        .config(engine)
+        .map_err(fails(FailureKind::Case))?;
     let faults = case.faults.as_ref();
     config.faults = faults.map(|faults| faults.config(&config.fabric.topology, &case.program));
     let played = quietly(|| {
@@ -171,7 +177,7 @@ fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
         let (waits, stopped) = (case.machine.waits(), &allowed.stopped);
         let played = play::play(&mut cluster, &case.program, waits, stopped, times)?;
         let census = cluster.census();
-        let mends = faults.is_some_and(Faults::are_over);
+        let mends = faults.is_some_and(FaultPlan::are_over);
         let late = before
             .get()
             .map(|before| refused(&adapters(&cluster)) - before);
@@ -186,12 +192,12 @@ fn run(case: &Case, engine: Engine) -> Result<(Played, Census), Failure> {
         };
         Ok((played, census, sound))
     });
-    let played = played.map_err(fails(Wrong::Panic))?;
-    let (played, census, sound) = played.map_err(fails(Wrong::Case))?;
-    if let End::Endless(why) = played.end {
-        return Err(fails(Wrong::Endless)(why));
+    let played = played.map_err(fails(FailureKind::Panic))?;
+    let (played, census, sound) = played.map_err(fails(FailureKind::Case))?;
+    if let PlayEnd::Endless(why) = played.end {
+        return Err(fails(FailureKind::Endless)(why));
     }
-    sound.map_err(fails(Wrong::Probe))?;
+    sound.map_err(fails(FailureKind::Probe))?;
     Ok((played, census))
 }
 

@@ -8,7 +8,7 @@ use crate::bytes::bytes;
 use elan::ElanAddr;
 use libelan::Pe;
 use libelan::elan::group::Group;
-use libelan::elan::reduce::{Reduction, To};
+use libelan::elan::reduce::{Receivers, Reduction};
 use serde::{Deserialize, Serialize};
 use std::fmt::Display;
 use units::{Bytes, Time};
@@ -27,7 +27,7 @@ pub fn area(span: u64) -> Bytes {
 /// A call by all members of a group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Collective {
+pub struct GroupCollective {
     /// The group, by its place among all groups.
     pub group: usize,
     /// The call.
@@ -47,7 +47,7 @@ pub enum Kind {
     /// Sends the bytes of one member to all.
     Broadcast {
         /// The library and the way.
-        by: Broadcast,
+        by: BroadcastMethod,
         /// The member.
         root: u32,
         /// Its bytes.
@@ -103,7 +103,7 @@ pub enum Barrier {
 /// The library for a broadcast, and its method.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Broadcast {
+pub enum BroadcastMethod {
     /// Elanlib, by a tree with puts.
     Software,
     /// Elanlib, by the switches.
@@ -132,7 +132,7 @@ pub enum Reduce {
 
 /// A call's outcome.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Outcome {
+pub enum CallOutcome {
     /// Both places.
     Places(Vec<u8>, Vec<u8>),
     /// When a process came to a barrier and when it left it.
@@ -173,8 +173,8 @@ async fn reduce(
     let (shmem, mpi) = (pe.shmem(), pe.mpi());
     let to = |to| group.reduce(first, second, words_each, &operation, to);
     match by {
-        Reduce::One(root) => to(To::Root(root)).await.map_err(words),
-        Reduce::All => to(To::All).await.map_err(words),
+        Reduce::One(root) => to(Receivers::Root(root)).await.map_err(words),
+        Reduce::All => to(Receivers::All).await.map_err(words),
         Reduce::Shmem => {
             let word = |one: u64, other: u64| {
                 let mut other = other.to_le_bytes();
@@ -197,7 +197,7 @@ async fn reduce(
     }
 }
 
-impl Collective {
+impl GroupCollective {
     /// The used length of each place.
     fn lengths(&self, members: u64) -> [u64; 2] {
         match self.kind {
@@ -214,7 +214,7 @@ impl Collective {
             self.kind,
             Kind::Barrier(Barrier::Shmem)
                 | Kind::Broadcast {
-                    by: Broadcast::Shmem,
+                    by: BroadcastMethod::Shmem,
                     ..
                 }
                 | Kind::Reduce {
@@ -257,7 +257,7 @@ impl Collective {
         pe: &Pe,
         group: &Group,
         area: [ElanAddr; 2],
-    ) -> Result<Outcome, String> {
+    ) -> Result<CallOutcome, String> {
         let (elan3, shmem, mpi) = (pe.elan3(), pe.shmem(), pe.mpi());
         if let Kind::Barrier(barrier) = self.kind {
             let came = pe.now();
@@ -268,7 +268,7 @@ impl Collective {
                 Barrier::Shmem => shmem.barrier(group).await.map_err(words)?,
                 Barrier::Mpi => mpi.barrier().await.map_err(words)?,
             }
-            return Ok(Outcome::Barrier(came, pe.now()));
+            return Ok(CallOutcome::Barrier(came, pe.now()));
         }
         let which = usize::from(self.adapter);
         let (first, members) = (area[which], u64::from(group.size()));
@@ -282,10 +282,14 @@ impl Collective {
             Kind::Broadcast { by, root, length } => {
                 let size = Bytes::new(length);
                 match by {
-                    Broadcast::Software => group.bcast(first, size, root).await.map_err(words)?,
-                    Broadcast::Hardware => group.hbcast(first, size, root).await.map_err(words)?,
-                    Broadcast::Mpi => mpi.bcast(first, size, root).await.map_err(words)?,
-                    Broadcast::Shmem => {
+                    BroadcastMethod::Software => {
+                        group.bcast(first, size, root).await.map_err(words)?;
+                    }
+                    BroadcastMethod::Hardware => {
+                        group.hbcast(first, size, root).await.map_err(words)?;
+                    }
+                    BroadcastMethod::Mpi => mpi.bcast(first, size, root).await.map_err(words)?,
+                    BroadcastMethod::Shmem => {
                         let done = shmem.broadcast(second, first, size, root, group).await;
                         done.map_err(words)?;
                     }
@@ -293,7 +297,7 @@ impl Collective {
             }
             Kind::Reduce { by, words } => reduce(pe, group, by, [first, second], words).await?,
             Kind::Collect { longest, equal } => {
-                let size = Bytes::new(Collective::part(longest, equal, group.rank()));
+                let size = Bytes::new(GroupCollective::part(longest, equal, group.rank()));
                 let done = if equal {
                     shmem.fcollect(second, first, size, group).await
                 } else {
@@ -305,14 +309,14 @@ impl Collective {
         let load = |at, bytes: &Vec<u8>| elan3.load(at, Bytes::new(bytes.len() as u64));
         let one = load(first, &before[0]).map_err(words)?.into_vec();
         let other = load(second, &before[1]).map_err(words)?.into_vec();
-        Ok(Outcome::Places(one, other))
+        Ok(CallOutcome::Places(one, other))
     }
 
     /// Whether the outcomes, by rank, are as they should be. A member without an outcome is unknown.
     ///
     /// # Errors
     /// The problem.
-    pub fn check(&self, outcomes: &[Option<&Outcome>]) -> Result<(), String> {
+    pub fn check(&self, outcomes: &[Option<&CallOutcome>]) -> Result<(), String> {
         let members = outcomes.len() as u64;
         if let Kind::Barrier(_) = self.kind {
             return check_barrier(outcomes);
@@ -325,7 +329,7 @@ impl Collective {
                 continue;
             };
             let [first, second] = self.after(rank, &before);
-            if **outcome != Outcome::Places(first, second) {
+            if **outcome != CallOutcome::Places(first, second) {
                 return Err(format!("rank {rank} has other bytes"));
             }
         }
@@ -343,8 +347,8 @@ impl Collective {
             Kind::Broadcast { by, root, length } => {
                 let sent = &before[root as usize][0][..length as usize];
                 match by {
-                    Broadcast::Shmem if rank == root => {}
-                    Broadcast::Shmem => replace(1, sent),
+                    BroadcastMethod::Shmem if rank == root => {}
+                    BroadcastMethod::Shmem => replace(1, sent),
                     _ => replace(0, sent),
                 }
             }
@@ -364,7 +368,7 @@ impl Collective {
                 }
             }
             Kind::Collect { longest, equal } => {
-                let part = |rank: u32| Collective::part(longest, equal, rank) as usize;
+                let part = |rank: u32| GroupCollective::part(longest, equal, rank) as usize;
                 let parts = (0..).zip(before);
                 let all = parts.flat_map(|(rank, [own, _])| own[..part(rank)].to_vec());
                 replace(1, &all.collect::<Vec<u8>>());
@@ -376,10 +380,10 @@ impl Collective {
 
 /// No member leaves a barrier before all have come; so if one has left, all have come, also those that were not
 /// notified.
-fn check_barrier(outcomes: &[Option<&Outcome>]) -> Result<(), String> {
+fn check_barrier(outcomes: &[Option<&CallOutcome>]) -> Result<(), String> {
     let (mut last, mut first) = (Time::ZERO, Time::MAX);
     for outcome in outcomes.iter().flatten() {
-        let Outcome::Barrier(came, left) = outcome else {
+        let CallOutcome::Barrier(came, left) = outcome else {
             return Err("it was no barrier".to_string());
         };
         (last, first) = (last.max(*came), first.min(*left));

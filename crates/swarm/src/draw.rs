@@ -1,9 +1,12 @@
 //! Programs, drawn from a seed.
 
-use crate::collective::{Barrier, Broadcast, Collective, Kind, Reduce, SPANS};
-use crate::machine::{Machine, Shape};
+use crate::collective::{Barrier, BroadcastMethod, GroupCollective, Kind, Reduce, SPANS};
+use crate::machine::{Shape, SwarmMachine};
 use crate::numbers::Draw;
-use crate::program::{Act, BOARDS, By, HEAD, Label, Phase, Program, Range, SLOT, Step, WORDS};
+use crate::program::{
+    BOARDS, CallLibrary, HEAD, MessageLabel, ProcessOperation, ProcessStep, ProgramPhase, Range,
+    SLOT, SwarmProgram, WORDS,
+};
 
 /// A program's theme. Faults coincide with each other and with the same few operations more often in small programs:
 /// most programs are brief, and most leave out some kinds of operations.
@@ -41,7 +44,7 @@ impl Theme {
 }
 
 /// A random machine, and a program for it.
-pub fn draw(seed: u64) -> (Machine, Program) {
+pub fn draw(seed: u64) -> (SwarmMachine, SwarmProgram) {
     let mut draw = Draw::new(seed, "swarm");
     let theme = Theme::draw(&mut draw);
     let processes = match draw.below(10) {
@@ -50,9 +53,9 @@ pub fn draw(seed: u64) -> (Machine, Program) {
         1..=5 => 7 + draw.below(10),
         _ => 1 + draw.below(6),
     };
-    let machine = Machine::draw(&mut draw, processes as u32, theme.brief);
+    let machine = SwarmMachine::draw(&mut draw, processes as u32, theme.brief);
     let is_tree = matches!(machine.shape, Shape::Tree { .. });
-    let mut program = Program {
+    let mut program = SwarmProgram {
         places: places(&mut draw, &machine, processes),
         rounds: (0..draw.below(3))
             .map(|_| round(&mut draw, processes))
@@ -79,7 +82,7 @@ pub fn draw(seed: u64) -> (Machine, Program) {
 }
 
 /// The processes' nodes: mostly side by side, as hardware broadcasts need them, or anywhere.
-fn places(draw: &mut Draw, machine: &Machine, processes: u64) -> Vec<u32> {
+fn places(draw: &mut Draw, machine: &SwarmMachine, processes: u64) -> Vec<u32> {
     let (nodes, cpus) = (machine.shape.nodes(), machine.cpus());
     let least = (processes as u32).div_ceil(nodes);
     let dense = draw.chance(80);
@@ -132,7 +135,7 @@ fn round(draw: &mut Draw, processes: u64) -> Vec<Vec<u32>> {
 struct Message {
     from: u32,
     to: u32,
-    label: Label,
+    label: MessageLabel,
     length: u64,
 }
 
@@ -194,16 +197,16 @@ impl Drawing {
             messages.push(Message {
                 from,
                 to,
-                label: Label { class, tag },
+                label: MessageLabel { class, tag },
                 length: self.length(),
             });
         }
         messages
     }
 
-    fn phase(&mut self) -> Phase {
+    fn phase(&mut self) -> ProgramPhase {
         let blocking = self.draw.chance(30);
-        let mut steps: Vec<Vec<Step>> = (0..self.processes()).map(|_| Vec::new()).collect();
+        let mut steps: Vec<Vec<ProcessStep>> = (0..self.processes()).map(|_| Vec::new()).collect();
         let messages = self.messages(blocking);
         // Messages to queues may wait for their receiver's turn, and Shmem's collective calls wait for all messages.
         let queues = !blocking && self.theme.queues && self.draw.chance(60);
@@ -220,7 +223,7 @@ impl Drawing {
         for index in 0..=messages.len() {
             while calls.next_if_eq(&index).is_some() {
                 let call = match alike {
-                    Some(call) => Collective {
+                    Some(call) => GroupCollective {
                         seed: self.draw.below(1 << 32),
                         ..call
                     },
@@ -228,8 +231,8 @@ impl Drawing {
                 };
                 let op = self.op();
                 for &member in &self.groups[call.group] {
-                    let act = Act::Collective(call);
-                    steps[member as usize].push(Step { op, act });
+                    let act = ProcessOperation::Collective(call);
+                    steps[member as usize].push(ProcessStep { op, act });
                 }
             }
             let Some(message) = messages.get(index) else {
@@ -252,14 +255,14 @@ impl Drawing {
             for _ in 0..self.draw.below(4) {
                 let at = self.draw.below(steps.len() as u64 + 1) as usize;
                 let time = self.draw.one_of(&[100, 1000, 10_000, 100_000]);
-                let act = Act::Compute(self.draw.below(time));
-                steps.insert(at, Step { op: self.op(), act });
+                let act = ProcessOperation::Compute(self.draw.below(time));
+                steps.insert(at, ProcessStep { op: self.op(), act });
             }
         }
-        Phase { blocking, steps }
+        ProgramPhase { blocking, steps }
     }
 
-    fn message(&mut self, message: &Message, all: &[Message], steps: &mut [Vec<Step>]) {
+    fn message(&mut self, message: &Message, all: &[Message], steps: &mut [Vec<ProcessStep>]) {
         let Message {
             from,
             to,
@@ -268,7 +271,7 @@ impl Drawing {
         } = *message;
         let op = self.op();
         let mpi = |draw: &mut Draw| label.class < 2 && draw.chance(40);
-        let send = Act::Send {
+        let send = ProcessOperation::Send {
             to,
             label,
             length,
@@ -281,19 +284,19 @@ impl Drawing {
         let room = all.iter().filter(alike).map(|other| other.length).max();
         let room = room.expect("there is this one") + self.draw.below(9);
         let mpi = mpi(&mut self.draw);
-        let receive = Act::Receive {
+        let receive = ProcessOperation::Receive {
             from,
             label,
             room: Some(room).filter(|_| mpi || !self.roomy || self.draw.chance(80)),
             adapter: self.draw.chance(30),
             mpi,
         };
-        steps[from as usize].push(Step { op, act: send });
-        steps[to as usize].push(Step { op, act: receive });
+        steps[from as usize].push(ProcessStep { op, act: send });
+        steps[to as usize].push(ProcessStep { op, act: receive });
     }
 
     /// Puts, gets and notifications such that no byte is put twice, or put and got, in one phase.
-    fn accesses(&mut self, steps: &mut [Vec<Step>]) {
+    fn accesses(&mut self, steps: &mut [Vec<ProcessStep>]) {
         let mut taken: Vec<(Range, bool)> = Vec::new();
         for _ in 0..self.many(self.theme.accesses, 3, 2) {
             let put = self.draw.chance(60);
@@ -332,51 +335,54 @@ impl Drawing {
             let (op, process) = (self.op(), self.process());
             if let [to, .., last] = ranges[..] {
                 let last = last.process;
-                let act = Act::Spread { to, last };
-                steps[process as usize].push(Step { op, act });
+                let act = ProcessOperation::Spread { to, last };
+                steps[process as usize].push(ProcessStep { op, act });
                 for at in ranges {
-                    let act = Act::Notified { at };
-                    steps[at.process as usize].push(Step { op, act });
+                    let act = ProcessOperation::Notified { at };
+                    steps[at.process as usize].push(ProcessStep { op, act });
                 }
                 continue;
             }
-            let by = self
-                .draw
-                .one_of(&[By::Elan, By::Elan, By::Shmem, By::Elan3]);
-            let notify = put && by != By::Shmem && self.draw.chance(30);
+            let by = self.draw.one_of(&[
+                CallLibrary::Elan,
+                CallLibrary::Elan,
+                CallLibrary::Shmem,
+                CallLibrary::Elan3,
+            ]);
+            let notify = put && by != CallLibrary::Shmem && self.draw.chance(30);
             let act = match (put, notify) {
-                (false, _) => Act::Get { from: range, by },
-                (true, false) => Act::Put { to: range, by },
-                (true, true) => Act::Notify { to: range, by },
+                (false, _) => ProcessOperation::Get { from: range, by },
+                (true, false) => ProcessOperation::Put { to: range, by },
+                (true, true) => ProcessOperation::Notify { to: range, by },
             };
-            steps[process as usize].push(Step { op, act });
+            steps[process as usize].push(ProcessStep { op, act });
             if notify {
-                let act = Act::Notified { at: range };
-                steps[range.process as usize].push(Step { op, act });
+                let act = ProcessOperation::Notified { at: range };
+                steps[range.process as usize].push(ProcessStep { op, act });
             }
         }
     }
 
     /// Atomic additions.
-    fn additions(&mut self, steps: &mut [Vec<Step>]) {
+    fn additions(&mut self, steps: &mut [Vec<ProcessStep>]) {
         for _ in 0..self.many(self.theme.additions, 2, 2) {
             let (to, word) = (self.process(), self.draw.below(WORDS.into()) as u32);
             let bits = &mut self.bits[(to * WORDS + word) as usize];
             if *bits < u64::BITS {
-                let act = Act::Add {
+                let act = ProcessOperation::Add {
                     to,
                     word,
                     bit: *bits,
                 };
                 *bits += 1;
                 let (op, process) = (self.op(), self.process());
-                steps[process as usize].push(Step { op, act });
+                steps[process as usize].push(ProcessStep { op, act });
             }
         }
     }
 
     /// Messages to queues: few from each process, so that messages that wait for a slot leave room for its others.
-    fn queues(&mut self, steps: &mut [Vec<Step>]) {
+    fn queues(&mut self, steps: &mut [Vec<ProcessStep>]) {
         let mut left = vec![8; steps.len()];
         for _ in 0..self.many(true, 2, 2) {
             let (from, to) = (self.process() as usize, self.process());
@@ -385,18 +391,18 @@ impl Drawing {
             }
             left[from] -= 1;
             let (op, length) = (self.op(), HEAD + self.draw.below(SLOT - HEAD + 1));
-            steps[from].push(Step {
+            steps[from].push(ProcessStep {
                 op,
-                act: Act::Enqueue { to, length },
+                act: ProcessOperation::Enqueue { to, length },
             });
-            steps[to as usize].push(Step {
+            steps[to as usize].push(ProcessStep {
                 op,
-                act: Act::Dequeue,
+                act: ProcessOperation::Dequeue,
             });
         }
     }
 
-    fn collective(&mut self, shmem: bool) -> Collective {
+    fn collective(&mut self, shmem: bool) -> GroupCollective {
         let length = self.length();
         let draw = &mut self.draw;
         let group = draw.below(self.groups.len() as u64) as usize;
@@ -416,11 +422,11 @@ impl Drawing {
             ])),
             1 => Kind::Broadcast {
                 by: draw.one_of(&[
-                    Broadcast::Software,
-                    Broadcast::Hardware,
-                    Broadcast::Hardware,
-                    either(shmem, Broadcast::Shmem, Broadcast::Software),
-                    either(all, Broadcast::Mpi, Broadcast::Software),
+                    BroadcastMethod::Software,
+                    BroadcastMethod::Hardware,
+                    BroadcastMethod::Hardware,
+                    either(shmem, BroadcastMethod::Shmem, BroadcastMethod::Software),
+                    either(all, BroadcastMethod::Mpi, BroadcastMethod::Software),
                 ]),
                 root,
                 length,
@@ -440,7 +446,7 @@ impl Drawing {
                 equal: draw.chance(50),
             },
         };
-        Collective {
+        GroupCollective {
             group,
             kind,
             adapter,
@@ -450,12 +456,12 @@ impl Drawing {
 }
 
 /// Restores the order of a process's collective calls.
-fn in_order(steps: &mut [Step]) {
-    let is_call = |step: &Step| matches!(step.act, Act::Collective(_));
+fn in_order(steps: &mut [ProcessStep]) {
+    let is_call = |step: &ProcessStep| matches!(step.act, ProcessOperation::Collective(_));
     let places: Vec<usize> = (0..steps.len())
         .filter(|&place| is_call(&steps[place]))
         .collect();
-    let mut calls: Vec<Step> = places.iter().map(|&place| steps[place].clone()).collect();
+    let mut calls: Vec<ProcessStep> = places.iter().map(|&place| steps[place].clone()).collect();
     calls.sort_by_key(|step| step.op);
     for (place, call) in places.into_iter().zip(calls) {
         steps[place] = call;

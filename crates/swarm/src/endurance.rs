@@ -21,12 +21,12 @@ mod plan;
 mod stage;
 
 use elan::Recoveries;
-use elan::faults::{Config, Episode, Fault, Links, Part, When};
+use elan::faults::{Config, Episode, Fault, FaultTiming, FaultyPart, Links};
 use elan::{Cluster, NodeId, Rail, Watch};
 use fabric::LinkId;
-use libelan::Job;
+use libelan::ProcessJob;
 use machine::Machine;
-use plan::Plan;
+use plan::MessagePlan;
 use stage::Stage;
 use std::fmt::Display;
 use std::ops::AddAssign;
@@ -109,7 +109,7 @@ impl AddAssign for Tally {
 impl Course {
     fn faults(&self) -> Config {
         let links = |level| {
-            Part::Links(Links {
+            FaultyPart::Links(Links {
                 level,
                 rail: None,
                 some: None,
@@ -118,12 +118,12 @@ impl Course {
         let Course { mtbf, mttr, .. } = *self;
         let mut list = vec![Fault {
             part: links(None),
-            when: When::BitErrors(self.bit_error_rate),
+            when: FaultTiming::BitErrors(self.bit_error_rate),
         }];
         let least = usize::from(self.cables == Cables::BetweenSwitches);
         list.extend((least..3).map(|level| Fault {
             part: links(Some(level)),
-            when: When::Random { mtbf, mttr },
+            when: FaultTiming::Random { mtbf, mttr },
         }));
         Config {
             timeout: Time::from_ms(8),
@@ -150,8 +150,8 @@ impl Course {
         let mut config = machine.cluster_config();
         config.faults = Some(self.faults());
         let mut cluster = Cluster::new(config, Watch::default());
-        let job = Job::new("endurance", NodeId::all(NODES), PES).map_err(words)?;
-        let stage = Rc::new(Stage::new(Plan::new(self)));
+        let job = ProcessJob::new("endurance", NodeId::all(NODES), PES).map_err(words)?;
+        let stage = Rc::new(Stage::new(MessagePlan::new(self)));
         let launched = job.launch(&mut cluster, {
             let stage = Rc::clone(&stage);
             async move |pe| stage.play(pe).await

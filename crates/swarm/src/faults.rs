@@ -1,8 +1,8 @@
 //! A case's faults. Parts are named by numbers that wrap around, so that they exist on a smaller machine, too.
 
-use crate::machine::{Machine, Shape};
+use crate::machine::{Shape, SwarmMachine};
 use crate::numbers::Draw;
-use crate::program::{Act, Program};
+use crate::program::{ProcessOperation, SwarmProgram};
 use elan::faults;
 use elan::{NodeId, Place, Rail};
 use fabric::{Destination, Engine, SwitchId, Topology};
@@ -13,7 +13,7 @@ use units::{Bytes, Time};
 /// The faults, and how the machine recovers.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Faults {
+pub struct FaultPlan {
     /// A sender's output timeout.
     pub timeout: Time,
     /// From a timeout to the next try.
@@ -27,23 +27,23 @@ pub struct Faults {
     /// The seed for the fault streams.
     pub seed: u64,
     /// The faults.
-    pub list: Vec<Fault>,
+    pub list: Vec<PlannedFault>,
 }
 
 /// A fault.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Fault {
+pub struct PlannedFault {
     /// The failing parts.
-    pub part: Part,
+    pub part: FailingPart,
     /// How.
-    pub when: When,
+    pub when: FailureTiming,
 }
 
 /// The failing parts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Part {
+pub enum FailingPart {
     /// A cable at a level.
     Cable {
         /// The level, from 0 at the nodes.
@@ -71,7 +71,7 @@ pub enum Part {
 /// How it fails.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum When {
+pub enum FailureTiming {
     /// The probability that a bit is wrong.
     BitErrors(f64),
     /// From a moment on, permanently.
@@ -82,9 +82,9 @@ pub enum When {
     Random(Time, Time),
 }
 
-impl When {
+impl FailureTiming {
     fn is_down(self) -> bool {
-        !matches!(self, When::BitErrors(_))
+        !matches!(self, FailureTiming::BitErrors(_))
     }
 }
 
@@ -98,45 +98,47 @@ fn cables(topology: &Topology, level: Option<usize>) -> Vec<fabric::LinkId> {
     links.all(&**topology)
 }
 
-impl Part {
-    fn on(self, topology: &Topology, program: &Program) -> faults::Part {
+impl FailingPart {
+    fn on(self, topology: &Topology, program: &SwarmProgram) -> faults::FaultyPart {
         let place = |process: u32, rail: u32| -> Place {
             let node = program.places[(process % program.processes()) as usize];
             topology.place(Rail::new(rail % topology.rails()), NodeId::new(node))
         };
         match self {
-            Part::Cable { level, number } => {
+            FailingPart::Cable { level, number } => {
                 let levels = topology.levels() as u32;
                 let cables = cables(topology, Some((level % levels) as usize));
-                faults::Part::Link(cables[number as usize % cables.len()])
+                faults::FaultyPart::Link(cables[number as usize % cables.len()])
             }
-            Part::AllCables => faults::Part::Links(faults::Links {
+            FailingPart::AllCables => faults::FaultyPart::Links(faults::Links {
                 level: None,
                 rail: None,
                 some: None,
             }),
-            Part::Switch(number) => {
-                faults::Part::Switch(SwitchId::new(number % topology.switches()))
+            FailingPart::Switch(number) => {
+                faults::FaultyPart::Switch(SwitchId::new(number % topology.switches()))
             }
-            Part::Adapter { process, rail } => faults::Part::Adapter(place(process, rail)),
-            Part::Host(process) => {
+            FailingPart::Adapter { process, rail } => {
+                faults::FaultyPart::Adapter(place(process, rail))
+            }
+            FailingPart::Host(process) => {
                 let node = program.places[(process % program.processes()) as usize];
-                faults::Part::Node(NodeId::new(node))
+                faults::FaultyPart::Node(NodeId::new(node))
             }
-            Part::Rail(rail) => faults::Part::Rail(Rail::new(rail % topology.rails())),
+            FailingPart::Rail(rail) => faults::FaultyPart::Rail(Rail::new(rail % topology.rails())),
         }
     }
 }
 
-impl Fault {
+impl PlannedFault {
     /// Whether a cable in the tree of one of the program's broadcasts is permanently dead. The tree is fixed: ways
     /// around the cable do not help. Collective calls also have software trees, but a broadcast DMA does not.
-    fn fells_a_tree(&self, machine: &Machine, program: &Program) -> bool {
-        if !matches!(self.when, When::From(_)) {
+    fn fells_a_tree(&self, machine: &SwarmMachine, program: &SwarmProgram) -> bool {
+        if !matches!(self.when, FailureTiming::From(_)) {
             return false;
         }
         let config = machine.config(Engine::Worm).expect("the case can be run");
-        let faults::Part::Link(dead) = self.part.on(&config.fabric.topology, program) else {
+        let faults::FaultyPart::Link(dead) = self.part.on(&config.fabric.topology, program) else {
             return false;
         };
         let dead = [dead, config.fabric.topology.reverse(dead)];
@@ -146,9 +148,9 @@ impl Fault {
 
     /// The most bits exposed to this fault that must all be right before a packet gets through: those on its path, or
     /// those in the whole tree of a broadcast, which succeeds at all nodes or fails at all.
-    fn bits_at_once(&self, machine: &Machine, program: &Program) -> f64 {
+    fn bits_at_once(&self, machine: &SwarmMachine, program: &SwarmProgram) -> f64 {
         let path = machine.bits(self.part, program);
-        if !matches!(self.part, Part::AllCables) || !program.spreads() {
+        if !matches!(self.part, FailingPart::AllCables) || !program.spreads() {
             return path;
         }
         let config = machine.config(Engine::Worm).expect("the case can be run");
@@ -159,7 +161,7 @@ impl Fault {
 }
 
 /// The links in each of a program's broadcast DMAs, on each rail.
-fn trees(fabric: &fabric::Config, program: &Program) -> Vec<Vec<fabric::LinkId>> {
+fn trees(fabric: &fabric::Config, program: &SwarmProgram) -> Vec<Vec<fabric::LinkId>> {
     let (topology, rule) = (&fabric.topology, fabric.broadcast);
     let Some(tree) = topology.as_tree() else {
         return Vec::new();
@@ -172,7 +174,7 @@ fn trees(fabric: &fabric::Config, program: &Program) -> Vec<Vec<fabric::LinkId>>
     };
     let mut trees = Vec::new();
     for ((_, process, _), step) in program.steps() {
-        if let Act::Spread { to, last } = step.act {
+        if let ProcessOperation::Spread { to, last } = step.act {
             let rails = (0..topology.rails()).map(Rail::new);
             trees.extend(rails.map(|rail| of_rail(process, to.process, last, rail)));
         }
@@ -180,19 +182,19 @@ fn trees(fabric: &fabric::Config, program: &Program) -> Vec<Vec<fabric::LinkId>>
     trees
 }
 
-impl Faults {
+impl FaultPlan {
     /// The faults as the simulator takes them.
-    pub fn config(&self, topology: &Topology, program: &Program) -> faults::Config {
+    pub fn config(&self, topology: &Topology, program: &SwarmProgram) -> faults::Config {
         let list = self.list.iter().map(|fault| faults::Fault {
             part: fault.part.on(topology, program),
             when: match fault.when {
-                When::BitErrors(rate) => faults::When::BitErrors(rate),
-                When::From(at) => faults::When::At { at, lasts: None },
-                When::During(at, lasts) => faults::When::At {
+                FailureTiming::BitErrors(rate) => faults::FaultTiming::BitErrors(rate),
+                FailureTiming::From(at) => faults::FaultTiming::At { at, lasts: None },
+                FailureTiming::During(at, lasts) => faults::FaultTiming::At {
                     at,
                     lasts: Some(lasts),
                 },
-                When::Random(mtbf, mttr) => faults::When::Random { mtbf, mttr },
+                FailureTiming::Random(mtbf, mttr) => faults::FaultTiming::Random { mtbf, mttr },
             },
         });
         faults::Config {
@@ -210,20 +212,21 @@ impl Faults {
     pub fn are_over(&self) -> bool {
         let mut list = self.list.iter();
         list.all(|fault| {
-            matches!(fault.when, When::During(..)) && !matches!(fault.part, Part::Host(_))
+            matches!(fault.when, FailureTiming::During(..))
+                && !matches!(fault.part, FailingPart::Host(_))
         })
     }
 
     /// Whether parts continue to fail and to be repaired forever.
     pub fn are_restless(&self) -> bool {
         let mut list = self.list.iter();
-        list.any(|fault| matches!(fault.when, When::Random(..)))
+        list.any(|fault| matches!(fault.when, FailureTiming::Random(..)))
     }
 
     /// Processes on stopped hosts.
-    pub fn stopped(&self, program: &Program) -> BTreeSet<usize> {
+    pub fn stopped(&self, program: &SwarmProgram) -> BTreeSet<usize> {
         let hosts = self.list.iter().filter_map(|fault| match fault.part {
-            Part::Host(process) if fault.when.is_down() => {
+            FailingPart::Host(process) if fault.when.is_down() => {
                 Some(program.places[(process % program.processes()) as usize])
             }
             _ => None,
@@ -242,17 +245,17 @@ impl Faults {
     /// cable between switches may be down for any time if others lead to the same place, unless one of the program's
     /// broadcasts needs this cable. (When the tables notice one fault, they notice all others, too: a second fault may
     /// leave no way, however short it is.)
-    pub fn are_mastered(&self, machine: &Machine, program: &Program) -> bool {
+    pub fn are_mastered(&self, machine: &SwarmMachine, program: &SwarmProgram) -> bool {
         let downs = self.list.iter().filter(|fault| fault.when.is_down());
         let spared = downs.clone().count() == 1
             && downs.clone().all(|fault| match fault.part {
-                Part::Cable { level, .. } => {
+                FailingPart::Cable { level, .. } => {
                     machine.has_others(level) && !fault.fells_a_tree(machine, program)
                 }
                 _ => false,
             });
         let bits = self.list.iter().map(|fault| match fault.when {
-            When::BitErrors(rate) => rate * fault.bits_at_once(machine, program),
+            FailureTiming::BitErrors(rate) => rate * fault.bits_at_once(machine, program),
             _ => 0.0,
         });
         let gets_through = bits.sum::<f64>() <= 3.0;
@@ -264,9 +267,12 @@ impl Faults {
     fn are_unnoticed(&self) -> bool {
         let mut outages = Vec::new();
         for fault in self.list.iter().filter(|fault| fault.when.is_down()) {
-            let network = matches!(fault.part, Part::Cable { .. } | Part::Switch(_));
+            let network = matches!(
+                fault.part,
+                FailingPart::Cable { .. } | FailingPart::Switch(_)
+            );
             match fault.when {
-                When::During(at, lasts) if network => outages.push((at, at + lasts)),
+                FailureTiming::During(at, lasts) if network => outages.push((at, at + lasts)),
                 _ => return false,
             }
         }
@@ -280,11 +286,11 @@ impl Faults {
 
     /// The moment after which no packet to one node may run into a dead cable, if only one is dead, permanently, and
     /// others lead to the same place: the routing tables avoid the cable, and packets that were under way have come.
-    pub fn leads_around(&self, machine: &Machine) -> Option<Time> {
+    pub fn leads_around(&self, machine: &SwarmMachine) -> Option<Time> {
         let [
-            Fault {
-                part: Part::Cable { level, .. },
-                when: When::From(at),
+            PlannedFault {
+                part: FailingPart::Cable { level, .. },
+                when: FailureTiming::From(at),
             },
         ] = self.list[..]
         else {
@@ -295,7 +301,7 @@ impl Faults {
     }
 
     /// Random faults, or none.
-    pub fn draw(seed: u64, machine: &Machine, program: &Program) -> Option<Faults> {
+    pub fn draw(seed: u64, machine: &SwarmMachine, program: &SwarmProgram) -> Option<FaultPlan> {
         let mut draw = Draw::new(seed, "swarm/faults");
         let draw = &mut draw;
         if draw.chance(10) {
@@ -305,7 +311,7 @@ impl Faults {
             Time::from_ns(1000 * least + draw.below(1000 * (most - least)))
         };
         let patient = draw.chance(50);
-        let mut faults = Faults {
+        let mut faults = FaultPlan {
             timeout: us(draw, 5, 100),
             backoff: us(draw, 1, 50),
             broadcast_backoff: us(draw, 1, 100),
@@ -340,8 +346,8 @@ const PATIENT: Time = Time::from_ms(200);
 /// A fault list under construction.
 struct Drawing<'a> {
     draw: &'a mut Draw,
-    machine: &'a Machine,
-    program: &'a Program,
+    machine: &'a SwarmMachine,
+    program: &'a SwarmProgram,
     /// Whether the faults are to be such that the machine masters them.
     patient: bool,
     detect: Time,
@@ -350,14 +356,14 @@ struct Drawing<'a> {
 }
 
 impl Drawing<'_> {
-    fn faults(mut self, many: usize) -> Vec<Fault> {
+    fn faults(mut self, many: usize) -> Vec<PlannedFault> {
         (0..many).map(|_| self.fault()).collect()
     }
 
-    fn fault(&mut self) -> Fault {
+    fn fault(&mut self) -> PlannedFault {
         let errors = self.draw.chance(30);
         let part = if errors && self.draw.chance(60) {
-            Part::AllCables
+            FailingPart::AllCables
         } else {
             self.part(errors)
         };
@@ -366,15 +372,15 @@ impl Drawing<'_> {
             let share = self.draw.one_of(&[0.001, 0.03, 0.3, 0.3, 1.0]);
             // Few digits, so that a case that was printed is the same case.
             let rate = share * most / self.machine.bits(part, self.program);
-            When::BitErrors((rate * 1e12).round() / 1e12)
+            FailureTiming::BitErrors((rate * 1e12).round() / 1e12)
         } else {
             self.when(part)
         };
-        Fault { part, when }
+        PlannedFault { part, when }
     }
 
     /// A part that fails; for node cables, a process's.
-    fn part(&mut self, cable: bool) -> Part {
+    fn part(&mut self, cable: bool) -> FailingPart {
         let (level, number) = (self.draw.below(8), self.draw.below(1 << 16) as u32);
         let (process, rail) = (number, number >> 8);
         let level = (level % self.machine.shape.levels() as u64) as u32;
@@ -384,52 +390,52 @@ impl Drawing<'_> {
             0 => rail % rails * self.machine.shape.nodes() + place,
             _ => number,
         };
-        let cables = Part::Cable { level, number };
+        let cables = FailingPart::Cable { level, number };
         if cable || self.draw.chance(50) {
             return cables;
         }
         match self.draw.below(if self.patient { 1 } else { 5 }) {
-            0 => Part::Switch(number),
-            1..=2 => Part::Adapter { process, rail },
-            3 => Part::Host(process),
-            _ => Part::Rail(rail),
+            0 => FailingPart::Switch(number),
+            1..=2 => FailingPart::Adapter { process, rail },
+            3 => FailingPart::Host(process),
+            _ => FailingPart::Rail(rail),
         }
     }
 
-    fn when(&mut self, part: Part) -> When {
+    fn when(&mut self, part: FailingPart) -> FailureTiming {
         let draw = &mut *self.draw;
         let at = Time::from_ns(draw.below(self.latest));
         // A host does not come back.
-        if matches!(part, Part::Host(_)) {
-            return When::From(at);
+        if matches!(part, FailingPart::Host(_)) {
+            return FailureTiming::From(at);
         }
         let others = match part {
-            Part::Cable { level, .. } => self.machine.has_others(level),
+            FailingPart::Cable { level, .. } => self.machine.has_others(level),
             _ => false,
         };
         let short = Time::from_ps(1000 + draw.below(self.detect.as_ps() - 1000));
         match draw.below(5) {
-            0 if !self.patient || others => When::From(at),
+            0 if !self.patient || others => FailureTiming::From(at),
             1 if !self.patient || others => {
                 let most = draw.one_of(&[2000, 20_000, 500_000, 2_000_000]);
-                When::During(at, Time::from_ns(1 + draw.below(most)))
+                FailureTiming::During(at, Time::from_ns(1 + draw.below(most)))
             }
             2 if !self.patient || others => {
                 let most = draw.one_of(&[1000, 10_000, 300_000]);
                 let mttr = Time::from_ns(100 + draw.below(most));
                 let mtbf = Time::from_ps(mttr.as_ps() * (5 + draw.below(40)));
-                When::Random(mtbf.max(Time::from_us(10)), mttr)
+                FailureTiming::Random(mtbf.max(Time::from_us(10)), mttr)
             }
-            _ => When::During(at, short),
+            _ => FailureTiming::During(at, short),
         }
     }
 }
 
-impl Machine {
+impl SwarmMachine {
     /// Bits that a program's longest packet sends over the longest path's links, or over one cable's.
-    fn bits(&self, part: Part, program: &Program) -> f64 {
+    fn bits(&self, part: FailingPart, program: &SwarmProgram) -> f64 {
         let links = match (part, &self.shape) {
-            (Part::Cable { .. }, _) => 2,
+            (FailingPart::Cable { .. }, _) => 2,
             (_, Shape::Tree { down, .. }) => 2 * down.len() as u32,
             (_, Shape::Torus { sizes, .. }) => 2 + sizes.iter().map(|size| size / 2).sum::<u32>(),
         };
@@ -437,7 +443,7 @@ impl Machine {
     }
 
     /// Bits that a program's longest packet sends over one link.
-    fn bits_of_a_link(&self, program: &Program) -> f64 {
+    fn bits_of_a_link(&self, program: &SwarmProgram) -> f64 {
         let packet = self.base.config().packet;
         let length = elan::config::ENVELOPE + Bytes::new(program.longest());
         let flits = packet.flits(length.min(packet.payload));

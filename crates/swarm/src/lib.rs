@@ -45,5 +45,5 @@ pub mod program;
 pub mod shrink;
 
 pub use case::Case;
-pub use check::{Failure, Report, Wrong, check};
-pub use shrink::{Shrunk, shrink};
+pub use check::{FailureKind, RunFailure, RunReport, check};
+pub use shrink::{SmallerCase, shrink};

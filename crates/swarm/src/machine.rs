@@ -1,7 +1,7 @@
 //! A case's machine: a shipped machine on a given network, with the case's parameters.
 
 use crate::numbers::Draw;
-use elan::{Config, Matching, Wait};
+use elan::{Config, Matching, WaitMode};
 use fabric::{Arbitration, Ascent, Circuit, Engine, FatTree, Topology, TopologyError, Torus};
 use rails::Policy;
 use rails::policies::{BASIC, SHIPPED};
@@ -16,17 +16,17 @@ pub const NODES: u32 = 64;
 /// A machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Machine {
+pub struct SwarmMachine {
     /// The shipped machine that has all parameters that are not named here.
-    pub base: Base,
+    pub base: ShippedMachine,
     /// Each rail's wiring.
     pub shape: Shape,
     /// Rails, and how messages are spread over them; `None` for one rail.
-    pub rails: Option<Rails>,
+    pub rails: Option<RailsBounds>,
     /// Links and switches; `None` for the shipped machine's.
-    pub network: Option<Network>,
+    pub network: Option<NetworkBounds>,
     /// The Tports' bounds; `None` for the shipped machine's.
-    pub tport: Option<Tport>,
+    pub tport: Option<TportBounds>,
     /// Nanoseconds per time slice in the DMA engines; `None` for the shipped machine's.
     pub slice: Option<u64>,
     /// The processor that matches message tags.
@@ -40,7 +40,7 @@ pub struct Machine {
 /// A shipped machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Base {
+pub enum ShippedMachine {
     /// Elan3 and Elite.
     Es40Qsnet,
     /// Elan4 and Elite4.
@@ -74,7 +74,7 @@ pub enum Shape {
 /// Several rails.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Rails {
+pub struct RailsBounds {
     /// How many.
     pub count: u32,
     /// The policy that picks a message's rails.
@@ -86,7 +86,7 @@ pub struct Rails {
 /// Links and switches.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Network {
+pub struct NetworkBounds {
     /// Link delay in cycles, by level.
     pub hop_delay: Vec<u32>,
     /// A link's credit delay in cycles, by level; empty where credits take a cycle.
@@ -117,7 +117,7 @@ pub struct Network {
 /// The Tports' bounds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Tport {
+pub struct TportBounds {
     /// Messages up to this length travel with their envelope.
     pub small: u64,
     /// Longer messages than this are never buffered.
@@ -152,7 +152,7 @@ fn shipped(text: &str) -> Config {
     machine.expect("it is shipped").cluster_config()
 }
 
-impl Network {
+impl NetworkBounds {
     /// Takes the first level's delays for a number of levels.
     pub fn resize(&mut self, levels: usize) {
         for delays in [&mut self.hop_delay, &mut self.credit_delay] {
@@ -163,12 +163,12 @@ impl Network {
     }
 }
 
-impl Base {
+impl ShippedMachine {
     /// The shipped configuration.
     pub fn config(self) -> &'static Config {
         match self {
-            Base::Es40Qsnet => &ES40,
-            Base::OpteronQsnet2 => &OPTERON,
+            ShippedMachine::Es40Qsnet => &ES40,
+            ShippedMachine::OpteronQsnet2 => &OPTERON,
         }
     }
 }
@@ -217,11 +217,11 @@ impl Shape {
     }
 }
 
-impl Machine {
+impl SwarmMachine {
     /// A plain machine for a node count.
-    pub fn plain(nodes: u32) -> Machine {
-        Machine {
-            base: Base::Es40Qsnet,
+    pub fn plain(nodes: u32) -> SwarmMachine {
+        SwarmMachine {
+            base: ShippedMachine::Es40Qsnet,
             shape: Shape::least(nodes),
             rails: None,
             network: None,
@@ -229,7 +229,7 @@ impl Machine {
             slice: None,
             matching: Matching::Adapter,
             waits: Waits::Poll,
-            branching: Base::Es40Qsnet.config().group.branching,
+            branching: ShippedMachine::Es40Qsnet.config().group.branching,
         }
     }
 
@@ -239,11 +239,11 @@ impl Machine {
     }
 
     /// How a job's processes wait.
-    pub fn waits(&self) -> Wait {
+    pub fn waits(&self) -> WaitMode {
         match self.waits {
-            Waits::Poll => Wait::Poll,
-            Waits::Block => Wait::Block,
-            Waits::Spin(looks) => Wait::Spin(looks),
+            Waits::Poll => WaitMode::Poll,
+            Waits::Block => WaitMode::Block,
+            Waits::Spin(looks) => WaitMode::Spin(looks),
         }
     }
 
@@ -312,10 +312,10 @@ impl Machine {
     }
 
     /// A random machine with room for a number of processes; a small one has few nodes besides theirs.
-    pub fn draw(draw: &mut Draw, processes: u32, small: bool) -> Machine {
-        let mut machine = Machine::plain(1);
+    pub fn draw(draw: &mut Draw, processes: u32, small: bool) -> SwarmMachine {
+        let mut machine = SwarmMachine::plain(1);
         if draw.chance(40) {
-            machine.base = Base::OpteronQsnet2;
+            machine.base = ShippedMachine::OpteronQsnet2;
         }
         let least = if small && draw.chance(70) {
             processes
@@ -332,7 +332,7 @@ impl Machine {
             let count = draw.one_of(&[2, 2, 3, 4]);
             // A static allocation with few rails lets few nodes reach each other.
             let few = machine.shape.nodes() <= [1, 1, 2, 3, 6][count as usize];
-            machine.rails = Some(Rails {
+            machine.rails = Some(RailsBounds {
                 count,
                 policy: policy(draw, few),
                 striping: draw.one_of(&[0.0, 0.5, 1.0]),
@@ -342,7 +342,7 @@ impl Machine {
             machine.network = Some(network(draw, &machine.shape));
         }
         if draw.chance(70) {
-            machine.tport = Some(Tport {
+            machine.tport = Some(TportBounds {
                 small: draw.one_of(&[0, 40, 288]),
                 big: draw.one_of(&[0, 1000, 16_384, 16_384]),
                 slots: draw.one_of(&[1, 4, 64]),
@@ -449,7 +449,7 @@ fn torus(draw: &mut Draw, nodes: RangeInclusive<u32>) -> Shape {
     }
 }
 
-fn network(draw: &mut Draw, shape: &Shape) -> Network {
+fn network(draw: &mut Draw, shape: &Shape) -> NetworkBounds {
     let delay = |draw: &mut Draw| match draw.below(8) {
         0..=5 => 1 + draw.below(12) as u32,
         6 => 1 + draw.below(63) as u32,
@@ -461,7 +461,7 @@ fn network(draw: &mut Draw, shape: &Shape) -> Network {
         1
     };
     let period = 1 + draw.one_of(&[60, 184, 400]);
-    Network {
+    NetworkBounds {
         hop_delay: (0..shape.levels()).map(|_| delay(draw)).collect(),
         credit_delay: Vec::new(),
         channels: least + draw.below(4) as u32,

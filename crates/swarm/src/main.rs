@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use swarm::{Case, Failure, check, shrink};
+use swarm::{Case, RunFailure, check, shrink};
 
 const HELP: &str = "\
 swarm: random machines, programs and faults, checked
@@ -143,7 +143,7 @@ fn search(task: &Task) -> ExitCode {
         .map(|seconds| begin + Duration::from_secs(seconds));
     let next = AtomicU64::new(task.seed);
     let over = AtomicBool::new(false);
-    let failed: Mutex<Option<(u64, Failure)>> = Mutex::new(None);
+    let failed: Mutex<Option<(u64, RunFailure)>> = Mutex::new(None);
     let sum = Mutex::new(Sum::default());
     let last = task.seed.saturating_add(task.count);
     thread::scope(|scope| {
@@ -203,7 +203,7 @@ fn search(task: &Task) -> ExitCode {
 }
 
 /// Shrinks a failing case, and prints it.
-fn tell(seed: Option<u64>, case: Case, failure: Failure, most: u32) -> ExitCode {
+fn tell(seed: Option<u64>, case: Case, failure: RunFailure, most: u32) -> ExitCode {
     if let Some(seed) = seed {
         println!("seed {seed} fails ({}): {failure}", case.summary());
         println!("to see it again: make swarm SEED={seed} COUNT=1");

@@ -7,14 +7,14 @@
 mod memory;
 
 use crate::bytes::bytes;
-use crate::play::{End, Found, Note, Place, Played};
-use crate::program::{Act, By, Program, Step};
+use crate::play::{Note, Observation, PlayEnd, PlayOutcome, StepPlace};
+use crate::program::{CallLibrary, ProcessOperation, ProcessStep, SwarmProgram};
 use elan::ProcessId;
 use std::collections::{BTreeMap, BTreeSet};
 
 /// The permitted outcomes of a program on its machine.
 #[derive(Clone, Debug, Default)]
-pub struct Allowed {
+pub struct PermittedOutcomes {
     /// Whether errors may be reported.
     pub errors: bool,
     /// Whether the run may be over before an error is reported.
@@ -29,7 +29,11 @@ pub struct Allowed {
 ///
 /// # Errors
 /// Its problem.
-pub fn check(program: &Program, played: &Played, allowed: &Allowed) -> Result<(), String> {
+pub fn check(
+    program: &SwarmProgram,
+    played: &PlayOutcome,
+    allowed: &PermittedOutcomes,
+) -> Result<(), String> {
     let mut found = BTreeMap::new();
     for note in &played.notes {
         let key = (note.place, note.process);
@@ -59,10 +63,10 @@ pub fn check(program: &Program, played: &Played, allowed: &Allowed) -> Result<()
 }
 
 struct Oracle<'a> {
-    program: &'a Program,
-    played: &'a Played,
-    allowed: &'a Allowed,
-    found: BTreeMap<(Place, usize), &'a Note>,
+    program: &'a SwarmProgram,
+    played: &'a PlayOutcome,
+    allowed: &'a PermittedOutcomes,
+    found: BTreeMap<(StepPlace, usize), &'a Note>,
 }
 
 /// Whether a step has succeeded.
@@ -75,7 +79,7 @@ enum State {
 }
 
 /// A message that was sent and not yet received.
-struct Sent {
+struct SentMessage {
     tag: u64,
     bytes: Vec<u8>,
     state: State,
@@ -84,26 +88,26 @@ struct Sent {
 }
 
 impl<'a> Oracle<'a> {
-    fn found(&self, place: Place, process: usize) -> Option<&'a Found> {
+    fn found(&self, place: StepPlace, process: usize) -> Option<&'a Observation> {
         self.found.get(&(place, process)).map(|note| &note.found)
     }
 
-    fn state(&self, place: Place, process: usize) -> State {
+    fn state(&self, place: StepPlace, process: usize) -> State {
         match self.found(place, process) {
             None => State::Open,
-            Some(Found::Failed(..)) => State::Failed,
+            Some(Observation::Failed(..)) => State::Failed,
             Some(_) => State::Done,
         }
     }
 
     /// Whether an error means that a step had no effect.
-    fn denied(&self, place: Place, process: usize) -> bool {
+    fn denied(&self, place: StepPlace, process: usize) -> bool {
         let found = self.found(place, process);
-        matches!(found, Some(Found::Failed(why, _)) if why.contains("has not been delivered"))
+        matches!(found, Some(Observation::Failed(why, _)) if why.contains("has not been delivered"))
     }
 
     /// A phase's steps, by process and place.
-    fn steps(&self, phase: usize) -> impl Iterator<Item = (usize, usize, &'a Step)> {
+    fn steps(&self, phase: usize) -> impl Iterator<Item = (usize, usize, &'a ProcessStep)> {
         let processes = self.program.phases[phase].steps.iter().enumerate();
         processes.flat_map(|(process, steps)| {
             let steps = steps.iter().enumerate();
@@ -114,7 +118,7 @@ impl<'a> Oracle<'a> {
     /// Whether a process received any error.
     fn failed(&self, process: usize) -> bool {
         let mut notes = self.played.notes.iter();
-        notes.any(|note| note.process == process && matches!(note.found, Found::Failed(..)))
+        notes.any(|note| note.process == process && matches!(note.found, Observation::Failed(..)))
     }
 
     /// Whether a process received an error, or may have one pending for an operation that it has begun and not looked
@@ -129,14 +133,14 @@ impl<'a> Oracle<'a> {
         let mut steps = steps
             .into_iter()
             .flat_map(|phase| phase.steps[process].iter().enumerate());
-        let asks = |act: &Act| {
+        let asks = |act: &ProcessOperation| {
             matches!(
                 act,
-                Act::Enqueue { .. }
-                    | Act::Send { .. }
-                    | Act::Receive { .. }
-                    | Act::Put { .. }
-                    | Act::Spread { .. }
+                ProcessOperation::Enqueue { .. }
+                    | ProcessOperation::Send { .. }
+                    | ProcessOperation::Receive { .. }
+                    | ProcessOperation::Put { .. }
+                    | ProcessOperation::Spread { .. }
             )
         };
         self.failed(process)
@@ -149,9 +153,9 @@ impl<'a> Oracle<'a> {
     /// operation without a partner.
     fn ends(&self) -> Result<(), String> {
         let why = match &self.played.end {
-            End::Finished => return Ok(()),
-            End::Waits(why) if self.allowed.errors => why,
-            End::Waits(why) | End::Endless(why) => return Err(why.clone()),
+            PlayEnd::Finished => return Ok(()),
+            PlayEnd::Waits(why) if self.allowed.errors => why,
+            PlayEnd::Waits(why) | PlayEnd::Endless(why) => return Err(why.clone()),
         };
         let silent = (0..self.played.waits.len()).all(|process| !self.may_know(process));
         if silent && !self.allowed.silent && self.allowed.stopped.is_empty() {
@@ -171,8 +175,8 @@ impl<'a> Oracle<'a> {
                 .get(phase)
                 .and_then(|phase| phase.steps[process].get(place));
             let alone = step.is_some_and(|step| {
-                matches!(step.act, Act::Get { .. } | Act::Add { .. } | Act::Spread { .. } | Act::Compute(_))
-                    || matches!(step.act, Act::Put { by, .. } | Act::Notify { by, .. } if by != By::Shmem)
+                matches!(step.act, ProcessOperation::Get { .. } | ProcessOperation::Add { .. } | ProcessOperation::Spread { .. } | ProcessOperation::Compute(_))
+                    || matches!(step.act, ProcessOperation::Put { by, .. } | ProcessOperation::Notify { by, .. } if by != CallLibrary::Shmem)
             });
             if alone && !self.allowed.stopped.contains(&process) {
                 return Err(format!(
@@ -186,16 +190,16 @@ impl<'a> Oracle<'a> {
     /// Whether a process that waits forever could not have been notified: it waits for no message from an unreachable
     /// process, and for no call that all others have reached, or that they have reported as lost. A stopped host takes
     /// the notice of a loss with it, unless another member has the notice.
-    fn is_told(&self, process: usize, (phase, place): Place) -> Result<(), String> {
+    fn is_told(&self, process: usize, (phase, place): StepPlace) -> Result<(), String> {
         if let Some(partner) = self.played.cut_off[process] {
             return Err(format!("for {partner}, which is out of reach"));
         }
         let phases = &self.program.phases;
         let steps = phases.get(phase).map(|phase| &phase.steps);
         let step = steps.and_then(|steps| steps[process].get(place));
-        let Some(&Step {
+        let Some(&ProcessStep {
             op,
-            act: Act::Collective(call),
+            act: ProcessOperation::Collective(call),
         }) = step
         else {
             return Ok(());
@@ -203,7 +207,7 @@ impl<'a> Oracle<'a> {
         let fails_here = |member: usize| {
             self.program.steps().any(|((phase, owner, place), step)| {
                 // Shmem calls fail for earlier accesses, too.
-                let here = matches!(step.act, Act::Collective(other) if other.group == call.group && !other.is_by_shmem());
+                let here = matches!(step.act, ProcessOperation::Collective(other) if other.group == call.group && !other.is_by_shmem());
                 here && owner == member && self.state((phase, place), member) == State::Failed
             })
         };
@@ -233,7 +237,7 @@ impl<'a> Oracle<'a> {
     /// Every process and every step ends without an error, and releases the memory that it took.
     fn complete(&self) -> Result<(), String> {
         for (&(place, process), note) in &self.found {
-            if let Found::Failed(why, _) = &note.found {
+            if let Observation::Failed(why, _) = &note.found {
                 return Err(format!(
                     "process {process} was told an error in {place:?}, and nothing fails: {why}"
                 ));
@@ -241,7 +245,7 @@ impl<'a> Oracle<'a> {
         }
         let end = (self.program.phases.len(), 0);
         for process in 0..self.program.places.len() {
-            if self.found(end, process) != Some(&Found::Done) {
+            if self.found(end, process) != Some(&Observation::Done) {
                 return Err(format!("process {process} did not come to its end"));
             }
             let left = self.played.left[process].as_ref();
@@ -262,25 +266,28 @@ impl<'a> Oracle<'a> {
 
     /// Every message is received once, in order, by a receive that wants it, with its bytes.
     fn messages(&self, phase: usize) -> Result<(), String> {
-        let mut mail: BTreeMap<(u32, u32), Vec<Sent>> = BTreeMap::new();
+        let mut mail: BTreeMap<(u32, u32), Vec<SentMessage>> = BTreeMap::new();
         for (process, place, step) in self.steps(phase) {
-            if let Act::Send {
+            if let ProcessOperation::Send {
                 to, label, length, ..
             } = step.act
             {
-                mail.entry((process as u32, to)).or_default().push(Sent {
-                    tag: label.tag(phase as u32),
-                    bytes: bytes(step.op, length),
-                    state: self.state((phase, place), process),
-                    denied: self.denied((phase, place), process),
-                });
+                mail.entry((process as u32, to))
+                    .or_default()
+                    .push(SentMessage {
+                        tag: label.tag(phase as u32),
+                        bytes: bytes(step.op, length),
+                        state: self.state((phase, place), process),
+                        denied: self.denied((phase, place), process),
+                    });
             }
         }
         for (process, place, step) in self.steps(phase) {
-            let Act::Receive { from, label, .. } = step.act else {
+            let ProcessOperation::Receive { from, label, .. } = step.act else {
                 continue;
             };
-            let Some(Found::Message { sender, tag, bytes }) = self.found((phase, place), process)
+            let Some(Observation::Message { sender, tag, bytes }) =
+                self.found((phase, place), process)
             else {
                 continue;
             };
@@ -292,8 +299,9 @@ impl<'a> Oracle<'a> {
             // A receive that failed may have used a message up.
             let gaps = self.failed(process);
             let mail = mail.entry((*sender, process as u32)).or_default();
-            let wanted = |sent: &Sent| select.takes(ProcessId::new(*sender), *sender, sent.tag);
-            let is_it = |sent: &Sent| (sent.tag, &sent.bytes) == (*tag, bytes);
+            let wanted =
+                |sent: &SentMessage| select.takes(ProcessId::new(*sender), *sender, sent.tag);
+            let is_it = |sent: &SentMessage| (sent.tag, &sent.bytes) == (*tag, bytes);
             let first = mail.iter().position(|sent| {
                 wanted(sent) && (is_it(sent) || sent.state == State::Done && !gaps)
             });
@@ -327,7 +335,7 @@ impl<'a> Oracle<'a> {
     fn left_over(
         &self,
         phase: usize,
-        mail: &BTreeMap<(u32, u32), Vec<Sent>>,
+        mail: &BTreeMap<(u32, u32), Vec<SentMessage>>,
     ) -> Result<(), String> {
         for (process, wait) in self.played.waits.iter().enumerate() {
             let stopped = self.allowed.stopped.contains(&process);
@@ -335,14 +343,15 @@ impl<'a> Oracle<'a> {
                 continue;
             };
             let own = &self.program.phases[phase].steps[process];
-            let Some(Act::Receive { from, label, .. }) = own.get(place).map(|step| &step.act)
+            let Some(ProcessOperation::Receive { from, label, .. }) =
+                own.get(place).map(|step| &step.act)
             else {
                 continue;
             };
             if label.class != 0 || self.failed(process) {
                 continue;
             }
-            let same = |act: &Act| matches!(act, Act::Receive { from: other, label: like, .. } if (other, like) == (from, label));
+            let same = |act: &ProcessOperation| matches!(act, ProcessOperation::Receive { from: other, label: like, .. } if (other, like) == (from, label));
             let waiting = own.iter().enumerate().filter(|(place, step)| {
                 same(&step.act) && self.state((phase, *place), process) == State::Open
             });
@@ -369,9 +378,9 @@ impl<'a> Oracle<'a> {
     fn calls(&self, phase: usize) -> Result<(), String> {
         let mut calls = BTreeMap::new();
         for (process, place, step) in self.steps(phase) {
-            if let Act::Collective(call) = step.act {
+            if let ProcessOperation::Collective(call) = step.act {
                 let outcome = match self.found((phase, place), process) {
-                    Some(Found::Collective(outcome)) => Some(outcome),
+                    Some(Observation::Collective(outcome)) => Some(outcome),
                     _ => None,
                 };
                 let (_, outcomes) = calls

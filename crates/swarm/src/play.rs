@@ -6,11 +6,11 @@
 
 mod player;
 
-use crate::collective::Outcome;
-use crate::program::{Act, Program, Range};
-use elan::{Cluster, NodeId, ProcessId, Wait};
+use crate::collective::CallOutcome;
+use crate::program::{ProcessOperation, Range, SwarmProgram};
+use elan::{Cluster, NodeId, ProcessId, WaitMode};
 use kernel::{Limits, memory};
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use player::Player;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,7 +19,7 @@ use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// A process's step: its phase and its place.
-pub type Place = (usize, usize);
+pub type StepPlace = (usize, usize);
 
 /// A process's finding in a step, and its time.
 #[derive(Clone, Debug, PartialEq)]
@@ -27,16 +27,16 @@ pub struct Note {
     /// The process.
     pub process: usize,
     /// The step; the phase after the last is the process's end.
-    pub place: Place,
+    pub place: StepPlace,
     /// When.
     pub at: Time,
     /// The finding.
-    pub found: Found,
+    pub found: Observation,
 }
 
 /// A process's finding.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Found {
+pub enum Observation {
     /// It is done, without a finding.
     Done,
     /// An error was reported. For a put, also the range's bytes a moment later.
@@ -55,12 +55,12 @@ pub enum Found {
     /// The word before an addition.
     Word(u64),
     /// A collective call's outcome.
-    Collective(Outcome),
+    Collective(CallOutcome),
 }
 
 /// A process's final state.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Left {
+pub struct FinalState {
     /// The boards.
     pub boards: [Vec<u8>; 2],
     /// The words that others add to.
@@ -77,7 +77,7 @@ pub struct Left {
 
 /// How a run came to its end.
 #[derive(Clone, Debug, PartialEq)]
-pub enum End {
+pub enum PlayEnd {
     /// All processes have finished.
     Finished,
     /// Some wait, and no events are left, or the time is over.
@@ -88,17 +88,17 @@ pub enum End {
 
 /// A run's outcome.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Played {
+pub struct PlayOutcome {
     /// How the run ended.
-    pub end: End,
+    pub end: PlayEnd,
     /// When.
     pub at: Time,
     /// The processes' findings, in time order.
     pub notes: Vec<Note>,
     /// Each process's final state; empty if the libraries were not set up.
-    pub left: Vec<Option<Left>>,
+    pub left: Vec<Option<FinalState>>,
     /// The step that a process waits in.
-    pub waits: Vec<Option<Place>>,
+    pub waits: Vec<Option<StepPlace>>,
     /// The process whose message a process waits for, if the routing tables have no way between the two.
     pub cut_off: Vec<Option<u32>>,
     /// The digest over all packets.
@@ -131,12 +131,12 @@ pub struct Times {
 /// If the job cannot be started.
 pub fn play(
     cluster: &mut Cluster,
-    program: &Program,
-    waits: Wait,
+    program: &SwarmProgram,
+    waits: WaitMode,
     stopped: &BTreeSet<usize>,
     times: Times,
-) -> Result<Played, String> {
-    let job = Job::at("swarm", program.places.iter().copied().map(NodeId::new));
+) -> Result<PlayOutcome, String> {
+    let job = ProcessJob::at("swarm", program.places.iter().copied().map(NodeId::new));
     let job = job.map_err(words)?.waiting(waits);
     let stage = Rc::new(Stage::new(program));
     let launched = job.launch(cluster, {
@@ -149,9 +149,9 @@ pub fn play(
         !open.any(|(process, waits)| waits.get().is_some() && !stopped.contains(&process))
     };
     let end = match cluster.run_while(times.longest, |_| !is_over()) {
-        Err(stop) => End::Endless(words(stop)),
-        Ok(_) if is_over() => End::Finished,
-        Ok(_) => End::Waits(stage.waiting(cluster)),
+        Err(stop) => PlayEnd::Endless(words(stop)),
+        Ok(_) if is_over() => PlayEnd::Finished,
+        Ok(_) => PlayEnd::Waits(stage.waiting(cluster)),
     };
     let at = cluster.now();
     // A run that has exceeded its bounds does not continue.
@@ -159,7 +159,7 @@ pub fn play(
     cluster.check_conservation();
     let players = stage.players.borrow();
     let left = players.iter().map(|player| Some(player.as_ref()?.left()));
-    Ok(Played {
+    Ok(PlayOutcome {
         end,
         at,
         left: left.collect(),
@@ -173,21 +173,24 @@ pub fn play(
 
 /// The shared state of a run's processes, beside the network.
 struct Stage {
-    program: Program,
+    program: SwarmProgram,
     /// For each operation that sets an event, its event's place among all.
     events: BTreeMap<u32, u64>,
     notes: RefCell<Vec<Note>>,
-    waits: Vec<Cell<Option<Place>>>,
+    waits: Vec<Cell<Option<StepPlace>>>,
     /// The only process whose message a process waits for.
     partners: Vec<Cell<Option<u32>>>,
     players: RefCell<Vec<Option<Rc<Player>>>>,
 }
 
 impl Stage {
-    fn new(program: &Program) -> Self {
-        let notifies = program
-            .steps()
-            .filter(|(_, step)| matches!(step.act, Act::Notify { .. } | Act::Spread { .. }));
+    fn new(program: &SwarmProgram) -> Self {
+        let notifies = program.steps().filter(|(_, step)| {
+            matches!(
+                step.act,
+                ProcessOperation::Notify { .. } | ProcessOperation::Spread { .. }
+            )
+        });
         let processes = program.places.len();
         Stage {
             events: notifies.map(|(_, step)| step.op).zip(0..).collect(),
@@ -199,7 +202,7 @@ impl Stage {
         }
     }
 
-    fn note(&self, pe: &Pe, place: Place, found: Found) {
+    fn note(&self, pe: &Pe, place: StepPlace, found: Observation) {
         self.notes.borrow_mut().push(Note {
             process: me(pe) as usize,
             place,
@@ -234,7 +237,7 @@ impl Stage {
         text
     }
 
-    fn waits(&self, process: u32, place: Option<Place>) {
+    fn waits(&self, process: u32, place: Option<StepPlace>) {
         self.waits[process as usize].set(place);
         self.partners[process as usize].set(None);
     }
@@ -262,8 +265,8 @@ impl Stage {
     async fn run(&self, pe: Pe) {
         let end = (self.program.phases.len(), 0);
         let found = match self.perform(&pe).await {
-            Ok(()) => Found::Done,
-            Err(why) => Found::Failed(why, None),
+            Ok(()) => Observation::Done,
+            Err(why) => Observation::Failed(why, None),
         };
         self.note(&pe, end, found);
         self.waits(me(&pe), None);

@@ -4,13 +4,13 @@
 //! collective calls, with all processes or in groups, while messages are under way; between two phases, all wait for
 //! all.
 //!
-//! Each [`Step`] belongs to an *operation*: a message is two steps, its send and its receive; a collective call is one
+//! Each [`ProcessStep`] belongs to an *operation*: a message is two steps, its send and its receive; a collective call is one
 //! step per member. If all steps of an operation are taken out, the rest is a program that still ends: any receive for
 //! a message class takes any message in the class, collective calls are made in the order of their operations, and
 //! every other operation is independent.
 
 use crate::bytes::bytes;
-use crate::collective::Collective;
+use crate::collective::GroupCollective;
 use elan::ProcessId;
 use libelan::elan::tport::Select;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ pub const HEAD: u64 = 8;
 /// A program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Program {
+pub struct SwarmProgram {
     /// Each process's node.
     pub places: Vec<u32>,
     /// Groups by their members. A round's groups are made together and have no common members.
@@ -38,10 +38,10 @@ pub struct Program {
     /// Slots in each process's queue.
     pub slots: u32,
     /// The phases.
-    pub phases: Vec<Phase>,
+    pub phases: Vec<ProgramPhase>,
 }
 
-impl Program {
+impl SwarmProgram {
     /// Process count.
     pub fn processes(&self) -> u32 {
         self.places.len() as u32
@@ -56,33 +56,40 @@ impl Program {
 
     /// Whether the program may use hardware broadcasts.
     pub fn broadcasts(&self) -> bool {
-        let is = |act: &Act| matches!(act, Act::Collective(_) | Act::Spread { .. });
+        let is = |act: &ProcessOperation| {
+            matches!(
+                act,
+                ProcessOperation::Collective(_) | ProcessOperation::Spread { .. }
+            )
+        };
         self.steps().any(|(_, step)| is(&step.act))
     }
 
     /// Whether a process posts a broadcast DMA, which a software tree cannot replace.
     pub fn spreads(&self) -> bool {
         self.steps()
-            .any(|(_, step)| matches!(step.act, Act::Spread { .. }))
+            .any(|(_, step)| matches!(step.act, ProcessOperation::Spread { .. }))
     }
 
     /// The longest transfer in bytes.
     pub fn longest(&self) -> u64 {
         let processes = self.places.len() as u64;
         let lengths = self.steps().map(|(_, step)| match step.act {
-            Act::Send { length, .. } | Act::Enqueue { length, .. } => length,
-            Act::Put { to: range, .. }
-            | Act::Notify { to: range, .. }
-            | Act::Spread { to: range, .. } => range.length,
-            Act::Get { from, .. } => from.length,
-            Act::Collective(call) => call.longest(processes),
+            ProcessOperation::Send { length, .. } | ProcessOperation::Enqueue { length, .. } => {
+                length
+            }
+            ProcessOperation::Put { to: range, .. }
+            | ProcessOperation::Notify { to: range, .. }
+            | ProcessOperation::Spread { to: range, .. } => range.length,
+            ProcessOperation::Get { from, .. } => from.length,
+            ProcessOperation::Collective(call) => call.longest(processes),
             _ => 0,
         });
         lengths.max().unwrap_or(0)
     }
 
     /// All steps, each with phase, process and place.
-    pub fn steps(&self) -> impl Iterator<Item = ((usize, usize, usize), &Step)> {
+    pub fn steps(&self) -> impl Iterator<Item = ((usize, usize, usize), &ProcessStep)> {
         let phases = self.phases.iter().enumerate();
         phases.flat_map(|(number, phase)| {
             let processes = phase.steps.iter().enumerate();
@@ -97,21 +104,21 @@ impl Program {
 /// The operations between two waits of all for all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Phase {
+pub struct ProgramPhase {
     /// Whether each process ends a step before it begins the next; otherwise it starts all steps, and then waits for them.
     pub blocking: bool,
     /// Each process's operations, in order.
-    pub steps: Vec<Vec<Step>>,
+    pub steps: Vec<Vec<ProcessStep>>,
 }
 
 /// A process's part in an operation.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Step {
+pub struct ProcessStep {
     /// The operation, by its number in the program.
     pub op: u32,
     /// The process's operation.
-    pub act: Act,
+    pub act: ProcessOperation,
 }
 
 /// A range on a process's board.
@@ -131,7 +138,7 @@ pub struct Range {
 /// Which library makes a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum By {
+pub enum CallLibrary {
     /// Elan3lib.
     Elan3,
     /// Elanlib.
@@ -143,13 +150,13 @@ pub enum By {
 /// A process's operation in a step.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
-pub enum Act {
+pub enum ProcessOperation {
     /// Sends a tagged message.
     Send {
         /// The receiver.
         to: u32,
         /// The message's class and tag.
-        label: Label,
+        label: MessageLabel,
         /// Its length.
         length: u64,
         /// Whether the send waits until the message is matched.
@@ -164,7 +171,7 @@ pub enum Act {
         /// The operation's sender.
         from: u32,
         /// The operation's message class and tag.
-        label: Label,
+        label: MessageLabel,
         /// The receive's buffer length; `None` for a system buffer.
         room: Option<u64>,
         /// Whether the buffer is in adapter memory.
@@ -177,21 +184,21 @@ pub enum Act {
         /// Where.
         to: Range,
         /// Which library.
-        by: By,
+        by: CallLibrary,
     },
     /// Gets bytes from a board.
     Get {
         /// From where.
         from: Range,
         /// Which library.
-        by: By,
+        by: CallLibrary,
     },
     /// Puts bytes on a board, and sets an event at the board's process.
     Notify {
         /// Where.
         to: Range,
         /// Which library.
-        by: By,
+        by: CallLibrary,
     },
     /// Puts the same bytes on the boards of all processes on a range of nodes by one broadcast, and sets an event at
     /// each.
@@ -201,7 +208,7 @@ pub enum Act {
         /// The last node's process.
         last: u32,
     },
-    /// Waits for the event from an [`Act::Notify`] or [`Act::Spread`], and looks at the bytes.
+    /// Waits for the event from an [`ProcessOperation::Notify`] or [`ProcessOperation::Spread`], and looks at the bytes.
     Notified {
         /// Where.
         at: Range,
@@ -225,17 +232,17 @@ pub enum Act {
         bit: u32,
     },
     /// Makes a collective call with others.
-    Collective(Collective),
+    Collective(GroupCollective),
     /// Computes for a time in nanoseconds.
     Compute(u64),
 }
 
-impl Act {
+impl ProcessOperation {
     /// The only process whose message a receive takes; `None` if it takes others' messages, or the act is not a
     /// receive.
     pub fn partner(&self) -> Option<u32> {
         match *self {
-            Act::Receive { from, label, .. } if label.class == 0 => Some(from),
+            ProcessOperation::Receive { from, label, .. } if label.class == 0 => Some(from),
             _ => None,
         }
     }
@@ -244,7 +251,7 @@ impl Act {
 /// The fields that distinguish a message from its sender's others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Label {
+pub struct MessageLabel {
     /// How receives select messages: 0 by process, sender and tag, 1 by tag, 2 by sender and tag parity, 3 by sender.
     pub class: u32,
     /// Distinguishes messages within the class, below 4.
@@ -259,7 +266,7 @@ const LONG: u64 = 1 << 50;
 /// The bits for phase and class.
 const MASK: u64 = !0x3f;
 
-impl Label {
+impl MessageLabel {
     /// The tag on the wire, in a phase.
     pub fn tag(self, phase: u32) -> u64 {
         let long = if self.class > 1 { LONG } else { 0 };

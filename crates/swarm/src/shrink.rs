@@ -5,26 +5,26 @@
 //! round continues with it. Shrinking ends when no change in a round helps, or after a number of runs.
 
 use crate::case::Case;
-use crate::check::{Failure, check};
+use crate::check::{RunFailure, check};
 use crate::collective::Kind;
-use crate::machine::{Base, Machine, Shape, Waits};
-use crate::program::{Act, HEAD, Program, Step};
+use crate::machine::{Shape, ShippedMachine, SwarmMachine, Waits};
+use crate::program::{HEAD, ProcessOperation, ProcessStep, SwarmProgram};
 use elan::Matching;
 use std::collections::BTreeSet;
 
 /// A smaller case that fails, and how.
-pub struct Shrunk {
+pub struct SmallerCase {
     /// The case.
     pub case: Case,
     /// Its problem.
-    pub failure: Failure,
+    pub failure: RunFailure,
     /// How many cases were tried.
     pub runs: u32,
 }
 
 /// Shrinks a case that fails, with at most `most` runs.
-pub fn shrink(case: Case, failure: Failure, most: u32) -> Shrunk {
-    let mut best = Shrunk {
+pub fn shrink(case: Case, failure: RunFailure, most: u32) -> SmallerCase {
+    let mut best = SmallerCase {
         case,
         failure,
         runs: 0,
@@ -43,7 +43,7 @@ pub fn shrink(case: Case, failure: Failure, most: u32) -> Shrunk {
     }
 }
 
-impl Shrunk {
+impl SmallerCase {
     /// Takes a case if it is another one, and fails in the same way.
     fn try_case(&mut self, case: Case, most: u32) -> bool {
         if case == self.case || self.runs >= most {
@@ -141,7 +141,7 @@ impl Shrunk {
     }
 
     fn machine(&mut self, most: u32) {
-        let mut changes: Vec<fn(&mut Machine)> = vec![
+        let mut changes: Vec<fn(&mut SwarmMachine)> = vec![
             |machine| machine.rails = None,
             |machine| {
                 if let Some(rails) = &mut machine.rails {
@@ -159,7 +159,7 @@ impl Shrunk {
             |machine| machine.matching = Matching::Adapter,
             |machine| machine.waits = Waits::Poll,
             |machine| machine.branching = 4,
-            |machine| machine.base = Base::Es40Qsnet,
+            |machine| machine.base = ShippedMachine::Es40Qsnet,
         ];
         changes.push(|machine| {
             machine.shape = Shape::least(machine.shape.nodes());
@@ -191,7 +191,7 @@ impl Shrunk {
 }
 
 /// Keeps only some steps.
-fn keep(program: &mut Program, wanted: impl Fn(&Step) -> bool) {
+fn keep(program: &mut SwarmProgram, wanted: impl Fn(&ProcessStep) -> bool) {
     for phase in &mut program.phases {
         for steps in &mut phase.steps {
             steps.retain(&wanted);
@@ -200,17 +200,17 @@ fn keep(program: &mut Program, wanted: impl Fn(&Step) -> bool) {
 }
 
 /// Leaves out a round of groups, and all its groups' calls. Returns false if there is no such round.
-fn drop_round(program: &mut Program, place: usize) -> bool {
+fn drop_round(program: &mut SwarmProgram, place: usize) -> bool {
     let first = 1 + program.rounds[..place].iter().map(Vec::len).sum::<usize>();
     let end = first + program.rounds[place].len();
     keep(
         program,
-        |step| !matches!(step.act, Act::Collective(call) if (first..end).contains(&call.group)),
+        |step| !matches!(step.act, ProcessOperation::Collective(call) if (first..end).contains(&call.group)),
     );
     program.rounds.remove(place);
     let steps = program.phases.iter_mut().flat_map(|phase| &mut phase.steps);
     for step in steps.flatten() {
-        if let Act::Collective(call) = &mut step.act
+        if let ProcessOperation::Collective(call) = &mut step.act
             && call.group >= end
         {
             call.group -= end - first;
@@ -220,17 +220,21 @@ fn drop_round(program: &mut Program, place: usize) -> bool {
 }
 
 /// Leaves out a process, with all operations that it has a part in; collective calls are made without it.
-fn drop_process(program: &mut Program, process: u32) {
-    let names = |act: &Act| match *act {
-        Act::Send { to, .. } | Act::Enqueue { to, .. } | Act::Add { to, .. } => to == process,
-        Act::Put { to, .. } | Act::Notify { to, .. } => to.process == process,
-        Act::Spread { to, last } => to.process == process || last == process,
-        Act::Get { from, .. } => from.process == process,
+fn drop_process(program: &mut SwarmProgram, process: u32) {
+    let names = |act: &ProcessOperation| match *act {
+        ProcessOperation::Send { to, .. }
+        | ProcessOperation::Enqueue { to, .. }
+        | ProcessOperation::Add { to, .. } => to == process,
+        ProcessOperation::Put { to, .. } | ProcessOperation::Notify { to, .. } => {
+            to.process == process
+        }
+        ProcessOperation::Spread { to, last } => to.process == process || last == process,
+        ProcessOperation::Get { from, .. } => from.process == process,
         _ => false,
     };
     let steps = program.steps();
     let gone = steps.filter(|((_, owner, _), step)| {
-        let is_call = matches!(step.act, Act::Collective(_));
+        let is_call = matches!(step.act, ProcessOperation::Collective(_));
         !is_call && (*owner == process as usize || names(&step.act))
     });
     let gone: BTreeSet<u32> = gone.map(|(_, step)| step.op).collect();
@@ -259,43 +263,49 @@ fn drop_process(program: &mut Program, process: u32) {
         phase.steps.remove(process as usize);
         for step in phase.steps.iter_mut().flatten() {
             match &mut step.act {
-                Act::Send { to, .. } | Act::Enqueue { to, .. } | Act::Add { to, .. } => rename(to),
-                Act::Receive { from, .. } => rename(from),
-                Act::Put { to, .. } | Act::Notify { to, .. } => rename(&mut to.process),
-                Act::Get { from, .. } => rename(&mut from.process),
-                Act::Spread { to, last } => {
+                ProcessOperation::Send { to, .. }
+                | ProcessOperation::Enqueue { to, .. }
+                | ProcessOperation::Add { to, .. } => rename(to),
+                ProcessOperation::Receive { from, .. } => rename(from),
+                ProcessOperation::Put { to, .. } | ProcessOperation::Notify { to, .. } => {
+                    rename(&mut to.process);
+                }
+                ProcessOperation::Get { from, .. } => rename(&mut from.process),
+                ProcessOperation::Spread { to, last } => {
                     rename(&mut to.process);
                     rename(last);
                 }
-                Act::Notified { at } => rename(&mut at.process),
-                Act::Collective(call) => call.kind.bound(sizes[call.group]),
-                Act::Dequeue | Act::Compute(_) => {}
+                ProcessOperation::Notified { at } => rename(&mut at.process),
+                ProcessOperation::Collective(call) => call.kind.bound(sizes[call.group]),
+                ProcessOperation::Dequeue | ProcessOperation::Compute(_) => {}
             }
         }
     }
 }
 
 /// Makes a transfer shorter: to a part of its length, or to zero.
-fn shorten(act: &mut Act, part: u64) {
+fn shorten(act: &mut ProcessOperation, part: u64) {
     let short = |length: &mut u64| *length = length.checked_div(part).unwrap_or(0);
     match act {
-        Act::Send { length, .. } => short(length),
-        Act::Put { to: range, .. }
-        | Act::Notify { to: range, .. }
-        | Act::Spread { to: range, .. }
-        | Act::Get { from: range, .. }
-        | Act::Notified { at: range } => short(&mut range.length),
-        Act::Enqueue { length, .. } => {
+        ProcessOperation::Send { length, .. } => short(length),
+        ProcessOperation::Put { to: range, .. }
+        | ProcessOperation::Notify { to: range, .. }
+        | ProcessOperation::Spread { to: range, .. }
+        | ProcessOperation::Get { from: range, .. }
+        | ProcessOperation::Notified { at: range } => short(&mut range.length),
+        ProcessOperation::Enqueue { length, .. } => {
             short(length);
             *length = (*length).max(HEAD);
         }
-        Act::Compute(time) => short(time),
-        Act::Collective(call) => match &mut call.kind {
+        ProcessOperation::Compute(time) => short(time),
+        ProcessOperation::Collective(call) => match &mut call.kind {
             Kind::Broadcast { length, .. } => short(length),
             Kind::Reduce { words, .. } => short(words),
             Kind::Collect { longest, .. } => short(longest),
             Kind::Barrier(_) => {}
         },
-        Act::Receive { .. } | Act::Dequeue | Act::Add { .. } => {}
+        ProcessOperation::Receive { .. }
+        | ProcessOperation::Dequeue
+        | ProcessOperation::Add { .. } => {}
     }
 }

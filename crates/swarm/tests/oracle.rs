@@ -5,29 +5,29 @@ use fabric::Engine;
 use kernel::Signal;
 use std::collections::BTreeSet;
 use swarm::Case;
-use swarm::collective::Outcome;
-use swarm::oracle::{self, Allowed};
-use swarm::play::{End, Found, Left, Played, Times, play};
+use swarm::collective::CallOutcome;
+use swarm::oracle::{self, PermittedOutcomes};
+use swarm::play::{FinalState, Observation, PlayEnd, PlayOutcome, Times, play};
 use units::{Bytes, Time};
 
 /// A lie; whether there was anything to change.
-type Lie = fn(&mut Played) -> bool;
+type Lie = fn(&mut PlayOutcome) -> bool;
 
 /// Changes the first fitting note's content.
-fn change(played: &mut Played, lie: impl Fn(&mut Found) -> bool) -> bool {
+fn change(played: &mut PlayOutcome, lie: impl Fn(&mut Observation) -> bool) -> bool {
     let mut notes = played.notes.iter_mut();
     notes.any(|note| lie(&mut note.found))
 }
 
 /// Changes the final state of the first process that fits.
-fn leave(played: &mut Played, lie: impl Fn(&mut Left) -> bool) -> bool {
+fn leave(played: &mut PlayOutcome, lie: impl Fn(&mut FinalState) -> bool) -> bool {
     played.left.iter_mut().flatten().any(lie)
 }
 
 const LIES: [(&str, Lie); 14] = [
     ("a byte of a message", |played| {
         change(played, |found| match found {
-            Found::Message { bytes, .. } if !bytes.is_empty() => {
+            Observation::Message { bytes, .. } if !bytes.is_empty() => {
                 bytes[0] ^= 1;
                 true
             }
@@ -35,13 +35,13 @@ const LIES: [(&str, Lie); 14] = [
         })
     }),
     ("a message less", |played| {
-        let is = |found: &Found| matches!(found, Found::Message { .. });
+        let is = |found: &Observation| matches!(found, Observation::Message { .. });
         let place = played.notes.iter().position(|note| is(&note.found));
         place.map(|place| played.notes.remove(place)).is_some()
     }),
     ("another tag", |played| {
         change(played, |found| match found {
-            Found::Message { tag, .. } => {
+            Observation::Message { tag, .. } => {
                 *tag ^= 1;
                 true
             }
@@ -55,13 +55,13 @@ const LIES: [(&str, Lie); 14] = [
     }),
     ("an error", |played| {
         change(played, |found| {
-            *found = Found::Failed("nothing works".into(), None);
+            *found = Observation::Failed("nothing works".into(), None);
             true
         })
     }),
     ("a byte that was got", |played| {
         change(played, |found| match found {
-            Found::Bytes(bytes) if !bytes.is_empty() => {
+            Observation::Bytes(bytes) if !bytes.is_empty() => {
                 bytes[0] ^= 1;
                 true
             }
@@ -82,7 +82,7 @@ const LIES: [(&str, Lie); 14] = [
     }),
     ("another word before an addition", |played| {
         change(played, |found| match found {
-            Found::Word(word) => {
+            Observation::Word(word) => {
                 *word ^= u64::MAX;
                 true
             }
@@ -112,7 +112,7 @@ const LIES: [(&str, Lie); 14] = [
     }),
     ("another result of a call", |played| {
         change(played, |found| match found {
-            Found::Collective(Outcome::Places(_, second)) => {
+            Observation::Collective(CallOutcome::Places(_, second)) => {
                 let last = second.last_mut().expect("there are bytes behind");
                 *last ^= 1;
                 true
@@ -122,7 +122,7 @@ const LIES: [(&str, Lie); 14] = [
     }),
     ("a barrier left early", |played| {
         change(played, |found| match found {
-            Found::Collective(Outcome::Barrier(came, left)) if *came > Time::ZERO => {
+            Observation::Collective(CallOutcome::Barrier(came, left)) if *came > Time::ZERO => {
                 *left = Time::ZERO;
                 true
             }
@@ -132,7 +132,7 @@ const LIES: [(&str, Lie); 14] = [
 ];
 
 /// Plays a case's program on the worm mover.
-fn played(case: &Case) -> Played {
+fn played(case: &Case) -> PlayOutcome {
     played_on(case, cluster_of(case))
 }
 
@@ -142,7 +142,7 @@ fn cluster_of(case: &Case) -> Cluster {
     Cluster::new(config, Watch::default())
 }
 
-fn played_on(case: &Case, mut cluster: Cluster) -> Played {
+fn played_on(case: &Case, mut cluster: Cluster) -> PlayOutcome {
     let times = Times {
         longest: Time::from_secs(2),
         rest: Time::from_ms(5),
@@ -164,7 +164,9 @@ fn the_oracle_notices() {
     for seed in 0..12 {
         let case = Case::of(seed);
         let honest = played(&case);
-        let check = |played: &Played| oracle::check(&case.program, played, &Allowed::default());
+        let check = |played: &PlayOutcome| {
+            oracle::check(&case.program, played, &PermittedOutcomes::default())
+        };
         check(&honest).unwrap_or_else(|wrong| panic!("seed {seed}: {wrong}"));
         for ((name, lie), told) in LIES.iter().zip(&mut told) {
             let mut played = honest.clone();
@@ -193,7 +195,7 @@ fn a_livelock_is_named() {
             past.wait().await;
         }
     });
-    let End::Endless(why) = played_on(&case, cluster).end else {
+    let PlayEnd::Endless(why) = played_on(&case, cluster).end else {
         panic!("the livelock is not noticed");
     };
     assert!(why.starts_with("livelock at 3 us: circle "), "{why}");

@@ -12,8 +12,8 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
-use swarm::program::Act;
-use swarm::{Case, Report, check, shrink};
+use swarm::program::ProcessOperation;
+use swarm::{Case, RunReport, check, shrink};
 
 fn variable(name: &str) -> Option<u64> {
     let value = std::env::var(name).ok()?;
@@ -22,12 +22,12 @@ fn variable(name: &str) -> Option<u64> {
 }
 
 /// A seed's report.
-fn right(seed: u64) -> Report {
+fn right(seed: u64) -> RunReport {
     sound(seed, Case::of(seed))
 }
 
 /// A case's report.
-fn sound(seed: u64, case: Case) -> Report {
+fn sound(seed: u64, case: Case) -> RunReport {
     check(&case).unwrap_or_else(|failure| {
         println!("seed {seed}: {failure}");
         let most = variable("ELANITE_FUZZ_SHRINK").unwrap_or(300);
@@ -133,18 +133,18 @@ fn every_library_is_called() {
     for seed in 0..300 {
         for (_, step) in Case::of(seed).program.steps() {
             let kind = match &step.act {
-                Act::Send { mpi: true, .. } => "an MPI send",
-                Act::Receive { mpi: true, .. } => "an MPI receive",
-                Act::Send { .. } => "a Tport send",
-                Act::Receive { .. } => "a Tport receive",
-                Act::Put { .. } => "a put",
-                Act::Get { .. } => "a get",
-                Act::Notify { .. } | Act::Notified { .. } => "an event",
-                Act::Enqueue { .. } | Act::Dequeue => "a queue",
-                Act::Add { .. } => "an atomic",
-                Act::Collective(_) => "a collective call",
-                Act::Spread { .. } => "a broadcast with events",
-                Act::Compute(_) => "a computation",
+                ProcessOperation::Send { mpi: true, .. } => "an MPI send",
+                ProcessOperation::Receive { mpi: true, .. } => "an MPI receive",
+                ProcessOperation::Send { .. } => "a Tport send",
+                ProcessOperation::Receive { .. } => "a Tport receive",
+                ProcessOperation::Put { .. } => "a put",
+                ProcessOperation::Get { .. } => "a get",
+                ProcessOperation::Notify { .. } | ProcessOperation::Notified { .. } => "an event",
+                ProcessOperation::Enqueue { .. } | ProcessOperation::Dequeue => "a queue",
+                ProcessOperation::Add { .. } => "an atomic",
+                ProcessOperation::Collective(_) => "a collective call",
+                ProcessOperation::Spread { .. } => "a broadcast with events",
+                ProcessOperation::Compute(_) => "a computation",
             };
             *kinds.entry(kind).or_insert(0) += 1;
         }

@@ -7,9 +7,9 @@
 //! | `simulate` | point's text | as in [`program`]; and `latencies` |
 //! | others | | see [`program`] |
 
-use crate::observer::{Seen, observer};
+use crate::observer::{ProgressFn, observer};
 use crate::shipped;
-use experiment::calls::{self, Failure};
+use experiment::calls::{self, CallFailure};
 use experiment::{MODEL_REVISION, Point, program};
 use kernel::statistics::Histogram;
 use serde_json::{Value, json};
@@ -19,7 +19,7 @@ use units::Bytes;
 const ROOM: Bytes = Bytes::from_kb(2 << 20);
 
 /// A call's result, as JSON.
-pub fn answer(call: &str, arguments: &str, seen: Seen) -> Result<Value, Failure> {
+pub fn answer(call: &str, arguments: &str, seen: ProgressFn) -> Result<Value, CallFailure> {
     match call {
         "version" => Ok(json!({"revision": MODEL_REVISION, "engine": env!("ELANITE_ENGINE")})),
         "machines" => shipped::machines(),
@@ -28,7 +28,7 @@ pub fn answer(call: &str, arguments: &str, seen: Seen) -> Result<Value, Failure>
     }
 }
 
-fn simulate(mut point: Point, seen: Seen) -> Result<Value, Failure> {
+fn simulate(mut point: Point, seen: ProgressFn) -> Result<Value, CallFailure> {
     point.run.max_memory = point.run.max_memory.min(ROOM);
     let simulated = calls::simulate(&point, None, Some(observer(&point, seen)))?;
     let latencies = simulated.records.latencies.iter();

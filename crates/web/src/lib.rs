@@ -34,14 +34,14 @@ mod observer;
 mod panic;
 mod shipped;
 
-use kernel::memory::Metered;
-use observer::Seen;
+use kernel::memory::CountingAllocator;
+use observer::ProgressFn;
 use serde_json::json;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 /// Counts every allocation, for a run's bound.
 #[global_allocator]
-static ALLOCATOR: Metered = Metered::new();
+static ALLOCATOR: CountingAllocator = CountingAllocator::new();
 
 /// Prepares the module.
 #[wasm_bindgen(start)]
@@ -54,7 +54,7 @@ fn start() {
 /// `observer` is called during a simulation, some thousand times a second.
 #[wasm_bindgen]
 #[allow(clippy::needless_pass_by_value)] // JavaScript hands the function over
-pub fn answer(call: &str, arguments: &str, observer: Seen) -> String {
+pub fn answer(call: &str, arguments: &str, observer: ProgressFn) -> String {
     let answer = calls::answer(call, arguments, observer);
     answer
         .map_or_else(|failure| json!(failure), |result| json!({"ok": result}))

@@ -12,11 +12,11 @@ extern "C" {
     /// A function that receives the simulated time in ps, the events so far, and the time in ps at which the run will end, if
     /// this is known.
     #[wasm_bindgen(typescript_type = "(time: number, events: number, end?: number) => void")]
-    pub type Seen;
+    pub type ProgressFn;
 
     #[wasm_bindgen(method, catch, js_name = call)]
     fn call(
-        this: &Seen,
+        this: &ProgressFn,
         receiver: &JsValue,
         time: f64,
         events: f64,
@@ -25,7 +25,7 @@ extern "C" {
 }
 
 /// A point's observer.
-pub fn observer(point: &Point, seen: Seen) -> Observer {
+pub fn observer(point: &Point, seen: ProgressFn) -> Observer {
     let end = end(point).map(|time| number(time.as_ps()));
     Observer::new(move |progress: Progress| {
         let (time, events) = (number(progress.time.as_ps()), number(progress.events));

@@ -1,6 +1,6 @@
 //! The shipped machine files.
 
-use experiment::calls::{self, Failure};
+use experiment::calls::{self, CallFailure};
 use serde_json::{Value, json};
 
 macro_rules! files {
@@ -20,7 +20,7 @@ const MACHINES: [(&str, &str); 6] = files![
 ];
 
 /// All machine files: each one's name, title and text.
-pub fn machines() -> Result<Value, Failure> {
+pub fn machines() -> Result<Value, CallFailure> {
     let listed = MACHINES.iter().map(|&(name, text)| {
         let title = calls::load_machine(text, name, &[])?["title"].take();
         Ok(json!({"name": name, "title": title, "text": text}))

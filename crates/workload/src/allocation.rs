@@ -4,14 +4,14 @@
 //! and, on request, the transmitting and the receiving nodes on each rail: the matrix in figures 3 and 4.
 
 use crate::records::{Baseline, Records, Tables};
-use crate::rows::{AllocationRow, Role, Row};
+use crate::rows::{AllocationRow, MetricRow, Role};
 use elan::{Cluster, NodeId, Rail};
 use rails::Allocation;
 
 /// An allocation's records, with or without its matrix, on an idle cluster.
 pub fn run(allocation: &Allocation, matrix: bool, cluster: &Cluster) -> Records {
     let measured = Tables {
-        rows: vec![Row::new("rails", "", allocation.rails().into())],
+        rows: vec![MetricRow::new("rails", "", allocation.rails().into())],
         allocation: if matrix { rows(allocation) } else { Vec::new() },
         ..Tables::default()
     };

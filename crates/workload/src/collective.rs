@@ -22,22 +22,23 @@
 //! node, the second, and so on. If broadcasts are not serialised ([`fabric::Broadcast`]) their trees may block each
 //! other forever. A run that is meant to show such a deadlock ends there, with a row for it and the table of waits.
 
-use crate::job::Running;
+use crate::job::RunningJob;
 use crate::records::{Baseline, Records, Tables};
-use crate::rows::{Row, bins};
+use crate::rows::{MetricRow, bins};
 use crate::{Failure, Job, Window, buffer, deadlock, traffic};
 use derive::choice;
 use elan::{Cluster, DmaError, ElanAddr, NodeId, Permissions, Placement, Stop};
 use kernel::statistics::{Histogram, Summary};
 use libelan::Pe;
-use libelan::elan::reduce::{self, To};
+use libelan::elan::reduce::{self, Receivers};
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// A collective operation in Elanlib (petrini2001).
 #[choice]
-pub enum Operation {
+#[schemars(rename = "Operation")]
+pub enum CollectiveOperation {
     /// The software barrier.
     Gsync,
     /// The hardware barrier, polling.
@@ -54,7 +55,7 @@ pub enum Operation {
 
 /// Broadcast size in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct CollectiveMessage {
     /// Where the buffers lie.
     pub memory: Placement,
     /// The byte count.
@@ -65,9 +66,9 @@ pub struct Message {
 #[derive(Clone, Debug)]
 pub struct Collective {
     /// The operation that is called.
-    pub operation: Operation,
+    pub operation: CollectiveOperation,
     /// Broadcast size in bytes; `None` for other operations.
-    pub message: Option<Message>,
+    pub message: Option<CollectiveMessage>,
     /// The processes' nodes, by rank.
     pub nodes: Vec<NodeId>,
     /// Processes on each node, with ranks next to each other, at least 1; they meet in shared memory.
@@ -116,31 +117,34 @@ struct Calls {
     failed: Option<DmaError>,
 }
 
-impl Operation {
+impl CollectiveOperation {
     /// The operation's name in Elanlib.
     pub fn name(self) -> &'static str {
         match self {
-            Operation::Gsync => "gsync",
-            Operation::Hgsync => "hgsync",
-            Operation::Hgsyncevent => "hgsyncevent",
-            Operation::Bcast => "bcast",
-            Operation::Hbcast => "hbcast",
-            Operation::Reduce => "reduce",
+            CollectiveOperation::Gsync => "gsync",
+            CollectiveOperation::Hgsync => "hgsync",
+            CollectiveOperation::Hgsyncevent => "hgsyncevent",
+            CollectiveOperation::Bcast => "bcast",
+            CollectiveOperation::Hbcast => "hbcast",
+            CollectiveOperation::Reduce => "reduce",
         }
     }
 
     /// The operation's kind, in a word.
     pub fn kind(self) -> &'static str {
         match self {
-            Operation::Bcast | Operation::Hbcast => "broadcast",
-            Operation::Reduce => "reduction",
+            CollectiveOperation::Bcast | CollectiveOperation::Hbcast => "broadcast",
+            CollectiveOperation::Reduce => "reduction",
             _ => "barrier",
         }
     }
 
     /// Whether the operation is a broadcast.
     pub fn is_broadcast(self) -> bool {
-        matches!(self, Operation::Bcast | Operation::Hbcast)
+        matches!(
+            self,
+            CollectiveOperation::Bcast | CollectiveOperation::Hbcast
+        )
     }
 
     /// One call.
@@ -152,14 +156,16 @@ impl Operation {
     ) -> Result<(), DmaError> {
         let group = pe.elan().all_group();
         match self {
-            Operation::Gsync => group.gsync().await,
-            Operation::Hgsync => group.hgsync().await,
-            Operation::Hgsyncevent => group.hgsyncevent().await,
-            Operation::Bcast => group.bcast(buffer, size, root).await,
-            Operation::Hbcast => group.hbcast(buffer, size, root).await,
-            Operation::Reduce => {
+            CollectiveOperation::Gsync => group.gsync().await,
+            CollectiveOperation::Hgsync => group.hgsync().await,
+            CollectiveOperation::Hgsyncevent => group.hgsyncevent().await,
+            CollectiveOperation::Bcast => group.bcast(buffer, size, root).await,
+            CollectiveOperation::Hbcast => group.hbcast(buffer, size, root).await,
+            CollectiveOperation::Reduce => {
                 let target = buffer.offset(NUMBER);
-                group.reduce(buffer, target, 1, &sum(), To::All).await
+                group
+                    .reduce(buffer, target, 1, &sum(), Receivers::All)
+                    .await
             }
         }
     }
@@ -183,7 +189,7 @@ impl Collective {
     ) -> Result<Records, Failure> {
         let rails = traffic::rails(&cluster)?;
         let norm = traffic::Norm::of(&cluster);
-        let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed, 0);
+        let start = |job| RunningJob::start(job, &mut cluster, rails.as_ref(), seed, 0);
         let mut running = background
             .iter()
             .map(start)
@@ -192,7 +198,7 @@ impl Collective {
         let baseline = Baseline::take(&cluster);
         let start = cluster.now();
         let before: Vec<_> = running.iter_mut().map(|job| job.totals(&cluster)).collect();
-        running.iter().for_each(Running::measure);
+        running.iter().for_each(RunningJob::measure);
 
         let calls = Rc::new(RefCell::new(Calls {
             latency: Histogram::new(),
@@ -220,13 +226,17 @@ impl Collective {
         let mut measured = Tables::default();
         if self.may_deadlock {
             let deadlocked = f64::from(u8::from(deadlock.is_some()));
-            measured.rows.push(Row::new("deadlock", "", deadlocked));
+            measured
+                .rows
+                .push(MetricRow::new("deadlock", "", deadlocked));
         }
         if let Some(deadlock) = deadlock {
             let tree = cluster.config().fabric.topology;
             measured.deadlock = deadlock::rows(&deadlock, &*tree);
             let stuck = deadlock.packets.len() as f64;
-            measured.rows.push(Row::new("stuck_packets", "", stuck));
+            measured
+                .rows
+                .push(MetricRow::new("stuck_packets", "", stuck));
         } else {
             let calls = calls.borrow();
             measured.rows.extend(self.latencies(&calls));
@@ -252,7 +262,7 @@ impl Collective {
         calls: &Rc<RefCell<Calls>>,
     ) -> Result<(), Failure> {
         let nodes = self.nodes.iter().copied();
-        let job = libelan::Job::new(format!("collective {group}"), nodes, self.processes)?
+        let job = libelan::ProcessJob::new(format!("collective {group}"), nodes, self.processes)?
             .in_traffic_class(self.traffic_class);
         let (operation, compute, root) = (self.operation, self.compute, group);
         let repeats = self.repeats as usize;
@@ -261,7 +271,7 @@ impl Collective {
             // All processes map the same buffers, so the buffer has one address.
             let buffer = match self.message {
                 // The process's number, and the sum.
-                None if operation == Operation::Reduce => {
+                None if operation == CollectiveOperation::Reduce => {
                     let numbers =
                         pe.node()
                             .map(Placement::Main, NUMBER * 2, Permissions::ALL, true)?;
@@ -269,7 +279,7 @@ impl Collective {
                     numbers.start().elan
                 }
                 None => ElanAddr::NOWHERE,
-                Some(Message { memory, size }) => buffer(&pe, memory, size)?,
+                Some(CollectiveMessage { memory, size }) => buffer(&pe, memory, size)?,
             };
             let (label, calls) = (pe.label().clone(), Rc::clone(calls));
             let host = pe.node().clone();
@@ -296,7 +306,7 @@ impl Collective {
         Ok(())
     }
 
-    fn latencies(&self, calls: &Calls) -> Vec<Row> {
+    fn latencies(&self, calls: &Calls) -> Vec<MetricRow> {
         let mut rows = Vec::new();
         let message = self.message;
         for (batch, (summary, steps)) in (0..).zip(calls.batches.iter().zip(&calls.steps)) {
@@ -304,7 +314,7 @@ impl Collective {
                 continue;
             };
             let latency = mean / PS_PER_US;
-            let one = |metric, unit, value| Row::new(metric, unit, value).in_batch(batch);
+            let one = |metric, unit, value| MetricRow::new(metric, unit, value).in_batch(batch);
             rows.push(one("latency", "us", latency));
             if let (Some(_), Some(step)) = (self.compute, steps.mean()) {
                 rows.push(one("step", "us", step / PS_PER_US));
@@ -321,7 +331,7 @@ impl Collective {
             ("latency_max", 1.0),
         ] {
             let time = calls.latency.quantile(quantile);
-            rows.extend(time.map(|time| Row::new(metric, "us", time.as_us_f64())));
+            rows.extend(time.map(|time| MetricRow::new(metric, "us", time.as_us_f64())));
         }
         rows
     }

@@ -3,7 +3,7 @@
 //! A row is a channel that a packet holds, or a wait in the cycle. A blocked packet holds the channels along its path,
 //! or along the part of its tree that has been set up. The channels held by the packets in the cycle make the picture.
 
-use fabric::control::{Held, PacketName, Wait};
+use fabric::control::{HeldChannel, PacketName, PacketWait};
 use fabric::{Deadlock, Wiring};
 
 /// A channel that a packet holds, or a wait in the cycle.
@@ -49,7 +49,7 @@ pub(crate) fn rows(deadlock: &Deadlock, tree: &dyn Wiring) -> Vec<DeadlockRow> {
         let held = stuck.holds.iter();
         held.map(move |&held| row(packet, Some(held), tree))
     });
-    let wait = |(step, wait): (u32, &Wait)| DeadlockRow {
+    let wait = |(step, wait): (u32, &PacketWait)| DeadlockRow {
         step: Some(step),
         switch: Some(wait.switch.get()),
         switch_name: Some(tree.switch_name(wait.switch)),
@@ -61,7 +61,7 @@ pub(crate) fn rows(deadlock: &Deadlock, tree: &dyn Wiring) -> Vec<DeadlockRow> {
 }
 
 /// A packet, and a channel that it holds or waits for.
-fn row(packet: PacketName, channel: Option<Held>, tree: &dyn Wiring) -> DeadlockRow {
+fn row(packet: PacketName, channel: Option<HeldChannel>, tree: &dyn Wiring) -> DeadlockRow {
     let ends = channel.map(|channel| tree.ends(channel.link));
     DeadlockRow {
         step: None,

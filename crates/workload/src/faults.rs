@@ -4,9 +4,9 @@
 //! the payload that arrives once and whole; a retransmitted packet counts once.
 
 use crate::Failure;
-use crate::rows::Row;
+use crate::rows::MetricRow;
 use elan::Recoveries;
-use elan::faults::{Episode, Part};
+use elan::faults::{Episode, FaultyPart};
 use elan::{Cluster, DmaError, Node, NodeId, Rail, Stop};
 use fabric::{LinkId, Wiring};
 use std::cell::RefCell;
@@ -51,12 +51,12 @@ pub fn rows(cluster: &Cluster) -> Vec<FaultRow> {
 
 fn row(episode: &Episode, wiring: &dyn Wiring) -> FaultRow {
     let (part, cable): (_, Option<LinkId>) = match &episode.part {
-        Part::Link(link) => ("link", Some(*link)),
-        Part::Links(_) => ("links", None),
-        Part::Switch(_) => ("switch", None),
-        Part::Adapter(place) => ("adapter", Some(wiring.injection(*place))),
-        Part::Node(_) => ("node", None),
-        Part::Rail(_) => ("rail", None),
+        FaultyPart::Link(link) => ("link", Some(*link)),
+        FaultyPart::Links(_) => ("links", None),
+        FaultyPart::Switch(_) => ("switch", None),
+        FaultyPart::Adapter(place) => ("adapter", Some(wiring.injection(*place))),
+        FaultyPart::Node(_) => ("node", None),
+        FaultyPart::Rail(_) => ("rail", None),
     };
     let cable = cable.map(|link| {
         let up = if wiring.is_up(link) {
@@ -103,7 +103,7 @@ pub fn recoveries(cluster: &Cluster) -> Recoveries {
 }
 
 /// The adapters' recovery between two moments; no rows if no fault has occurred.
-pub(crate) fn recovery_rows(cluster: &Cluster, before: &Recoveries) -> Vec<Row> {
+pub(crate) fn recovery_rows(cluster: &Cluster, before: &Recoveries) -> Vec<MetricRow> {
     if cluster.faults().is_empty() {
         return Vec::new();
     }
@@ -120,7 +120,7 @@ pub(crate) fn recovery_rows(cluster: &Cluster, before: &Recoveries) -> Vec<Row> 
         ("given_up", after.given_up - before.given_up),
     ];
     let rows = rows.into_iter();
-    rows.map(|(metric, count)| Row::new(metric, "", count as f64))
+    rows.map(|(metric, count)| MetricRow::new(metric, "", count as f64))
         .collect()
 }
 
@@ -131,9 +131,9 @@ pub(crate) fn caused(error: &DmaError) -> bool {
 
 /// The first error by which faults have ended a program.
 #[derive(Clone, Default)]
-pub(crate) struct Lost(Rc<RefCell<Option<String>>>);
+pub(crate) struct FirstLoss(Rc<RefCell<Option<String>>>);
 
-impl Lost {
+impl FirstLoss {
     /// The value that a program on a node returned; `None` if faults have caused an error, which is kept.
     ///
     /// # Panics

@@ -19,8 +19,10 @@
 
 use crate::Failure;
 use crate::faults;
-use crate::rows::{FlowRow, Row};
-use elan::{Capability, Cluster, Dma, DmaError, NoContext, Node, NodeId, Placement, Rail, Region};
+use crate::rows::{FlowRow, MetricRow};
+use elan::{
+    Capability, Cluster, ContextError, Dma, DmaError, Node, NodeId, Placement, Rail, Region,
+};
 use kernel::Signal;
 use rails::{Attachment, Process, Rails};
 use std::cell::RefCell;
@@ -74,7 +76,7 @@ impl End {
         (cluster, rails): (&Cluster, Option<&Rails>),
         (node, capability): (NodeId, Capability),
         memory: (Placement, Bytes),
-    ) -> Result<Self, NoContext> {
+    ) -> Result<Self, ContextError> {
         let attach = |rail: Rail| {
             let process = cluster.adapter(rail, node).attach(capability)?;
             let buffer = process.reserve(memory.0, memory.1);
@@ -85,7 +87,7 @@ impl End {
             return Ok(End::One(node, buffer));
         };
         let adapters = Rail::all(cluster.rails()).map(attach);
-        let adapters: Vec<_> = adapters.collect::<Result<_, NoContext>>()?;
+        let adapters: Vec<_> = adapters.collect::<Result<_, ContextError>>()?;
         let (processes, buffers): (TiVec<_, _>, TiVec<_, _>) = adapters.into_iter().unzip();
         Ok(End::Several(rails.attach(processes, buffers)))
     }
@@ -111,7 +113,7 @@ struct Places {
 }
 
 /// A list under way.
-pub(crate) struct Running {
+pub(crate) struct RunningFlows {
     flows: Vec<Flow>,
     ends: BTreeMap<(NodeId, u8), End>,
     places: BTreeMap<NodeId, RefCell<Places>>,
@@ -121,7 +123,7 @@ pub(crate) struct Running {
     failed: RefCell<Option<DmaError>>,
 }
 
-impl Running {
+impl RunningFlows {
     /// A list's processes, without any flow.
     fn idle(
         list: &Flows,
@@ -154,7 +156,7 @@ impl Running {
             };
             (node, RefCell::new(places))
         });
-        Ok(Rc::new(Running {
+        Ok(Rc::new(RunningFlows {
             places: places.collect(),
             ends,
             done: RefCell::new(vec![None; list.flows.len()]),
@@ -172,7 +174,7 @@ impl Running {
         machine: (&Cluster, Option<&Rails>),
         (begin, share): (Time, u8),
     ) -> Result<Rc<Self>, Failure> {
-        let running = Running::idle(list, machine, share)?;
+        let running = RunningFlows::idle(list, machine, share)?;
         // Simultaneous flows start in list order.
         let mut order: Vec<usize> = (0..list.flows.len()).collect();
         order.sort_by_key(|&number| list.flows[number].start);
@@ -287,7 +289,7 @@ pub(crate) fn ideals(list: &Flows, mut cluster: Cluster) -> Result<Vec<Time>, Fa
         flows: different,
         ..list.clone()
     };
-    let running = Running::idle(&all, (&cluster, rails.as_ref()), 0)?;
+    let running = RunningFlows::idle(&all, (&cluster, rails.as_ref()), 0)?;
     let cycle = cluster.config().cycle.as_ps();
     for (number, flow) in all.flows.iter().enumerate() {
         // At the start of a network cycle, like a flow that starts after whole cycles.
@@ -317,7 +319,7 @@ const CLASSES: [(&str, u64); 5] = [
 
 /// A list's results: over all flows and, if there are several size classes, per class, with the class name behind the
 /// list's.
-pub(crate) fn results(name: &str, flows: &[FlowRow]) -> Vec<Row> {
+pub(crate) fn results(name: &str, flows: &[FlowRow]) -> Vec<MetricRow> {
     let mut rows = of_some(name, flows.iter());
     let mut least = 0;
     let mut classes = Vec::new();
@@ -340,8 +342,8 @@ pub(crate) fn results(name: &str, flows: &[FlowRow]) -> Vec<Row> {
 }
 
 /// The results for some flows.
-fn of_some<'a>(name: &str, flows: impl Iterator<Item = &'a FlowRow> + Clone) -> Vec<Row> {
-    let row = |metric, unit, value| Row::new(metric, unit, value).of_job(name);
+fn of_some<'a>(name: &str, flows: impl Iterator<Item = &'a FlowRow> + Clone) -> Vec<MetricRow> {
+    let row = |metric, unit, value| MetricRow::new(metric, unit, value).of_job(name);
     let mut rows = vec![row("flows", "", flows.clone().count() as f64)];
     let fcts = flows.clone().filter_map(|flow| Some(flow.fct?.as_us_f64()));
     let slowdowns = flows.filter_map(|flow| flow.slowdown);

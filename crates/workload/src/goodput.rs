@@ -26,7 +26,7 @@
 
 use crate::Failure;
 use crate::records::{Baseline, Records};
-use crate::rows::Row;
+use crate::rows::MetricRow;
 use elan::{Cluster, Config, Dma, Placement, Watch};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
@@ -60,7 +60,7 @@ fn good(rate: f64, bits: u32) -> f64 {
 
 /// The parameters of a packet's retransmissions and of the cost per attempt.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Stream {
+pub struct Retransmission {
     /// The bit error probability on each link along the way.
     pub rates: Vec<f64>,
     /// Bits in the packet, in its header, and in the answer.
@@ -71,7 +71,7 @@ pub struct Stream {
     pub lost: f64,
 }
 
-impl Stream {
+impl Retransmission {
     /// The average time that errors add to a message, in the unit of the times.
     pub fn added(&self) -> f64 {
         let [packet, header, token] = self.bits;
@@ -113,12 +113,12 @@ impl Goodput {
         let message = alone.as_us_f64() + self.stream(&cluster.config()).added();
         // A byte per microsecond is 1 MB/s.
         let goodput = self.message.as_u64() as f64 / message;
-        let rows = vec![Row::new("accepted", "MB/s", goodput)];
+        let rows = vec![MetricRow::new("accepted", "MB/s", goodput)];
         Ok(Baseline::take(cluster).finish(cluster, rows.into()))
     }
 
     /// The stream in microseconds.
-    fn stream(&self, config: &Config) -> Stream {
+    fn stream(&self, config: &Config) -> Retransmission {
         let (topology, packet) = (&config.fabric.topology, &config.packet);
         let tree = topology.as_tree().expect("the network is a tree");
         let links = tree.distance(self.from, self.to) as usize;
@@ -126,7 +126,7 @@ impl Goodput {
         let flits = f64::from(packet.flits(self.message));
         let cycles = |cycles: f64| config.cycle.as_us_f64() * cycles;
         let (adapter, faults) = (&config.adapter, &config.fabric.faults);
-        let mut stream = Stream {
+        let mut stream = Retransmission {
             rates: Vec::new(),
             bits: [0; 3],
             refused: Vec::new(),
@@ -187,9 +187,9 @@ impl Goodput {
 mod tests {
     use super::*;
 
-    fn stream(rates: Vec<f64>) -> Stream {
+    fn stream(rates: Vec<f64>) -> Retransmission {
         let refused = (1..=rates.len()).map(|links| links as f64).collect();
-        Stream {
+        Retransmission {
             rates,
             bits: [3000, 64, 16],
             refused,

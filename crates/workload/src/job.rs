@@ -17,9 +17,9 @@ use crate::Distribution;
 use crate::Failure;
 use crate::faults;
 use crate::pattern::{Destinations, Pattern};
-use crate::source::{self, LARGEST_MESSAGE, Message, Offered, Source};
-use elan::{Cluster, Dma, DmaError, Meter, NoContext, Node, NodeId, Placement, Rail, Region};
-use generated::Generated;
+use crate::source::{self, JobOffer, LARGEST_MESSAGE, Message, Source};
+use elan::{Cluster, ContextError, Dma, DmaError, Meter, Node, NodeId, Placement, Rail, Region};
+use generated::MessageBacklog;
 use itertools::Itertools;
 use kernel::random::Stream;
 use kernel::statistics::Histogram;
@@ -62,7 +62,7 @@ pub struct Job {
 }
 
 /// A job under way: its programs and measurements.
-pub(crate) struct Running<'a> {
+pub(crate) struct RunningJob<'a> {
     pub job: &'a Job,
     /// The nodes that send, each with its meter.
     pub senders: Vec<(NodeId, Meter)>,
@@ -104,7 +104,7 @@ impl Totals {
     }
 }
 
-impl<'a> Running<'a> {
+impl<'a> RunningJob<'a> {
     /// Starts the programs; `rails` where the machine has several. `share` is its share of links.
     ///
     /// # Errors
@@ -128,7 +128,7 @@ impl<'a> Running<'a> {
         let outside = job.source.as_deref().map(source::registered).transpose();
         let outside = outside.expect("the experiment has been checked");
         let source = |(node, process)| {
-            let offered = Offered {
+            let offered = JobOffer {
                 seed,
                 path: &path(node, process),
                 message: job.message,
@@ -173,7 +173,7 @@ impl<'a> Running<'a> {
             // No run waits for the program's end: the program runs forever.
             program.node.clone().serve(name, program.run());
         }
-        Ok(Running {
+        Ok(RunningJob {
             job,
             senders,
             progress,
@@ -255,7 +255,7 @@ impl Places {
         cluster: &Cluster,
         rails: Option<&Rails>,
         nodes: &[(NodeId, Destinations)],
-    ) -> Result<Self, NoContext> {
+    ) -> Result<Self, ContextError> {
         let capability = cluster.capability().in_traffic_class(job.traffic_class);
         let capability = capability.of_share(share);
         let attach = |rail: Rail, node: NodeId| {
@@ -270,9 +270,9 @@ impl Places {
         };
         let place = |node| {
             let adapters = Rail::all(cluster.rails()).map(|rail| attach(rail, node));
-            let adapters: Vec<_> = adapters.collect::<Result<_, NoContext>>()?;
+            let adapters: Vec<_> = adapters.collect::<Result<_, ContextError>>()?;
             let (processes, buffers) = adapters.into_iter().unzip();
-            Ok::<_, NoContext>(rails.attach(processes, buffers))
+            Ok::<_, ContextError>(rails.attach(processes, buffers))
         };
         Ok(Places::Several(ByNode::new(machine, places, place)?))
     }
@@ -328,7 +328,7 @@ pub(crate) struct Program {
 impl Program {
     async fn run(mut self) {
         let generator = self.process.as_ref().and_then(Process::generator);
-        let generated = generator.map(|generator| Generated::start(&self, generator));
+        let generated = generator.map(|generator| MessageBacklog::start(&self, generator));
         loop {
             let (message, rails) = match &generated {
                 Some(generated) => generated.next(&self).await,

@@ -90,13 +90,13 @@ pub use overlap::Overlap;
 pub use pattern::Pattern;
 pub use precision::Precision;
 pub use records::{Records, Tables, digest};
-pub use rows::{AllocationRow, BinRow, FlowRow, LinkRow, NodeRow, Row, ShareRow, SwitchRow};
+pub use rows::{AllocationRow, BinRow, FlowRow, LinkRow, MetricRow, NodeRow, ShareRow, SwitchRow};
 pub use saturation::Search;
 pub use slices::SliceRow;
 pub use trace::Replay;
 pub use traffic::{RailFailure, Traffic};
 
-use elan::{ElanAddr, NoContext, Permissions, Placement};
+use elan::{ContextError, ElanAddr, Permissions, Placement};
 use libelan::{JobError, Pe};
 use thiserror::Error;
 use units::{Bytes, Time};
@@ -112,7 +112,7 @@ pub enum Failure {
     Job(#[from] JobError),
     /// The machine has no context for the processes in background traffic or in jobs without a library.
     #[error(transparent)]
-    NoContext(#[from] NoContext),
+    NoContext(#[from] ContextError),
     /// A DMA that the processes post has failed, although all buffers are there: mostly because the machine has no room for it.
     #[error("{0}{remedy}", remedy = dma_remedy(.0))]
     Dma(#[from] elan::DmaError),
@@ -124,7 +124,7 @@ pub enum Failure {
     File(String),
     /// A trace cannot be replayed.
     #[error(transparent)]
-    Trace(#[from] goal::Problem),
+    Trace(#[from] goal::TraceProblem),
     /// The machine has no room for the processes' buffers.
     #[error("{0}; {remedy}", remedy = remedy(.0))]
     Memory(#[from] elan::MemoryError),

@@ -17,14 +17,14 @@
 //! each.
 
 use crate::flows::{self, Flows};
-use crate::job::Running;
+use crate::job::RunningJob;
 use crate::records::{Baseline, Records, Tables};
-use crate::rows::{FlowRow, Row, ShareRow};
+use crate::rows::{FlowRow, MetricRow, ShareRow};
 use crate::{Failure, Job, Window, traffic};
 use elan::{Cluster, NodeId, Placement, Stop};
 use goal::Trace;
 use goal::pattern::Calls;
-use goal::replay::{Buffers, Started};
+use goal::replay::{Buffers, ClusterReplay};
 use std::path::PathBuf;
 use units::{Bytes, Time};
 
@@ -33,7 +33,7 @@ pub const MOST_PROGRAMS: usize = 250;
 
 /// A trace's source of operations.
 #[derive(Clone, Debug)]
-pub enum Operations {
+pub enum TraceOperations {
     /// A file in GOAL.
     File(PathBuf),
     /// Calls to a pattern.
@@ -42,11 +42,11 @@ pub enum Operations {
 
 /// A trace among other programs.
 #[derive(Clone, Debug)]
-pub struct Program {
+pub struct TraceProgram {
     /// Its name.
     pub name: String,
     /// Its ranks' operations.
-    pub operations: Operations,
+    pub operations: TraceOperations,
     /// Each rank's node.
     pub nodes: Vec<NodeId>,
     /// When it starts, after the warm-up.
@@ -65,7 +65,7 @@ pub struct Mix {
     /// Lists of flows.
     pub flows: Vec<Flows>,
     /// Traces.
-    pub traces: Vec<Program>,
+    pub traces: Vec<TraceProgram>,
 }
 
 /// Machines for the runs, idle at time 0.
@@ -146,7 +146,7 @@ impl Mix {
             }
         }
         for (trace, &time) in self.traces.iter().zip(&run.traces) {
-            rows.push(Row::new("time", "us", time.as_us_f64()).of_job(&trace.name));
+            rows.push(MetricRow::new("time", "us", time.as_us_f64()).of_job(&trace.name));
             if let Some(alone) = before.next() {
                 rows.extend(compared(
                     &trace.name,
@@ -197,16 +197,17 @@ impl Mix {
         let mut shares = 1..;
         let mut share = || shares.next().expect("there are few programs");
         let jobs = self.jobs.iter();
-        let jobs = jobs.map(|job| Running::start(job, &mut cluster, rails.as_ref(), seed, share()));
+        let jobs =
+            jobs.map(|job| RunningJob::start(job, &mut cluster, rails.as_ref(), seed, share()));
         let jobs = jobs.collect::<Result<Vec<_>, _>>()?;
         cluster.run_until(warm_up)?;
         let baseline = Baseline::take(&cluster);
         cluster.tally();
         let before: Vec<_> = jobs.iter().map(|job| job.totals(&cluster)).collect();
-        jobs.iter().for_each(Running::measure);
+        jobs.iter().for_each(RunningJob::measure);
         let lists = self.flows.iter().map(|list| {
             let begin = (warm_up + list.start, share());
-            flows::Running::start(list, (&cluster, rails.as_ref()), begin)
+            flows::RunningFlows::start(list, (&cluster, rails.as_ref()), begin)
         });
         let lists = lists.collect::<Result<Vec<_>, _>>()?;
         let traces = self
@@ -280,23 +281,23 @@ impl Mix {
     }
 }
 
-impl Program {
+impl TraceProgram {
     /// Puts the ranks on a cluster.
-    fn start(&self, cluster: &Cluster, warm_up: Time, share: u8) -> Result<Started, Failure> {
+    fn start(&self, cluster: &Cluster, warm_up: Time, share: u8) -> Result<ClusterReplay, Failure> {
         let trace = match &self.operations {
-            Operations::File(path) => Trace::open(path)?,
-            Operations::Calls(calls) => {
+            TraceOperations::File(path) => Trace::open(path)?,
+            TraceOperations::Calls(calls) => {
                 Trace::of(&self.name, calls.ranks, |rank| calls.schedule(rank))?
             }
         };
-        let job = libelan::Job::at(&self.name, self.nodes.iter().copied())?;
+        let job = libelan::ProcessJob::at(&self.name, self.nodes.iter().copied())?;
         let job = job.in_traffic_class(self.traffic_class).of_share(share);
         let buffers = Buffers {
             placement: Placement::Main,
             sends: self.buffered,
         };
         let begin = (cluster, warm_up + self.start);
-        Ok(Started::new(trace, begin, &job, buffers, false)?)
+        Ok(ClusterReplay::new(trace, begin, &job, buffers, false)?)
     }
 }
 
@@ -329,13 +330,18 @@ fn mean(fcts: &[Option<Time>]) -> Option<Time> {
 }
 
 /// A program's figure alone, and the ratio of its figure in company to it.
-fn compared(name: &str, metric: &'static str, with: Option<Time>, alone: Option<Time>) -> Vec<Row> {
+fn compared(
+    name: &str,
+    metric: &'static str,
+    with: Option<Time>,
+    alone: Option<Time>,
+) -> Vec<MetricRow> {
     let (Some(with), Some(alone)) = (with, alone) else {
         return Vec::new();
     };
     let slowdown = with.as_us_f64() / alone.as_us_f64();
     vec![
-        Row::new(metric, "us", alone.as_us_f64()).of_job(name),
-        Row::new("slowdown", "", slowdown).of_job(name),
+        MetricRow::new(metric, "us", alone.as_us_f64()).of_job(name),
+        MetricRow::new("slowdown", "", slowdown).of_job(name),
     ]
 }

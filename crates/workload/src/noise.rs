@@ -12,7 +12,7 @@
 
 use crate::Failure;
 use crate::records::{Baseline, Records, Tables};
-use crate::rows::{Row, bins};
+use crate::rows::{MetricRow, bins};
 use elan::Cluster;
 use kernel::statistics::{Histogram, Summary};
 use serde::{Deserialize, Serialize};
@@ -64,8 +64,8 @@ impl Noise {
             let Some(mean) = summary.mean() else { continue };
             let elapsed = (self.compute.as_ps() as f64 + mean) / PS_PER_US;
             let share = long as f64 / summary.count() as f64;
-            rows.push(Row::new("elapsed", "us", elapsed).in_batch(batch));
-            rows.push(Row::new("above_1_percent", "", share).in_batch(batch));
+            rows.push(MetricRow::new("elapsed", "us", elapsed).in_batch(batch));
+            rows.push(MetricRow::new("above_1_percent", "", share).in_batch(batch));
         }
         for (metric, quantile) in [
             ("elapsed_p50", 0.5),
@@ -76,7 +76,7 @@ impl Noise {
             let elapsed = detours
                 .quantile(quantile)
                 .map(|detour| self.compute + detour);
-            rows.extend(elapsed.map(|elapsed| Row::new(metric, "us", elapsed.as_us_f64())));
+            rows.extend(elapsed.map(|elapsed| MetricRow::new(metric, "us", elapsed.as_us_f64())));
         }
         let measured = Tables {
             rows,

@@ -15,12 +15,12 @@
 //! independently of calls: `over` is the fraction of rounds in which both had ended with the computation. Looking is
 //! free and has no effect on the run.
 
-use crate::faults::Lost;
+use crate::faults::FirstLoss;
 use crate::records::{Baseline, Records, Tables};
-use crate::rows::Row;
+use crate::rows::MetricRow;
 use crate::{Failure, buffer};
 use elan::{Cluster, ElanAddr, NodeId, Placement};
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::rc::Rc;
@@ -59,8 +59,8 @@ impl Overlap {
     /// See [`Failure`].
     pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
         let baseline = Baseline::take(&cluster);
-        let (phases, lost) = (Rc::new(Cell::new(Phases::default())), Lost::default());
-        let job = Job::at("overlap", [self.from, self.to].map(NodeId::new))?;
+        let (phases, lost) = (Rc::new(Cell::new(Phases::default())), FirstLoss::default());
+        let job = ProcessJob::at("overlap", [self.from, self.to].map(NodeId::new))?;
         for pe in job.attach(&cluster)? {
             let map = || buffer(&pe, Placement::Main, self.message);
             let buffers = [map()?, map()?];
@@ -85,19 +85,25 @@ impl Overlap {
         let share = |part: Time| part.as_us_f64() / total.as_us_f64();
         let mean = |sum: Time| sum.as_us_f64() / rounds;
         let rows = vec![
-            Row::new("call", "us", mean(call)),
-            Row::new("compute_phase", "us", mean(compute)),
-            Row::new("wait", "us", mean(wait)),
-            Row::new("round", "us", mean(total)),
-            Row::new("availability", "fraction", share(compute)),
-            Row::new("bandwidth", "MB/s", Rate::of(bytes, total)),
-            Row::new("over", "fraction", f64::from(over) / rounds),
+            MetricRow::new("call", "us", mean(call)),
+            MetricRow::new("compute_phase", "us", mean(compute)),
+            MetricRow::new("wait", "us", mean(wait)),
+            MetricRow::new("round", "us", mean(total)),
+            MetricRow::new("availability", "fraction", share(compute)),
+            MetricRow::new("bandwidth", "MB/s", Rate::of(bytes, total)),
+            MetricRow::new("over", "fraction", f64::from(over) / rounds),
         ];
         Ok(baseline.finish(&cluster, rows.into()))
     }
 
     /// The program of each of the two processes; the first is the worker.
-    async fn rounds(self, pe: Pe, [from, to]: [ElanAddr; 2], phases: Rc<Cell<Phases>>, lost: Lost) {
+    async fn rounds(
+        self,
+        pe: Pe,
+        [from, to]: [ElanAddr; 2],
+        phases: Rc<Cell<Phases>>,
+        lost: FirstLoss,
+    ) {
         let (mpi, other, size) = (pe.mpi(), 1 - pe.vp().get(), self.message);
         let worker = mpi.rank() == 0;
         for round in 0..=self.repeats {

@@ -9,13 +9,13 @@
 //!   `MPI_Irecv` and `MPI_Isend`, which both processes call, until both are complete (garcia2005 s3.1). `MPI_Sendrecv`
 //!   does the same.
 
-use crate::faults::Lost;
+use crate::faults::FirstLoss;
 use crate::records::{Baseline, Records, Tables};
-use crate::rows::Row;
+use crate::rows::MetricRow;
 use crate::{Failure, buffer};
 use derive::choice;
 use elan::{Cluster, Dma, DmaError, ElanAddr, Node, NodeId, Placement, Transfer};
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::future::{Future, poll_fn};
@@ -78,7 +78,7 @@ impl Ping {
     /// See [`Failure`].
     pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
         let baseline = Baseline::take(&cluster);
-        let (latencies, lost) = (Latencies::default(), Lost::default());
+        let (latencies, lost) = (Latencies::default(), FirstLoss::default());
         match self.library.unwrap_or(Library::Elan3) {
             Library::Elan3 => self.launch(&cluster, &latencies, &lost),
             Library::Mpi => self.launch_mpi(&cluster, &latencies, &lost)?,
@@ -95,14 +95,14 @@ impl Ping {
             return Ok(baseline.finish(&cluster, Tables::default()));
         }
         let rows = vec![
-            Row::new("latency", "us", total.as_us_f64() / count as f64),
-            Row::new("bandwidth", "MB/s", bandwidth(self.message)),
-            Row::new("wire_bandwidth", "MB/s", bandwidth(wire)),
+            MetricRow::new("latency", "us", total.as_us_f64() / count as f64),
+            MetricRow::new("bandwidth", "MB/s", bandwidth(self.message)),
+            MetricRow::new("wire_bandwidth", "MB/s", bandwidth(wire)),
         ];
         Ok(baseline.finish(&cluster, rows.into()))
     }
 
-    fn launch(&self, cluster: &Cluster, latencies: &Latencies, lost: &Lost) {
+    fn launch(&self, cluster: &Cluster, latencies: &Latencies, lost: &FirstLoss) {
         let mut pairs = vec![(self.from, self.to)];
         if self.directions == Directions::Both {
             pairs.push((self.to, self.from));
@@ -123,7 +123,7 @@ impl Ping {
         }
     }
 
-    async fn send(self, a: Node, b: Node, latencies: Latencies, lost: Lost) {
+    async fn send(self, a: Node, b: Node, latencies: Latencies, lost: FirstLoss) {
         let from = a.reserve(self.source, self.message);
         let to = b.reserve(self.destination, self.message);
         let arrived = b.event(1);
@@ -148,9 +148,9 @@ impl Ping {
         &self,
         cluster: &Cluster,
         latencies: &Latencies,
-        lost: &Lost,
+        lost: &FirstLoss,
     ) -> Result<(), Failure> {
-        let job = Job::at("ping", [self.from, self.to].map(NodeId::new))?;
+        let job = ProcessJob::at("ping", [self.from, self.to].map(NodeId::new))?;
         for pe in job.attach(cluster)? {
             let map = |placement| buffer(&pe, placement, self.message);
             let buffers = [map(self.source)?, map(self.destination)?];
@@ -165,7 +165,7 @@ impl Ping {
     }
 
     /// The program of each of the two processes.
-    async fn exchange(self, pe: Pe, buffers: [ElanAddr; 2], latencies: Latencies, lost: Lost) {
+    async fn exchange(self, pe: Pe, buffers: [ElanAddr; 2], latencies: Latencies, lost: FirstLoss) {
         let ([from, to], size) = (buffers, self.message);
         let (mpi, other) = (pe.mpi(), 1 - pe.vp().get());
         for round in 0..=self.repeats {

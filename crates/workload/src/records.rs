@@ -1,7 +1,9 @@
 //! A run's records: tidy rows, link and switch counters, and a digest over every packet.
 
 use crate::faults::{self, FaultRow};
-use crate::rows::{AllocationRow, BinRow, FlowRow, LinkRow, NodeRow, Row, ShareRow, SwitchRow};
+use crate::rows::{
+    AllocationRow, BinRow, FlowRow, LinkRow, MetricRow, NodeRow, ShareRow, SwitchRow,
+};
 use crate::table::Table;
 use crate::{CircuitRow, DeadlockRow, SliceRow};
 use elan::Cluster;
@@ -15,7 +17,7 @@ use units::Time;
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Tables {
     /// Measured values.
-    pub rows: Vec<Row>,
+    pub rows: Vec<MetricRow>,
     /// Nodes that sent steady traffic.
     pub nodes: Vec<NodeRow>,
     /// Links that carried anything in the window, or were dead.
@@ -60,8 +62,8 @@ impl Tables {
     }
 }
 
-impl From<Vec<Row>> for Tables {
-    fn from(rows: Vec<Row>) -> Self {
+impl From<Vec<MetricRow>> for Tables {
+    fn from(rows: Vec<MetricRow>) -> Self {
         Tables {
             rows,
             ..Tables::default()
@@ -219,7 +221,7 @@ impl Records {
     }
 
     /// Adds values that are known only after the run.
-    pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = Row>) {
+    pub(crate) fn add(&mut self, rows: impl IntoIterator<Item = MetricRow>) {
         self.tables.rows.extend(rows);
         self.base = std::mem::take(&mut self.digest);
         self.digest = self.digest_of_all();

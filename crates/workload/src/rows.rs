@@ -7,7 +7,7 @@ use units::Time;
 /// One measured value.
 #[derive(Clone, Debug, PartialEq, derive::Row)]
 #[digest(self.job, self.metric, self.batch, self.value)]
-pub struct Row {
+pub struct MetricRow {
     /// The measured job; missing for a ping, a collective operation or a noise test.
     pub job: Option<String>,
     /// The metric's name.
@@ -38,7 +38,7 @@ pub const METRICS: &[&str] = &[
     "packets_corrupted", "packets_unreachable", "packets_timed_out", "packets_resent", "packets_repeated", "given_up", "failed",
 ];
 
-impl Row {
+impl MetricRow {
     /// A value for the whole run.
     ///
     /// # Panics
@@ -48,7 +48,7 @@ impl Row {
             METRICS.contains(&metric),
             "{metric} is not in METRICS of crates/workload/src/rows.rs: add it there"
         );
-        Row {
+        MetricRow {
             job: None,
             metric,
             unit,
@@ -61,14 +61,14 @@ impl Row {
     #[must_use]
     pub fn of_job(self, job: &str) -> Self {
         let job = Some(job.to_string());
-        Row { job, ..self }
+        MetricRow { job, ..self }
     }
 
     /// The same row, for a batch.
     #[must_use]
     pub fn in_batch(self, batch: u32) -> Self {
         let batch = Some(batch);
-        Row { batch, ..self }
+        MetricRow { batch, ..self }
     }
 }
 

@@ -13,7 +13,7 @@
 
 use crate::job::Job;
 use crate::records::Records;
-use crate::rows::Row;
+use crate::rows::MetricRow;
 use crate::traffic::{Norm, Traffic};
 use crate::{Failure, Window};
 use elan::Cluster;
@@ -65,7 +65,7 @@ impl Search {
         };
         let norm = Norm::of(&cluster());
         let (load, mut records) = bisect(job.load, self, trial, is_saturated)?;
-        let row = |metric, unit, value| Row::new(metric, unit, value).of_job(&job.name);
+        let row = |metric, unit, value| MetricRow::new(metric, unit, value).of_job(&job.name);
         let load = load.as_mb_per_second_f64();
         let part = norm.map(|norm| row("saturation_part", "", norm.part(load)));
         records.add(std::iter::once(row("saturation", "MB/s", load)).chain(part));

@@ -33,7 +33,7 @@ pub trait TrafficSource {
 
 /// A job's parameters for one process's messages.
 #[derive(Clone, Copy, Debug)]
-pub struct Offered<'a> {
+pub struct JobOffer<'a> {
     /// The run's seed.
     pub seed: u64,
     /// The process's path, which begins its random streams' names.
@@ -48,14 +48,14 @@ pub struct Offered<'a> {
     pub arrivals: Distribution,
 }
 
-/// Makes a process's source. A source draws from its own streams ([`Stream`]), named below [`Offered::path`].
-pub type Make = fn(&Offered<'_>) -> Box<dyn TrafficSource>;
+/// Makes a process's source. A source draws from its own streams ([`Stream`]), named below [`JobOffer::path`].
+pub type SourceFactory = fn(&JobOffer<'_>) -> Box<dyn TrafficSource>;
 
-static SOURCES: Registry<Make> = Registry::new();
+static SOURCES: Registry<SourceFactory> = Registry::new();
 
 /// Registers a source under a name, to be called before the first experiment file is read. A later source replaces an
 /// earlier one with the same name.
-pub fn register(name: &'static str, make: Make) {
+pub fn register(name: &'static str, make: SourceFactory) {
     SOURCES.add(name, make);
 }
 
@@ -63,12 +63,12 @@ pub fn register(name: &'static str, make: Make) {
 ///
 /// # Errors
 /// All registered sources' names, if this name is not among them.
-pub fn registered(name: &str) -> Result<Make, Vec<&'static str>> {
+pub fn registered(name: &str) -> Result<SourceFactory, Vec<&'static str>> {
     SOURCES.get(name)
 }
 
 /// Independently drawn sizes and gaps: the source for a job that does not name one.
-struct Independent {
+struct RandomSource {
     mean_size: Bytes,
     sizes: Distribution,
     size_stream: Stream,
@@ -79,14 +79,14 @@ struct Independent {
     next: Time,
 }
 
-impl Independent {
-    fn new(offered: &Offered<'_>) -> Self {
-        let Offered { seed, path, .. } = *offered;
+impl RandomSource {
+    fn new(offered: &JobOffer<'_>) -> Self {
+        let JobOffer { seed, path, .. } = *offered;
         let mut arrival_stream = Stream::new(seed, &format!("{path}/arrivals"));
         let mean_gap = offered.load.time(offered.message);
         // Each node's first message arrives at a different moment, so that equal nodes do not move in step.
         let next = Time::from_ps((arrival_stream.uniform_f64() * mean_gap.as_ps() as f64) as u64);
-        Independent {
+        RandomSource {
             mean_size: offered.message,
             sizes: offered.sizes,
             size_stream: Stream::new(seed, &format!("{path}/sizes")),
@@ -98,7 +98,7 @@ impl Independent {
     }
 }
 
-impl TrafficSource for Independent {
+impl TrafficSource for RandomSource {
     fn next(&mut self) -> Message {
         let mean = self.mean_size.as_u64();
         let size = match self.sizes {
@@ -130,8 +130,8 @@ pub struct Source {
 
 impl Source {
     /// A source that offers a load on average.
-    pub fn new(offered: &Offered<'_>) -> Self {
-        Source::of(Box::new(Independent::new(offered)))
+    pub fn new(offered: &JobOffer<'_>) -> Self {
+        Source::of(Box::new(RandomSource::new(offered)))
     }
 
     /// The messages from any source.

@@ -12,16 +12,17 @@
 
 use crate::Failure;
 use crate::records::{Baseline, Records};
-use crate::rows::Row;
+use crate::rows::MetricRow;
 use derive::choice;
 use elan::{Cluster, NodeId, Placement};
 use goal::Trace;
-use goal::pattern::{Calls, Pattern};
+use goal::pattern::{Calls, CollectivePattern};
 use goal::replay::on_cluster;
 
 /// The called operation, by its algorithm.
 #[choice]
-pub enum Called {
+#[schemars(rename = "Called")]
+pub enum CalledPattern {
     /// An all-reduce by one ring over all ranks.
     AllReduceRing,
     /// An all-reduce by rings in groups and across groups.
@@ -34,14 +35,14 @@ pub enum Called {
     AllToAllAcross,
 }
 
-impl From<Called> for Pattern {
-    fn from(called: Called) -> Pattern {
+impl From<CalledPattern> for CollectivePattern {
+    fn from(called: CalledPattern) -> CollectivePattern {
         match called {
-            Called::AllReduceRing => Pattern::AllReduceRing,
-            Called::AllReduceHierarchical => Pattern::AllReduceHierarchical,
-            Called::AllReduceAcross => Pattern::AllReduceAcross,
-            Called::AllToAll => Pattern::AllToAll,
-            Called::AllToAllAcross => Pattern::AllToAllAcross,
+            CalledPattern::AllReduceRing => CollectivePattern::AllReduceRing,
+            CalledPattern::AllReduceHierarchical => CollectivePattern::AllReduceHierarchical,
+            CalledPattern::AllReduceAcross => CollectivePattern::AllReduceAcross,
+            CalledPattern::AllToAll => CollectivePattern::AllToAll,
+            CalledPattern::AllToAllAcross => CollectivePattern::AllToAllAcross,
         }
     }
 }
@@ -63,7 +64,7 @@ impl Replay {
     /// # Errors
     /// See [`Failure`].
     pub fn run(&self, mut cluster: Cluster) -> Result<Records, Failure> {
-        let job = libelan::Job::new("trace", self.nodes.iter().copied(), self.processes)?;
+        let job = libelan::ProcessJob::new("trace", self.nodes.iter().copied(), self.processes)?;
         let trace = Trace::of("the pattern", self.calls.ranks, |rank| {
             self.calls.schedule(rank)
         })?;
@@ -72,16 +73,16 @@ impl Replay {
         let latency = replayed.time.as_us_f64() / f64::from(self.calls.calls);
         // Bytes per microsecond are MB/s.
         let rows = vec![
-            Row::new("latency", "us", latency),
-            Row::new("bandwidth", "MB/s", self.calls.bus_bytes() / latency),
+            MetricRow::new("latency", "us", latency),
+            MetricRow::new("bandwidth", "MB/s", self.calls.bus_bytes() / latency),
         ];
         Ok(baseline.finish(&cluster, rows.into()))
     }
 }
 
-impl From<goal::replay::Failure> for Failure {
-    fn from(failure: goal::replay::Failure) -> Failure {
-        use goal::replay::Failure as Unplayed;
+impl From<goal::replay::ReplayFailure> for Failure {
+    fn from(failure: goal::replay::ReplayFailure) -> Failure {
+        use goal::replay::ReplayFailure as Unplayed;
         match failure {
             Unplayed::Trace(problem) => problem.into(),
             Unplayed::Stop(stop, _) => stop.into(),

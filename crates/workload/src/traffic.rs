@@ -20,10 +20,10 @@
 //! that the message is complete. Past saturation the latency grows with the run, and reflects only the run length.
 
 use crate::circuits::Circuits;
-use crate::job::{Job, Running, Totals};
+use crate::job::{Job, RunningJob, Totals};
 use crate::precision::{Precision, measure};
 use crate::records::{Baseline, Records, Tables};
-use crate::rows::{NodeRow, Row};
+use crate::rows::{MetricRow, NodeRow};
 use crate::slices::Slices;
 use crate::{Failure, Window};
 use elan::{Cluster, MemoryError};
@@ -102,7 +102,7 @@ impl Traffic {
         }
         let rails = rails(&cluster)?;
         let norm = Norm::of(&cluster);
-        let start = |job| Running::start(job, &mut cluster, rails.as_ref(), seed, 0);
+        let start = |job| RunningJob::start(job, &mut cluster, rails.as_ref(), seed, 0);
         let running = self.jobs.iter().map(start).collect::<Result<Vec<_>, _>>()?;
         let mut slices = Slices::new(&cluster, window);
         let mut circuits = Circuits::new(&mut cluster, window);
@@ -110,7 +110,7 @@ impl Traffic {
         cluster.check_conservation();
         let baseline = Baseline::take(&cluster);
         let start = Moment::of(&running, &cluster);
-        running.iter().for_each(Running::measure);
+        running.iter().for_each(RunningJob::measure);
         let moments = measure(
             &mut window,
             |end| -> Result<_, Failure> {
@@ -164,7 +164,7 @@ struct Moment {
 
 impl Moment {
     /// The present moment.
-    fn of(running: &[Running<'_>], cluster: &Cluster) -> Self {
+    fn of(running: &[RunningJob<'_>], cluster: &Cluster) -> Self {
         Moment {
             time: cluster.now(),
             totals: running.iter().map(|job| job.totals(cluster)).collect(),
@@ -175,7 +175,7 @@ impl Moment {
 /// Whether all saturated jobs' accepted loads are known well enough from the batch ends.
 fn is_known(
     precision: Precision,
-    running: &[Running<'_>],
+    running: &[RunningJob<'_>],
     start: &Moment,
     moments: &[Moment],
 ) -> bool {
@@ -198,7 +198,7 @@ fn is_known(
 
 /// Whether a job's waiting messages have grown by more than half a message for each process, and by more than 5% of the
 /// arrivals.
-fn is_saturated(job: &Running<'_>, start: &Totals, end: &Totals) -> bool {
+fn is_saturated(job: &RunningJob<'_>, start: &Totals, end: &Totals) -> bool {
     let arrived = end.arrived() - start.arrived();
     let growth = arrived.saturating_sub(end.taken - start.taken);
     let half_a_message = job.job.message * job.processes() as u64 / 2;
@@ -207,16 +207,16 @@ fn is_saturated(job: &Running<'_>, start: &Totals, end: &Totals) -> bool {
 
 /// Loads in a part of the window, or in all of it.
 pub(crate) fn load_rows(
-    job: &Running<'_>,
+    job: &RunningJob<'_>,
     norm: Option<Norm>,
     batch: Option<u32>,
     length: Time,
     before: &Totals,
     after: &Totals,
-) -> impl Iterator<Item = Row> {
-    let row = move |(metric, unit, value)| Row {
+) -> impl Iterator<Item = MetricRow> {
+    let row = move |(metric, unit, value)| MetricRow {
         batch,
-        ..Row::new(metric, unit, value).of_job(&job.job.name)
+        ..MetricRow::new(metric, unit, value).of_job(&job.job.name)
     };
     let loads: Vec<_> = loads(job, length, before, after).collect();
     let parts = norm.into_iter().flat_map(|norm| {
@@ -232,7 +232,7 @@ pub(crate) fn load_rows(
 }
 
 fn loads(
-    job: &Running<'_>,
+    job: &RunningJob<'_>,
     length: Time,
     before: &Totals,
     after: &Totals,
@@ -252,13 +252,13 @@ fn loads(
 
 /// Results that are known only for the window as a whole.
 pub(crate) fn whole_window(
-    job: &Running<'_>,
+    job: &RunningJob<'_>,
     norm: Option<Norm>,
     start: &Totals,
     end: &Totals,
-) -> Vec<Row> {
+) -> Vec<MetricRow> {
     let saturated = is_saturated(job, start, end);
-    let row = |metric, unit, value| Row::new(metric, unit, value).of_job(&job.job.name);
+    let row = |metric, unit, value| MetricRow::new(metric, unit, value).of_job(&job.job.name);
     let latency = job.latency();
     let mut rows = vec![
         row("saturated", "", f64::from(u8::from(saturated))),
@@ -281,14 +281,14 @@ pub(crate) fn whole_window(
 }
 
 /// A job's messages that faults have ended with an error, if any part has failed.
-pub(crate) fn failed(job: &Running<'_>, cluster: &Cluster) -> Option<Row> {
-    let row = || Row::new("failed", "", job.failed() as f64).of_job(&job.job.name);
+pub(crate) fn failed(job: &RunningJob<'_>, cluster: &Cluster) -> Option<MetricRow> {
+    let row = || MetricRow::new("failed", "", job.failed() as f64).of_job(&job.job.name);
     (!cluster.faults().is_empty()).then(row)
 }
 
 /// The loads of each sender.
 pub(crate) fn node_rows(
-    job: &Running<'_>,
+    job: &RunningJob<'_>,
     length: Time,
     start: &Totals,
     end: &Totals,

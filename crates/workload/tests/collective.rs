@@ -7,7 +7,7 @@ use libelan::Pe;
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Rate, Time};
-use workload::collective::{Message, Operation};
+use workload::collective::{CollectiveMessage, CollectiveOperation};
 use workload::{Collective, Distribution, Failure, Job, Pattern, Records, Window};
 
 /// The shipped machine, for which the paper gives figures.
@@ -17,7 +17,7 @@ fn config() -> Config {
     machine.cluster_config()
 }
 
-fn collective(operation: Operation, nodes: u32) -> Collective {
+fn collective(operation: CollectiveOperation, nodes: u32) -> Collective {
     Collective {
         operation,
         message: None,
@@ -55,15 +55,15 @@ fn idle(collective: &Collective) -> f64 {
     run(collective, &[]).mean("latency")
 }
 
-fn broadcast(operation: Operation, message: Message, nodes: u32) -> Collective {
+fn broadcast(operation: CollectiveOperation, message: CollectiveMessage, nodes: u32) -> Collective {
     Collective {
         message: Some(message),
         ..collective(operation, nodes)
     }
 }
 
-fn message(memory: Placement, bytes: u64) -> Message {
-    Message {
+fn message(memory: Placement, bytes: u64) -> CollectiveMessage {
+    CollectiveMessage {
         memory,
         size: Bytes::new(bytes),
     }
@@ -91,7 +91,7 @@ fn background(pattern: Pattern) -> Job {
 /// Time per call in a row of calls, in us: a benchmark's loop that is written with the library alone.
 fn benchmark(call: impl AsyncFn(Pe) + 'static) -> f64 {
     let mut cluster = Cluster::new(config(), Watch::default());
-    let job = libelan::Job::new("test", NodeId::all(64), 1).expect("64 processes");
+    let job = libelan::ProcessJob::new("test", NodeId::all(64), 1).expect("64 processes");
     let start = Rc::new(RefCell::new(Time::ZERO));
     let told = Rc::clone(&start);
     let launched = job.launch(&mut cluster, async move |pe| {
@@ -116,17 +116,17 @@ fn assert_near(found: f64, expected: f64, share: f64) {
 /// petrini2001: 6 us by hardware, 15 us by software, with 64 nodes; to block takes an interrupt longer than to poll.
 #[test]
 fn barriers_take_what_a_benchmark_of_the_library_tells() {
-    let software = idle(&collective(Operation::Gsync, 64));
+    let software = idle(&collective(CollectiveOperation::Gsync, 64));
     assert_near(software, 15.0, 0.05);
     let loop_of_software = benchmark(async |pe| pe.elan().all_group().gsync().await.unwrap());
     assert_near(software, loop_of_software, 1e-6);
 
-    let hardware = idle(&collective(Operation::Hgsync, 64));
+    let hardware = idle(&collective(CollectiveOperation::Hgsync, 64));
     assert_near(hardware, 6.0, 0.05);
     let hgsync = async |pe: Pe| pe.elan().all_group().hgsync().await.expect("all come");
     assert_near(hardware, benchmark(hgsync), 1e-6);
 
-    let blocking = idle(&collective(Operation::Hgsyncevent, 64));
+    let blocking = idle(&collective(CollectiveOperation::Hgsyncevent, 64));
     let longer = config().adapter.interrupt - config().adapter.poll;
     assert_near(blocking, hardware + longer.as_us_f64(), 1e-3);
 }
@@ -137,7 +137,7 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
     for (memory, published) in [(Placement::Adapter, 288.0), (Placement::Main, 200.0)] {
         let broadcast = Collective {
             repeats: 4,
-            ..broadcast(Operation::Hbcast, message(memory, 1 << 19), 64)
+            ..broadcast(CollectiveOperation::Hbcast, message(memory, 1 << 19), 64)
         };
         let records = run(&broadcast, &[]);
         let latency = records.values("latency");
@@ -155,21 +155,21 @@ fn broadcasts_take_what_a_benchmark_of_the_library_tells() {
         pe.elan().galloc_free(buffer).expect("it was allocated");
     };
     assert_near(
-        idle(&broadcast(Operation::Hbcast, short, 64)),
+        idle(&broadcast(CollectiveOperation::Hbcast, short, 64)),
         benchmark(call),
         1e-3,
     );
     // A broadcast through an adapter tree takes longer.
     assert!(
-        idle(&broadcast(Operation::Bcast, short, 64))
-            > idle(&broadcast(Operation::Hbcast, short, 64))
+        idle(&broadcast(CollectiveOperation::Bcast, short, 64))
+            > idle(&broadcast(CollectiveOperation::Hbcast, short, 64))
     );
 }
 
 /// Each process's every call is in one bin, and in one batch.
 #[test]
 fn all_calls_count() {
-    for operation in [Operation::Gsync, Operation::Hgsync] {
+    for operation in [CollectiveOperation::Gsync, CollectiveOperation::Hgsync] {
         let records = run(&collective(operation, 16), &[background(Pattern::Uniform)]);
         let bins = &records.tables.distribution;
         assert!(bins.is_sorted_by(|one, other| one.lower < other.lower));
@@ -205,7 +205,10 @@ fn nodes_with_gaps_are_served_by_software() {
         };
         run(&collective, &[]).mean("latency")
     };
-    assert_eq!(gaps(Operation::Hgsync), gaps(Operation::Gsync));
+    assert_eq!(
+        gaps(CollectiveOperation::Hgsync),
+        gaps(CollectiveOperation::Gsync)
+    );
 }
 
 /// petrini2001: background traffic slows the software barrier down far more than the hardware barrier. The traffic
@@ -238,7 +241,10 @@ fn background_traffic_slows_software_down() {
         let latency: Vec<f64> = latency.map(|row| row.value).collect();
         mean(&latency) / idle(&collective(operation, 64))
     };
-    let (software, hardware) = (slowdown(Operation::Gsync), slowdown(Operation::Hgsync));
+    let (software, hardware) = (
+        slowdown(CollectiveOperation::Gsync),
+        slowdown(CollectiveOperation::Hgsync),
+    );
     assert!(hardware > 1.2, "{hardware}");
     assert!(software > 3.0 * hardware, "{software}, {hardware}");
 }
@@ -246,7 +252,11 @@ fn background_traffic_slows_software_down() {
 /// A node's processes meet in shared memory, and one of them takes part for all.
 #[test]
 fn processes_of_a_node_meet_before_and_after() {
-    for operation in [Operation::Hgsync, Operation::Gsync, Operation::Reduce] {
+    for operation in [
+        CollectiveOperation::Hgsync,
+        CollectiveOperation::Gsync,
+        CollectiveOperation::Reduce,
+    ] {
         let one = collective(operation, 16);
         let four = Collective {
             processes: 4,
@@ -265,7 +275,11 @@ fn rivals(mode: Broadcast, may_deadlock: bool) -> Result<Records, Failure> {
     let collective = Collective {
         groups: 3,
         may_deadlock,
-        ..broadcast(Operation::Hbcast, message(Placement::Adapter, 1 << 14), 16)
+        ..broadcast(
+            CollectiveOperation::Hbcast,
+            message(Placement::Adapter, 1 << 14),
+            16,
+        )
     };
     collective.run(
         &[background(Pattern::Uniform)],
@@ -332,8 +346,8 @@ fn an_ordinary_deadlock_is_an_error() {
 #[test]
 fn a_reduction_takes_longer_than_a_barrier() {
     let (barrier, reduction) = (
-        idle(&collective(Operation::Gsync, 64)),
-        idle(&collective(Operation::Reduce, 64)),
+        idle(&collective(CollectiveOperation::Gsync, 64)),
+        idle(&collective(CollectiveOperation::Reduce, 64)),
     );
     assert!(
         barrier < reduction && reduction < 2.0 * barrier,
@@ -344,7 +358,7 @@ fn a_reduction_takes_longer_than_a_barrier() {
 /// Processes that compute before each call: the steps are recorded, and the calls take as long as without computation.
 #[test]
 fn steps_are_computation_and_call() {
-    let alone = collective(Operation::Hgsync, 16);
+    let alone = collective(CollectiveOperation::Hgsync, 16);
     let stepping = Collective {
         compute: Some(Time::from_us(100)),
         ..alone.clone()

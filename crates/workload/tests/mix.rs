@@ -5,10 +5,10 @@ use crate::common;
 
 use common::{cluster, sixteen_nodes};
 use elan::{Cluster, Config, NodeId, Placement};
-use goal::pattern::{Calls, Pattern as Collective};
+use goal::pattern::{Calls, CollectivePattern as Collective};
 use units::{Bytes, Rate, Time};
 use workload::flows::Flow;
-use workload::mix::{Machines, Operations, Program};
+use workload::mix::{Machines, TraceOperations, TraceProgram};
 use workload::{Distribution, FlowRow, Flows, Job, Mix, Pattern, Records, Window};
 
 /// A flow that starts some microseconds after its list.
@@ -32,10 +32,10 @@ fn list(name: &str, flows: &[Flow]) -> Flows {
 }
 
 /// Three all-reduces by a ring, over four nodes from `first` on.
-fn ring(name: &str, first: u32, start: u64) -> Program {
-    Program {
+fn ring(name: &str, first: u32, start: u64) -> TraceProgram {
+    TraceProgram {
         name: name.into(),
-        operations: Operations::Calls(Calls {
+        operations: TraceOperations::Calls(Calls {
             pattern: Collective::AllReduceRing,
             ranks: 4,
             group: 4,

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use units::{Bytes, Rate, Time};
 use workload::Distribution::{self, Exponential, Fixed, Uniform};
 use workload::source::{
-    LARGEST_MESSAGE, Message, Offered, Source, TrafficSource, register, registered,
+    JobOffer, LARGEST_MESSAGE, Message, Source, TrafficSource, register, registered,
 };
 
 const KINDS: [Distribution; 3] = [Fixed, Uniform, Exponential];
@@ -20,7 +20,7 @@ fn new(
     load: Rate,
     arrivals: Distribution,
 ) -> Source {
-    Source::new(&Offered {
+    Source::new(&JobOffer {
         seed,
         path,
         message,
@@ -154,7 +154,7 @@ impl TrafficSource for Bursts {
     }
 }
 
-fn bursts(offered: &Offered<'_>) -> Box<dyn TrafficSource> {
+fn bursts(offered: &JobOffer<'_>) -> Box<dyn TrafficSource> {
     let size = offered.message;
     Box::new(Bursts {
         gap: offered.load.time(size),
@@ -174,7 +174,7 @@ fn a_source_from_outside_makes_the_messages() {
     let make = registered("bursts").expect("just registered");
     let load = Rate::from_mb_per_second(100);
     let message = Bytes::from_kb(4);
-    let mut source = Source::of(make(&Offered {
+    let mut source = Source::of(make(&JobOffer {
         seed: 1,
         path: "node 0",
         message,

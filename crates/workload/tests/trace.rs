@@ -4,11 +4,11 @@ use crate::common;
 
 use common::{cluster, sixteen_nodes};
 use elan::NodeId;
-use goal::pattern::{Calls, Pattern};
+use goal::pattern::{Calls, CollectivePattern};
 use workload::{Records, Replay};
 
 /// An operation by 8 processes, with 8 KB vectors.
-fn run(pattern: Pattern, calls: u32) -> Records {
+fn run(pattern: CollectivePattern, calls: u32) -> Records {
     let replay = Replay {
         nodes: NodeId::all(8).collect(),
         processes: 1,
@@ -29,8 +29,8 @@ fn run(pattern: Pattern, calls: u32) -> Records {
 #[test]
 fn latency_and_bandwidth_are_those_of_a_call() {
     for (pattern, bytes) in [
-        (Pattern::AllReduceRing, 2.0 * 7.0 / 8.0 * 8192.0),
-        (Pattern::AllToAll, 7.0 * 8192.0),
+        (CollectivePattern::AllReduceRing, 2.0 * 7.0 / 8.0 * 8192.0),
+        (CollectivePattern::AllToAll, 7.0 * 8192.0),
     ] {
         let [one, five] = [1, 5].map(|calls| run(pattern, calls));
         for records in [&one, &five] {

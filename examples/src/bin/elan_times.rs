@@ -8,9 +8,9 @@
 
 use elan::{Comparison, ElanAddr, NodeId, Placement, ProcessId};
 use examples::{Outcome, job, run};
-use libelan::elan::reduce::{Reduction, To, of_words};
+use libelan::elan::reduce::{Receivers, Reduction, of_words};
 use libelan::elan::tport::{Mode, Room, Select};
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use std::process::ExitCode;
 use units::{Bytes, Time};
 
@@ -118,7 +118,11 @@ async fn call(pe: &Pe, what: &str, at: ElanAddr, size: Bytes) -> Outcome {
         "gsync" => group.gsync().await?,
         "hbcast" => group.hbcast(at, size, 0).await?,
         "bcast" => group.bcast(at, size, 0).await?,
-        _ => group.reduce(at, at.offset(WORD), 1, &sum, To::All).await?,
+        _ => {
+            group
+                .reduce(at, at.offset(WORD), 1, &sum, Receivers::All)
+                .await?;
+        }
     }
     Ok(())
 }
@@ -176,7 +180,7 @@ fn main() -> ExitCode {
     examples::main(|machine| {
         println!("what,bytes,us,MBps");
         let last = machine.cluster_config().fabric.topology.nodes() - 1;
-        let two = Job::new("two", [0, last].map(NodeId::new), 1)?;
+        let two = ProcessJob::new("two", [0, last].map(NodeId::new), 1)?;
         run(machine, &two, async |pe| {
             for size in [0, 8, 1024, 65_536] {
                 tport(&pe, Bytes::new(size)).await?;

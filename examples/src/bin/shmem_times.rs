@@ -8,7 +8,7 @@
 
 use elan::{Comparison, NodeId};
 use examples::{Outcome, job, run};
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use std::process::ExitCode;
 use units::{Bytes, Time};
 
@@ -120,7 +120,7 @@ fn main() -> ExitCode {
     examples::main(|machine| {
         println!("what,bytes,us,MBps");
         let last = machine.cluster_config().fabric.topology.nodes() - 1;
-        let two = Job::new("two", [0, last].map(NodeId::new), 1)?;
+        let two = ProcessJob::new("two", [0, last].map(NodeId::new), 1)?;
         run(machine, &two, async |pe| {
             for size in [8, 64, 72, 1024, 65_536] {
                 ping(&pe, Bytes::new(size)).await?;

@@ -1,7 +1,7 @@
 //! The C library functions that make and set timers.
 
 use super::{
-    FILES, Handle, How, NEXT, Name, Timer, find_next, next, set, state, timers, until_ring,
+    FILES, Handle, NEXT, Name, RingEffect, Timer, find_next, next, set, state, timers, until_ring,
 };
 use crate::waiting::sleeper;
 use crate::{MICROSECOND, NANOSECOND, SECOND, fail, length, local, origin};
@@ -12,20 +12,20 @@ use libc::{
 };
 use rank::next as call_next;
 use rank::session::{self, Session};
-use rank::system::Next;
+use rank::system::SystemFunction;
 use std::ptr;
 use std::sync::atomic::Ordering;
 
-static CREATE: Next = Next::new(c"timer_create", c"");
-static SETTIME: Next = Next::new(c"timer_settime", c"");
-static DELETE: Next = Next::new(c"timer_delete", c"");
-static GETTIME: Next = Next::new(c"timer_gettime", c"");
-static OVERRUN: Next = Next::new(c"timer_getoverrun", c"");
-static SETITIMER: Next = Next::new(c"setitimer", c"");
-static GETITIMER: Next = Next::new(c"getitimer", c"");
-static PAUSE: Next = Next::new(c"pause", c"");
-static SUSPEND: Next = Next::new(c"sigsuspend", c"");
-static TIMEDWAIT: Next = Next::new(c"sigtimedwait", c"");
+static CREATE: SystemFunction = SystemFunction::new(c"timer_create", c"");
+static SETTIME: SystemFunction = SystemFunction::new(c"timer_settime", c"");
+static DELETE: SystemFunction = SystemFunction::new(c"timer_delete", c"");
+static GETTIME: SystemFunction = SystemFunction::new(c"timer_gettime", c"");
+static OVERRUN: SystemFunction = SystemFunction::new(c"timer_getoverrun", c"");
+static SETITIMER: SystemFunction = SystemFunction::new(c"setitimer", c"");
+static GETITIMER: SystemFunction = SystemFunction::new(c"getitimer", c"");
+static PAUSE: SystemFunction = SystemFunction::new(c"pause", c"");
+static SUSPEND: SystemFunction = SystemFunction::new(c"sigsuspend", c"");
+static TIMEDWAIT: SystemFunction = SystemFunction::new(c"sigtimedwait", c"");
 
 /// The `siginfo_t` codes for signals from the kernel, and from timers.
 const SI_KERNEL: c_int = 0x80;
@@ -75,7 +75,7 @@ fn interval(session: &Session, which: c_int, first: u64, interval: u64) -> (u64,
         due: None,
         interval: 0,
         overruns: 0,
-        how: How::Signal {
+        how: RingEffect::Signal {
             number,
             value: 0,
             code: SI_KERNEL,
@@ -162,10 +162,10 @@ unsafe fn give_itimer(place: *mut itimerval, (left, again): (u64, u64)) {
 }
 
 /// The effect of an event's timer, where simulated time can have it.
-unsafe fn how(event: *const sigevent, handle: usize) -> Option<How> {
+unsafe fn how(event: *const sigevent, handle: usize) -> Option<RingEffect> {
     // SAFETY: null, or an event of the caller.
     let Some(given) = (unsafe { event.as_ref() }) else {
-        return Some(How::Signal {
+        return Some(RingEffect::Signal {
             number: libc::SIGALRM,
             value: handle,
             code: SI_TIMER,
@@ -173,9 +173,9 @@ unsafe fn how(event: *const sigevent, handle: usize) -> Option<How> {
     };
     let value = given.sigev_value.sival_ptr as usize;
     match given.sigev_notify {
-        libc::SIGEV_NONE => Some(How::Nothing),
+        libc::SIGEV_NONE => Some(RingEffect::Nothing),
         libc::SIGEV_SIGNAL if (1..=libc::SIGRTMAX()).contains(&given.sigev_signo) => {
-            Some(How::Signal {
+            Some(RingEffect::Signal {
                 number: given.sigev_signo,
                 value,
                 code: SI_TIMER,
@@ -192,7 +192,7 @@ unsafe fn how(event: *const sigevent, handle: usize) -> Option<How> {
                     .cast::<usize>()
                     .read_unaligned()
             };
-            Some(How::Thread { function, value })
+            Some(RingEffect::Thread { function, value })
         }
         _ => None,
     }
@@ -346,10 +346,10 @@ unsafe extern "C" fn timerfd_create(clock: clockid_t, flags: c_int) -> c_int {
         due: None,
         interval: 0,
         overruns: 0,
-        how: How::Count(own),
+        how: RingEffect::Count(own),
     };
     let before = timers().insert(Name::File(file), timer);
-    if let Some(How::Count(own)) = before.map(|timer| timer.how) {
+    if let Some(RingEffect::Count(own)) = before.map(|timer| timer.how) {
         // The program has closed the descriptor of the same number.
         // SAFETY: a descriptor of ours.
         unsafe { libc::close(own) };

@@ -3,9 +3,9 @@
 //! A process has one context, however often it asks. It is attached, and all processes in the run have their numbers,
 //! before the program begins: the calls that did this only report success.
 
-use super::super::layout::Capability;
+use super::super::layout::ElanCapability;
 use super::super::{complain, places};
-use super::{Context, event, hear, space};
+use super::{Elan3Context, event, hear, space};
 use derive::call;
 use native::operations;
 use std::ffi::{c_int, c_uchar, c_uint, c_ushort};
@@ -38,10 +38,10 @@ const SWITCHED: c_uint = 1;
 const VENDOR: c_ushort = 0x14fc;
 const DEVICE: c_ushort = 0;
 
-static CONTEXT: AtomicPtr<Context> = AtomicPtr::new(ptr::null_mut());
+static CONTEXT: AtomicPtr<Elan3Context> = AtomicPtr::new(ptr::null_mut());
 
 /// This process's context; its heaps are mapped when it is first made.
-fn context(call: &str, main: (u32, u32), adapter: (u32, u32)) -> *mut Context {
+fn context(call: &str, main: (u32, u32), adapter: (u32, u32)) -> *mut Elan3Context {
     let made = CONTEXT.load(Ordering::Acquire);
     if !made.is_null() {
         return made;
@@ -53,7 +53,7 @@ fn context(call: &str, main: (u32, u32), adapter: (u32, u32)) -> *mut Context {
         complain(call, &why);
         return ptr::null_mut();
     }
-    let context = Box::leak(Box::new(Context {
+    let context = Box::leak(Box::new(Elan3Context {
         sdram: ptr::null_mut(),
         page_size: 8192,
         rail: 0,
@@ -84,16 +84,16 @@ extern "C" fn elan3_init(
     main_size: c_uint,
     elan: u32,
     elan_size: c_uint,
-) -> *mut Context {
+) -> *mut Elan3Context {
     context("elan3_init", (main, main_size), (elan, elan_size))
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_fini(_ctx: *mut Context) {}
+extern "C" fn elan3_fini(_ctx: *mut Elan3Context) {}
 
 /// A device context, for `elan3_create`: the same one.
 #[call]
-extern "C" fn elan3_control_open(_device: c_int) -> *mut Context {
+extern "C" fn elan3_control_open(_device: c_int) -> *mut Elan3Context {
     let made = CONTEXT.load(Ordering::Acquire);
     if made.is_null() {
         refuse(
@@ -105,26 +105,30 @@ extern "C" fn elan3_control_open(_device: c_int) -> *mut Context {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_control_close(_ctx: *mut Context) {}
+extern "C" fn elan3_control_close(_ctx: *mut Elan3Context) {}
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_create(_ctx: *mut Context, _cap: *mut Capability) -> c_int {
+extern "C" fn elan3_create(_ctx: *mut Elan3Context, _cap: *mut ElanCapability) -> c_int {
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_attach(_ctx: *mut Context, _cap: *mut Capability) -> c_int {
+extern "C" fn elan3_attach(_ctx: *mut Elan3Context, _cap: *mut ElanCapability) -> c_int {
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_detach(_ctx: *mut Context) -> c_int {
+extern "C" fn elan3_detach(_ctx: *mut Elan3Context) -> c_int {
     0
 }
 
 /// The run's processes have their numbers from 0 on.
 #[unsafe(no_mangle)]
-extern "C" fn elan3_addvp(_ctx: *mut Context, first: c_uint, _cap: *mut Capability) -> c_int {
+extern "C" fn elan3_addvp(
+    _ctx: *mut Elan3Context,
+    first: c_uint,
+    _cap: *mut ElanCapability,
+) -> c_int {
     if first == 0 {
         return 0;
     }
@@ -136,7 +140,7 @@ extern "C" fn elan3_addvp(_ctx: *mut Context, first: c_uint, _cap: *mut Capabili
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_addbcastvp(
-    _ctx: *mut Context,
+    _ctx: *mut Elan3Context,
     _vp: c_uint,
     _low: c_uint,
     _high: c_uint,
@@ -148,7 +152,7 @@ extern "C" fn elan3_addbcastvp(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_allocatebcastvp(_ctx: *mut Context) -> c_uint {
+extern "C" fn elan3_allocatebcastvp(_ctx: *mut Elan3Context) -> c_uint {
     refuse(
         "elan3_allocatebcastvp",
         "broadcasts are calls of groups: use elan_hbcast and elan_hgsync of Elanlib",
@@ -157,25 +161,25 @@ extern "C" fn elan3_allocatebcastvp(_ctx: *mut Context) -> c_uint {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_process(_ctx: *mut Context) -> c_int {
+extern "C" fn elan3_process(_ctx: *mut Elan3Context) -> c_int {
     native::rank() as c_int
 }
 
 /// Processes that are not ready are never reached: see `elan_enable_network`.
 #[unsafe(no_mangle)]
-extern "C" fn elan3_block_inputter(_ctx: *mut Context, _blocked: c_int) -> c_int {
+extern "C" fn elan3_block_inputter(_ctx: *mut Elan3Context, _blocked: c_int) -> c_int {
     0
 }
 
 /// The heaps are mapped; other memory in a 64-bit process is mapped by `elan3_setperm`.
 #[unsafe(no_mangle)]
-extern "C" fn elan3_set_standard_mappings(_ctx: *mut Context) -> c_int {
+extern "C" fn elan3_set_standard_mappings(_ctx: *mut Elan3Context) -> c_int {
     0
 }
 
 /// See [`elan3_set_standard_mappings`].
 #[unsafe(no_mangle)]
-extern "C" fn elan3_set_required_mappings(_ctx: *mut Context) -> c_int {
+extern "C" fn elan3_set_required_mappings(_ctx: *mut Elan3Context) -> c_int {
     0
 }
 
@@ -197,14 +201,14 @@ unsafe extern "C" fn elan3_devinfo(device: c_int, info: *mut DeviceInfo) -> c_in
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn elan3_get_devinfo(_ctx: *mut Context, info: *mut DeviceInfo) -> c_int {
+unsafe extern "C" fn elan3_get_devinfo(_ctx: *mut Elan3Context, info: *mut DeviceInfo) -> c_int {
     // SAFETY: the same place of the program.
     unsafe { elan3_devinfo(0, info) }
 }
 
 /// The node's place in a radix-4 fat tree that has all the run's nodes.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn elan3_get_position(_ctx: *mut Context, position: *mut Position) -> c_int {
+unsafe extern "C" fn elan3_get_position(_ctx: *mut Elan3Context, position: *mut Position) -> c_int {
     let last = (0..native::ranks()).map(native::node_of).max();
     let mut levels = 1;
     while 4_u32.saturating_pow(levels) <= last.unwrap_or(0) {

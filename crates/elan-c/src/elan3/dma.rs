@@ -10,11 +10,11 @@
 //! The events lie beside the bytes: the source's event where they come from, the destination's where they go.
 
 use super::super::{hold, putget, stop};
-use super::Context;
+use super::Elan3Context;
 use super::{OURS, space};
 use derive::call;
 use link::ELAN3_SPACE;
-use native::{Place, Span};
+use native::{RemoteMemory, Span};
 use std::ffi::{c_uint, c_ulong};
 use std::sync::Mutex;
 
@@ -104,7 +104,7 @@ fn begin(dma: Descriptor) {
         // SAFETY: the memory is mapped, and the program leaves it to the DMA.
         unsafe { Span::new(std::ptr::with_exposed_provenance(at), dma.size as usize) }
     };
-    let place = |at: u32| Place {
+    let place = |at: u32| RemoteMemory {
         rank,
         key: ELAN3_SPACE,
         offset: at.into(),
@@ -128,13 +128,13 @@ fn begin(dma: Descriptor) {
 // The callers of the functions below keep to the headers.
 
 #[call]
-extern "C" fn elan3_putdma(_ctx: *mut Context, descriptor: c_ulong) {
+extern "C" fn elan3_putdma(_ctx: *mut Elan3Context, descriptor: c_ulong) {
     begin(load(descriptor));
 }
 
 #[call]
 unsafe extern "C" fn elan3_putdma_main(
-    _ctx: *mut Context,
+    _ctx: *mut Elan3Context,
     descriptor: *const Descriptor,
     _place: c_ulong,
 ) {
@@ -144,7 +144,7 @@ unsafe extern "C" fn elan3_putdma_main(
 
 /// The direction stands in the descriptor, or in the call's name.
 #[call]
-extern "C" fn elan3_getdma(_ctx: *mut Context, descriptor: c_ulong) {
+extern "C" fn elan3_getdma(_ctx: *mut Elan3Context, descriptor: c_ulong) {
     let dma = load(descriptor);
     begin(Descriptor {
         kind: dma.kind | READS,
@@ -154,7 +154,7 @@ extern "C" fn elan3_getdma(_ctx: *mut Context, descriptor: c_ulong) {
 
 #[call]
 unsafe extern "C" fn elan3_getdma_main(
-    _ctx: *mut Context,
+    _ctx: *mut Elan3Context,
     descriptor: *const Descriptor,
     _place: c_ulong,
 ) {
@@ -168,11 +168,11 @@ unsafe extern "C" fn elan3_getdma_main(
 
 /// Programs put cookies into fields that name a process.
 #[unsafe(no_mangle)]
-extern "C" fn elan3_local_cookie(_ctx: *mut Context, from: c_uint, _to: c_uint) -> u32 {
+extern "C" fn elan3_local_cookie(_ctx: *mut Elan3Context, from: c_uint, _to: c_uint) -> u32 {
     from
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_remote_cookie(_ctx: *mut Context, _from: c_uint, to: c_uint) -> u32 {
+extern "C" fn elan3_remote_cookie(_ctx: *mut Elan3Context, _from: c_uint, to: c_uint) -> u32 {
     to
 }

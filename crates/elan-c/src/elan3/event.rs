@@ -9,7 +9,7 @@
 //! Sets before an event is primed count.
 
 use super::super::{hold, until, within, words};
-use super::Context;
+use super::Elan3Context;
 use super::{dma, space};
 use derive::call;
 use std::collections::BTreeMap;
@@ -117,18 +117,18 @@ fn has_occurred(at: c_ulong) -> bool {
 // The callers of the functions below keep to the headers.
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_initevent(_ctx: *mut Context, at: c_ulong) {
+extern "C" fn elan3_initevent(_ctx: *mut Elan3Context, at: c_ulong) {
     make(at, Action::Nothing);
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_initevent_word(_ctx: *mut Context, at: c_ulong, word: *mut u32) {
+extern "C" fn elan3_initevent_word(_ctx: *mut Elan3Context, at: c_ulong, word: *mut u32) {
     make(at, Action::Word(word.expose_provenance()));
 }
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_initevent_main(
-    _ctx: *mut Context,
+    _ctx: *mut Elan3Context,
     at: c_ulong,
     source: c_ulong,
     block: *mut c_void,
@@ -140,7 +140,7 @@ extern "C" fn elan3_initevent_main(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_primeevent(_ctx: *mut Context, at: c_ulong, count: c_int) {
+extern "C" fn elan3_primeevent(_ctx: *mut Elan3Context, at: c_ulong, count: c_int) {
     with(at, |event| {
         if event.prime(count.into()) {
             act(event);
@@ -150,19 +150,19 @@ extern "C" fn elan3_primeevent(_ctx: *mut Context, at: c_ulong, count: c_int) {
 }
 
 #[call]
-extern "C" fn elan3_setevent(_ctx: *mut Context, at: c_ulong) {
+extern "C" fn elan3_setevent(_ctx: *mut Elan3Context, at: c_ulong) {
     set(space::elan_of(at));
     dma::go_on();
 }
 
 #[call]
-extern "C" fn elan3_pollevent(_ctx: *mut Context, at: c_ulong, how: c_long) -> c_int {
+extern "C" fn elan3_pollevent(_ctx: *mut Elan3Context, at: c_ulong, how: c_long) -> c_int {
     c_int::from(within(how, || has_occurred(at)))
 }
 
 #[call]
 unsafe extern "C" fn elan3_pollevent_word(
-    _ctx: *mut Context,
+    _ctx: *mut Elan3Context,
     word: *const u32,
     how: c_long,
 ) -> c_int {
@@ -171,13 +171,13 @@ unsafe extern "C" fn elan3_pollevent_word(
 }
 
 #[call]
-extern "C" fn elan3_waitevent(_ctx: *mut Context, at: c_ulong) {
+extern "C" fn elan3_waitevent(_ctx: *mut Elan3Context, at: c_ulong) {
     until(|| has_occurred(at));
 }
 
 #[call]
 unsafe extern "C" fn elan3_waitevent_word(
-    _ctx: *mut Context,
+    _ctx: *mut Elan3Context,
     _at: c_ulong,
     word: *const u32,
     _how: c_long,
@@ -188,7 +188,7 @@ unsafe extern "C" fn elan3_waitevent_word(
 
 #[call]
 unsafe extern "C" fn elan3_waitevent_blk(
-    _ctx: *mut Context,
+    _ctx: *mut Elan3Context,
     _at: c_ulong,
     block: *const u8,
     _how: c_long,
@@ -199,7 +199,7 @@ unsafe extern "C" fn elan3_waitevent_blk(
 
 /// An event that has occurred starts the DMA immediately.
 #[call]
-extern "C" fn elan3_waitdmaevent(_ctx: *mut Context, descriptor: c_ulong, at: c_ulong) {
+extern "C" fn elan3_waitdmaevent(_ctx: *mut Elan3Context, descriptor: c_ulong, at: c_ulong) {
     with(at, |event| {
         event.action = Action::Dma(descriptor, 0);
         if event.occurred {
@@ -211,7 +211,7 @@ extern "C" fn elan3_waitdmaevent(_ctx: *mut Context, descriptor: c_ulong, at: c_
 
 #[call]
 extern "C" fn elan3_waitdmaevent0(
-    _ctx: *mut Context,
+    _ctx: *mut Elan3Context,
     descriptor: c_ulong,
     at: c_ulong,
     _wait: c_ulong,

@@ -4,9 +4,9 @@
 //! addresses, so that equal places need not have equal process addresses. The adapter's memory is process memory; a
 //! `sdramaddr_t` is its address there.
 
-use super::super::heap::Heap;
+use super::super::heap::SystemHeap;
 use super::super::{complain, hold};
-use super::Context;
+use super::Elan3Context;
 use native::Span;
 use std::ffi::{c_int, c_uint, c_ulong, c_void};
 use std::ptr;
@@ -31,14 +31,14 @@ struct Mapping {
 /// The mappings.
 struct Space {
     mappings: Vec<Mapping>,
-    main: Heap,
-    adapter: Heap,
+    main: SystemHeap,
+    adapter: SystemHeap,
 }
 
 static SPACE: Mutex<Space> = Mutex::new(Space {
     mappings: Vec::new(),
-    main: Heap::at(0x3e60_0000_0000),
-    adapter: Heap::at(0x3e70_0000_0000),
+    main: SystemHeap::at(0x3e60_0000_0000),
+    adapter: SystemHeap::at(0x3e70_0000_0000),
 });
 
 impl Space {
@@ -128,25 +128,29 @@ fn pointer(at: c_ulong) -> *mut u8 {
 // The callers of the functions below keep to the headers.
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_allocMain(_ctx: *mut Context, align: c_uint, size: c_uint) -> *mut c_void {
+extern "C" fn elan3_allocMain(_ctx: *mut Elan3Context, align: c_uint, size: c_uint) -> *mut c_void {
     let at = hold(&SPACE).main.alloc(align as usize, size as usize);
     at.map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
 /// Addresses that `elan3_setperm` can map: process memory outside the context.
 #[unsafe(no_mangle)]
-extern "C" fn elan3_allocVaddr(_ctx: *mut Context, _align: c_uint, size: c_uint) -> *mut c_void {
+extern "C" fn elan3_allocVaddr(
+    _ctx: *mut Elan3Context,
+    _align: c_uint,
+    size: c_uint,
+) -> *mut c_void {
     super::super::memory::alloc("elan3_allocVaddr", false, 1 << 16, size as usize)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_allocElan(_ctx: *mut Context, align: c_uint, size: c_uint) -> c_ulong {
+extern "C" fn elan3_allocElan(_ctx: *mut Elan3Context, align: c_uint, size: c_uint) -> c_ulong {
     let at = hold(&SPACE).adapter.alloc(align as usize, size as usize);
     at.unwrap_or(0) as c_ulong
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_free(_ctx: *mut Context, memory: *mut c_void) {
+extern "C" fn elan3_free(_ctx: *mut Elan3Context, memory: *mut c_void) {
     if !memory.is_null() && !hold(&SPACE).main.free(memory.expose_provenance()) {
         complain(
             "elan3_free",
@@ -156,7 +160,7 @@ extern "C" fn elan3_free(_ctx: *mut Context, memory: *mut c_void) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_freeElan(_ctx: *mut Context, memory: c_ulong) {
+extern "C" fn elan3_freeElan(_ctx: *mut Elan3Context, memory: c_ulong) {
     if memory != 0 && !hold(&SPACE).adapter.free(memory as usize) {
         complain(
             "elan3_freeElan",
@@ -166,27 +170,35 @@ extern "C" fn elan3_freeElan(_ctx: *mut Context, memory: c_ulong) {
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_main2elan(_ctx: *mut Context, memory: *const c_void) -> u32 {
+extern "C" fn elan3_main2elan(_ctx: *mut Elan3Context, memory: *const c_void) -> u32 {
     hold(&SPACE).elan(memory.expose_provenance())
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_elan2main(_ctx: *mut Context, elan: u32) -> *mut c_void {
+extern "C" fn elan3_elan2main(_ctx: *mut Elan3Context, elan: u32) -> *mut c_void {
     own(elan, 1).map_or(ptr::null_mut(), ptr::with_exposed_provenance_mut)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_sdram2elan(_ctx: *mut Context, _sdram: *mut c_void, memory: c_ulong) -> u32 {
+extern "C" fn elan3_sdram2elan(
+    _ctx: *mut Elan3Context,
+    _sdram: *mut c_void,
+    memory: c_ulong,
+) -> u32 {
     elan_of(memory)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_elan2sdram(_ctx: *mut Context, elan: u32) -> c_ulong {
+extern "C" fn elan3_elan2sdram(_ctx: *mut Elan3Context, elan: u32) -> c_ulong {
     own(elan, 1).unwrap_or(0) as c_ulong
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_addressable(_ctx: *mut Context, memory: *const c_void, size: usize) -> c_int {
+extern "C" fn elan3_addressable(
+    _ctx: *mut Elan3Context,
+    memory: *const c_void,
+    size: usize,
+) -> c_int {
     let space = hold(&SPACE);
     let elan = space.elan(memory.expose_provenance());
     c_int::from(elan != NOWHERE && space.find(elan.into(), size as u64).is_some())
@@ -194,7 +206,7 @@ extern "C" fn elan3_addressable(_ctx: *mut Context, memory: *const c_void, size:
 
 #[unsafe(no_mangle)]
 extern "C" fn elan3_setperm(
-    _ctx: *mut Context,
+    _ctx: *mut Elan3Context,
     main: *mut c_void,
     elan: u32,
     size: c_uint,
@@ -216,18 +228,22 @@ extern "C" fn elan3_setperm(
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_clearperm(_ctx: *mut Context, elan: u32, size: c_uint) -> c_int {
+extern "C" fn elan3_clearperm(_ctx: *mut Elan3Context, elan: u32, size: c_uint) -> c_int {
     hold(&SPACE).clear(|one| one.elan, elan.into(), size.into());
     0
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_clearperm_elan(ctx: *mut Context, elan: u32, size: c_uint) -> c_int {
+extern "C" fn elan3_clearperm_elan(ctx: *mut Elan3Context, elan: u32, size: c_uint) -> c_int {
     elan3_clearperm(ctx, elan, size)
 }
 
 #[unsafe(no_mangle)]
-extern "C" fn elan3_clearperm_main(_ctx: *mut Context, main: *mut c_void, size: c_uint) -> c_int {
+extern "C" fn elan3_clearperm_main(
+    _ctx: *mut Elan3Context,
+    main: *mut c_void,
+    size: c_uint,
+) -> c_int {
     let start = main.expose_provenance() as u64;
     hold(&SPACE).clear(|one| one.at as u64, start, size.into());
     0
@@ -285,8 +301,8 @@ mod tests {
         };
         Space {
             mappings: mappings.iter().map(mapping).collect(),
-            main: Heap::at(0),
-            adapter: Heap::at(0),
+            main: SystemHeap::at(0),
+            adapter: SystemHeap::at(0),
         }
     }
 

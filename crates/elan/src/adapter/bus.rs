@@ -47,7 +47,7 @@ struct Transfer<T> {
 
 /// A bus's state.
 #[derive(Debug)]
-pub struct Bus<T> {
+pub struct BusState<T> {
     config: BusConfig,
     waiting: [VecDeque<Transfer<T>>; 2],
     last: Direction,
@@ -56,10 +56,10 @@ pub struct Bus<T> {
     busy: Time,
 }
 
-impl<T> Bus<T> {
+impl<T> BusState<T> {
     /// An idle bus.
     pub fn new(config: BusConfig) -> Self {
-        Bus {
+        BusState {
             config,
             waiting: [VecDeque::new(), VecDeque::new()],
             last: Direction::ToAdapter,
@@ -69,7 +69,7 @@ impl<T> Bus<T> {
     }
 
     /// Adds a transfer of at least one byte. If the bus was idle, a burst starts now: returns the burst's duration,
-    /// after which the caller calls [`Bus::finish_burst`].
+    /// after which the caller calls [`BusState::finish_burst`].
     #[inline]
     pub fn request(&mut self, direction: Direction, size: Bytes, purpose: T) -> Option<Time> {
         assert!(!size.is_zero(), "a transfer moves at least one byte");

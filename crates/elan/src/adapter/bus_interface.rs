@@ -1,7 +1,7 @@
 //! # The bus interface: how the adapter reads and writes main memory
 //!
 //! The adapter reads payload to send. An Elan3's PCI bus is taken while main memory answers; this time belongs to
-//! `bus.burst_overhead`. On an Elan4's PCI-X bus (garcia2005 s2) a read is *split* ([`Part::SplitReads`]): the
+//! `bus.burst_overhead`. On an Elan4's PCI-X bus (garcia2005 s2) a read is *split* ([`AdapterPart::SplitReads`]): the
 //! adapter's request crosses the bus in a separate short transaction; the bridge takes `elan4.split` to find the data,
 //! while others use the bus; then the bridge sends the data in bursts as long as the bus allows. Both directions still
 //! share one bus, so a request and its data each turn the bus if something else goes the other way.
@@ -12,10 +12,10 @@
 //! A main memory read sees all payload that the adapter has accepted before: bytes that are still in the input buffers
 //! are read from there.
 
-use super::bus::{Bus, Direction};
-use super::{Due, Wires};
-use crate::config::{Config, Part};
-use crate::in_flight::{InFlight, PacketNumber};
+use super::bus::{BusState, Direction};
+use super::{AdapterEvent, Wires};
+use crate::config::{AdapterPart, Config};
+use crate::in_flight::{FlightTables, PacketNumber};
 use crate::memory::Address;
 use std::collections::VecDeque;
 use units::{Bytes, Time};
@@ -25,7 +25,7 @@ pub const REQUEST: Bytes = Bytes::new(8);
 
 /// One adapter's bus interface, with its bus.
 pub(crate) struct BusInterface {
-    bus: Bus<Due>,
+    bus: BusState<AdapterEvent>,
     /// If reads are split: the time from a request's end to the moment when its data ask for the bus.
     split: Option<Time>,
     /// Packets with a payload read under way.
@@ -37,11 +37,11 @@ pub(crate) struct BusInterface {
 impl BusInterface {
     pub fn new(config: &Config) -> Self {
         let split = config.parts.iter().find_map(|part| match *part {
-            Part::SplitReads { latency } => Some(latency),
+            AdapterPart::SplitReads { latency } => Some(latency),
             _ => None,
         });
         BusInterface {
-            bus: Bus::new(config.bus),
+            bus: BusState::new(config.bus),
             split,
             reading: 0,
             writing: VecDeque::new(),
@@ -64,7 +64,7 @@ impl BusInterface {
     }
 
     /// Overlays bytes read from main memory with the bytes that the input buffers will write there.
-    pub fn read_behind(&self, flight: &InFlight, at: Address, bytes: &mut [u8]) {
+    pub fn read_behind(&self, flight: &FlightTables, at: Address, bytes: &mut [u8]) {
         let start = u64::from(at.elan.as_u32());
         let end = start + bytes.len() as u64;
         for &token in &self.writing {
@@ -85,28 +85,28 @@ impl BusInterface {
 
 impl Wires<'_> {
     /// Asks for the bus; `due` happens when all bytes are transferred.
-    pub fn transfer(&mut self, direction: Direction, size: Bytes, due: Due) {
+    pub fn transfer(&mut self, direction: Direction, size: Bytes, due: AdapterEvent) {
         if let Some(duration) = self.interface.bus.request(direction, size, due) {
-            let ends = Due::BurstEnds(self.node, direction);
+            let ends = AdapterEvent::BurstEnds(self.node, direction);
             self.schedule(self.now + duration, ends);
         }
     }
 
     /// A burst on the bus ends: returns the event that is due if the burst completed its transfer.
-    pub fn end_burst(&mut self, direction: Direction) -> Option<Due> {
+    pub fn end_burst(&mut self, direction: Direction) -> Option<AdapterEvent> {
         let (done, next) = self.interface.bus.finish_burst(direction);
         if let Some((direction, duration)) = next {
-            let ends = Due::BurstEnds(self.node, direction);
+            let ends = AdapterEvent::BurstEnds(self.node, direction);
             self.schedule(self.now + duration, ends);
         }
         done
     }
 
-    /// Reads a packet's payload. At the read's end, [`Due::Read`] happens.
+    /// Reads a packet's payload. At the read's end, [`AdapterEvent::Read`] happens.
     pub fn read_main(&mut self, token: PacketNumber) {
         self.interface.reading += 1;
         if self.interface.split.is_some() {
-            let asked = Due::Asked(self.node, token);
+            let asked = AdapterEvent::Asked(self.node, token);
             self.transfer(Direction::ToMain, REQUEST, asked);
         } else {
             self.found(token);
@@ -116,14 +116,14 @@ impl Wires<'_> {
     /// A read's request has crossed the bus.
     pub fn asked(&mut self, token: PacketNumber) {
         let latency = self.interface.split.expect("it is read so");
-        let found = Due::Found(self.node, token);
+        let found = AdapterEvent::Found(self.node, token);
         self.schedule(self.now + latency, found);
     }
 
     /// The payload asks for the bus.
     pub fn found(&mut self, token: PacketNumber) {
         let length = self.flight.packet(token).length;
-        let read = Due::Read(self.node, token);
+        let read = AdapterEvent::Read(self.node, token);
         self.transfer(Direction::ToAdapter, length, read);
     }
 
@@ -132,11 +132,11 @@ impl Wires<'_> {
         self.interface.reading -= 1;
     }
 
-    /// Writes a packet's payload. At the write's end, [`Due::Written`] happens.
+    /// Writes a packet's payload. At the write's end, [`AdapterEvent::Written`] happens.
     pub fn write_main(&mut self, token: PacketNumber) {
         self.interface.writing.push_back(token);
         let length = self.flight.packet(token).length;
-        let written = Due::Written(self.node, token);
+        let written = AdapterEvent::Written(self.node, token);
         self.transfer(Direction::ToMain, length, written);
     }
 

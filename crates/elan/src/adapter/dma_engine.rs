@@ -23,12 +23,12 @@
 //! DMAs continue. *Error* ends the DMA; packets already under way finish.
 
 use super::packets::{check_rail, check_range};
-use super::recovery::Next;
-use super::{Due, EngineNumber, Wires};
-use crate::config::Part;
+use super::recovery::RecoveryStep;
+use super::{AdapterEvent, EngineNumber, Wires};
+use crate::config::AdapterPart;
 use crate::dma::{Dma, DmaError};
 use crate::in_flight::{DmaId, Get, Kind, Landing, PacketNumber, Progress, Report, Stage, Token};
-use crate::memory::{Access, Address, Fault, Reason};
+use crate::memory::{Access, AccessFault, Address, Reason};
 use fabric::{Ack, PacketId};
 use std::collections::VecDeque;
 use typed_index_collections::{TiVec, ti_vec};
@@ -80,9 +80,9 @@ pub(crate) struct DmaEngine {
 
 impl DmaEngine {
     /// As many engines as the machine has, or one.
-    pub fn new(parts: &[Part]) -> Self {
+    pub fn new(parts: &[AdapterPart]) -> Self {
         let engines = parts.iter().find_map(|part| match *part {
-            Part::DmaEngines { count } => Some(count),
+            AdapterPart::DmaEngines { count } => Some(count),
             _ => None,
         });
         DmaEngine {
@@ -168,7 +168,7 @@ impl DmaEngine {
         let length = dma.length;
         if down {
             let access = Access::RemoteWrite;
-            return Err(Fault::new(dma.to, length, access, Reason::Down).into());
+            return Err(AccessFault::new(dma.to, length, access, Reason::Down).into());
         }
         check_range(wires.fabric, dma.destination())?;
         if put {
@@ -254,7 +254,7 @@ impl DmaEngine {
             let mut serving = Progress::new(dma, owner, capability, Report::Nobody);
             serving.get = Some(Get::Serving(get));
             let serving = wires.flight.add_dma(serving);
-            let announced = Due::Announced(wires.node, serving);
+            let announced = AdapterEvent::Announced(wires.node, serving);
             wires.schedule(wires.now + wires.config.adapter.input, announced);
         }
     }
@@ -302,7 +302,7 @@ impl DmaEngine {
                 let (since, used) = (wires.now, false);
                 lane.current = Some((id, Slice { since, used }));
                 lane.starting = true;
-                let started = Due::Started(wires.node, number);
+                let started = AdapterEvent::Started(wires.node, number);
                 wires.schedule(wires.now + wires.config.adapter.dma_start, started);
             }
             return Turn::Idle;
@@ -357,15 +357,15 @@ impl DmaEngine {
                 }
                 wires.flight.dma_mut(id).refused += 1;
                 let at = wires.now + wires.config.adapter.retry_after(refusals);
-                wires.schedule(at, Due::Retried(wires.node, Token::Dma(token)));
+                wires.schedule(at, AdapterEvent::Retried(wires.node, Token::Dma(token)));
                 return None;
             }
             Ack::TestFailed => unreachable!("the packets of a DMA carry no test that could fail"),
             Ack::Corrupted | Ack::Unreachable | Ack::TimedOut => {
                 match wires.refused(token, ack) {
-                    Next::Again => return None,
-                    Next::Over => {}
-                    Next::Lost(id) => self.forget(id),
+                    RecoveryStep::Again => return None,
+                    RecoveryStep::Over => {}
+                    RecoveryStep::Lost(id) => self.forget(id),
                 }
                 return wires.abandon(token);
             }
@@ -411,5 +411,5 @@ impl DmaEngine {
 /// Whether a message goes by the short transaction engine, which has no descriptors: it needs no place in the DMA queue.
 fn is_for_the_sten(wires: &Wires, dma: &Dma) -> bool {
     let mut parts = wires.config.parts.iter();
-    dma.short && parts.any(|part| matches!(part, Part::Sten { .. }))
+    dma.short && parts.any(|part| matches!(part, AdapterPart::Sten { .. }))
 }

@@ -14,7 +14,7 @@
 //!
 //! Threads that wait for an event continue once the event is set. A process sees the event through main memory: the
 //! action [`Action::Copy`] copies a block from adapter memory there, and the process polls the copy without crossing
-//! the bus. The process waits in one of two ways, or in the first way and then in the second ([`Wait`]):
+//! the bus. The process waits in one of two ways, or in the first way and then in the second ([`WaitMode`]):
 //!
 //! * *polling*: the process sees the block `poll` after the block has arrived;
 //! * *blocking*: the process gives up its processor, and the operating system wakes it: `interrupt` after the block has arrived.
@@ -42,7 +42,7 @@ pub enum Action {
 
 /// How a process waits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wait {
+pub enum WaitMode {
     /// The process polls until the event is set.
     Poll,
     /// The process blocks.

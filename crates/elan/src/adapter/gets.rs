@@ -22,9 +22,9 @@
 //! the get ends with the fault.
 
 use super::event_unit::Occurrence;
-use super::{Due, Wires};
+use super::{AdapterEvent, Wires};
 use crate::in_flight::{DmaId, Get, PacketNumber, Stage};
-use crate::memory::Fault;
+use crate::memory::AccessFault;
 use fabric::{Ack, PacketId};
 use units::{Bytes, Time};
 
@@ -43,7 +43,7 @@ impl Wires<'_> {
         }
         if progress.complete() && progress.stage < Stage::Completed {
             progress.stage = Stage::Completed;
-            let completed = Due::Occurred(Occurrence::Completed(self.node, get));
+            let completed = AdapterEvent::Occurred(Occurrence::Completed(self.node, get));
             self.schedule(at, completed);
         }
     }
@@ -67,7 +67,7 @@ impl Wires<'_> {
     }
 
     /// A get ends with a fault at one of its ends.
-    pub fn fail_get(&mut self, get: DmaId, fault: Fault) {
+    pub fn fail_get(&mut self, get: DmaId, fault: AccessFault) {
         self.flight.dma_mut(get).fail(fault.into());
         self.complete(get);
     }

@@ -25,11 +25,11 @@ mod transactions;
 
 use super::event_unit::Occurrence;
 use super::queue::Queue;
-use super::{Due, Wires};
+use super::{AdapterEvent, Wires};
 use crate::dma::Notify;
 use crate::in_flight::{Get, Kind, PacketNumber, Token};
 use crate::memory::{
-    Access, Address, Capability, EVENT_BLOCK, EventId, Fault, Placement, QueueNumber, Reason,
+    Access, AccessFault, Address, Capability, EVENT_BLOCK, EventId, Placement, QueueNumber, Reason,
 };
 use fabric::{Ack, PacketId};
 use std::collections::VecDeque;
@@ -137,7 +137,7 @@ impl Inputter {
 
     /// A packet has arrived on a rail that is down, or was down meanwhile: only its sender is notified.
     pub fn lost(wires: &mut Wires, packet: PacketId, token: Token) {
-        let fault = |to, length| Fault::new(to, length, Access::RemoteWrite, Reason::Down);
+        let fault = |to, length| AccessFault::new(to, length, Access::RemoteWrite, Reason::Down);
         let token = match token {
             Token::Dma(token) => token,
             Token::Thread(token) => {
@@ -164,7 +164,7 @@ impl Inputter {
     }
 
     /// Where a packet's payload belongs, unless its queue is full; a fault if its event does not exist.
-    fn admit(&self, wires: &Wires, token: PacketNumber) -> Result<Option<Room>, Box<Fault>> {
+    fn admit(&self, wires: &Wires, token: PacketNumber) -> Result<Option<Room>, Box<AccessFault>> {
         let packet = wires.flight.packet(token);
         let progress = wires.flight.dma(packet.dma);
         let (dma, capability, length) = (&progress.dma, progress.capability, packet.length);
@@ -191,11 +191,11 @@ impl Inputter {
         at: Address,
         length: Bytes,
         capability: Capability,
-    ) -> Result<QueueNumber, Fault> {
+    ) -> Result<QueueNumber, AccessFault> {
         let index = wires.memory.queue_at(at, length, capability)?;
         if length > self.queues[index].slot() {
             let (access, reason) = (Access::RemoteWrite, Reason::SlotTooShort);
-            return Err(Fault::new(at, length, access, reason));
+            return Err(AccessFault::new(at, length, access, reason));
         }
         Ok(index)
     }
@@ -205,7 +205,7 @@ impl Inputter {
         self.queue(index).push(message);
         let adapter = &wires.config.adapter;
         let at = wires.now + adapter.input + adapter.event;
-        wires.schedule(at, Due::Queued(wires.node, index));
+        wires.schedule(at, AdapterEvent::Queued(wires.node, index));
     }
 
     /// Takes a packet for main memory into an input buffer, as soon as one is free.
@@ -271,7 +271,7 @@ impl Inputter {
             let notify = dma.notify;
             match notify.map(|notify| notifies(wires, dma.to, notify, capability)) {
                 Some(Ok(event)) => {
-                    wires.schedule(at, Due::Occurred(Occurrence::Event(event)));
+                    wires.schedule(at, AdapterEvent::Occurred(Occurrence::Event(event)));
                 }
                 Some(Err(fault)) => wires.trap(dma.to, fault),
                 None => {}
@@ -285,7 +285,7 @@ impl Inputter {
 }
 
 /// Answers a packet that is refused finally.
-fn refuse(wires: &mut Wires, packet: PacketId, token: PacketNumber, fault: Fault) {
+fn refuse(wires: &mut Wires, packet: PacketId, token: PacketNumber, fault: AccessFault) {
     wires.flight.packet_mut(token).fault = Some(Box::new(fault));
     wires.answer_for_good(packet, token, Ack::Error);
     // After its rail's failure, a get waits until no more of its bytes can be stored.
@@ -302,9 +302,9 @@ fn notifies(
     to: Address,
     notify: Notify,
     capability: Capability,
-) -> Result<EventId, Fault> {
+) -> Result<EventId, AccessFault> {
     let access = Access::RemoteEvent;
-    let gone = || Fault::new(to, EVENT_BLOCK, access, Reason::Nothing);
+    let gone = || AccessFault::new(to, EVENT_BLOCK, access, Reason::Nothing);
     let at = wires.memory.notified(notify).ok_or_else(gone)?;
     wires.memory.event_at(at, access, capability)
 }

@@ -6,7 +6,7 @@
 //! sender's adapter translates the source, packet by packet, the receiver's adapter the destination, transaction by
 //! transaction; [`Access`] lists the right that each access needs.
 //!
-//! An access to an address that is unmapped, forbidden, or under another capability is a [`Fault`](crate::Fault), which
+//! An access to an address that is unmapped, forbidden, or under another capability is a [`AccessFault`](crate::AccessFault), which
 //! reaches the program that asked for the access; the packet is not stored. An access of zero bytes touches no memory
 //! and needs no mapping.
 //!

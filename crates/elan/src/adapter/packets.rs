@@ -5,11 +5,11 @@
 //! *trap* that notifies an asker that its get's bytes are gone.
 
 use super::gets::DESCRIPTOR;
-use super::{Due, Wires, event_unit::Occurrence};
+use super::{AdapterEvent, Wires, event_unit::Occurrence};
 use crate::Place;
 use crate::dma::DmaError;
-use crate::in_flight::{DmaId, Get, Kind, Landed, Packet, PacketNumber, Stage, Token};
-use crate::memory::{Access, Address, Fault, Placement};
+use crate::in_flight::{DmaId, Get, Kind, LandingState, Packet, PacketNumber, Stage, Token};
+use crate::memory::{Access, AccessFault, Address, Placement};
 use fabric::{Destination, Fabric, PacketSpec};
 use units::Bytes;
 
@@ -48,12 +48,12 @@ struct Piece {
     /// Where the payload lies.
     placement: Placement,
     payload: Option<Box<[u8]>>,
-    fault: Option<Box<Fault>>,
+    fault: Option<Box<AccessFault>>,
 }
 
 impl Piece {
     /// A packet that is not payload.
-    fn control(kind: Kind, fault: Option<Fault>) -> Self {
+    fn control(kind: Kind, fault: Option<AccessFault>) -> Self {
         Piece {
             kind,
             length: Bytes::ZERO,
@@ -92,7 +92,7 @@ impl Wires<'_> {
     }
 
     /// A DMA's next payload.
-    fn payload(&self, id: DmaId, access: Access) -> Result<Piece, Fault> {
+    fn payload(&self, id: DmaId, access: Access) -> Result<Piece, AccessFault> {
         let progress = self.flight.dma(id);
         let dma = &progress.dma;
         let length = (dma.length - progress.cut).min(self.config.packet.payload);
@@ -144,7 +144,7 @@ impl Wires<'_> {
             trouble: None,
             landed: match progress.landings.len() {
                 0 => Box::default(),
-                destinations => vec![Landed::No; destinations].into(),
+                destinations => vec![LandingState::No; destinations].into(),
             },
         };
         let token = self.flight.add_packet(packet);
@@ -228,7 +228,7 @@ impl Wires<'_> {
         }
         let ordered = progress.dma.queue && progress.stage == Stage::Queued && !died;
         progress.stage = Stage::Completed;
-        let completed = Due::Occurred(Occurrence::Completed(node, id));
+        let completed = AdapterEvent::Occurred(Occurrence::Completed(node, id));
         let at = self.now + self.config.adapter.event;
         self.agenda.schedule(at, node.get().into(), completed);
         if self.config.faults.is_some() && !self.flight.dma(id).landings.is_empty() {

@@ -17,13 +17,13 @@ use units::Bytes;
 
 /// One process's queue.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct QueueId {
+pub struct ProcessQueueId {
     pub(crate) node: Place,
     pub(crate) index: QueueNumber,
     pub(crate) at: Address,
 }
 
-impl QueueId {
+impl ProcessQueueId {
     /// Where the queue's first slot lies: the address that senders need.
     pub fn start(self) -> Address {
         self.at

@@ -41,19 +41,19 @@
 //! so no packets come in or go out; its threads' packets come back unreachable. Processes and threads continue to use
 //! the adapter's memory. Both are simplifications.
 
-use super::{Due, Wires};
+use super::{AdapterEvent, Wires};
 use crate::Place;
 use crate::dma::DmaError;
-use crate::faults::{Cut, Loss, Obstacle, Part};
+use crate::faults::{CableName, FaultyPart, Loss, Obstacle};
 use crate::in_flight::{
-    DmaId, Get, Kind, PacketNumber, Recoveries, Stage, ThreadPacketNumber, Token, Trouble,
+    DmaId, Get, Kind, PacketFaults, PacketNumber, Recoveries, Stage, ThreadPacketNumber, Token,
 };
-use crate::memory::{Access, Address, Fault, Reason};
+use crate::memory::{Access, AccessFault, Address, Reason};
 use fabric::{Ack, Destination, PacketId};
 use units::Time;
 
 /// The further way of a DMA's packet that the network has refused.
-pub(crate) enum Next {
+pub(crate) enum RecoveryStep {
     /// It goes again.
     Again,
     /// It never goes again, and its DMA was over before.
@@ -63,12 +63,12 @@ pub(crate) enum Next {
 }
 
 /// A packet that the network has refused, as the rules see it.
-struct Refused {
+struct RefusedPacket {
     ack: Ack,
     destination: Destination,
     once: bool,
     refusals: u32,
-    trouble: Trouble,
+    trouble: PacketFaults,
 }
 
 impl Wires<'_> {
@@ -78,7 +78,7 @@ impl Wires<'_> {
     }
 
     /// When a packet goes again that the network has refused; a loss if its source gives up.
-    fn try_again(&mut self, refused: &mut Refused) -> Result<Time, Loss> {
+    fn try_again(&mut self, refused: &mut RefusedPacket) -> Result<Time, Loss> {
         let (now, ack) = (self.now, refused.ack);
         let recoveries = self.recoveries();
         *match ack {
@@ -131,11 +131,11 @@ impl Wires<'_> {
     }
 
     /// The network has refused a DMA's packet.
-    pub fn refused(&mut self, token: PacketNumber, ack: Ack) -> Next {
+    pub fn refused(&mut self, token: PacketNumber, ack: Ack) -> RecoveryStep {
         let packet = self.flight.packet(token);
         let id = packet.dma;
         let progress = self.flight.dma(id);
-        let mut refused = Refused {
+        let mut refused = RefusedPacket {
             ack,
             destination: progress.destination_of(packet.kind),
             once: progress.dma.once,
@@ -153,16 +153,18 @@ impl Wires<'_> {
         match outcome {
             Some(Ok(at)) => {
                 self.flight.dma_mut(id).refused += 1;
-                self.schedule(at, Due::Retried(self.node, Token::Dma(token)));
-                Next::Again
+                self.schedule(at, AdapterEvent::Retried(self.node, Token::Dma(token)));
+                RecoveryStep::Again
             }
             // The bytes themselves, or the end of their sending, notify a get's asker.
-            Some(Err(_)) if packet.kind == Kind::Request && packet.is_accepted() => Next::Over,
+            Some(Err(_)) if packet.kind == Kind::Request && packet.is_accepted() => {
+                RecoveryStep::Over
+            }
             Some(Err(loss)) => {
                 self.flight.dma_mut(id).lose(loss.into());
-                Next::Lost(id)
+                RecoveryStep::Lost(id)
             }
-            None => Next::Over,
+            None => RecoveryStep::Over,
         }
     }
 
@@ -182,7 +184,7 @@ impl Wires<'_> {
     /// The network has refused a thread's packet. Returns whether its source gives up, and the packet has its result.
     pub fn refused_by_thread(&mut self, token: ThreadPacketNumber, ack: Ack) -> bool {
         let packet = self.flight.thread_packet(token);
-        let mut refused = Refused {
+        let mut refused = RefusedPacket {
             ack,
             destination: packet.destination(),
             once: packet.once,
@@ -194,7 +196,7 @@ impl Wires<'_> {
         packet.trouble = Some(Box::new(refused.trouble));
         packet.refusals = packet.refusals.saturating_add(1);
         match outcome {
-            Ok(at) => self.schedule(at, Due::Retried(self.node, Token::Thread(token))),
+            Ok(at) => self.schedule(at, AdapterEvent::Retried(self.node, Token::Thread(token))),
             Err(loss) => packet.result = Some(Err(loss.into())),
         }
         outcome.is_err()
@@ -274,7 +276,7 @@ impl Wires<'_> {
                 unsure: false,
             }
             .into(),
-            _ => Fault::new(dma.to, dma.length, Access::RemoteWrite, Reason::Down).into(),
+            _ => AccessFault::new(dma.to, dma.length, Access::RemoteWrite, Reason::Down).into(),
         };
         progress.missed |= !progress.cut_all;
         progress.lose(error);
@@ -283,8 +285,8 @@ impl Wires<'_> {
 }
 
 /// A dead cable that leaves no way between two adapters, as far as the routing tables know.
-pub(crate) fn cut(fabric: &fabric::Fabric, from: Place, to: Place) -> Option<Cut> {
+pub(crate) fn cut(fabric: &fabric::Fabric, from: Place, to: Place) -> Option<CableName> {
     let cut = fabric.way(from, to).err()?.cut;
-    let first = Part::Link(*cut.first()?).name(&**fabric.topology());
-    Some(Cut::from(first))
+    let first = FaultyPart::Link(*cut.first()?).name(&**fabric.topology());
+    Some(CableName::from(first))
 }

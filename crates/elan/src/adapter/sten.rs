@@ -22,8 +22,8 @@
 //!
 //! An adapter without a STEN sends such messages by its DMA engine.
 
-use super::{Due, Wires};
-use crate::config::Part;
+use super::{AdapterEvent, Wires};
+use crate::config::AdapterPart;
 use crate::in_flight::DmaId;
 use crate::memory::Address;
 use std::collections::VecDeque;
@@ -39,9 +39,9 @@ pub(crate) struct Sten {
 
 impl Sten {
     /// A short transaction engine, if the machine has one.
-    pub fn new(parts: &[Part]) -> Option<Self> {
+    pub fn new(parts: &[AdapterPart]) -> Option<Self> {
         parts.iter().find_map(|part| match *part {
-            Part::Sten { start } => Some(Sten {
+            AdapterPart::Sten { start } => Some(Sten {
                 start,
                 queue: VecDeque::new(),
                 issuing: None,
@@ -67,7 +67,7 @@ impl Sten {
             && let Some(id) = self.queue.pop_front()
         {
             self.issuing = Some(id);
-            let issued = Due::Issued(wires.node, id);
+            let issued = AdapterEvent::Issued(wires.node, id);
             wires.schedule(wires.now + self.start, issued);
         }
     }

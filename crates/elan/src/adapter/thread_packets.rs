@@ -12,7 +12,7 @@
 //!
 //! The answers to a packet for a node range are combined between steps 2 and 3, see [`super::inputter::broadcast`].
 
-use super::{Due, Wires};
+use super::{AdapterEvent, Wires};
 use crate::in_flight::{ThreadPacket, ThreadPacketNumber, Token};
 use crate::transaction::Answer;
 use fabric::{Ack, PacketSpec};
@@ -57,7 +57,7 @@ impl Wires<'_> {
                     trouble.pass();
                 }
                 let at = self.now + self.config.adapter.retry_after(refusals);
-                return self.schedule(at, Due::Retried(self.node, Token::Thread(token)));
+                return self.schedule(at, AdapterEvent::Retried(self.node, Token::Thread(token)));
             }
             Ack::Corrupted | Ack::Unreachable | Ack::TimedOut => {
                 if !self.refused_by_thread(token, ack) {

@@ -1,6 +1,6 @@
 //! A node's knowledge of its adapter.
 
-use super::Busy;
+use super::AdapterLoad;
 use crate::config::rails::Status;
 use units::Time;
 
@@ -17,7 +17,7 @@ use Work::{Received, Receives, Sends, Sent};
 
 /// The states that a node knows at some moments, in nanoseconds, if its adapter begins and ends work at other moments.
 fn known(status: Status, lag: u64, work: &[(u64, Work)], moments: &[u64]) -> Vec<bool> {
-    let mut busy = Busy::new(status, Time::from_ns(lag));
+    let mut busy = AdapterLoad::new(status, Time::from_ns(lag));
     let mut work = work.iter().peekable();
     let mut look = |&moment: &u64| {
         while let Some(&(at, work)) = work.next_if(|(at, _)| *at <= moment) {

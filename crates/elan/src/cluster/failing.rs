@@ -11,7 +11,7 @@ use crate::adapter::recovery::cut;
 use crate::dma::DmaError;
 use crate::faults::{Loss, Obstacle};
 use crate::in_flight::Recoveries;
-use crate::memory::{Access, ElanAddr, Fault, Reason};
+use crate::memory::{Access, AccessFault, ElanAddr, Reason};
 use kernel::Signal;
 use units::Bytes;
 
@@ -70,7 +70,7 @@ impl Node {
     /// The error of a message that is sent while this adapter's rail is down.
     pub fn rail_is_down(&self) -> DmaError {
         let (nowhere, access) = (self.at(ElanAddr::NOWHERE), Access::RemoteWrite);
-        Fault::new(nowhere, Bytes::ZERO, access, Reason::Down).into()
+        AccessFault::new(nowhere, Bytes::ZERO, access, Reason::Down).into()
     }
 
     /// Fired, and reset, whenever the sources' routing tables learn which cables are dead.

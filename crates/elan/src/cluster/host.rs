@@ -3,10 +3,10 @@
 use super::Node;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::Command;
-use crate::adapter::{Beyond, Due};
+use crate::adapter::{AdapterEvent, ClusterEvent};
 use crate::dma::{Dma, Transfer};
 use crate::in_flight::Report;
-use crate::memory::{Access, ElanAddr, Fault, Placement};
+use crate::memory::{Access, AccessFault, ElanAddr, Placement};
 use crate::noise::HostCpu;
 use crate::transaction::{Answer, Transaction};
 use kernel::Signal;
@@ -20,7 +20,7 @@ impl Node {
         }
         let mut world = self.world.borrow_mut();
         let crossed = world.spares().take();
-        let done = Due::Beyond(Beyond::Wake(crossed.clone()));
+        let done = AdapterEvent::Beyond(ClusterEvent::Wake(crossed.clone()));
         world.wires(self.place()).transfer(direction, bytes, done);
         crossed
     }
@@ -54,7 +54,7 @@ impl Node {
     ///
     /// # Errors
     /// If the bytes do not lie within one region.
-    pub fn placement(&self, at: ElanAddr, length: Bytes) -> Result<Placement, Fault> {
+    pub fn placement(&self, at: ElanAddr, length: Bytes) -> Result<Placement, AccessFault> {
         self.memory()
             .translate(self.at(at), length, Access::Host, self.capability())
     }
@@ -98,7 +98,7 @@ impl Node {
         to: ElanAddr,
         bytes: &[u8],
         event: Option<ElanAddr>,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), AccessFault> {
         let event = event.map(|at| {
             let access = Access::RemoteEvent;
             let memory = self.memory();
@@ -124,7 +124,7 @@ impl Node {
         from: ElanAddr,
         length: Bytes,
         withdrawn: Option<ElanAddr>,
-    ) -> Result<Box<[u8]>, Fault> {
+    ) -> Result<Box<[u8]>, AccessFault> {
         let (at, word) = (self.at(from), withdrawn.map(|word| self.at(word)));
         let (memory, capability) = (self.memory(), self.capability());
         memory.check_offer(at, length, word, capability)?;
@@ -135,7 +135,7 @@ impl Node {
     ///
     /// # Errors
     /// If the adapter would refuse the message.
-    pub fn take_in(&self, queue: ElanAddr, message: &[u8]) -> Option<Result<(), Fault>> {
+    pub fn take_in(&self, queue: ElanAddr, message: &[u8]) -> Option<Result<(), AccessFault>> {
         let mut world = self.world.borrow_mut();
         let (inputter, mut wires) = world.inputter(self.place());
         inputter.take_in(&mut wires, self.at(queue), self.capability(), message)
@@ -145,7 +145,7 @@ impl Node {
     ///
     /// # Errors
     /// If the adapter would refuse the packet.
-    pub fn execute(&self, transactions: &[Transaction]) -> Option<Result<Answer, Fault>> {
+    pub fn execute(&self, transactions: &[Transaction]) -> Option<Result<Answer, AccessFault>> {
         let mut world = self.world.borrow_mut();
         let (inputter, mut wires) = world.inputter(self.place());
         let process = self.at(ElanAddr::NOWHERE);

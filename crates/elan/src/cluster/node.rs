@@ -2,14 +2,14 @@
 
 use super::World;
 use crate::adapter::command_processor::Command;
-use crate::adapter::mmu::context::NoContext;
+use crate::adapter::mmu::context::ContextError;
 use crate::adapter::mmu::shared::Memory;
-use crate::adapter::{Beyond, Due};
+use crate::adapter::{AdapterEvent, ClusterEvent};
 use crate::config::Config;
 use crate::dma::{Dma, DmaError, Transfer};
 use crate::in_flight::{Progress, Report};
 use crate::memory::{
-    Access, Address, Capability, ContextId, ElanAddr, Fault, HEAP, MemoryError, Permissions,
+    Access, AccessFault, Address, Capability, ContextId, ElanAddr, HEAP, MemoryError, Permissions,
     Placement, Reason, Region,
 };
 use crate::{NodeId, Place, Rail};
@@ -60,7 +60,7 @@ impl Node {
     ///
     /// # Errors
     /// If all contexts are in use.
-    pub fn attach(&self, capability: Capability) -> Result<Node, NoContext> {
+    pub fn attach(&self, capability: Capability) -> Result<Node, ContextError> {
         let context = self.memory().attach(&[self.place], capability)?;
         Ok(self.attached(context, capability))
     }
@@ -82,7 +82,7 @@ impl Node {
     ///
     /// # Panics
     /// If the machine has no such rail.
-    pub fn beside(&self, rail: Rail) -> Result<Node, NoContext> {
+    pub fn beside(&self, rail: Rail) -> Result<Node, ContextError> {
         let beside = Node::all_beside(std::slice::from_ref(self), rail)?;
         Ok(beside.into_iter().next().expect("it is one process"))
     }
@@ -95,7 +95,7 @@ impl Node {
     ///
     /// # Panics
     /// As [`Node::beside`], or if the processes have different capabilities.
-    pub fn all_beside(processes: &[Node], rail: Rail) -> Result<Vec<Node>, NoContext> {
+    pub fn all_beside(processes: &[Node], rail: Rail) -> Result<Vec<Node>, ContextError> {
         let Some(first) = processes.first() else {
             return Ok(Vec::new());
         };
@@ -235,7 +235,11 @@ impl Node {
     pub(super) fn alarm(&self, at: Time) -> Signal {
         let mut world = self.world.borrow_mut();
         let signal = world.spares().take();
-        world.schedule(at, self.place, Due::Beyond(Beyond::Wake(signal.clone())));
+        world.schedule(
+            at,
+            self.place,
+            AdapterEvent::Beyond(ClusterEvent::Wake(signal.clone())),
+        );
         signal
     }
 
@@ -329,7 +333,7 @@ impl Node {
     ///
     /// # Errors
     /// If the region does not belong to the process.
-    pub fn free(&self, region: Region) -> Result<(), Fault> {
+    pub fn free(&self, region: Region) -> Result<(), AccessFault> {
         self.memory().unmap(region, self.capability)
     }
 
@@ -342,9 +346,9 @@ impl Node {
         at: ElanAddr,
         length: Bytes,
         permissions: Permissions,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), AccessFault> {
         let address = self.at(at);
-        let fault = |reason| Fault::new(address, length, Access::Host, reason);
+        let fault = |reason| AccessFault::new(address, length, Access::Host, reason);
         let mut memory = self.memory();
         let context = memory.context_mut(address, self.capability);
         let space = &mut context.map_err(fault)?.space;
@@ -355,7 +359,7 @@ impl Node {
     ///
     /// # Errors
     /// If the bytes do not lie within one of the process's regions.
-    pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+    pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), AccessFault> {
         let access = Access::Host;
         self.check_own(at, Bytes::new(bytes.len() as u64), access)?;
         self.memory().write(at, bytes, access, self.capability)
@@ -365,7 +369,7 @@ impl Node {
     ///
     /// # Errors
     /// As [`Node::store`].
-    pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
+    pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, AccessFault> {
         self.check_own(at, length, Access::Host)?;
         self.memory()
             .load(at, length, Access::Host, self.capability)
@@ -403,9 +407,9 @@ impl Node {
         address: Address,
         length: Bytes,
         access: Access,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), AccessFault> {
         let own = address.is_with(self.at(ElanAddr::NOWHERE));
-        let fault = Fault::new(address, length, access, Reason::Elsewhere);
+        let fault = AccessFault::new(address, length, access, Reason::Elsewhere);
         own.then_some(()).ok_or(fault)
     }
 

@@ -18,7 +18,7 @@ const SHORTEST: Time = Time::from_us(1);
 
 /// The kind of thing that a value belongs to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Thing {
+pub enum MeterKind {
     /// A directed link.
     Link,
     /// An adapter's I/O bus.
@@ -27,13 +27,13 @@ pub enum Thing {
     Thread,
 }
 
-impl Thing {
+impl MeterKind {
     /// The kind's name.
     pub fn name(self) -> &'static str {
         match self {
-            Thing::Link => "link",
-            Thing::Bus => "bus",
-            Thing::Thread => "thread",
+            MeterKind::Link => "link",
+            MeterKind::Bus => "bus",
+            MeterKind::Thread => "thread",
         }
     }
 }
@@ -46,7 +46,7 @@ pub struct SeriesRow {
     /// When it ended.
     pub end: Time,
     /// The thing's kind.
-    pub thing: Thing,
+    pub thing: MeterKind,
     /// The thing's number.
     pub id: u32,
     /// Busy time in the period.
@@ -54,8 +54,8 @@ pub struct SeriesRow {
 }
 
 /// The sums so far, cut into periods.
-pub struct Series {
-    things: Vec<(Thing, u32)>,
+pub struct MeterSeries {
+    things: Vec<(MeterKind, u32)>,
     /// The period count at which each two become one.
     most: usize,
     /// End of each period, and each thing's total busy time until then.
@@ -64,16 +64,16 @@ pub struct Series {
     next: Time,
 }
 
-impl Series {
+impl MeterSeries {
     /// No periods, for a cluster at the start of its run.
     pub fn new(cluster: &Cluster) -> Self {
         let links = cluster.config().fabric.topology.links();
         let adapters = cluster.nodes() * cluster.rails();
-        let links = (0..links).map(|id| (Thing::Link, id));
-        let buses = (0..adapters).map(|id| (Thing::Bus, id));
-        let threads = (0..adapters).map(|id| (Thing::Thread, id));
+        let links = (0..links).map(|id| (MeterKind::Link, id));
+        let buses = (0..adapters).map(|id| (MeterKind::Bus, id));
+        let threads = (0..adapters).map(|id| (MeterKind::Thread, id));
         let things: Vec<_> = links.chain(buses).chain(threads).collect();
-        Series {
+        MeterSeries {
             most: (SUMS / things.len().max(1) / 2 * 2).clamp(PERIODS.0, PERIODS.1),
             things,
             periods: Vec::new(),
@@ -91,10 +91,10 @@ impl Series {
     pub fn cut(&mut self, cluster: &Cluster) {
         let (cycle, nodes) = (cluster.config().cycle, cluster.nodes());
         let adapter = |id: u32| cluster.adapter((id / nodes).into(), (id % nodes).into());
-        let busy = |&(thing, id): &(Thing, u32)| match thing {
-            Thing::Link => cycle * cluster.link(id).busy,
-            Thing::Bus => adapter(id).bus_busy(),
-            Thing::Thread => adapter(id).thread_busy(),
+        let busy = |&(thing, id): &(MeterKind, u32)| match thing {
+            MeterKind::Link => cycle * cluster.link(id).busy,
+            MeterKind::Bus => adapter(id).bus_busy(),
+            MeterKind::Thread => adapter(id).thread_busy(),
         };
         let sums = self.things.iter().map(busy).collect();
         self.periods.push((cluster.now(), sums));

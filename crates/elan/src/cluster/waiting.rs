@@ -3,12 +3,12 @@
 use super::Node;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::Command;
-use crate::adapter::event_unit::{Action, Wait};
-use crate::adapter::queue::{Queue, QueueId};
-use crate::adapter::{Beyond, Due};
+use crate::adapter::event_unit::{Action, WaitMode};
+use crate::adapter::queue::{ProcessQueueId, Queue};
+use crate::adapter::{AdapterEvent, ClusterEvent};
 use crate::dma::{Dma, Transfer};
 use crate::memory::{
-    Access, Address, EVENT_BLOCK, ElanAddr, EventId, Fault, MemoryError, PAGE, Permissions,
+    Access, AccessFault, Address, EVENT_BLOCK, ElanAddr, EventId, MemoryError, PAGE, Permissions,
     Placement, Reason,
 };
 use kernel::Signal;
@@ -60,7 +60,12 @@ impl Node {
     ///
     /// # Errors
     /// If the block does not lie in the process's adapter memory.
-    pub fn event_at(&self, at: ElanAddr, count: u32, action: Action) -> Result<EventId, Fault> {
+    pub fn event_at(
+        &self,
+        at: ElanAddr,
+        count: u32,
+        action: Action,
+    ) -> Result<EventId, AccessFault> {
         self.install(at, count, action, false)
     }
 
@@ -70,7 +75,7 @@ impl Node {
         count: u32,
         action: Action,
         pooled: bool,
-    ) -> Result<EventId, Fault> {
+    ) -> Result<EventId, AccessFault> {
         if let Action::Set(other) = action {
             let own = other.node == self.place();
             assert!(own, "an event sets others of its own node");
@@ -140,11 +145,11 @@ impl Node {
     }
 
     /// Waits for one of the process's events, in the given way; see [`crate::adapter::event_unit`].
-    pub async fn wait_by(&self, event: EventId, how: Wait) {
+    pub async fn wait_by(&self, event: EventId, how: WaitMode) {
         match how {
-            Wait::Poll => self.wait(event).await,
-            Wait::Block => self.block(event).await,
-            Wait::Spin(looks) => {
+            WaitMode::Poll => self.wait(event).await,
+            WaitMode::Block => self.block(event).await,
+            WaitMode::Spin(looks) => {
                 if !self.poll(event, looks).await {
                     self.block(event).await;
                 }
@@ -154,7 +159,7 @@ impl Node {
 
     /// Waits, in the given way, for an occurrence of one of the process's events, which is primed for one occurrence,
     /// and consumes it, as a thread does ([`crate::Thread::consume`]).
-    pub async fn consume_by(&self, event: EventId, how: Wait) {
+    pub async fn consume_by(&self, event: EventId, how: WaitMode) {
         self.wait_by(event, how).await;
         self.world.borrow_mut().event(event).consume();
     }
@@ -162,12 +167,12 @@ impl Node {
     /// Waits, in the given way, for a future that is ready when a polling process sees its end, such as a [`Transfer`].
     /// A blocking process continues later, by the difference of `interrupt` and `poll`, unless the future is ready
     /// immediately.
-    pub async fn wait_for<F: IntoFuture>(&self, seen: F, how: Wait) -> F::Output {
+    pub async fn wait_for<F: IntoFuture>(&self, seen: F, how: WaitMode) -> F::Output {
         let mut seen = pin!(seen.into_future());
         let looks = match how {
-            Wait::Poll => return seen.await,
-            Wait::Block => 1,
-            Wait::Spin(looks) => looks,
+            WaitMode::Poll => return seen.await,
+            WaitMode::Block => 1,
+            WaitMode::Spin(looks) => looks,
         };
         if let Some(output) = self.look(seen.as_mut(), looks).await {
             return output;
@@ -233,7 +238,7 @@ impl Node {
         count: u32,
         slot: Bytes,
         event: Option<EventId>,
-    ) -> Result<QueueId, MemoryError> {
+    ) -> Result<ProcessQueueId, MemoryError> {
         let bytes = slot * u64::from(count);
         let slots = self.map(Placement::Adapter, bytes, Permissions::ALL, true)?;
         let queue = self.queue_at(slots.start.elan, count, slot, event);
@@ -254,7 +259,7 @@ impl Node {
         count: u32,
         slot: Bytes,
         event: Option<EventId>,
-    ) -> Result<QueueId, Fault> {
+    ) -> Result<ProcessQueueId, AccessFault> {
         let (at, bytes) = (self.at(at), slot * u64::from(count));
         let mut world = self.world.borrow_mut();
         let longest = world.config().packet.payload;
@@ -266,14 +271,19 @@ impl Node {
             .memory()
             .translate(at, bytes, Access::Host, self.capability())?;
         if placement != Placement::Adapter {
-            return Err(Fault::new(at, bytes, Access::Host, Reason::NotAdapter));
+            return Err(AccessFault::new(
+                at,
+                bytes,
+                Access::Host,
+                Reason::NotAdapter,
+            ));
         }
         let inputter = &mut world.adapter_mut(self.place()).inputter;
         let index = inputter.add_queue(Queue::new(count, slot, event));
         let context = world.memory().context_mut(at, self.capability());
         let queues = &mut context.expect("its memory was translated").queues;
         queues.insert(at.elan, index);
-        Ok(QueueId {
+        Ok(ProcessQueueId {
             node: self.place(),
             index,
             at,
@@ -281,7 +291,7 @@ impl Node {
     }
 
     /// Removes one of the process's queues, with its messages; a process that sends to the queue gets a fault.
-    pub fn free_queue(&self, queue: QueueId) {
+    pub fn free_queue(&self, queue: ProcessQueueId) {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();
         world.queue(queue).clear();
@@ -297,7 +307,7 @@ impl Node {
     ///
     /// # Panics
     /// If the message is longer than a slot; later, if there is no slot.
-    pub fn insert(&self, queue: QueueId, message: &[u8]) {
+    pub fn insert(&self, queue: ProcessQueueId, message: &[u8]) {
         self.assert_owns(queue.at);
         let mut world = self.world.borrow_mut();
         let slot = world.queue(queue).slot();
@@ -308,19 +318,19 @@ impl Node {
     }
 
     /// Messages in one of this process's queues.
-    pub fn queue_len(&self, queue: QueueId) -> usize {
+    pub fn queue_len(&self, queue: ProcessQueueId) -> usize {
         self.assert_owns(queue.at);
         self.world.borrow_mut().queue(queue).len()
     }
 
     /// Whether all slots in one of this process's queues are taken, by messages or by data that a process still reads.
-    pub fn queue_is_full(&self, queue: QueueId) -> bool {
+    pub fn queue_is_full(&self, queue: ProcessQueueId) -> bool {
         self.assert_owns(queue.at);
         !self.world.borrow_mut().queue(queue).has_room()
     }
 
     /// Takes the first message from one of this process's queues, if there is one: the process reads it across the bus.
-    pub async fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
+    pub async fn take(&self, queue: ProcessQueueId) -> Option<Box<[u8]>> {
         let message = self.read_message(queue).await?;
         self.free_slot(queue);
         Some(message)
@@ -328,14 +338,14 @@ impl Node {
 
     /// Reads the first message in one of this process's queues across the bus, if there is one. The next call reads the
     /// next message. The message's slot stays taken until [`free_slot`](Self::free_slot).
-    pub async fn read_message(&self, queue: QueueId) -> Option<Box<[u8]>> {
+    pub async fn read_message(&self, queue: ProcessQueueId) -> Option<Box<[u8]>> {
         self.assert_owns(queue.at);
         let (read, message) = {
             let mut world = self.world.borrow_mut();
             let message = world.queue(queue).start_read()?;
             let length = Bytes::new(message.len().max(1) as u64);
             let read = world.spares().take();
-            let done = Due::Beyond(Beyond::Wake(read.clone()));
+            let done = AdapterEvent::Beyond(ClusterEvent::Wake(read.clone()));
             let mut wires = world.wires(self.place());
             wires.transfer(Direction::ToMain, length, done);
             (read, message)
@@ -345,7 +355,7 @@ impl Node {
     }
 
     /// Frees the slot of the first message that has been read from one of this process's queues.
-    pub fn free_slot(&self, queue: QueueId) {
+    pub fn free_slot(&self, queue: ProcessQueueId) {
         self.assert_owns(queue.at);
         self.world.borrow_mut().queue(queue).end_read();
     }

@@ -7,13 +7,13 @@ use crate::adapter::bus_interface::BusInterface;
 use crate::adapter::event_unit::Event;
 use crate::adapter::inputter::Inputter;
 use crate::adapter::mmu::shared::Memory;
-use crate::adapter::queue::{Queue, QueueId};
-use crate::adapter::{Adapter, Due, Wires};
-use crate::busy::Busy;
+use crate::adapter::queue::{ProcessQueueId, Queue};
+use crate::adapter::{Adapter, AdapterEvent, Wires};
+use crate::busy::AdapterLoad;
 use crate::config::Config;
 use crate::config::rails::Status;
 use crate::faults::Schedule;
-use crate::in_flight::{InFlight, share};
+use crate::in_flight::{FlightTables, share};
 use crate::memory::EventId;
 use crate::{NodeId, Place};
 use fabric::{Cycle, Fabric, LinkCounters, LinkId, Notice};
@@ -30,7 +30,7 @@ pub(crate) struct World {
     /// The adapters' bus interfaces, which all parts use.
     interfaces: TiVec<Place, BusInterface>,
     memory: Memory,
-    flight: InFlight,
+    flight: FlightTables,
     spawner: Spawner,
     /// The signals for sleeps and bus transfers, which are reused.
     spares: Spares,
@@ -38,7 +38,7 @@ pub(crate) struct World {
     pub seed: u64,
     digest: Digest,
     packets_done: u64,
-    agenda: EventQueue<Due>,
+    agenda: EventQueue<AdapterEvent>,
     now: Time,
     notices: Vec<Notice>,
     /// The faults and their times; empty without a fault list.
@@ -61,15 +61,15 @@ impl World {
         let places = (topology.rails() - 1) * topology.positions() + topology.nodes();
         let free = config
             .rails
-            .map_or(Busy::new(Status::Exact, Time::ZERO), |rails| {
-                Busy::new(rails.status, rails.status_lag(config.adapter.thread_cycle))
+            .map_or(AdapterLoad::new(Status::Exact, Time::ZERO), |rails| {
+                AdapterLoad::new(rails.status, rails.status_lag(config.adapter.thread_cycle))
             });
         let hosts = config.faults.as_ref().map_or(0, |_| topology.nodes());
         let mut world = World {
             adapters: (0..places).map(|_| Adapter::new(&config)).collect(),
             interfaces: (0..places).map(|_| BusInterface::new(&config)).collect(),
             memory: Memory::new(places, config.adapter.memory),
-            flight: InFlight::new(places, free),
+            flight: FlightTables::new(places, free),
             fabric,
             config: Rc::new(config),
             spawner,
@@ -118,7 +118,7 @@ impl World {
         &mut self.memory
     }
 
-    pub fn flight(&mut self) -> &mut InFlight {
+    pub fn flight(&mut self) -> &mut FlightTables {
         &mut self.flight
     }
 
@@ -144,7 +144,7 @@ impl World {
         self.adapters[event.node].events.event(event.index)
     }
 
-    pub fn queue(&mut self, queue: QueueId) -> &mut Queue {
+    pub fn queue(&mut self, queue: ProcessQueueId) -> &mut Queue {
         self.adapters[queue.node].inputter.queue(queue.index)
     }
 
@@ -208,7 +208,7 @@ impl World {
         self.at(node).1
     }
 
-    pub fn schedule(&mut self, at: Time, node: Place, due: Due) {
+    pub fn schedule(&mut self, at: Time, node: Place, due: AdapterEvent) {
         self.agenda.schedule(at, node.get().into(), due);
     }
 

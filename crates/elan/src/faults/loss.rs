@@ -31,31 +31,31 @@ pub enum Obstacle {
     /// Packets were damaged on their way.
     Damage,
     /// No way is left: a dead cable, if the routing tables know which.
-    NoWay(Option<Cut>),
+    NoWay(Option<CableName>),
     /// The adapter at a get's other end has died.
     Dead,
 }
 
 /// A dead cable's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Cut(&'static str);
+pub struct CableName(&'static str);
 
 /// Names of all cables that an error has named. Errors are copied, so the names stay: one for each cable.
 static NAMES: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
 
-impl From<String> for Cut {
+impl From<String> for CableName {
     fn from(name: String) -> Self {
         let mut names = NAMES.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = names.get(name.as_str()) {
-            return Cut(known);
+            return CableName(known);
         }
         let name: &'static str = Box::leak(name.into_boxed_str());
         names.insert(name);
-        Cut(name)
+        CableName(name)
     }
 }
 
-impl fmt::Display for Cut {
+impl fmt::Display for CableName {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.0)
     }

@@ -1,6 +1,6 @@
 //! The schedule: when parts go down and come back, and the episodes so far.
 
-use super::{Config, Episode, Part, When};
+use super::{Config, Episode, FaultTiming, FaultyPart};
 use crate::{Place, Rail};
 use fabric::Wiring;
 use kernel::random::Stream;
@@ -32,7 +32,7 @@ pub(crate) struct Schedule {
 #[derive(Debug)]
 struct Element {
     fault: u32,
-    part: Part,
+    part: FaultyPart,
     course: Course,
     /// The episode in the log that has not ended.
     open: Option<usize>,
@@ -57,7 +57,7 @@ impl Schedule {
         let mut schedule = Schedule::default();
         for (number, fault, name) in config.elements(wiring) {
             let course = match fault.when {
-                When::BitErrors(rate) => {
+                FaultTiming::BitErrors(rate) => {
                     if rate > 0.0 {
                         schedule.log.push(Episode {
                             fault: number,
@@ -70,9 +70,9 @@ impl Schedule {
                     }
                     continue;
                 }
-                When::Degraded(_) => continue,
-                When::At { at, lasts } => Course::Once { at, lasts },
-                When::Random { mtbf, mttr } => Course::Random {
+                FaultTiming::Degraded(_) => continue,
+                FaultTiming::At { at, lasts } => Course::Once { at, lasts },
+                FaultTiming::Random { mtbf, mttr } => Course::Random {
                     mtbf,
                     mttr,
                     stream: Box::new(config.stream(&format!("{name}/times"))),
@@ -103,7 +103,7 @@ impl Schedule {
     }
 
     /// An element goes down: which part it is, and when it will be repaired.
-    pub fn down(&mut self, now: Time, number: u32) -> (Part, Option<Time>) {
+    pub fn down(&mut self, now: Time, number: u32) -> (FaultyPart, Option<Time>) {
         let element = &mut self.elements[number as usize];
         element.open = Some(self.log.len());
         self.log.push(Episode {
@@ -122,7 +122,7 @@ impl Schedule {
     }
 
     /// An element is repaired: which part it is, and when it will go down again.
-    pub fn up(&mut self, now: Time, number: u32) -> (Part, Option<Time>) {
+    pub fn up(&mut self, now: Time, number: u32) -> (FaultyPart, Option<Time>) {
         let element = &mut self.elements[number as usize];
         let open = element.open.take().expect("what is repaired was down");
         self.log[open].up = Some(now);
@@ -137,7 +137,7 @@ impl Schedule {
     pub fn learn(&mut self, now: Time) {
         for element in &self.elements {
             if let Some(open) = element.open
-                && !matches!(element.part, Part::Node(_))
+                && !matches!(element.part, FaultyPart::Node(_))
             {
                 self.log[open].known.get_or_insert(now);
             }

@@ -23,14 +23,14 @@ pub struct Recoveries {
 
 /// The effects of faults on a packet that has not got through.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Trouble {
+pub(crate) struct PacketFaults {
     /// When the network first refused the packet, since its destination last answered.
     pub since: Option<Time>,
     /// Whether an answer has got lost.
     pub unsure: bool,
 }
 
-impl Trouble {
+impl PacketFaults {
     /// The destination has answered, if only that it is not ready.
     pub fn pass(&mut self) {
         self.since = None;

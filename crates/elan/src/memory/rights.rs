@@ -120,7 +120,7 @@ pub enum Reason {
 /// An access that an adapter refuses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Error)]
 #[error("{access} of {length} at {address} faults: {reason}")]
-pub struct Fault {
+pub struct AccessFault {
     /// The access's first byte.
     pub address: Address,
     /// How many bytes.
@@ -131,10 +131,10 @@ pub struct Fault {
     pub reason: Reason,
 }
 
-impl Fault {
+impl AccessFault {
     /// A fault from its parts.
     pub fn new(address: Address, length: Bytes, access: Access, reason: Reason) -> Self {
-        Fault {
+        AccessFault {
             address,
             length,
             access,

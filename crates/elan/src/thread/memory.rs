@@ -1,7 +1,7 @@
 //! The memory that threads reach by their own instructions: the adapter's memory.
 
 use super::Thread;
-use crate::memory::{Access, Address, Fault, Placement, Reason};
+use crate::memory::{Access, AccessFault, Address, Placement, Reason};
 use crate::transaction::{WORD, word_of};
 use units::Bytes;
 
@@ -12,7 +12,7 @@ impl Thread {
     ///
     /// # Errors
     /// If the bytes do not lie within one of the process's regions, or may not be written.
-    pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+    pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), AccessFault> {
         let length = Bytes::new(bytes.len() as u64);
         let access = Access::LocalWrite;
         self.node.check_own(at, length, access)?;
@@ -30,7 +30,7 @@ impl Thread {
     ///
     /// # Errors
     /// If the bytes do not lie within one of the process's regions, or may not be written.
-    pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+    pub fn store(&self, at: Address, bytes: &[u8]) -> Result<(), AccessFault> {
         let length = Bytes::new(bytes.len() as u64);
         self.near(at, length, Access::LocalWrite)?;
         self.node
@@ -42,7 +42,7 @@ impl Thread {
     ///
     /// # Errors
     /// If the bytes do not lie within one of the process's regions, or may not be read.
-    pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, Fault> {
+    pub fn load(&self, at: Address, length: Bytes) -> Result<Box<[u8]>, AccessFault> {
         self.near(at, length, Access::LocalRead)?;
         self.node
             .memory()
@@ -53,7 +53,7 @@ impl Thread {
     ///
     /// # Errors
     /// As [`Thread::store`].
-    pub fn store_word(&self, at: Address, word: u64) -> Result<(), Fault> {
+    pub fn store_word(&self, at: Address, word: u64) -> Result<(), AccessFault> {
         self.store(at, &word.to_le_bytes())
     }
 
@@ -61,12 +61,12 @@ impl Thread {
     ///
     /// # Errors
     /// As [`Thread::load`].
-    pub fn load_word(&self, at: Address) -> Result<u64, Fault> {
+    pub fn load_word(&self, at: Address) -> Result<u64, AccessFault> {
         Ok(word_of(&self.load(at, WORD)?))
     }
 
     /// Checks that an access stays in adapter memory: threads reach main memory by DMA.
-    fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), Fault> {
+    fn near(&self, at: Address, length: Bytes, access: Access) -> Result<(), AccessFault> {
         self.node.check_own(at, length, access)?;
         let capability = self.node.capability();
         let placement = self
@@ -75,7 +75,7 @@ impl Thread {
             .translate(at, length, access, capability)?;
         match placement {
             Placement::Adapter => Ok(()),
-            Placement::Main => Err(Fault::new(at, length, access, Reason::NotAdapter)),
+            Placement::Main => Err(AccessFault::new(at, length, access, Reason::NotAdapter)),
         }
     }
 }

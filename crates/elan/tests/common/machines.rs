@@ -1,7 +1,7 @@
 //! For the tests of the adapter and the libraries above it: the shipped machine, on any tree, and places where
 //! processes leave their results.
 
-use elan::faults::{self, Fault, Links, Part, When};
+use elan::faults::{self, Fault, FaultTiming, FaultyPart, Links};
 use elan::{Cluster, Config, Node, Place, Thread, Watch};
 use fabric::{FatTree, Topology};
 use std::cell::{Ref, RefCell};
@@ -50,24 +50,24 @@ pub fn failing(mut config: Config, list: Vec<Fault>) -> Config {
 
 /// Bits flip on all links.
 pub fn bit_errors(rate: f64) -> Fault {
-    let part = Part::Links(Links {
+    let part = FaultyPart::Links(Links {
         level: None,
         rail: None,
         some: None,
     });
-    let when = When::BitErrors(rate);
+    let when = FaultTiming::BitErrors(rate);
     Fault { part, when }
 }
 
 /// A part is down from a moment on.
-pub fn down(part: Part, at: Time, lasts: Option<Time>) -> Fault {
-    let when = When::At { at, lasts };
+pub fn down(part: FaultyPart, at: Time, lasts: Option<Time>) -> Fault {
+    let when = FaultTiming::At { at, lasts };
     Fault { part, when }
 }
 
 /// A node's cable.
-pub fn cable_of(config: &Config, node: u32) -> Part {
-    Part::Link(config.fabric.topology.injection(Place::new(node)))
+pub fn cable_of(config: &Config, node: u32) -> FaultyPart {
+    FaultyPart::Link(config.fabric.topology.injection(Place::new(node)))
 }
 
 /// A cluster without bounds.

@@ -4,14 +4,14 @@ use super::{Act, FROM, TO, all_ok, check, moments};
 use crate::common::{
     PLACEMENTS, cluster, down, failing, four_nodes, logs, pattern, run_to, sixteen_nodes,
 };
-use elan::faults::Part;
+use elan::faults::FaultyPart;
 use elan::{Access, Address, Dma, DmaError, NodeId, Place, Placement, Rail, Reason, Thread};
 use units::{Bytes, Time};
 
 /// A dying adapter's DMAs end with an error, new ones are refused, and after the repair all works again.
 #[test]
 fn a_dead_adapter_ends_its_dmas() {
-    let part = Part::Adapter(Place::new(FROM));
+    let part = FaultyPart::Adapter(Place::new(FROM));
     for at in moments() {
         let lasts = Some(Time::from_us(600));
         let mut cluster = cluster(&failing(
@@ -70,7 +70,7 @@ fn a_dma_of_a_dead_adapter_notifies_if_it_succeeds() {
     let (mut succeeded, mut failed) = (0, 0);
     for placement in [Placement::Main, Placement::Adapter] {
         for at in (0..260).map(|step| Time::from_ns(15 * step)) {
-            let dies = Part::Adapter(Place::new(FROM));
+            let dies = FaultyPart::Adapter(Place::new(FROM));
             let dies = down(dies, at, Some(Time::from_us(600)));
             let mut cluster = cluster(&failing(sixteen_nodes(), vec![dies]));
             let [sender, receiver] = [FROM, TO].map(|node| cluster.node(NodeId::new(node)));
@@ -103,12 +103,12 @@ fn a_dma_of_a_dead_adapter_notifies_if_it_succeeds() {
 /// others do not depend on it.
 #[test]
 fn an_adapter_and_its_rail_fail_each_by_itself() {
-    let span = |part: Part, (from, to)| {
+    let span = |part: FaultyPart, (from, to)| {
         let lasts = Time::from_us(to) - Time::from_us(from);
         down(part, Time::from_us(from), Some(lasts))
     };
-    let adapter = |node, times| span(Part::Adapter(Place::new(node)), times);
-    let rail = |times| span(Part::Rail(Rail::new(0)), times);
+    let adapter = |node, times| span(FaultyPart::Adapter(Place::new(node)), times);
+    let rail = |times| span(FaultyPart::Rail(Rail::new(0)), times);
     // When nodes 0 and 1 are down.
     let cases = [
         (
@@ -157,7 +157,7 @@ fn an_adapter_and_its_rail_fail_each_by_itself() {
 /// When the adapter that serves a get dies, the asker gets an error.
 #[test]
 fn a_get_from_a_dead_adapter_fails() {
-    let part = Part::Adapter(Place::new(TO));
+    let part = FaultyPart::Adapter(Place::new(TO));
     let mut failed = 0;
     for at in moments() {
         let config = failing(sixteen_nodes(), vec![down(part.clone(), at, None)]);
@@ -171,7 +171,7 @@ fn a_get_from_a_dead_adapter_fails() {
 /// threads.
 #[test]
 fn a_stopped_host_does_nothing_more() {
-    let stop = down(Part::Node(NodeId::new(TO)), Time::from_us(50), None);
+    let stop = down(FaultyPart::Node(NodeId::new(TO)), Time::from_us(50), None);
     let mut cluster = cluster(&failing(sixteen_nodes(), vec![stop]));
     let (near, far) = (
         cluster.node(NodeId::new(FROM)),

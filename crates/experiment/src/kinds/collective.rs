@@ -2,10 +2,10 @@
 
 use super::job::{Job, JobGrid};
 use super::jobs;
-use super::kind::{Beside, Kind, Plot, Runs, Setting};
+use super::kind::{CompanionSections, Kind, Plot, Runs, Setting};
 use crate::check::Check;
 use crate::fit::Fit;
-use crate::nodes::{MOST_NODES, Nodes};
+use crate::nodes::{MOST_NODES, NodeSet};
 use crate::run::Run;
 use crate::sweep::{Grid, Sweep, fields};
 use derive::grid;
@@ -15,7 +15,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
-use workload::collective::{Message, Operation};
+use workload::collective::{CollectiveMessage, CollectiveOperation};
 use workload::{Failure, Records};
 
 /// Most processes on a node, as in a trace.
@@ -28,10 +28,10 @@ const MOST_GROUPS: u32 = 16;
 #[grid(struct Collective)]
 pub struct CollectiveGrid {
     /// The called operation, by its name in Elanlib.
-    pub operation: Sweep<Operation>,
+    pub operation: Sweep<CollectiveOperation>,
     /// Its nodes, with one process on each by default (`processes`); the first process is the root in broadcasts. The
     /// nodes may run jobs, too.
-    pub nodes: Sweep<Nodes>,
+    pub nodes: Sweep<NodeSet>,
     /// Calls that are measured, at least as many as batches.
     pub repeats: Sweep<u32>,
     /// The location of a broadcast's buffers.
@@ -64,7 +64,7 @@ pub struct CollectiveSeries {
 /// A collective operation and its background traffic, with one value for each field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Collectives {
+pub struct CollectivePoint {
     /// The called operation.
     pub collective: Collective,
     /// The background traffic.
@@ -80,18 +80,18 @@ impl From<CollectiveGrid> for CollectiveSeries {
 }
 
 impl Grid for CollectiveSeries {
-    type Point = Collectives;
+    type Point = CollectivePoint;
 
     fn lengths(&self) -> Vec<(&'static str, usize)> {
         let jobs = self.jobs.values().flat_map(Grid::lengths);
         self.collective.lengths().into_iter().chain(jobs).collect()
     }
 
-    fn points(&self) -> Vec<Collectives> {
+    fn points(&self) -> Vec<CollectivePoint> {
         let jobs = jobs::points(&self.jobs);
         let points = self.collective.points().into_iter().cartesian_product(jobs);
         points
-            .map(|(collective, jobs)| Collectives { collective, jobs })
+            .map(|(collective, jobs)| CollectivePoint { collective, jobs })
             .collect()
     }
 }
@@ -103,7 +103,7 @@ impl Kind for CollectiveSeries {
         metrics: &["latency", "step", "bandwidth", "deadlock"],
     };
 
-    fn take(&mut self, beside: &mut Beside) {
+    fn take(&mut self, beside: &mut CompanionSections) {
         self.jobs = std::mem::take(&mut beside.jobs);
     }
 
@@ -246,13 +246,13 @@ impl CollectiveGrid {
     }
 }
 
-impl Runs for Collectives {
+impl Runs for CollectivePoint {
     fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
         let called = &self.collective;
         let broadcast = called.memory.zip(called.message);
         let collective = workload::Collective {
             operation: called.operation,
-            message: broadcast.map(|(memory, size)| Message { memory, size }),
+            message: broadcast.map(|(memory, size)| CollectiveMessage { memory, size }),
             nodes: called.nodes.numbers(),
             processes: called.processes.unwrap_or(1),
             repeats: called.repeats,

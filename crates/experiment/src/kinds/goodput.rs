@@ -6,7 +6,7 @@ use crate::fit::Fit;
 use crate::run::Run;
 use crate::sweep::Sweep;
 use derive::grid;
-use machine::Fault;
+use machine::FaultSection;
 use units::Bytes;
 use workload::{Failure, Goodput, Records};
 
@@ -44,7 +44,8 @@ impl Kind for GoodputGrid {
             let found = fit.problem(&path, message);
             found.hint("run it on another machine, such as es40-qsnet");
         }
-        let of_levels = |fault: &Fault| fault.bit_error_rate.is_some() && fault.links.is_some();
+        let of_levels =
+            |fault: &FaultSection| fault.bit_error_rate.is_some() && fault.links.is_some();
         if !fit.machine.fault.iter().all(of_levels) {
             let message =
                 "the closed form holds for bit errors, and the machine lists other faults";

@@ -1,7 +1,7 @@
 //! A job: its fields in experiment files, and the program that they describe.
 
-use crate::nodes::Nodes;
-use crate::pattern::Pattern;
+use crate::nodes::NodeSet;
+use crate::pattern::PatternSpec;
 use crate::sweep::Sweep;
 use derive::grid;
 use elan::Placement;
@@ -12,9 +12,9 @@ use workload::Distribution;
 #[grid(struct Job)]
 pub struct JobGrid {
     /// Their messages' destinations: the name of a pattern, or of a CSV file with node pairs.
-    pub pattern: Sweep<Pattern>,
+    pub pattern: Sweep<PatternSpec>,
     /// Its nodes. A node runs one job.
-    pub nodes: Sweep<Nodes>,
+    pub nodes: Sweep<NodeSet>,
     /// Mean message size.
     pub message: Sweep<Bytes>,
     /// Message size distribution.
@@ -24,7 +24,7 @@ pub struct JobGrid {
     /// Mean offered load per node.
     pub load: Sweep<Rate>,
     /// The destinations of its messages, instead of each other; they may also belong to any job.
-    pub servers: Option<Sweep<Nodes>>,
+    pub servers: Option<Sweep<NodeSet>>,
     /// Fraction of messages that are written to their destination, 0 to 1 (default); the others are read from it. Over
     /// several rails they can only be written.
     pub writes: Option<Sweep<f64>>,
@@ -46,7 +46,7 @@ impl Job {
             name: name.to_string(),
             nodes: self.nodes.numbers(),
             pattern: self.pattern.workload(),
-            servers: self.servers.as_ref().map_or(Vec::new(), Nodes::numbers),
+            servers: self.servers.as_ref().map_or(Vec::new(), NodeSet::numbers),
             message: self.message,
             sizes: self.sizes,
             arrivals: self.arrivals,

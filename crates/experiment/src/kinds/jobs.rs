@@ -9,7 +9,7 @@ pub(super) use check::{check, not_alone};
 pub(super) use fit::fit;
 
 use super::job::{Job, JobGrid};
-use super::kind::{Beside, Kind, Plot, Runs, Setting};
+use super::kind::{CompanionSections, Kind, Plot, Runs, Setting};
 use crate::check::Check;
 use crate::fit::Fit;
 use crate::run::Run;
@@ -36,7 +36,7 @@ pub struct JobsSeries {
 /// Jobs with one value for each field.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Traffic {
+pub struct JobsPoint {
     /// The jobs.
     pub jobs: BTreeMap<String, Job>,
     /// A rail that fails while they run.
@@ -86,16 +86,16 @@ pub(super) fn workloads(jobs: &BTreeMap<String, Job>) -> Vec<workload::Job> {
 }
 
 impl Grid for JobsSeries {
-    type Point = Traffic;
+    type Point = JobsPoint;
 
     fn lengths(&self) -> Vec<(&'static str, usize)> {
         self.jobs.values().flat_map(Grid::lengths).collect()
     }
 
-    fn points(&self) -> Vec<Traffic> {
+    fn points(&self) -> Vec<JobsPoint> {
         let points = points(&self.jobs).into_iter();
         points
-            .map(|jobs| Traffic {
+            .map(|jobs| JobsPoint {
                 jobs,
                 failure: self.failure,
                 saturation: self.saturation,
@@ -111,7 +111,7 @@ impl Kind for JobsSeries {
         metrics: &["accepted", "latency_mean", "saturation"],
     };
 
-    fn take(&mut self, beside: &mut Beside) {
+    fn take(&mut self, beside: &mut CompanionSections) {
         self.jobs = std::mem::take(&mut beside.jobs);
         self.failure = beside.failure.take();
         self.saturation = beside.saturation.take();
@@ -141,7 +141,7 @@ impl Kind for JobsSeries {
     }
 }
 
-impl Runs for Traffic {
+impl Runs for JobsPoint {
     fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
         let traffic = workload::Traffic {
             jobs: workloads(&self.jobs),

@@ -26,7 +26,7 @@ pub(crate) trait Kind: Grid<Point: Runs> + Serialize {
     const ONLY_BIT_ERRORS: bool = false;
 
     /// Takes the usable sections from those beside this one.
-    fn take(&mut self, _: &mut Beside) {}
+    fn take(&mut self, _: &mut CompanionSections) {}
 
     /// Finds problems that do not depend on the machine. `series` is the series' path, `run` its run settings.
     fn check(&self, series: &str, run: &Run, check: &mut Check<'_>);
@@ -87,7 +87,7 @@ pub struct Plot {
 
 /// The sections that may stand beside a kind's section.
 #[derive(Debug)]
-pub(crate) struct Beside {
+pub(crate) struct CompanionSections {
     /// Jobs.
     pub jobs: BTreeMap<String, JobGrid>,
     /// A rail that fails.

@@ -8,12 +8,12 @@ mod fit;
 
 use super::job::{Job, JobGrid};
 use super::jobs;
-use super::kind::{Beside, Kind, Plot, Runs, Setting};
+use super::kind::{CompanionSections, Kind, Plot, Runs, Setting};
 use super::trace::{Trace, TraceGrid};
 use crate::check::Check;
 use crate::content::Content;
 use crate::fit::Fit;
-use crate::nodes::Nodes;
+use crate::nodes::NodeSet;
 use crate::run::Run;
 use crate::sweep::{Grid, Sweep, fields};
 use derive::grid;
@@ -24,7 +24,7 @@ use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 use workload::flows::Flow;
-use workload::mix::{Machines, Operations, Program};
+use workload::mix::{Machines, TraceOperations, TraceProgram};
 use workload::{Failure, Flows, Mix, Records};
 
 /// A pattern trace's name among the programs.
@@ -37,7 +37,7 @@ pub struct FlowListGrid {
     pub file: Sweep<Content>,
     /// The list's nodes: node 0 in the file is the first of these, and so on. By default, the file's nodes are the
     /// machine's.
-    pub nodes: Option<Sweep<Nodes>>,
+    pub nodes: Option<Sweep<NodeSet>>,
     /// When the list starts, after the warm-up; immediately by default.
     pub start: Option<Sweep<Time>>,
     /// Where the buffers lie: in the adapter's memory (default) or in main memory.
@@ -50,7 +50,7 @@ pub struct TraceFileGrid {
     /// A trace in GOAL, as text or from txt2bin. `elanite goal import` makes one from other formats.
     pub file: Sweep<Content>,
     /// The processes' nodes, in rank order.
-    pub nodes: Sweep<Nodes>,
+    pub nodes: Sweep<NodeSet>,
     /// Processes on each node, with ranks next to each other; 1 by default, at most `host.cpus`.
     pub processes: Option<Sweep<u32>>,
     /// When the trace starts, after the warm-up; immediately by default.
@@ -168,7 +168,7 @@ impl Kind for MixSeries {
         ],
     };
 
-    fn take(&mut self, beside: &mut Beside) {
+    fn take(&mut self, beside: &mut CompanionSections) {
         self.jobs = std::mem::take(&mut beside.jobs);
     }
 
@@ -222,7 +222,7 @@ impl FlowList {
 }
 
 /// Each rank's node: a given number of ranks per node.
-fn ranks(nodes: &Nodes, processes: Option<u32>) -> Vec<NodeId> {
+fn ranks(nodes: &NodeSet, processes: Option<u32>) -> Vec<NodeId> {
     let each = processes.unwrap_or(1) as usize;
     let nodes = nodes.numbers().into_iter();
     nodes
@@ -232,10 +232,10 @@ fn ranks(nodes: &Nodes, processes: Option<u32>) -> Vec<NodeId> {
 
 impl TraceFile {
     /// The trace as a program.
-    fn workload(&self, name: &str) -> Result<Program, Failure> {
-        Ok(Program {
+    fn workload(&self, name: &str) -> Result<TraceProgram, Failure> {
+        Ok(TraceProgram {
             name: name.to_string(),
-            operations: Operations::File(self.file.verified()?),
+            operations: TraceOperations::File(self.file.verified()?),
             nodes: ranks(&self.nodes, self.processes),
             start: self.start.unwrap_or_default(),
             buffered: self.buffered.unwrap_or_default(),
@@ -248,9 +248,9 @@ impl Runs for Programs {
     fn run(&self, setting: &Setting<'_>) -> Result<Records, Failure> {
         let flows = self.flows.iter().map(|(name, list)| list.workload(name));
         let pattern = self.trace.iter().map(|trace| {
-            Ok(Program {
+            Ok(TraceProgram {
                 name: PATTERN.to_string(),
-                operations: Operations::Calls(trace.calls()),
+                operations: TraceOperations::Calls(trace.calls()),
                 nodes: ranks(&trace.nodes, trace.processes),
                 start: Time::ZERO,
                 buffered: Bytes::ZERO,

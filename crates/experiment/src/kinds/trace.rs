@@ -3,13 +3,13 @@
 use super::kind::{Kind, Plot, Runs, Setting};
 use crate::check::Check;
 use crate::fit::Fit;
-use crate::nodes::Nodes;
+use crate::nodes::NodeSet;
 use crate::run::Run;
 use crate::sweep::Sweep;
 use derive::grid;
 use goal::pattern::Calls;
 use units::Bytes;
-use workload::trace::Called;
+use workload::trace::CalledPattern;
 use workload::{Failure, Records, Replay};
 
 /// Most ranks.
@@ -19,9 +19,9 @@ const MOST_RANKS: u32 = 1 << 20;
 #[grid(struct Trace)]
 pub struct TraceGrid {
     /// The called operation, by its algorithm.
-    pub pattern: Sweep<Called>,
+    pub pattern: Sweep<CalledPattern>,
     /// The processes' nodes, in rank order.
-    pub nodes: Sweep<Nodes>,
+    pub nodes: Sweep<NodeSet>,
     /// Bytes in a rank's vector; for an all-to-all, from each rank to each other rank in its group.
     pub message: Sweep<Bytes>,
     /// Calls, one after the other.
@@ -82,10 +82,10 @@ impl Trace {
         let ranks = nodes.saturating_mul(processes);
         assert!(ranks <= MOST_RANKS, "nodes and processes are bounded");
         let own = match self.pattern {
-            Called::AllReduceHierarchical | Called::AllReduceAcross | Called::AllToAllAcross => {
-                processes
-            }
-            Called::AllReduceRing | Called::AllToAll => ranks,
+            CalledPattern::AllReduceHierarchical
+            | CalledPattern::AllReduceAcross
+            | CalledPattern::AllToAllAcross => processes,
+            CalledPattern::AllReduceRing | CalledPattern::AllToAll => ranks,
         };
         Calls {
             pattern: self.pattern.into(),

@@ -9,7 +9,7 @@ use super::event::{Event, KINDS};
 use crate::motion::{self, Motion};
 use crate::prefetch::{STAGE, at_stage};
 use crate::records::Sender;
-use crate::topology::{Compiled, Destination};
+use crate::topology::{CompiledRouting, Destination};
 use crate::{ChannelId, Circuit};
 
 /// An event's distances from the present one, in events, when it is seen the first time and the second time. Measured: a fetch
@@ -24,7 +24,7 @@ const THIRD: usize = 3;
 /// The first prefetch stage's distance ahead of the current group or adapter.
 pub(super) const AHEAD: usize = 4 * STAGE;
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// Whether a cycle's events are sorted by kind, since they are many: the processor predicts a loop's branches while the
     /// kind stays the same. For the opposite order, events are always sorted.
     #[inline]

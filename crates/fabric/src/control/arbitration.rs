@@ -29,7 +29,7 @@ use typed_index_collections::TiVec;
 
 /// A header that waits for a channel.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Waiting {
+pub(super) struct PendingHeader {
     pub packet: PacketId,
     /// The input channel's number among all input channels of the switch.
     pub input: u32,
@@ -256,7 +256,7 @@ impl Ages {
     }
 
     /// A waiting header's age, and since when it has had this age at the switch.
-    fn of(self, header: &Waiting, now: Cycle) -> (u64, Cycle) {
+    fn of(self, header: &PendingHeader, now: Cycle) -> (u64, Cycle) {
         let age = (now - header.injected).min(self.full) / self.step;
         let reached = header.injected + age * self.step;
         (age, reached.max(header.ready))
@@ -266,13 +266,13 @@ impl Ages {
 /// The winner among the headers that wait, by priority, by age and time at this age (if ages count), and by rotation over
 /// `inputs` inputs.
 pub(super) fn winner(
-    waiting: impl Iterator<Item = Waiting>,
+    waiting: impl Iterator<Item = PendingHeader>,
     rotation: u32,
     inputs: u32,
     ages: Option<Ages>,
     now: Cycle,
-) -> Option<Waiting> {
-    let rank = |header: &Waiting| {
+) -> Option<PendingHeader> {
+    let rank = |header: &PendingHeader| {
         let turns = if header.input < rotation {
             header.input + inputs - rotation
         } else {

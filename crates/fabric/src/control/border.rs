@@ -23,7 +23,7 @@ use super::{Ack, Control, Event};
 use crate::cut::Cut;
 use crate::id::PacketId;
 use crate::motion::Motion;
-use crate::topology::{Compiled, Path};
+use crate::topology::{CompiledRouting, Path};
 use crate::{ChannelId, Circuit, Cycle, LinkId};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -34,7 +34,7 @@ pub(crate) struct Post<P> {
     events: Vec<(Cycle, Event)>,
     headers: Vec<Header<P>>,
     answers: Vec<Answer<P>>,
-    broadcasts: Vec<Tiding>,
+    broadcasts: Vec<BroadcastNotice>,
 }
 
 /// A packet that sends its first flit over a channel.
@@ -48,7 +48,7 @@ struct Header<P> {
 }
 
 /// A message about a broadcast.
-enum Tiding {
+enum BroadcastNotice {
     /// A broadcast has been opened on a link, which is inbound.
     Opened(LinkId, Key),
     /// A broadcast, with this root and destination count, has reached a destination in a cycle.
@@ -170,7 +170,7 @@ impl<P: Path> Border<P> {
     }
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     fn border(&mut self) -> &mut Border<R::Path> {
         let border = self.border.as_deref_mut();
         border.expect("only a region has a border")

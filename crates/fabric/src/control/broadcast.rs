@@ -69,12 +69,12 @@ use super::packet::State;
 use super::{Ack, Control, Event, PacketSpec};
 use crate::PacketId;
 use crate::motion::{Motion, Worm};
-use crate::topology::{Compiled, End, Trees};
+use crate::topology::{CompiledRouting, End, Trees};
 use crate::{ChannelId, Cycle, LinkId, SwitchId};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 /// A broadcast under way, in the region of its source.
-struct Whole {
+struct BroadcastState {
     /// Destinations that the last flit has not reached.
     undelivered: u32,
     /// The last delivery's cycle so far.
@@ -147,12 +147,12 @@ pub(super) struct Note {
 struct Junction {
     /// Parts with arrived headers.
     arrived: Vec<PacketId>,
-    setting_up: Option<SetUp>,
+    setting_up: Option<DescentSetup>,
     flagged: bool,
 }
 
 /// A broadcast that gets its channels down from a switch.
-struct SetUp {
+struct DescentSetup {
     /// The part that has come to the switch.
     part: PacketId,
     /// The parts that leave the switch.
@@ -165,7 +165,7 @@ struct SetUp {
 #[derive(Default)]
 pub(super) struct Broadcasts {
     /// The broadcasts under way, by root.
-    wholes: BTreeMap<PacketId, Whole>,
+    wholes: BTreeMap<PacketId, BroadcastState>,
     parts: BTreeMap<PacketId, Part>,
     /// The switches where a broadcast waits or is set up.
     junctions: BTreeMap<SwitchId, Junction>,
@@ -182,7 +182,7 @@ impl Broadcasts {
     #[cold]
     pub fn insert(&mut self, root: PacketId, spec: &PacketSpec, ascent: u32) {
         let destinations = spec.destination.count();
-        let whole = Whole {
+        let whole = BroadcastState {
             undelivered: destinations,
             delivered: 0,
             unanswered: destinations,
@@ -238,7 +238,7 @@ impl Broadcasts {
         self.parts.get(&id).map_or(id, |part| part.root)
     }
 
-    fn whole(&mut self, root: PacketId) -> &mut Whole {
+    fn whole(&mut self, root: PacketId) -> &mut BroadcastState {
         self.wholes
             .get_mut(&root)
             .expect("the broadcast is under way")
@@ -306,7 +306,7 @@ impl Broadcasts {
     }
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// The broadcast trees.
     pub(super) fn trees(&self) -> &dyn Trees {
         let trees = self.routing.trees();
@@ -380,7 +380,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let junction = self.broadcasts.junctions.get_mut(&switch);
         let junction = junction.expect("somebody waits there");
         junction.arrived.retain(|&other| other != part);
-        junction.setting_up = Some(SetUp {
+        junction.setting_up = Some(DescentSetup {
             part,
             missing: branches.len(),
             branches,
@@ -407,7 +407,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     fn end_set_up(&mut self, motion: &mut M, switch: SwitchId) {
         let junction = self.broadcasts.junctions.get_mut(&switch);
         let junction = junction.expect("a broadcast is set up there");
-        let SetUp { part, branches, .. } = junction.setting_up.take().expect("just seen");
+        let DescentSetup { part, branches, .. } = junction.setting_up.take().expect("just seen");
         if junction.arrived.is_empty() {
             self.broadcasts.junctions.remove(&switch);
         } else {

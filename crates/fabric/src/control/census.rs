@@ -2,8 +2,8 @@
 
 use super::Control;
 use super::packet::Flight;
-use crate::motion::{FlitCensus, Motion, Passed};
-use crate::topology::Compiled;
+use crate::motion::{FlitCensus, FlitFate, Motion};
+use crate::topology::CompiledRouting;
 use crate::{ChannelId, LinkId, Place};
 use std::ops::AddAssign;
 
@@ -53,7 +53,7 @@ impl AddAssign for PacketCensus {
     }
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     pub fn queued(&self, node: Place) -> usize {
         let classes = self.traffic_classes();
         classes
@@ -84,12 +84,12 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
 
     /// Flits by state. Those that were sent over outbound links are looked up in the regions behind
     /// these.
-    pub fn flit_census(&self, motion: &M, behind: &dyn Fn(ChannelId) -> Passed) -> FlitCensus {
+    pub fn flit_census(&self, motion: &M, behind: &dyn Fn(ChannelId) -> FlitFate) -> FlitCensus {
         motion.census(&self.channels.records, self.clock.now(), behind)
     }
 
     /// The fate of the flits that have come over an inbound channel.
-    pub fn passed(&self, motion: &M, channel: ChannelId) -> Passed {
+    pub fn passed(&self, motion: &M, channel: ChannelId) -> FlitFate {
         motion.passed(&self.channels.records, channel, self.clock.now())
     }
 

@@ -5,10 +5,10 @@ use super::{Control, Event, Notice, PacketRecord};
 use crate::PacketId;
 use crate::motion::Motion;
 use crate::records::Sender;
-use crate::topology::{Compiled, Destination};
+use crate::topology::{CompiledRouting, Destination};
 use crate::{ChannelId, Circuit, Cycle};
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// A packet's last flit is at its destination.
     pub(super) fn deliver(&mut self, packet: PacketId) -> Notice {
         let now = self.clock.now();

@@ -10,7 +10,7 @@ use super::Control;
 use super::packet::ANY_LINK;
 use crate::PacketId;
 use crate::motion::Motion;
-use crate::topology::{Compiled, Destination};
+use crate::topology::{CompiledRouting, Destination};
 use crate::{ChannelId, LinkId, Place, SwitchId, Topology};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::error::Error;
@@ -40,7 +40,7 @@ impl Display for PacketName {
 
 /// A link's channel, counted from 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Held {
+pub struct HeldChannel {
     /// The link.
     pub link: LinkId,
     /// The channel's place on the link.
@@ -49,7 +49,7 @@ pub struct Held {
 
 /// The resource that a packet waits for.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Wanted {
+pub enum Resource {
     /// A channel on any of these links.
     Channel(Vec<LinkId>),
     /// Its turn: the switch sets up another broadcast first.
@@ -58,24 +58,24 @@ pub enum Wanted {
 
 /// A packet that can never go on.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stuck {
+pub struct BlockedPacket {
     /// The packet.
     pub packet: PacketName,
     /// The channels that the packet holds, in the order of their numbers.
-    pub holds: Vec<Held>,
+    pub holds: Vec<HeldChannel>,
     /// The switches where the packet waits for ever, each with the resource.
-    pub waits: Vec<(SwitchId, Wanted)>,
+    pub waits: Vec<(SwitchId, Resource)>,
 }
 
 /// A packet that waits for another.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Wait {
+pub struct PacketWait {
     /// The packet.
     pub packet: PacketName,
     /// The switch where its header waits.
     pub switch: SwitchId,
     /// The channel that the packet waits for, among others or alone; `None` if the packet waits for its turn.
-    pub channel: Option<Held>,
+    pub channel: Option<HeldChannel>,
     /// The packet that holds the channel or precedes it.
     pub holder: PacketName,
 }
@@ -84,9 +84,9 @@ pub struct Wait {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Deadlock {
     /// A shortest cycle of packets: each waits for the next, the last for the first.
-    pub cycle: Vec<Wait>,
+    pub cycle: Vec<PacketWait>,
     /// All packets that can never go on, by source and sequence.
-    pub packets: Vec<Stuck>,
+    pub packets: Vec<BlockedPacket>,
     topology: Topology,
 }
 
@@ -101,7 +101,7 @@ impl Display for Deadlock {
             let (packet, holder) = (wait.packet, wait.holder);
             let switch = self.topology.switch_name(wait.switch);
             match wait.channel {
-                Some(Held { link, channel }) => {
+                Some(HeldChannel { link, channel }) => {
                     let end = self.topology.end_name(self.topology.ends(link).1);
                     write!(
                         f,
@@ -124,17 +124,17 @@ impl Error for Deadlock {}
 pub(super) type Key = (Place, u32);
 
 /// The packet that waits, where, for which channel, and the packet that holds the channel.
-type Step = (Key, SwitchId, Option<Held>, Key);
+type Step = (Key, SwitchId, Option<HeldChannel>, Key);
 
 /// A wait, and the packets that it is for, each with the channel that it holds; one must go on for the wait to end.
 struct Edge {
     switch: SwitchId,
-    wanted: Wanted,
-    holders: Vec<(Option<Held>, Key)>,
+    wanted: Resource,
+    holders: Vec<(Option<HeldChannel>, Key)>,
 }
 
 /// The packets that can never go on, if there are any, in a network with these control planes for its regions.
-pub(crate) fn deadlock<R: Compiled + ?Sized, M: Motion>(
+pub(crate) fn deadlock<R: CompiledRouting + ?Sized, M: Motion>(
     regions: &[&Control<R, M>],
 ) -> Option<Deadlock> {
     let mut waits: BTreeMap<Key, Vec<Edge>> = BTreeMap::new();
@@ -158,7 +158,7 @@ pub(crate) fn deadlock<R: Compiled + ?Sized, M: Motion>(
     }
     let cycles = waits.keys().filter_map(|&key| shortest_cycle(&waits, key));
     let cycle = cycles.min_by_key(Vec::len)?;
-    let mut held: BTreeMap<Key, (PacketName, Vec<Held>)> = BTreeMap::new();
+    let mut held: BTreeMap<Key, (PacketName, Vec<HeldChannel>)> = BTreeMap::new();
     for (name, more) in regions.iter().flat_map(|region| region.held()) {
         let key = (name.source, name.sequence);
         held.entry(key).or_insert((name, Vec::new())).1.extend(more);
@@ -166,13 +166,13 @@ pub(crate) fn deadlock<R: Compiled + ?Sized, M: Motion>(
     for (_, held) in held.values_mut() {
         held.sort_unstable();
     }
-    let wait = |(key, switch, channel, holder): Step| Wait {
+    let wait = |(key, switch, channel, holder): Step| PacketWait {
         packet: held[&key].0,
         switch,
         channel,
         holder: held[&holder].0,
     };
-    let packets = waits.iter().map(|(key, edges)| Stuck {
+    let packets = waits.iter().map(|(key, edges)| BlockedPacket {
         packet: held[key].0,
         holds: held[key].1.clone(),
         waits: edges
@@ -187,14 +187,14 @@ pub(crate) fn deadlock<R: Compiled + ?Sized, M: Motion>(
     })
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     pub(super) fn key(&self, part: PacketId) -> Key {
         let flight = self.flights.get(part);
         (flight.spec.source, flight.sequence)
     }
 
     /// The flights, each with its packet's name and the channels that it holds.
-    fn held(&self) -> impl Iterator<Item = (PacketName, Vec<Held>)> {
+    fn held(&self) -> impl Iterator<Item = (PacketName, Vec<HeldChannel>)> {
         self.flights.iter().map(|(id, flight)| {
             let name = PacketName {
                 source: flight.spec.source,
@@ -210,12 +210,12 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         })
     }
 
-    fn is_free(&self, held: Held) -> bool {
+    fn is_free(&self, held: HeldChannel) -> bool {
         self.channels.free(held.link) >> held.channel & 1 == 1
     }
 
-    fn held_channel(&self, channel: ChannelId) -> Held {
-        Held {
+    fn held_channel(&self, channel: ChannelId) -> HeldChannel {
+        HeldChannel {
             link: self.channels.link(channel),
             channel: self.channels.lane(channel),
         }
@@ -239,7 +239,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
                 let edge = Edge {
                     switch,
                     holders: self.holders_of(&links, flight.lanes),
-                    wanted: Wanted::Channel(links),
+                    wanted: Resource::Channel(links),
                 };
                 waits.entry(self.key(packet)).or_default().push(edge);
             }
@@ -254,7 +254,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
                 let edge = Edge {
                     switch,
                     holders: before.iter().map(|&before| (None, before)).collect(),
-                    wanted: Wanted::Turn,
+                    wanted: Resource::Turn,
                 };
                 waits.entry(self.key(part)).or_default().push(edge);
             }
@@ -270,7 +270,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
 
     /// The packets that hold some channels on links; empty if one channel is free or waits only for an EOP. `lanes` are the
     /// channels on each link that the packet may take, as bits.
-    fn holders_of(&self, links: &[LinkId], lanes: u32) -> Vec<(Option<Held>, Key)> {
+    fn holders_of(&self, links: &[LinkId], lanes: u32) -> Vec<(Option<HeldChannel>, Key)> {
         let mut holders = Vec::new();
         let channels = links.iter().flat_map(|&link| self.channels.of(link));
         for channel in channels.filter(|&channel| lanes >> self.channels.lane(channel) & 1 == 1) {

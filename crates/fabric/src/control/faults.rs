@@ -66,7 +66,7 @@ mod endings;
 mod refusals;
 mod tables;
 
-pub use tables::NoWay;
+pub use tables::NoRoute;
 
 use super::Control;
 use crate::motion::Lanes;
@@ -97,7 +97,7 @@ struct Cable {
 
 /// The fault state for a channel's worm.
 #[derive(Clone, Copy, Debug)]
-struct Seen {
+struct WormFaults {
     /// Whether the header has arrived at the link's end, and whether it is lost on the way.
     header: bool,
     gone: bool,
@@ -107,7 +107,7 @@ struct Seen {
     sunk: Cycle,
 }
 
-const UNSEEN: Seen = Seen {
+const UNSEEN: WormFaults = WormFaults {
     header: false,
     gone: false,
     tail: NEVER,
@@ -127,10 +127,10 @@ pub(super) enum Draw {
 
 /// All fault state; see the module essay.
 pub(super) struct Faults {
-    config: config::Faults,
+    config: config::FaultConfig,
     mixed_seed: u64,
     cables: TiVec<LinkId, Cable>,
-    seen: TiVec<ChannelId, Seen>,
+    seen: TiVec<ChannelId, WormFaults>,
     /// Dead links: two for each dead cable.
     dead: u32,
     /// Links that the sources' tables list as dead.

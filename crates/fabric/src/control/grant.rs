@@ -1,6 +1,6 @@
 //! How a packet gets channels: headers, arbitration, injection.
 
-use super::arbitration::{self, Waiting};
+use super::arbitration::{self, PendingHeader};
 use super::packet::{ANY_LINK, Flight, State};
 use super::queue::Offer;
 use super::{Control, Notice};
@@ -8,7 +8,7 @@ use crate::PacketId;
 use crate::id::GroupId;
 use crate::motion::{Motion, Worm};
 use crate::records::Hop;
-use crate::topology::{Compiled, Destination, Header};
+use crate::topology::{CompiledRouting, Destination, Header};
 use crate::{ChannelId, LinkId, Place, SwitchId};
 
 /// Headers that have come to switches in this cycle and have not joined their groups.
@@ -36,7 +36,7 @@ impl Arrivals {
     }
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// A header reaches a switch and joins its next step's group.
     pub(super) fn header(&mut self, channel: ChannelId) {
         self.clock.count();
@@ -160,7 +160,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     }
 
     /// The winner among the headers that wait in a group, but for those that must take a link without a free channel.
-    fn winner(&self, number: GroupId) -> Option<Waiting> {
+    fn winner(&self, number: GroupId) -> Option<PendingHeader> {
         let group = &self.crossbar.groups[number];
         let first = self.header_of(number, group.waiting?);
         // Mostly one header waits.
@@ -188,7 +188,11 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     /// A waiting header, unless no channel in its class, or on the link that it must take, is free; and the group's next
     /// header.
     #[inline]
-    fn header_of(&self, number: GroupId, packet: PacketId) -> (Option<Waiting>, Option<PacketId>) {
+    fn header_of(
+        &self,
+        number: GroupId,
+        packet: PacketId,
+    ) -> (Option<PendingHeader>, Option<PacketId>) {
         let flight = self.flights.get(packet);
         let free = |link: LinkId| self.channels.free(link) & flight.lanes != 0;
         let able = if flight.only == ANY_LINK {
@@ -200,7 +204,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         } else {
             free(flight.only)
         };
-        let header = Waiting {
+        let header = PendingHeader {
             packet,
             input: flight.input.into(),
             injected: flight.injected,

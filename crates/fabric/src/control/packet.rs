@@ -3,7 +3,7 @@
 use crate::Cycle;
 use crate::id::PacketId;
 use crate::prefetch::prefetch_front;
-use crate::topology::{Climb, Compiled, Destination, Header, Path};
+use crate::topology::{Climb, CompiledRouting, Destination, Header, Path};
 use crate::{ChannelId, LinkId, Place, SwitchId};
 use std::mem::offset_of;
 use std::ops::{Deref, DerefMut};
@@ -392,7 +392,7 @@ impl<P: Path> Flights<P> {
     /// ones, which are rare.
     #[inline]
     pub fn fetch(&self, packet: PacketId) {
-        let path = size_of::<<Climb as Compiled>::Path>();
+        let path = size_of::<<Climb as CompiledRouting>::Path>();
         let front = offset_of!(Flight<P>, path) + path;
         prefetch_front(self.flights.get(packet.place()), front);
     }

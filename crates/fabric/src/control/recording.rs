@@ -11,8 +11,8 @@
 use super::Control;
 use super::packet::Flight;
 use crate::PacketId;
-use crate::motion::{Motion, Moved};
-use crate::topology::{Compiled, Destination, Path};
+use crate::motion::{Motion, MotionReport};
+use crate::topology::{CompiledRouting, Destination, Path};
 use crate::{ChannelId, Cycle, LinkId, Place};
 use std::collections::BTreeMap;
 
@@ -55,14 +55,14 @@ pub struct Hold {
 type End = (Option<Cycle>, Option<Cycle>);
 
 /// A finished recording, for a network or a region.
-pub(crate) struct Recorded {
+pub(crate) struct FinishedRecording {
     holds: Vec<Hold>,
     /// Packet ends, by source and sequence.
     ends: BTreeMap<(Place, u32), End>,
 }
 
 /// The holds of all regions, in their order, each with the end of its packet.
-pub(crate) fn united(regions: impl Iterator<Item = Option<Recorded>>) -> Vec<Hold> {
+pub(crate) fn united(regions: impl Iterator<Item = Option<FinishedRecording>>) -> Vec<Hold> {
     let mut holds = Vec::new();
     let mut ends: BTreeMap<(Place, u32), End> = BTreeMap::new();
     for recorded in regions.flatten() {
@@ -91,7 +91,7 @@ pub(super) struct Recording {
     /// Packet ends, by source and sequence.
     ends: BTreeMap<(Place, u32), End>,
     /// The moments that the mover has reported, each with its cycle, if they are to be kept.
-    pub moments: Option<Vec<(Cycle, Moved)>>,
+    pub moments: Option<Vec<(Cycle, MotionReport)>>,
 }
 
 impl Recording {
@@ -114,18 +114,18 @@ impl Recording {
 
     /// The mover reports a moment.
     #[cold]
-    pub fn moved(&mut self, moment: Moved, now: Cycle) {
+    pub fn moved(&mut self, moment: MotionReport, now: Cycle) {
         let cycle = match moment {
-            Moved::Header(_) | Moved::Head(_) => now,
-            Moved::Tail(_, cycle) => cycle,
+            MotionReport::Header(_) | MotionReport::Head(_) => now,
+            MotionReport::Tail(_, cycle) => cycle,
         };
         if let Some(moments) = &mut self.moments {
             moments.push((cycle, moment));
         }
         match moment {
-            Moved::Header(_) => {}
-            Moved::Head(channel) => self.note(channel, |hold| hold.head = Some(cycle)),
-            Moved::Tail(channel, _) => self.note(channel, |hold| hold.tail = Some(cycle)),
+            MotionReport::Header(_) => {}
+            MotionReport::Head(channel) => self.note(channel, |hold| hold.head = Some(cycle)),
+            MotionReport::Tail(channel, _) => self.note(channel, |hold| hold.tail = Some(cycle)),
         }
     }
 
@@ -160,14 +160,14 @@ fn delivered<P: Path>(flight: &Flight<P>) -> Option<Cycle> {
     (flight.delivered > 0).then_some(flight.delivered)
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// From here on keeps the holds that last beyond cycle `from`.
     pub fn record(&mut self, from: Cycle) {
         self.recording = Some(Box::new(Recording::new(from)));
     }
 
     /// Ends the recording. See [`crate::Network::recorded`].
-    pub fn recorded(&mut self) -> Option<Recorded> {
+    pub fn recorded(&mut self) -> Option<FinishedRecording> {
         let recording = self.recording.take()?;
         let Recording {
             held,
@@ -185,7 +185,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
                 *end = delivered(flight).max(*end);
             }
         }
-        Some(Recorded { holds: ended, ends })
+        Some(FinishedRecording { holds: ended, ends })
     }
 
     /// The headers that wait at switches for a channel.

@@ -8,7 +8,7 @@
 
 use super::Control;
 use crate::motion::Motion;
-use crate::topology::Compiled;
+use crate::topology::CompiledRouting;
 use crate::{LinkId, PacketId};
 use typed_index_collections::{TiVec, ti_vec};
 
@@ -26,21 +26,21 @@ pub struct Share {
 }
 
 /// A packet's group, by its token.
-pub type Group = fn(u64) -> u8;
+pub type GroupFn = fn(u64) -> u8;
 
 /// A group's packets and flits.
 type Count = [u64; 2];
 
 /// A tally under way.
 pub(super) struct Tally {
-    group: Group,
+    group: GroupFn,
     /// By link and group; a link's groups end with the last one that it has carried.
     counts: TiVec<LinkId, Vec<Count>>,
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// From here on counts by groups.
-    pub fn tally(&mut self, group: Group) {
+    pub fn tally(&mut self, group: GroupFn) {
         let counts = ti_vec![Vec::new(); self.wiring().links() as usize];
         self.tally = Some(Box::new(Tally { group, counts }));
     }

@@ -12,7 +12,9 @@
 //! A flit that leaves a buffer sends a credit back, which counts for the channel's sender a credit delay later. The channel
 //! keeps the credits in flight, by the cycle from which they count.
 
-use super::{Carried, Event, FlitCensus, Motion, Moved, Passed, Shared, Wiring, Witness, Worm};
+use super::{
+    Event, FlitCensus, FlitFate, LinkTotals, Motion, MotionReport, Sharing, Wiring, Witness, Worm,
+};
 use crate::config::MAX_HOP_DELAY;
 use crate::pace::Slots;
 use crate::records::{Hop, Records, State};
@@ -77,7 +79,7 @@ struct Link {
     last: Option<(ChannelId, Cycle)>,
     /// Whether the link is on the busy list.
     listed: bool,
-    carried: Carried,
+    carried: LinkTotals,
 }
 
 /// A link's action in a cycle, if any.
@@ -205,7 +207,7 @@ impl FlitMover {
         witness: &impl Witness<Self>,
     ) -> Option<Decision> {
         let mut candidate = self.candidate(link, now, witness);
-        if let (Some(_), Some(Shared { partner, phase, .. })) =
+        if let (Some(_), Some(Sharing { partner, phase, .. })) =
             (candidate, self.wiring.wires[link].shared)
             && self.wiring.pauses(phase, now)
             && self.candidate(partner, now, witness).is_some()
@@ -250,7 +252,7 @@ impl FlitMover {
         let channel = &mut self.channels[number];
         channel.sent += 1;
         if channel.sent == 1 {
-            witness.note(Moved::Head(number));
+            witness.note(MotionReport::Head(number));
         }
         if let Some(worm) = channel.worm
             && worm.flits == channel.sent
@@ -328,7 +330,7 @@ impl Motion for FlitMover {
             if ejects {
                 self.delivered += 1;
             } else if state.arrived == 1 {
-                witness.note(Moved::Header(channel));
+                witness.note(MotionReport::Header(channel));
             }
         }
         self.arrivals[now as usize % ARRIVALS] = arrivals;
@@ -437,11 +439,11 @@ impl Motion for FlitMover {
         if self.active { Some(now + 1) } else { due }
     }
 
-    fn carried(&self, _records: &Records<Self>, link: LinkId, _now: Cycle) -> Carried {
+    fn carried(&self, _records: &Records<Self>, link: LinkId, _now: Cycle) -> LinkTotals {
         self.links[link].carried
     }
 
-    fn passed(&self, _records: &Records<Self>, _channel: ChannelId, _now: Cycle) -> Passed {
+    fn passed(&self, _records: &Records<Self>, _channel: ChannelId, _now: Cycle) -> FlitFate {
         unreachable!("the flit mover moves whole networks");
     }
 
@@ -449,7 +451,7 @@ impl Motion for FlitMover {
         &self,
         _records: &Records<Self>,
         _now: Cycle,
-        _behind: &dyn Fn(ChannelId) -> Passed,
+        _behind: &dyn Fn(ChannelId) -> FlitFate,
     ) -> FlitCensus {
         let mut census = FlitCensus {
             delivered: self.delivered,

@@ -2,8 +2,7 @@
 //!
 //! A worm flows at one flit a cycle or stands still, and between two such changes every count is a straight line in time. This
 //! mover keeps the lines and computes when the next change can come; it visits a link only then. It reproduces the flit mover's
-//! motion (the parent module's rule), the same flit over the same link in every cycle, for some twenty events a packet on 64
-//! nodes.
+//! motion (the parent module's rule) in every cycle, at some twenty events a packet on 64 nodes.
 //!
 //! ## Why that is possible
 //!
@@ -36,7 +35,7 @@
 //! | `Stops(v)` | when `v` stops in mid-worm, for `D` later | `R` stands. If the channel behind moves, it can go on for as many cycles as flits are there: its link's prediction is lowered to the end of these cycles; if no flit is there, the link is looked at, or stops immediately where there is no other choice |
 //! | `Room(v)` | when the channel behind `v` starts while `v`'s buffer is full, for the next cycle | `v` may be able: its link is looked at |
 //! | `Room(v)`, late credits | when the channel behind `v` starts or stops, for `C` later; when `v` is sunk, for `C - 1` later | credits begin or cease to come: `v`'s link is looked at, or its prediction is lowered |
-//! | `Due(l)` | with each prediction | void if the prediction has changed. Else one of these holds: the worm has ended ([`Moved::Tail`](super::Moved::Tail)); the mover can go on and is predicted again; the mover cannot go on and the link is looked at; or a debt is paid and the link is looked at |
+//! | `Due(l)` | with each prediction | void if the prediction has changed. Else one of these holds: the worm has ended ([`MotionReport::Tail`](super::MotionReport::Tail)); the mover can go on and is predicted again; the mover cannot go on and the link is looked at; or a debt is paid and the link is looked at |
 //! | `Turn(a)` | while both links of adapter `a` have flits that can move, for the next time a pause begins or ends | the link whose pause begins or ends is looked at |
 //!
 //! A link is also looked at in the cycle in which a channel on it is granted. To *look at* a link is to mark it in phase 0 and
@@ -95,7 +94,8 @@ mod predict;
 mod slow;
 mod state;
 
-use super::{Carried, Event, FlitCensus, Lanes, Motion, Passed, Shared, Wiring, Witness, Worm};
+use super::{Event, FlitCensus, FlitFate, Lanes, LinkTotals};
+use super::{Motion, Sharing, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
 use crate::prefetch::{FAR, STAGE, at_stage, prefetch};
 use crate::records::{self, Count};
@@ -105,7 +105,7 @@ use account::{Account, Runs};
 use credits::Returns;
 use mirrors::Mirrors;
 use slow::SlowLinks;
-use state::{Adapter, Link, NONE, RESTS, Specials};
+use state::{Adapter, EndChannels, Link, NONE, RESTS};
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
@@ -128,7 +128,7 @@ pub(crate) struct WormMover {
     siblings: BTreeMap<ChannelId, ChannelId>,
     /// The credits for channels to which they return late.
     returns: Returns,
-    specials: Specials,
+    specials: EndChannels,
     lanes: Lanes,
     /// Buffer behind each channel, in flits.
     buffer: u32,
@@ -170,7 +170,7 @@ impl WormMover {
     pub fn of_region(config: &Config, wiring: &Wiring, outbound: Option<usize>) -> Self {
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
-        let specials = Specials::after(bound as u32);
+        let specials = EndChannels::after(bound as u32);
         let mut mover = WormMover {
             adapters: TiVec::new(),
             runs: table::equal(Runs::default(), config.topology.places() as usize),
@@ -198,7 +198,7 @@ impl WormMover {
             reversed: false,
         };
         for (number, wire) in wiring.wires.iter_enumerated() {
-            if let Some(Shared {
+            if let Some(Sharing {
                 adapter,
                 partner,
                 phase,
@@ -572,7 +572,7 @@ impl Motion for WormMover {
         due.or_else(|| (self.settled > now).then_some(self.settled))
     }
 
-    fn carried(&self, records: &Records, link: LinkId, now: Cycle) -> Carried {
+    fn carried(&self, records: &Records, link: LinkId, now: Cycle) -> LinkTotals {
         Account(self, records).carries(link, now)
     }
 
@@ -580,12 +580,12 @@ impl Motion for WormMover {
         &self,
         records: &Records,
         now: Cycle,
-        behind: &dyn Fn(ChannelId) -> Passed,
+        behind: &dyn Fn(ChannelId) -> FlitFate,
     ) -> FlitCensus {
         Account(self, records).count(now, behind)
     }
 
-    fn passed(&self, records: &Records, channel: ChannelId, now: Cycle) -> Passed {
+    fn passed(&self, records: &Records, channel: ChannelId, now: Cycle) -> FlitFate {
         Account(self, records).passed(channel, now)
     }
 

@@ -2,32 +2,32 @@
 
 use super::team::Team;
 use crate::control::{
-    self, Ack, Control, Deadlock, Group, Hold, LinkCounters, NoWay, Notice, PacketCensus,
+    self, Ack, Control, Deadlock, GroupFn, Hold, LinkCounters, NoRoute, Notice, PacketCensus,
     PacketSpec, Share,
 };
 use crate::cut::Cut;
-use crate::motion::{FlitCensus, Motion, Moved};
-use crate::network::{Network, Running, SharedNodes};
-use crate::topology::Compiled;
+use crate::motion::{FlitCensus, Motion, MotionReport};
+use crate::network::{Network, SharedNodes, Simulation};
+use crate::topology::CompiledRouting;
 use crate::{Config, Cycle, LinkId, PacketId, Place};
 use std::ops::AddAssign;
 use std::sync::Arc;
 
 /// See the module essay.
-pub(crate) struct Divided<R: Compiled + ?Sized, M: Motion> {
+pub(crate) struct Divided<R: CompiledRouting + ?Sized, M: Motion> {
     config: Config,
     cut: Arc<Cut>,
     team: Team<R, M>,
 }
 
-impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Divided<R, M> {
+impl<R: CompiledRouting + ?Sized + 'static, M: Motion + Send + 'static> Divided<R, M> {
     /// The engines for all regions in a network's cut; `mover` makes a mover for a number of outbound links.
     pub fn new(whole: &Control<R, M>, cut: Cut, mover: impl Fn(usize) -> M + Sync) -> Self {
         let (config, cut) = (whole.config().clone(), Arc::new(cut));
         let make = |region| {
             let mover = mover(cut.outbound(region));
             let control = whole.of_region(&mover, Arc::clone(&cut), region);
-            Running { control, mover }
+            Simulation { control, mover }
         };
         let threads = config.threads as usize;
         Divided {
@@ -38,35 +38,35 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Divided<R, M> {
     }
 
     /// Calls `act` with an adapter's region.
-    fn at<T>(&self, place: Place, act: impl FnOnce(&mut Running<R, M>) -> T) -> T {
+    fn at<T>(&self, place: Place, act: impl FnOnce(&mut Simulation<R, M>) -> T) -> T {
         self.team.with(self.cut.of_place(place), act)
     }
 
     /// Does something with every region.
-    fn each(&self, mut act: impl FnMut(&mut Running<R, M>)) {
+    fn each(&self, mut act: impl FnMut(&mut Simulation<R, M>)) {
         for region in &mut self.team.all() {
             act(&mut region.running);
         }
     }
 
-    fn sum<T: AddAssign + Default>(&self, count: impl Fn(&Running<R, M>) -> T) -> T {
+    fn sum<T: AddAssign + Default>(&self, count: impl Fn(&Simulation<R, M>) -> T) -> T {
         let mut sum = T::default();
         self.each(|region| sum += count(region));
         sum
     }
 }
 
-impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Network for Divided<R, M> {
+impl<R: CompiledRouting + ?Sized + 'static, M: Motion + Send + 'static> Network for Divided<R, M> {
     fn config(&self) -> &Config {
         &self.config
     }
 
     fn reverse_order_in_cycles(&mut self) {
         self.team.reverse();
-        self.each(Running::reverse_order_in_cycles);
+        self.each(Simulation::reverse_order_in_cycles);
     }
 
-    fn watch(&mut self) -> Vec<(Cycle, Moved)> {
+    fn watch(&mut self) -> Vec<(Cycle, MotionReport)> {
         let mut moments = Vec::new();
         self.each(|region| moments.append(&mut region.watch()));
         moments
@@ -82,7 +82,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Network for Div
         control::united(regions.map(|region| region.running.control.recorded()))
     }
 
-    fn tally(&mut self, group: Group) {
+    fn tally(&mut self, group: GroupFn) {
         self.each(|region| region.tally(group));
     }
 
@@ -134,7 +134,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Network for Div
         false
     }
 
-    fn way(&self, _from: Place, _to: Place) -> Result<(), NoWay> {
+    fn way(&self, _from: Place, _to: Place) -> Result<(), NoRoute> {
         Ok(())
     }
 
@@ -185,38 +185,38 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Network for Div
     }
 
     fn events(&self) -> u64 {
-        self.sum(Running::events)
+        self.sum(Simulation::events)
     }
 
     fn motion_events(&self) -> u64 {
-        self.sum(Running::motion_events)
+        self.sum(Simulation::motion_events)
     }
 
     fn packet_census(&self) -> PacketCensus {
-        self.sum(Running::packet_census)
+        self.sum(Simulation::packet_census)
     }
 
     fn flit_census(&self) -> FlitCensus {
         let regions = self.team.all();
         let behind = |channel| {
             let link = regions[0].running.control.link(channel);
-            let Running { control, mover } = &regions[self.cut.ends(link)[1]].running;
+            let Simulation { control, mover } = &regions[self.cut.ends(link)[1]].running;
             control.passed(mover, channel)
         };
         let mut census = FlitCensus::default();
         for region in &regions {
-            let Running { control, mover } = &region.running;
+            let Simulation { control, mover } = &region.running;
             census += control.flit_census(mover, &behind);
         }
         census
     }
 
     fn channels_taken(&self) -> u64 {
-        self.sum(Running::channels_taken)
+        self.sum(Simulation::channels_taken)
     }
 
     fn flits_under_way(&self) -> u64 {
         let delivered = self.sum(|region| region.control.delivered_visitors());
-        self.sum(Running::flits_under_way) - delivered
+        self.sum(Simulation::flits_under_way) - delivered
     }
 }

@@ -10,8 +10,8 @@
 use super::pace::Pace;
 use crate::control::{Notice, Post};
 use crate::motion::Motion;
-use crate::network::{Network, Running, SharedNodes};
-use crate::topology::Compiled;
+use crate::network::{Network, SharedNodes, Simulation};
+use crate::topology::CompiledRouting;
 use crate::{Cycle, PacketId};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -25,11 +25,11 @@ const WORD: usize = u64::BITS as usize;
 
 /// A value alone in its cache lines.
 #[repr(align(128))]
-struct Alone<T>(T);
+struct CacheAligned<T>(T);
 
 /// A region, its nodes in a run, and its cycle's notices otherwise.
-pub(super) struct Region<R: Compiled + ?Sized, M: Motion> {
-    pub running: Running<R, M>,
+pub(super) struct Region<R: CompiledRouting + ?Sized, M: Motion> {
+    pub running: Simulation<R, M>,
     nodes: Option<SharedNodes>,
     news: Vec<Notice>,
 }
@@ -78,22 +78,24 @@ impl Board {
 
 /// The boards and message boxes for even steps, or for odd ones: a board per region, a box from each region to each.
 struct Side<P> {
-    boards: Vec<Alone<Board>>,
-    boxes: Vec<Alone<Mutex<Post<P>>>>,
+    boards: Vec<CacheAligned<Board>>,
+    boxes: Vec<CacheAligned<Mutex<Post<P>>>>,
 }
 
 impl<P> Side<P> {
     fn new(regions: usize) -> Self {
-        let boxes = (0..regions * regions).map(|_| Alone(Mutex::new(Post::new())));
+        let boxes = (0..regions * regions).map(|_| CacheAligned(Mutex::new(Post::new())));
         Side {
-            boards: (0..regions).map(|_| Alone(Board::new(regions))).collect(),
+            boards: (0..regions)
+                .map(|_| CacheAligned(Board::new(regions)))
+                .collect(),
             boxes: boxes.collect(),
         }
     }
 
     /// The first cycle in which there is something to do.
     fn next(&self) -> Cycle {
-        let both = |Alone(board): &Alone<Board>| {
+        let both = |CacheAligned(board): &CacheAligned<Board>| {
             let [next, sent] = [&board.next, &board.sent].map(|at| at.load(Ordering::Relaxed));
             next.min(sent)
         };
@@ -102,20 +104,20 @@ impl<P> Side<P> {
 
     /// The first cycle for which there is a message.
     fn sent(&self) -> Cycle {
-        let sent = |Alone(board): &Alone<Board>| board.sent.load(Ordering::Relaxed);
+        let sent = |CacheAligned(board): &CacheAligned<Board>| board.sent.load(Ordering::Relaxed);
         self.boards.iter().map(sent).min().unwrap_or(NEVER)
     }
 
     /// Whether there is a message for an earlier cycle than anything else.
     fn waits_for_messages(&self) -> bool {
-        let next = |Alone(board): &Alone<Board>| board.next.load(Ordering::Relaxed);
+        let next = |CacheAligned(board): &CacheAligned<Board>| board.next.load(Ordering::Relaxed);
         self.sent() < self.boards.iter().map(next).min().unwrap_or(NEVER)
     }
 }
 
 /// State shared by the threads.
-struct Shared<R: Compiled + ?Sized, M: Motion> {
-    regions: Vec<Alone<Mutex<Region<R, M>>>>,
+struct Shared<R: CompiledRouting + ?Sized, M: Motion> {
+    regions: Vec<CacheAligned<Mutex<Region<R, M>>>>,
     sides: [Side<R::Path>; 2],
     /// Cycles in a window.
     window: Cycle,
@@ -135,7 +137,7 @@ struct Shared<R: Compiled + ?Sized, M: Motion> {
 }
 
 /// See the module essay.
-pub(super) struct Team<R: Compiled + ?Sized, M: Motion> {
+pub(super) struct Team<R: CompiledRouting + ?Sized, M: Motion> {
     shared: Arc<Shared<R, M>>,
     workers: Vec<JoinHandle<()>>,
     orders: u64,
@@ -145,11 +147,11 @@ pub(super) struct Team<R: Compiled + ?Sized, M: Motion> {
     now: Cycle,
 }
 
-fn open<T>(Alone(lock): &Alone<Mutex<T>>) -> MutexGuard<'_, T> {
+fn open<T>(CacheAligned(lock): &CacheAligned<Mutex<T>>) -> MutexGuard<'_, T> {
     lock.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Shared<R, M> {
     /// A thread's regions.
     fn regions_of(&self, thread: usize) -> impl Iterator<Item = usize> {
         let count = self.regions.len();
@@ -226,7 +228,7 @@ impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
     fn read(&self, side: &Side<R::Path>, number: usize, region: &mut Region<R, M>) {
         let count = self.regions.len();
         let reversed = self.reversed.load(Ordering::Relaxed);
-        let Running { control, mover } = &mut region.running;
+        let Simulation { control, mover } = &mut region.running;
         for from in 0..count {
             let from = if reversed { count - 1 - from } else { from };
             if side.boards[from].0.tells(number) {
@@ -279,9 +281,9 @@ impl<R: Compiled + ?Sized, M: Motion> Shared<R, M> {
 }
 
 /// If a thread ends by a broken invariant, no other thread waits for it.
-struct Guard<'a, R: Compiled + ?Sized, M: Motion>(&'a Shared<R, M>, usize);
+struct Guard<'a, R: CompiledRouting + ?Sized, M: Motion>(&'a Shared<R, M>, usize);
 
-impl<R: Compiled + ?Sized, M: Motion> Drop for Guard<'_, R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Drop for Guard<'_, R, M> {
     fn drop(&mut self) {
         if panicking() {
             self.0.failed.store(true, Ordering::SeqCst);
@@ -290,14 +292,14 @@ impl<R: Compiled + ?Sized, M: Motion> Drop for Guard<'_, R, M> {
     }
 }
 
-impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
+impl<R: CompiledRouting + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
     /// The regions, and threads for them, including the present one. Each thread makes its regions, so that their memory is
     /// near it.
     pub fn new(
         count: usize,
         threads: usize,
         window: Cycle,
-        region: impl Fn(usize) -> Running<R, M> + Sync,
+        region: impl Fn(usize) -> Simulation<R, M> + Sync,
     ) -> Self {
         let threads = threads.clamp(1, count);
         let region = &region;
@@ -313,7 +315,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
         let mut made: Vec<_> = made.into_iter().map(Vec::into_iter).collect();
         let regions = (0..count).map(|number| {
             let running = made[number % threads].next();
-            Alone(Mutex::new(Region {
+            CacheAligned(Mutex::new(Region {
                 running: running.expect("a thread makes its regions"),
                 nodes: None,
                 news: Vec::new(),
@@ -360,7 +362,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
     }
 
     /// Does something with a region, between two steps; its messages are sent.
-    pub fn with<T>(&self, number: usize, act: impl FnOnce(&mut Running<R, M>) -> T) -> T {
+    pub fn with<T>(&self, number: usize, act: impl FnOnce(&mut Simulation<R, M>) -> T) -> T {
         let region = &mut *open(&self.shared.regions[number]);
         region.running.skip_to(self.now);
         let value = act(&mut region.running);
@@ -379,7 +381,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
             for (number, region) in all.iter_mut().enumerate() {
                 self.shared.read(side, number, region);
             }
-            for Alone(board) in &side.boards {
+            for CacheAligned(board) in &side.boards {
                 board.sent.store(NEVER, Ordering::Relaxed);
             }
             // Messages may have others as consequences.
@@ -463,7 +465,7 @@ impl<R: Compiled + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
     }
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Drop for Team<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Drop for Team<R, M> {
     fn drop(&mut self) {
         self.shared.until.store(NEVER, Ordering::Relaxed);
         self.shared.begun.set(0, u64::MAX);

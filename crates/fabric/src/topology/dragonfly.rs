@@ -29,7 +29,7 @@ use super::cabling::{Cabling, Names, Parts, Peer};
 use super::destination::Destination;
 use super::error::{MAX_ARITY, TopologyError};
 use super::misroute;
-use super::routing::{Compiled, DeadLinks, Header, Routing, Step};
+use super::routing::{CompiledRouting, DeadLinks, Header, Routing, Step};
 use super::wiring::Wiring;
 use crate::id::{ChannelId, Place, SwitchId};
 use crate::mechanism::Misrouting;
@@ -239,7 +239,7 @@ impl Dragonfly {
     }
 }
 
-impl Compiled for Dragonfly {
+impl CompiledRouting for Dragonfly {
     type Path = [ChannelId; MAX_PATH];
 
     const CHOOSES: bool = true;

@@ -39,7 +39,7 @@ pub use families::Family;
 pub use forwarding::Forwarding;
 pub use layers::Layers;
 pub use routes::{Entry, Routes, Target};
-pub use uniform::{Detours, Uniform};
+pub use uniform::{DetourLoads, Uniform};
 
 use super::cabling::{Cabling, Names, Parts, Peer};
 use super::error::{MAX_ARITY, MAX_NODES, TopologyError};

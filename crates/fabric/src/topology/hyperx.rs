@@ -20,7 +20,7 @@ use super::coordinates::Coordinates;
 use super::destination::Destination;
 use super::error::{MAX_ARITY, TopologyError};
 use super::misroute;
-use super::routing::{Compiled, DeadLinks, Header, Routing, Step};
+use super::routing::{CompiledRouting, DeadLinks, Header, Routing, Step};
 use super::wiring::Wiring;
 use crate::id::{ChannelId, Place, SwitchId};
 use crate::mechanism::Misrouting;
@@ -198,7 +198,7 @@ impl HyperX {
     }
 }
 
-impl Compiled for HyperX {
+impl CompiledRouting for HyperX {
     type Path = [ChannelId; MAX_PATH];
 
     const CHOOSES: bool = true;

@@ -12,7 +12,7 @@ use super::cabling::{Cabling, Names, Parts, Peer};
 use super::coordinates::Coordinates;
 use super::destination::Destination;
 use super::error::TopologyError;
-use super::routing::{Compiled, Header, Routing, Step};
+use super::routing::{CompiledRouting, Header, Routing, Step};
 use super::torus::{MAX_DIMENSIONS, MAX_PATH};
 use super::wiring::Wiring;
 use crate::id::{ChannelId, Place, SwitchId};
@@ -123,7 +123,7 @@ impl Mesh {
     }
 }
 
-impl Compiled for Mesh {
+impl CompiledRouting for Mesh {
     type Path = [ChannelId; MAX_PATH];
 }
 

@@ -221,7 +221,7 @@ pub trait Trees {
 
 /// A routing for which the engine is compiled, with the facts that let it leave questions out.
 /// Routings from outside share one engine, which calls them by `dyn`.
-pub(crate) trait Compiled: Routing {
+pub(crate) trait CompiledRouting: Routing {
     /// Room for the longest path's channels.
     type Path: Path;
 
@@ -239,7 +239,7 @@ pub(crate) trait Compiled: Routing {
 /// Most links on an external routing's path.
 pub const MAX_PATH: usize = 32;
 
-impl Compiled for dyn Routing {
+impl CompiledRouting for dyn Routing {
     type Path = [ChannelId; MAX_PATH];
 
     const CHOOSES: bool = true;

@@ -27,7 +27,7 @@
 use super::coordinates::{Coordinates, Packed};
 use super::destination::Destination;
 use super::error::{MAX_NODES, MAX_PARTS, MAX_RAILS, TopologyError};
-use super::routing::{Compiled, Header, Routing, Step};
+use super::routing::{CompiledRouting, Header, Routing, Step};
 use super::wiring::{End, Wiring};
 use crate::id::{ChannelId, LinkId, Place, Rail, SwitchId};
 use std::ops::RangeInclusive;
@@ -354,7 +354,7 @@ impl Wiring for Torus {
     }
 }
 
-impl Compiled for Torus {
+impl CompiledRouting for Torus {
     type Path = [ChannelId; MAX_PATH];
 }
 

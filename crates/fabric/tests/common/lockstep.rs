@@ -8,7 +8,7 @@ use super::guard::guarded;
 use super::random::{Case, inputs};
 use super::search::Tally;
 use super::{Bench, Heard};
-use fabric::motion::{FlitCensus, Lanes, Moved};
+use fabric::motion::{FlitCensus, Lanes, MotionReport};
 use fabric::topology::End;
 use fabric::{
     Config, Cycle, Destination, Engine, LinkCounters, LinkId, PacketSpec, Place, Priority, Topology,
@@ -88,7 +88,7 @@ impl Display for Difference {
 }
 
 /// A header, a head or a tail, and its cycle.
-type Moment = (Cycle, Moved);
+type Moment = (Cycle, MotionReport);
 
 /// One side: a machine with one engine, and the compared part of its record.
 struct Side {
@@ -122,7 +122,7 @@ impl Side {
     fn moments(&mut self) -> [Vec<Moment>; 2] {
         let mut moments = self.bench.fabric.watch();
         moments.sort_unstable();
-        let is_tail = |&(_, moved): &Moment| matches!(moved, Moved::Tail(..));
+        let is_tail = |&(_, moved): &Moment| matches!(moved, MotionReport::Tail(..));
         let (tails, others) = moments.into_iter().partition(is_tail);
         [others, tails]
     }
@@ -324,8 +324,10 @@ impl Pair {
         ends(a).iter().any(|end| ends(b).contains(end))
     }
 
-    fn link_of(&self, moved: Moved) -> LinkId {
-        let (Moved::Header(channel) | Moved::Head(channel) | Moved::Tail(channel, _)) = moved;
+    fn link_of(&self, moved: MotionReport) -> LinkId {
+        let (MotionReport::Header(channel)
+        | MotionReport::Head(channel)
+        | MotionReport::Tail(channel, _)) = moved;
         self.lanes.link(channel)
     }
 
@@ -337,9 +339,9 @@ impl Pair {
 
     fn describe(&self, (cycle, moved): Moment) -> String {
         let (channel, what) = match moved {
-            Moved::Header(channel) => (channel, "the header arrives"),
-            Moved::Head(channel) => (channel, "the first flit is sent"),
-            Moved::Tail(channel, _) => (channel, "the last flit is sent"),
+            MotionReport::Header(channel) => (channel, "the header arrives"),
+            MotionReport::Head(channel) => (channel, "the first flit is sent"),
+            MotionReport::Tail(channel, _) => (channel, "the last flit is sent"),
         };
         let (link, lane) = (
             self.name(self.lanes.link(channel)),

@@ -4,7 +4,7 @@
 //! held up.
 
 use super::Bench;
-use fabric::motion::{Lanes, Moved};
+use fabric::motion::{Lanes, MotionReport};
 use fabric::topology::{End, Tag};
 use fabric::{Ack, Ascent, Circuit, Config, Cycle, LinkId, PacketRecord, PacketSpec, Wiring};
 
@@ -164,11 +164,11 @@ impl Passage {
 pub type Moment = (Cycle, LinkId, &'static str);
 
 /// The moments that a mover has reported, by link without the channel.
-fn moments(lanes: Lanes, watched: &[(Cycle, Moved)]) -> Vec<Moment> {
+fn moments(lanes: Lanes, watched: &[(Cycle, MotionReport)]) -> Vec<Moment> {
     let moment = |&(cycle, moved)| match moved {
-        Moved::Header(channel) => (cycle, lanes.link(channel), "header"),
-        Moved::Head(channel) => (cycle, lanes.link(channel), "head"),
-        Moved::Tail(channel, _) => (cycle, lanes.link(channel), "tail"),
+        MotionReport::Header(channel) => (cycle, lanes.link(channel), "header"),
+        MotionReport::Head(channel) => (cycle, lanes.link(channel), "head"),
+        MotionReport::Tail(channel, _) => (cycle, lanes.link(channel), "tail"),
     };
     watched.iter().map(moment).collect()
 }

@@ -6,8 +6,8 @@ use super::{ASCENTS, CIRCUITS, Cycle, named, variable};
 use fabric::config::{MAX_CHANNELS, MAX_CREDIT_DELAY, MAX_HOP_DELAY};
 use fabric::motion::HORIZON;
 use fabric::{
-    Ack, Arbitration, Broadcast, Circuit, Config, Destination, Differing, Engine, Faults, LinkId,
-    Multiplexing, Pace, PacketSpec, Place, Priority, Topology,
+    Ack, Arbitration, Broadcast, Circuit, Config, Destination, Engine, FaultConfig, LinkId,
+    LinkOverride, Multiplexing, Pace, PacketSpec, Place, Priority, Topology,
 };
 use networks::{
     dragonfly, graph, hyperx, large_tree, mesh, rail_optimised, small_tree, torus, tree,
@@ -167,11 +167,11 @@ fn pace() -> impl Strategy<Value = Pace> {
 }
 
 /// A link that differs from those on its level.
-fn differing(links: u32) -> impl Strategy<Value = (LinkId, Differing)> {
+fn differing(links: u32) -> impl Strategy<Value = (LinkId, LinkOverride)> {
     let credit_delay = prop_oneof![1 => Just(1_u32), 3 => 1_u32..40];
     (0..links, hop_delay(), credit_delay, pace()).prop_map(
         |(link, hop_delay, credit_delay, pace)| {
-            let differing = Differing {
+            let differing = LinkOverride {
                 hop_delay,
                 credit_delay,
                 pace,
@@ -182,7 +182,7 @@ fn differing(links: u32) -> impl Strategy<Value = (LinkId, Differing)> {
 }
 
 /// The paces of all levels, or an empty list; and links that differ.
-type Unequal = (Vec<Pace>, Vec<(LinkId, Differing)>);
+type Unequal = (Vec<Pace>, Vec<(LinkId, LinkOverride)>);
 
 /// Slow links: absent in most machines; else whole levels, and some links that differ from those on their level.
 fn unequal(levels: usize, links: u32) -> impl Strategy<Value = Unequal> {
@@ -397,7 +397,7 @@ pub fn failing(case: Case) -> impl Strategy<Value = Case> {
     let sizes = (1_u64..3000, 0_u32..100, 0_u32..40, any::<u64>());
     (cuts, sizes, rates(links)).prop_map(move |(cuts, sizes, bit_error_rates)| {
         let mut case = case.clone();
-        case.config.faults = Some(Faults {
+        case.config.faults = Some(FaultConfig {
             timeout: sizes.0,
             header_bits: sizes.1,
             flit_bits: 16,

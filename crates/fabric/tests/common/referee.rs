@@ -11,7 +11,7 @@ mod flits;
 mod ways;
 
 use super::random::Case;
-use fabric::motion::{Lanes, Moved};
+use fabric::motion::{Lanes, MotionReport};
 use fabric::topology::{End, Tag};
 use fabric::{
     Ack, Arbitration, Ascent, ChannelId, Circuit, Cycle, Destination, FatTree, LinkCounters,
@@ -26,7 +26,7 @@ pub use ways::class_of;
 #[derive(Default)]
 pub struct Happened {
     pub offered: Vec<PacketSpec>,
-    pub moved: Vec<Moved>,
+    pub moved: Vec<MotionReport>,
     pub injected: Vec<PacketSpec>,
     pub delivered: Vec<(Place, PacketSpec)>,
     pub acknowledged: Vec<(Ack, PacketSpec)>,
@@ -220,7 +220,7 @@ impl<'a> Referee<'a> {
             queues.or_default()[usize::from(!urgent)].push_back((now, spec));
         }
         for &moved in &happened.moved {
-            if let Moved::Header(channel) = moved {
+            if let MotionReport::Header(channel) = moved {
                 self.arrive(now, channel);
             }
         }
@@ -231,9 +231,9 @@ impl<'a> Referee<'a> {
         assert_eq!(happened.injected, injected, "injected at {now}");
         for &moved in &happened.moved {
             match moved {
-                Moved::Header(_) => (),
-                Moved::Head(channel) => self.start(now, channel),
-                Moved::Tail(channel, _) => self.finish(now, channel),
+                MotionReport::Header(_) => (),
+                MotionReport::Head(channel) => self.start(now, channel),
+                MotionReport::Tail(channel, _) => self.finish(now, channel),
             }
         }
     }

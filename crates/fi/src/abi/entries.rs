@@ -1,27 +1,27 @@
 //! The functions' inputs and outputs: messages, completions, and attributes of the objects that a program opens.
 
-use super::Address;
+use super::Pointer;
 pub use rank::memory::IoVec;
 
 #[repr(C)]
 pub struct FiMsg {
     pub msg_iov: *const IoVec,
-    pub desc: Address,
+    pub desc: Pointer,
     pub iov_count: usize,
     pub addr: u64,
-    pub context: Address,
+    pub context: Pointer,
     pub data: u64,
 }
 
 #[repr(C)]
 pub struct FiMsgTagged {
     pub msg_iov: *const IoVec,
-    pub desc: Address,
+    pub desc: Pointer,
     pub iov_count: usize,
     pub addr: u64,
     pub tag: u64,
     pub ignore: u64,
-    pub context: Address,
+    pub context: Pointer,
     pub data: u64,
 }
 
@@ -36,12 +36,12 @@ pub struct FiRmaIov {
 #[repr(C)]
 pub struct FiMsgRma {
     pub msg_iov: *const IoVec,
-    pub desc: Address,
+    pub desc: Pointer,
     pub iov_count: usize,
     pub addr: u64,
     pub rma_iov: *const FiRmaIov,
     pub rma_iov_count: usize,
-    pub context: Address,
+    pub context: Pointer,
     pub data: u64,
 }
 
@@ -65,14 +65,14 @@ pub struct FiRmaIoc {
 #[repr(C)]
 pub struct FiMsgAtomic {
     pub msg_iov: *const FiIoc,
-    pub desc: Address,
+    pub desc: Pointer,
     pub iov_count: usize,
     pub addr: u64,
     pub rma_iov: *const FiRmaIoc,
     pub rma_iov_count: usize,
     pub datatype: u32,
     pub op: u32,
-    pub context: Address,
+    pub context: Pointer,
     pub data: u64,
 }
 
@@ -80,10 +80,10 @@ pub struct FiMsgAtomic {
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FiCqTaggedEntry {
-    pub op_context: Address,
+    pub op_context: Pointer,
     pub flags: u64,
     pub len: usize,
-    pub buf: Address,
+    pub buf: Pointer,
     pub data: u64,
     pub tag: u64,
 }
@@ -95,7 +95,7 @@ pub struct FiCqErrEntry {
     pub olen: usize,
     pub err: i32,
     pub prov_errno: i32,
-    pub err_data: Address,
+    pub err_data: Pointer,
     pub err_data_size: usize,
     pub src_addr: u64,
 }
@@ -120,8 +120,8 @@ pub struct FiAvAttr {
     pub rx_ctx_bits: i32,
     pub count: usize,
     pub ep_per_node: usize,
-    pub name: Address,
-    pub map_addr: Address,
+    pub name: Pointer,
+    pub map_addr: Pointer,
     pub flags: u64,
 }
 
@@ -132,7 +132,7 @@ pub struct FiMrAttr {
     pub access: u64,
     pub offset: u64,
     pub requested_key: u64,
-    pub context: Address,
+    pub context: Pointer,
 }
 
 const _: () = assert!(size_of::<IoVec>() == 16);

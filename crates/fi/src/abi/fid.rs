@@ -1,6 +1,6 @@
 //! The header in each object that a program opens.
 
-use super::Unused;
+use super::UnusedEntry;
 use std::ffi::{c_int, c_void};
 
 #[repr(C)]
@@ -17,5 +17,5 @@ pub struct FiOps {
     pub bind: unsafe extern "C" fn(*mut Fid, *mut Fid, u64) -> c_int,
     pub control: unsafe extern "C" fn(*mut Fid, c_int, *mut c_void) -> c_int,
     /// `ops_open`, `tostr`, `ops_set`.
-    pub others: [Unused; 3],
+    pub others: [UnusedEntry; 3],
 }

@@ -1,6 +1,6 @@
 //! `fi_info` and its parts: a provider's description, and a program's requirements for a provider.
 
-use super::Address;
+use super::Pointer;
 use super::fid::Fid;
 use std::ffi::{c_char, c_int, c_void};
 
@@ -112,7 +112,7 @@ pub struct FiProvider {
     pub version: u32,
     pub fi_version: u32,
     /// libfabric's own field.
-    pub context: [Address; 4],
+    pub context: [Pointer; 4],
     pub name: *const c_char,
     pub getinfo: unsafe extern "C" fn(
         u32,

@@ -9,12 +9,12 @@ use super::entries::{
 };
 pub use super::fid::{FiOps, Fid};
 use super::info::FiInfo;
-use super::{Address, Unused};
+use super::{Pointer, UnusedEntry};
 use std::ffi::{c_char, c_int, c_void};
 
 /// Opens an object in another object, by attributes. Arguments: that object, attributes, place for the new one,
 /// context.
-pub type Open<P, A> = unsafe extern "C" fn(*mut P, *mut A, *mut *mut Fid, *mut c_void) -> c_int;
+pub type OpenFn<P, A> = unsafe extern "C" fn(*mut P, *mut A, *mut *mut Fid, *mut c_void) -> c_int;
 
 /// Registers memory. Arguments: domain, start or list, length, access, offset, key, flags, place for the object,
 /// context.
@@ -32,24 +32,25 @@ pub type Register<B> = unsafe extern "C" fn(
 
 /// An endpoint function with a buffer (its start, length and descriptor) or a piece list (its start, a descriptor and
 /// the piece count), one word that names the peer, and the program's context.
-pub type With1<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, Address) -> isize;
+pub type OneWordFn<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, Pointer) -> isize;
 
 /// Such a function with two words.
-pub type With2<B> = unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, Address) -> isize;
+pub type TwoWordFn<B> =
+    unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, Pointer) -> isize;
 
 /// Such a function with three words.
-pub type With3<B> =
-    unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, u64, Address) -> isize;
+pub type ThreeWordFn<B> =
+    unsafe extern "C" fn(*mut FidEp, B, usize, usize, u64, u64, u64, Pointer) -> isize;
 
 /// An endpoint function that takes a structure and flags.
-pub type OfMessage<M> = unsafe extern "C" fn(*mut FidEp, *const M, u64) -> isize;
+pub type MessageFn<M> = unsafe extern "C" fn(*mut FidEp, *const M, u64) -> isize;
 
 #[repr(C)]
 pub struct FiOpsFabric {
     pub size: usize,
-    pub domain: Open<FidFabric, FiInfo>,
+    pub domain: OpenFn<FidFabric, FiInfo>,
     /// `passive_ep`, `eq_open`, `wait_open`, `trywait`.
-    pub others: [Unused; 4],
+    pub others: [UnusedEntry; 4],
 }
 
 #[repr(C)]
@@ -63,13 +64,13 @@ pub struct FidFabric {
 #[repr(C)]
 pub struct FiOpsDomain {
     pub size: usize,
-    pub av_open: Open<FidDomain, FiAvAttr>,
-    pub cq_open: Open<FidDomain, FiCqAttr>,
-    pub endpoint: Open<FidDomain, FiInfo>,
-    pub scalable_ep: Unused,
-    pub cntr_open: Open<FidDomain, FiCntrAttr>,
+    pub av_open: OpenFn<FidDomain, FiAvAttr>,
+    pub cq_open: OpenFn<FidDomain, FiCqAttr>,
+    pub endpoint: OpenFn<FidDomain, FiInfo>,
+    pub scalable_ep: UnusedEntry,
+    pub cntr_open: OpenFn<FidDomain, FiCntrAttr>,
     /// `poll_open`, `stx_ctx`, `srx_ctx`, `query_atomic`, `query_collective`.
-    pub others: [Unused; 5],
+    pub others: [UnusedEntry; 5],
 }
 
 #[repr(C)]
@@ -100,7 +101,7 @@ pub struct FiOpsAv {
     pub insert:
         unsafe extern "C" fn(*mut FidAv, *const c_void, usize, *mut u64, u64, *mut c_void) -> c_int,
     /// `insertsvc`, `insertsym`.
-    pub inserts: [Unused; 2],
+    pub inserts: [UnusedEntry; 2],
     pub remove: unsafe extern "C" fn(*mut FidAv, *mut u64, usize, u64) -> c_int,
     pub lookup: unsafe extern "C" fn(*mut FidAv, u64, *mut c_void, *mut usize) -> c_int,
     pub straddr:
@@ -121,7 +122,7 @@ pub struct FiOpsCq {
     pub readfrom: unsafe extern "C" fn(*mut FidCq, *mut c_void, usize, *mut u64) -> isize,
     pub readerr: unsafe extern "C" fn(*mut FidCq, *mut FiCqErrEntry, u64) -> isize,
     /// `sread`, `sreadfrom`, `signal`.
-    pub waits: [Unused; 3],
+    pub waits: [UnusedEntry; 3],
     pub strerror:
         unsafe extern "C" fn(*mut FidCq, c_int, *const c_void, *mut c_char, usize) -> *const c_char,
 }
@@ -153,20 +154,20 @@ pub struct FidCntr {
 #[repr(C)]
 pub struct FiOpsEp {
     pub size: usize,
-    pub cancel: unsafe extern "C" fn(*mut Fid, Address) -> isize,
+    pub cancel: unsafe extern "C" fn(*mut Fid, Pointer) -> isize,
     pub getopt: unsafe extern "C" fn(*mut Fid, c_int, c_int, *mut c_void, *mut usize) -> c_int,
     pub setopt: unsafe extern "C" fn(*mut Fid, c_int, c_int, *const c_void, usize) -> c_int,
     /// `tx_ctx`, `rx_ctx`, `rx_size_left`, `tx_size_left`.
-    pub others: [Unused; 4],
+    pub others: [UnusedEntry; 4],
 }
 
 #[repr(C)]
 pub struct FiOpsCm {
     pub size: usize,
-    pub setname: Unused,
+    pub setname: UnusedEntry,
     pub getname: unsafe extern "C" fn(*mut Fid, *mut c_void, *mut usize) -> c_int,
     /// `getpeer`, and the connection functions: `connect`, `listen`, `accept`, `reject`, `shutdown`, `join`.
-    pub others: [Unused; 7],
+    pub others: [UnusedEntry; 7],
 }
 
 #[repr(C)]
@@ -186,14 +187,14 @@ pub struct FidEp {
 #[repr(C)]
 pub struct FiOpsMsg {
     pub size: usize,
-    pub recv: With1<*mut u8>,
-    pub recvv: With1<*const IoVec>,
-    pub recvmsg: OfMessage<FiMsg>,
-    pub send: With1<*const u8>,
-    pub sendv: With1<*const IoVec>,
-    pub sendmsg: OfMessage<FiMsg>,
+    pub recv: OneWordFn<*mut u8>,
+    pub recvv: OneWordFn<*const IoVec>,
+    pub recvmsg: MessageFn<FiMsg>,
+    pub send: OneWordFn<*const u8>,
+    pub sendv: OneWordFn<*const IoVec>,
+    pub sendmsg: MessageFn<FiMsg>,
     pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64) -> isize,
-    pub senddata: With2<*const u8>,
+    pub senddata: TwoWordFn<*const u8>,
     pub injectdata: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64) -> isize,
 }
 
@@ -201,14 +202,14 @@ pub struct FiOpsMsg {
 #[repr(C)]
 pub struct FiOpsTagged {
     pub size: usize,
-    pub recv: With3<*mut u8>,
-    pub recvv: With3<*const IoVec>,
-    pub recvmsg: OfMessage<FiMsgTagged>,
-    pub send: With2<*const u8>,
-    pub sendv: With2<*const IoVec>,
-    pub sendmsg: OfMessage<FiMsgTagged>,
+    pub recv: ThreeWordFn<*mut u8>,
+    pub recvv: ThreeWordFn<*const IoVec>,
+    pub recvmsg: MessageFn<FiMsgTagged>,
+    pub send: TwoWordFn<*const u8>,
+    pub sendv: TwoWordFn<*const IoVec>,
+    pub sendmsg: MessageFn<FiMsgTagged>,
     pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64) -> isize,
-    pub senddata: With3<*const u8>,
+    pub senddata: ThreeWordFn<*const u8>,
     pub injectdata: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64) -> isize,
 }
 
@@ -216,15 +217,15 @@ pub struct FiOpsTagged {
 #[repr(C)]
 pub struct FiOpsRma {
     pub size: usize,
-    pub read: With3<*mut u8>,
-    pub readv: With3<*const IoVec>,
-    pub readmsg: OfMessage<FiMsgRma>,
-    pub write: With3<*const u8>,
-    pub writev: With3<*const IoVec>,
-    pub writemsg: OfMessage<FiMsgRma>,
+    pub read: ThreeWordFn<*mut u8>,
+    pub readv: ThreeWordFn<*const IoVec>,
+    pub readmsg: MessageFn<FiMsgRma>,
+    pub write: ThreeWordFn<*const u8>,
+    pub writev: ThreeWordFn<*const IoVec>,
+    pub writemsg: MessageFn<FiMsgRma>,
     pub inject: unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64) -> isize,
     /// `writedata`, `injectdata`.
-    pub with_data: [Unused; 2],
+    pub with_data: [UnusedEntry; 2],
 }
 
 /// Whether there is an operation on a type, and how many words it has at most.
@@ -239,15 +240,15 @@ pub struct FiOpsAtomic {
         *mut FidEp,
         *const u8,
         usize,
-        Address,
+        Pointer,
         u64,
         u64,
         u64,
         u32,
         u32,
-        Address,
+        Pointer,
     ) -> isize,
-    pub writev: Unused,
+    pub writev: UnusedEntry,
     pub writemsg: unsafe extern "C" fn(*mut FidEp, *const FiMsgAtomic, u64) -> isize,
     pub inject:
         unsafe extern "C" fn(*mut FidEp, *const u8, usize, u64, u64, u64, u32, u32) -> isize,
@@ -255,22 +256,22 @@ pub struct FiOpsAtomic {
         *mut FidEp,
         *const u8,
         usize,
-        Address,
+        Pointer,
         *const u8,
-        Address,
+        Pointer,
         u64,
         u64,
         u64,
         u32,
         u32,
-        Address,
+        Pointer,
     ) -> isize,
-    pub readwritev: Unused,
+    pub readwritev: UnusedEntry,
     pub readwritemsg: unsafe extern "C" fn(
         *mut FidEp,
         *const FiMsgAtomic,
         *const FiIoc,
-        Address,
+        Pointer,
         usize,
         u64,
     ) -> isize,
@@ -278,27 +279,27 @@ pub struct FiOpsAtomic {
         *mut FidEp,
         *const u8,
         usize,
-        Address,
+        Pointer,
         *const u8,
-        Address,
+        Pointer,
         *const u8,
-        Address,
+        Pointer,
         u64,
         u64,
         u64,
         u32,
         u32,
-        Address,
+        Pointer,
     ) -> isize,
-    pub compwritev: Unused,
+    pub compwritev: UnusedEntry,
     pub compwritemsg: unsafe extern "C" fn(
         *mut FidEp,
         *const FiMsgAtomic,
         *const FiIoc,
-        Address,
+        Pointer,
         usize,
         *const FiIoc,
-        Address,
+        Pointer,
         usize,
         u64,
     ) -> isize,

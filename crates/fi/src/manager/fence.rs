@@ -7,7 +7,7 @@
 #![allow(unsafe_code)] // a C function
 
 use libc::{c_int, c_void, size_t};
-use rank::system::{self, FIRST, Next};
+use rank::system::{self, FIRST, SystemFunction};
 use rank::{session, thread};
 
 /// The meeting's name. MPICH's barriers, the only other meetings, do not occur in such a run.
@@ -25,7 +25,7 @@ type Fence = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-static FENCE: Next = Next::new(c"PMIx_Fence_nb", FIRST);
+static FENCE: SystemFunction = SystemFunction::new(c"PMIx_Fence_nb", FIRST);
 
 /// The function in the process manager's library, which a program may have loaded out of sight of
 /// others.

@@ -8,7 +8,7 @@
 
 use crate::progress::HasEngine;
 use launch::wire;
-use link::{NEVER, Order, Status, Wait};
+use link::{EndStatus, NEVER, Order, RankWait};
 use rank::memory::{Buffer, Span};
 use rank::session::{self, Session};
 
@@ -47,11 +47,11 @@ fn order(session: &Session, count: u32) -> Option<u32> {
     let id = state.engine().begin_collective(Buffer::from(room));
     session.order(&mut state, id, Order::Spawn { count }, &[]);
     while !state.engine().collected.has_ended(id) {
-        session.wait(&mut state, Wait::report(NEVER));
+        session.wait(&mut state, RankWait::report(NEVER));
     }
     let status = state.engine().collected.take(id);
     drop(state);
-    if status != Some(Status::Done) {
+    if status != Some(EndStatus::Done) {
         let room = session.rank().1;
         eprintln!(
             "elanite: MPI_Comm_spawn: among the {room} ranks for which the run has room (--universe {room}), \

@@ -7,12 +7,12 @@
 //! MPI wants a rank's accumulates on one word in order, so an operation waits while another one by this rank on the
 //! same word is pending.
 
-use link::{Atomic, Order, Place, Width};
+use link::{Atomic, Order, RemoteMemory, Width};
 use std::collections::{BTreeMap, VecDeque};
 
 /// The type for a word with four or eight bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Element {
+pub enum WordType {
     I32,
     U32,
     I64,
@@ -21,23 +21,23 @@ pub enum Element {
     F64,
 }
 
-impl Element {
+impl WordType {
     /// The word length.
     pub fn width(self) -> Width {
         match self {
-            Element::I32 | Element::U32 | Element::F32 => Width::Four,
-            Element::I64 | Element::U64 | Element::F64 => Width::Eight,
+            WordType::I32 | WordType::U32 | WordType::F32 => Width::Four,
+            WordType::I64 | WordType::U64 | WordType::F64 => Width::Eight,
         }
     }
 
     fn is_float(self) -> bool {
-        matches!(self, Element::F32 | Element::F64)
+        matches!(self, WordType::F32 | WordType::F64)
     }
 }
 
 /// The new word's rule, by the word itself and an operand.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Operation {
+pub enum AtomicOperation {
     Min,
     Max,
     Sum,
@@ -54,24 +54,24 @@ pub enum Operation {
     CompareSwap,
 }
 
-impl Operation {
+impl AtomicOperation {
     /// Whether a type has such an operation.
-    pub fn suits(self, element: Element) -> bool {
-        use Operation::{CompareSwap, Max, Min, Product, Read, Sum, Write};
+    pub fn suits(self, element: WordType) -> bool {
+        use AtomicOperation::{CompareSwap, Max, Min, Product, Read, Sum, Write};
         !element.is_float()
             || matches!(self, Min | Max | Sum | Product | Read | Write | CompareSwap)
     }
 
     /// The adapter's operation.
-    fn of_adapter(self, element: Element) -> Option<Atomic> {
+    fn of_adapter(self, element: WordType) -> Option<Atomic> {
         Some(match self {
-            Operation::Read => Atomic::Fetch,
-            Operation::Write => Atomic::Swap,
-            Operation::CompareSwap => Atomic::CompareSwap,
-            Operation::Sum if !element.is_float() => Atomic::Add,
-            Operation::BitAnd => Atomic::And,
-            Operation::BitOr => Atomic::Or,
-            Operation::BitXor => Atomic::Xor,
+            AtomicOperation::Read => Atomic::Fetch,
+            AtomicOperation::Write => Atomic::Swap,
+            AtomicOperation::CompareSwap => Atomic::CompareSwap,
+            AtomicOperation::Sum if !element.is_float() => Atomic::Add,
+            AtomicOperation::BitAnd => Atomic::And,
+            AtomicOperation::BitOr => Atomic::Or,
+            AtomicOperation::BitXor => Atomic::Xor,
             _ => return None,
         })
     }
@@ -82,18 +82,18 @@ macro_rules! of_integers {
         let (word, operand) = ($word as $type, $operand as $type);
         let logical = |is: bool| <$type>::from(is);
         let new = match $operation {
-            Operation::Min => word.min(operand),
-            Operation::Max => word.max(operand),
-            Operation::Sum => word.wrapping_add(operand),
-            Operation::Product => word.wrapping_mul(operand),
-            Operation::LogicalOr => logical(word != 0 || operand != 0),
-            Operation::LogicalAnd => logical(word != 0 && operand != 0),
-            Operation::LogicalXor => logical((word != 0) != (operand != 0)),
-            Operation::BitOr => word | operand,
-            Operation::BitAnd => word & operand,
-            Operation::BitXor => word ^ operand,
-            Operation::Read => word,
-            Operation::Write | Operation::CompareSwap => operand,
+            AtomicOperation::Min => word.min(operand),
+            AtomicOperation::Max => word.max(operand),
+            AtomicOperation::Sum => word.wrapping_add(operand),
+            AtomicOperation::Product => word.wrapping_mul(operand),
+            AtomicOperation::LogicalOr => logical(word != 0 || operand != 0),
+            AtomicOperation::LogicalAnd => logical(word != 0 && operand != 0),
+            AtomicOperation::LogicalXor => logical((word != 0) != (operand != 0)),
+            AtomicOperation::BitOr => word | operand,
+            AtomicOperation::BitAnd => word & operand,
+            AtomicOperation::BitXor => word ^ operand,
+            AtomicOperation::Read => word,
+            AtomicOperation::Write | AtomicOperation::CompareSwap => operand,
         };
         new as u64
     }};
@@ -106,10 +106,10 @@ macro_rules! of_floats {
             <$type>::from_bits($operand as $bits),
         );
         let new = match $operation {
-            Operation::Min => word.min(operand),
-            Operation::Max => word.max(operand),
-            Operation::Sum => word + operand,
-            Operation::Product => word * operand,
+            AtomicOperation::Min => word.min(operand),
+            AtomicOperation::Max => word.max(operand),
+            AtomicOperation::Sum => word + operand,
+            AtomicOperation::Product => word * operand,
             _ => operand,
         };
         u64::from(new.to_bits())
@@ -118,41 +118,41 @@ macro_rules! of_floats {
 
 /// The new word; four-byte words are the lower half.
 #[allow(clippy::cast_lossless, clippy::cast_possible_wrap)] // bits of either sign
-pub fn combine(operation: Operation, element: Element, word: u64, operand: u64) -> u64 {
+pub fn combine(operation: AtomicOperation, element: WordType, word: u64, operand: u64) -> u64 {
     let new = match element {
-        Element::I32 => of_integers!(i32, operation, word, operand),
-        Element::U32 => of_integers!(u32, operation, word, operand),
-        Element::I64 => of_integers!(i64, operation, word, operand),
-        Element::U64 => of_integers!(u64, operation, word, operand),
-        Element::F32 => of_floats!(f32, u32, operation, word, operand),
-        Element::F64 => of_floats!(f64, u64, operation, word, operand),
+        WordType::I32 => of_integers!(i32, operation, word, operand),
+        WordType::U32 => of_integers!(u32, operation, word, operand),
+        WordType::I64 => of_integers!(i64, operation, word, operand),
+        WordType::U64 => of_integers!(u64, operation, word, operand),
+        WordType::F32 => of_floats!(f32, u32, operation, word, operand),
+        WordType::F64 => of_floats!(f64, u64, operation, word, operand),
     };
     element.width().narrow(new)
 }
 
 /// The program's operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Request {
+pub struct AtomicRequest {
     /// The operation's number.
     pub id: u64,
     /// Where the word is.
-    pub on: Place,
-    pub element: Element,
-    pub operation: Operation,
+    pub on: RemoteMemory,
+    pub element: WordType,
+    pub operation: AtomicOperation,
     pub operand: u64,
     pub compare: u64,
 }
 
 /// An order to the adapter, and its operation's number.
-pub type Step = (u64, Order);
+pub type AtomicOrder = (u64, Order);
 
-impl Request {
+impl AtomicRequest {
     /// The word on which operations are ordered.
     fn word(&self) -> Word {
         (self.on.rank, self.on.key, self.on.offset)
     }
 
-    fn step(&self, atomic: Atomic, operand: u64, compare: u64) -> Step {
+    fn step(&self, atomic: Atomic, operand: u64, compare: u64) -> AtomicOrder {
         let order = Order::Atomic {
             on: self.on,
             atomic,
@@ -164,7 +164,7 @@ impl Request {
     }
 
     /// The first order.
-    fn begin(&self) -> Step {
+    fn begin(&self) -> AtomicOrder {
         match self.operation.of_adapter(self.element) {
             Some(what) => self.step(what, self.operand, self.compare),
             None => self.step(Atomic::Fetch, 0, 0),
@@ -179,13 +179,13 @@ type Word = (u32, u64, u64);
 /// to.
 #[derive(Default)]
 pub struct Atomics {
-    queues: BTreeMap<Word, VecDeque<Request>>,
+    queues: BTreeMap<Word, VecDeque<AtomicRequest>>,
     under_way: BTreeMap<u64, (Word, Option<u64>)>,
 }
 
 impl Atomics {
     /// Takes down an operation; returns its first order unless it has to wait.
-    pub fn begin(&mut self, request: Request) -> Option<Step> {
+    pub fn begin(&mut self, request: AtomicRequest) -> Option<AtomicOrder> {
         let queue = self.queues.entry(request.word()).or_default();
         queue.push_back(request);
         if queue.len() > 1 {
@@ -197,7 +197,7 @@ impl Atomics {
 
     /// The adapter has found a word. Returns the next order, and whether the operation continues; else it ends with
     /// this word.
-    pub fn found(&mut self, id: u64, word: u64) -> (Option<Step>, bool) {
+    pub fn found(&mut self, id: u64, word: u64) -> (Option<AtomicOrder>, bool) {
         let Some(&(place, compared)) = self.under_way.get(&id) else {
             return (None, false);
         };
@@ -214,7 +214,7 @@ impl Atomics {
     }
 
     /// An operation has ended, with or without success; returns the first order for the next one on the word.
-    pub fn ended(&mut self, id: u64) -> Option<Step> {
+    pub fn ended(&mut self, id: u64) -> Option<AtomicOrder> {
         let (place, _) = self.under_way.remove(&id)?;
         let queue = self.queues.get_mut(&place)?;
         queue.pop_front();

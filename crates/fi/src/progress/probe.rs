@@ -6,19 +6,19 @@
 //! that the probe has found. There is one probe at most. It is given up when the rank orders something after which its
 //! answer might be wrong.
 
-use link::{End, Ended, Envelope, Order, Status, Wanted};
+use link::{EndKind, EndStatus, Envelope, MessageFilter, OperationEnd, Order};
 
 /// A probe that was ordered.
 #[derive(Debug)]
-struct Ordered {
+struct OrderedProbe {
     id: u64,
-    wanted: Wanted,
-    found: Option<Ended>,
+    wanted: MessageFilter,
+    found: Option<OperationEnd>,
 }
 
 /// The probe, if there is one.
 #[derive(Debug, Default)]
-pub struct Probe(Option<Ordered>);
+pub struct Probe(Option<OrderedProbe>);
 
 impl Probe {
     /// Whether there is a probe.
@@ -27,18 +27,18 @@ impl Probe {
     }
 
     /// The probe is ordered.
-    pub fn begin(&mut self, id: u64, wanted: Wanted) {
+    pub fn begin(&mut self, id: u64, wanted: MessageFilter) {
         let found = None;
-        self.0 = Some(Ordered { id, wanted, found });
+        self.0 = Some(OrderedProbe { id, wanted, found });
     }
 
     /// Takes in the found message; returns whether the report meant the probe.
-    pub fn ended(&mut self, ended: Ended) -> bool {
+    pub fn ended(&mut self, ended: OperationEnd) -> bool {
         let probe = self.0.as_mut().filter(|probe| probe.id == ended.id);
         let Some(probe) = probe else {
             return false;
         };
-        if ended.status == Status::Done {
+        if ended.status == EndStatus::Done {
             probe.found = Some(ended);
         } else {
             // The next look gets the reason.
@@ -49,18 +49,18 @@ impl Probe {
 
     /// The end of a look that needs no order: no message, or the one that the probe has found, unless the look is to
     /// claim it. A probe that has found a message is over then.
-    pub fn answer(&mut self, id: u64, wanted: Wanted, claims: bool) -> Option<Ended> {
+    pub fn answer(&mut self, id: u64, wanted: MessageFilter, claims: bool) -> Option<OperationEnd> {
         let probe = self.0.as_ref();
         let probe = probe.filter(|probe| probe.wanted == wanted)?;
         let Some(found) = probe.found else {
-            return Some(Ended {
+            return Some(OperationEnd {
                 id,
-                status: Status::Nothing,
-                end: End::Found(Envelope::default()),
+                status: EndStatus::Nothing,
+                end: EndKind::Found(Envelope::default()),
             });
         };
         self.0 = None;
-        (!claims).then_some(Ended { id, ..found })
+        (!claims).then_some(OperationEnd { id, ..found })
     }
 
     /// Gives the probe up if another order must not find it. Returns its number if the simulator has to be notified.

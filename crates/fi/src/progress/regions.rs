@@ -2,20 +2,20 @@
 //! registered memory, which may be the whole address space.
 
 use crate::abi::{FI_REMOTE_READ, FI_REMOTE_WRITE};
-use link::{ADDRESS_SPACE, Checksum, Complaint, ELAN3_SPACE, Part, Place};
+use link::{ADDRESS_SPACE, Checksum, Complaint, ELAN3_SPACE, PayloadPart, RemoteMemory};
 use rank::library;
 use rank::memory::Span;
 use std::collections::BTreeMap;
 
 /// Registered memory, by key.
 #[derive(Default)]
-pub struct Regions {
+pub struct RegisteredRegions {
     all: BTreeMap<u64, (Span, u64)>,
     /// The checksum over a put's bytes so far.
     coming: Checksum,
 }
 
-impl Regions {
+impl RegisteredRegions {
     /// Registers memory for some access kinds; false if the key is taken.
     #[must_use]
     pub fn open(&mut self, key: u64, memory: Span, access: u64) -> bool {
@@ -49,12 +49,12 @@ impl Regions {
     /// The refusal for bytes at an address at which this rank has no memory for others.
     pub fn write(
         &mut self,
-        place: Place,
+        place: RemoteMemory,
         checks: bool,
-        part: Part,
+        part: PayloadPart,
         bytes: &[u8],
     ) -> Result<Option<u64>, Complaint> {
-        let Place { rank, key, offset } = place;
+        let RemoteMemory { rank, key, offset } = place;
         let at = offset.wrapping_add(part.at() as u64);
         match self.memory(key, at, bytes.len() as u64, FI_REMOTE_WRITE) {
             Some(memory) => memory.store(0, bytes),
@@ -84,7 +84,7 @@ impl Regions {
     }
 
     /// The memory at a place to which another rank has put bytes, as it is now.
-    pub fn content(&self, place: Place, size: u64) -> Vec<u8> {
+    pub fn content(&self, place: RemoteMemory, size: u64) -> Vec<u8> {
         let memory = self.memory(place.key, place.offset, size, FI_REMOTE_WRITE);
         memory.map_or(Vec::new(), |memory| memory.bytes().to_vec())
     }

@@ -1,11 +1,11 @@
-use super::untagged::Posted;
+use super::untagged::PostedBuffer;
 use super::*;
 use crate::abi::{
     FI_ADDR_UNSPEC, FI_MSG, FI_MULTI_RECV, FI_RECV, FI_REMOTE_READ, FI_REMOTE_WRITE, FI_SEND,
     FI_TAGGED,
 };
 use completions::Completion;
-use link::{Complaint, Order, Payload, Place, Wanted};
+use link::{Complaint, MessageFilter, Order, Payload, RemoteMemory};
 use rank::memory::Span;
 
 /// A test's buffer, which lives as long as the test.
@@ -33,7 +33,7 @@ fn engine() -> (ProgressEngine, Binding) {
 }
 
 fn operation(
-    context: Address,
+    context: Pointer,
     buffer: impl Into<Buffer>,
     flags: u64,
     binding: Binding,
@@ -75,23 +75,23 @@ fn envelope(size: u64) -> Envelope {
     }
 }
 
-fn ended(id: u64, status: Status, end: End) -> Delivery {
-    Report::Ended(Ended { id, status, end }).into()
+fn ended(id: u64, status: EndStatus, end: EndKind) -> Delivery {
+    Report::Ended(OperationEnd { id, status, end }).into()
 }
 
-fn received(id: u64, status: Status, size: u64) -> Delivery {
-    ended(id, status, End::Received(envelope(size)))
+fn received(id: u64, status: EndStatus, size: u64) -> Delivery {
+    ended(id, status, EndKind::Received(envelope(size)))
 }
 
 /// A peek's end, with a 40-byte message if there is one.
-fn found(id: u64, status: Status) -> Delivery {
-    ended(id, status, End::Found(envelope(40)))
+fn found(id: u64, status: EndStatus) -> Delivery {
+    ended(id, status, EndKind::Found(envelope(40)))
 }
 
-const LOST: Status = Status::Lost { peer: Some(1) };
+const LOST: EndStatus = EndStatus::Lost { peer: Some(1) };
 
 /// A payload's parts, each with at most `most` bytes.
-fn parts(bytes: &[u8], most: usize) -> Vec<(Part, Vec<u8>)> {
+fn parts(bytes: &[u8], most: usize) -> Vec<(PayloadPart, Vec<u8>)> {
     let pieces = [bytes];
     let mut payload = Payload::new(&pieces);
     std::iter::from_fn(|| payload.take(most)).collect()
@@ -107,10 +107,10 @@ fn tell(engine: &mut ProgressEngine, report: &Delivery, bytes: &[u8]) -> Option<
 fn what_is_stored_and_differs_is_kept_for_the_simulator() {
     let sent = b"what was sent";
     let size = sent.len() as u64;
-    let (id, status) = (1, Status::Done);
-    let end = |end| Report::Ended(Ended { id, status, end });
+    let (id, status) = (1, EndStatus::Done);
+    let end = |end| Report::Ended(OperationEnd { id, status, end });
     let write = Report::Write {
-        place: Place {
+        place: RemoteMemory {
             rank: 1,
             key: 5,
             offset: 0,
@@ -123,8 +123,8 @@ fn what_is_stored_and_differs_is_kept_for_the_simulator() {
         data: None,
     };
     for report in [
-        end(End::Received(envelope(size))),
-        end(End::Got),
+        end(EndKind::Received(envelope(size))),
+        end(EndKind::Got),
         untagged,
         write,
     ] {
@@ -147,7 +147,7 @@ fn what_is_stored_and_differs_is_kept_for_the_simulator() {
             }
             if report == untagged {
                 // It has come early.
-                let posted = Posted {
+                let posted = PostedBuffer {
                     context: 8,
                     buffer: span.into(),
                     source: FI_ADDR_UNSPEC,
@@ -183,7 +183,7 @@ fn a_receive_is_filled_in_pieces() {
     };
     let report = Delivery {
         checksum: link::checksum([&b"abcdefg"[..]]),
-        ..ended(id, Status::Done, End::Received(envelope))
+        ..ended(id, EndStatus::Done, EndKind::Received(envelope))
     };
     let parts = parts(b"abcdefg", 4);
     engine.report(&report, parts[0].0, &parts[0].1);
@@ -208,12 +208,12 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
     };
     let operation = operation(1, buffer(2).1, FI_TAGGED | FI_RECV, quiet);
     for (status, error, olen) in [
-        (Status::Truncated, FI_ETRUNC, 4),
-        (Status::Cancelled, FI_ECANCELED, 0),
+        (EndStatus::Truncated, FI_ETRUNC, 4),
+        (EndStatus::Cancelled, FI_ECANCELED, 0),
         (LOST, FI_EIO, 0),
     ] {
         let id = engine.begin(operation.clone());
-        let size = if status == Status::Truncated { 6 } else { 0 };
+        let size = if status == EndStatus::Truncated { 6 } else { 0 };
         let why: &[u8] = if status == LOST {
             b"the cable is dead"
         } else {
@@ -224,14 +224,14 @@ fn failures_go_to_the_queue_even_of_quiet_operations() {
         assert_eq!((entry.err, entry.olen, entry.entry.len), (error, olen, 0));
     }
     let id = engine.begin(operation);
-    tell(&mut engine, &received(id, Status::Done, 1), b"x");
+    tell(&mut engine, &received(id, EndStatus::Done, 1), b"x");
     assert_eq!(next(&mut engine), None, "it is quiet");
     assert_eq!(engine.completions.count(0), (1, 3));
 }
 
 /// An MPICH request, as far as its context matters: the status; its third word is the source and the last one the
 /// error.
-fn request(source: i32) -> (&'static [i32], Address) {
+fn request(source: i32) -> (&'static [i32], Pointer) {
     let words: &'static mut [i32] = vec![7; 400].leak();
     words[320..325].copy_from_slice(&[9, 0, source, 5, 0]);
     let context = words[340..].as_mut_ptr().expose_provenance();
@@ -266,7 +266,7 @@ fn a_program_that_handles_errors_hears_of_a_loss_by_its_request() {
     assert_eq!(failed(&mut engine).err, FI_EIO, "no request of a program");
     assert!(!engine.losses.take_injected());
     let id = engine.begin(operation(0, Buffer::default(), 0, binding));
-    let sent = ended(id, LOST, End::Sent);
+    let sent = ended(id, LOST, EndKind::Sent);
     tell(&mut engine, &sent, b"no way");
     assert!(engine.losses.take_injected());
     assert!(!engine.losses.take_injected(), "only once");
@@ -281,10 +281,10 @@ fn a_peek_finds_and_claims() {
         tell(engine, &found(id, status), &[]);
         id
     };
-    let id = peek(&mut engine, Status::Nothing);
+    let id = peek(&mut engine, EndStatus::Nothing);
     assert!(engine.has_missed(id));
     assert_eq!(failed(&mut engine).err, FI_ENOMSG);
-    let id = peek(&mut engine, Status::Done);
+    let id = peek(&mut engine, EndStatus::Done);
     assert!(!engine.has_missed(id));
     let entry = done(&mut engine);
     assert_eq!((entry.len, entry.flags), (40, FI_TAGGED | FI_RECV));
@@ -302,10 +302,10 @@ fn a_claimed_message_may_find_no_room() {
         let (mut engine, binding) = engine();
         let operation = |flags| operation(3, buffer(0).1, FI_TAGGED | FI_RECV | flags, binding);
         let id = engine.begin(operation(FI_CLAIM));
-        tell(&mut engine, &found(id, Status::Done), &[]);
+        tell(&mut engine, &found(id, EndStatus::Done), &[]);
         done(&mut engine);
         assert_eq!(engine.claim(3, operation(wish)), Some(id));
-        tell(&mut engine, &received(id, Status::Truncated, 40), &[]);
+        tell(&mut engine, &received(id, EndStatus::Truncated, 40), &[]);
         match error {
             Some(error) => assert_eq!(
                 (failed(&mut engine).err, engine.completions.count(0)),
@@ -319,7 +319,7 @@ fn a_claimed_message_may_find_no_room() {
 #[test]
 fn a_probe_answers_looks_for_the_same() {
     let mut engine = ProgressEngine::default();
-    let tagged = |tag| Wanted {
+    let tagged = |tag| MessageFilter {
         from: None,
         tag,
         mask: u64::MAX,
@@ -337,29 +337,29 @@ fn a_probe_answers_looks_for_the_same() {
         "another one"
     );
     let nothing = engine.probe.answer(92, tagged(7), false).expect("it waits");
-    assert_eq!((nothing.id, nothing.status), (92, Status::Nothing));
-    tell(&mut engine, &found(id, Status::Done), &[]);
+    assert_eq!((nothing.id, nothing.status), (92, EndStatus::Nothing));
+    tell(&mut engine, &found(id, EndStatus::Done), &[]);
     let seen = engine.probe.answer(93, tagged(7), false);
     assert_eq!(
         seen.map(|ended| Report::Ended(ended).into()),
-        Some(found(93, Status::Done))
+        Some(found(93, EndStatus::Done))
     );
     assert!(!engine.probe.is_there(), "it answers once");
     // A look that is to claim a message asks the simulator.
     let id = begin(&mut engine);
-    tell(&mut engine, &found(id, Status::Done), &[]);
+    tell(&mut engine, &found(id, EndStatus::Done), &[]);
     assert_eq!(engine.probe.answer(94, tagged(7), true), None);
     assert!(!engine.probe.is_there());
     // A refused probe gives no answers.
     let id = begin(&mut engine);
-    tell(&mut engine, &found(id, Status::Refused), &[]);
+    tell(&mut engine, &found(id, EndStatus::Refused), &[]);
     assert!(!engine.probe.is_there());
 }
 
 #[test]
 fn a_probe_is_given_up_for_what_it_does_not_agree_with() {
     let mut engine = ProgressEngine::default();
-    let wanted = Wanted {
+    let wanted = MessageFilter {
         from: None,
         tag: 0,
         mask: 0,
@@ -395,7 +395,7 @@ fn a_probe_is_given_up_for_what_it_does_not_agree_with() {
         assert_eq!(engine.probe.is_there(), stays, "{order:?}");
         // A probe that has ended need not be taken back.
         if stays {
-            tell(&mut engine, &found(id, Status::Done), &[]);
+            tell(&mut engine, &found(id, EndStatus::Done), &[]);
             assert_eq!(give_up(&mut engine, &receive, true), None);
             assert!(!engine.probe.is_there());
         }
@@ -412,7 +412,7 @@ fn untagged_messages_share_a_buffer() {
     // The first comes before there is a buffer.
     tell(&mut engine, message, &[1; 10]);
     let (bytes, span) = buffer(64);
-    let post = |context| Posted {
+    let post = |context| PostedBuffer {
         context,
         buffer: span.into(),
         source: FI_ADDR_UNSPEC,
@@ -463,7 +463,7 @@ fn memory_is_reached_by_key_and_place() {
     assert!(engine.regions.open(5, span, access));
     assert!(!engine.regions.open(5, span, access), "the key is taken");
     let write = |key, offset, size| {
-        let place = Place {
+        let place = RemoteMemory {
             rank: 1,
             key,
             offset,
@@ -498,7 +498,7 @@ fn counters_wait_only_while_something_is_under_way() {
     assert!(!engine.completions.looks_again(0), "nothing will come");
     let id = engine.begin(operation(0, Buffer::default(), FI_SEND, binding));
     assert!(engine.completions.looks_again(0));
-    let refused = ended(id, Status::Refused, End::Stored);
+    let refused = ended(id, EndStatus::Refused, EndKind::Stored);
     tell(&mut engine, &refused, &[]);
     assert_eq!(failed(&mut engine).err, FI_EKEYREJECTED);
     assert!(!engine.completions.looks_again(0));
@@ -510,7 +510,7 @@ fn what_ends_after_its_endpoint_is_forgotten() {
     let (bytes, span) = buffer(4);
     let id = engine.begin(operation(0, span, FI_RECV, binding));
     engine.close_endpoint();
-    tell(&mut engine, &received(id, Status::Done, 4), b"abcd");
+    tell(&mut engine, &received(id, EndStatus::Done, 4), b"abcd");
     assert_eq!((bytes, next(&mut engine)), (&[0; 4][..], None));
 }
 
@@ -523,23 +523,27 @@ fn a_receive_that_stands_for_a_collective_call_ends_with_it() {
     // A blocking call, at the same time, has its own number.
     let (room, blocking_span) = buffer(6);
     let blocks = engine.begin_collective(blocking_span.into());
-    let collected = |id, status, size| ended(id, status, End::Collected { size });
+    let collected = |id, status, size| ended(id, status, EndKind::Collected { size });
     for (part, bytes) in parts(b"posted", 4) {
         assert!(engine.is_under_way(posted));
-        engine.report(&collected(posted, Status::Done, 6), part, &bytes);
+        engine.report(&collected(posted, EndStatus::Done, 6), part, &bytes);
     }
     assert_eq!(memory, b"posted");
     let entry = done(&mut engine);
     assert_eq!((entry.op_context, entry.len), (70, 6));
     assert_eq!(entry.flags & flags, flags);
     assert!(!engine.collected.has_ended(blocks));
-    tell(&mut engine, &collected(blocks, Status::Done, 6), b"blocks");
-    assert_eq!(engine.collected.take(blocks), Some(Status::Done));
+    tell(
+        &mut engine,
+        &collected(blocks, EndStatus::Done, 6),
+        b"blocks",
+    );
+    assert_eq!(engine.collected.take(blocks), Some(EndStatus::Done));
     assert_eq!(room, b"blocks");
     assert!(next(&mut engine).is_none());
 
-    let lost = Status::Lost { peer: None };
-    for (status, error) in [(Status::Truncated, FI_ETRUNC), (lost, FI_EIO)] {
+    let lost = EndStatus::Lost { peer: None };
+    for (status, error) in [(EndStatus::Truncated, FI_ETRUNC), (lost, FI_EIO)] {
         let posted = engine.begin(operation(71, Span::default(), flags, binding));
         let report = collected(posted, status, 0);
         let why: &[u8] = if status == lost { b"a dead cable" } else { b"" };

@@ -3,16 +3,16 @@
 //!
 //! A buffer for several messages is filled from its beginning until its free end falls below a least size
 //! (`FI_OPT_MIN_MULTI_RECV`), or does not hold the next message. Then the buffer goes back to the program; a flag on
-//! its last completion marks this. A list of [`Effect`]s has the consequences for queues and counters, and for the
+//! its last completion marks this. A list of [`QueueEffect`]s has the consequences for queues and counters, and for the
 //! simulator if a message was stored wrongly.
 
 use super::completions::Binding;
 use crate::abi::entries::{FiCqErrEntry, FiCqTaggedEntry};
 use crate::abi::{
-    Address, FI_ADDR_UNSPEC, FI_ECANCELED, FI_ETRUNC, FI_MSG, FI_MULTI_RECV, FI_RECV,
-    FI_REMOTE_CQ_DATA,
+    FI_ADDR_UNSPEC, FI_ECANCELED, FI_ETRUNC, FI_MSG, FI_MULTI_RECV, FI_RECV, FI_REMOTE_CQ_DATA,
+    Pointer,
 };
-use link::Part;
+use link::PayloadPart;
 use rank::memory::Buffer;
 use std::collections::VecDeque;
 
@@ -21,8 +21,8 @@ const ALIGNMENT: usize = 16;
 
 /// A buffer that the program posted.
 #[derive(Debug)]
-pub struct Posted {
-    pub context: Address,
+pub struct PostedBuffer {
+    pub context: Pointer,
     pub buffer: Buffer,
     /// The sender, or anybody.
     pub source: u64,
@@ -33,7 +33,7 @@ pub struct Posted {
 
 /// A message's sender, completion data and checksum.
 #[derive(Clone, Copy, Debug)]
-pub struct Message {
+pub struct MessageInfo {
     /// The sender's address.
     pub source: u64,
     /// Completion data.
@@ -46,13 +46,13 @@ pub struct Message {
 
 /// A message that came before its buffer.
 #[derive(Debug)]
-struct Early {
-    message: Message,
+struct EarlyMessage {
+    message: MessageInfo,
     bytes: Vec<u8>,
 }
 
 /// The effect of a message, or of a buffer that is posted or taken back.
-pub enum Effect {
+pub enum QueueEffect {
     /// A receive is done; with the message's sender.
     Done(Binding, FiCqTaggedEntry, u64),
     /// A receive has failed.
@@ -63,16 +63,21 @@ pub enum Effect {
 
 /// Posted buffers, and messages that came before theirs.
 #[derive(Debug, Default)]
-pub struct Untagged {
-    posted: VecDeque<Posted>,
-    early: VecDeque<Early>,
+pub struct UntaggedQueue {
+    posted: VecDeque<PostedBuffer>,
+    early: VecDeque<EarlyMessage>,
     /// The next message's parts so far.
     begun: Vec<u8>,
 }
 
-impl Untagged {
+impl UntaggedQueue {
     /// Takes in the next message's part.
-    pub fn arrive(&mut self, message: Message, part: Part, bytes: &[u8]) -> Vec<Effect> {
+    pub fn arrive(
+        &mut self,
+        message: MessageInfo,
+        part: PayloadPart,
+        bytes: &[u8],
+    ) -> Vec<QueueEffect> {
         let mut whole = std::mem::take(&mut self.begun);
         let bytes = if part.at() == 0 && part.is_last() {
             bytes
@@ -88,13 +93,13 @@ impl Untagged {
         let mut effects = Vec::new();
         if !self.store(message, bytes, &mut effects) {
             let bytes = bytes.to_vec();
-            self.early.push_back(Early { message, bytes });
+            self.early.push_back(EarlyMessage { message, bytes });
         }
         effects
     }
 
     /// The program posts a buffer; messages that came early go into it.
-    pub fn post(&mut self, posted: Posted) -> Vec<Effect> {
+    pub fn post(&mut self, posted: PostedBuffer) -> Vec<QueueEffect> {
         let mut effects = Vec::new();
         self.posted.push_back(posted);
         let mut left = VecDeque::new();
@@ -108,7 +113,7 @@ impl Untagged {
     }
 
     /// The program takes back a context's buffer, if there is one.
-    pub fn cancel(&mut self, context: Address) -> Option<Effect> {
+    pub fn cancel(&mut self, context: Pointer) -> Option<QueueEffect> {
         let mut all = self.posted.iter();
         let place = all.position(|posted| posted.context == context)?;
         let posted = self.posted.remove(place)?;
@@ -121,14 +126,20 @@ impl Untagged {
             err: FI_ECANCELED,
             ..FiCqErrEntry::default()
         };
-        Some(Effect::Failed(posted.binding, error))
+        Some(QueueEffect::Failed(posted.binding, error))
     }
 
     /// Puts a message into the first buffer that takes it; returns whether there is one.
-    fn store(&mut self, message: Message, bytes: &[u8], effects: &mut Vec<Effect>) -> bool {
+    fn store(
+        &mut self,
+        message: MessageInfo,
+        bytes: &[u8],
+        effects: &mut Vec<QueueEffect>,
+    ) -> bool {
         let source = message.source;
         loop {
-            let fits = |posted: &Posted| posted.source == FI_ADDR_UNSPEC || posted.source == source;
+            let fits =
+                |posted: &PostedBuffer| posted.source == FI_ADDR_UNSPEC || posted.source == source;
             let Some(place) = self.posted.iter().position(fits) else {
                 return false;
             };
@@ -150,7 +161,7 @@ impl Untagged {
                 // The next buffer must take the message; this buffer goes back with an empty rest.
                 entry.flags = FI_MULTI_RECV;
                 (entry.len, entry.data) = (0, 0);
-                effects.push(Effect::Done(posted.binding, entry, source));
+                effects.push(QueueEffect::Done(posted.binding, entry, source));
                 self.posted.remove(place);
                 continue;
             }
@@ -162,7 +173,7 @@ impl Untagged {
                     src_addr: source,
                     ..FiCqErrEntry::default()
                 };
-                effects.push(Effect::Failed(posted.binding, error));
+                effects.push(QueueEffect::Failed(posted.binding, error));
                 self.posted.remove(place);
                 return true;
             }
@@ -170,7 +181,7 @@ impl Untagged {
             let stored = || posted.buffer.bytes(filled, bytes.len());
             if message.checksum != 0 && link::checksum(stored()) != message.checksum {
                 let stored = stored().collect::<Vec<_>>().concat();
-                effects.push(Effect::Differs(message.number, stored));
+                effects.push(QueueEffect::Differs(message.number, stored));
             }
             let filled = (filled + bytes.len()).next_multiple_of(ALIGNMENT);
             let left = posted.buffer.length().saturating_sub(filled);
@@ -183,7 +194,7 @@ impl Untagged {
                 }
                 self.posted.remove(place);
             }
-            effects.push(Effect::Done(binding, entry, source));
+            effects.push(QueueEffect::Done(binding, entry, source));
             return true;
         }
     }

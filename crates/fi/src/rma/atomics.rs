@@ -9,11 +9,11 @@
 
 use crate::abi::entries::{FiIoc, FiMsgAtomic};
 use crate::abi::objects::{FiOpsAtomic, FidEp};
-use crate::abi::{Address, FI_ATOMIC, FI_EINVAL, FI_EOPNOTSUPP, FI_READ, FI_WRITE, UNUSED};
+use crate::abi::{FI_ATOMIC, FI_EINVAL, FI_EOPNOTSUPP, FI_READ, FI_WRITE, Pointer, UNUSED};
 use crate::operation::{call, functions};
 use crate::progress::HasEngine;
-use crate::progress::atomics::{Element, Operation, Request};
-use link::{Place, Width};
+use crate::progress::atomics::{AtomicOperation, AtomicRequest, WordType};
+use link::{RemoteMemory, Width};
 use rank::memory::{Buffer, Span};
 use std::ffi::c_int;
 
@@ -35,34 +35,34 @@ pub static OPS: FiOpsAtomic = FiOpsAtomic {
 };
 
 /// The types by their numbers in `enum fi_datatype`.
-fn element(number: u32) -> Option<Element> {
+fn element(number: u32) -> Option<WordType> {
     let all = [
-        Element::I32,
-        Element::U32,
-        Element::I64,
-        Element::U64,
-        Element::F32,
-        Element::F64,
+        WordType::I32,
+        WordType::U32,
+        WordType::I64,
+        WordType::U64,
+        WordType::F32,
+        WordType::F64,
     ];
     all.get(number.checked_sub(4)? as usize).copied()
 }
 
 /// The operations by their numbers in `enum fi_op`.
-fn operation(number: u32) -> Option<Operation> {
+fn operation(number: u32) -> Option<AtomicOperation> {
     let all = [
-        Operation::Min,
-        Operation::Max,
-        Operation::Sum,
-        Operation::Product,
-        Operation::LogicalOr,
-        Operation::LogicalAnd,
-        Operation::BitOr,
-        Operation::BitAnd,
-        Operation::LogicalXor,
-        Operation::BitXor,
-        Operation::Read,
-        Operation::Write,
-        Operation::CompareSwap,
+        AtomicOperation::Min,
+        AtomicOperation::Max,
+        AtomicOperation::Sum,
+        AtomicOperation::Product,
+        AtomicOperation::LogicalOr,
+        AtomicOperation::LogicalAnd,
+        AtomicOperation::BitOr,
+        AtomicOperation::BitAnd,
+        AtomicOperation::LogicalXor,
+        AtomicOperation::BitXor,
+        AtomicOperation::Read,
+        AtomicOperation::Write,
+        AtomicOperation::CompareSwap,
     ];
     all.get(number as usize).copied()
 }
@@ -76,12 +76,14 @@ enum Class {
 }
 
 /// The type and the operation for two numbers, if the class's functions have them.
-fn known(class: Class, datatype: u32, op: u32) -> Option<(Element, Operation)> {
+fn known(class: Class, datatype: u32, op: u32) -> Option<(WordType, AtomicOperation)> {
     let (element, operation) = (element(datatype)?, operation(op)?);
     let of_class = match class {
-        Class::Changes => ![Operation::Read, Operation::CompareSwap].contains(&operation),
-        Class::Fetches => operation != Operation::CompareSwap,
-        Class::Compares => operation == Operation::CompareSwap,
+        Class::Changes => {
+            ![AtomicOperation::Read, AtomicOperation::CompareSwap].contains(&operation)
+        }
+        Class::Fetches => operation != AtomicOperation::CompareSwap,
+        Class::Compares => operation == AtomicOperation::CompareSwap,
     };
     (of_class && operation.suits(element)).then_some((element, operation))
 }
@@ -93,7 +95,7 @@ const OPERATIONS: u32 = 19;
 /// own numbers, under which a word swap is not an operation that changes, and uses no atomic on a type if one is
 /// missing. It calls the functions with supported arguments; they refuse all else.
 unsafe extern "C" fn valid(_ep: *mut FidEp, datatype: u32, op: u32, count: *mut usize) -> c_int {
-    let suits = |element: Element| operation(op).is_none_or(|operation| operation.suits(element));
+    let suits = |element: WordType| operation(op).is_none_or(|operation| operation.suits(element));
     if op >= OPERATIONS || !element(datatype).is_some_and(suits) {
         return -FI_EOPNOTSUPP;
     }
@@ -108,7 +110,7 @@ unsafe extern "C" fn valid(_ep: *mut FidEp, datatype: u32, op: u32, count: *mut 
 ///
 /// # Safety
 /// The address must be null, or have a word with this type.
-unsafe fn word(element: Element, at: *const u8) -> u64 {
+unsafe fn word(element: WordType, at: *const u8) -> u64 {
     if at.is_null() {
         return 0;
     }
@@ -145,7 +147,7 @@ unsafe fn begin(
     words: &Words,
     target: &Target,
     (datatype, op): (u32, u32),
-    context: Address,
+    context: Pointer,
     flags: Option<u64>,
 ) -> Result<(), c_int> {
     let (element, operation) = known(class, datatype, op).ok_or(-FI_EOPNOTSUPP)?;
@@ -153,7 +155,7 @@ unsafe fn begin(
         return Err(-FI_EINVAL);
     }
     let mut call = call(target.peer)?;
-    let on = Place {
+    let on = RemoteMemory {
         rank: call.rank()?,
         key: target.key,
         offset: target.at,
@@ -176,7 +178,7 @@ unsafe fn begin(
         )
     };
     let id = call.begin(context, result, shown, flags);
-    let request = Request {
+    let request = AtomicRequest {
         id,
         on,
         element,
@@ -233,7 +235,7 @@ unsafe fn of_message(
 const NONE: *const u8 = std::ptr::null();
 
 functions! {
-    write(operand: *const u8, count: usize, _desc: Address, peer: u64, at: u64, key: u64, datatype: u32, op: u32, context: Address) =>
+    write(operand: *const u8, count: usize, _desc: Pointer, peer: u64, at: u64, key: u64, datatype: u32, op: u32, context: Pointer) =>
         begin(Class::Changes, &Words { count, operand, compare: NONE, result: NONE }, &Target { peer, at, key },
             (datatype, op), context, None);
 
@@ -244,20 +246,20 @@ functions! {
         begin(Class::Changes, &Words { count, operand, compare: NONE, result: NONE }, &Target { peer, at, key },
             (datatype, op), 0, Some(0));
 
-    readwrite(operand: *const u8, count: usize, _desc: Address, result: *const u8, _result_desc: Address, peer: u64, at: u64,
-            key: u64, datatype: u32, op: u32, context: Address) =>
+    readwrite(operand: *const u8, count: usize, _desc: Pointer, result: *const u8, _result_desc: Pointer, peer: u64, at: u64,
+            key: u64, datatype: u32, op: u32, context: Pointer) =>
         begin(Class::Fetches, &Words { count, operand, compare: NONE, result }, &Target { peer, at, key },
             (datatype, op), context, None);
 
-    readwritemsg(message: *const FiMsgAtomic, result: *const FiIoc, _result_desc: Address, _count: usize, flags: u64) =>
+    readwritemsg(message: *const FiMsgAtomic, result: *const FiIoc, _result_desc: Pointer, _count: usize, flags: u64) =>
         of_message(Class::Fetches, message, std::ptr::null(), result, flags);
 
-    compwrite(operand: *const u8, count: usize, _desc: Address, compare: *const u8, _compare_desc: Address, result: *const u8,
-            _result_desc: Address, peer: u64, at: u64, key: u64, datatype: u32, op: u32, context: Address) =>
+    compwrite(operand: *const u8, count: usize, _desc: Pointer, compare: *const u8, _compare_desc: Pointer, result: *const u8,
+            _result_desc: Pointer, peer: u64, at: u64, key: u64, datatype: u32, op: u32, context: Pointer) =>
         begin(Class::Compares, &Words { count, operand, compare, result }, &Target { peer, at, key },
             (datatype, op), context, None);
 
-    compwritemsg(message: *const FiMsgAtomic, compare: *const FiIoc, _compare_desc: Address, _compares: usize,
-            result: *const FiIoc, _result_desc: Address, _count: usize, flags: u64) =>
+    compwritemsg(message: *const FiMsgAtomic, compare: *const FiIoc, _compare_desc: Pointer, _compares: usize,
+            result: *const FiIoc, _result_desc: Pointer, _count: usize, flags: u64) =>
         of_message(Class::Compares, message, compare, result, flags);
 }

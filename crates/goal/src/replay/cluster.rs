@@ -10,15 +10,15 @@
 //! been fetched, and otherwise, in the order of the sends, when they have. A send with more bytes than the whole room
 //! ends when it has been fetched. The copy itself takes no time.
 
-use super::{Failure, Record, Replayed, check_sizes};
-use crate::progress::{Free, Progress};
-use crate::{ANY, Kind, Operation, Problem, Trace};
-use elan::series::{Series, SeriesRow};
+use super::{Record, ReplayFailure, ReplayResult, check_sizes};
+use crate::progress::{RankProgress, ReadyOperation};
+use crate::{ANY, Kind, Operation, Trace, TraceProblem};
+use elan::series::{MeterSeries, SeriesRow};
 use elan::{Cluster, ElanAddr, Permissions, Placement, ProcessId, Stop};
 use foldhash::HashMap;
 use kernel::Signal;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -31,9 +31,9 @@ const HORIZON: Time = Time::from_secs(200 * 24 * 3600);
 /// The ranks on the cluster.
 struct Ranks {
     record: RefCell<Record>,
-    processes: Vec<Process>,
+    processes: Vec<ReplayProcess>,
     /// The first thing that failed.
-    failure: RefCell<Option<Failure>>,
+    failure: RefCell<Option<ReplayFailure>>,
     /// The room for sends, per pair of ranks, and its used bytes.
     room: u64,
     rooms: RefCell<HashMap<(u32, u32), Use>>,
@@ -65,7 +65,7 @@ struct Use {
     waiting: VecDeque<(u32, Operation, Time)>,
 }
 
-struct Process {
+struct ReplayProcess {
     pe: Pe,
     buffer: ElanAddr,
     /// Fired when all of the rank's operations have ended, or after a failure.
@@ -86,23 +86,27 @@ struct Process {
 pub fn on_cluster(
     trace: Trace,
     cluster: &mut Cluster,
-    job: &Job,
+    job: &ProcessJob,
     buffers: impl Into<Buffers>,
     keep: bool,
-) -> Result<Replayed, Failure> {
-    let started = Started::new(trace, (cluster, Time::ZERO), job, buffers, keep)?;
-    let mut series = keep.then(|| Series::new(cluster));
+) -> Result<ReplayResult, ReplayFailure> {
+    let started = ClusterReplay::new(trace, (cluster, Time::ZERO), job, buffers, keep)?;
+    let mut series = keep.then(|| MeterSeries::new(cluster));
     let run = match &mut series {
         Some(series) => cluster.run_in_periods(series),
         None => cluster.run(),
     };
-    started.finish(cluster, run, series.map(Series::rows).unwrap_or_default())
+    started.finish(
+        cluster,
+        run,
+        series.map(MeterSeries::rows).unwrap_or_default(),
+    )
 }
 
 /// A trace with its ranks on a cluster, perhaps among others.
-pub struct Started(Rc<Ranks>);
+pub struct ClusterReplay(Rc<Ranks>);
 
-impl Started {
+impl ClusterReplay {
     /// Puts a process of the job on the cluster for each rank in a trace. The ranks begin at a moment. With `keep`, the
     /// records hold the operations.
     ///
@@ -114,10 +118,10 @@ impl Started {
     pub fn new(
         mut trace: Trace,
         (cluster, begin): (&Cluster, Time),
-        job: &Job,
+        job: &ProcessJob,
         buffers: impl Into<Buffers>,
         keep: bool,
-    ) -> Result<Self, Failure> {
+    ) -> Result<Self, ReplayFailure> {
         let buffers = buffers.into();
         check_sizes(&mut trace)?;
         check_adapters(&mut trace)?;
@@ -129,7 +133,7 @@ impl Started {
             let region = pe
                 .node()
                 .map(buffers.placement, size, Permissions::ALL, false)?;
-            processes.push(Process {
+            processes.push(ReplayProcess {
                 buffer: region.start().elan,
                 pe,
                 over: Signal::new(),
@@ -152,7 +156,7 @@ impl Started {
                 over.wait().await;
             });
         }
-        Ok(Started(ranks))
+        Ok(ClusterReplay(ranks))
     }
 
     /// The records after a cluster run that ended with `run`.
@@ -164,7 +168,7 @@ impl Started {
         cluster: &Cluster,
         run: Result<(), Stop>,
         series: Vec<SeriesRow>,
-    ) -> Result<Replayed, Failure> {
+    ) -> Result<ReplayResult, ReplayFailure> {
         if let Some(failure) = self.0.failure.take() {
             return Err(failure);
         }
@@ -191,7 +195,7 @@ fn failed(cluster: &Cluster) -> Vec<String> {
 }
 
 /// Refuses messages that name an adapter.
-fn check_adapters(trace: &mut Trace) -> Result<(), Problem> {
+fn check_adapters(trace: &mut Trace) -> Result<(), TraceProblem> {
     for rank in 0..trace.ranks() {
         if trace.nic(rank) == 0 {
             continue;
@@ -221,7 +225,7 @@ impl Ranks {
     fn begin(self: &Rc<Self>, rank: u32) {
         let free = {
             let record = &mut *self.record.borrow_mut();
-            Progress::begin(&mut record.trace, rank)
+            RankProgress::begin(&mut record.trace, rank)
         };
         self.give_or_fail(rank, free);
         self.look(rank);
@@ -235,14 +239,14 @@ impl Ranks {
         }
     }
 
-    fn fail(&self, failure: Failure) {
+    fn fail(&self, failure: ReplayFailure) {
         self.failure.borrow_mut().get_or_insert(failure);
         for process in &self.processes {
             process.over.fire();
         }
     }
 
-    fn give_or_fail(self: &Rc<Self>, rank: u32, free: Result<Vec<Free>, Problem>) {
+    fn give_or_fail(self: &Rc<Self>, rank: u32, free: Result<Vec<ReadyOperation>, TraceProblem>) {
         let given = free.and_then(|free| self.give(rank, free));
         if let Err(problem) = given {
             self.fail(problem.into());
@@ -250,7 +254,7 @@ impl Ranks {
     }
 
     /// Gives free operations to their rank's processor, and those that their starts make free.
-    fn give(self: &Rc<Self>, rank: u32, mut free: Vec<Free>) -> Result<(), Problem> {
+    fn give(self: &Rc<Self>, rank: u32, mut free: Vec<ReadyOperation>) -> Result<(), TraceProblem> {
         while !free.is_empty() {
             let mut next = Vec::new();
             for one in free {
@@ -275,7 +279,12 @@ impl Ranks {
         Ok(())
     }
 
-    fn started(&self, rank: u32, number: u32, free: &mut Vec<Free>) -> Result<(), Problem> {
+    fn started(
+        &self,
+        rank: u32,
+        number: u32,
+        free: &mut Vec<ReadyOperation>,
+    ) -> Result<(), TraceProblem> {
         let record = &mut *self.record.borrow_mut();
         let progress = &mut record.progress[rank as usize];
         progress.started(&mut record.trace, rank, number, free)
@@ -307,7 +316,7 @@ impl Ranks {
         self.fail(problem.into());
     }
 
-    fn send(self: &Rc<Self>, rank: u32, one: &Free) {
+    fn send(self: &Rc<Self>, rank: u32, one: &ReadyOperation) {
         let process = &self.processes[rank as usize];
         let (number, operation) = (one.number, one.operation);
         let tport = process.pe.elan().tport();
@@ -380,7 +389,7 @@ impl Ranks {
         }
     }
 
-    fn receive(self: &Rc<Self>, rank: u32, one: &Free) {
+    fn receive(self: &Rc<Self>, rank: u32, one: &ReadyOperation) {
         let process = &self.processes[rank as usize];
         let (number, operation) = (one.number, one.operation);
         let select = select(operation);
@@ -403,7 +412,7 @@ impl Ranks {
     }
 
     /// Looks for a message, which stays.
-    fn probe(self: &Rc<Self>, rank: u32, one: &Free) {
+    fn probe(self: &Rc<Self>, rank: u32, one: &ReadyOperation) {
         let process = &self.processes[rank as usize];
         let (number, operation) = (one.number, one.operation);
         let (select, tport) = (select(operation), process.pe.elan().tport());
@@ -426,7 +435,7 @@ impl Ranks {
     }
 
     /// Starts a computation; it reports its own start, if others wait for that.
-    fn compute(self: &Rc<Self>, rank: u32, one: &Free) -> Result<(), Problem> {
+    fn compute(self: &Rc<Self>, rank: u32, one: &ReadyOperation) -> Result<(), TraceProblem> {
         let process = &self.processes[rank as usize];
         let (number, tells, free) = (one.number, one.tells_start, process.pe.now());
         let (ranks, pe) = (Rc::clone(self), process.pe.clone());

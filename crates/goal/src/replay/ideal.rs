@@ -5,8 +5,8 @@
 //! when its call is over and its message is there. Computation takes its time, without noise. The processor of stream 0
 //! makes all calls.
 
-use super::{Failure, Record, Replayed, check_sizes};
-use crate::progress::{Free, Progress};
+use super::{Record, ReplayFailure, ReplayResult, check_sizes};
+use crate::progress::{RankProgress, ReadyOperation};
 use crate::{ANY, Kind, Operation, Trace};
 use elan::Stop;
 use foldhash::HashMap;
@@ -31,7 +31,7 @@ enum Event {
     /// The operation ends, if it does not wait for a message; otherwise its call is over.
     Over(u32, Operation, Time),
     /// A probe's second call is over, which waits.
-    Waits(Posted),
+    Waits(PostedOperation),
     /// A message is there.
     Arrives(Message),
 }
@@ -45,7 +45,7 @@ struct Message {
 
 /// A receive or probe after its call.
 #[derive(Clone, Copy)]
-struct Posted {
+struct PostedOperation {
     number: u32,
     operation: Operation,
     free: Time,
@@ -56,11 +56,11 @@ struct Posted {
 struct Inbox {
     entries: u64,
     /// By peer and tag; either may be [`ANY`].
-    posted: HashMap<(u32, u32), VecDeque<(u64, Posted)>>,
+    posted: HashMap<(u32, u32), VecDeque<(u64, PostedOperation)>>,
     /// Messages that no receive has taken, by peer and tag.
     unexpected: HashMap<(u32, u32), VecDeque<(u64, Message)>>,
     /// Probes that wait for a message.
-    probes: Vec<Posted>,
+    probes: Vec<PostedOperation>,
 }
 
 /// Takes a list's first entry out of its map.
@@ -85,14 +85,14 @@ impl Inbox {
     }
 
     /// The probes that have waited for a message, which comes.
-    fn found(&mut self, message: Message) -> Vec<Posted> {
+    fn found(&mut self, message: Message) -> Vec<PostedOperation> {
         let key = (message.from, message.tag);
-        let found = |probe: &mut Posted| fits(probe.operation, key);
+        let found = |probe: &mut PostedOperation| fits(probe.operation, key);
         self.probes.extract_if(.., found).collect()
     }
 
     /// The receive that takes a message, if there is one; otherwise the message stays.
-    fn arrive(&mut self, message: Message) -> Option<Posted> {
+    fn arrive(&mut self, message: Message) -> Option<PostedOperation> {
         let Message { from, tag, .. } = message;
         let keys = [(from, tag), (from, ANY), (ANY, tag), (ANY, ANY)].into_iter();
         let entry = |key| {
@@ -109,7 +109,7 @@ impl Inbox {
     }
 
     /// The message that a receive takes, if there is one; otherwise the receive waits.
-    fn post(&mut self, peer: u32, tag: u32, posted: Posted) -> Option<Message> {
+    fn post(&mut self, peer: u32, tag: u32, posted: PostedOperation) -> Option<Message> {
         let key = if peer == ANY || tag == ANY {
             let fits = |&(&(from, of), _): &(&(u32, u32), &VecDeque<(u64, Message)>)| {
                 (peer == ANY || peer == from) && (tag == ANY || tag == of)
@@ -143,7 +143,7 @@ struct Ideal {
 
 impl Ideal {
     /// Gives free operations to their rank's processors.
-    fn give(&mut self, rank: u32, free: &[Free]) -> Result<(), Failure> {
+    fn give(&mut self, rank: u32, free: &[ReadyOperation]) -> Result<(), ReplayFailure> {
         let now = self.queue.now();
         let key = u64::from(rank);
         for one in free {
@@ -188,7 +188,7 @@ impl Ideal {
         (rank, number): (u32, u32),
         begin: Time,
         takes: Time,
-    ) -> Result<Time, Failure> {
+    ) -> Result<Time, ReplayFailure> {
         begin.checked_add(takes).ok_or_else(|| {
             let what =
                 "it would end after 213 days, which simulated time does not hold; compute less";
@@ -197,8 +197,8 @@ impl Ideal {
     }
 
     /// A look for a message is over, and has found one or not. If not, the next call begins.
-    fn looked(&mut self, rank: u32, posted: Posted) -> Result<(), Failure> {
-        let Posted {
+    fn looked(&mut self, rank: u32, posted: PostedOperation) -> Result<(), ReplayFailure> {
+        let PostedOperation {
             number,
             operation,
             free,
@@ -230,7 +230,12 @@ impl Ideal {
     }
 
     /// A receive and its message have found each other.
-    fn matched(&mut self, rank: u32, posted: Posted, message: Message) -> Result<(), Failure> {
+    fn matched(
+        &mut self,
+        rank: u32,
+        posted: PostedOperation,
+        message: Message,
+    ) -> Result<(), ReplayFailure> {
         if message.size > posted.operation.size {
             let what = format!(
                 "a message of {} bytes from rank {} with tag {} does not fit; make the receive longer",
@@ -244,7 +249,7 @@ impl Ideal {
         self.end(rank, (posted.number, posted.operation), posted.free)
     }
 
-    fn end(&mut self, rank: u32, which: (u32, Operation), free: Time) -> Result<(), Failure> {
+    fn end(&mut self, rank: u32, which: (u32, Operation), free: Time) -> Result<(), ReplayFailure> {
         let record = &mut self.record;
         record.ended(rank, which, [free, self.queue.now()])?;
         let mut next = Vec::new();
@@ -252,7 +257,7 @@ impl Ideal {
         self.give(rank, &next)
     }
 
-    fn happens(&mut self, rank: u32, event: &Event) -> Result<(), Failure> {
+    fn happens(&mut self, rank: u32, event: &Event) -> Result<(), ReplayFailure> {
         match *event {
             Event::Starts(number) => {
                 let (record, mut next) = (&mut self.record, Vec::new());
@@ -261,7 +266,7 @@ impl Ideal {
                 self.give(rank, &next)
             }
             Event::Over(number, operation, free) => {
-                let posted = Posted {
+                let posted = PostedOperation {
                     number,
                     operation,
                     free,
@@ -312,7 +317,7 @@ pub fn on_ideal(
     keep: bool,
     limits: Limits,
     cancel: &AtomicBool,
-) -> Result<Replayed, Failure> {
+) -> Result<ReplayResult, ReplayFailure> {
     check_sizes(&mut trace)?;
     let ranks = trace.ranks();
     let mut ideal = Ideal {
@@ -324,7 +329,7 @@ pub fn on_ideal(
     };
     for rank in 0..ranks {
         let record = &mut ideal.record;
-        let free = Progress::begin(&mut record.trace, rank)?;
+        let free = RankProgress::begin(&mut record.trace, rank)?;
         ideal.give(rank, &free)?;
     }
     let bound = limits.time.unwrap_or(Time::MAX);

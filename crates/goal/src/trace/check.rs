@@ -4,10 +4,10 @@
 
 use super::{Edge, Part, Trace};
 use crate::binary::{BASE, HEAD, NODE, long, word};
-use crate::scan::Wrong;
+use crate::scan::ScanError;
 use crate::schedule::circle;
 use crate::text::Block;
-use crate::{ANY, Kind, Operation, Place, Problem, Schedule};
+use crate::{ANY, Kind, Operation, Schedule, TracePlace, TraceProblem};
 use units::Time;
 
 /// The longest computation: half of the latest moment in simulated time, so that sums of two have room.
@@ -19,7 +19,7 @@ const CIRCLE: &str =
 
 impl Trace {
     /// Reads the head and checks everything.
-    pub(super) fn checked(mut self) -> Result<Trace, Problem> {
+    pub(super) fn checked(mut self) -> Result<Trace, TraceProblem> {
         let mut head = [0; HEAD as usize];
         self.read(0, &mut head)?;
         let ranks = word(&head, 8);
@@ -28,7 +28,7 @@ impl Trace {
             let what = format!(
                 "{ranks} ranks in {length} bytes: the file is truncated, or its head is damaged"
             );
-            return Err(Problem::new(&self.file, Place::Offset(8), what));
+            return Err(TraceProblem::new(&self.file, TracePlace::Offset(8), what));
         }
         for rank in 0..ranks {
             let part = self.part(rank)?;
@@ -41,12 +41,12 @@ impl Trace {
     }
 
     /// The place of a rank's block.
-    fn part(&mut self, rank: u32) -> Result<Part, Problem> {
+    fn part(&mut self, rank: u32) -> Result<Part, TraceProblem> {
         let at = HEAD + 16 * u64::from(rank);
         let mut place = [0; 16];
         self.read(at, &mut place)?;
         let [begin, end] = [0, 8].map(|place_at| long(&place, place_at).checked_add(BASE));
-        let wrong = |what: String| Problem::new(&self.file, Place::Offset(at), what);
+        let wrong = |what: String| TraceProblem::new(&self.file, TracePlace::Offset(at), what);
         let length = self.pages.length();
         let (begin, end) = match (begin, end) {
             (Some(begin), Some(end)) if begin >= HEAD && begin + 8 <= end && end <= length => {
@@ -67,7 +67,11 @@ impl Trace {
                 "rank {rank} has {count} operations, {roots} of them roots, in {} bytes: the block is truncated or damaged",
                 end - begin
             );
-            return Err(Problem::new(&self.file, Place::Offset(begin), what));
+            return Err(TraceProblem::new(
+                &self.file,
+                TracePlace::Offset(begin),
+                what,
+            ));
         }
         let listed = (end - begin - needed) / 4;
         Ok(Part {
@@ -80,7 +84,7 @@ impl Trace {
     }
 
     /// Checks a rank's operations and their dependencies.
-    fn check(&mut self, rank: u32) -> Result<(), Problem> {
+    fn check(&mut self, rank: u32) -> Result<(), TraceProblem> {
         let part = self.parts[rank as usize];
         let (ranks, count) = (self.ranks(), part.count);
         let mut degrees = vec![0_u32; count as usize];
@@ -140,12 +144,16 @@ impl Trace {
         }
         if degrees.iter().filter(|&&degree| degree == 0).count() != part.roots as usize {
             let what = format!("rank {rank} does not list all of its roots: the file is damaged");
-            return Err(Problem::new(&self.file, Place::Offset(part.begin), what));
+            return Err(TraceProblem::new(
+                &self.file,
+                TracePlace::Offset(part.begin),
+                what,
+            ));
         }
         self.check_circle(rank, degrees)
     }
 
-    fn check_circle(&mut self, rank: u32, degrees: Vec<u32>) -> Result<(), Problem> {
+    fn check_circle(&mut self, rank: u32, degrees: Vec<u32>) -> Result<(), TraceProblem> {
         let mut failed = None;
         let mut later = Vec::new();
         let found = circle(degrees, |number, each| {
@@ -168,12 +176,12 @@ impl Trace {
 }
 
 /// Checks the points for which the check of the binary form has no line.
-pub(super) fn check_text(block: &Block) -> Result<(), Wrong> {
+pub(super) fn check_text(block: &Block) -> Result<(), ScanError> {
     let schedule = &block.schedule;
     let wrong = |number: usize, what: &str| {
         let operation = schedule.operations[number];
         let what = format!("rank {} (`{operation}`): {what}", block.rank);
-        Err((Place::Line(block.lines[number]), what))
+        Err((TracePlace::Line(block.lines[number]), what))
     };
     let too_long = |operation: &Operation| {
         operation.kind == Kind::Calc && operation.size > LONGEST.as_ps() / 1000

@@ -2,9 +2,9 @@
 
 use super::{es40, ideal, machine, open, row};
 use elan::{Cluster, NodeId, Placement, Watch};
-use goal::replay::{Failure, on_cluster, on_ideal};
+use goal::replay::{ReplayFailure, on_cluster, on_ideal};
 use kernel::Limits;
-use libelan::Job;
+use libelan::ProcessJob;
 use std::sync::atomic::AtomicBool;
 use units::Time;
 
@@ -28,7 +28,7 @@ rank 2 {
 calc 700000
 }";
     for replayed in [ideal(trace), es40(trace, 1)] {
-        let Err(Failure::Partners(_, left)) = replayed else {
+        let Err(ReplayFailure::Partners(_, left)) = replayed else {
             panic!("{replayed:?}");
         };
         let mut ended: Vec<_> = left.operations.iter().map(|row| row.rank).collect();
@@ -69,7 +69,7 @@ fn a_bound_leaves_the_records_of_messages_on_their_way() {
             ..Watch::default()
         };
         let mut cluster = Cluster::new(machine.cluster_config(), watch);
-        let job = Job::new("rank", NodeId::all(2), 1).unwrap();
+        let job = ProcessJob::new("rank", NodeId::all(2), 1).unwrap();
         let stopped = on_cluster(
             open(&trace(tag, first)),
             &mut cluster,
@@ -77,7 +77,7 @@ fn a_bound_leaves_the_records_of_messages_on_their_way() {
             Placement::Main,
             true,
         );
-        let Err(Failure::Stop(elan::Stop::Exceeded(_), left)) = stopped else {
+        let Err(ReplayFailure::Stop(elan::Stop::Exceeded(_), left)) = stopped else {
             panic!("{stopped:?}");
         };
         let waiting: Vec<_> = left
@@ -106,11 +106,14 @@ fn a_bound_holds_for_few_events() {
             ..Watch::default()
         };
         let mut cluster = Cluster::new(machine("es40-qsnet", &[]).cluster_config(), watch);
-        let job = Job::new("rank", NodeId::all(1), 1).unwrap();
+        let job = ProcessJob::new("rank", NodeId::all(1), 1).unwrap();
         let on_machine = on_cluster(open(trace), &mut cluster, &job, Placement::Main, true);
         let ideal = on_ideal(open(trace), true, limits, &AtomicBool::new(false));
         for replayed in [on_machine, ideal] {
-            let stopped = matches!(replayed, Err(Failure::Stop(elan::Stop::Exceeded(_), _)));
+            let stopped = matches!(
+                replayed,
+                Err(ReplayFailure::Stop(elan::Stop::Exceeded(_), _))
+            );
             assert_eq!(stopped, passed, "{most}: {replayed:?}");
         }
     }

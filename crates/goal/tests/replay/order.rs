@@ -1,7 +1,7 @@
 //! Random traces, with operations in the order of their dependencies.
 
 use super::{es40, ideal, ns, row, text, times};
-use goal::replay::Replayed;
+use goal::replay::ReplayResult;
 use goal::{Kind, Operation, Schedule};
 use proptest::prelude::*;
 use units::Time;
@@ -56,7 +56,7 @@ fn schedules() -> impl Strategy<Value = Vec<Schedule>> {
 }
 
 /// Compares a replay's result with the trace.
-fn assert_ordered(schedules: &[Schedule], replayed: &Replayed) {
+fn assert_ordered(schedules: &[Schedule], replayed: &ReplayResult) {
     let count: usize = schedules
         .iter()
         .map(|schedule| schedule.operations.len())

@@ -2,8 +2,8 @@
 
 use super::{cluster, es40, ideal, machine, ns, open, row, times};
 use elan::{NodeId, Placement, faults};
-use goal::replay::{Buffers, Failure, Replayed, on_cluster};
-use libelan::Job;
+use goal::replay::{Buffers, ReplayFailure, ReplayResult, on_cluster};
+use libelan::ProcessJob;
 use units::{Bytes, Time};
 
 /// A ring of ranks, each of which repeatedly sends to the right and then receives from the left.
@@ -25,9 +25,9 @@ fn ring(ranks: u32, steps: u32, size: u64) -> String {
     format!("num_ranks {ranks}\n{blocks}")
 }
 
-fn buffered(text: &str, sends: u64) -> Result<Replayed, Failure> {
+fn buffered(text: &str, sends: u64) -> Result<ReplayResult, ReplayFailure> {
     let trace = open(text);
-    let job = Job::new("rank", NodeId::all(trace.ranks()), 1).unwrap();
+    let job = ProcessJob::new("rank", NodeId::all(trace.ranks()), 1).unwrap();
     let mut cluster = cluster(&machine("es40-qsnet", &[]));
     let buffers = Buffers {
         placement: Placement::Main,
@@ -36,9 +36,9 @@ fn buffered(text: &str, sends: u64) -> Result<Replayed, Failure> {
     on_cluster(trace, &mut cluster, &job, buffers, true)
 }
 
-fn problems(replayed: Result<Replayed, Failure>) -> Vec<String> {
+fn problems(replayed: Result<ReplayResult, ReplayFailure>) -> Vec<String> {
     match replayed {
-        Err(Failure::Partners(problems, _)) => {
+        Err(ReplayFailure::Partners(problems, _)) => {
             let texts = problems.iter().map(ToString::to_string);
             texts
                 .map(|text| text.split_once(".goal").expect("the file").1.to_owned())
@@ -104,7 +104,7 @@ fn operations_that_are_not_listed_are_counted() {
     assert!(line.contains(circle), "{line}");
 
     let text = ring(16, 40, 1000);
-    let job = Job::new("rank", NodeId::all(16), 1).unwrap();
+    let job = ProcessJob::new("rank", NodeId::all(16), 1).unwrap();
     let mut config = machine("es40-qsnet", &[]).cluster_config();
     config.faults = Some(failing_node(3, Time::from_us(100)));
     let mut cluster = elan::Cluster::new(config, elan::Watch::default());
@@ -124,7 +124,7 @@ fn operations_that_are_not_listed_are_counted() {
 
 /// When a trace's replay stands still.
 fn end(text: &str) -> String {
-    let Err(Failure::Partners(_, left)) = es40(text, 1) else {
+    let Err(ReplayFailure::Partners(_, left)) = es40(text, 1) else {
         panic!("it ends");
     };
     left.time.to_string()
@@ -265,8 +265,8 @@ fn failing_node(node: u32, at: Time) -> faults::Config {
         give_up: Time::from_ms(1),
         seed: 1,
         list: vec![faults::Fault {
-            part: faults::Part::Node(NodeId::new(node)),
-            when: faults::When::At { at, lasts: None },
+            part: faults::FaultyPart::Node(NodeId::new(node)),
+            when: faults::FaultTiming::At { at, lasts: None },
         }],
     }
 }
@@ -276,7 +276,7 @@ fn failing_node(node: u32, at: Time) -> faults::Config {
 fn a_fault_is_named() {
     let text = ring(4, 40, 1000);
     let trace = open(&text);
-    let job = Job::new("rank", NodeId::all(4), 1).unwrap();
+    let job = ProcessJob::new("rank", NodeId::all(4), 1).unwrap();
     let mut config = machine("es40-qsnet", &[]).cluster_config();
     config.faults = Some(failing_node(3, Time::from_us(100)));
     let mut cluster = elan::Cluster::new(config, elan::Watch::default());

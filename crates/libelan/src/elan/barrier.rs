@@ -14,7 +14,7 @@ use super::block::Slot;
 use super::courier::Delivery;
 use super::group::Group;
 use super::layout::TeamId;
-use elan::{DmaError, ProcessId, Wait};
+use elan::{DmaError, ProcessId, WaitMode};
 
 impl Group {
     /// Waits for all members, in software (`elan_gsync`).
@@ -41,7 +41,7 @@ impl Group {
     }
 
     /// The leaders' barrier.
-    pub(super) async fn tree_barrier(&self, how: Wait) {
+    pub(super) async fn tree_barrier(&self, how: WaitMode) {
         let leaders = &self.inner.layout.leaders;
         if leaders.len() == 1 {
             return;

@@ -37,28 +37,28 @@ pub(super) mod team;
 use super::block::{Block, Slot};
 use super::courier::{Courier, Delivery};
 use super::detour::Detours;
-use super::layout::{Layout, Rank, TeamId};
+use super::layout::{GroupRank, Layout, TeamId};
 use super::tree::{Spot, balanced};
 use super::words;
 use crate::cpu::{Cpu, Turn};
 use crate::elan3::{AllocError, Context};
 use elan::{
     Action, Address, DmaError, ElanAddr, EventId, HostCpu, MemoryError, Node, ProcessId, Region,
-    Transfer, Wait,
+    Transfer, WaitMode,
 };
 use kernel::Label;
 use recovery::Recovery;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::rc::Rc;
-use team::{Local, Locals};
+use team::{NodeMeeting, NodeMeetings};
 use thiserror::Error;
 use units::Bytes;
 
 /// A process group, as one member sees it (`ELAN_GROUP`). Clones stand for the same group.
 #[derive(Clone)]
 pub struct Group {
-    pub(super) inner: Rc<Inner>,
+    pub(super) inner: Rc<GroupState>,
 }
 
 /// Why there is no such group.
@@ -81,19 +81,19 @@ pub enum GroupError {
     Failed(#[from] DmaError),
 }
 
-pub(super) struct Inner {
+pub(super) struct GroupState {
     pub context: Context,
     pub cpu: Cpu,
     label: Label,
     /// How calls wait if their names do not fix it.
-    pub waits: Wait,
+    pub waits: WaitMode,
     pub layout: Rc<Layout>,
-    pub rank: Rank,
+    pub rank: GroupRank,
     /// This process's team.
     pub team: TeamId,
-    pub local: Rc<Local>,
+    pub local: Rc<NodeMeeting>,
     /// The meeting places of all teams' members, and how this process sends to them.
-    pub locals: Locals,
+    pub locals: NodeMeetings,
     pub courier: Courier,
     pub block: Block,
     /// The group's events, by slot index.
@@ -140,9 +140,9 @@ pub(crate) struct Member {
     /// The process's detours, if its machine has several rails.
     pub detours: Option<Detours>,
     pub label: Label,
-    pub locals: Locals,
+    pub locals: NodeMeetings,
     /// How the process waits.
-    pub waits: Wait,
+    pub waits: WaitMode,
 }
 
 impl Group {
@@ -164,7 +164,7 @@ impl Group {
         let local = {
             let mut locals = member.locals.borrow_mut();
             let local = locals.entry((block.elan, leader));
-            let local = local.or_insert_with(|| Rc::new(Local::new(others)));
+            let local = local.or_insert_with(|| Rc::new(NodeMeeting::new(others)));
             Rc::clone(local)
         };
         let children = spot.children.len() as u32;
@@ -182,7 +182,7 @@ impl Group {
         };
         let events = Slot::events(ratio).map(make).collect();
         let group = Group {
-            inner: Rc::new(Inner {
+            inner: Rc::new(GroupState {
                 events,
                 context: context.clone(),
                 cpu: member.cpu.clone(),
@@ -223,7 +223,7 @@ impl Group {
 
     /// The virtual process id of a member (`lookupFn`); `None` if the group has no such rank.
     pub fn lookup(&self, rank: u32) -> Option<ProcessId> {
-        self.inner.layout.members.get(Rank::new(rank)).copied()
+        self.inner.layout.members.get(GroupRank::new(rank)).copied()
     }
 
     /// Whether hardware serves the group: its nodes are adjacent.

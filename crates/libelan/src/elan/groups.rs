@@ -4,7 +4,7 @@ use super::Elan;
 use super::block::Block;
 use super::group::{Group, GroupError};
 use super::layout::Layout;
-use super::reduce::{Reduction, To, of_words};
+use super::reduce::{Receivers, Reduction, of_words};
 use crate::elan3::AllocError;
 use elan::transaction::word_of;
 use elan::{ElanAddr, ProcessId};
@@ -171,7 +171,7 @@ impl Elan {
             combine: &of_words(u64::max),
         };
         parent
-            .reduce(at, at, WORDS as u64, &operation, To::All)
+            .reduce(at, at, WORDS as u64, &operation, Receivers::All)
             .await?;
         let bytes = self.elan3().load(at, Bytes::new(8 * WORDS as u64));
         let bytes = bytes.expect("just allocated");

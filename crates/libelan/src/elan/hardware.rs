@@ -37,7 +37,7 @@ use super::courier::Delivery;
 use super::detour::{Detours, any};
 use super::group::Group;
 use super::group::recovery::either;
-use super::group::span::{Span, Way};
+use super::group::span::{Carrier, Span};
 use super::layout::TeamId;
 use super::putget::SMALL;
 use super::rails::in_main;
@@ -45,7 +45,7 @@ use super::spread::{Part, Poster, carry};
 use elan::transaction::WORD;
 use elan::{
     Action, Address, Comparison, Dma, DmaError, ElanAddr, EventId, Place, Priority, ProcessId,
-    Rail, Thread, Transaction, Wait,
+    Rail, Thread, Transaction, WaitMode,
 };
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -73,7 +73,7 @@ impl Group {
     /// # Errors
     /// If a member's memory is gone; the root gets the error.
     pub async fn hgsync(&self) -> Result<(), DmaError> {
-        self.sync("hgsync", Wait::Poll).await
+        self.sync("hgsync", WaitMode::Poll).await
     }
 
     /// Waits for all members, by hardware if the group has it, blocking (`elan_hgsyncevent`).
@@ -81,10 +81,10 @@ impl Group {
     /// # Errors
     /// As [`hgsync`](Self::hgsync).
     pub async fn hgsyncevent(&self) -> Result<(), DmaError> {
-        self.sync("hgsyncevent", Wait::Block).await
+        self.sync("hgsyncevent", WaitMode::Block).await
     }
 
-    async fn sync(&self, call: &'static str, how: Wait) -> Result<(), DmaError> {
+    async fn sync(&self, call: &'static str, how: WaitMode) -> Result<(), DmaError> {
         let _turn = self.enter().await;
         let sync = async {
             if self.leads() {
@@ -100,15 +100,19 @@ impl Group {
 
     /// The barrier of the leaders, the best that the group has; returns which it was. Before a barrier by software, the
     /// process prepares for the next step.
-    pub(super) async fn barrier(&self, how: Wait, prepare: impl FnOnce()) -> Result<Way, DmaError> {
+    pub(super) async fn barrier(
+        &self,
+        how: WaitMode,
+        prepare: impl FnOnce(),
+    ) -> Result<Carrier, DmaError> {
         let layout = &self.inner.layout;
         if layout.leaders.len() == 1 {
-            return Ok(Way::Hardware);
+            return Ok(Carrier::Hardware);
         }
         let Some(nodes) = &layout.contiguous else {
             prepare();
             self.tree_barrier(how).await;
-            return Ok(Way::Software);
+            return Ok(Carrier::Software);
         };
         let epoch = self.inner.epoch.get() + 1;
         self.inner.epoch.set(epoch);
@@ -116,11 +120,11 @@ impl Group {
         if !recovery.is_some_and(|recovery| recovery.is_by_software(epoch))
             && self.ask_hardware(nodes, epoch, how).await?
         {
-            return Ok(Way::Hardware);
+            return Ok(Carrier::Hardware);
         }
         prepare();
         self.tree_barrier(how).await;
-        Ok(Way::Software)
+        Ok(Carrier::Software)
     }
 
     /// A barrier by hardware; returns whether it was one, or goes by software instead.
@@ -128,7 +132,7 @@ impl Group {
         &self,
         nodes: &[ProcessId],
         epoch: u64,
-        how: Wait,
+        how: WaitMode,
     ) -> Result<bool, DmaError> {
         let node = self.node();
         let go = self.event(Slot::Go);
@@ -171,7 +175,7 @@ impl Group {
     }
 
     /// The root's part on a machine with several rails: waits until the barrier is over, by either way.
-    async fn lead(&self, detours: &Detours, epoch: u64, how: Wait) -> Result<(), DmaError> {
+    async fn lead(&self, detours: &Detours, epoch: u64, how: WaitMode) -> Result<(), DmaError> {
         let (node, go) = (self.node(), self.event(Slot::Go));
         loop {
             node.wait_by(go, how).await;
@@ -222,7 +226,7 @@ impl Group {
     }
 
     /// The others' part: if the home rail fails before the barrier is over, a detour notifies the root.
-    async fn follow(&self, detours: &Detours, epoch: u64, how: Wait) {
+    async fn follow(&self, detours: &Detours, epoch: u64, how: WaitMode) {
         let mut go = pin!(self.node().wait_by(self.event(Slot::Go), how));
         let mut down = self.node().down().wait();
         let over = poll_fn(|context| match go.as_mut().poll(context) {
@@ -311,7 +315,7 @@ impl Group {
             return self.bcast_from(span, root).await;
         }
         let _turn = self.enter().await;
-        let call = self.broadcast(span, root, Way::Hardware);
+        let call = self.broadcast(span, root, Carrier::Hardware);
         self.during("hbcast", call).await
     }
 

@@ -2,16 +2,16 @@
 
 use super::block::Block;
 use super::detour::{self, Detours};
-use super::group::team::Locals;
+use super::group::team::NodeMeetings;
 use super::group::{Group, Member};
 use super::layout::Layout;
 use super::rails::Rails;
 use super::tport::host;
 use super::tport::port::{Peers, Port};
-use super::{Elan, GLOBAL_ELAN, GLOBAL_MAIN, Inner, STAGE, putget};
+use super::{Elan, GLOBAL_ELAN, GLOBAL_MAIN, LibraryState, STAGE, putget};
 use crate::cpu::Cpu;
 use crate::elan3::{AllocError, Context, Heap};
-use elan::{Placement, ProcessId, Wait};
+use elan::{Placement, ProcessId, WaitMode};
 use kernel::Label;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -22,7 +22,7 @@ impl Elan {
     pub(crate) fn init(
         processes: Vec<(Context, Label)>,
         rails: Vec<Option<Rails>>,
-        waits: Wait,
+        waits: WaitMode,
     ) -> Result<Vec<Elan>, AllocError> {
         let nvps = processes.len() as u32;
         // A node's processes have its processors in rank order.
@@ -44,7 +44,7 @@ impl Elan {
         let layout = processes.first();
         let layout = layout.map(|(elan3, _)| Layout::new(elan3, ProcessId::all(nvps).collect()));
         let layout = Rc::new(layout.expect("a job has processes"));
-        let locals = Locals::default();
+        let locals = NodeMeetings::default();
         let init = |(elan3, label): (Context, Label)| {
             let heap = |placement, size| Heap::fixed(elan3.node().clone(), placement, size);
             let global_main = RefCell::new(heap(Placement::Main, GLOBAL_MAIN)?);
@@ -60,8 +60,8 @@ impl Elan {
             let block = Block::alloc(elan3.node(), &global_elan, &global_main, Block::ANYWHERE)?;
             let all = Group::new(&member, Rc::clone(&layout), block)?;
             let stage = global_main.borrow_mut().alloc(64, STAGE)?;
-            let inner = Inner {
-                under_way: putget::UnderWay::new(elan3.node())?,
+            let inner = LibraryState {
+                under_way: putget::PendingTransfers::new(elan3.node())?,
                 elan3,
                 label,
                 member,

@@ -8,7 +8,7 @@ use typed_index_collections::TiVec;
 
 /// A member's number in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
-pub struct Rank(u32);
+pub struct GroupRank(u32);
 
 /// A team's number in a group.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Identifier)]
@@ -21,10 +21,10 @@ impl TeamId {
 
 /// A group's teams and their places.
 pub(super) struct Layout {
-    pub members: TiVec<Rank, ProcessId>,
+    pub members: TiVec<GroupRank, ProcessId>,
     /// Each team's members, in order; the teams are ordered by their first members.
-    pub teams: TiVec<TeamId, Vec<Rank>>,
-    pub team_of: TiVec<Rank, TeamId>,
+    pub teams: TiVec<TeamId, Vec<GroupRank>>,
+    pub team_of: TiVec<GroupRank, TeamId>,
     /// Each team's leader.
     pub leaders: TiVec<TeamId, ProcessId>,
     /// Whether each team's ranks are consecutive.
@@ -34,12 +34,12 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    pub fn new(context: &Context, members: TiVec<Rank, ProcessId>) -> Self {
+    pub fn new(context: &Context, members: TiVec<GroupRank, ProcessId>) -> Self {
         let address = |vp| {
             let at = context.address(vp, ElanAddr::NOWHERE);
             at.expect("members are processes of the job")
         };
-        let mut teams = TiVec::<TeamId, Vec<Rank>>::new();
+        let mut teams = TiVec::<TeamId, Vec<GroupRank>>::new();
         let (mut team_of, mut by_node) = (TiVec::new(), BTreeMap::<Place, TeamId>::new());
         for (rank, &vp) in members.iter_enumerated() {
             let team = by_node.entry(address(vp).node);

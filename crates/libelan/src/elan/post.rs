@@ -2,7 +2,7 @@
 
 use super::pool::Pool;
 use crate::elan3::{AllocError, Heap};
-use elan::{DmaError, Node, Placement, ProcessId, QueueId};
+use elan::{DmaError, Node, Placement, ProcessId, ProcessQueueId};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -18,7 +18,7 @@ pub(super) type Errand = Box<dyn FnMut() -> Option<Result<(), DmaError>>>;
 pub(super) struct Mailbox {
     /// The process at the adapter, with memory there.
     pub own: Node,
-    pub queue: QueueId,
+    pub queue: ProcessQueueId,
     pub slots: Pool,
 }
 

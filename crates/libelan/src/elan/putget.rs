@@ -25,8 +25,8 @@ pub use super::remote::{Remote, SMALL, THROTTLE};
 
 use super::detour::Detours;
 use super::pool::Pool;
-use super::queue::{InLine, Line};
-use super::rails::{Wanted, in_main};
+use super::queue::{Line, QueuedMessage};
+use super::rails::{RailRequest, in_main};
 use super::remote::{End, Operation};
 use super::spread::{Part, Poster, carry};
 use super::{Elan, words};
@@ -65,18 +65,18 @@ impl Kind {
 }
 
 /// The puts and gets that a process has under way.
-pub(super) struct UnderWay {
+pub(super) struct PendingTransfers {
     slots: Pool,
     puts: Kind,
     gets: Kind,
     messages: Line,
 }
 
-impl UnderWay {
+impl PendingTransfers {
     pub fn new(node: &Node) -> Result<Self, AllocError> {
         let slots = SMALL * u64::from(THROTTLE);
         let mut memory = Heap::fixed(node.clone(), Placement::Adapter, slots)?;
-        Ok(UnderWay {
+        Ok(PendingTransfers {
             slots: Pool::new(&mut memory, THROTTLE, SMALL)?,
             puts: Kind::default(),
             gets: Kind::default(),
@@ -112,7 +112,7 @@ enum Motion {
 }
 
 /// A transfer from main memory to main memory, on a machine with several rails.
-struct Far {
+struct StripedTransfer {
     /// Whether it is put; otherwise it is got.
     put: bool,
     vp: ProcessId,
@@ -208,7 +208,7 @@ impl Elan {
     fn start(
         &self,
         what: Operation,
-        kind: impl Fn(&UnderWay) -> &Kind + 'static,
+        kind: impl Fn(&PendingTransfers) -> &Kind + 'static,
         motion: Result<Motion, DmaError>,
     ) -> Remote {
         let end = Rc::new(End::default());
@@ -276,7 +276,7 @@ impl Elan {
         detours: &Detours,
         turn: Turn,
         motion: Motion,
-        message: &Rc<InLine>,
+        message: &Rc<QueuedMessage>,
     ) -> Result<(), DmaError> {
         let (line, node) = (&self.under_way().messages, self.node());
         let turn = if line.may_be_posted(message, node) {
@@ -372,7 +372,7 @@ impl Elan {
     }
 
     /// The transfer from main memory to main memory, if it can take any rail.
-    fn far(&self, detours: &Detours, motion: &Motion) -> Option<Far> {
+    fn far(&self, detours: &Detours, motion: &Motion) -> Option<StripedTransfer> {
         let here = self.node();
         let (put, vp, from, to, size, bytes) = match motion {
             Motion::Put { event: Some(_), .. } | Motion::Message { .. } => return None,
@@ -394,7 +394,7 @@ impl Elan {
         }
         let [here, there] = [here, &there].map(|node| node.rail_and_node().1);
         let ends = if put { (here, there) } else { (there, here) };
-        Some(Far {
+        Some(StripedTransfer {
             put,
             vp,
             from,
@@ -406,7 +406,12 @@ impl Elan {
     }
 
     /// Moves bytes between main memories over the rails that the policy picks.
-    async fn make_far(&self, detours: &Detours, turn: Turn, far: Far) -> Result<(), DmaError> {
+    async fn make_far(
+        &self,
+        detours: &Detours,
+        turn: Turn,
+        far: StripedTransfer,
+    ) -> Result<(), DmaError> {
         let rails = detours.rails();
         let (from_node, to_node) = far.ends;
         let mut poster = Poster {
@@ -426,7 +431,7 @@ impl Elan {
         };
         if far.size > SMALL {
             let pick = |size| {
-                rails.pick(Wanted {
+                rails.pick(RailRequest {
                     from: from_node,
                     to: to_node,
                     size,

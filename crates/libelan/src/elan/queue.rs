@@ -17,7 +17,7 @@
 use super::Elan;
 use super::remote::Remote;
 use crate::elan3::AllocError;
-use elan::{Action, ElanAddr, EventId, Node, ProcessId, QueueId};
+use elan::{Action, ElanAddr, EventId, Node, ProcessId, ProcessQueueId};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -45,18 +45,18 @@ pub enum QueueError {
 /// One of this process's queues (`ELAN_QUEUE_RX`).
 pub struct RxQueue {
     elan: Elan,
-    queue: QueueId,
+    queue: ProcessQueueId,
     event: EventId,
 }
 
 /// A process's messages to queues under way on a machine with several rails, in call order.
 #[derive(Default)]
 pub(super) struct Line {
-    messages: RefCell<Vec<Rc<InLine>>>,
+    messages: RefCell<Vec<Rc<QueuedMessage>>>,
 }
 
 /// A message in line.
-pub(super) struct InLine {
+pub(super) struct QueuedMessage {
     queue: (ProcessId, ElanAddr),
     /// The home rail's state when the message was posted; `None` before, and on a detour.
     posted: Cell<Option<RailState>>,
@@ -70,7 +70,7 @@ fn state(home: &Node) -> RailState {
     (home.failures(), home.is_down())
 }
 
-impl InLine {
+impl QueuedMessage {
     /// The message has been posted.
     pub fn is_posted(&self, home: &Node) {
         self.posted.set(Some(state(home)));
@@ -84,8 +84,8 @@ impl InLine {
 
 impl Line {
     /// The process's next message is for a queue.
-    pub fn join(&self, vp: ProcessId, queue: ElanAddr) -> Rc<InLine> {
-        let message = Rc::new(InLine {
+    pub fn join(&self, vp: ProcessId, queue: ElanAddr) -> Rc<QueuedMessage> {
+        let message = Rc::new(QueuedMessage {
             queue: (vp, queue),
             posted: Cell::new(None),
             over: Signal::new(),
@@ -95,7 +95,11 @@ impl Line {
     }
 
     /// An earlier message to the same queue for which a condition holds.
-    fn earlier(&self, message: &Rc<InLine>, holds: impl Fn(&InLine) -> bool) -> Option<Signal> {
+    fn earlier(
+        &self,
+        message: &Rc<QueuedMessage>,
+        holds: impl Fn(&QueuedMessage) -> bool,
+    ) -> Option<Signal> {
         let messages = self.messages.borrow();
         let mut earlier = messages.iter().take_while(|one| !Rc::ptr_eq(one, message));
         let found = earlier.find(|one| one.queue == message.queue && holds(one));
@@ -103,21 +107,21 @@ impl Line {
     }
 
     /// Whether a message may be posted immediately: the adapter keeps it behind the earlier ones.
-    pub fn may_be_posted(&self, message: &Rc<InLine>, home: &Node) -> bool {
+    pub fn may_be_posted(&self, message: &Rc<QueuedMessage>, home: &Node) -> bool {
         let now = Some(state(home));
         self.earlier(message, |one| one.posted.get() != now)
             .is_none()
     }
 
     /// Waits until all earlier messages to the same queue are over.
-    pub async fn is_first(&self, message: &Rc<InLine>) {
+    pub async fn is_first(&self, message: &Rc<QueuedMessage>) {
         while let Some(over) = self.earlier(message, |_| true) {
             over.wait().await;
         }
     }
 
     /// A message is over.
-    pub fn leave(&self, message: &Rc<InLine>) {
+    pub fn leave(&self, message: &Rc<QueuedMessage>) {
         let mut messages = self.messages.borrow_mut();
         messages.retain(|one| !Rc::ptr_eq(one, message));
         message.over.fire();

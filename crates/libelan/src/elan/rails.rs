@@ -62,7 +62,7 @@ use super::post::{Mailbox, Post};
 use super::remote::{SMALL, THROTTLE};
 use crate::elan3::Heap;
 use crate::error::JobError;
-use elan::{DmaError, ElanAddr, NoContext, Node, NodeId, Placement, Rail};
+use elan::{ContextError, DmaError, ElanAddr, Node, NodeId, Placement, Rail};
 use rails::{Allocation, Candidates, Config, Turn, stripes};
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -91,7 +91,7 @@ pub(crate) struct Rails {
 
 /// A message that is to be carried.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct RailRequest {
     /// The nodes from which and to which its bytes travel.
     pub from: NodeId,
     pub to: NodeId,
@@ -101,7 +101,7 @@ pub(super) struct Wanted {
 }
 
 /// A message's rails, and whether they are taken for it.
-pub(super) struct Picked {
+pub(super) struct RailsPick {
     pub rails: Vec<Rail>,
     pub taken: bool,
 }
@@ -235,7 +235,7 @@ impl Rails {
     ///
     /// # Errors
     /// If no rail between the two nodes works.
-    pub(super) fn pick(&self, wanted: Wanted) -> Result<Option<Picked>, DmaError> {
+    pub(super) fn pick(&self, wanted: RailRequest) -> Result<Option<RailsPick>, DmaError> {
         let up = self.between(wanted.from, wanted.to)?;
         Ok(self.pick_of(up, wanted.size, wanted.free))
     }
@@ -251,7 +251,7 @@ impl Rails {
         from: NodeId,
         to: impl Iterator<Item = NodeId>,
         size: Bytes,
-    ) -> Result<Option<Picked>, DmaError> {
+    ) -> Result<Option<RailsPick>, DmaError> {
         let mut up = self.between(from, from)?;
         let first = up[0];
         if let Some(allocation) = &self.allocation {
@@ -264,13 +264,13 @@ impl Rails {
         }
         if up.is_empty() {
             let (rails, taken) = (vec![first], false);
-            return Ok(Some(Picked { rails, taken }));
+            return Ok(Some(RailsPick { rails, taken }));
         }
         Ok(self.pick_of(up, size, None))
     }
 
     /// Picks from some working rails.
-    fn pick_of(&self, up: Vec<Rail>, size: Bytes, told: Option<u32>) -> Option<Picked> {
+    fn pick_of(&self, up: Vec<Rail>, size: Bytes, told: Option<u32>) -> Option<RailsPick> {
         let free = || {
             let free = up.iter().copied().filter(|&rail| self.is_free(rail));
             free.collect::<Vec<Rail>>()
@@ -302,7 +302,7 @@ impl Rails {
                 self.taken[rail].set(true);
             }
         }
-        (!rails.is_empty()).then_some(Picked { rails, taken })
+        (!rails.is_empty()).then_some(RailsPick { rails, taken })
     }
 
     /// A rail that was taken is free again.
@@ -313,7 +313,7 @@ impl Rails {
 
 /// Attaches processes at all rails' adapters. All nodes' first processes are in contexts with one number there, so are
 /// the second ones, and so on: broadcasts need this.
-fn attach_beside(processes: &[Node], rails: u32) -> Result<Vec<TiVec<Rail, Node>>, NoContext> {
+fn attach_beside(processes: &[Node], rails: u32) -> Result<Vec<TiVec<Rail, Node>>, ContextError> {
     let mut places: Vec<TiVec<Rail, Node>> = Vec::new();
     let mut rounds: Vec<Vec<usize>> = Vec::new();
     let mut counts = BTreeMap::new();

@@ -16,7 +16,7 @@ use super::block::{CHUNK, Slot};
 use super::courier::Delivery;
 use super::group::Group;
 use super::group::span::Span;
-use super::layout::{Rank, TeamId};
+use super::layout::{GroupRank, TeamId};
 use super::tree::{Spot, balanced};
 use elan::transaction::word_of;
 use elan::{DmaError, ElanAddr, ProcessId};
@@ -46,7 +46,7 @@ pub const MOST_ELEMENT: Bytes = CHUNK;
 
 /// The receivers of the result.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum To {
+pub enum Receivers {
     /// One member, by its rank.
     Root(u32),
     /// All members (`ELAN_RESULT_ALL`).
@@ -65,7 +65,7 @@ impl Group {
         target: ElanAddr,
         count: u64,
         operation: &Reduction<'_>,
-        to: To,
+        to: Receivers,
     ) -> Result<(), DmaError> {
         let _turn = self.enter().await;
         let call = async {
@@ -73,13 +73,13 @@ impl Group {
             if element.is_zero() || element > MOST_ELEMENT {
                 return Err(DmaError::TooLong { length: element });
             }
-            if let To::Root(root) = to
+            if let Receivers::Root(root) = to
                 && root >= self.size()
             {
                 let process = ProcessId::new(root);
                 return Err(DmaError::NoProcess { process });
             }
-            let wanted = to == To::All || to == To::Root(self.rank());
+            let wanted = to == Receivers::All || to == Receivers::Root(self.rank());
             let step = CHUNK / element;
             for from in (0..count).step_by(step as usize) {
                 let offset = element * from;
@@ -101,7 +101,7 @@ impl Group {
         &self,
         mut own: Vec<u8>,
         operation: &Reduction<'_>,
-        to: To,
+        to: Receivers,
     ) -> Result<Vec<u8>, DmaError> {
         let layout = &self.inner.layout;
         let (length, local) = (Bytes::new(own.len() as u64), &self.inner.local);
@@ -184,15 +184,15 @@ impl Group {
     }
 
     /// The team that gets the result from the first team's leader, if the result goes to one other team.
-    fn single(&self, to: To) -> Option<TeamId> {
+    fn single(&self, to: Receivers) -> Option<TeamId> {
         match to {
-            To::Root(root) => Some(self.inner.layout.team_of[Rank::new(root)]),
-            To::All => None,
+            Receivers::Root(root) => Some(self.inner.layout.team_of[GroupRank::new(root)]),
+            Receivers::All => None,
         }
     }
 
     /// Prepares a leader for the result, before the leader's partial result can have gone up.
-    fn prepare_result(&self, length: Bytes, to: To) {
+    fn prepare_result(&self, length: Bytes, to: Receivers) {
         match self.single(to) {
             Some(team) if team == self.inner.team => {
                 let count = u32::from(team != TeamId::FIRST);
@@ -207,7 +207,7 @@ impl Group {
     }
 
     /// The result goes from the first leader to the leaders of the receiving members.
-    async fn deliver(&self, own: &mut Vec<u8>, to: To) -> Result<(), DmaError> {
+    async fn deliver(&self, own: &mut Vec<u8>, to: Receivers) -> Result<(), DmaError> {
         let (context, at) = (&self.inner.context, self.inner.block.result());
         let (team, length) = (self.inner.team, Bytes::new(own.len() as u64));
         if team == TeamId::FIRST {

@@ -1,7 +1,7 @@
 //! Bytes that move between main memories over several rails: they wait for rails, are cut into stripes, and go again where a
 //! rail has failed. See [`super::rails`].
 
-use super::rails::{Picked, Rails};
+use super::rails::{Rails, RailsPick};
 use crate::cpu::{Cpu, Turn};
 use elan::{DmaError, Node, Rail, Transfer};
 use std::future::poll_fn;
@@ -13,7 +13,7 @@ use units::Bytes;
 pub(super) type Part = (Bytes, Bytes);
 
 /// One of several concurrent operations.
-pub(super) type Act<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
+pub(super) type StripeFuture<'a, T> = Pin<Box<dyn Future<Output = T> + 'a>>;
 
 /// The host that posts a message's stripes: a call for each.
 pub(super) struct Poster {
@@ -43,9 +43,9 @@ impl Poster {
 
 /// A rail that is taken for a stripe. The rail is free again when the stripe is over, or when it has no waiter any
 /// more, as the call has failed.
-struct Taken<'a>(&'a Rails, Rail);
+struct TakenRail<'a>(&'a Rails, Rail);
 
-impl Drop for Taken<'_> {
+impl Drop for TakenRail<'_> {
     fn drop(&mut self) {
         self.0.release(self.1);
     }
@@ -55,7 +55,7 @@ impl Drop for Taken<'_> {
 struct Stripe<'a> {
     part: Part,
     /// The rail, if it is taken for the stripe.
-    _taken: Option<Taken<'a>>,
+    _taken: Option<TakenRail<'a>>,
     /// Transfers still under way: a broadcast may have two node ranges.
     transfers: Vec<Transfer>,
     failed: Option<DmaError>,
@@ -72,7 +72,7 @@ pub(super) async fn carry(
     rails: &Rails,
     size: Bytes,
     mut poster: Poster,
-    pick: impl Fn(Bytes) -> Result<Option<Picked>, DmaError>,
+    pick: impl Fn(Bytes) -> Result<Option<RailsPick>, DmaError>,
     start: impl Fn(Rail, Part) -> Vec<Transfer>,
 ) -> Result<(), DmaError> {
     let (mut left, mut done): (_, Vec<Part>) = (vec![(Bytes::ZERO, size)], Vec::new());
@@ -85,7 +85,7 @@ pub(super) async fn carry(
             poster.node.sleep(rails.poll()).await;
         };
         let count = picked.rails.len() as u64;
-        let taken = |rail| (rail, picked.taken.then(|| Taken(rails, rail)));
+        let taken = |rail| (rail, picked.taken.then(|| TakenRail(rails, rail)));
         let picked: Vec<_> = picked.rails.into_iter().map(taken).collect();
         let mut under_way = Vec::new();
         for (index, (rail, taken)) in (0..).zip(picked) {
@@ -148,7 +148,7 @@ async fn next(stripes: &mut Vec<Stripe<'_>>) -> Option<(Part, Result<(), DmaErro
 }
 
 /// Waits until all the given operations are over.
-pub(super) async fn all<'a, T>(acts: impl IntoIterator<Item = Act<'a, T>>) -> Vec<T> {
+pub(super) async fn all<'a, T>(acts: impl IntoIterator<Item = StripeFuture<'a, T>>) -> Vec<T> {
     let mut acts: Vec<_> = acts.into_iter().map(|act| (act, None)).collect();
     poll_fn(|context| {
         let mut over = true;

@@ -4,9 +4,9 @@
 //! in different ranks. So a broadcast goes, part by part, through a global buffer, [`STAGE`] long: the root copies each
 //! part in, and the other ranks copy it out.
 
-use super::{Mpi, Result};
+use super::{Mpi, MpiResult};
 use crate::elan::STAGE;
-use crate::elan::reduce::{Reduction, To};
+use crate::elan::reduce::{Receivers, Reduction};
 use elan::{DmaError, ElanAddr, ProcessId};
 use units::Bytes;
 
@@ -15,7 +15,7 @@ impl Mpi {
     ///
     /// # Errors
     /// If a rank's memory is gone.
-    pub async fn barrier(&self) -> Result<()> {
+    pub async fn barrier(&self) -> MpiResult<()> {
         Ok(self.tport.elan.all_group().hgsync().await?)
     }
 
@@ -23,7 +23,7 @@ impl Mpi {
     ///
     /// # Errors
     /// If the buffer is not mapped, or there is no such root.
-    pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<()> {
+    pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> MpiResult<()> {
         let elan = &self.tport.elan;
         if root >= self.size() {
             let process = ProcessId::new(root);
@@ -46,7 +46,7 @@ impl Mpi {
         Ok(())
     }
 
-    async fn copy(&self, from: ElanAddr, to: ElanAddr, size: Bytes) -> Result<()> {
+    async fn copy(&self, from: ElanAddr, to: ElanAddr, size: Bytes) -> MpiResult<()> {
         let (elan, elan3) = (&self.tport.elan, self.tport.elan.elan3());
         let bytes = elan3.load(from, size).map_err(DmaError::from)?;
         let time = elan.node().config().host.copy.time(size);
@@ -65,8 +65,8 @@ impl Mpi {
         count: u64,
         operation: &Reduction<'_>,
         root: u32,
-    ) -> Result<()> {
-        let (group, to) = (self.tport.elan.all_group(), To::Root(root));
+    ) -> MpiResult<()> {
+        let (group, to) = (self.tport.elan.all_group(), Receivers::Root(root));
         Ok(group.reduce(source, target, count, operation, to).await?)
     }
 
@@ -80,8 +80,8 @@ impl Mpi {
         target: ElanAddr,
         count: u64,
         operation: &Reduction<'_>,
-    ) -> Result<()> {
-        let (group, to) = (self.tport.elan.all_group(), To::All);
+    ) -> MpiResult<()> {
+        let (group, to) = (self.tport.elan.all_group(), Receivers::All);
         Ok(group.reduce(source, target, count, operation, to).await?)
     }
 }

@@ -10,10 +10,10 @@
 //! Each call is for a [`Group`] of processing elements: all of them, or one that [`crate::elan::Elan::group`] has made.
 //! Sources and targets are symmetric memory. Hardware serves the calls where it can.
 
-use super::{Result, Shmem, ShmemError};
+use super::{Shmem, ShmemError, ShmemResult};
 use crate::elan::group::Group;
 use crate::elan::group::span::Span;
-use crate::elan::reduce::{Reduction, To, of_words};
+use crate::elan::reduce::{Receivers, Reduction, of_words};
 use elan::ElanAddr;
 use elan::transaction::{WORD, word_of};
 use units::Bytes;
@@ -23,7 +23,7 @@ impl Shmem {
     ///
     /// # Errors
     /// As [`Shmem::quiet`], once all members have come.
-    pub async fn barrier(&self, group: &Group) -> Result<()> {
+    pub async fn barrier(&self, group: &Group) -> ShmemResult<()> {
         let quiet = self.quiet().await;
         group.hgsync().await?;
         quiet
@@ -41,7 +41,7 @@ impl Shmem {
         size: Bytes,
         root: u32,
         group: &Group,
-    ) -> Result<()> {
+    ) -> ShmemResult<()> {
         let span = Span {
             from: source,
             ..Span::new(target, size)
@@ -59,7 +59,7 @@ impl Shmem {
         source: ElanAddr,
         size: Bytes,
         group: &Group,
-    ) -> Result<()> {
+    ) -> ShmemResult<()> {
         let offset = size * u64::from(group.rank());
         let total = size * u64::from(group.size());
         self.gather(target, source, (offset, size, total), group)
@@ -76,7 +76,7 @@ impl Shmem {
         source: ElanAddr,
         size: Bytes,
         group: &Group,
-    ) -> Result<()> {
+    ) -> ShmemResult<()> {
         // All lengths, by rank: each member contributes its own.
         let elan3 = self.elan.elan3();
         let (ranks, rank) = (u64::from(group.size()), u64::from(group.rank()));
@@ -90,7 +90,7 @@ impl Shmem {
                 combine: &sum,
             };
             group
-                .reduce(words, words, ranks, &operation, To::All)
+                .reduce(words, words, ranks, &operation, Receivers::All)
                 .await?;
             Ok::<_, ShmemError>(elan3.load(words, WORD * ranks)?)
         };
@@ -112,7 +112,7 @@ impl Shmem {
         source: ElanAddr,
         (offset, size, total): (Bytes, Bytes, Bytes),
         group: &Group,
-    ) -> Result<()> {
+    ) -> ShmemResult<()> {
         let first = group.lookup(0).expect("a group has a first member");
         // The first member's target belongs to that member until it calls.
         self.barrier(group).await?;
@@ -134,14 +134,14 @@ impl Shmem {
         count: u64,
         function: impl Fn(u64, u64) -> u64,
         group: &Group,
-    ) -> Result<()> {
+    ) -> ShmemResult<()> {
         let combine = of_words(function);
         let operation = Reduction {
             size: WORD,
             combine: &combine,
         };
         Ok(group
-            .reduce(source, target, count, &operation, To::All)
+            .reduce(source, target, count, &operation, Receivers::All)
             .await?)
     }
 }

@@ -4,7 +4,7 @@
 use elan::{Cluster, Config, DmaError, ElanAddr, NodeId, ProcessId, Stop};
 use fabric::FatTree;
 use libelan::elan::group::Group;
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use rails::Kind;
 use units::{Bytes, Time};
 
@@ -37,12 +37,12 @@ pub fn with_rails(config: &Config, rails: u32, policy: Kind, striping: f64) -> C
 }
 
 /// Runs a program on a job's processes on 16 nodes, to the end.
-pub fn run(job: &Job, program: impl AsyncFn(Pe) + 'static) {
+pub fn run(job: &ProcessJob, program: impl AsyncFn(Pe) + 'static) {
     run_on(&sixteen_nodes(), job, program);
 }
 
 /// The same on the given machine; returns the cluster after it.
-pub fn run_on(config: &Config, job: &Job, program: impl AsyncFn(Pe) + 'static) -> Cluster {
+pub fn run_on(config: &Config, job: &ProcessJob, program: impl AsyncFn(Pe) + 'static) -> Cluster {
     let (cluster, end) = play(config, job, program);
     end.unwrap_or_else(|stop| panic!("{stop}"));
     cluster
@@ -51,7 +51,7 @@ pub fn run_on(config: &Config, job: &Job, program: impl AsyncFn(Pe) + 'static) -
 /// The same for a program that may come to no end.
 pub fn play(
     config: &Config,
-    job: &Job,
+    job: &ProcessJob,
     program: impl AsyncFn(Pe) + 'static,
 ) -> (Cluster, Result<(), Stop>) {
     let mut cluster = cluster(config);
@@ -98,14 +98,14 @@ pub fn load(pe: &Pe, at: ElanAddr, size: Bytes) -> Box<[u8]> {
 }
 
 /// Processes at some nodes, by their numbers.
-pub fn job(nodes: &[u32]) -> Job {
+pub fn job(nodes: &[u32]) -> ProcessJob {
     job_of(nodes, 1)
 }
 
 /// So many processes at each given node.
-pub fn job_of(nodes: &[u32], pes: u32) -> Job {
+pub fn job_of(nodes: &[u32], pes: u32) -> ProcessJob {
     let nodes = nodes.iter().copied().map(NodeId::new);
-    Job::new("test", nodes, pes).expect("there are nodes")
+    ProcessJob::new("test", nodes, pes).expect("there are nodes")
 }
 
 /// A process's number.

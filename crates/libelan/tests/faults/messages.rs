@@ -5,7 +5,7 @@ use crate::common::{
     alloc, assert_holds, b, cable_of, down, failing, filled, job, logs, me, pid, play, run_on,
     sixteen_nodes,
 };
-use elan::faults::Part;
+use elan::faults::FaultyPart;
 use elan::{Config, Place};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select, TportError};
@@ -95,7 +95,7 @@ fn messages_without_a_way_fail_at_both_ends() {
     let mut failed = 0;
     for part in [
         cable_of(&config, 1),
-        Part::Adapter(Place::new(14)),
+        FaultyPart::Adapter(Place::new(14)),
         between(),
     ] {
         for late in [false, true] {

@@ -5,12 +5,12 @@ use crate::common::{
     with_rails,
 };
 use crate::rails::policies;
-use elan::{Action, Cluster, Config, DmaError, ElanAddr, Matching, Part, Rail};
+use elan::{Action, AdapterPart, Cluster, Config, DmaError, ElanAddr, Matching, Rail};
 use libelan::elan::group::Group;
-use libelan::elan::reduce::{Reduction, To, of_words};
+use libelan::elan::reduce::{Receivers, Reduction, of_words};
 use libelan::elan::tport::{Mode, Room, Select, TportError};
 use libelan::shmem::ShmemError;
-use libelan::{Job, Pe};
+use libelan::{Pe, ProcessJob};
 use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
 use units::Time;
 
@@ -23,7 +23,7 @@ fn fail(cluster: &mut Cluster, rail: u32, at: Time, pause: Time) {
 /// Runs a program to its end while rails fail as `failures` lists; returns when it ended.
 fn run_failing(
     config: &Config,
-    job: &Job,
+    job: &ProcessJob,
     failures: impl Fn(&mut Cluster),
     program: impl AsyncFn(Pe) + 'static,
 ) -> Time {
@@ -165,9 +165,13 @@ pub(crate) async fn together(pe: &Pe, group: &Group, round: u64) {
             size: b(8),
             combine: &sum,
         };
-        let to = if number == 1 { To::Root(root) } else { To::All };
+        let to = if number == 1 {
+            Receivers::Root(root)
+        } else {
+            Receivers::All
+        };
         group.reduce(main, main, 700, &operation, to).await.unwrap();
-        if to == To::All || group.rank() == root {
+        if to == Receivers::All || group.rank() == root {
             let found = pe.elan3().load(main, b(5_600)).unwrap();
             let expected =
                 (0..700_u64).flat_map(|word| (word * all + all * (all - 1) / 2).to_le_bytes());
@@ -213,10 +217,10 @@ fn at_many_moments() {
         }
         if policy == DYNAMIC {
             config.parts = vec![
-                Part::Sten {
+                AdapterPart::Sten {
                     start: Time::from_ns(50),
                 },
-                Part::DmaEngines { count: 2 },
+                AdapterPart::DmaEngines { count: 2 },
             ];
         }
         let end = run_failing(&config, &job(&[0, 1, 2, 3]), |_| {}, all_kinds);

@@ -5,7 +5,7 @@ use crate::common::{
     pattern, pid, run_on, sixteen_nodes, store, with_rails,
 };
 use crate::rails::failures::together;
-use elan::faults::Part;
+use elan::faults::FaultyPart;
 use elan::{Config, DmaError, NodeId, Place, Rail};
 use fabric::FatTree;
 use libelan::Pe;
@@ -68,7 +68,11 @@ fn a_listed_rail_fails() {
         let machine = with_rails(&four_nodes(), 2, policy, 1.0);
         let at = Time::from_ns(500 + 9_700 * moment);
         let lasts = [None, Some(Time::from_us(3)), Some(Time::from_us(60))];
-        let fault = down(Part::Rail(Rail::new(0)), at, lasts[moment as usize % 3]);
+        let fault = down(
+            FaultyPart::Rail(Rail::new(0)),
+            at,
+            lasts[moment as usize % 3],
+        );
         let config = failing(machine, vec![fault]);
         run_on(&config, &job(&[0, 1, 2, 3]), async move |pe| {
             let group = pe.elan().all_group().clone();
@@ -85,7 +89,7 @@ fn a_home_adapter_dies() {
     for moment in 0..24_u64 {
         let machine = with_rails(&four_nodes(), 2, BASIC, 0.0);
         let at = Time::from_ns(1 + 1_370 * moment);
-        let dies = down(Part::Adapter(Place::new(1)), at, None);
+        let dies = down(FaultyPart::Adapter(Place::new(1)), at, None);
         let config = failing(machine, vec![dies]);
         run_on(&config, &job(&[0, 1, 2, 3]), async |pe| {
             let elan = pe.elan();
@@ -117,8 +121,8 @@ fn a_home_adapter_dies() {
 fn a_stopped_host_answers_detours() {
     let machine = with_rails(&four_nodes(), 2, BASIC, 0.5);
     let at = Time::from_us(12);
-    let stops = down(Part::Node(NodeId::new(1)), at, None);
-    let rail = down(Part::Rail(Rail::new(0)), at, None);
+    let stops = down(FaultyPart::Node(NodeId::new(1)), at, None);
+    let rail = down(FaultyPart::Rail(Rail::new(0)), at, None);
     for faults in [vec![stops.clone()], vec![stops, rail]] {
         let config = failing(machine.clone(), faults);
         run_on(&config, &job(&[0, 1]), async |pe| {
@@ -134,7 +138,7 @@ fn a_stopped_host_answers_detours() {
 
 /// Four nodes with four rails; some rails die.
 fn without(rails: impl Iterator<Item = u32>, policy: Kind, at: Time) -> Config {
-    let dies = rails.map(|rail| down(Part::Rail(Rail::new(rail)), at, None));
+    let dies = rails.map(|rail| down(FaultyPart::Rail(Rail::new(rail)), at, None));
     let machine = with_rails(&four_nodes(), 4, policy, 0.5);
     failing(machine, dies.collect())
 }
@@ -182,7 +186,7 @@ fn collective_calls_need_no_rail_of_the_allocation() {
         let machine = with_rails(&four_nodes(), 4, STATIC, 0.5);
         let place = machine.fabric.topology.place(Rail::new(2), NodeId::new(3));
         let at = Time::from_ns(1 + moment * 5_300);
-        let dies = down(Part::Adapter(place), at, None);
+        let dies = down(FaultyPart::Adapter(place), at, None);
         run_on(&failing(machine, vec![dies]), &job(&[0, 3]), together);
     }
 }
@@ -193,7 +197,7 @@ fn collective_calls_need_no_rail_of_the_allocation() {
 fn collective_calls_fail_without_rails() {
     for moment in 0..8 {
         let at = Time::from_ns(100 + 2_900 * moment);
-        let dies = |rail| down(Part::Rail(Rail::new(rail)), at, None);
+        let dies = |rail| down(FaultyPart::Rail(Rail::new(rail)), at, None);
         let machine = with_rails(&four_nodes(), 2, BASIC, 0.5);
         let config = failing(machine, vec![dies(0), dies(1)]);
         run_on(&config, &job(&[0, 1, 2, 3]), async |pe| {
@@ -252,7 +256,11 @@ fn messages_to_a_queue_are_in_order() {
         let machine = with_rails(&four_nodes(), 2, BASIC, 1.0);
         let at = Time::from_ns(2_000 + 3_100 * moment);
         let lasts = [None, Some(Time::from_us(2)), Some(Time::from_us(40))];
-        let fault = down(Part::Rail(Rail::new(0)), at, lasts[moment as usize % 3]);
+        let fault = down(
+            FaultyPart::Rail(Rail::new(0)),
+            at,
+            lasts[moment as usize % 3],
+        );
         run_on(
             &failing(machine, vec![fault]),
             &job(&[0, 1]),
@@ -314,8 +322,8 @@ fn a_message_to_a_node_without_rails_waits() {
     let other = machine.fabric.topology.place(Rail::new(1), NodeId::new(1));
     let at = Time::from_us(90);
     let faults = vec![
-        down(Part::Adapter(other), at, None),
-        down(Part::Rail(Rail::new(0)), at, None),
+        down(FaultyPart::Adapter(other), at, None),
+        down(FaultyPart::Rail(Rail::new(0)), at, None),
     ];
     let config = failing(machine, faults);
     let mut cluster = cluster(&config);

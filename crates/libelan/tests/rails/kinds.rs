@@ -6,7 +6,7 @@ use crate::common::{
 use crate::rails::{generations, policies};
 use elan::{Cluster, Config, Node, Rail};
 use libelan::Pe;
-use libelan::elan::reduce::{Reduction, To, of_words};
+use libelan::elan::reduce::{Receivers, Reduction, of_words};
 use rails::policies::{LOCAL_DYNAMIC, STATIC};
 use rails::{Allocation, Kind};
 use units::Bytes;
@@ -281,7 +281,7 @@ fn reductions_take_the_rails_of_the_policy() {
                     .collect();
                 store(&pe, at, &own);
                 let group = elan.all_group();
-                let to = To::Root(0);
+                let to = Receivers::Root(0);
                 group.reduce(at, at, 2_000, &operation, to).await.unwrap();
                 if me(&pe) == 0 {
                     let sums = (0..2_000_u64).flat_map(|word| (4 * word + 6).to_le_bytes());

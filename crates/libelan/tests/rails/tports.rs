@@ -5,7 +5,7 @@ use crate::common::{
     with_rails,
 };
 use crate::rails::{generations, policies};
-use elan::{Cluster, Config, Matching, Part, Rail};
+use elan::{AdapterPart, Cluster, Config, Matching, Rail};
 use libelan::Pe;
 use libelan::elan::tport::{Mode, Room, Select};
 use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
@@ -135,7 +135,7 @@ fn messages_at_a_time() {
             let (alone, _) = time(&config, &[0, 3], &[1], 500_000);
             let (both, cluster) = time(&config, &[0, 3], &[1, 1], 500_000);
             assert_eq!(rails_used(&cluster, 3), [0, 1]);
-            let several = |part: &Part| matches!(part, Part::DmaEngines { count } if *count > 1);
+            let several = |part: &AdapterPart| matches!(part, AdapterPart::DmaEngines { count } if *count > 1);
             let slice = if config.parts.iter().any(several) {
                 Time::ZERO
             } else {

@@ -7,7 +7,7 @@ fn order(time: u64) -> Raw {
 }
 
 /// A payload's parts, with at most `most` bytes in the next one, as the reading side finds them.
-fn cut(pieces: &[&[u8]], most: impl Fn(usize) -> usize) -> Vec<(Part, Vec<u8>)> {
+fn cut(pieces: &[&[u8]], most: impl Fn(usize) -> usize) -> Vec<(PayloadPart, Vec<u8>)> {
     let mut payload = Payload::new(pieces);
     let mut parts = Vec::new();
     while let Some((part, bytes)) = payload.take(most(parts.len())) {
@@ -48,7 +48,7 @@ fn nothing_is_one_part_of_nothing() {
 }
 
 /// The result of joining ten-byte parts in an order, each with its record's time.
-fn join(parts: &[(usize, u64)]) -> Result<bool, Foul> {
+fn join(parts: &[(usize, u64)]) -> Result<bool, Violation> {
     let bytes = [0; 30];
     let all = cut(&[&bytes], |_| 10);
     let mut reassembly = Reassembly::default();
@@ -73,7 +73,7 @@ fn a_part_that_is_lost_or_comes_twice_or_early_or_with_another_record_is_found()
         &[(0, 1), (1, 2), (2, 1)],
         &[(0, 1), (0, 2), (1, 1), (1, 2)],
     ] {
-        assert_eq!(join(wrong), Err(Foul::Part), "{wrong:?}");
+        assert_eq!(join(wrong), Err(Violation::Part), "{wrong:?}");
     }
     assert_eq!(join(&[(0, 1), (1, 1)]), Ok(false));
 }
@@ -85,12 +85,12 @@ fn a_part_whose_numbers_pass_the_range_is_found() {
         let mut reassembly = Reassembly::default();
         let mut parts = parts
             .iter()
-            .map(|&(at, length, whole)| Part { at, length, whole });
+            .map(|&(at, length, whole)| PayloadPart { at, length, whole });
         parts.try_for_each(|part| reassembly.add(&order, part))
     };
     let most = u64::MAX;
     assert_eq!(add(&[(0, most, most)]), Ok(()));
-    assert_eq!(add(&[(0, 5, 4)]), Err(Foul::Part));
-    assert_eq!(add(&[(most, 1, 0)]), Err(Foul::Part));
-    assert_eq!(add(&[(0, 4, most), (4, most, most)]), Err(Foul::Part));
+    assert_eq!(add(&[(0, 5, 4)]), Err(Violation::Part));
+    assert_eq!(add(&[(most, 1, 0)]), Err(Violation::Part));
+    assert_eq!(add(&[(0, 4, most), (4, most, most)]), Err(Violation::Part));
 }

@@ -1,7 +1,7 @@
-use super::{Times, read, write};
+use super::{RegionTimes, read, write};
 
-fn times(first: &[u64], later: &[u64]) -> Times {
-    Times {
+fn times(first: &[u64], later: &[u64]) -> RegionTimes {
+    RegionTimes {
         first: first.to_vec(),
         later: later.to_vec(),
     }

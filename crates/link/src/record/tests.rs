@@ -1,20 +1,20 @@
 use super::*;
 use crate::atomic::{Atomic, Width};
 use crate::collective::{CollectiveKind, Combiner};
-use crate::collective::{Element, Operation, Reduction};
-use crate::order::{CollectiveCall, Place, Wanted};
+use crate::collective::{Element, ReductionOperator, VectorReduction};
+use crate::order::{CollectiveCall, MessageFilter, RemoteMemory};
 
 const RANKS: u32 = 4;
 
-fn wanted(from: Option<u32>) -> Wanted {
-    Wanted {
+fn wanted(from: Option<u32>) -> MessageFilter {
+    MessageFilter {
         from,
         tag: 7,
         mask: 0xff,
     }
 }
 
-const PLACE: Place = Place {
+const PLACE: RemoteMemory = RemoteMemory {
     rank: 3,
     key: 1 << 63,
     offset: 4096,
@@ -52,8 +52,8 @@ fn reduce(combiner: Option<Combiner>, size: u64) -> Order {
     })
 }
 
-const SUM: Combiner = Combiner::Known(Reduction {
-    operation: Operation::Sum,
+const SUM: Combiner = Combiner::Known(VectorReduction {
+    operation: ReductionOperator::Sum,
     element: Element::F64,
 });
 
@@ -121,7 +121,7 @@ fn orders() -> Vec<Order> {
 }
 
 /// The order as the simulator parses it.
-fn parsed(order: Order) -> Result<Body, Foul> {
+fn parsed(order: Order) -> Result<Body, Violation> {
     let mut bytes = payload(&order);
     let raw = Record::plain(1, Body::Order(77, order)).raw();
     Record::parse(&raw, &mut bytes, RANKS).map(|record| record.body)
@@ -138,19 +138,19 @@ fn payload(order: &Order) -> Vec<u8> {
 #[test]
 fn records_come_back_as_they_were_written() {
     let waits = [
-        Wait::Sleep { until: 3 },
-        Wait::Report(Patience::until(u64::MAX)),
-        Wait::Report(Patience {
+        RankWait::Sleep { until: 3 },
+        RankWait::Report(Patience::until(u64::MAX)),
+        RankWait::Report(Patience {
             until: 9,
             threads: true,
             writes: false,
             guessed: true,
         }),
-        Wait::Meeting {
+        RankWait::Meeting {
             which: 5,
             ranks: 1 << 33,
         },
-        Wait::File(FileAccess {
+        RankWait::File(FileAccess {
             offset: 4096,
             read: 1 << 40,
             written: 7,
@@ -188,7 +188,7 @@ fn records_come_back_as_they_were_written() {
 #[test]
 fn the_longest_order_fits() {
     let most = u64::MAX;
-    let on = Place {
+    let on = RemoteMemory {
         rank: RANKS - 1,
         key: most,
         offset: most,
@@ -199,7 +199,7 @@ fn the_longest_order_fits() {
         body: Body::Order(
             most,
             Order::Atomic {
-                on: Place {
+                on: RemoteMemory {
                     rank: u32::MAX,
                     ..on
                 },
@@ -210,7 +210,7 @@ fn the_longest_order_fits() {
             },
         ),
     };
-    let foul = Foul::Peer {
+    let foul = Violation::Peer {
         peer: u32::MAX,
         ranks: RANKS,
     };
@@ -224,14 +224,14 @@ fn the_longest_order_fits() {
 #[test]
 fn bytes_that_are_no_record_are_refused() {
     let parse = |raw: &Raw| Record::parse(raw, &mut Vec::new(), RANKS);
-    assert_eq!(parse(&Raw::MORE), Err(Foul::Record));
+    assert_eq!(parse(&Raw::MORE), Err(Violation::Record));
     let mut refused = 0;
     for order in orders() {
         let raw = Record::plain(1, Body::Order(77, order)).raw();
         for bit in 0..8 * size_of::<Raw>() {
             let mut wrong = raw;
             bytemuck::bytes_of_mut(&mut wrong)[bit / 8] ^= 1 << (bit % 8);
-            refused += u32::from(parse(&wrong) == Err(Foul::Record));
+            refused += u32::from(parse(&wrong) == Err(Violation::Record));
         }
     }
     assert!(refused > 100, "{refused} changes were refused");
@@ -241,7 +241,7 @@ fn bytes_that_are_no_record_are_refused() {
 fn ranks_exist() {
     let mut naming = 0;
     for peer in [RANKS, u32::MAX] {
-        let place = Place {
+        let place = RemoteMemory {
             rank: peer,
             ..PLACE
         };
@@ -280,7 +280,7 @@ fn ranks_exist() {
             Order::Enqueue { to: peer, name: 2 },
         ] {
             naming += 1;
-            assert_eq!(parsed(order), Err(Foul::Peer { peer, ranks: RANKS }));
+            assert_eq!(parsed(order), Err(Violation::Peer { peer, ranks: RANKS }));
         }
     }
     assert_eq!(naming, 18);
@@ -288,8 +288,8 @@ fn ranks_exist() {
 
 #[test]
 fn collective_calls_make_sense() {
-    let bytes = Combiner::Known(Reduction {
-        operation: Operation::Sum,
+    let bytes = Combiner::Known(VectorReduction {
+        operation: ReductionOperator::Sum,
         element: Element::Byte,
     });
     for (combiner, size) in [
@@ -300,7 +300,7 @@ fn collective_calls_make_sense() {
         (Some(Combiner::Own { element: 2 }), 9),
     ] {
         let kind = CollectiveKind::AllReduce as u32;
-        let foul = Foul::Collective { kind };
+        let foul = Violation::Collective { kind };
         assert_eq!(parsed(reduce(combiner, size)), Err(foul), "{combiner:?}");
     }
     let barrier = CollectiveCall {
@@ -314,7 +314,7 @@ fn collective_calls_make_sense() {
     };
     let kind = CollectiveKind::Barrier as u32;
     let parsed = parsed(Order::Collective(barrier));
-    assert_eq!(parsed, Err(Foul::Collective { kind }));
+    assert_eq!(parsed, Err(Violation::Collective { kind }));
 }
 
 #[test]
@@ -325,5 +325,5 @@ fn the_payload_of_a_group_is_words() {
     };
     let raw = Record::plain(1, Body::Order(77, group)).raw();
     let parsed = Record::parse(&raw, &mut vec![1; 9], RANKS);
-    assert_eq!(parsed, Err(Foul::Group { key: 5 }));
+    assert_eq!(parsed, Err(Violation::Group { key: 5 }));
 }

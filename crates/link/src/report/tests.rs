@@ -9,39 +9,39 @@ fn reports_come_back_as_they_were_written() {
         size: 1 << 40,
     };
     let ends = [
-        End::Sent,
-        End::Received(envelope),
-        End::Received(Envelope {
+        EndKind::Sent,
+        EndKind::Received(envelope),
+        EndKind::Received(Envelope {
             data: None,
             ..envelope
         }),
-        End::Found(envelope),
-        End::Stored,
-        End::Got,
-        End::Fetched { word: u64::MAX },
-        End::Enqueued,
-        End::Collected { size: 7 },
+        EndKind::Found(envelope),
+        EndKind::Stored,
+        EndKind::Got,
+        EndKind::Fetched { word: u64::MAX },
+        EndKind::Enqueued,
+        EndKind::Collected { size: 7 },
     ];
     let statuses = [
-        Status::Done,
-        Status::Truncated,
-        Status::Cancelled,
-        Status::Nothing,
-        Status::Refused,
+        EndStatus::Done,
+        EndStatus::Truncated,
+        EndStatus::Cancelled,
+        EndStatus::Nothing,
+        EndStatus::Refused,
     ];
-    let ended = |(end, status)| Report::Ended(Ended { id: 5, status, end });
+    let ended = |(end, status)| Report::Ended(OperationEnd { id: 5, status, end });
     let all = ends
         .iter()
         .flat_map(|&end| statuses.map(|status| (end, status)));
     // A lost message does not identify its sender.
-    let lost = [None, Some(2)].map(|peer| (End::Sent, Status::Lost { peer }));
+    let lost = [None, Some(2)].map(|peer| (EndKind::Sent, EndStatus::Lost { peer }));
     let others = [
         Report::Untagged {
             from: 1,
             data: None,
         },
         Report::Write {
-            place: Place {
+            place: RemoteMemory {
                 rank: 1,
                 key: 2,
                 offset: 3,
@@ -76,18 +76,18 @@ fn the_longest_report_fits() {
         data: Some(u32::MAX),
         size: most,
     };
-    let place = Place {
+    let place = RemoteMemory {
         rank: u32::MAX,
         key: most,
         offset: most,
     };
     for report in [
-        Report::Ended(Ended {
+        Report::Ended(OperationEnd {
             id: most,
-            status: Status::Lost {
+            status: EndStatus::Lost {
                 peer: Some(u32::MAX),
             },
-            end: End::Received(envelope),
+            end: EndKind::Received(envelope),
         }),
         Report::Write {
             place,
@@ -108,10 +108,10 @@ fn the_longest_report_fits() {
 fn a_report_without_a_meaning_is_none() {
     assert_eq!(Delivery::parse(&Raw::MORE), None);
     for (at, byte) in [(0, 6), (2, 6), (3, 8)] {
-        let mut raw = Delivery::from(Report::Ended(Ended {
+        let mut raw = Delivery::from(Report::Ended(OperationEnd {
             id: 5,
-            status: Status::Done,
-            end: End::Sent,
+            status: EndStatus::Done,
+            end: EndKind::Sent,
         }))
         .raw();
         bytemuck::bytes_of_mut(&mut raw)[at] = byte;

@@ -2,11 +2,11 @@
 
 use crate::check::Check;
 use crate::file::Machine;
-use crate::noise::{MeanOrCounts, Noise, Processors};
+use crate::noise::{MeanOrCounts, NoiseCause, Processors};
 use crate::param::Param;
 use crate::section::LONGEST;
 use elan::Distribution;
-use elan::noise::Source;
+use elan::noise::NoiseSource;
 use std::ops::RangeInclusive;
 use units::Time;
 
@@ -36,7 +36,7 @@ pub(super) fn check(machine: &Machine, check: &mut Check<'_>) {
     }
 }
 
-fn check_source(name: &str, noise: &Noise, cpus: u32, check: &mut Check<'_>) {
+fn check_source(name: &str, noise: &NoiseCause, cpus: u32, check: &mut Check<'_>) {
     let key = |key: &str| format!("noise.{name}.{key}");
     let fits = |letter: char| letter.is_alphanumeric() || "-_".contains(letter);
     if name.is_empty() || !name.chars().all(fits) {
@@ -117,7 +117,7 @@ fn check_taken(machine: &Machine, cpus: u32, check: &mut Check<'_>) {
                 .iter()
                 .filter(move |source| source.cpu.is_none_or(|own| own == cpu))
         };
-        let taken: f64 = here().map(Source::share).sum();
+        let taken: f64 = here().map(NoiseSource::share).sum();
         if taken > MOST_TAKEN {
             let worst = here().max_by(|a, b| a.share().total_cmp(&b.share()));
             let name = &worst.expect("something takes it").name;

@@ -5,7 +5,7 @@ use super::{around, nodes, windows, world};
 use crate::collective;
 use crate::functions::profiled;
 use fi::mpi::{definition, find, is_standard};
-use link::Leaving;
+use link::Departure;
 use rank::{compute, regions, session, thread};
 use std::ffi::{c_double, c_int};
 use std::sync::atomic::AtomicUsize;
@@ -121,7 +121,7 @@ entry! {
 pub extern "C" fn MPI_Abort(comm: usize, code: usize) -> c_int {
     if let Some(session) = session::get() {
         // An `int` in a 64-bit register, with an arbitrary upper half.
-        session.leaves(Leaving::Abort((code as u32).cast_signed()));
+        session.leaves(Departure::Abort((code as u32).cast_signed()));
     }
     pass!(MPI_Abort(comm code))
 }

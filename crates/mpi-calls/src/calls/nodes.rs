@@ -14,7 +14,7 @@
 
 use super::interface::{Interface, Split, UNDEFINED};
 use crate::functions::functions;
-use node::Node;
+use node::RankNode;
 use rank::session;
 use std::ffi::{CStr, c_char, c_int};
 
@@ -64,7 +64,7 @@ fn value(library: Interface, info: usize, key: &CStr) -> Option<Vec<u8>> {
 }
 
 /// A rank's colour for an object's resource.
-fn guided(library: Interface, info: usize, node: &Node, rank: u32) -> c_int {
+fn guided(library: Interface, info: usize, node: &RankNode, rank: u32) -> c_int {
     let is = |names: &[&CStr], value: &[u8]| {
         names.iter().any(|name| {
             let short = name.to_bytes();

@@ -36,7 +36,7 @@ const PAGE: usize = 4096;
 
 /// A member's part in a window.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Part {
+pub struct WindowMember {
     /// Where it begins in the file.
     pub at: usize,
     /// Its bytes.
@@ -48,7 +48,7 @@ pub struct Part {
 /// A window with memory that is made here.
 enum Window {
     /// Where the file is mapped, its length, and the members' parts.
-    Shared((usize, usize), Vec<Part>),
+    Shared((usize, usize), Vec<WindowMember>),
     /// The address where the library has allocated memory.
     Allocated(usize),
 }
@@ -67,7 +67,7 @@ fn windows() -> MutexGuard<'static, (u32, BTreeMap<usize, Window>)> {
 }
 
 /// The places for parts with these sizes and units in a file, and the file's length.
-pub fn layout(wishes: &[(usize, usize)], apart: bool) -> (Vec<Part>, usize) {
+pub fn layout(wishes: &[(usize, usize)], apart: bool) -> (Vec<WindowMember>, usize) {
     let mut end = 0_usize;
     let place = |&(size, unit): &(usize, usize)| {
         let at = if apart {
@@ -76,7 +76,7 @@ pub fn layout(wishes: &[(usize, usize)], apart: bool) -> (Vec<Part>, usize) {
             end
         };
         end = at + size;
-        Part { at, size, unit }
+        WindowMember { at, size, unit }
     };
     let parts = wishes.iter().map(place).collect();
     (parts, end.max(1).next_multiple_of(PAGE))
@@ -243,7 +243,7 @@ pub fn allocate_apart(
 }
 
 /// A member's part in a shared window, or the first part that is not empty; `None` if the window is another.
-fn find(library: Interface, window: usize, rank: c_int) -> Option<(usize, Part)> {
+fn find(library: Interface, window: usize, rank: c_int) -> Option<(usize, WindowMember)> {
     let all = windows();
     let Window::Shared((map, _), parts) = all.1.get(&library.handle(window))? else {
         return None;

@@ -7,7 +7,7 @@
 use crate::collective::world;
 use fi::attach::strays;
 use fi::mpi::named;
-use link::Stray;
+use link::StrayReason;
 use rank::session;
 use std::ffi::c_int;
 
@@ -17,7 +17,7 @@ pub fn check(result: c_int) {
         return;
     }
     let Some(session) = session::get() else {
-        return strays(Stray::Unreached);
+        return strays(StrayReason::Unreached);
     };
     let Some(function) = named(c"PMPI_Comm_size").or_else(|| named(c"MPI_Comm_size")) else {
         return;
@@ -31,6 +31,6 @@ pub fn check(result: c_int) {
         && comm_size(world, &raw mut size) == 0
         && size.cast_unsigned() != session.world().size
     {
-        strays(Stray::World(size.cast_unsigned()));
+        strays(StrayReason::World(size.cast_unsigned()));
     }
 }

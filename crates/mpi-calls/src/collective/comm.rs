@@ -11,7 +11,7 @@ use super::handles::Abi;
 use super::{finish, library};
 use fi::engine;
 use link::collective::ALL_RANKS;
-use link::{Order, Status};
+use link::{EndStatus, Order};
 use rank::memory::Buffer;
 use rank::session::{self, Session};
 use std::collections::{BTreeMap, BTreeSet};
@@ -23,7 +23,7 @@ const NO_ROOM: u64 = u64::MAX;
 
 /// A rank group, as a member knows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Group {
+pub struct CommGroup {
     /// Its name in orders.
     pub key: u64,
     /// How many ranks it has.
@@ -35,25 +35,25 @@ pub struct Group {
 }
 
 /// The known communicators.
-struct Known {
+struct KnownCommunicators {
     /// The MPI initialisation in which they were learnt.
     visit: u32,
     /// The attribute's key.
     key: Option<c_int>,
     /// Groups by their communicators' handles; `None` for those without a group.
-    groups: BTreeMap<usize, Option<Group>>,
+    groups: BTreeMap<usize, Option<CommGroup>>,
     /// How many names this rank has chosen.
     chosen: u32,
 }
 
-static KNOWN: Mutex<Known> = Mutex::new(Known {
+static KNOWN: Mutex<KnownCommunicators> = Mutex::new(KnownCommunicators {
     visit: 0,
     key: None,
     groups: BTreeMap::new(),
     chosen: 0,
 });
 
-fn known() -> MutexGuard<'static, Known> {
+fn known() -> MutexGuard<'static, KnownCommunicators> {
     let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
     let visit = session::visit();
     if known.visit != visit {
@@ -66,7 +66,7 @@ fn known() -> MutexGuard<'static, Known> {
 }
 
 /// A communicator's group, if it has one.
-pub fn group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> {
+pub fn group(session: &'static Session, abi: Abi, comm: usize) -> Option<CommGroup> {
     if let Some(&found) = known().groups.get(&comm) {
         return found;
     }
@@ -86,7 +86,7 @@ pub fn group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> 
 
 /// A communicator's group, if that is known without communication with the other members: from an earlier blocking
 /// call, or since it is the group of the initial ranks. All members know it alike.
-pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<Group> {
+pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<CommGroup> {
     if let Some(&found) = known().groups.get(&comm) {
         return found;
     }
@@ -98,11 +98,11 @@ pub fn known_group(session: &'static Session, abi: Abi, comm: usize) -> Option<G
 }
 
 /// The initial ranks' group, for a world with this many ranks in which this rank has a place, if it is that group.
-fn whole(session: &Session, size: u32, place: u32) -> Option<Group> {
+fn whole(session: &Session, size: u32, place: u32) -> Option<CommGroup> {
     let (own, world) = (session.rank().0, session.world());
     let ranks: Vec<u32> = (0..size).collect();
     let is_whole = world.first == 0 && (size, place) == (world.size, own);
-    (is_whole && size > 1).then(|| Group {
+    (is_whole && size > 1).then(|| CommGroup {
         key: ALL_RANKS,
         size,
         place,
@@ -123,7 +123,7 @@ fn learn(
     comm: usize,
     size: u32,
     place: u32,
-) -> Result<Option<Group>, c_int> {
+) -> Result<Option<CommGroup>, c_int> {
     let (own, all) = session.rank();
     // A communicator over threads has more ranks than there are processes.
     if size < 2 || size > all {
@@ -150,7 +150,7 @@ fn learn(
     if place > 0 {
         say(session, key, 0, &ranks);
     }
-    Ok(Some(Group {
+    Ok(Some(CommGroup {
         key,
         size,
         place,
@@ -168,7 +168,7 @@ fn choose(session: &'static Session, ranks: &[u32]) -> u64 {
     let key = u64::from(session.rank().0 + 1) << 32 | u64::from(number);
     let id = engine::begin(&mut session.lock(), Buffer::default());
     say(session, key, id, ranks);
-    if finish(session, id) == Status::Done {
+    if finish(session, id) == EndStatus::Done {
         key
     } else {
         NO_ROOM

@@ -2,7 +2,7 @@
 //! where they are pointers with values that the standard fixes for MPI's own objects.
 
 use fi::mpi::{is_standard, named};
-use link::collective::{Element, Operation, Reduction};
+use link::collective::{Element, ReductionOperator, VectorReduction};
 use std::ffi::CStr;
 use std::ffi::c_int;
 use std::sync::OnceLock;
@@ -172,7 +172,7 @@ impl Abi {
     }
 
     /// How MPI's own operation combines elements of MPI's own type, if MPI defines that.
-    pub fn reduction(self, datatype: usize, operation: usize) -> Option<Reduction> {
+    pub fn reduction(self, datatype: usize, operation: usize) -> Option<VectorReduction> {
         let types = match self {
             Abi::Mpich => &OF_MPICH,
             Abi::Standard => &OF_STANDARD,
@@ -181,43 +181,45 @@ impl Abi {
         types.iter().find_map(|&(element, of_c, others)| {
             let logical = matches!(
                 operation,
-                Operation::LogicalAnd | Operation::LogicalOr | Operation::LogicalXor
+                ReductionOperator::LogicalAnd
+                    | ReductionOperator::LogicalOr
+                    | ReductionOperator::LogicalXor
             );
             let known = of_c.contains(&datatype) || !logical && others.contains(&datatype);
-            known.then(|| Reduction::new(operation, element))?
+            known.then(|| VectorReduction::new(operation, element))?
         })
     }
 
-    fn operation(self, handle: usize) -> Option<Operation> {
+    fn operation(self, handle: usize) -> Option<ReductionOperator> {
         let index = match self {
             Abi::Mpich => {
                 let all = [
-                    Operation::Max,
-                    Operation::Min,
-                    Operation::Sum,
-                    Operation::Product,
-                    Operation::LogicalAnd,
-                    Operation::BitAnd,
-                    Operation::LogicalOr,
-                    Operation::BitOr,
-                    Operation::LogicalXor,
-                    Operation::BitXor,
+                    ReductionOperator::Max,
+                    ReductionOperator::Min,
+                    ReductionOperator::Sum,
+                    ReductionOperator::Product,
+                    ReductionOperator::LogicalAnd,
+                    ReductionOperator::BitAnd,
+                    ReductionOperator::LogicalOr,
+                    ReductionOperator::BitOr,
+                    ReductionOperator::LogicalXor,
+                    ReductionOperator::BitXor,
                 ];
                 return all.get(handle.checked_sub(0x5800_0001)?).copied();
             }
             Abi::Standard => handle,
         };
         Some(match index {
-            0x21 => Operation::Sum,
-            0x22 => Operation::Min,
-            0x23 => Operation::Max,
-            0x24 => Operation::Product,
-            0x28 => Operation::BitAnd,
-            0x29 => Operation::BitOr,
-            0x2a => Operation::BitXor,
-            0x30 => Operation::LogicalAnd,
-            0x31 => Operation::LogicalOr,
-            0x32 => Operation::LogicalXor,
+            0x21 => ReductionOperator::Sum,
+            0x22 => ReductionOperator::Min,
+            0x23 => ReductionOperator::Max,
+            0x24 => ReductionOperator::Product,
+            0x28 => ReductionOperator::BitAnd,
+            0x29 => ReductionOperator::BitOr,
+            0x2a => ReductionOperator::BitXor,
+            0x30 => ReductionOperator::LogicalAnd,
+            0x31 => ReductionOperator::LogicalOr,
+            0x32 => ReductionOperator::LogicalXor,
             _ => return None,
         })
     }

@@ -1,10 +1,10 @@
 //! Atomics on ranks' words. The simulated adapter gives the moment; the word itself lies in the rank's process, where
 //! it is read and changed at that moment.
 
-use super::operation::{Found, Operation};
+use super::operation::{AtomicResult, Operation};
 use super::{Agent, MemoryRange};
 use crate::trace::MessageKind;
-use link::{Atomic, Delivery, Place, Report, Width};
+use link::{Atomic, Delivery, RemoteMemory, Report, Width};
 use std::cell::Cell;
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -12,7 +12,7 @@ use units::{Bytes, Time};
 /// A change of a word.
 #[derive(Clone, Copy)]
 pub(super) struct Change {
-    pub on: Place,
+    pub on: RemoteMemory,
     pub atomic: Atomic,
     pub width: Width,
     pub operand: u64,
@@ -42,7 +42,7 @@ impl Agent {
         let (to, size) = (on.rank, u64::from(width as u32));
         let [operand, compare] = [change.operand, change.compare].map(|word| width.narrow(word));
         let record = self.record(at, MessageKind::Atomic, to, Bytes::new(size));
-        let found = Rc::<Cell<Found>>::default();
+        let found = Rc::<Cell<AtomicResult>>::default();
         let (finds, own) = (Rc::clone(&found), Rc::clone(self));
         let other = Rc::clone(&self.shared.agents.borrow()[to as usize]);
         let execute = Box::new(move || {
@@ -54,13 +54,13 @@ impl Agent {
             let now = other.node.now();
             let read = own.shared.read.read(&other, now, range);
             let Some(word) = read.and_then(|(bytes, _)| word_of(&bytes, width)) else {
-                finds.set(Found {
+                finds.set(AtomicResult {
                     word: 0,
                     refused: true,
                 });
                 return true;
             };
-            finds.set(Found {
+            finds.set(AtomicResult {
                 word,
                 refused: false,
             });
@@ -85,7 +85,7 @@ impl Agent {
         let bytes = Rc::new(new);
         let number = self.shared.in_flight.send(record, None, 0, &bytes);
         let report = Report::Write {
-            place: Place {
+            place: RemoteMemory {
                 rank: self.rank,
                 key: range.key,
                 offset: range.offset,

@@ -4,8 +4,8 @@ use super::Agent;
 use super::operation::Operation;
 use crate::combine::combine;
 use crate::endpoint::{Combine, GroupCall, Reducer};
-use crate::groups::NoGroup;
-use link::{CollectiveCall, CollectiveKind, Combiner, End, Foul, Status};
+use crate::groups::GroupFailure;
+use link::{CollectiveCall, CollectiveKind, Combiner, EndKind, EndStatus, Violation};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -23,14 +23,14 @@ impl Agent {
             groups.join(key, self.rank, ranks, self.ranks(), &*self.endpoint)
         };
         let status = match done {
-            Ok(()) => Status::Done,
-            Err(NoGroup::NoRoom) => Status::Nothing,
-            Err(NoGroup::Wrong) => {
-                return self.shared.read.blame(self.rank, Foul::Group { key });
+            Ok(()) => EndStatus::Done,
+            Err(GroupFailure::NoRoom) => EndStatus::Nothing,
+            Err(GroupFailure::Wrong) => {
+                return self.shared.read.blame(self.rank, Violation::Group { key });
             }
         };
         if id != 0 {
-            self.answer(id, status, End::Collected { size: 0 });
+            self.answer(id, status, EndKind::Collected { size: 0 });
         }
     }
 
@@ -57,7 +57,7 @@ impl Agent {
         let group = groups.find(key, self.shared.began, &*self.endpoint);
         let place = group.as_ref().and_then(|group| group.place(self.rank));
         let (Some(group), Some(place)) = (group, place) else {
-            return blame(Foul::Group { key });
+            return blame(Violation::Group { key });
         };
         let gives = match call.kind {
             CollectiveKind::Barrier => false,
@@ -68,7 +68,7 @@ impl Agent {
         let right = call.root < group.size() && given == call.bytes.len() as u64;
         if !right || !group.takes(&call) {
             let kind = call.kind as u32;
-            return blame(Foul::Collective { kind });
+            return blame(Violation::Collective { kind });
         }
         let hardware = group.is_by_hardware(&call);
         self.shared.trace.borrow_mut().collected(hardware);
@@ -84,7 +84,7 @@ impl Agent {
             Some(network) => {
                 self.start(id, operation, network);
             }
-            None => self.answer(id, Status::Truncated, End::Collected { size: 0 }),
+            None => self.answer(id, EndStatus::Truncated, EndKind::Collected { size: 0 }),
         }
     }
 

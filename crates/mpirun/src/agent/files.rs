@@ -6,11 +6,11 @@
 //! stripe that is read is got from there when the disk has read it. Names and attributes are not on the I/O nodes.
 
 use super::Agent;
-use crate::endpoint::Incoming;
+use crate::endpoint::OperationResult;
 use crate::files::Servers;
 use crate::horizon::HORIZON;
 use kernel::Signal;
-use link::{FileAccess, Status};
+use link::{EndStatus, FileAccess};
 use std::cell::Cell;
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -131,12 +131,12 @@ impl Agent {
     }
 
     /// Records a stripe that was lost in failed parts of the machine, or for which a node has no room.
-    fn loses(&self, mut incoming: Incoming) {
+    fn loses(&self, mut incoming: OperationResult) {
         let about = format!("rank {} moves a stripe of a file", self.rank);
         if let Some(loss) = incoming.loss.take() {
             let mut lost = self.shared.lost.borrow_mut();
             lost.get_or_insert(format!("{about}: {loss}"));
-        } else if incoming.status == Status::Refused {
+        } else if incoming.status == EndStatus::Refused {
             self.shared.no_room.borrow_mut().get_or_insert(about);
         }
     }

@@ -1,10 +1,10 @@
 //! The operations that a rank has under way, and their descriptions for people.
 
-use crate::endpoint::Number;
+use crate::endpoint::MessageNumber;
 use crate::record::Recorder;
 use crate::trace::{PROGRAM, tagged};
 use goal::Kind;
-use link::{CollectiveKind, End, Envelope, Report, Wanted};
+use link::{CollectiveKind, EndKind, Envelope, MessageFilter, Report};
 use std::cell::Cell;
 use std::fmt;
 use std::rc::Rc;
@@ -12,7 +12,7 @@ use units::Bytes;
 
 /// The result that an atomic has read.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Found {
+pub(super) struct AtomicResult {
     pub word: u64,
     /// Whether the rank has no such memory.
     pub refused: bool,
@@ -33,14 +33,14 @@ pub(super) enum Operation {
         size: Bytes,
         record: usize,
     },
-    Receive(Wanted),
+    Receive(MessageFilter),
     /// The receive of a message that a peek has kept, which is complete here, with its buffer length.
-    Claim(Wanted, Bytes),
+    Claim(MessageFilter, Bytes),
     Peek {
-        wanted: Wanted,
+        wanted: MessageFilter,
         claims: bool,
     },
-    Probe(Wanted),
+    Probe(MessageFilter),
     Put {
         to: u32,
         size: Bytes,
@@ -50,12 +50,12 @@ pub(super) enum Operation {
         from: u32,
         size: Bytes,
         record: usize,
-        number: Number,
+        number: MessageNumber,
     },
     Atomic {
         on: u32,
         record: usize,
-        found: Rc<Cell<Found>>,
+        found: Rc<Cell<AtomicResult>>,
     },
     Enqueue {
         to: u32,
@@ -77,7 +77,7 @@ pub(super) enum Operation {
         size: Bytes,
         /// Its place among its sender's messages.
         sequence: u64,
-        number: Number,
+        number: MessageNumber,
     },
     /// A message in this rank's queue, by the queue's name.
     Arrival(u64),
@@ -234,7 +234,7 @@ impl Operation {
     }
 
     /// Its message's number, if that is known from the beginning.
-    pub fn number(&self) -> Option<Number> {
+    pub fn number(&self) -> Option<MessageNumber> {
         match *self {
             Operation::Get { number, .. } | Operation::Message { number, .. } => Some(number),
             _ => None,
@@ -242,18 +242,18 @@ impl Operation {
     }
 
     /// Its rank's report, with the message that it has brought, if any.
-    pub fn report(&self, message: Envelope, ended: impl Fn(End) -> Report) -> Report {
+    pub fn report(&self, message: Envelope, ended: impl Fn(EndKind) -> Report) -> Report {
         match self {
-            Operation::Send { .. } | Operation::Untagged { .. } => ended(End::Sent),
-            Operation::Receive(_) | Operation::Claim(..) => ended(End::Received(message)),
-            Operation::Peek { .. } | Operation::Probe(_) => ended(End::Found(message)),
-            Operation::Put { .. } => ended(End::Stored),
-            Operation::Get { .. } => ended(End::Got),
-            Operation::Atomic { found, .. } => ended(End::Fetched {
+            Operation::Send { .. } | Operation::Untagged { .. } => ended(EndKind::Sent),
+            Operation::Receive(_) | Operation::Claim(..) => ended(EndKind::Received(message)),
+            Operation::Peek { .. } | Operation::Probe(_) => ended(EndKind::Found(message)),
+            Operation::Put { .. } => ended(EndKind::Stored),
+            Operation::Get { .. } => ended(EndKind::Got),
+            Operation::Atomic { found, .. } => ended(EndKind::Fetched {
                 word: found.get().word,
             }),
-            Operation::Enqueue { .. } => ended(End::Enqueued),
-            Operation::Collective { .. } => ended(End::Collected { size: message.size }),
+            Operation::Enqueue { .. } => ended(EndKind::Enqueued),
+            Operation::Collective { .. } => ended(EndKind::Collected { size: message.size }),
             Operation::Message { .. } => Report::Untagged {
                 from: message.from,
                 data: message.data,
@@ -273,10 +273,10 @@ impl fmt::Display for Operation {
                 write!(f, "sends {size} of its own to rank {to}")
             }
             Operation::Receive(wanted) | Operation::Claim(wanted, _) => {
-                write!(f, "receives {}", Sought(wanted))
+                write!(f, "receives {}", MessageFilterText(wanted))
             }
             Operation::Peek { wanted, .. } | Operation::Probe(wanted) => {
-                write!(f, "looks for {}", Sought(wanted))
+                write!(f, "looks for {}", MessageFilterText(wanted))
             }
             Operation::Put { to, size, .. } => {
                 write!(f, "puts {size} into the memory of rank {to}")
@@ -320,9 +320,9 @@ impl fmt::Display for Operation {
 }
 
 /// The messages that an operation takes, for people.
-struct Sought<'a>(&'a Wanted);
+struct MessageFilterText<'a>(&'a MessageFilter);
 
-impl fmt::Display for Sought<'_> {
+impl fmt::Display for MessageFilterText<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self.0.from {
             None => f.write_str("a message of any rank")?,

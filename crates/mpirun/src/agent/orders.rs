@@ -3,16 +3,19 @@
 use super::atomics::Change;
 use super::operation::Operation;
 use super::{Agent, MemoryRange};
-use crate::endpoint::{Number, Outgoing};
+use crate::endpoint::{MessageNumber, OutgoingMessage};
 use crate::trace::{CallRow, MessageKind, MessageRow};
-use link::{ADDRESS_SPACE, Delivery, End, Ended, Foul, Order, Place, Report, Status, Wait, Wanted};
+use link::{
+    ADDRESS_SPACE, Delivery, EndKind, EndStatus, MessageFilter, OperationEnd, Order, RankWait,
+    RemoteMemory, Report, Violation,
+};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// A rank's records of one turn, checked by the rules.
 #[derive(Default)]
 pub(crate) struct Turn {
-    pub orders: Vec<Given>,
+    pub orders: Vec<GivenOrder>,
     /// The turn's end, and its moment; `None` if the rank has died within it.
     pub end: Option<(Time, TurnEnd)>,
 }
@@ -29,13 +32,13 @@ impl Turn {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TurnEnd {
     /// The rank waits.
-    Waits(Wait),
+    Waits(RankWait),
     /// The rank has left MPI.
     Leaves,
 }
 
 /// An order, as it was given.
-pub(crate) struct Given {
+pub(crate) struct GivenOrder {
     pub time: Time,
     /// The rank's operation number; 0 if the rank awaits no report.
     pub id: u64,
@@ -64,8 +67,8 @@ struct Message {
 
 impl Agent {
     /// Begins an order's operation.
-    pub(super) fn begin(self: &Rc<Self>, given: Given) {
-        let Given {
+    pub(super) fn begin(self: &Rc<Self>, given: GivenOrder) {
+        let GivenOrder {
             time: at,
             id,
             order,
@@ -101,7 +104,7 @@ impl Agent {
             Order::Claim { room } => {
                 let kept = self.state.borrow_mut().kept.remove(&id);
                 let Some((network, wanted)) = kept else {
-                    return self.shared.read.blame(self.rank, Foul::Claim { id });
+                    return self.shared.read.blame(self.rank, Violation::Claim { id });
                 };
                 self.start(id, Operation::Claim(wanted, Bytes::new(room)), network);
             }
@@ -231,7 +234,7 @@ impl Agent {
             record,
         };
         let (number, bytes) = self.in_flight(record, data, content);
-        let outgoing = Outgoing {
+        let outgoing = OutgoingMessage {
             to,
             tag,
             number,
@@ -256,14 +259,20 @@ impl Agent {
         record: usize,
         data: Option<u32>,
         content: Content,
-    ) -> (Number, Rc<Vec<u8>>) {
+    ) -> (MessageNumber, Rc<Vec<u8>>) {
         let bytes = Rc::new(content.bytes);
         let in_flight = &self.shared.in_flight;
         let number = in_flight.send(record, data, content.checksum, &bytes);
         (number, bytes)
     }
 
-    fn receive(self: &Rc<Self>, at: Time, id: u64, (wanted, room): (Wanted, Bytes), request: bool) {
+    fn receive(
+        self: &Rc<Self>,
+        at: Time,
+        id: u64,
+        (wanted, room): (MessageFilter, Bytes),
+        request: bool,
+    ) {
         let recorded = self
             .shared
             .record(|recorder| recorder.receives(self.rank, at, request));
@@ -308,12 +317,18 @@ impl Agent {
         other.start(0, message, arrival);
     }
 
-    fn put(self: &Rc<Self>, at: Time, id: u64, (place, notice): (Place, u64), content: Content) {
+    fn put(
+        self: &Rc<Self>,
+        at: Time,
+        id: u64,
+        (place, notice): (RemoteMemory, u64),
+        content: Content,
+    ) {
         let (size, to, checksum) = (content.size(), place.rank, content.checksum);
         let record = self.record(at, MessageKind::Put, to, size);
         let (number, bytes) = self.in_flight(record, None, content);
         let report = Report::Write {
-            place: Place {
+            place: RemoteMemory {
                 rank: self.rank,
                 ..place
             },
@@ -347,7 +362,7 @@ impl Agent {
         });
     }
 
-    fn get(self: &Rc<Self>, at: Time, id: u64, place: Place, size: u64) {
+    fn get(self: &Rc<Self>, at: Time, id: u64, place: RemoteMemory, size: u64) {
         let from = Rc::clone(&self.shared.agents.borrow()[place.rank as usize]);
         let record = self.record(at, MessageKind::Get, place.rank, Bytes::new(size));
         let range = MemoryRange {
@@ -356,7 +371,7 @@ impl Agent {
             size,
         };
         let Some((bytes, checksum)) = self.shared.read.read(&from, at, range) else {
-            return self.answer(id, Status::Refused, End::Got);
+            return self.answer(id, EndStatus::Refused, EndKind::Got);
         };
         let bytes = Rc::new(bytes);
         let in_flight = &self.shared.in_flight;
@@ -371,12 +386,12 @@ impl Agent {
     }
 
     /// Reports an operation as ended that has not begun.
-    pub(super) fn answer(&self, id: u64, status: Status, end: End) {
+    pub(super) fn answer(&self, id: u64, status: EndStatus, end: EndKind) {
         self.answer_with(id, status, end, Box::default());
     }
 
-    fn answer_with(&self, id: u64, status: Status, end: End, bytes: Box<[u8]>) {
-        let report = Report::Ended(Ended { id, status, end });
+    fn answer_with(&self, id: u64, status: EndStatus, end: EndKind, bytes: Box<[u8]>) {
+        let report = Report::Ended(OperationEnd { id, status, end });
         let mut state = self.state.borrow_mut();
         state.reports.push_back((report.into(), bytes));
         state.bell.fire();
@@ -385,8 +400,8 @@ impl Agent {
     /// Reports which ranks were started for this one: from `first` on, or `None` for lack of room.
     pub fn spawned(&self, id: u64, first: Option<u32>) {
         let bytes: Box<[u8]> = first.map_or_else(Box::default, |first| first.to_ne_bytes().into());
-        let status = first.map_or(Status::Nothing, |_| Status::Done);
+        let status = first.map_or(EndStatus::Nothing, |_| EndStatus::Done);
         let size = bytes.len() as u64;
-        self.answer_with(id, status, End::Collected { size }, bytes);
+        self.answer_with(id, status, EndKind::Collected { size }, bytes);
     }
 }

@@ -2,9 +2,11 @@
 
 use super::operation::Operation;
 use super::{Agent, Entry, State};
-use crate::endpoint::{Finish, Incoming, NetworkOp};
+use crate::endpoint::{Finish, NetworkOp, OperationResult};
 use kernel::Signal;
-use link::{Delivery, Ended, Envelope, NEVER, Patience, Report, Status, Wait, Wanted};
+use link::{
+    Delivery, EndStatus, Envelope, MessageFilter, NEVER, OperationEnd, Patience, RankWait, Report,
+};
 use std::future::poll_fn;
 use std::pin::pin;
 use std::rc::Rc;
@@ -52,7 +54,7 @@ impl Agent {
     }
 
     /// Takes an operation's loss message: the run's first loss is kept.
-    fn takes_loss(&self, incoming: &mut Incoming, operation: &Operation) -> Option<String> {
+    fn takes_loss(&self, incoming: &mut OperationResult, operation: &Operation) -> Option<String> {
         let loss = incoming.loss.take()?;
         let about = format!("rank {} {operation}: {loss}", self.rank);
         self.shared.lost.borrow_mut().get_or_insert(about);
@@ -89,17 +91,17 @@ impl Agent {
     }
 
     /// The rank waits.
-    pub(super) async fn wait(self: &Rc<Self>, begin: Time, wait: Wait) {
+    pub(super) async fn wait(self: &Rc<Self>, begin: Time, wait: RankWait) {
         let moment = match wait {
-            Wait::Meeting { which, ranks } => return self.meet(begin, which, ranks),
-            Wait::Sleep { until } => {
+            RankWait::Meeting { which, ranks } => return self.meet(begin, which, ranks),
+            RankWait::Sleep { until } => {
                 let time = Time::from_ps(until).saturating_sub(begin);
                 self.shared
                     .record(|recorder| recorder.sleeps(self.rank, begin, time));
                 self.endpoint.compute(begin, time).await
             }
-            Wait::Report(patience) => self.wait_for_report(begin, patience).await,
-            Wait::File(access) => self.access(begin, access).await,
+            RankWait::Report(patience) => self.wait_for_report(begin, patience).await,
+            RankWait::File(access) => self.access(begin, access).await,
         };
         self.shared.ready.borrow_mut().push((moment, self.rank));
     }
@@ -217,7 +219,7 @@ impl Agent {
     }
 
     /// Reports an end to the rank.
-    fn tell(self: &Rc<Self>, key: u64, mut incoming: Incoming, at: Time) {
+    fn tell(self: &Rc<Self>, key: u64, mut incoming: OperationResult, at: Time) {
         let mut state = self.state.borrow_mut();
         let entry = state.entries.remove(&key).expect("it is under way");
         let (id, operation) = (entry.id, entry.operation);
@@ -230,18 +232,18 @@ impl Agent {
         let sent = number
             .map(|number| in_flight.get(number, |sent| (sent.record, sent.data, sent.checksum)));
         let record = sent.map(|(record, ..)| record);
-        if incoming.status == Status::Done
+        if incoming.status == EndStatus::Done
             && operation.room().is_some_and(|room| incoming.size > room)
         {
-            (incoming.status, incoming.bytes) = (Status::Truncated, Box::default());
+            (incoming.status, incoming.bytes) = (EndStatus::Truncated, Box::default());
         }
-        let whole = matches!(incoming.status, Status::Done | Status::Truncated);
+        let whole = matches!(incoming.status, EndStatus::Done | EndStatus::Truncated);
         if let Some(record) = operation.copies() {
             self.shared.trace.borrow_mut().copied(record, at);
         }
-        if operation.claims() && incoming.status == Status::Done {
+        if operation.claims() && incoming.status == EndStatus::Done {
             // No other receive may take the message from now on.
-            let wanted = Wanted {
+            let wanted = MessageFilter {
                 from: Some(incoming.from),
                 tag: incoming.tag,
                 mask: u64::MAX,
@@ -262,17 +264,17 @@ impl Agent {
         });
         self.shared
             .record(|recorder| operation.record_end(recorder, self.rank, key, found));
-        if incoming.status == Status::Refused {
+        if incoming.status == EndStatus::Refused {
             let about = format!("rank {} {operation}", self.rank);
             self.shared.no_room.borrow_mut().get_or_insert(about);
         }
         if let Some(loss) = self.takes_loss(&mut incoming, &operation) {
             incoming.bytes = loss.into_bytes().into();
             let peer = operation.peer();
-            incoming.status = Status::Lost { peer };
+            incoming.status = EndStatus::Lost { peer };
         }
         if operation.is_refused() {
-            incoming.status = Status::Refused;
+            incoming.status = EndStatus::Refused;
         }
         let queue = operation.queue();
         if let Some(queue) = queue.and_then(|name| state.queues.get_mut(&name)) {
@@ -290,7 +292,9 @@ impl Agent {
             size: incoming.size.as_u64(),
         };
         let status = incoming.status;
-        let report = operation.report(message, |end| Report::Ended(Ended { id, status, end }));
+        let report = operation.report(message, |end| {
+            Report::Ended(OperationEnd { id, status, end })
+        });
         let delivery = Delivery {
             report,
             checksum,

@@ -4,7 +4,7 @@ use super::Agent;
 use super::operation::Operation;
 use crate::endpoint::NetworkQueue;
 use crate::trace::MessageKind;
-use link::{End, Foul, Status};
+use link::{EndKind, EndStatus, Violation};
 use std::rc::Rc;
 use units::{Bytes, Time};
 
@@ -59,7 +59,7 @@ impl Agent {
         let address = fits.map(|queue| queue.network.address());
         drop(state);
         let Some(address) = address else {
-            return self.answer(id, Status::Refused, End::Enqueued);
+            return self.answer(id, EndStatus::Refused, EndKind::Enqueued);
         };
         let record = self.record(at, MessageKind::Queued, to, size);
         let network = self.endpoint.enqueue(at, to, address, Rc::new(bytes));
@@ -80,7 +80,7 @@ impl Agent {
         if let Some(queue) = queue {
             return queue.complete();
         }
-        let foul = Foul::Dequeued { key: name };
+        let foul = Violation::Dequeued { key: name };
         self.shared.read.blame(self.rank, foul);
     }
 }

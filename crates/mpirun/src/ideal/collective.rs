@@ -3,10 +3,10 @@
 //! Barriers and reductions for all wait for all members. A reduction's root waits for all, the others do not wait; in a
 //! broadcast all others wait for the root. A member that does not wait continues after [`CALL`].
 
-use super::{CALL, LATENCY, Pending};
-use crate::endpoint::{GroupCall, Incoming, NetworkGroup, NetworkOp, Reducer};
+use super::{CALL, LATENCY, PendingOperation};
+use crate::endpoint::{GroupCall, NetworkGroup, NetworkOp, OperationResult, Reducer};
 use elan::Node;
-use link::Status;
+use link::EndStatus;
 use link::collective::CollectiveKind;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -24,7 +24,7 @@ struct Meeting {
     /// The bytes that each member gave.
     given: Vec<Option<Vec<u8>>>,
     /// Operations that wait.
-    waiting: Vec<Rc<Pending>>,
+    waiting: Vec<Rc<PendingOperation>>,
     called: usize,
 }
 
@@ -38,14 +38,14 @@ impl IdealGroup {
 }
 
 /// Lets an operation end at a moment, or now if that is past.
-fn end_at(operation: &Rc<Pending>, at: Time, bytes: Box<[u8]>) {
+fn end_at(operation: &Rc<PendingOperation>, at: Time, bytes: Box<[u8]>) {
     let (operation, node) = (Rc::clone(operation), operation.node.clone());
     node.clone().serve("ideal network", async move {
         node.sleep_until(at).await;
-        operation.end(Incoming {
+        operation.end(OperationResult {
             size: Bytes::new(bytes.len() as u64),
             bytes,
-            ..Incoming::of(Status::Done)
+            ..OperationResult::of(EndStatus::Done)
         });
     });
 }
@@ -75,7 +75,7 @@ impl NetworkGroup for IdealGroup {
 
     fn call(&self, at: Time, place: u32, number: u64, call: GroupCall) -> Rc<dyn NetworkOp> {
         let node = &self.members[place as usize];
-        let operation = Pending::new(node, None);
+        let operation = PendingOperation::new(node, None);
         let mut calls = self.calls.borrow_mut();
         let meeting = calls.entry(number).or_insert_with(|| Meeting {
             given: vec![None; self.members.len()],

@@ -1,19 +1,19 @@
 //! Queues that are never full.
 
-use crate::endpoint::{Ended, Finish, Incoming, NetworkOp, NetworkQueue};
+use crate::endpoint::{EndFuture, Finish, NetworkOp, NetworkQueue, OperationResult};
 use elan::Node;
 use kernel::Signal;
-use link::Status;
+use link::EndStatus;
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// A rank's queues; a queue's address is its place.
-pub type Queues = RefCell<Vec<Rc<Queue>>>;
+pub type Queues = RefCell<Vec<Rc<IdealQueue>>>;
 
 /// A queue.
-pub struct Queue {
+pub struct IdealQueue {
     node: Node,
     address: u64,
     /// Messages that have come and have not been announced.
@@ -23,11 +23,11 @@ pub struct Queue {
     bell: RefCell<Signal>,
 }
 
-impl Queue {
+impl IdealQueue {
     /// Makes a rank's queue.
-    pub fn open(queues: &Queues, node: &Node) -> Rc<Queue> {
+    pub fn open(queues: &Queues, node: &Node) -> Rc<IdealQueue> {
         let mut queues = queues.borrow_mut();
-        let queue = Rc::new(Queue {
+        let queue = Rc::new(IdealQueue {
             node: node.clone(),
             address: queues.len() as u64,
             new: RefCell::default(),
@@ -46,12 +46,12 @@ pub fn deliver(queues: &Queues, queue: u64, bytes: Rc<Vec<u8>>) {
     queue.bell.borrow().fire();
 }
 
-impl NetworkQueue for Rc<Queue> {
+impl NetworkQueue for Rc<IdealQueue> {
     fn address(&self) -> u64 {
         self.address
     }
 
-    fn arrival(&self) -> Ended {
+    fn arrival(&self) -> EndFuture {
         let queue = Rc::clone(self);
         Box::pin(async move {
             loop {
@@ -75,20 +75,20 @@ impl NetworkQueue for Rc<Queue> {
 }
 
 /// A message that has arrived.
-struct Message(Rc<Queue>, Time);
+struct Message(Rc<IdealQueue>, Time);
 
 impl NetworkOp for Message {
-    fn ended(&self) -> Ended {
+    fn ended(&self) -> EndFuture {
         Box::pin(std::future::ready(self.1))
     }
 
     fn finish(&self, _at: Time) -> Finish {
         let first = self.0.known.borrow_mut().pop_front();
         let bytes: Box<[u8]> = first.map_or_else(Box::default, |bytes| bytes[..].into());
-        let incoming = Incoming {
+        let incoming = OperationResult {
             size: Bytes::new(bytes.len() as u64),
             bytes,
-            ..Incoming::of(Status::Done)
+            ..OperationResult::of(EndStatus::Done)
         };
         Box::pin(async move { incoming })
     }

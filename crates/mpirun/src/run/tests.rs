@@ -11,9 +11,9 @@ mod spawn;
 use super::*;
 use crate::Memory;
 use elan::{Placement, Watch as Bounds};
-use link::{Envelope, Order, Patience, Status, Wait, Wanted};
+use link::{EndStatus, Envelope, MessageFilter, Order, Patience, RankWait};
 use lookahead::random;
-use process::{Process, machine, message, options, play};
+use process::{TestRank, machine, message, options, play};
 use std::sync::Mutex;
 use units::Bytes;
 use workload::ping::{Directions, Library, Ping};
@@ -24,15 +24,15 @@ const WHOLE: Time = Time::MAX;
 fn finish(
     name: &str,
     options: Options,
-    program: impl Fn(&mut Process) + Send + Sync + 'static,
+    program: impl Fn(&mut TestRank) + Send + Sync + 'static,
 ) -> Results {
     let (outcome, results) = play(machine(name), options, WHOLE, program);
-    assert_eq!(outcome.end, End::Finished, "{name}: {}", outcome.message);
+    assert_eq!(outcome.end, RunEnd::Finished, "{name}: {}", outcome.message);
     results
 }
 
 /// A run with this many ranks over a network.
-fn on(network: Network, ranks: u32) -> Options {
+fn on(network: NetworkMode, ranks: u32) -> Options {
     Options {
         network,
         ..options(ranks)
@@ -57,7 +57,7 @@ fn own_ping(name: &str, size: u64) -> f64 {
 }
 
 /// Half a round trip by orders, as a program with blocking sends and receives gives them.
-fn ping(process: &mut Process, size: u64) -> Option<f64> {
+fn ping(process: &mut TestRank, size: u64) -> Option<f64> {
     let bytes = vec![7; size as usize];
     let mut latency = None;
     for round in 0..2 {
@@ -65,12 +65,12 @@ fn ping(process: &mut Process, size: u64) -> Option<f64> {
         let other = 1 - process.rank();
         for step in 0..2 {
             if process.rank() == step {
-                assert_eq!(process.send_and_wait(other, 5, &bytes), Status::Done);
+                assert_eq!(process.send_and_wait(other, 5, &bytes), EndStatus::Done);
             } else {
                 let (status, message, got) = process.receive_and_wait(other, 5, size);
                 assert_eq!(
                     (status, message.from, message.data),
-                    (Status::Done, other, Some(other))
+                    (EndStatus::Done, other, Some(other))
                 );
                 assert!(got == bytes, "the payload is another one");
             }
@@ -106,10 +106,10 @@ fn a_ping_takes_as_long_as_the_simulators_own() {
 #[test]
 fn ranks_of_a_node_and_other_memory_and_an_ideal_network_serve_the_same_program() {
     for (name, network, memory) in [
-        ("es40-qsnet", Network::Machine, Memory::Main),
-        ("es40-qsnet", Network::Machine, Memory::Elan),
-        ("opteron-qsnet2", Network::Machine, Memory::Elan),
-        ("es40-qsnet", Network::Ideal, Memory::Main),
+        ("es40-qsnet", NetworkMode::Machine, Memory::Main),
+        ("es40-qsnet", NetworkMode::Machine, Memory::Elan),
+        ("opteron-qsnet2", NetworkMode::Machine, Memory::Elan),
+        ("es40-qsnet", NetworkMode::Ideal, Memory::Main),
     ] {
         let mut options = options(8);
         (options.network, options.memory) = (network, memory);
@@ -152,10 +152,10 @@ fn puts_and_gets_reach_the_memory_of_others() {
         if process.rank() == 0 {
             let rest = vec![9; long - 100];
             let put = process.put(other, (77, 100), &rest);
-            assert_eq!(process.end_of(put).0, Status::Done);
+            assert_eq!(process.end_of(put).0, EndStatus::Done);
             let get = process.get(other, (77, 0), long as u64);
             let (status, _, bytes) = process.end_of(get);
-            assert_eq!(status, Status::Done);
+            assert_eq!(status, EndStatus::Done);
             assert!(bytes[..100].iter().all(|&byte| byte == 1));
             assert!(bytes[100..].iter().all(|&byte| byte == 9));
             process.send_and_wait(1, 0, &[]);
@@ -171,28 +171,28 @@ fn puts_and_gets_reach_the_memory_of_others() {
 fn peeks_claims_and_cancels_end_as_they_should() {
     finish("es40-qsnet", options(2), |process| {
         if process.rank() == 0 {
-            assert_eq!(process.peek(false).1, Status::Nothing);
+            assert_eq!(process.peek(false).1, EndStatus::Nothing);
             process.sleep(Time::from_us(50));
             let (id, status, report) = process.peek(true);
-            assert_eq!((status, report.size, report.tag), (Status::Done, 3, 4));
+            assert_eq!((status, report.size, report.tag), (EndStatus::Done, 3, 4));
             // A later receive with the same tag does not get the kept message.
             let later = process.receive(1, 4, 100);
             process.sleep(Time::from_us(50));
             assert!(!process.has_ended(later));
             assert_eq!(process.claim(id, 3).2, [1, 2, 3]);
             process.cancel(later);
-            assert_eq!(process.end_of(later).0, Status::Cancelled);
+            assert_eq!(process.end_of(later).0, EndStatus::Cancelled);
         } else {
-            assert_eq!(process.send_and_wait(0, 4, &[1, 2, 3]), Status::Done);
+            assert_eq!(process.send_and_wait(0, 4, &[1, 2, 3]), EndStatus::Done);
             let send = process.send_untagged(0, &[5; 9]);
-            assert_eq!(process.end_of(send).0, Status::Done);
+            assert_eq!(process.end_of(send).0, EndStatus::Done);
         }
     });
 }
 
 /// Orders a probe for a message with a tag.
-fn probe(process: &mut Process, tag: u64) -> u64 {
-    let wanted = Wanted {
+fn probe(process: &mut TestRank, tag: u64) -> u64 {
+    let wanted = MessageFilter {
         from: None,
         tag,
         mask: u64::MAX,
@@ -201,11 +201,11 @@ fn probe(process: &mut Process, tag: u64) -> u64 {
 }
 
 /// The networks, and the machines that match messages by processes and by adapters.
-fn networks() -> [(&'static str, Network); 3] {
+fn networks() -> [(&'static str, NetworkMode); 3] {
     [
-        ("es40-qsnet", Network::Machine),
-        ("opteron-qsnet2", Network::Machine),
-        ("es40-qsnet", Network::Ideal),
+        ("es40-qsnet", NetworkMode::Machine),
+        ("opteron-qsnet2", NetworkMode::Machine),
+        ("es40-qsnet", NetworkMode::Ideal),
     ]
 }
 
@@ -225,13 +225,13 @@ fn a_probe_ends_as_a_receive_does_when_its_message_comes() {
                 }
                 let mut times = Vec::new();
                 for _ in 0..2 {
-                    assert_eq!(process.receive_and_wait(0, 4, 3).0, Status::Done);
+                    assert_eq!(process.receive_and_wait(0, 4, 3).0, EndStatus::Done);
                     times.push(process.now);
                 }
                 let probed = probe(process, 4);
                 let (status, end, bytes) = process.end_of(probed);
                 let found = message(end);
-                assert_eq!((status, found.size, found.tag), (Status::Done, 3, 4));
+                assert_eq!((status, found.size, found.tag), (EndStatus::Done, 3, 4));
                 assert!(bytes.is_empty());
                 let (received, probed) = (times[1] - times[0], process.now - times[1]);
                 let difference = received.abs_diff(probed);
@@ -241,7 +241,7 @@ fn a_probe_ends_as_a_receive_does_when_its_message_comes() {
                 );
                 // A message that is there is found, each time.
                 let again = probe(process, 4);
-                assert_eq!(process.end_of(again).0, Status::Done);
+                assert_eq!(process.end_of(again).0, EndStatus::Done);
                 assert_eq!(process.receive_and_wait(0, 4, 3).2, [1, 2, 3]);
             });
         }
@@ -265,7 +265,7 @@ fn a_probe_is_taken_back_and_leaves_no_trace() {
             process.wait_for_untagged();
             assert!(!process.has_ended(probed));
             process.cancel(probed);
-            assert_eq!(process.end_of(probed).0, Status::Cancelled);
+            assert_eq!(process.end_of(probed).0, EndStatus::Cancelled);
             assert!(process.now < Time::from_us(150).as_ps());
             assert_eq!(process.receive_and_wait(0, 4, 3).2, [1, 2, 3]);
         });
@@ -281,7 +281,7 @@ fn probes_that_wait_for_each_other_are_a_deadlock() {
             let probed = probe(process, 4);
             process.end_of(probed);
         });
-        assert_eq!(outcome.end, End::Deadlock, "{}", outcome.message);
+        assert_eq!(outcome.end, RunEnd::Deadlock, "{}", outcome.message);
         assert_eq!(outcome.waiting.len(), 2);
         for waiting in &outcome.waiting {
             assert_eq!(waiting.what, ["looks for a message of any rank, tag 4"]);
@@ -296,7 +296,7 @@ fn what_is_too_long_is_told_and_not_stored() {
             process.send_and_wait(1, 1, &[1; 500]);
         } else {
             let (status, report, bytes) = process.receive_and_wait(0, 1, 499);
-            assert_eq!((status, report.size), (Status::Truncated, 500));
+            assert_eq!((status, report.size), (EndStatus::Truncated, 500));
             assert!(bytes.is_empty());
         }
     });
@@ -305,8 +305,8 @@ fn what_is_too_long_is_told_and_not_stored() {
 /// Also where a peek has kept the message. The message is taken away, so that the next one with its tag comes next.
 #[test]
 fn what_is_too_long_says_whose_it_is_and_is_gone() {
-    let too_long = |(status, report, bytes): (Status, Envelope, Vec<u8>), length| {
-        assert_eq!((status, report.size), (Status::Truncated, length));
+    let too_long = |(status, report, bytes): (EndStatus, Envelope, Vec<u8>), length| {
+        assert_eq!((status, report.size), (EndStatus::Truncated, length));
         let who = (report.from, report.data, report.tag, bytes.len());
         assert_eq!(who, (2, Some(2), 1, 0));
     };
@@ -323,7 +323,7 @@ fn what_is_too_long_says_whose_it_is_and_is_gone() {
                 for length in [500, 200_000] {
                     let id = loop {
                         match process.peek(true) {
-                            (id, Status::Done, _) => break id,
+                            (id, EndStatus::Done, _) => break id,
                             _ => process.sleep(Time::from_us(50)),
                         }
                     };
@@ -344,7 +344,7 @@ fn ranks_leave_and_come_back() {
     for (name, network) in networks() {
         let run = on(network, 3);
         let play = || {
-            let program = |process: &mut Process| {
+            let program = |process: &mut TestRank| {
                 for round in 0..3 {
                     // The last one leaves much later than the others, and the first one stays outside for longest.
                     process.sleep(Time::from_us(u64::from(process.rank()) * 700));
@@ -363,7 +363,7 @@ fn ranks_leave_and_come_back() {
             play(machine(name), run.clone(), WHOLE, program)
         };
         let (outcome, results) = play();
-        assert_eq!(outcome.end, End::Finished, "{name}: {}", outcome.message);
+        assert_eq!(outcome.end, RunEnd::Finished, "{name}: {}", outcome.message);
         assert_eq!(results.messages.len(), 9);
         assert_eq!(results.digest, play().1.digest, "{name}");
         // Three rounds of five milliseconds: the run ends with its last rank, and leaving costs no time.
@@ -383,7 +383,7 @@ fn who_is_not_met_is_in_a_deadlock() {
             process.sleep(Time::from_us(50));
         }
     });
-    assert_eq!(outcome.end, End::Deadlock, "{}", outcome.message);
+    assert_eq!(outcome.end, RunEnd::Deadlock, "{}", outcome.message);
     let what = outcome
         .waiting
         .iter()
@@ -403,7 +403,7 @@ fn nobody_dies_in_a_run_that_would_go_on() {
     let (outcome, _) = play(machine("es40-qsnet"), run, WHOLE, |process| {
         process.sleep(Time::from_us(5));
     });
-    assert_eq!((outcome.end, outcome.dead), (End::Finished, Vec::new()));
+    assert_eq!((outcome.end, outcome.dead), (RunEnd::Finished, Vec::new()));
 }
 
 #[test]
@@ -445,7 +445,7 @@ fn a_wrong_byte_ends_the_run_with_its_place() {
                 process.receive_and_wait(0, 5, 3 << 20);
             }
         });
-        assert_eq!(outcome.end, End::Corrupted, "{}", outcome.message);
+        assert_eq!(outcome.end, RunEnd::Corrupted, "{}", outcome.message);
         let what = "rank 1 has stored other bytes than rank 0 sent: tagged message of 3 MB, tag 5: the first wrong byte is \
                     at 1572864; this is a defect of Elanite, unless";
         assert!(outcome.message.starts_with(what), "{}", outcome.message);
@@ -457,9 +457,9 @@ fn a_payload_that_changes_before_it_is_sent_is_found() {
     let (outcome, _) = play(machine("es40-qsnet"), options(1), WHOLE, |process| {
         process.misquotes = true;
         process.send(0, 5, &[1; 300]);
-        process.wait(Wait::Report(Patience::until(0)));
+        process.wait(RankWait::Report(Patience::until(0)));
     });
-    assert_eq!(outcome.end, End::Corrupted, "{}", outcome.message);
+    assert_eq!(outcome.end, RunEnd::Corrupted, "{}", outcome.message);
     let what = "rank 0 gave a payload of 300 B that reached the simulator with another checksum; this is a defect of Elanite, \
                 unless";
     assert!(outcome.message.starts_with(what), "{}", outcome.message);
@@ -467,7 +467,7 @@ fn a_payload_that_changes_before_it_is_sent_is_found() {
 
 #[test]
 fn too_many_ranks_are_a_problem() {
-    let problem = |options| match Run::new(machine("es40-qsnet"), options) {
+    let problem = |options| match ProgramRun::new(machine("es40-qsnet"), options) {
         Ok(_) => panic!("there is no room"),
         Err(problem) => problem.to_string(),
     };
@@ -490,7 +490,7 @@ fn a_receive_that_fails_at_once_frees_no_processor_that_works() {
         for step in 0..40 {
             let meet = process.receive(other, 1, 0);
             process.send(other, 1, &[]);
-            assert_eq!(process.end_of(meet).0, Status::Done);
+            assert_eq!(process.end_of(meet).0, EndStatus::Done);
             if process.rank() == 1 {
                 process.sleep(Time::from_ns(25 * step));
                 process.send_and_wait(0, 2, &[1; 3]);
@@ -500,7 +500,7 @@ fn a_receive_that_fails_at_once_frees_no_processor_that_works() {
             } else {
                 let short = process.receive(1, 2, 1);
                 let sends: Vec<u64> = (0..8).map(|_| process.send(1, 3, &[1; 9])).collect();
-                assert_eq!(process.end_of(short).0, Status::Truncated);
+                assert_eq!(process.end_of(short).0, EndStatus::Truncated);
                 for send in sends {
                     process.end_of(send);
                 }
@@ -517,7 +517,7 @@ fn a_get_after_a_put_reads_no_late_bytes_of_the_put() {
         let other = 1 - process.rank();
         for round in 0..100 {
             let put = process.put(other, (7, 1000), &[100 + round; 320]);
-            assert_eq!(process.end_of(put).0, Status::Done);
+            assert_eq!(process.end_of(put).0, EndStatus::Done);
             let get = process.get(other, (7, 0), 272);
             assert_eq!(process.end_of(get).2, vec![other as u8; 272]);
         }

@@ -2,72 +2,72 @@
 
 use super::Server;
 use crate::horizon::HORIZON;
-use crate::outcome::{End, Outcome, Results, Waiting};
+use crate::outcome::{Outcome, Results, RunEnd, WaitingRank};
 use crate::sampling::Sampling;
-use crate::watch::{Trouble, is_absent};
+use crate::watch::{WaitEnd, is_absent};
 use elan::Stop;
-use link::{Foul, Phase, Simulator};
+use link::{RankPhase, Simulator, Violation};
 use units::{Bytes, Time};
 
 /// Why the loop ends.
-pub(super) enum Over {
+pub(super) enum LoopEnd {
     Finished,
     Died,
     Stopped(u32),
     Deadlock,
     Livelock,
     NoRoom,
-    Trouble(Trouble),
+    Wait(WaitEnd),
     Stop(Stop),
 }
 
-impl From<Trouble> for Over {
-    fn from(trouble: Trouble) -> Self {
-        Over::Trouble(trouble)
+impl From<WaitEnd> for LoopEnd {
+    fn from(trouble: WaitEnd) -> Self {
+        LoopEnd::Wait(trouble)
     }
 }
 
-impl From<Stop> for Over {
+impl From<Stop> for LoopEnd {
     fn from(stop: Stop) -> Self {
         match stop {
-            Stop::Cancelled => Over::Trouble(Trouble::Cancelled),
-            stop => Over::Stop(stop),
+            Stop::Cancelled => LoopEnd::Wait(WaitEnd::Cancelled),
+            stop => LoopEnd::Stop(stop),
         }
     }
 }
 
 impl Server {
     /// How the loop ended, its explanation for people, and the rank that is to blame.
-    fn explained(&self, over: &Over, attached: u32) -> (End, String, Option<u32>) {
+    fn explained(&self, over: &LoopEnd, attached: u32) -> (RunEnd, String, Option<u32>) {
         let mut rank = None;
         let (end, message) = match over {
-            Over::Finished => (End::Finished, String::new()),
-            Over::Deadlock => (
-                End::Deadlock,
+            LoopEnd::Finished => (RunEnd::Finished, String::new()),
+            LoopEnd::Deadlock => (
+                RunEnd::Deadlock,
                 "every rank waits for something that cannot happen any more".to_string(),
             ),
-            Over::Livelock => (
-                End::Deadlock,
+            LoopEnd::Livelock => (
+                RunEnd::Deadlock,
                 "ranks look again and again for what cannot come any more".to_string(),
             ),
-            Over::Trouble(Trouble::Locked(which)) => {
+            LoopEnd::Wait(WaitEnd::Locked(which)) => {
                 rank = Some(*which);
                 let message = format!(
                     "rank {which} waits, outside of MPI, for a lock or a thread of its own process, none of whose threads runs"
                 );
-                (End::Deadlock, message)
+                (RunEnd::Deadlock, message)
             }
-            Over::NoRoom => {
+            LoopEnd::NoRoom => {
                 let about = self.shared.no_room.borrow();
                 let about = about.as_deref().unwrap_or_default();
                 let message = format!("{about}, for which there is no room: {}", self.memory);
-                (End::Limit, message)
+                (RunEnd::Limit, message)
             }
-            Over::Died => {
+            LoopEnd::Died => {
                 rank = self.dead.borrow().first().map(|dead| dead.rank);
-                (End::Died, "ranks died, and the others ended".to_string())
+                (RunEnd::Died, "ranks died, and the others ended".to_string())
             }
-            Over::Stopped(which) => {
+            LoopEnd::Stopped(which) => {
                 rank = Some(*which);
                 let dead = self.dead.borrow();
                 let ranks: Vec<_> = dead.iter().map(|dead| dead.rank.to_string()).collect();
@@ -81,36 +81,35 @@ impl Server {
                     self.cluster.now(),
                     ranks.join(", ")
                 );
-                (End::Stopped, message)
+                (RunEnd::Stopped, message)
             }
-            Over::Trouble(Trouble::Died(which)) => {
+            LoopEnd::Wait(WaitEnd::Died(which)) => {
                 rank = Some(*which);
-                (End::Died, format!("rank {which} died"))
+                (RunEnd::Died, format!("rank {which} died"))
             }
-            Over::Trouble(Trouble::LauncherGone) if attached == 0 => (
-                End::NoMpi,
+            LoopEnd::Wait(WaitEnd::LauncherGone) if attached == 0 => (
+                RunEnd::NoMpi,
                 "the program ended without having called MPI_Init".to_string(),
             ),
-            Over::Trouble(Trouble::LauncherGone) => (
-                End::LauncherGone,
+            LoopEnd::Wait(WaitEnd::LauncherGone) => (
+                RunEnd::LauncherGone,
                 "the program that starts the ranks has gone".to_string(),
             ),
-            Over::Trouble(Trouble::Cancelled) => {
-                (End::Cancelled, "the run was cancelled".to_string())
+            LoopEnd::Wait(WaitEnd::Cancelled) => {
+                (RunEnd::Cancelled, "the run was cancelled".into())
             }
-            Over::Trouble(Trouble::Corrupted) => {
+            LoopEnd::Wait(WaitEnd::Corrupted) => {
                 let wrong = self.turns.wrong.borrow();
                 let wrong = wrong.as_ref().expect("somebody has complained");
                 let trace = self.shared.trace.borrow();
                 let said = self.shared.in_flight.complaint(&trace, wrong);
-                (End::Corrupted, said)
+                (RunEnd::Corrupted, said)
             }
-            Over::Trouble(Trouble::Foul) => {
-                let foul = *self.turns.foul.borrow();
-                let (which, foul) = foul.expect("a rank is to blame");
+            LoopEnd::Wait(WaitEnd::Foul) => {
+                let (which, foul) = self.turns.foul.borrow().expect("a rank is to blame");
                 rank = Some(which);
                 let message = match foul {
-                    Foul::Address { peer, at, size } => format!(
+                    Violation::Address { peer, at, size } => format!(
                         "rank {which} puts {} at address {at:#x} of rank {peer}, which lets others reach no memory there",
                         Bytes::new(size)
                     ),
@@ -119,37 +118,38 @@ impl Server {
                          something in its process has overwritten this memory, or it is no rank of this simulator"
                     ),
                 };
-                (End::Foul, message)
+                (RunEnd::Foul, message)
             }
-            Over::Trouble(Trouble::Stray(which)) => {
+            LoopEnd::Wait(WaitEnd::Stray(which)) => {
                 rank = Some(*which);
-                (End::Stray, format!("rank {which} initialised another MPI"))
+                let message = format!("rank {which} initialised another MPI");
+                (RunEnd::Stray, message)
             }
-            Over::Trouble(Trouble::Absent) => (
-                End::Absent,
+            LoopEnd::Wait(WaitEnd::Absent) => (
+                RunEnd::Absent,
                 "ranks ended without having called MPI_Init".to_string(),
             ),
-            Over::Trouble(Trouble::Horizon) => (
-                End::Limit,
+            LoopEnd::Wait(WaitEnd::Horizon) => (
+                RunEnd::Limit,
                 format!("the time of the program has come to {HORIZON}, where simulated time ends"),
             ),
-            Over::Stop(stop @ (Stop::Deadlock { .. } | Stop::Livelock { .. })) => {
-                (End::Deadlock, stop.to_string())
+            LoopEnd::Stop(stop @ (Stop::Deadlock { .. } | Stop::Livelock { .. })) => {
+                (RunEnd::Deadlock, stop.to_string())
             }
-            Over::Stop(stop) => (End::Limit, stop.to_string()),
+            LoopEnd::Stop(stop) => (RunEnd::Limit, stop.to_string()),
         };
         (end, message, rank)
     }
 
     /// The outcome when a run has ended for this cause.
-    pub(super) fn outcome(&self, over: &Over) -> Outcome {
+    pub(super) fn outcome(&self, over: &LoopEnd) -> Outcome {
         let link = self.turns.link.lock();
         let phases = || (0..link.ranks()).map(|rank| link.phase(rank));
-        let attached = phases().filter(|&phase| phase != Phase::Absent).count() as u32;
+        let attached = phases().filter(|&phase| phase != RankPhase::Absent).count() as u32;
         let (end, message, rank) = self.explained(over, attached);
         let agents = self.shared.agents.borrow();
         let unfinished = agents.iter().filter(|agent| !agent.is_finished());
-        let waiting = unfinished.map(|agent| Waiting {
+        let waiting = unfinished.map(|agent| WaitingRank {
             rank: agent.rank,
             pid: link.pid(agent.rank),
             call: link.call(agent.rank),
@@ -159,15 +159,15 @@ impl Server {
             runs: !link.has_turn(agent.rank),
         });
         let absent = (0..link.ranks()).filter(|&rank| match end {
-            End::Absent => is_absent(&link, rank),
-            _ => link.phase(rank) == Phase::Absent,
+            RunEnd::Absent => is_absent(&link, rank),
+            _ => link.phase(rank) == RankPhase::Absent,
         });
-        let stray = rank.filter(|_| end == End::Stray);
+        let stray = rank.filter(|_| end == RunEnd::Stray);
         let stray = stray.and_then(|rank| link.stray(rank).map(|(why, pid)| (rank, pid, why)));
         Outcome {
             absent: absent.collect(),
             managed: (0..link.ranks())
-                .any(|rank| link.phase(rank) == Phase::Absent && link.has_managed(rank)),
+                .any(|rank| link.phase(rank) == RankPhase::Absent && link.has_managed(rank)),
             stray,
             unseen: self.unseen(&link),
             end,
@@ -186,7 +186,7 @@ impl Server {
         let trace = self.shared.trace.borrow();
         let unseen = (0..link.ranks()).zip(&trace.ranks);
         let unseen =
-            unseen.filter(|&(rank, row)| row.calls == 0 && link.phase(rank) != Phase::Absent);
+            unseen.filter(|&(rank, row)| row.calls == 0 && link.phase(rank) != RankPhase::Absent);
         unseen.map(|(rank, _)| rank).collect()
     }
 

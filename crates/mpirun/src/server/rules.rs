@@ -11,9 +11,9 @@
 //! mistakes are harmless: operation names that the rank does not know are its own affair, tags may be anything, a
 //! length is refused where there is no room for it.
 
-use crate::agent::{Content, Given, Turn, TurnEnd};
+use crate::agent::{Content, GivenOrder, Turn, TurnEnd};
 use crate::horizon::HORIZON;
-use link::{Body, Foul, NEVER, Patience, Record, Wait};
+use link::{Body, NEVER, Patience, RankWait, Record, Violation};
 use units::Time;
 
 /// A turn's records, each with its payload.
@@ -25,13 +25,13 @@ pub(super) type Reply = (Vec<u8>, u64);
 /// Why a turn's orders are not carried out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refusal {
-    Foul(Foul),
+    Foul(Violation),
     /// A time is at the horizon.
     Horizon,
 }
 
-impl From<Foul> for Refusal {
-    fn from(foul: Foul) -> Self {
+impl From<Violation> for Refusal {
+    fn from(foul: Violation) -> Self {
         Refusal::Foul(foul)
     }
 }
@@ -40,17 +40,17 @@ impl From<Foul> for Refusal {
 pub(super) fn turn(mut records: Records, now: Time) -> Result<Turn, Refusal> {
     let (end, time) = match records.pop() {
         Some((record, _)) => (end_of(&record.body)?, record.time),
-        None => return Err(Foul::NoWait.into()),
+        None => return Err(Violation::NoWait.into()),
     };
     let mut least = now;
-    let orders: Result<Vec<Given>, Refusal> = records
+    let orders: Result<Vec<GivenOrder>, Refusal> = records
         .into_iter()
         .map(|(record, bytes)| {
             let Body::Order(id, order) = record.body else {
                 return Err(misplaced(&record.body).into());
             };
             least = check_time(record.time, least)?;
-            Ok(Given {
+            Ok(GivenOrder {
                 time: least,
                 id,
                 order,
@@ -70,12 +70,12 @@ pub(super) fn turn(mut records: Records, now: Time) -> Result<Turn, Refusal> {
 /// The answer from a rank that continued waiting at a moment, and had its turn only to answer; `None` if it does not.
 pub(super) fn answer(mut records: Records, now: Time) -> Result<Option<Reply>, Refusal> {
     let Some((last, _)) = records.pop() else {
-        return Err(Foul::NoWait.into());
+        return Err(Violation::NoWait.into());
     };
     match last.body {
         Body::Wait(_, true) => {}
-        Body::Wait(_, false) => return Err(Foul::Answer.into()),
-        _ => return Err(Foul::NoWait.into()),
+        Body::Wait(_, false) => return Err(Violation::Answer.into()),
+        _ => return Err(Violation::NoWait.into()),
     }
     let (mut least, mut first) = (now, None);
     for (record, bytes) in records {
@@ -90,31 +90,31 @@ pub(super) fn answer(mut records: Records, now: Time) -> Result<Option<Reply>, R
 }
 
 /// The foul for a misplaced record.
-fn misplaced(body: &Body) -> Foul {
+fn misplaced(body: &Body) -> Violation {
     match body {
-        Body::Wait(..) | Body::Finish => Foul::NoWait,
-        Body::Order(..) | Body::Reply | Body::Complaint(_) => Foul::Answer,
+        Body::Wait(..) | Body::Finish => Violation::NoWait,
+        Body::Order(..) | Body::Reply | Body::Complaint(_) => Violation::Answer,
     }
 }
 
 /// A turn's end in its last record. A wait that ends beyond the horizon ends there.
-fn end_of(last: &Body) -> Result<TurnEnd, Foul> {
+fn end_of(last: &Body) -> Result<TurnEnd, Violation> {
     let horizon = HORIZON.as_ps();
     match *last {
-        Body::Wait(_, true) => Err(Foul::Answer),
-        Body::Wait(Wait::Sleep { until }, _) => Ok(TurnEnd::Waits(Wait::Sleep {
+        Body::Wait(_, true) => Err(Violation::Answer),
+        Body::Wait(RankWait::Sleep { until }, _) => Ok(TurnEnd::Waits(RankWait::Sleep {
             until: until.min(horizon),
         })),
         // A rank may wait for ever, and not sleep for ever.
-        Body::Wait(Wait::Report(patience), _) if patience.until != NEVER => {
-            Ok(TurnEnd::Waits(Wait::Report(Patience {
+        Body::Wait(RankWait::Report(patience), _) if patience.until != NEVER => {
+            Ok(TurnEnd::Waits(RankWait::Report(Patience {
                 until: patience.until.min(horizon),
                 ..patience
             })))
         }
         Body::Wait(wait, _) => Ok(TurnEnd::Waits(wait)),
         Body::Finish => Ok(TurnEnd::Leaves),
-        Body::Order(..) | Body::Reply | Body::Complaint(_) => Err(Foul::NoWait),
+        Body::Order(..) | Body::Reply | Body::Complaint(_) => Err(Violation::NoWait),
     }
 }
 
@@ -122,7 +122,7 @@ fn end_of(last: &Body) -> Result<TurnEnd, Foul> {
 fn check_time(time: u64, least: Time) -> Result<Time, Refusal> {
     let now = least.as_ps();
     if time < now {
-        return Err(Foul::Past { time, now }.into());
+        return Err(Violation::Past { time, now }.into());
     }
     if time >= HORIZON.as_ps() {
         return Err(Refusal::Horizon);

@@ -32,11 +32,11 @@
 
 #![expect(clippy::disallowed_methods, reason = "processes live in real time")]
 
-use super::ending::Over;
+use super::ending::LoopEnd;
 use crate::agent::Agent;
 use crate::watch::processes::ProcessMark;
 use link::calls::{CallKind, kind};
-use link::{Calls, Simulator};
+use link::{RankCalls, Simulator};
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
@@ -54,7 +54,7 @@ const LEAST: u32 = 200;
 
 /// A run's events so far.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) struct Happened {
+pub(super) struct EventCounts {
     /// Orders other than looks and one-sided communication, and messages that were received.
     pub moves: u64,
     /// Orders for one-sided communication.
@@ -75,13 +75,13 @@ pub(super) struct Standstill {
 
 struct Window {
     begun: Instant,
-    happened: Happened,
+    happened: EventCounts,
     ranks: Vec<Mark>,
 }
 
 /// A rank at a window's beginning.
 struct Mark {
-    calls: Calls,
+    calls: RankCalls,
     started: u64,
     process: Option<ProcessMark>,
 }
@@ -106,10 +106,10 @@ impl Standstill {
     /// Looks whether anything can still happen.
     pub fn look(
         &mut self,
-        happened: Happened,
+        happened: EventCounts,
         link: &Simulator,
         agents: &[Rc<Agent>],
-    ) -> Result<(), Over> {
+    ) -> Result<(), LoopEnd> {
         self.last = Instant::now();
         if happened.moves != self.moves {
             (self.moves, self.since) = (happened.moves, self.last);
@@ -125,7 +125,7 @@ impl Standstill {
             }
             Some(window) if window.begun.elapsed() >= WINDOW => {
                 if window.repeats(happened, self.hidden, link, agents) {
-                    return Err(Over::Livelock);
+                    return Err(LoopEnd::Livelock);
                 }
                 self.window = Some(Window::open(happened, link, agents));
             }
@@ -136,7 +136,7 @@ impl Standstill {
 }
 
 impl Window {
-    fn open(happened: Happened, link: &Simulator, agents: &[Rc<Agent>]) -> Window {
+    fn open(happened: EventCounts, link: &Simulator, agents: &[Rc<Agent>]) -> Window {
         let mark = |agent: &Rc<Agent>| Mark {
             calls: link.calls(agent.rank),
             started: agent.started(),
@@ -151,7 +151,7 @@ impl Window {
 
     fn repeats(
         &self,
-        happened: Happened,
+        happened: EventCounts,
         hidden: bool,
         link: &Simulator,
         agents: &[Rc<Agent>],

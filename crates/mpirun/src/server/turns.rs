@@ -2,11 +2,11 @@
 
 use super::rules::{self, Records, Refusal, Reply};
 use crate::agent::{Agent, MemoryRange, Reader, Turn, TurnEnd};
-use crate::endpoint::Number;
-use crate::sent::Wrong;
+use crate::endpoint::MessageNumber;
+use crate::sent::PayloadDifference;
 use crate::watch::processes::is_locked_up;
-use crate::watch::{PATIENCE, Trouble, Watch, is_dead};
-use link::{Body, Complaint, Delivery, Foul, Payload, Phase, Report, Simulator};
+use crate::watch::{PATIENCE, WaitEnd, Watch, is_dead};
+use link::{Body, Complaint, Delivery, Payload, RankPhase, Report, Simulator, Violation};
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,22 +30,22 @@ impl Link {
 pub(super) struct Turns {
     pub link: Link,
     watch: RefCell<Watch>,
-    pub trouble: RefCell<Option<Trouble>>,
-    /// The bytes that differ from those that were sent, if [`Trouble::Corrupted`] is the trouble.
-    pub wrong: RefCell<Option<Wrong>>,
-    /// The rank that has broken the rules, and how, if [`Trouble::Foul`] is the trouble.
-    pub foul: RefCell<Option<(u32, Foul)>>,
+    pub trouble: RefCell<Option<WaitEnd>>,
+    /// The bytes that differ from those that were sent, if [`WaitEnd::Corrupted`] is the trouble.
+    pub wrong: RefCell<Option<PayloadDifference>>,
+    /// The rank that has broken the rules, and how, if [`WaitEnd::Foul`] is the trouble.
+    pub foul: RefCell<Option<(u32, Violation)>>,
     /// The moment from which each rank continued last.
     since: RefCell<Vec<Time>>,
     /// Ranks that the simulation must not leave behind, each with a moment.
-    out: RefCell<BTreeMap<(Time, u32), Out>>,
+    out: RefCell<BTreeMap<(Time, u32), TurnDelay>>,
     /// Ranks with processes that have ended, where that is no trouble; and those that the server has not yet noted.
     dead: RefCell<BTreeSet<u32>>,
     pub new_dead: RefCell<Vec<u32>>,
 }
 
 /// Why simulated time may not pass a rank's moment.
-enum Out {
+enum TurnDelay {
     /// The rank continues from it. Holds the rank's turn, if that has been taken before its time.
     Runs(Option<Turn>),
     /// The rank has left MPI a while before, and may come back at this moment.
@@ -77,7 +77,7 @@ impl Turns {
             dead: RefCell::default(),
             new_dead: RefCell::default(),
             out: RefCell::new(
-                all.map(|rank| ((Time::ZERO, rank), Out::Runs(None)))
+                all.map(|rank| ((Time::ZERO, rank), TurnDelay::Runs(None)))
                     .collect(),
             ),
         }
@@ -90,7 +90,7 @@ impl Turns {
         self.since
             .borrow_mut()
             .extend(ranks.clone().map(|_| moment));
-        let runs = ranks.map(|rank| ((moment, rank), Out::Runs(None)));
+        let runs = ranks.map(|rank| ((moment, rank), TurnDelay::Runs(None)));
         self.out.borrow_mut().extend(runs);
         Some(first)
     }
@@ -101,7 +101,7 @@ impl Turns {
         for &(moment, rank) in ready {
             link.give_turn(rank, Some(moment.as_ps()));
             self.since.borrow_mut()[rank as usize] = moment;
-            let runs = Out::Runs(None);
+            let runs = TurnDelay::Runs(None);
             self.out.borrow_mut().insert((moment, rank), runs);
         }
         link.release();
@@ -117,7 +117,7 @@ impl Turns {
     fn gate(&self) -> Option<(Time, u32)> {
         let out = self.out.borrow();
         let (&place, first) = out.first_key_value()?;
-        matches!(first, Out::Away).then_some(place)
+        matches!(first, TurnDelay::Away).then_some(place)
     }
 
     /// Whether a rank may come back at the first moment.
@@ -127,7 +127,7 @@ impl Turns {
 
     /// Waits until the first rank that may come back has come back, or its process exits. A rank that comes back
     /// continues.
-    pub fn open_gate(&self) -> Result<Option<u32>, Trouble> {
+    pub fn open_gate(&self) -> Result<Option<u32>, WaitEnd> {
         let Some((moment, rank)) = self.gate() else {
             return Ok(None);
         };
@@ -136,8 +136,8 @@ impl Turns {
             let link = self.link.lock();
             let dead = is_dead(&link, rank);
             match link.phase(rank) {
-                Phase::Returning => break,
-                Phase::Finished if !dead => {
+                RankPhase::Returning => break,
+                RankPhase::Finished if !dead => {
                     let mut watch = self.watch.borrow_mut();
                     watch.look(&link)?;
                     if !watch.launcher_lives() {
@@ -157,11 +157,11 @@ impl Turns {
 
     /// Takes orders from the ranks that continue at a moment, as soon as these have given their turns away: ordered by
     /// the moments of their first orders, then by rank.
-    pub fn take_orders(&self, moment: Time) -> Result<Vec<(u32, Turn)>, Trouble> {
+    pub fn take_orders(&self, moment: Time) -> Result<Vec<(u32, Turn)>, WaitEnd> {
         let mut out = Vec::new();
         while self.first_out() == Some(moment) && !self.is_gate() {
             let first = self.out.borrow_mut().pop_first();
-            if let Some(((_, rank), Out::Runs(early))) = first {
+            if let Some(((_, rank), TurnDelay::Runs(early))) = first {
                 out.push((rank, early));
             }
         }
@@ -176,7 +176,7 @@ impl Turns {
             if let Some((time, TurnEnd::Leaves)) = turn.end {
                 self.out
                     .borrow_mut()
-                    .insert((time + AWAY, *rank), Out::Away);
+                    .insert((time + AWAY, *rank), TurnDelay::Away);
             }
         }
         turns.sort_by_key(|(_, turn)| turn.begin());
@@ -184,7 +184,7 @@ impl Turns {
     }
 
     /// A rank's turn, as soon as it has given the turn away; empty if the rank has died before.
-    fn turn(&self, rank: u32) -> Result<Turn, Trouble> {
+    fn turn(&self, rank: u32) -> Result<Turn, WaitEnd> {
         let Some(records) = self.records(rank)? else {
             return Ok(Turn::default());
         };
@@ -193,7 +193,7 @@ impl Turns {
     }
 
     /// The answer from a rank that has its turn only to answer; `None` if the rank has died before, or does not answer.
-    fn answer(&self, rank: u32) -> Result<Option<Reply>, Trouble> {
+    fn answer(&self, rank: u32) -> Result<Option<Reply>, WaitEnd> {
         let Some(records) = self.records(rank)? else {
             return Ok(None);
         };
@@ -201,16 +201,16 @@ impl Turns {
         rules::answer(records, now).map_err(|refusal| self.refuse(rank, refusal))
     }
 
-    fn refuse(&self, rank: u32, refusal: Refusal) -> Trouble {
+    fn refuse(&self, rank: u32, refusal: Refusal) -> WaitEnd {
         match refusal {
             Refusal::Foul(foul) => self.blame(rank, foul),
-            Refusal::Horizon => Trouble::Horizon,
+            Refusal::Horizon => WaitEnd::Horizon,
         }
     }
 
     /// A rank's records, as soon as it has given its turn away and all of them have come; `None` if the rank has died
     /// before. Complaints end the run, and so do payloads that have changed on their way.
-    fn records(&self, rank: u32) -> Result<Option<Records>, Trouble> {
+    fn records(&self, rank: u32) -> Result<Option<Records>, WaitEnd> {
         let mut records = Records::new();
         loop {
             if !self.until_given(rank)? {
@@ -230,7 +230,7 @@ impl Turns {
             let size = Bytes::new(bytes.len() as u64);
             let wrong = match record.body {
                 Body::Complaint(Complaint::Refuses { by, offset, size }) => {
-                    let foul = Foul::Address {
+                    let foul = Violation::Address {
                         peer: rank,
                         at: offset,
                         size,
@@ -240,37 +240,37 @@ impl Turns {
                     return Err(self.blame(if by < ranks { by } else { rank }, foul));
                 }
                 Body::Complaint(Complaint::Differs { message }) => {
-                    Wrong::Stored(Number(message as u32), std::mem::take(bytes))
+                    PayloadDifference::Stored(MessageNumber(message as u32), std::mem::take(bytes))
                 }
                 _ if record.checksum == 0 || link::checksum([&bytes[..]]) == record.checksum => {
                     continue;
                 }
-                _ => Wrong::Given(rank, size),
+                _ => PayloadDifference::Given(rank, size),
             };
             self.wrong.replace(Some(wrong));
-            return Err(Trouble::Corrupted);
+            return Err(WaitEnd::Corrupted);
         }
         Ok(Some(records))
     }
 
     /// Keeps a rank's breach of the rules. The first rank counts.
-    fn blame(&self, rank: u32, foul: Foul) -> Trouble {
+    fn blame(&self, rank: u32, foul: Violation) -> WaitEnd {
         self.foul.borrow_mut().get_or_insert((rank, foul));
-        Trouble::Foul
+        WaitEnd::Foul
     }
 
     /// Takes a rank's orders aside, once it has given its turn away, if it has one: then it can be asked.
-    fn take_early(&self, rank: u32) -> Result<(), Trouble> {
+    fn take_early(&self, rank: u32) -> Result<(), WaitEnd> {
         let mut out = self.out.borrow_mut();
         let early = out.iter_mut().find(|((_, number), _)| *number == rank);
-        if let Some((_, Out::Runs(early @ None))) = early {
+        if let Some((_, TurnDelay::Runs(early @ None))) = early {
             *early = Some(self.turn(rank)?);
         }
         Ok(())
     }
 
     /// Waits until a rank has given its turn away; false if the rank has died before, where that is no trouble.
-    fn until_given(&self, rank: u32) -> Result<bool, Trouble> {
+    fn until_given(&self, rank: u32) -> Result<bool, WaitEnd> {
         let (mut looks, mut locked) = (0, 0);
         // The lock is not held for the whole wait: others may ask about the ranks.
         while !self.link.lock().wait(rank, PATIENCE) {
@@ -285,7 +285,7 @@ impl Turns {
                 let is_locked = link.pid(rank).is_some_and(is_locked_up);
                 locked = if is_locked { locked + 1 } else { 0 };
                 if locked == LOCKED && !link.has_turn(rank) {
-                    return Err(Trouble::Locked(rank));
+                    return Err(WaitEnd::Locked(rank));
                 }
             }
             // The rank may have given its turn away before.
@@ -297,9 +297,9 @@ impl Turns {
                 return Ok(false);
             }
             return Err(if dead {
-                Trouble::Died(rank)
+                WaitEnd::Died(rank)
             } else {
-                Trouble::LauncherGone
+                WaitEnd::LauncherGone
             });
         }
         Ok(true)
@@ -326,17 +326,17 @@ impl Turns {
         }
     }
 
-    pub fn look_sometimes(&self) -> Result<(), Trouble> {
+    pub fn look_sometimes(&self) -> Result<(), WaitEnd> {
         let link = self.link.lock();
         self.watch.borrow_mut().look_sometimes(&link)
     }
 
-    pub fn trouble(&self) -> Result<(), Trouble> {
+    pub fn trouble(&self) -> Result<(), WaitEnd> {
         self.trouble.borrow().map_or(Ok(()), Err)
     }
 
     /// Reports to a rank all writes into its memory up to a moment.
-    pub fn tell_writes(&self, agent: &Agent, moment: Time) -> Result<(), Trouble> {
+    pub fn tell_writes(&self, agent: &Agent, moment: Time) -> Result<(), WaitEnd> {
         while let Some((write, bytes)) = agent.next_write(moment) {
             self.tell(agent.rank, &write, &bytes)?;
         }
@@ -344,7 +344,7 @@ impl Turns {
     }
 
     /// Reports ended operations to a rank that continues.
-    pub fn tell_reports(&self, agent: &Agent) -> Result<(), Trouble> {
+    pub fn tell_reports(&self, agent: &Agent) -> Result<(), WaitEnd> {
         while let Some((report, bytes)) = agent.next_report() {
             self.tell(agent.rank, &report, &bytes)?;
         }
@@ -352,7 +352,7 @@ impl Turns {
     }
 
     /// Gives a rank a report. The part that does not fit travels in separate turns. Dead ranks get no reports.
-    fn tell(&self, rank: u32, report: &Delivery, bytes: &[u8]) -> Result<(), Trouble> {
+    fn tell(&self, rank: u32, report: &Delivery, bytes: &[u8]) -> Result<(), WaitEnd> {
         let bytes = [bytes];
         let mut payload = Payload::new(&bytes);
         while !self.is_dead(rank) && !self.link.lock().tell(rank, report, &mut payload) {
@@ -366,7 +366,7 @@ impl Turns {
     }
 
     /// Gives a rank the turn to take in its reports, and to answer; returns the answer.
-    fn serve_turn(&self, rank: u32) -> Result<Option<Reply>, Trouble> {
+    fn serve_turn(&self, rank: u32) -> Result<Option<Reply>, WaitEnd> {
         let mut link = self.link.lock();
         link.give_turn(rank, None);
         link.release();
@@ -379,7 +379,7 @@ impl Turns {
         agent: &Agent,
         at: Time,
         MemoryRange { key, offset, size }: MemoryRange,
-    ) -> Result<Option<(Vec<u8>, u64)>, Trouble> {
+    ) -> Result<Option<(Vec<u8>, u64)>, WaitEnd> {
         self.take_early(agent.rank)?;
         if self.link.lock().phase(agent.rank).is_out() || agent.is_finished() {
             return Ok(None);
@@ -397,7 +397,7 @@ impl Turns {
 }
 
 impl Turns {
-    fn try_combine(&self, agent: &Agent, one: &[u8], other: &mut [u8]) -> Result<(), Trouble> {
+    fn try_combine(&self, agent: &Agent, one: &[u8], other: &mut [u8]) -> Result<(), WaitEnd> {
         self.take_early(agent.rank)?;
         if self.link.lock().phase(agent.rank).is_out() || agent.is_finished() {
             return Ok(());
@@ -422,7 +422,7 @@ impl Reader for Turns {
         }
     }
 
-    fn blame(&self, rank: u32, foul: Foul) {
+    fn blame(&self, rank: u32, foul: Violation) {
         self.trouble.replace(Some(Turns::blame(self, rank, foul)));
     }
 

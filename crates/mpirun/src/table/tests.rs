@@ -1,22 +1,22 @@
-use super::{Bound, FIRST, Host, LATER, Program, Samples, Table};
-use machine::{Param, Processor};
+use super::{Bottleneck, FIRST, LATER, MeasuredProgram, MeasuringHost, RegionTable, Samples};
+use machine::{Param, ProcessorSection};
 use units::{Rate, Time};
 
-fn program() -> Program {
-    Program {
+fn program() -> MeasuredProgram {
+    MeasuredProgram {
         words: vec!["solver".into(), "a \"b\"".into()],
         sha256: "07".into(),
         ranks: 2,
     }
 }
 
-const HOST: Host = Host {
+const HOST: MeasuringHost = MeasuringHost {
     step: Time::from_ps(1500),
     core_memory: Rate::from_mb_per_second(9000),
 };
 
-fn table() -> Table {
-    let mut table = Table::new(program(), HOST);
+fn table() -> RegionTable {
+    let mut table = RegionTable::new(program(), HOST);
     for time in 1..=40 {
         table.add("start > MPI_Send solver+0x10", 0, 100 * time);
     }
@@ -24,15 +24,15 @@ fn table() -> Table {
     table
 }
 
-fn refused(text: &str, program: &Program) -> String {
-    let problems = Table::parse("solver.toml", text, program).expect_err("it is refused");
+fn refused(text: &str, program: &MeasuredProgram) -> String {
+    let problems = RegionTable::parse("solver.toml", text, program).expect_err("it is refused");
     problems.to_string()
 }
 
 #[test]
 fn a_table_comes_back_as_it_was_written() {
     let text = table().text();
-    let read = Table::parse("solver.toml", &text, &program()).expect("it is a table");
+    let read = RegionTable::parse("solver.toml", &text, &program()).expect("it is a table");
     assert_eq!(read, table());
     insta::assert_snapshot!(text);
 }
@@ -81,35 +81,36 @@ fn given<T>(value: T) -> Param<T> {
 
 #[test]
 fn times_are_scaled_by_the_processor_or_by_the_share_of_memory() {
-    let mut processor = Processor {
+    let mut processor = ProcessorSection {
         step: given(Time::from_ps(7200)),
         core_memory: None,
         memory: None,
         flops: None,
         flops_memory: None,
     };
-    let factor = |processor: &Processor, ranks, bound| HOST.factor(Some(processor), ranks, bound);
-    assert_eq!(factor(&processor, 4, Bound::Processor), Some(4.8));
-    assert_eq!(factor(&processor, 4, Bound::Memory), None);
+    let factor =
+        |processor: &ProcessorSection, ranks, bound| HOST.factor(Some(processor), ranks, bound);
+    assert_eq!(factor(&processor, 4, Bottleneck::Processor), Some(4.8));
+    assert_eq!(factor(&processor, 4, Bottleneck::Memory), None);
     processor.core_memory = Some(given(Rate::from_mb_per_second(3000)));
-    assert_eq!(factor(&processor, 4, Bound::Memory), Some(3.0));
+    assert_eq!(factor(&processor, 4, Bottleneck::Memory), Some(3.0));
     // Two ranks have room beside each other, and four share the node's rate.
     processor.memory = Some(given(Rate::from_mb_per_second(6000)));
-    assert_eq!(factor(&processor, 2, Bound::Memory), Some(3.0));
-    assert_eq!(factor(&processor, 4, Bound::Memory), Some(6.0));
-    assert_eq!(HOST.factor(None, 4, Bound::Memory), Some(1.0));
+    assert_eq!(factor(&processor, 2, Bottleneck::Memory), Some(3.0));
+    assert_eq!(factor(&processor, 4, Bottleneck::Memory), Some(6.0));
+    assert_eq!(HOST.factor(None, 4, Bottleneck::Memory), Some(1.0));
     // A region that a person has marked.
     let text = table().text();
     let text = text.replacen("bound = \"processor\"", "bound = \"memory\"", 1);
-    let marked = Table::parse("solver.toml", &text, &program()).expect("it is a table");
-    let by_bound = |_, bound| (bound == Bound::Processor).then_some(1.0);
+    let marked = RegionTable::parse("solver.toml", &text, &program()).expect("it is a table");
+    let by_bound = |_, bound| (bound == Bottleneck::Processor).then_some(1.0);
     assert_eq!(marked.plan(by_bound), Err("part 7".into()));
 }
 
 #[test]
 fn tables_of_other_programs_and_mistakes_are_refused() {
     let text = table().text();
-    let other = |change: fn(&mut Program)| {
+    let other = |change: fn(&mut MeasuredProgram)| {
         let mut program = program();
         change(&mut program);
         refused(&text, &program)

@@ -8,22 +8,22 @@
 //! A packet that tests does not return the word that it has found. If the test fails, a get fetches that word, as Shmem
 //! does.
 
-use super::Process;
+use super::TportsProcess;
 use super::operations::{is_loss_of, refused};
-use crate::endpoint::{Ended, Finish, Incoming, NetworkOp};
+use crate::endpoint::{EndFuture, Finish, NetworkOp, OperationResult};
 use elan::transaction::WORD;
 use elan::{Comparison, Transaction};
 use kernel::Signal;
 use libelan::Pe;
 use libelan::shmem::ShmemError;
-use link::Status;
+use link::EndStatus;
 use std::cell::Cell;
 use std::rc::Rc;
 use units::Time;
 
 /// Begins an atomic on a rank; see [`Endpoint::atomic`](crate::endpoint::Endpoint::atomic).
 pub fn begin(
-    process: &Process,
+    process: &TportsProcess,
     at: Time,
     to: u32,
     tests: bool,
@@ -89,7 +89,7 @@ struct Atomic {
 }
 
 impl NetworkOp for Atomic {
-    fn ended(&self) -> Ended {
+    fn ended(&self) -> EndFuture {
         let (pe, ended) = (self.pe.clone(), self.ended.clone());
         Box::pin(async move {
             ended.wait().await;
@@ -99,12 +99,12 @@ impl NetworkOp for Atomic {
 
     fn finish(&self, _at: Time) -> Finish {
         let incoming = match self.result.get() {
-            Some(Ok(())) => Incoming::of(Status::Done),
+            Some(Ok(())) => OperationResult::of(EndStatus::Done),
             Some(Err(error)) => {
                 let lost = matches!(&error, ShmemError::Dma(error) if is_loss_of(error));
-                Incoming::failed(&error, lost)
+                OperationResult::failed(&error, lost)
             }
-            None => Incoming::of(Status::Refused),
+            None => OperationResult::of(EndStatus::Refused),
         };
         Box::pin(async move { incoming })
     }

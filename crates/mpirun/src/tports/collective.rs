@@ -14,15 +14,15 @@
 //! [`PART`] bytes go in parts, one after the other.
 
 use super::operations::is_loss_of;
-use crate::endpoint::{Ended, Finish, GroupCall, Incoming, NetworkGroup, NetworkOp};
+use crate::endpoint::{EndFuture, Finish, GroupCall, NetworkGroup, NetworkOp, OperationResult};
 use elan::{DmaError, ElanAddr, MemoryError, Permissions, Placement, Region};
 use kernel::Signal;
 use libelan::Pe;
 use libelan::elan::Elan;
 use libelan::elan::group::Group;
-use libelan::elan::posted::Posted;
-use libelan::elan::reduce::{self, To};
-use link::Status;
+use libelan::elan::posted::PostedCall;
+use libelan::elan::reduce::{self, Receivers};
+use link::EndStatus;
 use link::collective::CollectiveKind;
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -44,13 +44,13 @@ pub(super) struct Window {
     placement: Placement,
     /// Where the window begins in all processes, once a group has needed it.
     start: Cell<Option<ElanAddr>>,
-    used: RefCell<Vec<Used>>,
+    used: RefCell<Vec<WindowPart>>,
     /// Whether a group uses the group of all processes, which each job has from its start.
     has_all: Cell<bool>,
 }
 
 /// A window part in use.
-struct Used {
+struct WindowPart {
     at: u64,
     length: u64,
     /// The ranks that use it.
@@ -125,7 +125,7 @@ impl Window {
             return None;
         }
         let ranks = Rc::clone(ranks);
-        used.push(Used { at, length, ranks });
+        used.push(WindowPart { at, length, ranks });
         Some(at)
     }
 
@@ -233,25 +233,25 @@ impl NetworkGroup for MachineGroup {
         let (ended, leases) = (Rc::clone(&operation), self.leases.clone());
         pe.node().clone().serve("collective", async move {
             let by = match posting {
-                Some(posting) => By::Adapter(posting.await),
-                None => By::Host,
+                Some(posting) => CollectiveMethod::Adapter(posting.await),
+                None => CollectiveMethod::Host,
             };
             let buffer = leases.take(number, call.size);
             let acted = async {
                 let act = act(&by, &group, &pe, buffer?, &call);
                 Some(match by {
-                    By::Host => given(&pe, at, act).await,
-                    By::Adapter(_) => act.await,
+                    CollectiveMethod::Host => given(&pe, at, act).await,
+                    CollectiveMethod::Adapter(_) => act.await,
                 })
             };
             ended.incoming.replace(Some(match acted.await {
-                Some(Ok(bytes)) => Incoming {
+                Some(Ok(bytes)) => OperationResult {
                     size: Bytes::new(bytes.len() as u64),
                     bytes: bytes.into(),
-                    ..Incoming::of(Status::Done)
+                    ..OperationResult::of(EndStatus::Done)
                 },
-                Some(Err(error)) => Incoming::failed(&error, is_loss_of(&error)),
-                None => Incoming::of(Status::Refused),
+                Some(Err(error)) => OperationResult::failed(&error, is_loss_of(&error)),
+                None => OperationResult::of(EndStatus::Refused),
             }));
             leases.end(number);
             ended.ended.fire();
@@ -275,14 +275,14 @@ async fn given<T>(pe: &Pe, at: Time, call: impl Future<Output = T>) -> T {
 }
 
 /// The way in which a call is carried out.
-enum By {
+enum CollectiveMethod {
     Host,
-    Adapter(Posted),
+    Adapter(PostedCall),
 }
 
 /// A process's part in a call; returns the bytes that are due to it.
 async fn act(
-    by: &By,
+    by: &CollectiveMethod,
     group: &Group,
     pe: &Pe,
     at: ElanAddr,
@@ -290,10 +290,10 @@ async fn act(
 ) -> Result<Vec<u8>, DmaError> {
     if call.kind == CollectiveKind::Barrier {
         match (by, call.hardware) {
-            (By::Host, true) => group.hgsync().await?,
-            (By::Host, false) => group.gsync().await?,
-            (By::Adapter(posted), true) => posted.hgsync().await?,
-            (By::Adapter(posted), false) => posted.gsync().await?,
+            (CollectiveMethod::Host, true) => group.hgsync().await?,
+            (CollectiveMethod::Host, false) => group.gsync().await?,
+            (CollectiveMethod::Adapter(posted), true) => posted.hgsync().await?,
+            (CollectiveMethod::Adapter(posted), false) => posted.gsync().await?,
         }
         return Ok(Vec::new());
     }
@@ -315,7 +315,7 @@ async fn act(
 
 /// A part of a call, in the process's buffer; returns whether the buffer then holds the bytes due to the process.
 async fn act_on_part(
-    by: &By,
+    by: &CollectiveMethod,
     group: &Group,
     at: ElanAddr,
     length: Bytes,
@@ -324,17 +324,21 @@ async fn act_on_part(
     let is_root = group.rank() == call.root;
     let Some(reduction) = &call.reduction else {
         match (by, call.hardware) {
-            (By::Host, true) => group.hbcast(at, length, call.root).await?,
-            (By::Host, false) => group.bcast(at, length, call.root).await?,
-            (By::Adapter(posted), true) => posted.hbcast(at, length, call.root).await?,
-            (By::Adapter(posted), false) => posted.bcast(at, length, call.root).await?,
+            (CollectiveMethod::Host, true) => group.hbcast(at, length, call.root).await?,
+            (CollectiveMethod::Host, false) => group.bcast(at, length, call.root).await?,
+            (CollectiveMethod::Adapter(posted), true) => {
+                posted.hbcast(at, length, call.root).await?;
+            }
+            (CollectiveMethod::Adapter(posted), false) => {
+                posted.bcast(at, length, call.root).await?;
+            }
         }
         return Ok(!is_root);
     };
     let (to, due) = if call.kind == CollectiveKind::AllReduce {
-        (To::All, true)
+        (Receivers::All, true)
     } else {
-        (To::Root(call.root), is_root)
+        (Receivers::Root(call.root), is_root)
     };
     let element = Bytes::new(reduction.combiner.element());
     let operation = reduce::Reduction {
@@ -350,11 +354,11 @@ async fn act_on_part(
 struct Collective {
     pe: Pe,
     ended: Signal,
-    incoming: RefCell<Option<Incoming>>,
+    incoming: RefCell<Option<OperationResult>>,
 }
 
 impl NetworkOp for Collective {
-    fn ended(&self) -> Ended {
+    fn ended(&self) -> EndFuture {
         let (pe, ended) = (self.pe.clone(), self.ended.clone());
         Box::pin(async move {
             ended.wait().await;

@@ -1,19 +1,19 @@
 //! A process's pending operations: when each ends, and its processor's work then.
 
-use crate::endpoint::{Ended, Finish, Incoming, NetworkOp, Number};
+use crate::endpoint::{EndFuture, Finish, MessageNumber, NetworkOp, OperationResult};
 use crate::memory::{Buffer, Buffers};
 use elan::{DmaError, EventId};
 use libelan::Pe;
 use libelan::elan::putget::Remote;
 use libelan::elan::tport::{Received, Rx, TportError, Tx};
-use link::Status;
+use link::EndStatus;
 use std::cell::RefCell;
 use std::rc::Rc;
 use units::{Bytes, Time};
 
 /// Something that the machine has no room for.
 pub fn refused(at: Time) -> Rc<dyn NetworkOp> {
-    Rc::new(Refused(at))
+    Rc::new(RefusedMessage(at))
 }
 
 /// Whether failed parts of the machine caused an error.
@@ -28,15 +28,15 @@ pub fn is_loss_of(error: &DmaError) -> bool {
     matches!(error, DmaError::NoRail { .. }) || error.loss().is_some() || error.is_rail_down()
 }
 
-struct Refused(Time);
+struct RefusedMessage(Time);
 
-impl NetworkOp for Refused {
-    fn ended(&self) -> Ended {
+impl NetworkOp for RefusedMessage {
+    fn ended(&self) -> EndFuture {
         Box::pin(std::future::ready(self.0))
     }
 
     fn finish(&self, _at: Time) -> Finish {
-        Box::pin(async { Incoming::of(Status::Refused) })
+        Box::pin(async { OperationResult::of(EndStatus::Refused) })
     }
 }
 
@@ -49,7 +49,7 @@ pub struct Send {
 }
 
 impl NetworkOp for Send {
-    fn ended(&self) -> Ended {
+    fn ended(&self) -> EndFuture {
         let tx = self.tx.borrow().clone();
         Box::pin(async move { tx.expect("nobody has seen its end").ended().await })
     }
@@ -61,8 +61,8 @@ impl NetworkOp for Send {
         let (buffer, buffers) = (self.buffer, Rc::clone(&self.buffers));
         Box::pin(async move {
             let incoming = match pe.given(at, || tport.tx_wait(tx)).await {
-                Ok(()) => Incoming::of(Status::Done),
-                Err(error) => Incoming::failed(&error, is_loss(&error)),
+                Ok(()) => OperationResult::of(EndStatus::Done),
+                Err(error) => OperationResult::failed(&error, is_loss(&error)),
             };
             buffers.give_back(buffer);
             incoming
@@ -80,7 +80,7 @@ pub struct Receive {
 }
 
 impl NetworkOp for Receive {
-    fn ended(&self) -> Ended {
+    fn ended(&self) -> EndFuture {
         let rx = self.rx.borrow().clone();
         Box::pin(async move { rx.expect("nobody has seen its end").ended().await })
     }
@@ -93,17 +93,17 @@ impl NetworkOp for Receive {
         Box::pin(async move {
             let incoming = match pe.given(at, || tport.rx_wait(rx)).await {
                 Ok(received) => message(&buffers, &received, buffer),
-                Err(TportError::Nothing) => Incoming::of(Status::Nothing),
+                Err(TportError::Nothing) => OperationResult::of(EndStatus::Nothing),
                 Err(TportError::Truncated {
                     sender, tag, size, ..
-                }) => Incoming {
-                    number: Some(Number(sender)),
+                }) => OperationResult {
+                    number: Some(MessageNumber(sender)),
                     tag,
                     size,
-                    ..Incoming::of(Status::Truncated)
+                    ..OperationResult::of(EndStatus::Truncated)
                 },
-                Err(TportError::Cancelled) => Incoming::of(Status::Cancelled),
-                Err(error) => Incoming::failed(&error, is_loss(&error)),
+                Err(TportError::Cancelled) => OperationResult::of(EndStatus::Cancelled),
+                Err(error) => OperationResult::failed(&error, is_loss(&error)),
             };
             if let Some(buffer) = buffer {
                 buffers.give_back(buffer);
@@ -121,13 +121,13 @@ impl NetworkOp for Receive {
 }
 
 /// A message that is in its buffer, or that was only found.
-fn message(buffers: &Buffers, received: &Received, buffer: Option<Buffer>) -> Incoming {
+fn message(buffers: &Buffers, received: &Received, buffer: Option<Buffer>) -> OperationResult {
     let bytes = buffer.map(|buffer| buffers.load(buffer, received.size));
-    Incoming {
-        status: Status::Done,
+    OperationResult {
+        status: EndStatus::Done,
         from: received.process.get(),
         tag: received.tag,
-        number: Some(Number(received.sender)),
+        number: Some(MessageNumber(received.sender)),
         size: received.size,
         bytes: bytes.unwrap_or_default(),
         loss: None,
@@ -144,7 +144,7 @@ pub struct Arrival {
 }
 
 impl NetworkOp for Arrival {
-    fn ended(&self) -> Ended {
+    fn ended(&self) -> EndFuture {
         let (pe, event) = (self.pe.clone(), self.event);
         Box::pin(async move {
             pe.node().wait(event).await;
@@ -158,10 +158,10 @@ impl NetworkOp for Arrival {
         self.buffers.give_back(self.buffer);
         let call = self.pe.node().config().host.call;
         let work = self.pe.given(at, || self.pe.compute(call));
-        let incoming = Incoming {
+        let incoming = OperationResult {
             size: self.size,
             bytes,
-            ..Incoming::of(Status::Done)
+            ..OperationResult::of(EndStatus::Done)
         };
         Box::pin(async move {
             work.await;
@@ -182,7 +182,7 @@ pub struct Copy {
 }
 
 impl NetworkOp for Copy {
-    fn ended(&self) -> Ended {
+    fn ended(&self) -> EndFuture {
         let ended = self.remote.ended();
         let pe = self.pe.clone();
         Box::pin(async move {
@@ -197,11 +197,11 @@ impl NetworkOp for Copy {
 
     fn finish(&self, _at: Time) -> Finish {
         let mut incoming = match self.remote.result() {
-            Some(Ok(())) => Incoming::of(Status::Done),
-            Some(Err(error)) => Incoming::failed(&error, is_loss_of(&error)),
-            None => Incoming::of(Status::Refused),
+            Some(Ok(())) => OperationResult::of(EndStatus::Done),
+            Some(Err(error)) => OperationResult::failed(&error, is_loss_of(&error)),
+            None => OperationResult::of(EndStatus::Refused),
         };
-        if let (Some(size), Status::Done) = (self.brings, incoming.status) {
+        if let (Some(size), EndStatus::Done) = (self.brings, incoming.status) {
             (incoming.bytes, incoming.size) = (self.buffers.load(self.here, size), size);
         }
         self.buffers.give_back(self.here);

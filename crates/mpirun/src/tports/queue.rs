@@ -1,9 +1,9 @@
 //! Elanlib queues.
 
-use crate::endpoint::{Ended, Finish, Incoming, NetworkOp, NetworkQueue};
+use crate::endpoint::{EndFuture, Finish, NetworkOp, NetworkQueue, OperationResult};
 use libelan::Pe;
 use libelan::elan::queue::RxQueue;
-use link::Status;
+use link::EndStatus;
 use std::cell::Cell;
 use std::rc::Rc;
 use units::{Bytes, Time};
@@ -31,7 +31,7 @@ impl NetworkQueue for Queue {
         self.rx.at().as_u32().into()
     }
 
-    fn arrival(&self) -> Ended {
+    fn arrival(&self) -> EndFuture {
         let (pe, queue, known) = (self.pe.clone(), Rc::clone(&self.rx), Rc::clone(&self.known));
         Box::pin(async move {
             queue.arrived(|| known.get()).await;
@@ -56,7 +56,7 @@ struct Message {
 }
 
 impl NetworkOp for Message {
-    fn ended(&self) -> Ended {
+    fn ended(&self) -> EndFuture {
         Box::pin(std::future::ready(self.at))
     }
 
@@ -66,10 +66,10 @@ impl NetworkOp for Message {
             let read = queue.rx.read();
             queue.known.update(|known| known - 1);
             let bytes = read.await.unwrap_or_default();
-            Incoming {
+            OperationResult {
                 size: Bytes::new(bytes.len() as u64),
                 bytes,
-                ..Incoming::of(Status::Done)
+                ..OperationResult::of(EndStatus::Done)
             }
         })
     }

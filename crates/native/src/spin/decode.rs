@@ -5,7 +5,7 @@
 
 /// An instruction's memory access.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Access {
+pub enum MemoryAccess {
     /// No access, or no access with a reported address: code, the stack.
     None,
     /// It reads at an address.
@@ -16,27 +16,27 @@ pub enum Access {
 
 /// An instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Step {
-    pub access: Access,
+pub struct Instruction {
+    pub access: MemoryAccess,
     /// Whether it writes a value that depends on memory or on state outside the registers.
     changes: bool,
     /// Whether it calls the kernel, or is not known.
     foreign: bool,
 }
 
-impl Step {
+impl Instruction {
     /// It changes registers only.
-    pub const PLAIN: Step = Step {
-        access: Access::None,
+    pub const PLAIN: Instruction = Instruction {
+        access: MemoryAccess::None,
         changes: false,
         foreign: false,
     };
 
     /// Not known.
-    const FOREIGN: Step = Step {
+    const FOREIGN: Instruction = Instruction {
         changes: true,
         foreign: true,
-        ..Step::PLAIN
+        ..Instruction::PLAIN
     };
 
     /// Whether it does the same again if all registers, and all that it reads, are the same.
@@ -49,25 +49,25 @@ impl Step {
         self.foreign
     }
 
-    fn reads(address: Option<u64>) -> Step {
-        Step {
-            access: address.map_or(Access::None, Access::Reads),
-            ..Step::PLAIN
+    fn reads(address: Option<u64>) -> Instruction {
+        Instruction {
+            access: address.map_or(MemoryAccess::None, MemoryAccess::Reads),
+            ..Instruction::PLAIN
         }
     }
 
-    fn writes(address: Option<u64>) -> Step {
-        Step {
-            access: address.map_or(Access::None, Access::Writes),
-            ..Step::PLAIN
+    fn writes(address: Option<u64>) -> Instruction {
+        Instruction {
+            access: address.map_or(MemoryAccess::None, MemoryAccess::Writes),
+            ..Instruction::PLAIN
         }
     }
 
     /// It reads a place and writes there; in a register that is no access.
-    fn alters(address: Option<u64>) -> Step {
-        Step {
+    fn alters(address: Option<u64>) -> Instruction {
+        Instruction {
             changes: address.is_some(),
-            ..Step::writes(address)
+            ..Instruction::writes(address)
         }
     }
 }
@@ -171,7 +171,7 @@ unsafe fn operand(bytes: &mut Bytes, rex: u8, tail: u64, registers: &[i64; 23]) 
 ///
 /// # Safety
 /// There must be a whole instruction.
-pub unsafe fn decode(at: u64, registers: &[i64; 23]) -> Step {
+pub unsafe fn decode(at: u64, registers: &[i64; 23]) -> Instruction {
     let mut bytes = Bytes(at);
     let (mut rex, mut wide, mut segment) = (0, true, false);
     // SAFETY: the caller's word.
@@ -181,7 +181,7 @@ pub unsafe fn decode(at: u64, registers: &[i64; 23]) -> Step {
             0x66 => wide = false,
             0x64 | 0x65 => segment = true,
             0xf2 | 0xf3 | 0x2e | 0x36 | 0x3e | 0x26 => {}
-            0xf0 | 0x67 => return Step::FOREIGN,
+            0xf0 | 0x67 => return Instruction::FOREIGN,
             _ => break,
         }
         // SAFETY: the caller's word.
@@ -196,8 +196,8 @@ pub unsafe fn decode(at: u64, registers: &[i64; 23]) -> Step {
     let step = unsafe { of_opcode(opcode, &mut bytes, rex, wide, registers) };
     if segment {
         // The thread's memory, at an address that is not reported.
-        return Step {
-            access: Access::None,
+        return Instruction {
+            access: MemoryAccess::None,
             ..step
         };
     }
@@ -213,7 +213,7 @@ unsafe fn of_opcode(
     rex: u8,
     wide: bool,
     registers: &[i64; 23],
-) -> Step {
+) -> Instruction {
     let word = if wide { 4 } else { 2 };
     // Among these, only the test has a constant behind its operand.
     let tail = match opcode {
@@ -226,58 +226,58 @@ unsafe fn of_opcode(
     let mut operand = |tail| unsafe { operand(bytes, rex, tail, registers) };
     match opcode {
         // Arithmetic: to memory, to a register, with a constant. Comparing does not write.
-        0x38..=0x3b => Step::reads(operand(0).address),
+        0x38..=0x3b => Instruction::reads(operand(0).address),
         0x00..=0x3f => match opcode & 7 {
-            0 | 1 => Step::alters(operand(0).address),
-            2 | 3 => Step::reads(operand(0).address),
-            4 | 5 => Step::PLAIN,
+            0 | 1 => Instruction::alters(operand(0).address),
+            2 | 3 => Instruction::reads(operand(0).address),
+            4 | 5 => Instruction::PLAIN,
             // 0x0f and bytes that are no opcodes in this mode. SAFETY: the bytes of an instruction, as the caller has
             // promised, and the opcode says that there is another one.
             _ if opcode == 0x0f => unsafe { of_two(bytes, rex, registers) },
-            _ => Step::FOREIGN,
+            _ => Instruction::FOREIGN,
         },
         // Pushes of registers and constants, pops, jumps, and instructions without an operand in memory.
-        0x50..=0x5f | 0x68 | 0x6a | 0x70..=0x7f | 0x90..=0x99 | 0xa8 | 0xa9 => Step::PLAIN,
-        0xb0..=0xbf | 0xc2 | 0xc3 | 0xc9 | 0xe0..=0xe3 | 0xe8 | 0xe9 | 0xeb => Step::PLAIN,
-        0x63 | 0x84 | 0x85 | 0x8a | 0x8b => Step::reads(operand(0).address),
-        0x69 => Step::reads(operand(word).address),
-        0x6b => Step::reads(operand(1).address),
+        0x50..=0x5f | 0x68 | 0x6a | 0x70..=0x7f | 0x90..=0x99 | 0xa8 | 0xa9 => Instruction::PLAIN,
+        0xb0..=0xbf | 0xc2 | 0xc3 | 0xc9 | 0xe0..=0xe3 | 0xe8 | 0xe9 | 0xeb => Instruction::PLAIN,
+        0x63 | 0x84 | 0x85 | 0x8a | 0x8b => Instruction::reads(operand(0).address),
+        0x69 => Instruction::reads(operand(word).address),
+        0x6b => Instruction::reads(operand(1).address),
         0x80 | 0x81 | 0x83 => {
             let found = operand(if opcode == 0x81 { word } else { 1 });
             if found.group == 7 {
-                Step::reads(found.address)
+                Instruction::reads(found.address)
             } else {
-                Step::alters(found.address)
+                Instruction::alters(found.address)
             }
         }
-        0x86 | 0x87 => Step::alters(operand(0).address),
-        0x88 | 0x89 => Step::writes(operand(0).address),
+        0x86 | 0x87 => Instruction::alters(operand(0).address),
+        0x88 | 0x89 => Instruction::writes(operand(0).address),
         0x8d => {
             operand(0);
-            Step::PLAIN
+            Instruction::PLAIN
         }
-        0xc0 | 0xc1 => Step::alters(operand(1).address),
-        0xd0..=0xd3 => Step::alters(operand(0).address),
-        0xc6 => Step::writes(operand(1).address),
-        0xc7 => Step::writes(operand(word).address),
+        0xc0 | 0xc1 => Instruction::alters(operand(1).address),
+        0xd0..=0xd3 => Instruction::alters(operand(0).address),
+        0xc6 => Instruction::writes(operand(1).address),
+        0xc7 => Instruction::writes(operand(word).address),
         0xf6 | 0xf7 => {
             let found = operand(tail);
             match found.group {
-                2 | 3 => Step::alters(found.address),
-                _ => Step::reads(found.address),
+                2 | 3 => Instruction::alters(found.address),
+                _ => Instruction::reads(found.address),
             }
         }
-        0xfe => Step::alters(operand(0).address),
+        0xfe => Instruction::alters(operand(0).address),
         0xff => {
             let found = operand(0);
             match found.group {
-                0 | 1 => Step::alters(found.address),
+                0 | 1 => Instruction::alters(found.address),
                 // A push from memory writes the value that it has read; this value is the same if the registers are.
-                2 | 4 => Step::reads(found.address),
-                _ => Step::FOREIGN,
+                2 | 4 => Instruction::reads(found.address),
+                _ => Instruction::FOREIGN,
             }
         }
-        _ => Step::FOREIGN,
+        _ => Instruction::FOREIGN,
     }
 }
 
@@ -286,36 +286,36 @@ unsafe fn of_opcode(
 /// # Safety
 /// The rest of such an instruction must follow.
 #[expect(clippy::match_same_arms, reason = "in the order of the manual")]
-unsafe fn of_two(bytes: &mut Bytes, rex: u8, registers: &[i64; 23]) -> Step {
+unsafe fn of_two(bytes: &mut Bytes, rex: u8, registers: &[i64; 23]) -> Instruction {
     // SAFETY: the caller's word.
     let opcode = unsafe { bytes.next() };
     // SAFETY: the caller's word, for opcodes that have an operand.
     let mut operand = |tail| unsafe { operand(bytes, rex, tail, registers) };
     match opcode {
-        0x80..=0x8f => Step::PLAIN,
+        0x80..=0x8f => Instruction::PLAIN,
         // A byte set writes a flag.
-        0x90..=0x9f => Step::writes(operand(0).address),
+        0x90..=0x9f => Instruction::writes(operand(0).address),
         // No operation, moves under conditions, multiplication, moves that widen.
         0x1e | 0x1f => {
             operand(0);
-            Step::PLAIN
+            Instruction::PLAIN
         }
-        0x40..=0x4f | 0xaf | 0xb6 | 0xb7 | 0xbe | 0xbf => Step::reads(operand(0).address),
+        0x40..=0x4f | 0xaf | 0xb6 | 0xb7 | 0xbe | 0xbf => Instruction::reads(operand(0).address),
         // Vector moves and arithmetic: loads, and stores.
         0x10 | 0x28 | 0x2a | 0x2c..=0x2f | 0x51..=0x5f | 0x6e | 0x6f => {
-            Step::reads(operand(0).address)
+            Instruction::reads(operand(0).address)
         }
-        0x11 | 0x29 | 0x7e | 0x7f | 0xd6 => Step::writes(operand(0).address),
+        0x11 | 0x29 | 0x7e | 0x7f | 0xd6 => Instruction::writes(operand(0).address),
         // Fences, and no other instruction without an operand in memory.
         0xae => {
             let found = operand(0);
             if found.address.is_none() && found.group >= 5 {
-                Step::PLAIN
+                Instruction::PLAIN
             } else {
-                Step::FOREIGN
+                Instruction::FOREIGN
             }
         }
-        _ => Step::FOREIGN,
+        _ => Instruction::FOREIGN,
     }
 }
 

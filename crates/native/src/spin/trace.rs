@@ -1,6 +1,6 @@
 //! Watches a program, instruction by instruction.
 
-use super::decode::{Access, Step, decode};
+use super::decode::{Instruction, MemoryAccess, decode};
 use super::{Loop, timer, wait};
 use crate::memory;
 use libc::{c_int, c_void, siginfo_t, ucontext_t};
@@ -23,23 +23,23 @@ const TRAP_FLAG: i64 = 0x100;
 
 /// One executed instruction.
 #[derive(Clone, Copy)]
-struct Seen {
+struct ExecutedInstruction {
     /// Its address, a sum over all registers before it, and its access.
     at: u64,
     registers: u64,
-    step: Step,
+    step: Instruction,
 }
 
 /// A loop in which the program has waited: the addresses of some instructions.
 #[derive(Clone, Copy)]
-struct Known {
+struct WaitLoop {
     places: [u64; SHORT],
     count: usize,
     likely: bool,
 }
 
 struct Watch {
-    seen: [Seen; STEPS],
+    seen: [ExecutedInstruction; STEPS],
     count: usize,
     /// The step with which all later ones are compared; it moves on at powers of two.
     anchor: usize,
@@ -49,7 +49,7 @@ struct Watch {
     /// loop.
     decided: Option<Loop>,
     rounds: (usize, usize),
-    known: [Option<Known>; LOOPS],
+    known: [Option<WaitLoop>; LOOPS],
     /// The loop that is forgotten for the next one.
     oldest: usize,
     /// The program's own trap handler.
@@ -61,10 +61,10 @@ struct Place(UnsafeCell<Watch>);
 // SAFETY: only the thread of the rank is watched, in handlers that do not interrupt each other.
 unsafe impl Sync for Place {}
 
-const NOTHING: Seen = Seen {
+const NOTHING: ExecutedInstruction = ExecutedInstruction {
     at: 0,
     registers: 0,
-    step: Step::PLAIN,
+    step: Instruction::PLAIN,
 };
 
 static WATCH: Place = Place(UnsafeCell::new(Watch {
@@ -166,14 +166,16 @@ impl Watch {
         }
         let now = self.count;
         let registers = sum(context);
-        self.seen[now] = Seen {
+        self.seen[now] = ExecutedInstruction {
             at,
             registers,
             // SAFETY: the processor is about to execute the instruction at this address.
             step: unsafe { decode(at, &context.uc_mcontext.gregs) },
         };
         self.count += 1;
-        let same = |a: &Seen, b: &Seen| (a.at, a.registers) == (b.at, b.registers);
+        let same = |a: &ExecutedInstruction, b: &ExecutedInstruction| {
+            (a.at, a.registers) == (b.at, b.registers)
+        };
         if self.round == 0 && now > self.anchor && same(&self.seen[now], &self.seen[self.anchor]) {
             self.round = now - self.anchor;
         }
@@ -216,15 +218,15 @@ impl Watch {
         }
         places[..count].iter().any(|&at| {
             let mut here = last.iter().filter(|seen| seen.at == at);
-            let Some(Access::Reads(word)) = here.next().map(|seen| seen.step.access) else {
+            let Some(MemoryAccess::Reads(word)) = here.next().map(|seen| seen.step.access) else {
                 return false;
             };
             let rest = here.clone().count();
             rest + 1 >= READS
-                && here.all(|seen| seen.step.access == Access::Reads(word))
+                && here.all(|seen| seen.step.access == MemoryAccess::Reads(word))
                 && last
                     .iter()
-                    .all(|seen| seen.step.access != Access::Writes(word))
+                    .all(|seen| seen.step.access != MemoryAccess::Writes(word))
                 && memory::may_be_written(word as usize)
         })
     }
@@ -232,7 +234,7 @@ impl Watch {
     /// Remembers the loop.
     fn remember(&mut self, why: Loop) {
         let loops = &self.seen[self.rounds.0..self.rounds.1];
-        let mut new = Known {
+        let mut new = WaitLoop {
             places: [0; SHORT],
             count: 0,
             likely: why == Loop::Likely,
@@ -243,7 +245,7 @@ impl Watch {
                 new.count += 1;
             }
         }
-        let same = |one: &Option<Known>| {
+        let same = |one: &Option<WaitLoop>| {
             one.is_some_and(|one| new.places[..new.count].contains(&one.places[0]))
         };
         let place = self.known.iter().position(same);

@@ -2,13 +2,13 @@
 
 use super::*;
 
-const REQUEST: Request = Request {
+const REQUEST: ProbeRequest = ProbeRequest {
     length: Time::from_ms(50),
     compute: Time::from_us(100),
     cpu: None,
 };
 
-fn measured(request: Request) -> Result<Measurement, Error> {
+fn measured(request: ProbeRequest) -> Result<Measurement, Error> {
     measure(request, &AtomicBool::new(false))
 }
 
@@ -26,7 +26,7 @@ fn iterations_fill_the_length() {
 
 #[test]
 fn a_processor_that_is_not_there() {
-    match measured(Request {
+    match measured(ProbeRequest {
         cpu: Some(100_000),
         ..REQUEST
     }) {
@@ -38,14 +38,14 @@ fn a_processor_that_is_not_there() {
 #[test]
 fn numbers_out_of_range() {
     let told = |request| measured(request).unwrap_err().to_string();
-    let length = |length| Request { length, ..REQUEST };
-    let compute = |compute| Request { compute, ..REQUEST };
+    let length = |length| ProbeRequest { length, ..REQUEST };
+    let compute = |compute| ProbeRequest { compute, ..REQUEST };
     assert!(told(length(Time::from_ms(1))).contains("length of the measurement: 1 ms"));
     assert!(told(length(Time::from_secs(4000))).contains("allowed: 10 ms to 3600 s"));
     assert!(told(compute(Time::from_us(1))).contains("the computation: 1 us"));
     assert!(told(compute(Time::from_secs(2))).contains("10 us to 1 s"));
     assert!(told(compute(Time::from_ms(40))).contains("number of iterations"));
-    let many = Request {
+    let many = ProbeRequest {
         length: Time::from_secs(3600),
         compute: Time::from_us(10),
         cpu: None,
@@ -55,7 +55,7 @@ fn numbers_out_of_range() {
 
 #[test]
 fn a_measurement_can_be_cancelled() {
-    let long = Request {
+    let long = ProbeRequest {
         length: Time::from_secs(3600),
         compute: Time::from_ms(1),
         cpu: None,

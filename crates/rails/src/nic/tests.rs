@@ -1,6 +1,6 @@
 //! Control messages on the wire.
 
-use super::super::protocol::{Control, ControlMessage, Packet, Request};
+use super::super::protocol::{Control, ControlMessage, ControlPacket, Request};
 use super::{NodeId, decode, encode};
 
 /// Decoding an encoded message returns every field to the last bit.
@@ -17,7 +17,7 @@ fn every_message_survives_its_packet() {
             ControlMessage::LocalAbort(request),
         ];
         for counter in counters {
-            let packet = |control| Packet {
+            let packet = |control| ControlPacket {
                 control,
                 request,
                 counter,

@@ -16,19 +16,19 @@
 //! these columns exist in the last rows of table 1. While another request is out, table 1 would take the answer for an
 //! answer to that request; [`late`] has the choice made instead.
 
-use super::{Answer, Control, Event, Status};
+use super::{Control, NicAnswer, NicEvent, NicStatus};
 
 /// The effect of an event in a status.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell {
+pub enum Transition {
     /// Messages to send, and the new status.
     Go {
         /// To the local process.
-        local: Option<Answer>,
+        local: Option<NicAnswer>,
         /// To the remote adapter.
         remote: Option<Control>,
         /// The new status.
-        next: Status,
+        next: NicStatus,
     },
     /// Two requests meet: table 2 decides.
     AvoidLivelock,
@@ -39,7 +39,7 @@ pub enum Cell {
         /// The counter's change.
         change: i32,
         /// The new status.
-        next: Status,
+        next: NicStatus,
     },
     /// No effect.
     Ignore,
@@ -47,16 +47,16 @@ pub enum Cell {
     Never(&'static str),
 }
 
-const fn local(answer: Answer, next: Status) -> Cell {
-    Cell::Go {
+const fn local(answer: NicAnswer, next: NicStatus) -> Transition {
+    Transition::Go {
         local: Some(answer),
         remote: None,
         next,
     }
 }
 
-const fn remote(control: Control, next: Status) -> Cell {
-    Cell::Go {
+const fn remote(control: Control, next: NicStatus) -> Transition {
+    Transition::Go {
         local: None,
         remote: Some(control),
         next,
@@ -64,40 +64,41 @@ const fn remote(control: Control, next: Status) -> Cell {
 }
 
 /// Gives back a grant that came too late, and refuses the process.
-const fn decline(next: Status) -> Cell {
-    Cell::Go {
-        local: Some(Answer::Nack),
+const fn decline(next: NicStatus) -> Transition {
+    Transition::Go {
+        local: Some(NicAnswer::Nack),
         remote: Some(Control::Abort),
         next,
     }
 }
 
-const fn quiet(next: Status) -> Cell {
-    Cell::Go {
+const fn quiet(next: NicStatus) -> Transition {
+    Transition::Go {
         local: None,
         remote: None,
         next,
     }
 }
 
-const fn meet(remote: Control, change: i32, next: Status) -> Cell {
-    Cell::Meet {
+const fn meet(remote: Control, change: i32, next: NicStatus) -> Transition {
+    Transition::Meet {
         remote,
         change,
         next,
     }
 }
 
-const NOT_RECEIVED: Cell = Cell::Never("a message is complete that nobody was granted to send");
-const NOT_GRANTED: Cell = Cell::Never("a requester aborts what it was not granted");
-const NOT_SENT: Cell = Cell::Never("a message was received that nobody sends");
+const NOT_RECEIVED: Transition =
+    Transition::Never("a message is complete that nobody was granted to send");
+const NOT_GRANTED: Transition = Transition::Never("a requester aborts what it was not granted");
+const NOT_SENT: Transition = Transition::Never("a message was received that nobody sends");
 
 /// Table 1. The columns are the paper's: Free, Receiving, Sending, Reserved, Receiving & `Out_RTS`.
-pub const TABLE_1: [[Cell; 5]; 8] = {
-    use Answer as Lcl;
-    use Cell::{AvoidLivelock, Ignore};
+pub const TABLE_1: [[Transition; 5]; 8] = {
     use Control as Rmt;
-    use Status::{Free, Receiving, ReceivingOutRts, Reserved, Sending};
+    use NicAnswer as Lcl;
+    use NicStatus::{Free, Receiving, ReceivingOutRts, Reserved, Sending};
+    use Transition::{AvoidLivelock, Ignore};
     [
         // Local RTS
         [
@@ -167,23 +168,23 @@ pub const TABLE_1: [[Cell; 5]; 8] = {
 };
 
 /// Table 2, for a remote RTS in "Reserved": the local request wins, or the remote request wins.
-pub const TABLE_2: [Cell; 2] = [
-    meet(Control::Nack, -1, Status::Reserved), // Local winner
-    meet(Control::Cts, 1, Status::ReceivingOutRts), // Remote winner
+pub const TABLE_2: [Transition; 2] = [
+    meet(Control::Nack, -1, NicStatus::Reserved), // Local winner
+    meet(Control::Cts, 1, NicStatus::ReceivingOutRts), // Remote winner
 ];
 
 /// A remote RTS in "Reserved" without the procedure (s4.2, figure 6(a)): refused, as where the adapter is in use.
-pub const BUSY: Cell = remote(Control::Nack, Status::Reserved);
+pub const BUSY: Transition = remote(Control::Nack, NicStatus::Reserved);
 
 /// The effect of an answer to an abandoned request while another request is out. The paper has no such cells: its
 /// requests have no identities, so the answer would free or grant the other request's reservation.
-pub const fn late(event: Event, status: Status) -> Cell {
-    use Status::{ReceivingOutRts, Reserved};
+pub const fn late(event: NicEvent, status: NicStatus) -> Transition {
+    use NicStatus::{ReceivingOutRts, Reserved};
     match (event, status) {
-        (Event::RemoteCts, Reserved) => decline(Reserved), // there is no waiter; the other end must be freed
-        (Event::RemoteCts, ReceivingOutRts) => decline(ReceivingOutRts), // the same
-        (Event::RemoteNack, Reserved) => local(Answer::Nack, Reserved), // as in the other columns
-        (Event::RemoteNack, ReceivingOutRts) => local(Answer::Nack, ReceivingOutRts), // the same
-        _ => Cell::Never("only an answer is late, and only where another request is out"),
+        (NicEvent::RemoteCts, Reserved) => decline(Reserved), // there is no waiter; the other end must be freed
+        (NicEvent::RemoteCts, ReceivingOutRts) => decline(ReceivingOutRts), // the same
+        (NicEvent::RemoteNack, Reserved) => local(NicAnswer::Nack, Reserved), // as in the other columns
+        (NicEvent::RemoteNack, ReceivingOutRts) => local(NicAnswer::Nack, ReceivingOutRts), // the same
+        _ => Transition::Never("only an answer is late, and only where another request is out"),
     }
 }

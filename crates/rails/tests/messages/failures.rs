@@ -4,7 +4,7 @@
 use crate::common::multirail::{Bench, multirail};
 use crate::common::{logs, run_process, run_to};
 use crate::messages::programs::{Program, Running, program};
-use elan::faults::{Fault, Part, When};
+use elan::faults::{Fault, FaultTiming, FaultyPart};
 use elan::{Action, Config, Dma, DmaError, Placement, Rail};
 use proptest::prelude::*;
 use rails::policies::{BASIC, DYNAMIC, HYBRID, LOCAL_DYNAMIC, STATIC};
@@ -330,11 +330,11 @@ fn a_listed_fault_is_the_same() {
     let rail = Rail::new(1);
     let (at, pause) = (Time::from_ps(7_000_003), Time::from_ps(20_000_011));
     let play = |config: &Config, listed: bool| {
-        let when = When::At {
+        let when = FaultTiming::At {
             at,
             lasts: Some(pause),
         };
-        let part = Part::Rail(rail);
+        let part = FaultyPart::Rail(rail);
         let config = if listed {
             crate::common::failing(config.clone(), vec![Fault { part, when }])
         } else {

@@ -2,9 +2,9 @@
 //! paper's.
 
 use elan::NodeId;
-use rails::protocol::tables::{Cell, TABLE_1, TABLE_2, late};
+use rails::protocol::tables::{TABLE_1, TABLE_2, Transition, late};
 use rails::protocol::{
-    Answer, Control, ControlMessage, Event, Nic, Packet, Replies, Request, Status,
+    Control, ControlMessage, ControlPacket, Nic, NicAnswer, NicEvent, NicStatus, Replies, Request,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -25,34 +25,34 @@ const OPEN: &str = "
 Local ABORT  | ignored              | ignored                            |                      | -; Free                  | -; Receiving
 Remote CTS   |                      |                                    | Rmt ABORT & Lcl NACK; Sending | | Rmt ABORT & Lcl NACK; Receiving";
 
-fn event_name(event: Event) -> &'static str {
+fn event_name(event: NicEvent) -> &'static str {
     match event {
-        Event::LocalRts => "Local RTS",
-        Event::LocalAck => "Local ACK",
-        Event::LocalAbort => "Local ABORT",
-        Event::RemoteRts => "Remote RTS",
-        Event::RemoteAbort => "Remote ABORT",
-        Event::RemoteCts => "Remote CTS",
-        Event::RemoteAck => "Remote ACK",
-        Event::RemoteNack => "Remote NACK",
+        NicEvent::LocalRts => "Local RTS",
+        NicEvent::LocalAck => "Local ACK",
+        NicEvent::LocalAbort => "Local ABORT",
+        NicEvent::RemoteRts => "Remote RTS",
+        NicEvent::RemoteAbort => "Remote ABORT",
+        NicEvent::RemoteCts => "Remote CTS",
+        NicEvent::RemoteAck => "Remote ACK",
+        NicEvent::RemoteNack => "Remote NACK",
     }
 }
 
-fn status_name(status: Status) -> &'static str {
+fn status_name(status: NicStatus) -> &'static str {
     match status {
-        Status::Free => "Free",
-        Status::Receiving => "Receiving",
-        Status::Sending => "Sending",
-        Status::Reserved => "Reserved",
-        Status::ReceivingOutRts => "Receiving & Out_RTS",
+        NicStatus::Free => "Free",
+        NicStatus::Receiving => "Receiving",
+        NicStatus::Sending => "Sending",
+        NicStatus::Reserved => "Reserved",
+        NicStatus::ReceivingOutRts => "Receiving & Out_RTS",
     }
 }
 
 /// The messages and the new status, as the paper would write them.
-fn written(replies: &Replies, next: Status) -> String {
+fn written(replies: &Replies, next: NicStatus) -> String {
     let local = replies.local.map(|(answer, _)| match answer {
-        Answer::Cts => "CTS",
-        Answer::Nack => "NACK",
+        NicAnswer::Cts => "CTS",
+        NicAnswer::Nack => "NACK",
     });
     let remote = replies.remote.map(|(_, packet)| match packet.control {
         Control::Rts => "RTS",
@@ -71,7 +71,7 @@ fn written(replies: &Replies, next: Status) -> String {
 }
 
 /// A transcript's cell.
-fn in_table(table: &'static str, event: Event, status: Status) -> &'static str {
+fn in_table(table: &'static str, event: NicEvent, status: NicStatus) -> &'static str {
     let cells = |line: &'static str| line.split('|').map(str::trim).collect::<Vec<_>>();
     let head = cells(PAPER.trim().lines().next().expect("a head"));
     let column = head.iter().position(|name| *name == status_name(status));
@@ -93,7 +93,7 @@ fn of(node: NodeId) -> Request {
 }
 
 fn remote(from: NodeId, control: Control, request: Request, counter: i32) -> ControlMessage {
-    let packet = Packet {
+    let packet = ControlPacket {
         control,
         request,
         counter,
@@ -102,7 +102,7 @@ fn remote(from: NodeId, control: Control, request: Request, counter: i32) -> Con
 }
 
 /// An adapter in this status: its own request 1 goes to `PEER`; its incoming request is from `OTHER`.
-fn nic(status: Status) -> Nic {
+fn nic(status: NicStatus) -> Nic {
     let mut nic = Nic::new(SELF, true);
     let ask = ControlMessage::LocalRts {
         request: own(1),
@@ -111,11 +111,11 @@ fn nic(status: Status) -> Nic {
     let asked = remote(OTHER, Control::Rts, of(OTHER), 9);
     let granted = remote(PEER, Control::Cts, own(1), 0);
     let way: &[ControlMessage] = match status {
-        Status::Free => &[],
-        Status::Receiving => &[asked],
-        Status::Sending => &[ask, granted],
-        Status::Reserved => &[ask],
-        Status::ReceivingOutRts => &[ask, asked],
+        NicStatus::Free => &[],
+        NicStatus::Receiving => &[asked],
+        NicStatus::Sending => &[ask, granted],
+        NicStatus::Reserved => &[ask],
+        NicStatus::ReceivingOutRts => &[ask, asked],
     };
     for message in way {
         nic.handle(*message);
@@ -126,38 +126,38 @@ fn nic(status: Status) -> Nic {
 
 /// An event's message, as it usually comes to an adapter in this status: it is about the request in hand, if it can be.
 /// In the other columns the request has number 2, and had been given up.
-fn usual(event: Event, status: Status) -> ControlMessage {
+fn usual(event: NicEvent, status: NicStatus) -> ControlMessage {
     let out = match status {
-        Status::Reserved | Status::ReceivingOutRts => own(1),
+        NicStatus::Reserved | NicStatus::ReceivingOutRts => own(1),
         _ => own(2),
     };
     match event {
-        Event::LocalRts => ControlMessage::LocalRts {
+        NicEvent::LocalRts => ControlMessage::LocalRts {
             request: own(3),
             to: PEER,
         },
-        Event::LocalAck => ControlMessage::LocalAck(of(OTHER)),
-        Event::LocalAbort if status == Status::Sending => ControlMessage::LocalAbort(own(1)),
-        Event::LocalAbort => ControlMessage::LocalAbort(out),
-        Event::RemoteRts => remote(PEER, Control::Rts, of(PEER), 0),
-        Event::RemoteAbort => remote(OTHER, Control::Abort, of(OTHER), 0),
-        Event::RemoteCts => remote(PEER, Control::Cts, out, 0),
-        Event::RemoteAck => remote(PEER, Control::Ack, own(1), 0),
-        Event::RemoteNack => remote(PEER, Control::Nack, out, 0),
+        NicEvent::LocalAck => ControlMessage::LocalAck(of(OTHER)),
+        NicEvent::LocalAbort if status == NicStatus::Sending => ControlMessage::LocalAbort(own(1)),
+        NicEvent::LocalAbort => ControlMessage::LocalAbort(out),
+        NicEvent::RemoteRts => remote(PEER, Control::Rts, of(PEER), 0),
+        NicEvent::RemoteAbort => remote(OTHER, Control::Abort, of(OTHER), 0),
+        NicEvent::RemoteCts => remote(PEER, Control::Cts, out, 0),
+        NicEvent::RemoteAck => remote(PEER, Control::Ack, own(1), 0),
+        NicEvent::RemoteNack => remote(PEER, Control::Nack, out, 0),
     }
 }
 
 /// An event's outcome, in the paper's words.
-fn outcome(event: Event, status: Status) -> String {
+fn outcome(event: NicEvent, status: NicStatus) -> String {
     let (mut nic, message) = (nic(status), usual(event, status));
     let before = nic.clone();
     match nic.cell(message) {
-        Cell::Never(_) => {
+        Transition::Never(_) => {
             let handled = catch_unwind(AssertUnwindSafe(|| nic.handle(message)));
             assert!(handled.is_err(), "{event:?} in {status:?} is accepted");
             String::new()
         }
-        Cell::Ignore => {
+        Transition::Ignore => {
             assert_eq!(nic.handle(message), Replies::default());
             assert_eq!(nic, before);
             "ignored".into()
@@ -171,14 +171,14 @@ fn outcome(event: Event, status: Status) -> String {
 
 #[test]
 fn table_1_is_that_of_the_paper() {
-    for event in Event::ALL {
-        for status in Status::ALL {
+    for event in NicEvent::ALL {
+        for status in NicStatus::ALL {
             let paper = in_table(PAPER, event, status);
             let expected = match paper {
                 "" => in_table(OPEN, event, status),
                 "call livelock_avoidance" => {
                     let cell = TABLE_1[event as usize][status as usize];
-                    assert_eq!(cell, Cell::AvoidLivelock);
+                    assert_eq!(cell, Transition::AvoidLivelock);
                     continue;
                 }
                 cell => cell,
@@ -198,7 +198,7 @@ fn table_2_is_that_of_the_paper() {
         (1, PEER, false),
         (1, OTHER, false),
     ] {
-        let mut nic = nic(Status::Reserved);
+        let mut nic = nic(NicStatus::Reserved);
         let replies = nic.handle(remote(from, Control::Rts, of(from), counter));
         let (expected, change) = if local {
             ("Remote NACK; Reserved", -1)
@@ -212,8 +212,8 @@ fn table_2_is_that_of_the_paper() {
         assert_eq!((out.request, out.to, out.counter), (own(1), PEER, 0));
     }
     let [local, remote] = TABLE_2;
-    assert!(matches!(local, Cell::Meet { change: -1, .. }));
-    assert!(matches!(remote, Cell::Meet { change: 1, .. }));
+    assert!(matches!(local, Transition::Meet { change: -1, .. }));
+    assert!(matches!(remote, Transition::Meet { change: 1, .. }));
 }
 
 #[test]
@@ -231,15 +231,15 @@ fn without_the_procedure_a_reserved_adapter_refuses() {
 
 #[test]
 fn messages_go_to_whom_they_are_for() {
-    for event in Event::ALL {
-        for status in Status::ALL {
+    for event in NicEvent::ALL {
+        for status in NicStatus::ALL {
             let (mut nic, message) = (nic(status), usual(event, status));
-            if matches!(nic.cell(message), Cell::Never(_)) {
+            if matches!(nic.cell(message), Transition::Never(_)) {
                 continue;
             }
             let replies = nic.handle(message);
             let to = match event {
-                Event::LocalAck | Event::RemoteAbort => OTHER,
+                NicEvent::LocalAck | NicEvent::RemoteAbort => OTHER,
                 _ => PEER,
             };
             if let Some((node, packet)) = replies.remote {
@@ -255,7 +255,7 @@ fn messages_go_to_whom_they_are_for() {
 
 #[test]
 fn an_rts_carries_the_counter() {
-    let mut nic = nic(Status::Reserved);
+    let mut nic = nic(NicStatus::Reserved);
     nic.handle(remote(OTHER, Control::Rts, of(OTHER), 9));
     nic.handle(remote(OTHER, Control::Abort, of(OTHER), 0));
     nic.handle(remote(PEER, Control::Nack, own(1), 0));
@@ -270,10 +270,10 @@ fn an_rts_carries_the_counter() {
 /// An answer to request 2, which was given up, while request 1 is out.
 #[test]
 fn a_late_answer_leaves_another_request_alone() {
-    for status in [Status::Reserved, Status::ReceivingOutRts] {
+    for status in [NicStatus::Reserved, NicStatus::ReceivingOutRts] {
         for (event, control, expected) in [
-            (Event::RemoteCts, Control::Cts, "Rmt ABORT & Lcl NACK"),
-            (Event::RemoteNack, Control::Nack, "Local NACK"),
+            (NicEvent::RemoteCts, Control::Cts, "Rmt ABORT & Lcl NACK"),
+            (NicEvent::RemoteNack, Control::Nack, "Local NACK"),
         ] {
             let mut nic = nic(status);
             let before = nic.clone();
@@ -286,10 +286,10 @@ fn a_late_answer_leaves_another_request_alone() {
             assert!(replies.remote.is_none_or(|(to, _)| to == OTHER));
         }
     }
-    for event in Event::ALL {
-        for status in Status::ALL {
-            let answer = matches!(event, Event::RemoteCts | Event::RemoteNack);
-            let never = matches!(late(event, status), Cell::Never(_));
+    for event in NicEvent::ALL {
+        for status in NicStatus::ALL {
+            let answer = matches!(event, NicEvent::RemoteCts | NicEvent::RemoteNack);
+            let never = matches!(late(event, status), Transition::Never(_));
             assert_eq!(never, !(answer && status.is_asking()));
         }
     }
@@ -297,7 +297,7 @@ fn a_late_answer_leaves_another_request_alone() {
 
 #[test]
 fn an_abort_that_crosses_an_answer_is_ignored() {
-    for status in Status::ALL {
+    for status in NicStatus::ALL {
         let mut nic = nic(status);
         let before = nic.clone();
         assert_eq!(
@@ -311,22 +311,31 @@ fn an_abort_that_crosses_an_answer_is_ignored() {
 #[test]
 fn only_its_owner_ends_a_reservation() {
     let foreign = [
-        (Status::Receiving, ControlMessage::LocalAck(of(PEER))),
-        (Status::Receiving, remote(PEER, Control::Abort, of(PEER), 0)),
-        (Status::ReceivingOutRts, ControlMessage::LocalAck(of(PEER))),
-        (Status::Sending, remote(PEER, Control::Ack, own(2), 0)),
+        (NicStatus::Receiving, ControlMessage::LocalAck(of(PEER))),
+        (
+            NicStatus::Receiving,
+            remote(PEER, Control::Abort, of(PEER), 0),
+        ),
+        (
+            NicStatus::ReceivingOutRts,
+            ControlMessage::LocalAck(of(PEER)),
+        ),
+        (NicStatus::Sending, remote(PEER, Control::Ack, own(2), 0)),
         // An RTS is answered once.
-        (Status::Sending, remote(PEER, Control::Cts, own(1), 0)),
-        (Status::Sending, remote(PEER, Control::Nack, own(1), 0)),
+        (NicStatus::Sending, remote(PEER, Control::Cts, own(1), 0)),
+        (NicStatus::Sending, remote(PEER, Control::Nack, own(1), 0)),
         // From a node that the request does not concern.
         (
-            Status::Receiving,
+            NicStatus::Receiving,
             remote(PEER, Control::Abort, of(OTHER), 0),
         ),
-        (Status::Reserved, remote(PEER, Control::Cts, of(OTHER), 0)),
-        (Status::Free, ControlMessage::LocalAbort(of(OTHER))),
         (
-            Status::Free,
+            NicStatus::Reserved,
+            remote(PEER, Control::Cts, of(OTHER), 0),
+        ),
+        (NicStatus::Free, ControlMessage::LocalAbort(of(OTHER))),
+        (
+            NicStatus::Free,
             ControlMessage::LocalRts {
                 request: own(3),
                 to: SELF,

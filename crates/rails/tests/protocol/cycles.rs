@@ -3,7 +3,7 @@
 
 use crate::protocol::network::{Delays, Network, Process};
 use elan::NodeId;
-use rails::protocol::{Answer, Control, ControlMessage, Nic, Packet, Request, Status};
+use rails::protocol::{Control, ControlMessage, ControlPacket, Nic, NicAnswer, NicStatus, Request};
 use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
@@ -84,23 +84,23 @@ fn figure_6_is_as_told() {
     assert_eq!(controls, [Control::Cts, Control::Cts, Control::Nack]);
     // "NIC-i receives a CTS and rejects it", "NIC-j receives a NACK", "NIC-k receives a CTS which grants it the path".
     let [to_k, to_i, to_j] = answers.map(|(from, to, packet)| send(from, to, packet));
-    assert_eq!(to_k.local, Some((Answer::Cts, request(k))));
+    assert_eq!(to_k.local, Some((NicAnswer::Cts, request(k))));
     assert_eq!(to_k.remote, None);
-    assert_eq!(to_i.local, Some((Answer::Nack, request(i))));
-    let abort = Packet {
+    assert_eq!(to_i.local, Some((NicAnswer::Nack, request(i))));
+    let abort = ControlPacket {
         control: Control::Abort,
         request: request(i),
         counter: 0,
     };
     assert_eq!(to_i.remote, Some((j, abort)));
-    assert_eq!(to_j.local, Some((Answer::Nack, request(j))));
+    assert_eq!(to_j.local, Some((NicAnswer::Nack, request(j))));
     assert_eq!(to_j.remote, None);
     // "Finally, NIC-j receives an ABORT from NIC-i and becomes free again."
     send(i, j, abort);
     let [of_j, of_i, of_k] = [j, i, k].map(|node| (nics[node].status(), nics[node].counter()));
-    assert_eq!(of_j, (Status::Free, 1));
-    assert_eq!(of_i, (Status::Receiving, 1));
-    assert_eq!(of_k, (Status::Sending, -1));
+    assert_eq!(of_j, (NicStatus::Free, 1));
+    assert_eq!(of_i, (NicStatus::Receiving, 1));
+    assert_eq!(of_k, (NicStatus::Sending, -1));
 }
 
 /// "To ensure fairness": if two adapters ask each other in step, each wins every other time.

@@ -5,10 +5,11 @@
 //! an option: the protocol does not need it. A state is remembered by a 128-bit hash.
 
 use elan::NodeId;
-use rails::protocol::tables::Cell;
+use rails::protocol::tables::Transition;
 use rails::protocol::tables::{TABLE_1, late};
 use rails::protocol::{
-    Answer, Control, ControlMessage, Event, Nic, Outgoing, Packet, Replies, Request, Status,
+    Control, ControlMessage, ControlPacket, Nic, NicAnswer, NicEvent, NicStatus, Outgoing, Replies,
+    Request,
 };
 use std::cmp::Ordering;
 use std::collections::{BTreeSet, HashSet};
@@ -19,7 +20,7 @@ use typed_index_collections::{TiVec, ti_vec};
 /// An item under way between two adapters.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 enum Item {
-    Control(Packet),
+    Control(ControlPacket),
     Data(Request),
 }
 
@@ -48,7 +49,7 @@ struct Processes {
     /// Messages on their way to the adapter.
     orders: Vec<ControlMessage>,
     /// Answers on their way from the adapter.
-    answers: Vec<(Answer, Request)>,
+    answers: Vec<(NicAnswer, Request)>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -83,7 +84,7 @@ struct Network {
 }
 
 /// A row and a column in table 1, and whether [`late`] replaces it.
-type Place = (Event, Status, bool);
+type Place = (NicEvent, NicStatus, bool);
 
 /// The findings.
 #[derive(Debug, Default)]
@@ -131,7 +132,7 @@ impl State {
             if let Some((answer, request)) = processes.answers.first() {
                 steps.push(Step::Answer { node, send: false });
                 let wanted = !processes.given_up.contains(&request.number);
-                if *answer == Answer::Cts && wanted {
+                if *answer == NicAnswer::Cts && wanted {
                     steps.push(Step::Answer { node, send: true });
                 }
             }
@@ -180,7 +181,7 @@ impl State {
                 if send {
                     let to = processes.to[request.number as usize];
                     self.send(node, to, Item::Data(request), network);
-                } else if answer == Answer::Cts {
+                } else if answer == NicAnswer::Cts {
                     processes.orders.push(ControlMessage::LocalAbort(request));
                 }
             }
@@ -227,7 +228,7 @@ impl State {
         let own = nic
             .outgoing()
             .is_some_and(|own| own.request == message.request());
-        let answer = matches!(event, Event::RemoteCts | Event::RemoteNack);
+        let answer = matches!(event, NicEvent::RemoteCts | NicEvent::RemoteNack);
         let other = answer && status.is_asking() && !own;
         found.places.insert((event, status, other));
         let counter = nic.counter();
@@ -254,10 +255,10 @@ impl State {
         for (node, nic) in self.nics.iter_enumerated() {
             let held = (nic.outgoing().is_some(), nic.incoming().is_some());
             let expected = match nic.status() {
-                Status::Free => (false, false),
-                Status::Receiving => (false, true),
-                Status::Sending | Status::Reserved => (true, false),
-                Status::ReceivingOutRts => (true, true),
+                NicStatus::Free => (false, false),
+                NicStatus::Receiving => (false, true),
+                NicStatus::Sending | NicStatus::Reserved => (true, false),
+                NicStatus::ReceivingOutRts => (true, true),
             };
             ensure(held == expected, "what is held is not what the status says")?;
             if let Some(request) = nic.incoming() {
@@ -266,13 +267,13 @@ impl State {
                 let sender = &self.nics[from];
                 let to_here = |own: Outgoing| (own.request, own.to) == (request, node);
                 let sends =
-                    sender.status() == Status::Sending && sender.outgoing().is_some_and(to_here);
+                    sender.status() == NicStatus::Sending && sender.outgoing().is_some_and(to_here);
                 let granted = self.on_the_way(node, from, Control::Cts, request);
                 let aborted = self.on_the_way(from, node, Control::Abort, request);
                 let count: usize = [sends, granted, aborted].map(usize::from).iter().sum();
                 ensure(count == 1, "a grant that its requester does not know")?;
             }
-            if let (Status::Sending, Some(own)) = (nic.status(), nic.outgoing()) {
+            if let (NicStatus::Sending, Some(own)) = (nic.status(), nic.outgoing()) {
                 let (request, to) = (own.request, own.to);
                 let receives = self.nics[to].incoming() == Some(request);
                 let done = self.on_the_way(to, node, Control::Ack, request);
@@ -285,13 +286,13 @@ impl State {
             ensure(alone, "two packets of a request at once")?;
             under_way.push(item.request());
             if let Item::Data(request) = item {
-                let sends = self.nics[from].status() == Status::Sending;
+                let sends = self.nics[from].status() == NicStatus::Sending;
                 let receives = self.nics[to].incoming() == Some(request);
                 ensure(sends && receives, "data without a reservation")?;
             }
         }
         if self.is_quiescent() {
-            let free = |nic: &Nic| nic.status() == Status::Free;
+            let free = |nic: &Nic| nic.status() == NicStatus::Free;
             ensure(
                 self.nics.iter().all(free),
                 "a reservation is never released",
@@ -420,9 +421,9 @@ fn all_is_right(networks: &[Network]) {
         met = [met[0] || found.met[0], met[1] || found.met[1]];
     }
     assert_eq!(met, [true, true]);
-    for event in Event::ALL {
-        for status in Status::ALL {
-            let never = |cell| matches!(cell, Cell::Never(_));
+    for event in NicEvent::ALL {
+        for status in NicStatus::ALL {
+            let never = |cell| matches!(cell, Transition::Never(_));
             let cell = TABLE_1[event as usize][status as usize];
             let seen = [false, true].map(|late| places.contains(&(event, status, late)));
             let expected = [!never(cell), !never(late(event, status))];
@@ -470,13 +471,13 @@ fn wrong_machines_are_found() {
         let replies = nic.handle(message);
         let remote = replies
             .remote
-            .filter(|_| message.event() != Event::RemoteCts);
+            .filter(|_| message.event() != NicEvent::RemoteCts);
         Replies { remote, ..replies }
     }
     /// Leaves a CTS in "Receiving & `Out_RTS`" unanswered, as the empty cell in table 1 might be read.
     fn literal(nic: &mut Nic, message: ControlMessage) -> Replies {
         let (event, status) = (message.event(), nic.status());
-        if (event, status) == (Event::RemoteCts, Status::ReceivingOutRts) {
+        if (event, status) == (NicEvent::RemoteCts, NicStatus::ReceivingOutRts) {
             return Replies::default();
         }
         nic.handle(message)

@@ -3,7 +3,7 @@
 
 use elan::NodeId;
 use kernel::random::Stream;
-use rails::protocol::{Answer, ControlMessage, Nic, Request, Status};
+use rails::protocol::{ControlMessage, Nic, NicAnswer, NicStatus, Request};
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use typed_index_collections::TiVec;
@@ -88,7 +88,7 @@ enum Due {
     /// A process looks at its adapter's status.
     Look(usize),
     ToAdapter(NodeId, ControlMessage),
-    ToProcess(Answer, Request),
+    ToProcess(NicAnswer, Request),
     /// A message's last byte.
     Data(Request),
 }
@@ -204,10 +204,10 @@ impl Network {
                     self.put(delay, Due::ToAdapter(to, message));
                 }
             }
-            Due::ToProcess(Answer::Nack, request) => {
+            Due::ToProcess(NicAnswer::Nack, request) => {
                 self.look(self.owners[request.number as usize]);
             }
-            Due::ToProcess(Answer::Cts, request) => {
+            Due::ToProcess(NicAnswer::Cts, request) => {
                 self.longest_quiet = self.longest_quiet.max(self.quiet());
                 self.transfers += 1;
                 let owner = self.owners[request.number as usize];
@@ -241,7 +241,7 @@ impl Network {
         };
         let node = state.node;
         let delay = draw(&mut self.stream, &self.delays.local);
-        if self.nics[node].status() == Status::Free {
+        if self.nics[node].status() == NicStatus::Free {
             state.attempts += 1;
             let number = self.owners.len() as u64;
             self.owners.push(process);

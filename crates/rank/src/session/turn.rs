@@ -1,8 +1,8 @@
 //! A rank's turn: it gives orders, and gives the turn away to wait.
 
-use super::{HOLDS, LEFT, Session, State, VISITS};
+use super::{HOLDS, LEFT, Session, SessionState, VISITS};
 use crate::thread;
-use link::{FileAccess, LinkError, NEVER, Order, Patience, Report, Wait};
+use link::{FileAccess, LinkError, NEVER, Order, Patience, RankWait, Report};
 use std::sync::atomic::Ordering;
 
 /// How often MPI may look in a call that blocks, without having done anything else, before it counts as waiting: it
@@ -56,7 +56,7 @@ impl Session {
     }
 
     /// Gives an order at the present, with all bytes that belong to it.
-    pub fn order(&self, state: &mut State, id: u64, order: Order, payload: &[&[u8]]) {
+    pub fn order(&self, state: &mut SessionState, id: u64, order: Order, payload: &[&[u8]]) {
         // A call record is no progress: a program may call again and again, without any event.
         if !order.is_record() {
             self.acts();
@@ -70,10 +70,10 @@ impl Session {
     /// Waits in simulated time. The progress engine has then got all reports up to the new present; those that come in
     /// a sleep stay with the simulator. Returns whether the rank's own operation has ended or a message has come;
     /// others' reads and writes in its memory do not count.
-    pub fn wait(&self, state: &mut State, wait: Wait) -> bool {
+    pub fn wait(&self, state: &mut SessionState, wait: RankWait) -> bool {
         let (mut still, mut ended) = (false, false);
         self.at_work.store(false, Ordering::Relaxed);
-        if !matches!(wait, Wait::Sleep { .. }) {
+        if !matches!(wait, RankWait::Sleep { .. }) {
             self.slept.store(false, Ordering::Relaxed);
         }
         loop {
@@ -112,14 +112,14 @@ impl Session {
             return;
         }
         let ranks = ranks.into();
-        self.wait(&mut self.lock(), Wait::Meeting { which, ranks });
+        self.wait(&mut self.lock(), RankWait::Meeting { which, ranks });
     }
 
     /// The program, or MPI for it, has looked without success. In a blocking call, once MPI has looked a few times,
     /// time advances to the next report; else by a growing step. After a sleep, the first look finds the messages that
     /// have come by now: some calls look only once, and a program that waits by them and sleeps between them would
     /// never receive a message.
-    pub fn look(&self, state: &mut State) {
+    pub fn look(&self, state: &mut SessionState) {
         thread::acted();
         self.looks_in_all.fetch_add(1, Ordering::Relaxed);
         if thread::looks_outside() {
@@ -127,7 +127,7 @@ impl Session {
             return;
         }
         if self.slept.load(Ordering::Relaxed) {
-            self.wait(state, Wait::report(self.now()));
+            self.wait(state, RankWait::report(self.now()));
             return;
         }
         let found_nothing = self.found_nothing.load(Ordering::Relaxed);
@@ -157,7 +157,7 @@ impl Session {
                     threads: !thread::one_thread(),
                     ..Patience::until(NEVER)
                 };
-                if !self.wait(state, Wait::Report(patience)) {
+                if !self.wait(state, RankWait::Report(patience)) {
                     // The simulator lets all ranks go on before it reports that they wait for each other for ever.
                     let more = (2 * last_looks).clamp(FIRST_LAST_LOOKS, MOST_LAST_LOOKS);
                     self.last_looks.store(more, Ordering::Relaxed);
@@ -176,34 +176,34 @@ impl Session {
             && let Some(mut state) = self.try_lock()
         {
             let until = self.now();
-            self.wait(&mut state, Wait::Sleep { until });
+            self.wait(&mut state, RankWait::Sleep { until });
         }
     }
 
     /// The program reads the clock again and again: a time step in which MPI does not look.
-    pub fn pass(&self, state: &mut State) {
+    pub fn pass(&self, state: &mut SessionState) {
         let before = self.now();
-        self.step_by(state, |until| Wait::Sleep { until });
+        self.step_by(state, |until| RankWait::Sleep { until });
         self.slept.store(true, Ordering::Relaxed);
         self.out_of_band.passed_by_reading(self.now() - before);
     }
 
     /// Time advances by a step that grows.
-    pub fn step(&self, state: &mut State) {
-        self.step_by(state, Wait::report);
+    pub fn step(&self, state: &mut SessionState) {
+        self.step_by(state, RankWait::report);
     }
 
     /// The same; the step ends early when others write into the rank's memory.
-    pub fn step_to_write(&self, state: &mut State) {
+    pub fn step_to_write(&self, state: &mut SessionState) {
         self.step_by(state, |until| {
-            Wait::Report(Patience {
+            RankWait::Report(Patience {
                 writes: true,
                 ..Patience::until(until)
             })
         });
     }
 
-    fn step_by(&self, state: &mut State, wait: impl FnOnce(u64) -> Wait) {
+    fn step_by(&self, state: &mut SessionState, wait: impl FnOnce(u64) -> RankWait) {
         let tick = self.tick.load(Ordering::Relaxed);
         let longest = if thread::times_out() {
             LONGEST_OF_TIMED
@@ -230,7 +230,7 @@ impl Session {
         if LEFT.load(Ordering::Relaxed) {
             self.now.fetch_max(until, Ordering::AcqRel);
         } else if self.now() < until {
-            self.wait(&mut state, Wait::Sleep { until });
+            self.wait(&mut state, RankWait::Sleep { until });
             self.slept.store(true, Ordering::Relaxed);
         }
     }
@@ -241,7 +241,7 @@ impl Session {
         if HOLDS.get() || LEFT.load(Ordering::Relaxed) {
             return false;
         }
-        self.wait(&mut self.lock(), Wait::File(access));
+        self.wait(&mut self.lock(), RankWait::File(access));
         self.slept.store(true, Ordering::Relaxed);
         true
     }
@@ -257,13 +257,13 @@ impl Session {
                 guessed: true,
                 ..Patience::until(until)
             };
-            self.wait(&mut state, Wait::Report(patience));
+            self.wait(&mut state, RankWait::Report(patience));
         }
         true
     }
 
     /// Reports computation that the host has measured to the simulator.
-    pub fn report_computed(&self, state: &mut State) {
+    pub fn report_computed(&self, state: &mut SessionState) {
         for (computed, name) in self.regions.reports() {
             self.order(state, 0, computed, &[name.as_bytes()]);
         }

@@ -17,7 +17,7 @@ pub enum Kind {
 }
 
 /// All messages, as numbers.
-pub struct Plan {
+pub struct MessagePlan {
     /// Each round's kind, and its receivers' distance.
     pub rounds: Vec<(Kind, u32)>,
     seed: u64,
@@ -31,7 +31,7 @@ fn mixed(number: u64) -> u64 {
     mixed ^ (mixed >> 31)
 }
 
-impl Plan {
+impl MessagePlan {
     pub fn new(course: &Course) -> Self {
         let mut random = Stream::new(course.seed, "endurance");
         let mut draw = |end| random.uniform_u64(0..end);
@@ -45,7 +45,7 @@ impl Plan {
             };
             (kind, 1 + draw(u64::from(NODES) - 1) as u32)
         });
-        Plan {
+        MessagePlan {
             rounds: rounds.collect(),
             seed: course.seed,
         }

@@ -1,6 +1,6 @@
 //! A long run's processes: they send, take and compare.
 
-use super::plan::{Kind, LONGEST, Plan};
+use super::plan::{Kind, LONGEST, MessagePlan};
 use super::{NODES, PES, REST, words};
 use elan::{ElanAddr, EventId, ProcessId};
 use libelan::Pe;
@@ -20,7 +20,7 @@ const SLOTS: u32 = 32;
 
 /// The processes' shared state, beside the network.
 pub struct Stage {
-    plan: Plan,
+    plan: MessagePlan,
     senders: RefCell<Vec<Sender>>,
     /// The processes that have not ended, and the messages that have.
     pub playing: Cell<u32>,
@@ -57,14 +57,14 @@ fn process(node: u32, part: u32) -> ProcessId {
 }
 
 /// A message that is under way.
-struct Sent {
+struct PendingMessage {
     round: u32,
     to: u32,
     buffer: ElanAddr,
-    by: By,
+    by: SendMethod,
 }
 
-enum By {
+enum SendMethod {
     /// A put, or a message into a queue.
     Remote(Remote),
     /// A get for these bytes.
@@ -73,7 +73,7 @@ enum By {
 }
 
 impl Stage {
-    pub fn new(plan: Plan) -> Self {
+    pub fn new(plan: MessagePlan) -> Self {
         Stage {
             plan,
             senders: RefCell::default(),
@@ -133,7 +133,7 @@ impl Stage {
     /// Sends all of a node's messages, some at a time.
     async fn send(&self, node: u32, own: Process) -> Result<(), String> {
         let mut last: Vec<Option<u32>> = vec![None; NODES as usize];
-        let mut open: VecDeque<Sent> = VecDeque::new();
+        let mut open: VecDeque<PendingMessage> = VecDeque::new();
         let mut free: Vec<ElanAddr> = (0..OPEN as u64).map(|place| own.buffer(place)).collect();
         for round in 0..self.plan.rounds.len() as u32 {
             let to = self.plan.to(node, round);
@@ -154,7 +154,7 @@ impl Stage {
             }
             let buffer = free.pop().expect("one is free");
             let by = self.begin(&own, node, round, buffer, &mut last[to as usize])?;
-            open.push_back(Sent {
+            open.push_back(PendingMessage {
                 round,
                 to,
                 buffer,
@@ -181,7 +181,7 @@ impl Stage {
         round: u32,
         buffer: ElanAddr,
         last: &mut Option<u32>,
-    ) -> Result<By, String> {
+    ) -> Result<SendMethod, String> {
         let (elan, elan3) = (own.pe.elan(), own.pe.elan3());
         let (kind, to) = (self.plan.kind(round), self.plan.to(node, round));
         let place = own.place(node);
@@ -189,7 +189,7 @@ impl Stage {
             let there = last.map_or_else(|| vec![0; 16], |round| self.plan.bytes(node, round));
             let size = Bytes::new(there.len() as u64);
             let remote = elan.get(process(to, 0), place, buffer, size);
-            return Ok(By::Get(remote, there));
+            return Ok(SendMethod::Get(remote, there));
         }
         let bytes = self.plan.bytes(node, round);
         let size = Bytes::new(bytes.len() as u64);
@@ -198,33 +198,41 @@ impl Stage {
             Kind::Put => {
                 *last = Some(round);
                 let event = own.notified.0;
-                By::Remote(elan.put_notify(process(to, 0), buffer, place, size, event))
+                SendMethod::Remote(elan.put_notify(process(to, 0), buffer, place, size, event))
             }
-            Kind::Queue => By::Remote(elan.queue_tx(process(to, 1), own.queue.at(), buffer, size)),
+            Kind::Queue => {
+                SendMethod::Remote(elan.queue_tx(process(to, 1), own.queue.at(), buffer, size))
+            }
             Kind::Tport => {
                 let (tport, as_whom) = (elan.tport(), (node, u64::from(round)));
-                By::Tport(tport.tx_start(Mode::Standard, process(to, 2), as_whom, buffer, size))
+                SendMethod::Tport(tport.tx_start(
+                    Mode::Standard,
+                    process(to, 2),
+                    as_whom,
+                    buffer,
+                    size,
+                ))
             }
             Kind::Get | Kind::Add => unreachable!("these have no bytes of their own"),
         })
     }
 
     /// Waits for a message's end. The receivers count those into queues and Tports.
-    async fn end(&self, node: u32, own: &Process, sent: Sent) -> Result<(), String> {
+    async fn end(&self, node: u32, own: &Process, sent: PendingMessage) -> Result<(), String> {
         let (elan, round) = (own.pe.elan(), sent.round);
         match sent.by {
-            By::Tport(tx) => {
+            SendMethod::Tport(tx) => {
                 let over = elan.tport().tx_wait(tx).await;
                 over.map_err(|error| self.told(node, round, &error))?;
             }
-            By::Remote(remote) => {
+            SendMethod::Remote(remote) => {
                 let over = elan.wait(remote).await;
                 over.map_err(|error| self.told(node, round, &error))?;
                 if self.plan.kind(round) == Kind::Put {
                     self.count();
                 }
             }
-            By::Get(remote, there) => {
+            SendMethod::Get(remote, there) => {
                 let over = elan.wait(remote).await;
                 over.map_err(|error| self.told(node, round, &error))?;
                 if own.load(sent.buffer, there.len() as u64)[..] != there[..] {

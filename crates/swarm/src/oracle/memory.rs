@@ -2,8 +2,8 @@
 
 use super::{Oracle, State};
 use crate::bytes::bytes;
-use crate::play::{Found, Left};
-use crate::program::{Act, BOARDS, By, Range, WORDS, queued};
+use crate::play::{FinalState, Observation};
+use crate::program::{BOARDS, CallLibrary, ProcessOperation, Range, WORDS, queued};
 use std::collections::BTreeMap;
 
 /// An addition to a word: its bit, its phase, whether it has succeeded, and the word before it.
@@ -45,31 +45,34 @@ impl Oracle<'_> {
                 let found = self.found((phase, place), process);
                 let here = || format!("phase {phase}, process {process}, step {place}");
                 match (&step.act, found) {
-                    (Act::Get { from, .. }, Some(Found::Bytes(bytes))) => {
+                    (ProcessOperation::Get { from, .. }, Some(Observation::Bytes(bytes))) => {
                         let board = &boards[from.process as usize][from.board];
                         if !board.admits(from.at as usize, bytes) {
                             return Err(format!("{}: got other bytes than were there", here()));
                         }
                     }
-                    (Act::Notified { at }, Some(Found::Bytes(found)))
+                    (ProcessOperation::Notified { at }, Some(Observation::Bytes(found)))
                         if *found != bytes(step.op, at.length) =>
                     {
                         return Err(format!("{}: the event came before the bytes", here()));
                     }
-                    (Act::Spread { to, .. }, _) => {
+                    (ProcessOperation::Spread { to, .. }, _) => {
                         let sure = self.state((phase, place), process) == State::Done;
                         let places = self.notified(phase, step.op).map(|(process, _)| process);
                         let to = places.map(|process| Range { process, ..*to });
                         puts.extend(to.map(|to| (to, step.op, sure)));
                     }
-                    (Act::Put { to, by } | Act::Notify { to, by }, found) => {
+                    (
+                        ProcessOperation::Put { to, by } | ProcessOperation::Notify { to, by },
+                        found,
+                    ) => {
                         let state = self.state((phase, place), process);
                         // Shmem reports one error for several puts.
-                        let sure =
-                            state == State::Done && !(*by == By::Shmem && self.failed(process));
+                        let sure = state == State::Done
+                            && !(*by == CallLibrary::Shmem && self.failed(process));
                         puts.push((*to, step.op, sure));
-                        if let (Some(Found::Failed(_, Some(seen))), true) =
-                            (found, *by != By::Shmem)
+                        if let (Some(Observation::Failed(_, Some(seen))), true) =
+                            (found, *by != CallLibrary::Shmem)
                         {
                             failed.push((*to, seen, step.op));
                         }
@@ -117,9 +120,9 @@ impl Oracle<'_> {
         let mut words: BTreeMap<(u32, u32), Vec<Addition>> = BTreeMap::new();
         let mut denied: BTreeMap<(u32, u32), u64> = BTreeMap::new();
         for ((phase, process, place), step) in self.program.steps() {
-            if let Act::Add { to, word, bit } = step.act {
+            if let ProcessOperation::Add { to, word, bit } = step.act {
                 let found = match self.found((phase, place), process) {
-                    Some(Found::Word(word)) => Some(*word),
+                    Some(Observation::Word(word)) => Some(*word),
                     _ => None,
                 };
                 let state = self.state((phase, place), process);
@@ -189,12 +192,13 @@ impl Oracle<'_> {
             for ((phase, owner, place), step) in self.program.steps() {
                 let state = self.state((phase, place), owner);
                 match step.act {
-                    Act::Enqueue { to, length } if to as usize == process => {
+                    ProcessOperation::Enqueue { to, length } if to as usize == process => {
                         done += usize::from(state == State::Done);
                         sent.push((owner, queued(owner as u32, step.op, length), state));
                     }
-                    Act::Dequeue if owner == process => {
-                        if let Some(Found::Bytes(message)) = self.found((phase, place), owner) {
+                    ProcessOperation::Dequeue if owner == process => {
+                        if let Some(Observation::Bytes(message)) = self.found((phase, place), owner)
+                        {
                             received.push(message);
                         }
                     }
@@ -238,12 +242,12 @@ impl Oracle<'_> {
         phase: usize,
         op: u32,
     ) -> impl Iterator<Item = (u32, Option<(u32, u32)>)> + '_ {
-        let steps = self
-            .steps(phase)
-            .filter(move |(_, _, step)| step.op == op && matches!(step.act, Act::Notified { .. }));
+        let steps = self.steps(phase).filter(move |(_, _, step)| {
+            step.op == op && matches!(step.act, ProcessOperation::Notified { .. })
+        });
         steps.map(move |(process, ..)| {
             let left = self.played.left[process].as_ref();
-            let event = left.and_then(|left: &Left| left.events.get(&op));
+            let event = left.and_then(|left: &FinalState| left.events.get(&op));
             (process as u32, event.copied())
         })
     }
@@ -252,8 +256,8 @@ impl Oracle<'_> {
     pub fn events(&self) -> Result<(), String> {
         for ((phase, process, place), step) in self.program.steps() {
             let all = match step.act {
-                Act::Notify { .. } => false,
-                Act::Spread { .. } => true,
+                ProcessOperation::Notify { .. } => false,
+                ProcessOperation::Spread { .. } => true,
                 _ => continue,
             };
             let state = self.state((phase, place), process);

@@ -1,26 +1,29 @@
 //! A program's process: its memory, the operations that it starts, and its findings.
 
-use super::{Found, Left, Place, Stage, me, pid, words};
+use super::{FinalState, Observation, Stage, StepPlace, me, pid, words};
 use crate::bytes::bytes;
 use crate::collective::{SPANS, area};
-use crate::program::{Act, BOARDS, By, Label, Phase, Range, SLOT, Step, WORDS, exactly, queued};
+use crate::program::{
+    BOARDS, CallLibrary, MessageLabel, ProcessOperation, ProcessStep, ProgramPhase, Range, SLOT,
+    WORDS, exactly, queued,
+};
 use elan::{Dma, ElanAddr, EventId, ProcessId, Transfer};
 use libelan::Pe;
 use libelan::elan::group::Group;
 use libelan::elan::putget::Remote;
 use libelan::elan::queue::RxQueue;
 use libelan::elan::tport::{Mode, Room, Rx, Tx};
-use libelan::mpi::Request;
+use libelan::mpi::MpiRequest;
 use std::collections::BTreeMap;
 use units::{Bytes, Time};
 
 /// Pending operations.
-enum Begun {
+enum PendingOperation {
     /// A Tports or MPI message, and its buffer.
     Send(Tx, ElanAddr),
-    MpiSend(Request, ElanAddr),
+    MpiSend(MpiRequest, ElanAddr),
     Receive(Rx, Option<ElanAddr>),
-    MpiReceive(Request, ElanAddr),
+    MpiReceive(MpiRequest, ElanAddr),
     /// A put into a range, and its source.
     Put(Remote, ElanAddr, Range),
     Transfer(Transfer, ElanAddr, Range),
@@ -35,22 +38,22 @@ enum Begun {
     Enqueue(Remote, ElanAddr),
     Dequeue,
     /// It is over already.
-    Over(Found),
+    Over(Observation),
 }
 
-impl Begun {
+impl PendingOperation {
     /// The order of waits: first operations without another process; then its own queue, since others may wait for its
     /// slots.
     fn rank(&self) -> u32 {
         match self {
-            Begun::Put(..)
-            | Begun::Transfer(..)
-            | Begun::Spread(..)
-            | Begun::Get(..)
-            | Begun::GetTransfer(..)
-            | Begun::Over(_) => 0,
-            Begun::Dequeue => 1,
-            Begun::Enqueue(..) | Begun::Quiet(..) => 2,
+            PendingOperation::Put(..)
+            | PendingOperation::Transfer(..)
+            | PendingOperation::Spread(..)
+            | PendingOperation::Get(..)
+            | PendingOperation::GetTransfer(..)
+            | PendingOperation::Over(_) => 0,
+            PendingOperation::Dequeue => 1,
+            PendingOperation::Enqueue(..) | PendingOperation::Quiet(..) => 2,
             _ => 3,
         }
     }
@@ -88,7 +91,7 @@ impl Player {
         let first_event = adapter(block.as_u64() * (stage.events.len() as u64 + 1))?;
         let mut events = BTreeMap::new();
         for ((_, process, _), step) in program.steps() {
-            if matches!(step.act, Act::Notified { .. }) && process == me(pe) as usize {
+            if matches!(step.act, ProcessOperation::Notified { .. }) && process == me(pe) as usize {
                 let at = first_event.offset(block * stage.events[&step.op]);
                 let event = pe.elan3().init_event(at, 1).map_err(words)?;
                 events.insert(step.op, event);
@@ -122,14 +125,14 @@ impl Player {
     }
 
     /// The final state.
-    pub fn left(&self) -> Left {
+    pub fn left(&self) -> FinalState {
         let word = |place: u32| {
             let bytes = self.load(self.word(place), 8);
             u64::from_le_bytes(bytes.try_into().expect("8 bytes"))
         };
         let node = self.pe.node();
         let events = self.events.iter();
-        Left {
+        FinalState {
             boards: [0, 1].map(|board| self.load(self.boards[board], BOARDS[board])),
             words: (0..WORDS).map(word).collect(),
             events: events
@@ -180,18 +183,23 @@ impl Player {
         at
     }
 
-    pub async fn play(&self, stage: &Stage, number: usize, phase: &Phase) -> Result<(), String> {
+    pub async fn play(
+        &self,
+        stage: &Stage,
+        number: usize,
+        phase: &ProgramPhase,
+    ) -> Result<(), String> {
         let mut begun = Vec::new();
         for (place, step) in phase.steps[me(&self.pe) as usize].iter().enumerate() {
             let at = (number, place);
             stage.waits(me(&self.pe), Some(at));
-            if let Act::Collective(call) = step.act {
+            if let ProcessOperation::Collective(call) = step.act {
                 let group = self.groups[call.group].as_ref();
                 let group = group.expect("it is in the group");
                 match call.call(&self.pe, group, self.area).await {
-                    Ok(outcome) => stage.note(&self.pe, at, Found::Collective(outcome)),
+                    Ok(outcome) => stage.note(&self.pe, at, Observation::Collective(outcome)),
                     Err(why) => {
-                        stage.note(&self.pe, at, Found::Failed(why.clone(), None));
+                        stage.note(&self.pe, at, Observation::Failed(why.clone(), None));
                         return Err(why);
                     }
                 }
@@ -215,57 +223,69 @@ impl Player {
         Ok(())
     }
 
-    async fn begin(&self, stage: &Stage, phase: u32, step: &Step) -> Begun {
+    async fn begin(&self, stage: &Stage, phase: u32, step: &ProcessStep) -> PendingOperation {
         let (elan, elan3, op) = (self.pe.elan(), self.pe.elan3(), step.op);
         match step.act {
-            Act::Send { .. } | Act::Receive { .. } => self.begin_message(phase, step),
-            Act::Put { to, by } => {
+            ProcessOperation::Send { .. } | ProcessOperation::Receive { .. } => {
+                self.begin_message(phase, step)
+            }
+            ProcessOperation::Put { to, by } => {
                 let from = self.filled(&bytes(op, to.length), false);
                 let (vp, place, size) = (pid(to.process), self.place(to), Bytes::new(to.length));
                 match by {
-                    By::Elan => Begun::Put(elan.put(vp, from, place, size), from, to),
-                    By::Elan3 => Begun::Transfer(elan3.put(vp, from, place, size), from, to),
-                    By::Shmem => {
+                    CallLibrary::Elan => {
+                        PendingOperation::Put(elan.put(vp, from, place, size), from, to)
+                    }
+                    CallLibrary::Elan3 => {
+                        PendingOperation::Transfer(elan3.put(vp, from, place, size), from, to)
+                    }
+                    CallLibrary::Shmem => {
                         let put = self.pe.shmem().put(place, from, size, to.process).await;
                         match put {
-                            Ok(()) => Begun::Quiet(from, to),
+                            Ok(()) => PendingOperation::Quiet(from, to),
                             Err(error) => {
                                 self.free(from);
-                                Begun::Over(self.failed_put(stage, words(error), to).await)
+                                PendingOperation::Over(
+                                    self.failed_put(stage, words(error), to).await,
+                                )
                             }
                         }
                     }
                 }
             }
-            Act::Get { from, by } => {
+            ProcessOperation::Get { from, by } => {
                 let to = self.buffer(from.length, false);
                 let place = self.place(from);
                 let (vp, size) = (pid(from.process), Bytes::new(from.length));
                 match by {
-                    By::Elan => Begun::Get(elan.get(vp, place, to, size), to, from.length),
-                    By::Elan3 => {
-                        Begun::GetTransfer(elan3.get(vp, place, to, size), to, from.length)
+                    CallLibrary::Elan => {
+                        PendingOperation::Get(elan.get(vp, place, to, size), to, from.length)
                     }
-                    By::Shmem => {
+                    CallLibrary::Elan3 => PendingOperation::GetTransfer(
+                        elan3.get(vp, place, to, size),
+                        to,
+                        from.length,
+                    ),
+                    CallLibrary::Shmem => {
                         let got = self.pe.shmem().get(to, place, size, from.process).await;
-                        Begun::Over(self.got(got.map_err(words), to, from.length))
+                        PendingOperation::Over(self.got(got.map_err(words), to, from.length))
                     }
                 }
             }
-            Act::Notify { to, by } => {
+            ProcessOperation::Notify { to, by } => {
                 let from = self.filled(&bytes(op, to.length), false);
                 let (vp, place, size) = (pid(to.process), self.place(to), Bytes::new(to.length));
                 let block = elan::memory::EVENT_BLOCK;
                 let event = self.first_event.offset(block * stage.events[&op]);
-                if by == By::Elan3 {
+                if by == CallLibrary::Elan3 {
                     let put = elan3.put_notify(vp, from, place, size, event);
-                    Begun::Transfer(put, from, to)
+                    PendingOperation::Transfer(put, from, to)
                 } else {
                     let put = elan.put_notify(vp, from, place, size, event);
-                    Begun::Put(put, from, to)
+                    PendingOperation::Put(put, from, to)
                 }
             }
-            Act::Spread { to, last } => {
+            ProcessOperation::Spread { to, last } => {
                 let from = self.filled(&bytes(op, to.length), false);
                 let (node, place) = (self.pe.node(), self.place(to));
                 let block = elan::memory::EVENT_BLOCK;
@@ -275,34 +295,34 @@ impl Player {
                 let size = Bytes::new(to.length);
                 let dma = Dma::broadcast(node.at(from), there(to.process, place), last, size);
                 let sent = node.dma(dma.notify_at(there(to.process, event)));
-                Begun::Spread(sent, from)
+                PendingOperation::Spread(sent, from)
             }
-            Act::Notified { at } => Begun::Notified(self.events[&op], at),
-            Act::Enqueue { to, length } => {
+            ProcessOperation::Notified { at } => PendingOperation::Notified(self.events[&op], at),
+            ProcessOperation::Enqueue { to, length } => {
                 let from = self.filled(&queued(me(&self.pe), op, length), true);
                 let size = Bytes::new(length);
-                Begun::Enqueue(elan.queue_tx(pid(to), self.queue.at(), from, size), from)
+                PendingOperation::Enqueue(elan.queue_tx(pid(to), self.queue.at(), from, size), from)
             }
-            Act::Dequeue => Begun::Dequeue,
-            Act::Add { to, word, bit } => {
+            ProcessOperation::Dequeue => PendingOperation::Dequeue,
+            ProcessOperation::Add { to, word, bit } => {
                 let added = self.pe.shmem().fadd(self.word(word), 1 << bit, to).await;
-                Begun::Over(match added {
-                    Ok(word) => Found::Word(word),
-                    Err(error) => Found::Failed(words(error), None),
+                PendingOperation::Over(match added {
+                    Ok(word) => Observation::Word(word),
+                    Err(error) => Observation::Failed(words(error), None),
                 })
             }
-            Act::Compute(time) => {
+            ProcessOperation::Compute(time) => {
                 self.pe.compute(Time::from_ns(time)).await;
-                Begun::Over(Found::Done)
+                PendingOperation::Over(Observation::Done)
             }
-            Act::Collective(_) => unreachable!("it is made at once"),
+            ProcessOperation::Collective(_) => unreachable!("it is made at once"),
         }
     }
 
-    fn begin_message(&self, phase: u32, step: &Step) -> Begun {
+    fn begin_message(&self, phase: u32, step: &ProcessStep) -> PendingOperation {
         let tport = self.pe.elan().tport();
         match step.act {
-            Act::Send {
+            ProcessOperation::Send {
                 to,
                 label,
                 length,
@@ -319,7 +339,7 @@ impl Player {
                     } else {
                         mpi.isend(to, tag, from, size)
                     };
-                    return Begun::MpiSend(request, from);
+                    return PendingOperation::MpiSend(request, from);
                 }
                 let mode = if synchronous {
                     Mode::Synchronous
@@ -327,9 +347,9 @@ impl Player {
                     Mode::Standard
                 };
                 let tx = tport.tx_start(mode, pid(to), (me(&self.pe), tag), from, size);
-                Begun::Send(tx, from)
+                PendingOperation::Send(tx, from)
             }
-            Act::Receive {
+            ProcessOperation::Receive {
                 from,
                 label,
                 room,
@@ -341,114 +361,114 @@ impl Player {
                     let source = (label.class == 0).then_some(from);
                     let tag = label.tag(phase) as u32;
                     let request = self.pe.mpi().irecv(source, tag, at, Bytes::new(room));
-                    return Begun::MpiReceive(request, at);
+                    return PendingOperation::MpiReceive(request, at);
                 }
                 let room = match (buffer, room) {
                     (Some(at), Some(length)) => Room::Buffer(at, Bytes::new(length)),
                     _ => Room::System,
                 };
-                Begun::Receive(tport.rx_start(label.select(phase, from), room), buffer)
+                PendingOperation::Receive(tport.rx_start(label.select(phase, from), room), buffer)
             }
             _ => unreachable!("it is no message"),
         }
     }
 
     /// A put has failed: reads the range once all bytes that its packets have brought are in memory.
-    async fn failed_put(&self, stage: &Stage, why: String, to: Range) -> Found {
+    async fn failed_put(&self, stage: &Stage, why: String, to: Range) -> Observation {
         self.pe.node().sleep(Time::from_us(50)).await;
-        Found::Failed(why, stage.seen(to))
+        Observation::Failed(why, stage.seen(to))
     }
 
     /// A get's bytes.
-    fn got(&self, result: Result<(), String>, to: ElanAddr, length: u64) -> Found {
+    fn got(&self, result: Result<(), String>, to: ElanAddr, length: u64) -> Observation {
         let bytes = self.load(to, length);
         self.free(to);
         match result {
-            Ok(()) => Found::Bytes(bytes),
-            Err(why) => Found::Failed(why, None),
+            Ok(()) => Observation::Bytes(bytes),
+            Err(why) => Observation::Failed(why, None),
         }
     }
 
     /// Waits for a pending operation's end, and notes it.
-    async fn end(&self, stage: &Stage, at: Place, begun: Begun) {
+    async fn end(&self, stage: &Stage, at: StepPlace, begun: PendingOperation) {
         let (elan, elan3) = (self.pe.elan(), self.pe.elan3());
         let done = |result: Result<(), String>| match result {
-            Ok(()) => Found::Done,
-            Err(why) => Found::Failed(why, None),
+            Ok(()) => Observation::Done,
+            Err(why) => Observation::Failed(why, None),
         };
         let put = async |result: Result<(), String>, to| match result {
-            Ok(()) => Found::Done,
+            Ok(()) => Observation::Done,
             Err(why) => self.failed_put(stage, why, to).await,
         };
         let found = match begun {
-            Begun::Over(found) => found,
-            Begun::Send(tx, from) => {
+            PendingOperation::Over(found) => found,
+            PendingOperation::Send(tx, from) => {
                 let sent = elan.tport().tx_wait(tx).await;
                 self.free(from);
                 done(sent.map_err(words))
             }
-            Begun::MpiSend(request, from) => {
+            PendingOperation::MpiSend(request, from) => {
                 let sent = self.pe.mpi().wait(request).await;
                 self.free(from);
                 done(sent.map(drop).map_err(words))
             }
-            Begun::Receive(rx, buffer) => self.received(rx, buffer).await,
-            Begun::MpiReceive(request, buffer) => {
+            PendingOperation::Receive(rx, buffer) => self.received(rx, buffer).await,
+            PendingOperation::MpiReceive(request, buffer) => {
                 let received = self.pe.mpi().wait(request).await;
                 let found = match received {
-                    Ok(status) => Found::Message {
+                    Ok(status) => Observation::Message {
                         sender: status.source,
                         tag: status.tag.into(),
                         bytes: self.load(buffer, status.size.as_u64()),
                     },
-                    Err(error) => Found::Failed(words(error), None),
+                    Err(error) => Observation::Failed(words(error), None),
                 };
                 self.free(buffer);
                 found
             }
-            Begun::Put(remote, from, to) => {
+            PendingOperation::Put(remote, from, to) => {
                 let over = elan.wait(remote).await;
                 self.free(from);
                 put(over.map_err(words), to).await
             }
-            Begun::Transfer(transfer, from, to) => {
+            PendingOperation::Transfer(transfer, from, to) => {
                 let over = transfer.await;
                 self.free(from);
                 put(over.map_err(words), to).await
             }
-            Begun::Spread(sent, from) => {
+            PendingOperation::Spread(sent, from) => {
                 let over = sent.await;
                 self.free(from);
                 done(over.map_err(words))
             }
-            Begun::Quiet(from, to) => {
+            PendingOperation::Quiet(from, to) => {
                 let over = self.pe.shmem().quiet().await;
                 self.free(from);
                 put(over.map_err(words), to).await
             }
-            Begun::Get(remote, to, length) => {
+            PendingOperation::Get(remote, to, length) => {
                 let over = elan.wait(remote).await;
                 self.got(over.map_err(words), to, length)
             }
-            Begun::GetTransfer(transfer, to, length) => {
+            PendingOperation::GetTransfer(transfer, to, length) => {
                 let over = transfer.await;
                 self.got(over.map_err(words), to, length)
             }
-            Begun::Notified(event, range) => {
+            PendingOperation::Notified(event, range) => {
                 elan3.wait_event(event).await;
-                Found::Bytes(self.board(range))
+                Observation::Bytes(self.board(range))
             }
-            Begun::Enqueue(remote, from) => {
+            PendingOperation::Enqueue(remote, from) => {
                 let over = elan.wait(remote).await;
                 self.free(from);
                 done(over.map_err(words))
             }
-            Begun::Dequeue => Found::Bytes(self.queue.wait().await.into_vec()),
+            PendingOperation::Dequeue => Observation::Bytes(self.queue.wait().await.into_vec()),
         };
         stage.note(&self.pe, at, found);
     }
 
-    async fn received(&self, rx: Rx, buffer: Option<ElanAddr>) -> Found {
+    async fn received(&self, rx: Rx, buffer: Option<ElanAddr>) -> Observation {
         let tport = self.pe.elan().tport();
         let received = match tport.rx_wait(rx).await {
             Ok(received) => received,
@@ -456,7 +476,7 @@ impl Player {
                 if let Some(buffer) = buffer {
                     self.free(buffer);
                 }
-                return Found::Failed(words(error), None);
+                return Observation::Failed(words(error), None);
             }
         };
         assert_eq!(received.process, pid(received.sender));
@@ -466,7 +486,7 @@ impl Player {
             Some(buffer) => self.free(buffer),
             None => tport.buf_free(at).expect("it is a buffer of the system"),
         }
-        Found::Message {
+        Observation::Message {
             sender: received.sender,
             tag: received.tag,
             bytes,
@@ -478,7 +498,7 @@ impl Player {
         let (tport, me, all) = (self.pe.elan().tport(), me(&self.pe), self.pe.nvps());
         let nowhere = self.boards[0];
         for round in (0..32_u32).take_while(|&round| 1 << round < all) {
-            let (far, tag) = (1 << round, Label::meeting(phase, round));
+            let (far, tag) = (1 << round, MessageLabel::meeting(phase, round));
             let (from, to) = ((me + all - far) % all, (me + far) % all);
             let select = exactly(from, tag);
             let rx = tport.rx_start(select, Room::Buffer(nowhere, Bytes::ZERO));

@@ -13,21 +13,21 @@ use std::collections::VecDeque;
 use std::rc::Rc;
 
 /// A program's messages that have arrived and wait.
-pub(crate) struct Generated {
-    waiting: Rc<Waiting>,
+pub(crate) struct MessageBacklog {
+    waiting: Rc<WaitingRails>,
 }
 
 /// Rails for the messages that wait in the program's source.
 #[derive(Default)]
-struct Waiting {
+struct WaitingRails {
     rails: RefCell<VecDeque<Vec<Rail>>>,
     arrived: Signal,
 }
 
-impl Generated {
+impl MessageBacklog {
     /// Starts to generate a program's messages.
     pub fn start(program: &Program, generator: Generator) -> Self {
-        let waiting = Rc::<Waiting>::default();
+        let waiting = Rc::<WaitingRails>::default();
         let (node, index) = (program.node.clone(), program.index);
         let (progress, kept) = (Rc::clone(&program.progress), Rc::clone(&waiting));
         let label = format!("messages of process {index}");
@@ -41,7 +41,7 @@ impl Generated {
                 kept.arrived.fire();
             }
         });
-        Generated { waiting }
+        MessageBacklog { waiting }
     }
 
     /// The program's next message and its rails, when it has arrived; without rails if all were busy then.

@@ -21,10 +21,10 @@
 use super::Inputter;
 use crate::Place;
 use crate::adapter::event_unit::Occurrence;
-use crate::adapter::{Due, Wires};
+use crate::adapter::{AdapterEvent, Wires};
 use crate::dma::Notify;
-use crate::in_flight::{DmaId, Landed, PacketNumber, ThreadPacketNumber, Token};
-use crate::memory::{Access, Address, Fault, Placement};
+use crate::in_flight::{DmaId, LandingState, PacketNumber, ThreadPacketNumber, Token};
+use crate::memory::{Access, AccessFault, Address, Placement};
 use crate::transaction::Answer;
 use fabric::{Ack, PacketId};
 
@@ -38,7 +38,7 @@ impl Inputter {
     ) {
         let place = wires.flight.dma_of(token).dma.index(wires.node);
         let sent = wires.flight.packet(token);
-        if sent.trouble.is_some() && sent.landed[place] != Landed::No {
+        if sent.trouble.is_some() && sent.landed[place] != LandingState::No {
             wires.recoveries().repeated += 1;
             return wires.answer(packet, Ack::Accepted);
         }
@@ -52,8 +52,8 @@ impl Inputter {
             Ok(placement) => {
                 let taken = wires.flight.packet_mut(token);
                 taken.pending += 1;
-                if taken.landed[place] == Landed::No {
-                    taken.landed[place] = Landed::Taken;
+                if taken.landed[place] == LandingState::No {
+                    taken.landed[place] = LandingState::Taken;
                 }
                 if placement == Placement::Main {
                     self.write_soon(wires, packet, token);
@@ -77,7 +77,7 @@ impl Inputter {
         let to = Address { node, ..dma.to }.offset(offset);
         let place = dma.index(node);
         let landed = &mut wires.flight.packet_mut(token).landed[place];
-        let again = std::mem::replace(landed, Landed::Stored) == Landed::Stored;
+        let again = std::mem::replace(landed, LandingState::Stored) == LandingState::Stored;
         wires.flight.dma_mut(id).landings[place].packets += u64::from(!again);
         if let Some(bytes) = payload {
             let access = Access::RemoteWrite;
@@ -172,7 +172,7 @@ impl Inputter {
 }
 
 /// Where a packet's payload belongs; a fault if the packet's event does not exist.
-fn admit(wires: &Wires, token: PacketNumber) -> Result<Placement, Fault> {
+fn admit(wires: &Wires, token: PacketNumber) -> Result<Placement, AccessFault> {
     let node = wires.node;
     let packet = wires.flight.packet(token);
     let progress = wires.flight.dma(packet.dma);
@@ -220,7 +220,7 @@ fn land(wires: &mut Wires, id: DmaId, node: Place) {
         Ok(event) => {
             let adapter = &wires.config.adapter;
             let time = wires.now + adapter.input + adapter.event;
-            let occurred = Due::Occurred(Occurrence::Event(event));
+            let occurred = AdapterEvent::Occurred(Occurrence::Event(event));
             wires.agenda.schedule(time, node.get().into(), occurred);
         }
         Err(fault) => wires.memory.trap(node, at.context, fault.into()),

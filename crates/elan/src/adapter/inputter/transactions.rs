@@ -2,10 +2,10 @@
 
 use super::Inputter;
 use crate::adapter::event_unit::Occurrence;
-use crate::adapter::{Due, Wires};
+use crate::adapter::{AdapterEvent, Wires};
 use crate::dma::DmaError;
 use crate::in_flight::ThreadPacketNumber;
-use crate::memory::{Access, Address, Capability, ElanAddr, Fault, Placement, Reason};
+use crate::memory::{Access, AccessFault, Address, Capability, ElanAddr, Placement, Reason};
 use crate::transaction::{Answer, Transaction, WORD};
 use fabric::{Ack, PacketId};
 use units::Bytes;
@@ -54,7 +54,7 @@ impl Inputter {
         process: Address,
         capability: Capability,
         transactions: &[Transaction],
-    ) -> Option<Result<Answer, Fault>> {
+    ) -> Option<Result<Answer, AccessFault>> {
         if self.is_full(wires, process, capability, transactions) {
             return None;
         }
@@ -76,7 +76,7 @@ impl Inputter {
         at: Address,
         capability: Capability,
         message: &[u8],
-    ) -> Option<Result<(), Fault>> {
+    ) -> Option<Result<(), AccessFault>> {
         let length = Bytes::new(message.len() as u64);
         match self.queue_at(wires, at, length, capability) {
             Err(fault) => Some(Err(fault)),
@@ -113,13 +113,13 @@ impl Inputter {
         process: Address,
         capability: Capability,
         transactions: &[Transaction],
-    ) -> Result<bool, Fault> {
+    ) -> Result<bool, AccessFault> {
         let memory = &wires.memory;
-        let word = |elan, access| -> Result<Address, Fault> {
+        let word = |elan, access| -> Result<Address, AccessFault> {
             let at = at(process, elan);
             match memory.translate(at, WORD, access, capability)? {
                 Placement::Adapter => Ok(at),
-                Placement::Main => Err(Fault::new(at, WORD, access, Reason::NotAdapter)),
+                Placement::Main => Err(AccessFault::new(at, WORD, access, Reason::NotAdapter)),
             }
         };
         let mut holds = true;
@@ -172,7 +172,7 @@ impl Inputter {
                     let event = wires.memory.known_event(at(process, event));
                     let adapter = &wires.config.adapter;
                     let time = wires.now + adapter.input + adapter.event;
-                    wires.schedule(time, Due::Occurred(Occurrence::Event(event)));
+                    wires.schedule(time, AdapterEvent::Occurred(Occurrence::Event(event)));
                 }
                 Transaction::Insert { queue, words } => {
                     let queue = wires.memory.known_queue(at(process, queue));

@@ -29,7 +29,7 @@ pub const MOST_CONTEXTS: u32 = 4096;
      at a time, or detach those that have ended",
     MOST_CONTEXTS - 1
 )]
-pub struct NoContext {
+pub struct ContextError {
     /// The adapter's place.
     pub node: Place,
 }
@@ -47,14 +47,14 @@ pub(crate) struct Context {
     pub queues: BTreeMap<ElanAddr, QueueNumber>,
     /// Places for events at addresses that the process does not choose.
     pub event_places: Vec<ElanAddr>,
-    pub awaited: Awaited,
+    pub awaited: StoreWaiters,
     /// Errors without a waiter, until the process collects them.
     pub traps: VecDeque<DmaError>,
 }
 
 /// The processes that wait for a store to a byte of a range. Thousands may wait, each for its own range.
 #[derive(Default)]
-pub(crate) struct Awaited {
+pub(crate) struct StoreWaiters {
     /// The ranges, by their first bytes and by arrival.
     ranges: BTreeMap<(ElanAddr, u64), (Bytes, Signal)>,
     came: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Awaited {
     longest: Bytes,
 }
 
-impl Awaited {
+impl StoreWaiters {
     /// Adds a waiter: the signal is fired by the next store to a byte of the range.
     pub fn add(&mut self, at: ElanAddr, length: Bytes) -> Signal {
         let stored = Signal::new();
@@ -100,7 +100,7 @@ impl Context {
             events: BTreeMap::new(),
             queues: BTreeMap::new(),
             event_places: Vec::new(),
-            awaited: Awaited::default(),
+            awaited: StoreWaiters::default(),
             traps: VecDeque::new(),
         }
     }

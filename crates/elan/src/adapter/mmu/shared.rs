@@ -1,19 +1,19 @@
 //! All processes' memory, as adapters and hosts reach it: the process's MMU translates every access.
 
-use super::context::{Context, MOST_CONTEXTS, NoContext};
+use super::context::{Context, ContextError, MOST_CONTEXTS};
 use super::{Range, pages};
 use crate::Place;
 use crate::dma::{DmaError, Notify};
 use crate::memory::{
-    Access, Address, Capability, Contents, ContextId, EVENT_BLOCK, ElanAddr, EventId, EventNumber,
-    Fault, MemoryError, Permissions, Placement, QueueNumber, Reason, Region,
+    Access, AccessFault, Address, Capability, Contents, ContextId, EVENT_BLOCK, ElanAddr, EventId,
+    EventNumber, MemoryError, Permissions, Placement, QueueNumber, Reason, Region,
 };
 use crate::transaction::{WORD, word_of};
 use typed_index_collections::TiVec;
 use units::Bytes;
 
 /// The memory behind an access, and the bytes if it holds any.
-type Found = (Placement, Option<Box<[u8]>>);
+type MemoryView = (Placement, Option<Box<[u8]>>);
 
 /// One adapter's MMU: the contexts of its processes, and the objects in its memory.
 #[derive(Default)]
@@ -58,7 +58,7 @@ impl Memory {
         &mut self,
         nodes: &[Place],
         capability: Capability,
-    ) -> Result<ContextId, NoContext> {
+    ) -> Result<ContextId, ContextError> {
         if capability == Capability::OPEN {
             return Ok(ContextId::default());
         }
@@ -70,7 +70,7 @@ impl Memory {
         while let Some(&node) = nodes.iter().find(|&&node| taken(node, number)) {
             number = ContextId::new(number.get() + 1);
             if number.get() == MOST_CONTEXTS {
-                return Err(NoContext { node });
+                return Err(ContextError { node });
             }
         }
         for &node in nodes {
@@ -153,11 +153,11 @@ impl Memory {
         length: Bytes,
         access: Access,
         capability: Capability,
-    ) -> Result<Placement, Fault> {
+    ) -> Result<Placement, AccessFault> {
         if length.is_zero() {
             return Ok(Placement::Adapter);
         }
-        let fault = |reason| Fault::new(at, length, access, reason);
+        let fault = |reason| AccessFault::new(at, length, access, reason);
         let (context, far) = self.reach(at, capability).map_err(fault)?;
         let found = context.space.translate(at.elan, length, access);
         let (range, _) = found.map_err(fault)?;
@@ -171,8 +171,8 @@ impl Memory {
         length: Bytes,
         access: Access,
         capability: Capability,
-    ) -> Result<Found, Fault> {
-        let fault = |reason| Fault::new(at, length, access, reason);
+    ) -> Result<MemoryView, AccessFault> {
+        let fault = |reason| AccessFault::new(at, length, access, reason);
         let (context, far) = self.reach(at, capability).map_err(fault)?;
         let found = context.space.translate(at.elan, length, access);
         let (range, offset) = found.map_err(fault)?;
@@ -189,9 +189,9 @@ impl Memory {
         bytes: &[u8],
         access: Access,
         capability: Capability,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), AccessFault> {
         let length = Bytes::new(bytes.len() as u64);
-        let fault = |reason| Fault::new(at, length, access, reason);
+        let fault = |reason| AccessFault::new(at, length, access, reason);
         if bytes.is_empty() {
             return Ok(());
         }
@@ -215,7 +215,7 @@ impl Memory {
         length: Bytes,
         access: Access,
         capability: Capability,
-    ) -> Result<Box<[u8]>, Fault> {
+    ) -> Result<Box<[u8]>, AccessFault> {
         if length.is_zero() {
             return Ok(Box::default());
         }
@@ -246,7 +246,7 @@ impl Memory {
         length: Bytes,
         withdrawn: Option<Address>,
         capability: Capability,
-    ) -> Result<(), Fault> {
+    ) -> Result<(), AccessFault> {
         let Some(word) = withdrawn else {
             return Ok(());
         };
@@ -254,7 +254,7 @@ impl Memory {
         self.translate(word, WORD, access, capability)?;
         match self.load_word(word) {
             0 => Ok(()),
-            _ => Err(Fault::new(bytes, length, access, Reason::Withdrawn)),
+            _ => Err(AccessFault::new(bytes, length, access, Reason::Withdrawn)),
         }
     }
 
@@ -310,9 +310,9 @@ impl Memory {
     }
 
     /// Takes a range away, with the events in it.
-    pub fn unmap(&mut self, region: Region, capability: Capability) -> Result<(), Fault> {
+    pub fn unmap(&mut self, region: Region, capability: Capability) -> Result<(), AccessFault> {
         let (start, bytes) = (region.start, region.bytes);
-        let fault = |reason| Fault::new(start, bytes, Access::Host, reason);
+        let fault = |reason| AccessFault::new(start, bytes, Access::Host, reason);
         let context = self.context_mut(start, capability).map_err(fault)?;
         let range = context.space.unmap(start.elan, bytes);
         let range = range.ok_or_else(|| fault(Reason::Unmapped))?;
@@ -342,9 +342,9 @@ impl Memory {
         at: Address,
         access: Access,
         capability: Capability,
-    ) -> Result<EventId, Fault> {
+    ) -> Result<EventId, AccessFault> {
         self.translate(at, EVENT_BLOCK, access, capability)?;
-        let fault = |reason| Fault::new(at, EVENT_BLOCK, access, reason);
+        let fault = |reason| AccessFault::new(at, EVENT_BLOCK, access, reason);
         let context = self.context(at, capability).map_err(fault)?;
         let index = context.events.get(&at.elan);
         let index = *index.ok_or_else(|| fault(Reason::Nothing))?;
@@ -353,11 +353,15 @@ impl Memory {
     }
 
     /// A place for an event at an address, or the place of the event that is there.
-    pub fn add_event(&mut self, at: Address, capability: Capability) -> Result<EventId, Fault> {
+    pub fn add_event(
+        &mut self,
+        at: Address,
+        capability: Capability,
+    ) -> Result<EventId, AccessFault> {
         let placement = self.translate(at, EVENT_BLOCK, Access::Host, capability)?;
         if placement != Placement::Adapter {
             let (access, reason) = (Access::Host, Reason::NotAdapter);
-            return Err(Fault::new(at, EVENT_BLOCK, access, reason));
+            return Err(AccessFault::new(at, EVENT_BLOCK, access, reason));
         }
         let Mmu {
             contexts,
@@ -395,9 +399,9 @@ impl Memory {
         at: Address,
         length: Bytes,
         capability: Capability,
-    ) -> Result<QueueNumber, Fault> {
+    ) -> Result<QueueNumber, AccessFault> {
         let access = Access::RemoteWrite;
-        let fault = |reason| Fault::new(at, length, access, reason);
+        let fault = |reason| AccessFault::new(at, length, access, reason);
         self.translate(at, length.max(Bytes::new(1)), access, capability)?;
         let context = self.context(at, capability).map_err(fault)?;
         let index = context.queues.get(&at.elan);

@@ -1,6 +1,6 @@
 //! The MMU against a map of every byte.
 
-use super::context::Awaited;
+use super::context::StoreWaiters;
 use super::*;
 use kernel::Signal;
 use proptest::prelude::*;
@@ -102,7 +102,7 @@ proptest! {
     fn who_waits_for_bytes_is_told(
         steps in prop::collection::vec((any::<bool>(), 0_u32..40, 0_u64..12), 1..60),
     ) {
-        let mut awaited = Awaited::default();
+        let mut awaited = StoreWaiters::default();
         let mut naive: Vec<(u64, u64, Signal)> = Vec::new();
         for (waits, at, length) in steps {
             let (start, end) = (u64::from(at), u64::from(at) + length);

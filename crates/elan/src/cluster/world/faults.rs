@@ -2,8 +2,8 @@
 
 use super::World;
 use crate::adapter::sten::Sten;
-use crate::adapter::{Beyond, Due};
-use crate::faults::{Episode, Event, Part, Schedule};
+use crate::adapter::{AdapterEvent, ClusterEvent};
+use crate::faults::{Episode, Event, FaultyPart, Schedule};
 use crate::{NodeId, Place};
 use kernel::Signal;
 use units::Time;
@@ -27,7 +27,11 @@ impl World {
     }
 
     fn schedule_fault(&mut self, at: Time, event: Event) {
-        self.schedule(at, Place::new(0), Due::Beyond(Beyond::Fault(event)));
+        self.schedule(
+            at,
+            Place::new(0),
+            AdapterEvent::Beyond(ClusterEvent::Fault(event)),
+        );
     }
 
     /// A part fails or is repaired, or the sources notice it.
@@ -61,19 +65,19 @@ impl World {
     }
 
     /// The sources notice a part's change of state after some time; the network does not notice hosts.
-    fn learn_of(&mut self, part: &Part) {
-        if !matches!(part, Part::Node(_)) {
+    fn learn_of(&mut self, part: &FaultyPart) {
+        if !matches!(part, FaultyPart::Node(_)) {
             let detect = self.config.faults.as_ref().map(|faults| faults.detect);
             let detect = detect.expect("faults are listed");
             self.schedule_fault(self.now.saturating_add(detect), Event::Learn);
         }
     }
 
-    fn break_down(&mut self, part: &Part) {
+    fn break_down(&mut self, part: &FaultyPart) {
         match *part {
-            Part::Node(node) => self.stop_host(node),
+            FaultyPart::Node(node) => self.stop_host(node),
             // Its adapters see that the rail is down; its cables stay as they are.
-            Part::Rail(rail) => {
+            FaultyPart::Rail(rail) => {
                 if self.faults.rail_down(rail) {
                     self.fail(rail);
                 }
@@ -92,8 +96,8 @@ impl World {
         }
     }
 
-    fn mend(&mut self, part: &Part) {
-        if let Part::Rail(rail) = *part {
+    fn mend(&mut self, part: &FaultyPart) {
+        if let FaultyPart::Rail(rail) = *part {
             if self.faults.rail_up(rail) {
                 self.repair(rail);
             }

@@ -3,7 +3,7 @@
 use super::World;
 use crate::adapter::bus::Direction;
 use crate::adapter::command_processor::{COMMAND, Command};
-use crate::adapter::{Beyond, Due};
+use crate::adapter::{AdapterEvent, ClusterEvent};
 use crate::in_flight::DmaId;
 use crate::memory::EventId;
 use crate::{NodeId, Place, Rail};
@@ -63,21 +63,21 @@ impl World {
 
     /// Routes a due event.
     #[inline]
-    pub(super) fn route(&mut self, due: Due) {
+    pub(super) fn route(&mut self, due: AdapterEvent) {
         let beyond = if let Some(place) = due.place() {
             let (adapter, mut wires) = self.at(place);
             adapter.happens(&mut wires, due)
-        } else if let Due::Beyond(beyond) = due {
+        } else if let AdapterEvent::Beyond(beyond) = due {
             Some(beyond)
         } else {
             None
         };
         match beyond {
             None => {}
-            Some(Beyond::Fails(rail)) => self.fail(rail),
-            Some(Beyond::Returns(rail)) => self.repair(rail),
-            Some(Beyond::Fault(event)) => self.fault(event),
-            Some(Beyond::Wake(signal)) => self.wake(signal),
+            Some(ClusterEvent::Fails(rail)) => self.fail(rail),
+            Some(ClusterEvent::Returns(rail)) => self.repair(rail),
+            Some(ClusterEvent::Fault(event)) => self.fault(event),
+            Some(ClusterEvent::Wake(signal)) => self.wake(signal),
         }
     }
 
@@ -123,7 +123,7 @@ impl World {
 
     /// Stores a command with bytes for the part that works on it.
     pub fn post_with(&mut self, node: Place, command: Command, bytes: Bytes) {
-        let commanded = Due::Commanded(node, command);
+        let commanded = AdapterEvent::Commanded(node, command);
         let mut wires = self.wires(node);
         wires.transfer(Direction::ToAdapter, COMMAND + bytes, commanded);
     }

@@ -2,8 +2,8 @@
 
 use crate::fit::{Fit, no_node};
 use crate::kinds::job::JobGrid;
-use crate::nodes::Nodes;
-use crate::pattern::{BadEnd, Pattern};
+use crate::nodes::NodeSet;
+use crate::pattern::{BadEnd, PatternSpec};
 use elan::NodeId;
 use itertools::Itertools;
 use rails::Allocation;
@@ -102,13 +102,13 @@ impl Fit<'_> {
     /// Checks that a pattern suits the nodes, and gives at least one of them a destination.
     fn pattern(&mut self, path: &str, job: &JobGrid) {
         let servers: Vec<Vec<NodeId>> = match &job.servers {
-            Some(servers) => servers.values().iter().map(Nodes::numbers).collect(),
+            Some(servers) => servers.values().iter().map(NodeSet::numbers).collect(),
             None => vec![Vec::new()],
         };
         for (place, nodes) in job.nodes.places(&format!("{path}.nodes")) {
             let numbers = nodes.numbers();
             for (written, pattern) in job.pattern.places(&format!("{path}.pattern")) {
-                if let Pattern::Pairs(pairs) = pattern {
+                if let PatternSpec::Pairs(pairs) = pattern {
                     let found = pairs.problems(
                         |from, to| self.bad_end(nodes, from, to),
                         |message| self.document().problem(&written, message),
@@ -119,9 +119,9 @@ impl Fit<'_> {
                     }
                 }
                 let remedy = match pattern {
-                    Pattern::Pairs(_) => "pair each node with another node",
-                    Pattern::Named(Rule::Shift(_)) => "shift by another number",
-                    Pattern::Named(_) => "add nodes",
+                    PatternSpec::Pairs(_) => "pair each node with another node",
+                    PatternSpec::Named(Rule::Shift(_)) => "shift by another number",
+                    PatternSpec::Named(_) => "add nodes",
                 };
                 let pattern = pattern.workload();
                 let count = numbers.len() as u32;
@@ -146,7 +146,7 @@ impl Fit<'_> {
     }
 
     /// The problem with a listed pair, for a job on these nodes.
-    fn bad_end(&self, nodes: &Nodes, from: u32, to: u32) -> Option<BadEnd> {
+    fn bad_end(&self, nodes: &NodeSet, from: u32, to: u32) -> Option<BadEnd> {
         let attached = self.attached();
         if to >= attached {
             return Some(BadEnd {

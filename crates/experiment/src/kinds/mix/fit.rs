@@ -1,9 +1,9 @@
 //! A machine's limits on flow lists and traces, and conflicts between traces on the same nodes.
 
 use super::{FlowListGrid, MixSeries, PATTERN, TraceFileGrid};
-use crate::content::Found;
+use crate::content::FileContent;
 use crate::fit::{Fit, no_node};
-use crate::nodes::Nodes;
+use crate::nodes::NodeSet;
 use crate::sweep::Sweep;
 use elan::NodeId;
 use std::collections::BTreeMap;
@@ -40,7 +40,7 @@ fn flows(list: &FlowListGrid, fit: &mut Fit<'_>) {
     let classes = fit.machine.traffic_classes();
     let placed = list.nodes.iter().flat_map(Sweep::values);
     let placed = placed
-        .filter_map(Nodes::listed)
+        .filter_map(NodeSet::listed)
         .map(|nodes| nodes.len() as u32);
     let fewest = placed.min();
     let nodes = fewest.unwrap_or(attached);
@@ -72,8 +72,8 @@ fn flows(list: &FlowListGrid, fit: &mut Fit<'_>) {
     };
     let files = list.file.values().iter();
     let found = files.flat_map(|file| match &file.read {
-        Found::Flows(list) => list.problems(wrong),
-        Found::Unread | Found::Ranks(_) => Vec::new(),
+        FileContent::Flows(list) => list.problems(wrong),
+        FileContent::Unread | FileContent::Ranks(_) => Vec::new(),
     });
     let found: Vec<_> = found.collect();
     fit.problems().extend(found);
@@ -90,7 +90,7 @@ fn ranks(path: &str, trace: &TraceFileGrid, fit: &mut Fit<'_>) {
             .iter()
             .flat_map(|file| each.iter().map(move |each| (file, each)))
         {
-            let Found::Ranks(ranks) = file.read else {
+            let FileContent::Ranks(ranks) = file.read else {
                 continue;
             };
             let there = nodes.saturating_mul(*each);
@@ -128,7 +128,7 @@ fn processors(mix: &MixSeries, series: &str, fit: &mut Fit<'_>) {
             .max()
             .copied()
             .unwrap_or(1);
-        let mut all: Vec<NodeId> = nodes.values().iter().flat_map(Nodes::numbers).collect();
+        let mut all: Vec<NodeId> = nodes.values().iter().flat_map(NodeSet::numbers).collect();
         all.sort_unstable();
         all.dedup();
         let mut crowded = None;

@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use std::collections::BTreeSet;
 
 /// A header that has come as soon as it was injected.
-fn header(input: u32, injected: Cycle, high: bool) -> Waiting {
-    Waiting {
+fn header(input: u32, injected: Cycle, high: bool) -> PendingHeader {
+    PendingHeader {
         packet: PacketId::at(input as usize),
         input,
         injected,
@@ -24,7 +24,7 @@ const EQUAL: Ages = Ages { step: 1, full: 0 };
 /// The essay, step by step: the headers with the highest priority; among these the oldest; then the headers that have been as
 /// old at the switch for the longest time; then the first header on a walk around the inputs.
 fn brute_force(
-    waiting: &[Waiting],
+    waiting: &[PendingHeader],
     first: u32,
     inputs: u32,
     ages: Option<Ages>,
@@ -37,7 +37,7 @@ fn brute_force(
         .collect();
     if let Some(Ages { step, full }) = ages {
         // An age grows after each step, until it is full.
-        let age = |header: &Waiting, at: Cycle| {
+        let age = |header: &PendingHeader, at: Cycle| {
             let grows = |cycle: &Cycle| (cycle - header.injected).is_multiple_of(step);
             let until = at.min(header.injected.saturating_add(full));
             (header.injected + 1..=until).filter(grows).count()
@@ -45,7 +45,7 @@ fn brute_force(
         let greatest = class.iter().map(|header| age(header, now)).max();
         class.retain(|header| Some(age(header, now)) == greatest);
         // From now back to the first cycle with this age at the switch.
-        let held = |header: &Waiting| {
+        let held = |header: &PendingHeader| {
             let before = (header.ready..=now).rev();
             before
                 .take_while(|&at| age(header, at) == age(header, now))
@@ -61,17 +61,17 @@ fn brute_force(
 }
 
 /// The winner at a 12-input switch.
-fn wins(waiting: &[Waiting], rotation: u32, ages: Option<Ages>, now: Cycle) -> Waiting {
+fn wins(waiting: &[PendingHeader], rotation: u32, ages: Option<Ages>, now: Cycle) -> PendingHeader {
     let headers = waiting.iter().copied();
     winner(headers, rotation, 12, ages, now).expect("somebody waits")
 }
 
 /// Headers at different inputs in any order, injected and arrived in few cycles, so that many are equal.
-fn waiting() -> impl Strategy<Value = Vec<Waiting>> {
+fn waiting() -> impl Strategy<Value = Vec<PendingHeader>> {
     let times = (0_u64..50, 0_u64..50, any::<bool>());
     prop::collection::btree_map(0_u32..12, times, 1..8)
         .prop_map(|headers| {
-            let header = |(input, (one, other, high)): (_, (Cycle, Cycle, _))| Waiting {
+            let header = |(input, (one, other, high)): (_, (Cycle, Cycle, _))| PendingHeader {
                 ready: one.max(other),
                 ..header(input, one.min(other), high)
             };
@@ -169,7 +169,7 @@ fn rotation_is_fair() {
 /// With 4 bits and a cap of 150, the age grows after each 10 cycles and is full, 15, after 150 cycles.
 #[test]
 fn of_equal_ages_the_first_wins() {
-    let from_afar = Waiting {
+    let from_afar = PendingHeader {
         ready: 70,
         ..header(2, 0, false)
     };
@@ -184,7 +184,7 @@ fn of_equal_ages_the_first_wins() {
         2,
         "both are 15, since 205 and since 150"
     );
-    let late = Waiting {
+    let late = PendingHeader {
         ready: 210,
         ..header(2, 0, false)
     };
@@ -198,7 +198,7 @@ fn of_equal_ages_the_first_wins() {
 /// Packets that are less than a step apart differ in age only now and then; then the older one wins.
 #[test]
 fn ages_are_coarse() {
-    let older = Waiting {
+    let older = PendingHeader {
         ready: 25,
         ..header(2, 6, false)
     };

@@ -4,17 +4,17 @@
 //! outbound link goes on behind it as a visitor, from which further parts branch off. The visitor stays until the EOP comes, in
 //! all circuit modes. Where circuits last until the delivery, every region counts the deliveries and frees its own channels.
 
-use super::Tiding;
+use super::BroadcastNotice;
 use crate::control::deadlock::Key;
 use crate::control::{Ack, Control, Event};
 use crate::id::PacketId;
 use crate::motion::Motion;
-use crate::topology::Compiled;
+use crate::topology::CompiledRouting;
 use crate::{ChannelId, Circuit, Cycle, LinkId};
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// Sends a message about a broadcast to a region, this one or another, which must not execute a cycle before it.
-    fn tell_region(&mut self, region: usize, before: Cycle, tiding: Tiding) {
+    fn tell_region(&mut self, region: usize, before: Cycle, tiding: BroadcastNotice) {
         let border = self.border();
         if region == border.region {
             return self.hear_of_broadcast(&tiding);
@@ -35,10 +35,10 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
 
     /// A message about a broadcast is read.
     #[cold]
-    pub(super) fn hear_of_broadcast(&mut self, tiding: &Tiding) {
+    pub(super) fn hear_of_broadcast(&mut self, tiding: &BroadcastNotice) {
         match *tiding {
-            Tiding::Opened(link, broadcast) => self.broadcasts.opened(link, broadcast),
-            Tiding::Delivered {
+            BroadcastNotice::Opened(link, broadcast) => self.broadcasts.opened(link, broadcast),
+            BroadcastNotice::Delivered {
                 root,
                 broadcast,
                 destinations,
@@ -51,8 +51,8 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
                     self.count_reached(broadcast, destinations, at);
                 }
             }
-            Tiding::Answer(root, back, ack) => self.count_answers(root, back, ack, 1),
-            Tiding::End(broadcast, channel, at, answer) => {
+            BroadcastNotice::Answer(root, back, ack) => self.count_answers(root, back, ack, 1),
+            BroadcastNotice::End(broadcast, channel, at, answer) => {
                 let part = self.border().parts.remove(&(broadcast, channel));
                 let part = part.expect("a broadcast ends where it has come in");
                 self.flights.get_mut(part).ack = answer;
@@ -71,7 +71,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     pub(in crate::control) fn opened_elsewhere(&mut self, link: LinkId, broadcast: Key) {
         let [_, region] = self.border().cut.ends(link);
         let before = self.next_window();
-        self.tell_region(region, before, Tiding::Opened(link, broadcast));
+        self.tell_region(region, before, BroadcastNotice::Opened(link, broadcast));
     }
 
     /// A broadcast's last flit is at a destination, with this part.
@@ -79,7 +79,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     pub(in crate::control) fn delivered_in_region(&mut self, part: PacketId, root: PacketId) {
         let (broadcast, at) = (self.key(part), self.clock.now());
         let destinations = self.flights.get(part).spec.destination.count();
-        let tiding = || Tiding::Delivered {
+        let tiding = || BroadcastNotice::Delivered {
             root,
             broadcast,
             destinations,
@@ -140,7 +140,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         let home = self.home_of(broadcast);
         let elsewhere = home != self.border().region;
         if elsewhere {
-            self.tell_region(home, back, Tiding::Answer(root, back, ack));
+            self.tell_region(home, back, BroadcastNotice::Answer(root, back, ack));
         }
         elsewhere
     }
@@ -160,7 +160,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
         }
         let (broadcast, answer) = (self.key(part), self.flights.get(part).ack);
         let [_, region] = self.border().cut.ends(link);
-        let tiding = Tiding::End(broadcast, channel, passes, answer);
+        let tiding = BroadcastNotice::End(broadcast, channel, passes, answer);
         self.tell_region(region, passes, tiding);
     }
 

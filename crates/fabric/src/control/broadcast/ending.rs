@@ -3,10 +3,10 @@
 use super::Control;
 use crate::control::{Ack, Event, Notice, PacketId};
 use crate::motion::Motion;
-use crate::topology::{Compiled, End};
+use crate::topology::{CompiledRouting, End};
 use crate::{ChannelId, Circuit, Cycle, Place};
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// The node behind a flight's last link.
     pub(in crate::control) fn destination(&self, flight: PacketId) -> Place {
         match self.wiring().ends(self.last_link(flight)).1 {

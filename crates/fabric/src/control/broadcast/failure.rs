@@ -5,10 +5,10 @@ use crate::control::faults::Draw;
 use crate::control::packet::Fate;
 use crate::control::{Ack, PacketId, PacketSpec};
 use crate::motion::Motion;
-use crate::topology::{Compiled, Destination, End};
+use crate::topology::{CompiledRouting, Destination, End};
 use crate::{ChannelId, LinkId};
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// Whether a part has no opened channel: then no flit can be lost there.
     pub(in crate::control) fn is_only_claimed(&self, part: PacketId) -> bool {
         let part = self.broadcasts.parts.get(&part);

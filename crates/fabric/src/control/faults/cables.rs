@@ -4,10 +4,10 @@ use super::{Control, Faults, NEVER};
 use crate::control::PacketId;
 use crate::control::packet::Fate;
 use crate::motion::Motion;
-use crate::topology::Compiled;
+use crate::topology::CompiledRouting;
 use crate::{ChannelId, LinkId};
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     pub(super) fn failing(&mut self) -> &mut Faults {
         let faults = self.faults.as_mut();
         faults.expect("cables are cut only in a machine that was made with faults")

@@ -4,10 +4,10 @@ use super::{Control, Draw};
 use crate::control::packet::Fate;
 use crate::control::{Ack, Event, Notice, PacketId};
 use crate::motion::Motion;
-use crate::topology::Compiled;
+use crate::topology::CompiledRouting;
 use crate::{ChannelId, Circuit, Cycle};
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// A packet's last flit, or garbage in its place, is at its destination. Returns the destination's notice.
     #[cold]
     pub(in crate::control) fn arrive_at_last(

@@ -5,10 +5,10 @@ use crate::control::packet::{ANY_LINK, Fate};
 use crate::control::{Ack, Event, PacketId};
 use crate::id::GroupId;
 use crate::motion::Motion;
-use crate::topology::Compiled;
+use crate::topology::CompiledRouting;
 use crate::{ChannelId, Cycle};
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// A header comes to a link's end. Returns whether it is to be routed in the usual way.
     #[cold]
     pub(in crate::control) fn header_passes(

@@ -20,7 +20,7 @@ use crate::control::queue::Offer;
 use crate::control::{Ack, Event, Fate, Notice, PacketId, PacketSpec};
 use crate::id::QueueId;
 use crate::motion::Motion;
-use crate::topology::{Compiled, DeadLinks, Destination, End, Header};
+use crate::topology::{CompiledRouting, DeadLinks, Destination, End, Header};
 use crate::{ChannelId, LinkId, Place};
 use std::collections::{BTreeSet, VecDeque};
 use std::error::Error;
@@ -28,19 +28,19 @@ use std::fmt::{self, Display, Formatter};
 
 /// Why no packet can go from one place to another: the cables that the tables list as dead leave no way.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct NoWay {
+pub struct NoRoute {
     /// The dead cables on the ways between the two places, each by one link, in the order of their numbers.
     pub cut: Vec<LinkId>,
     message: String,
 }
 
-impl Display for NoWay {
+impl Display for NoRoute {
     fn fmt(&self, f: &mut Formatter) -> fmt::Result {
         self.message.fmt(f)
     }
 }
 
-impl Error for NoWay {}
+impl Error for NoRoute {}
 
 /// Cables that a message names; it counts the others.
 const NAMED: usize = 4;
@@ -51,7 +51,7 @@ impl Faults {
     }
 }
 
-impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
+impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
     /// From here on the sources' tables list the cables that are dead now.
     pub fn learn(&mut self) {
         let faults = self.failing();
@@ -74,7 +74,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
     ///
     /// # Errors
     /// If there is no way, with the dead cables.
-    pub fn way(&self, from: Place, to: Place) -> Result<(), NoWay> {
+    pub fn way(&self, from: Place, to: Place) -> Result<(), NoRoute> {
         let Some(faults) = &self.faults else {
             return Ok(());
         };
@@ -107,7 +107,7 @@ impl<R: Compiled + ?Sized, M: Motion> Control<R, M> {
             "no way leads from {from} to {to}: dead are the cables {}{more}",
             names.join(", ")
         );
-        Err(NoWay { cut, message })
+        Err(NoRoute { cut, message })
     }
 
     /// A packet's plan by the tables; `None` without a way.

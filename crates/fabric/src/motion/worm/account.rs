@@ -1,7 +1,7 @@
 //! Counts flits without one event per flit.
 
 use super::{Records, WormMover};
-use crate::motion::{Carried, FlitCensus, Passed};
+use crate::motion::{FlitCensus, FlitFate, LinkTotals};
 use crate::records::Count;
 use crate::{ChannelId, Cycle, LinkId};
 use std::collections::VecDeque;
@@ -33,27 +33,27 @@ pub(super) struct Account<'a>(pub &'a WormMover, pub &'a Records);
 
 impl Account<'_> {
     /// Flits and tokens that a link has carried before cycle `now`.
-    pub fn carries(&self, number: LinkId, now: Cycle) -> Carried {
+    pub fn carries(&self, number: LinkId, now: Cycle) -> LinkTotals {
         let [flits, tokens] =
             [Count::Flits, Count::Tokens].map(|count| self.1.counted(number, count));
         let link = &self.1.links[number].motion;
         if link.is_slow() {
             let owed = self.0.slow.of(number).owes(now);
-            return Carried {
+            return LinkTotals {
                 flits,
                 tokens: tokens - u64::from(owed),
             };
         }
         let since = link.since.by(self.0.last);
         if link.rests() {
-            return Carried {
+            return LinkTotals {
                 flits,
                 tokens: tokens - since.saturating_sub(now),
             };
         }
         let end = self.0.ended(self.1, number, now);
         let owed = u64::from(link.owed);
-        Carried {
+        LinkTotals {
             flits: flits + (end.unwrap_or(now) - since),
             tokens: tokens - end.map_or(owed, |end| (end + owed).saturating_sub(now)),
         }
@@ -73,7 +73,7 @@ impl Account<'_> {
             .sum()
     }
 
-    pub fn count(&self, now: Cycle, behind: &dyn Fn(ChannelId) -> Passed) -> FlitCensus {
+    pub fn count(&self, now: Cycle, behind: &dyn Fn(ChannelId) -> FlitFate) -> FlitCensus {
         let mut census = FlitCensus {
             copied: self.0.copies,
             discarded: self.0.discarded,
@@ -99,7 +99,7 @@ impl Account<'_> {
                 } else if self.sent(channel, now) > 0 {
                     behind(channel)
                 } else {
-                    Passed::default()
+                    FlitFate::default()
                 };
                 census.in_flight += self.held(channel, passed.taken, now);
                 // The copies of a worm that branches behind an outbound link are another region's.
@@ -113,12 +113,12 @@ impl Account<'_> {
     }
 
     /// Flits that have arrived at a channel's end before cycle `now`. The fate of a worm's flits behind a channel.
-    pub fn passed(&self, channel: ChannelId, now: Cycle) -> Passed {
+    pub fn passed(&self, channel: ChannelId, now: Cycle) -> FlitFate {
         let this = &self.1.channels[channel].motion;
         if this.flits() == 0 {
-            return Passed::default();
+            return FlitFate::default();
         }
-        Passed {
+        FlitFate {
             // Behind a worm that has passed on entirely no channel is known.
             taken: if self.0.specials.sinks(this.down) {
                 self.arrived(channel, now) as u32

@@ -4,7 +4,7 @@ use super::Records;
 use super::WormMover;
 use super::slow;
 use super::state::NONE;
-use crate::motion::{Event, Moved, Witness};
+use crate::motion::{Event, MotionReport, Witness};
 use crate::records::{Count, Moment};
 use crate::{ChannelId, Cycle, LinkId, Place};
 
@@ -245,7 +245,7 @@ impl WormMover {
         this.sent.start(now);
         let (up, complex) = (this.up, this.is_complex());
         if sent == 0 {
-            witness.note(Moved::Head(channel));
+            witness.note(MotionReport::Head(channel));
         }
         if !hop.ejects() {
             let (at, event) = (now + hop.delay(), Event::Starts(channel));
@@ -353,7 +353,7 @@ impl WormMover {
     ) {
         if before == 0 {
             self.headers.push(channel);
-            witness.note(Moved::Header(channel));
+            witness.note(MotionReport::Header(channel));
             return;
         }
         if down >= self.specials.source {

@@ -18,7 +18,7 @@
 
 use super::Records;
 use super::line::Line;
-use super::state::Specials;
+use super::state::EndChannels;
 use crate::{ChannelId, Config, Cycle, LinkId};
 use std::collections::BTreeMap;
 
@@ -87,7 +87,7 @@ impl Mirrors {
     pub fn begin(
         &mut self,
         records: &mut Records,
-        specials: Specials,
+        specials: EndChannels,
         (link, lane): (LinkId, u32),
         now: Cycle,
     ) -> ChannelId {
@@ -102,7 +102,7 @@ impl Mirrors {
     pub fn of(
         &self,
         records: &Records,
-        specials: Specials,
+        specials: EndChannels,
         (link, lane): (LinkId, u32),
         left: Cycle,
     ) -> Option<ChannelId> {

@@ -19,7 +19,7 @@
 use super::line::Line;
 use super::state::NONE;
 use super::{Records, WormMover};
-use crate::motion::{Event, Moved, Wire, Wiring, Witness};
+use crate::motion::{Event, MotionReport, Wire, Wiring, Witness};
 use crate::pace::Slots;
 use crate::records::Count;
 use crate::{ChannelId, Cycle, LinkId, Pace};
@@ -27,7 +27,7 @@ use typed_index_collections::TiVec;
 
 /// A slow link, as far as it differs from others.
 #[derive(Clone, Copy)]
-pub(super) struct Slow {
+pub(super) struct SlowLink {
     pace: Pace,
     slots: Slots,
     /// Tokens that wait for a slot. The link pays one a slot from its next one on, unless it is looked at.
@@ -36,7 +36,7 @@ pub(super) struct Slow {
     last: (ChannelId, Cycle),
 }
 
-impl Slow {
+impl SlowLink {
     /// Pays a token in a cycle.
     fn pay(&mut self, now: Cycle) {
         self.owed -= 1;
@@ -72,7 +72,7 @@ impl Slow {
 /// A machine's slow links.
 pub(super) struct SlowLinks {
     /// All links, if any is slow.
-    links: TiVec<LinkId, Slow>,
+    links: TiVec<LinkId, SlowLink>,
     /// Channels on slow links that have sent a flit in this cycle.
     steps: Vec<ChannelId>,
 }
@@ -81,7 +81,7 @@ impl SlowLinks {
     /// The links at rest.
     pub fn new(wiring: &Wiring) -> Self {
         let is_slow = wiring.wires.iter().any(Wire::is_paced);
-        let link = |pace| Slow {
+        let link = |pace| SlowLink {
             pace,
             slots: Slots::default(),
             owed: 0,
@@ -108,7 +108,7 @@ impl SlowLinks {
     }
 
     /// A slow link.
-    pub fn of(&self, link: LinkId) -> &Slow {
+    pub fn of(&self, link: LinkId) -> &SlowLink {
         &self.links[link]
     }
 }
@@ -154,7 +154,7 @@ fn send_one(
     let (sent, flits, up) = (this.sent.at(now), this.flits(), this.up);
     let is_complex = this.is_complex();
     if sent == 0 {
-        witness.note(Moved::Head(channel));
+        witness.note(MotionReport::Head(channel));
     }
     if hop.ejects() {
         mover.note_run(number, (now, now + 1), hop.delay());

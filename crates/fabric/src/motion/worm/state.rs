@@ -38,7 +38,7 @@ const BOUNDLESS: u32 = 1 << 31;
 
 /// Channels without a link, which stand for the ends of paths: code that reads a neighbour needs no case for an end.
 #[derive(Clone, Copy)]
-pub(super) struct Specials {
+pub(super) struct EndChannels {
     /// Upstream from an adapter's channel: all flits have arrived.
     pub source: ChannelId,
     /// Downstream from a channel into a node: takes every flit.
@@ -49,10 +49,10 @@ pub(super) struct Specials {
     pub drain: ChannelId,
 }
 
-impl Specials {
+impl EndChannels {
     /// The special channels, numbered after the channels of the links.
     pub fn after(count: u32) -> Self {
-        Specials {
+        EndChannels {
             source: ChannelId::new(count),
             sink: ChannelId::new(count + 1),
             nowhere: ChannelId::new(count + 2),
@@ -122,7 +122,7 @@ impl Channel {
         }
     }
 
-    pub(super) fn closed(specials: Specials) -> Self {
+    pub(super) fn closed(specials: EndChannels) -> Self {
         let mut channel = Channel::standing(0, 0);
         channel.close(specials);
         channel
@@ -136,7 +136,7 @@ impl Channel {
         all
     }
 
-    pub(super) fn open(&mut self, worm: &Worm, ejects: bool, specials: Specials) {
+    pub(super) fn open(&mut self, worm: &Worm, ejects: bool, specials: EndChannels) {
         *self = Channel {
             sent: Line::standing(0),
             arrived: Line::standing(0),
@@ -151,13 +151,13 @@ impl Channel {
     }
 
     /// Another region's channel: its worm comes. The worm's fate before the border is not known here.
-    pub(super) fn expect(&mut self, flits: u32, specials: Specials) {
+    pub(super) fn expect(&mut self, flits: u32, specials: EndChannels) {
         self.arrived = Line::standing(0);
         self.length = flits;
         self.down = specials.nowhere;
     }
 
-    pub(super) fn close(&mut self, specials: Specials) {
+    pub(super) fn close(&mut self, specials: EndChannels) {
         self.length = 0;
         self.sent = Line::standing(0);
         self.up = specials.source;

@@ -7,7 +7,7 @@ use crate::id::{ChannelId, LinkId, Place, SwitchId};
 use crate::mechanism::{Ascent, Broadcast};
 use crate::topology::destination::Destination;
 use crate::topology::error::MAX_LEVELS;
-use crate::topology::routing::{Compiled, DeadLinks, Header, Routing, Step, Trees};
+use crate::topology::routing::{CompiledRouting, DeadLinks, Header, Routing, Step, Trees};
 use crate::topology::wiring::Wiring;
 use std::ops::RangeInclusive;
 
@@ -142,7 +142,7 @@ impl Climb {
     }
 }
 
-impl<const PARTED: bool> Compiled for Climb<PARTED> {
+impl<const PARTED: bool> CompiledRouting for Climb<PARTED> {
     type Path = [ChannelId; MAX_TAGS + 1];
 
     const CLASSED: bool = PARTED;

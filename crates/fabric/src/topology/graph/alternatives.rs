@@ -23,7 +23,7 @@
 use super::MOST_LINKS;
 use super::check_length;
 use super::layers::{Shape, Wait, lash};
-use super::shortest::{Toward, leaves};
+use super::shortest::{FirstLinks, leaves};
 use crate::hash::mixed;
 use crate::topology::error::TopologyError;
 use std::cmp::Reverse;
@@ -230,12 +230,12 @@ fn check(most: u32, leaves: u64) -> Result<(), TopologyError> {
 }
 
 /// A found way, and the links that it has in common with the way from which it was found.
-type Found = (Vec<u16>, usize);
+type Candidate = (Vec<u16>, usize);
 
 /// The searches to one leaf after another.
 struct Search<'a> {
     neighbours: &'a [Vec<u32>],
-    toward: Toward,
+    toward: FirstLinks,
     /// The number of the present search.
     number: u32,
     /// By switch: the last search that met it.
@@ -252,7 +252,7 @@ impl<'a> Search<'a> {
         let switches = neighbours.len();
         Search {
             neighbours,
-            toward: Toward::default(),
+            toward: FirstLinks::default(),
             number: 0,
             met: vec![0; switches],
             links: vec![0; switches],
@@ -266,8 +266,9 @@ impl<'a> Search<'a> {
     fn ways(&mut self, from: u32, to: u32, most: usize) -> Vec<Vec<u16>> {
         let pair = mixed(u64::from(from) << 32 | u64::from(to));
         let mut ways: Vec<Vec<u16>> = Vec::new();
-        let mut next: BTreeSet<(usize, u64, Found)> = BTreeSet::new();
-        let mut last: Option<Found> = self.shortest(from, to, &[], &[], pair).map(|way| (way, 0));
+        let mut next: BTreeSet<(usize, u64, Candidate)> = BTreeSet::new();
+        let mut last: Option<Candidate> =
+            self.shortest(from, to, &[], &[], pair).map(|way| (way, 0));
         while let Some((way, shared)) = last {
             if way.len() > MOST_LINKS as usize {
                 break;

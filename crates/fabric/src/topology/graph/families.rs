@@ -129,7 +129,7 @@ impl Family {
 }
 
 /// Switch names, and cables.
-type Made = (Vec<String>, Vec<(u32, u32)>);
+type NamedGraph = (Vec<String>, Vec<(u32, u32)>);
 
 fn wrong<T>(key: &str, message: String, allowed: impl Into<String>) -> Result<T, TopologyError> {
     Err(TopologyError::new(key, message, allowed))
@@ -153,7 +153,7 @@ fn check_prime(noun: &str, q: u32, switches: impl Fn(u32) -> u32) -> Result<(), 
     )
 }
 
-fn slim_fly(q: u32) -> Result<Made, TopologyError> {
+fn slim_fly(q: u32) -> Result<NamedGraph, TopologyError> {
     check_prime("Slim Fly", q, |q| 2 * q * q)?;
     let powers = |root: u32| -> Vec<u32> {
         let next = |&power: &u32| Some(power * root % q);
@@ -191,7 +191,7 @@ fn slim_fly(q: u32) -> Result<Made, TopologyError> {
     Ok(((0..2 * q * q).map(name).collect(), cables))
 }
 
-fn polar_fly(q: u32) -> Result<Made, TopologyError> {
+fn polar_fly(q: u32) -> Result<NamedGraph, TopologyError> {
     check_prime("PolarFly", q, |q| q * q + q + 1)?;
     // Points with the first coordinate that is not 0 equal to 1.
     let plane = (0..q).flat_map(|y| (0..q).map(move |z| [1, y, z]));
@@ -238,7 +238,7 @@ fn drawn(
     switches: u32,
     draw: impl Fn(&mut Draws) -> Option<Vec<(u32, u32)>>,
     seed: u64,
-) -> Result<Made, TopologyError> {
+) -> Result<NamedGraph, TopologyError> {
     for round in 0..MOST_DRAWS {
         let mut draws = Draws(mixed(seed ^ round << 32));
         let Some(mut cables) = draw(&mut draws) else {
@@ -342,7 +342,7 @@ fn xpander(switches: u32, degree: u32, draws: &mut Draws) -> Vec<(u32, u32)> {
     cables
 }
 
-fn megafly(group: u32, global: u32, groups: u32) -> Result<Made, TopologyError> {
+fn megafly(group: u32, global: u32, groups: u32) -> Result<NamedGraph, TopologyError> {
     let most = MAX_SWITCHES as u32;
     for (key, number, least) in [
         ("group", group, 1),

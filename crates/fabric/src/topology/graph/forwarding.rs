@@ -43,7 +43,7 @@ use crate::mechanism::{Ascent, Misrouting, Ways};
 use crate::topology::coordinates::within;
 use crate::topology::destination::Destination;
 use crate::topology::error::MAX_ARITY;
-use crate::topology::routing::{ChannelClass, Compiled, DeadLinks, Header, Routing, Step};
+use crate::topology::routing::{ChannelClass, CompiledRouting, DeadLinks, Header, Routing, Step};
 use crate::topology::torus::MAX_PATH;
 use crate::topology::wiring::Wiring;
 use std::collections::BTreeSet;
@@ -354,7 +354,7 @@ impl Forwarding {
     }
 }
 
-impl Compiled for Forwarding {
+impl CompiledRouting for Forwarding {
     type Path = [ChannelId; MAX_PATH];
 
     const CHOOSES: bool = true;

@@ -15,7 +15,7 @@
 //! The search for pair layers ends when it would need as many as there are link layers, and after [`MOST_STEPS`] steps: a large
 //! graph then has link layers. The k shortest ways get their layers one by one (`alternatives.rs`).
 
-use super::shortest::{Onward, Toward, leaves};
+use super::shortest::{FirstLinks, NextLink, leaves};
 use petgraph::Graph as Digraph;
 use petgraph::acyclic::Acyclic;
 use petgraph::algo::is_cyclic_directed;
@@ -125,7 +125,7 @@ impl Shape<'_> {
     /// Links on the longest shortest way between leaves.
     pub fn longest(&self) -> u32 {
         let leaves = self.leaves();
-        let mut toward = Toward::default();
+        let mut toward = FirstLinks::default();
         let far = leaves.iter().map(|&leaf| {
             toward.search(self.neighbours, leaf);
             let links = leaves.iter().map(|&from| toward.distance[from as usize]);
@@ -161,7 +161,7 @@ impl Shape<'_> {
             begins.push(begins[begins.len() - 1] + self.neighbours[end as usize].len());
         }
         let mut held = vec![0_u64; begins[begins.len() - 1]];
-        let mut toward = Toward::default();
+        let mut toward = FirstLinks::default();
         let mut reached = vec![0_u64; self.neighbours.len()];
         for &leaf in &leaves {
             toward.search(self.neighbours, leaf);
@@ -219,7 +219,7 @@ impl Shape<'_> {
     /// call returns true.
     fn each_pair(&self, mut call: impl FnMut(usize, &[[u32; 2]]) -> bool) -> bool {
         let (leaves, first) = (self.leaves(), self.first_links());
-        let mut toward = Toward::default();
+        let mut toward = FirstLinks::default();
         let (mut edges, mut open) = (Vec::new(), Vec::new());
         let mut met = vec![u32::MAX; self.neighbours.len()];
         for (to, &leaf) in leaves.iter().enumerate() {
@@ -233,7 +233,7 @@ impl Shape<'_> {
                     for step in toward.onward(switch) {
                         let held = first[switch as usize] + u32::from(step.number);
                         let behind = toward.onward(step.next).iter();
-                        let next = |next: &Onward| {
+                        let next = |next: &NextLink| {
                             [held, first[step.next as usize] + u32::from(next.number)]
                         };
                         edges.extend(behind.map(next));

@@ -12,7 +12,7 @@
 //! waits for a class below its own (Günther 1981; Merlin and Schweitzer 1980).
 
 use super::Graph;
-use super::tables::{Home, Kept, List, NO_LEAF, Pair, Row, Tables};
+use super::tables::{Home, List, NO_LEAF, Pair, Row, SharedLists, Tables};
 use crate::id::{LinkId, SwitchId};
 use crate::topology::error::TopologyError;
 use crate::topology::routing::ChannelClass;
@@ -274,7 +274,11 @@ impl<'a> Columns<'a> {
 
     /// The tables in the form that packets read.
     pub fn tables(&self) -> Tables {
-        let (mut lists, mut pairs, mut rows) = (Kept::default(), Kept::default(), Kept::default());
+        let (mut lists, mut pairs, mut rows) = (
+            SharedLists::default(),
+            SharedLists::default(),
+            SharedLists::default(),
+        );
         let mut pair = |ports: &[u16]| {
             let (first, count) = lists.place(ports);
             let list = List { first, count };

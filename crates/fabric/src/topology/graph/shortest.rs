@@ -1,35 +1,35 @@
 //! # Shortest ways in a graph
 //!
 //! All shortest ways to a switch form a directed graph without cycles: each link leads to a switch one link nearer.
-//! Breadth-first searches from the switches with nodes, the *leaves*, find these links, leaf by leaf ([`Toward`]). Tables hold
+//! Breadth-first searches from the switches with nodes, the *leaves*, find these links, leaf by leaf ([`FirstLinks`]). Tables hold
 //! them for all packets alike ([`Tables`]), and [`Layers`](super::Layers) follow them for dependencies.
 
 use super::Graph;
-use super::tables::{Home, Kept, List, NO_LEAF, Pair, Row, Tables};
+use super::tables::{Home, List, NO_LEAF, Pair, Row, SharedLists, Tables};
 use std::collections::BTreeSet;
 
 /// The links by which the shortest ways to one leaf begin, at each switch. Kept for reuse from leaf to leaf.
 #[derive(Debug, Default)]
-pub(super) struct Toward {
+pub(super) struct FirstLinks {
     /// The switches from the leaf to the farthest one.
     pub order: Vec<u32>,
     /// By switch: links to the leaf; `u32::MAX` if no way leads there.
     pub distance: Vec<u32>,
     /// By switch: where its steps begin in `steps`; one entry more.
     first: Vec<u32>,
-    steps: Vec<Onward>,
+    steps: Vec<NextLink>,
 }
 
 /// A link on a shortest way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Onward {
+pub(super) struct NextLink {
     /// The neighbour's number among the neighbours of its switch.
     pub number: u16,
     /// The neighbour.
     pub next: u32,
 }
 
-impl Toward {
+impl FirstLinks {
     /// Searches the shortest ways to a leaf.
     pub fn search(&mut self, neighbours: &[Vec<u32>], leaf: u32) {
         self.order.clear();
@@ -55,15 +55,15 @@ impl Toward {
             self.first.push(self.steps.len() as u32);
             let steps = (0..)
                 .zip(all)
-                .map(|(number, &next)| Onward { number, next });
-            let nearer = |step: &Onward| self.distance[step.next as usize] < own;
+                .map(|(number, &next)| NextLink { number, next });
+            let nearer = |step: &NextLink| self.distance[step.next as usize] < own;
             self.steps.extend(steps.filter(nearer));
         }
         self.first.push(self.steps.len() as u32);
     }
 
     /// The first links on the shortest ways from a switch, in port order; empty at the leaf.
-    pub fn onward(&self, switch: u32) -> &[Onward] {
+    pub fn onward(&self, switch: u32) -> &[NextLink] {
         let [first, end] = [switch, switch + 1].map(|switch| self.first[switch as usize] as usize);
         &self.steps[first..end]
     }
@@ -77,7 +77,7 @@ pub(super) fn leaves(seats: &[(u32, u32)]) -> Vec<u32> {
 
 /// By leaf, and then by leaf: the links between them.
 pub(super) fn links(neighbours: &[Vec<u32>], leaves: &[u32]) -> Vec<u8> {
-    let mut toward = Toward::default();
+    let mut toward = FirstLinks::default();
     let row = |&leaf: &u32| {
         toward.search(neighbours, leaf);
         let links = leaves
@@ -91,10 +91,14 @@ pub(super) fn links(neighbours: &[Vec<u32>], leaves: &[u32]) -> Vec<u8> {
 /// The tables for all shortest ways.
 pub(super) fn tables(graph: &Graph) -> Tables {
     let leaves = leaves(&graph.seats);
-    let (mut lists, mut pairs, mut rows) = (Kept::default(), Kept::default(), Kept::default());
+    let (mut lists, mut pairs, mut rows) = (
+        SharedLists::default(),
+        SharedLists::default(),
+        SharedLists::default(),
+    );
     let switches = graph.neighbours.len();
     let mut entries = vec![0; switches * leaves.len()];
-    let (mut toward, mut ports) = (Toward::default(), Vec::new());
+    let (mut toward, mut ports) = (FirstLinks::default(), Vec::new());
     for (leaf, &home) in leaves.iter().enumerate() {
         toward.search(&graph.neighbours, home);
         for switch in 0..switches {

@@ -96,7 +96,11 @@ impl Tables {
         };
         let homes = graph.seats.iter().map(home).collect();
         let distances = Distances::new(&graph.neighbours, &leaves);
-        let (mut lists, mut pairs, mut rows) = (Kept::default(), Kept::default(), Kept::default());
+        let (mut lists, mut pairs, mut rows) = (
+            SharedLists::default(),
+            SharedLists::default(),
+            SharedLists::default(),
+        );
         // By leaf: the ports for ways that begin with a link down, and with a link up.
         let mut falls: Vec<Vec<u16>> = vec![Vec::new(); leaves.len()];
         let mut climbs = falls.clone();
@@ -151,7 +155,7 @@ impl Tables {
         homes: Vec<Home>,
         leaves: Vec<u32>,
         rows: Vec<Row>,
-        (entries, pairs, lists): (Kept<u32>, Kept<Pair>, Kept<u16>),
+        (entries, pairs, lists): (SharedLists<u32>, SharedLists<Pair>, SharedLists<u16>),
         classes: u32,
     ) -> Self {
         let pairs: Vec<Pair> = pairs.all;
@@ -195,7 +199,7 @@ impl Tables {
 
 /// Lists that are kept once each, one behind the other.
 #[derive(Default)]
-pub(super) struct Kept<T> {
+pub(super) struct SharedLists<T> {
     all: Vec<T>,
     /// By list: where it begins.
     places: HashMap<Vec<T>, u32>,
@@ -203,7 +207,7 @@ pub(super) struct Kept<T> {
     last: (u32, u32),
 }
 
-impl<T: Copy + Eq + Hash> Kept<T> {
+impl<T: Copy + Eq + Hash> SharedLists<T> {
     /// Where a list begins, and its length.
     pub fn place(&mut self, list: &[T]) -> (u32, u32) {
         let (first, count) = self.last;

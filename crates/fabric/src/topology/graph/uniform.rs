@@ -44,7 +44,7 @@ impl Uniform {
 
 /// A routing's detours: uniform traffic on its ways, and on shortest ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Detours {
+pub struct DetourLoads {
     /// On the ways of up*/down* routing.
     pub used: Uniform,
     /// On shortest ways.
@@ -136,12 +136,12 @@ impl<'a> Loads<'a> {
 
 impl Graph {
     /// Uniform traffic on the ways of up*/down* routing and on shortest ways.
-    pub fn detours(&self) -> Detours {
+    pub fn detours(&self) -> DetourLoads {
         self.detours_within(MOST_STEPS)
     }
 
     /// The same with another step bound, beyond which leaves are sampled.
-    pub fn detours_within(&self, steps: usize) -> Detours {
+    pub fn detours_within(&self, steps: usize) -> DetourLoads {
         let mut all: Vec<u32> = self.seats.iter().map(|&(switch, _)| switch).collect();
         all.sort_unstable();
         all.dedup();
@@ -155,7 +155,7 @@ impl Graph {
         }
         let sampled = count < all.len();
         let finish = |loads: &Loads| loads.finish(sampled, all.len(), count);
-        Detours {
+        DetourLoads {
             used: finish(&used),
             shortest: finish(&shortest),
             sample: sampled.then_some(count as u32),

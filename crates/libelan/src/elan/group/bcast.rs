@@ -29,10 +29,10 @@
 
 use super::Group;
 use super::relay::{Child, Job, Stage, Work};
-use super::span::{Span, Way};
+use super::span::{Carrier, Span};
 use crate::elan::block::{SLOTS, Slot, segment};
 use crate::elan::courier::Delivery;
-use crate::elan::layout::{Rank, TeamId};
+use crate::elan::layout::{GroupRank, TeamId};
 use crate::elan::spread::Part;
 use crate::elan::tree::{Spot, balanced, chain};
 use elan::{Action, DmaError, ElanAddr, Placement, ProcessId, Thread};
@@ -58,7 +58,7 @@ impl Group {
     /// Broadcasts as [`bcast`](Self::bcast), from another place at the root.
     pub(crate) async fn bcast_from(&self, span: Span, root: u32) -> Result<(), DmaError> {
         let _turn = self.enter().await;
-        let call = self.broadcast(span, root, Way::Software);
+        let call = self.broadcast(span, root, Carrier::Software);
         self.during("bcast", call).await
     }
 
@@ -67,11 +67,11 @@ impl Group {
         &self,
         span: Span,
         root: u32,
-        way: Way,
+        way: Carrier,
     ) -> Result<(), DmaError> {
         let (layout, rank) = (&self.inner.layout, self.inner.rank);
         let process = ProcessId::new(root);
-        let root = Rank::new(root);
+        let root = GroupRank::new(root);
         let team = layout.team_of.get(root).copied();
         let team = team.ok_or(DmaError::NoProcess { process })?;
         if !self.leads() {
@@ -86,8 +86,8 @@ impl Group {
         }
         let software = || self.prepare_spread(span, team);
         match way {
-            Way::Software => software(),
-            Way::Hardware => self.prepare_hardware(),
+            Carrier::Software => software(),
+            Carrier::Hardware => self.prepare_hardware(),
         }
         self.gather().await;
         let (mut outcome, mut sent) = (Ok(way), span);
@@ -102,8 +102,8 @@ impl Group {
             outcome = barrier.map(|by| way.min(by));
         }
         let outcome = match outcome {
-            Ok(Way::Software) => self.spread(sent, team).await,
-            Ok(Way::Hardware) => self.hardware_spread(sent, team).await,
+            Ok(Carrier::Software) => self.spread(sent, team).await,
+            Ok(Carrier::Hardware) => self.hardware_spread(sent, team).await,
             Err(error) => Err(error),
         };
         self.release(outcome)?;
@@ -113,7 +113,7 @@ impl Group {
     }
 
     /// Copies another member's bytes on the node.
-    async fn take_from(&self, rank: Rank, from: ElanAddr, span: Span) -> Result<(), DmaError> {
+    async fn take_from(&self, rank: GroupRank, from: ElanAddr, span: Span) -> Result<(), DmaError> {
         let vp = self.inner.layout.members[rank];
         let other = self.inner.context.shared(vp);
         let other = other.expect("a team is on one node");

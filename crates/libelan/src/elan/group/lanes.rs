@@ -18,7 +18,7 @@ use crate::elan::block::Slot;
 use crate::elan::courier::Delivery;
 use crate::elan::putget::SMALL;
 use crate::elan::rails::in_main;
-use crate::elan::spread::{Act, Part, Poster, all, carry};
+use crate::elan::spread::{Part, Poster, StripeFuture, all, carry};
 use elan::{Dma, DmaError, ProcessId};
 
 impl Group {
@@ -38,7 +38,7 @@ impl Group {
         arrives: bool,
         children: &[ProcessId],
     ) -> Result<(), DmaError> {
-        let lane = |parity: u64| -> Act<'_, Result<(), DmaError>> {
+        let lane = |parity: u64| -> StripeFuture<'_, Result<(), DmaError>> {
             Box::pin(async move {
                 let arrived = Slot::Arrived(parity as u32);
                 let mut failed = vec![None; children.len()];
@@ -49,7 +49,7 @@ impl Group {
                     let (offset, length) = self.segment_at(index, span);
                     let sound = failed.iter_mut().zip(children);
                     let sound = sound.filter(|(failed, _)| failed.is_none());
-                    let send = sound.map(|(failed, &vp)| -> Act<'_, ()> {
+                    let send = sound.map(|(failed, &vp)| -> StripeFuture<'_, ()> {
                         let segment = Delivery {
                             vp,
                             from: span.from.offset(offset),

@@ -24,15 +24,15 @@
 
 use super::Group;
 use super::relay::{Broadcast, Job};
-use super::span::{Span, Way};
+use super::span::{Carrier, Span};
 use crate::cpu::Turn;
 use crate::elan::block::Slot;
-use crate::elan::layout::Rank;
+use crate::elan::layout::GroupRank;
 use elan::{DmaError, ElanAddr, ProcessId};
 use units::{Bytes, Time};
 
 /// A posted group call that has reached its turn. Until this is dropped, the process's later calls to the group wait.
-pub struct Posted {
+pub struct PostedCall {
     group: Group,
     _place: Turn,
 }
@@ -47,7 +47,7 @@ impl Group {
     ///
     /// # Panics
     /// If the group has several members on a node.
-    pub fn post_call(&self) -> impl Future<Output = Posted> + use<> {
+    pub fn post_call(&self) -> impl Future<Output = PostedCall> + use<> {
         assert!(self.may_post(), "members of one node meet by their hosts");
         let group = self.clone();
         let (place, work) = (self.inner.calls.turn(), self.inner.cpu.turn());
@@ -57,7 +57,7 @@ impl Group {
             work.work(node, call).await;
             drop(work);
             place.work(node, Time::ZERO).await;
-            Posted {
+            PostedCall {
                 group,
                 _place: place,
             }
@@ -65,7 +65,7 @@ impl Group {
     }
 }
 
-impl Posted {
+impl PostedCall {
     /// A barrier in software, as [`Group::gsync`].
     ///
     /// # Errors
@@ -94,7 +94,7 @@ impl Posted {
     /// # Errors
     /// As there.
     pub async fn bcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
-        self.broadcast(Span::new(buffer, size), root, Way::Software)
+        self.broadcast(Span::new(buffer, size), root, Carrier::Software)
             .await
     }
 
@@ -104,17 +104,22 @@ impl Posted {
     /// As there.
     pub async fn hbcast(&self, buffer: ElanAddr, size: Bytes, root: u32) -> Result<(), DmaError> {
         let way = if self.group.has_hardware() {
-            Way::Hardware
+            Carrier::Hardware
         } else {
-            Way::Software
+            Carrier::Software
         };
         self.broadcast(Span::new(buffer, size), root, way).await
     }
 
-    async fn broadcast(&self, span: Span, root: u32, way: Way) -> Result<(), DmaError> {
+    async fn broadcast(&self, span: Span, root: u32, way: Carrier) -> Result<(), DmaError> {
         let group = &self.group;
         let process = ProcessId::new(root);
-        let team = group.inner.layout.team_of.get(Rank::new(root)).copied();
+        let team = group
+            .inner
+            .layout
+            .team_of
+            .get(GroupRank::new(root))
+            .copied();
         let span = Span {
             posted: true,
             ..span

@@ -129,7 +129,7 @@ impl Record {
 }
 
 /// An observation by a group's watch.
-enum Seen {
+enum Observation {
     Tables,
     Fall,
     Loss,
@@ -228,23 +228,25 @@ impl Group {
             let mut lost = pin!(node.wait(record.lost));
             let seen = poll_fn(|context| {
                 if lost.as_mut().poll(context).is_ready() {
-                    Poll::Ready(Seen::Loss)
+                    Poll::Ready(Observation::Loss)
                 } else if fallen.as_mut().poll(context).is_ready() {
-                    Poll::Ready(Seen::Fall)
+                    Poll::Ready(Observation::Fall)
                 } else if again.as_mut().poll(context).is_ready() {
-                    Poll::Ready(Seen::Tables)
+                    Poll::Ready(Observation::Tables)
                 } else {
-                    Pin::new(&mut tables).poll(context).map(|()| Seen::Tables)
+                    Pin::new(&mut tables)
+                        .poll(context)
+                        .map(|()| Observation::Tables)
                 }
             });
             match seen.await {
-                Seen::Tables => {}
-                Seen::Fall => {
+                Observation::Tables => {}
+                Observation::Fall => {
                     node.prime(record.fallen, 1);
                     let words = self.words_of(record.of_fall());
                     self.fall((words[0], words[1]), record);
                 }
-                Seen::Loss => {
+                Observation::Loss => {
                     let loss = self.decode(&self.words_of(record.of_loss()));
                     self.mark(loss.into());
                 }

@@ -2,7 +2,7 @@
 //! received into the stage out to main memory. See [`super::bcast`].
 
 use super::Group;
-use super::span::{Span, Way};
+use super::span::{Carrier, Span};
 use crate::elan::block::SLOTS;
 use crate::elan::courier::{Courier, Delivery};
 use crate::elan::layout::TeamId;
@@ -22,7 +22,7 @@ pub(in crate::elan) struct Broadcast {
     pub group: Group,
     pub span: Span,
     pub root: TeamId,
-    pub way: Way,
+    pub way: Carrier,
 }
 
 /// A broadcast's segments, from this process to its children.
@@ -156,14 +156,14 @@ impl Broadcast {
         } = self;
         let software = || group.prepare_spread(span, root);
         match way {
-            Way::Software => software(),
-            Way::Hardware => group.prepare_hardware(),
+            Carrier::Software => software(),
+            Carrier::Hardware => group.prepare_hardware(),
         }
         let barrier = group.barrier(group.inner.waits, software);
         let by = thread.until(barrier).await?;
         match way.min(by) {
-            Way::Hardware => group.hardware_spread_by(thread, span, root).await,
-            Way::Software => group.spread_by(thread, span, root).await,
+            Carrier::Hardware => group.hardware_spread_by(thread, span, root).await,
+            Carrier::Software => group.spread_by(thread, span, root).await,
         }
     }
 }

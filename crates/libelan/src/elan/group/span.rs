@@ -27,7 +27,7 @@ impl Span {
 
 /// The carrier of a group call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::elan) enum Way {
+pub(in crate::elan) enum Carrier {
     /// Messages to one process each.
     Software,
     /// The network's broadcasts.

@@ -1,7 +1,7 @@
 //! Teams: a group's members on one node, which meet in shared memory. The first one, the leader, acts for all.
 
 use super::Group;
-use crate::elan::layout::{Rank, TeamId};
+use crate::elan::layout::{GroupRank, TeamId};
 use elan::{DmaError, ElanAddr, ProcessId};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// The meeting place of one node's members.
-pub(crate) struct Local {
+pub(crate) struct NodeMeeting {
     /// Fired once by each member but the leader.
     gathered: Signal,
     /// Fired by the leader.
@@ -20,7 +20,7 @@ pub(crate) struct Local {
     pub lost: Cell<Option<DmaError>>,
     pub gone: Signal,
     /// The members' data for the leader, and the leader's for them, by rank.
-    pub passed: RefCell<BTreeMap<Rank, Vec<u8>>>,
+    pub passed: RefCell<BTreeMap<GroupRank, Vec<u8>>>,
     pub result: RefCell<Vec<u8>>,
     /// Where the first leader is: the barrier to which each team has come, as far as detours have reported it; and a
     /// signal that is fired with each such notice.
@@ -29,12 +29,12 @@ pub(crate) struct Local {
 }
 
 /// The meeting places of all groups in a job: by the group's block and the team's leader.
-pub(crate) type Locals = Rc<RefCell<BTreeMap<(ElanAddr, ProcessId), Rc<Local>>>>;
+pub(crate) type NodeMeetings = Rc<RefCell<BTreeMap<(ElanAddr, ProcessId), Rc<NodeMeeting>>>>;
 
-impl Local {
+impl NodeMeeting {
     /// A meeting place for the leader and so many others.
     pub fn new(others: u64) -> Self {
-        Local {
+        NodeMeeting {
             gathered: Signal::counted(others),
             released: Signal::new(),
             failed: Cell::new(None),

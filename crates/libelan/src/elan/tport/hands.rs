@@ -18,8 +18,8 @@ use super::receive::Receive;
 use crate::cpu::Cpu;
 use elan::adapter::gets::DESCRIPTOR;
 use elan::transaction::WORD;
+use elan::{AccessFault, Dma, EventId, Matching, Node, ProcessQueueId, Thread, Transfer};
 use elan::{Address, DmaError};
-use elan::{Dma, EventId, Fault, Matching, Node, QueueId, Thread, Transfer};
 use kernel::Signal;
 use std::pin::Pin;
 use std::task::{Context, Poll};
@@ -50,16 +50,16 @@ impl Future for End {
 }
 
 /// A Tport's hands: a thread or the host. Where the host works, the Tport's thread never runs.
-pub(super) struct Hands {
+pub(super) struct TportWorker {
     thread: Thread,
     host: Option<Cpu>,
 }
 
-impl Hands {
+impl TportWorker {
     pub fn new(port: &Port, thread: Thread) -> Self {
         let by_host = port.config.matching == Matching::Host;
         let host = by_host.then(|| port.cpu.clone());
-        Hands { thread, host }
+        TportWorker { thread, host }
     }
 
     pub fn node(&self) -> &Node {
@@ -80,12 +80,12 @@ impl Hands {
     }
 
     /// Takes the first message from a queue, if there is one.
-    pub fn take(&self, queue: QueueId) -> Option<Box<[u8]>> {
+    pub fn take(&self, queue: ProcessQueueId) -> Option<Box<[u8]>> {
         self.thread.take(queue)
     }
 
     /// The signal that is fired when a message comes into a queue.
-    pub fn arrival(&self, queue: QueueId) -> Signal {
+    pub fn arrival(&self, queue: ProcessQueueId) -> Signal {
         self.thread.arrival(queue)
     }
 
@@ -111,7 +111,7 @@ impl Hands {
     }
 
     /// Stores a message's bytes where they belong.
-    pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), Fault> {
+    pub async fn copy_out(&self, at: Address, bytes: &[u8]) -> Result<(), AccessFault> {
         if self.by_host() {
             self.copy(Bytes::new(bytes.len() as u64)).await;
             self.node().store(at, bytes)

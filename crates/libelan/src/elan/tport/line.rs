@@ -152,7 +152,7 @@ impl<T> Line<T> {
 
 /// The end that searches a receive list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum By {
+pub(super) enum Searcher {
     /// The thread on the adapter, which has only the receives that it has taken up.
     Thread,
     Host,
@@ -160,7 +160,7 @@ pub(super) enum By {
 
 /// Receives without a message, in posting order.
 #[derive(Default)]
-pub(super) struct Posted {
+pub(super) struct PostedQueue {
     line: Line<(Rc<Receive>, bool)>,
     /// Selection, whether the thread has the receive, and number.
     sorted: BTreeSet<(Select, bool, usize)>,
@@ -168,7 +168,7 @@ pub(super) struct Posted {
     masks: Vec<(Masks, u32)>,
 }
 
-impl Posted {
+impl PostedQueue {
     /// Adds a receive, which the thread has not taken up.
     pub fn push(&mut self, receive: Rc<Receive>) {
         self.add(receive, false);
@@ -236,7 +236,7 @@ impl Posted {
     }
 
     /// The number of the first receive that takes a message.
-    fn first(&self, by: By, envelope: &Envelope) -> Option<usize> {
+    fn first(&self, by: Searcher, envelope: &Envelope) -> Option<usize> {
         let first_of = |select: Select, taken_up: bool| {
             let all = (select, taken_up, 0)..=(select, taken_up, usize::MAX);
             self.sorted.range(all).next().map(|&(.., number)| number)
@@ -246,8 +246,8 @@ impl Posted {
             .iter()
             .map(|(masks, _)| masks.of_message(envelope));
         let firsts = selects.filter_map(|select| match by {
-            By::Thread => first_of(select, true),
-            By::Host => {
+            Searcher::Thread => first_of(select, true),
+            Searcher::Host => {
                 let both = [true, false].map(|taken_up| first_of(select, taken_up));
                 both.into_iter().flatten().min()
             }
@@ -259,7 +259,7 @@ impl Posted {
     /// too, and come into `tell`. Returns also with how many receives the thread compares the message.
     pub fn claim(
         &mut self,
-        by: By,
+        by: Searcher,
         envelope: &Envelope,
         tell: &mut Vec<Rc<Receive>>,
     ) -> (Option<Rc<Receive>>, u32) {
@@ -279,12 +279,12 @@ impl Posted {
 }
 
 /// A message with an envelope.
-pub(super) trait Labelled {
+pub(super) trait Addressed {
     fn envelope(&self) -> &Envelope;
 }
 
 /// Messages without a receive, in order of arrival.
-pub(super) struct Waiting<M> {
+pub(super) struct UnexpectedQueue<M> {
     line: Line<M>,
     /// Masks of receives that have looked for a message, and the selections that take the list's messages, with their
     /// numbers. Made at the first look, where the list is not short.
@@ -292,9 +292,9 @@ pub(super) struct Waiting<M> {
     sorted: BTreeSet<(Select, usize)>,
 }
 
-impl<M> Default for Waiting<M> {
+impl<M> Default for UnexpectedQueue<M> {
     fn default() -> Self {
-        Waiting {
+        UnexpectedQueue {
             line: Line::default(),
             masks: Vec::new(),
             sorted: BTreeSet::new(),
@@ -302,7 +302,7 @@ impl<M> Default for Waiting<M> {
     }
 }
 
-impl<M: Labelled> Waiting<M> {
+impl<M: Addressed> UnexpectedQueue<M> {
     /// Adds a message.
     pub fn push(&mut self, message: M) {
         for masks in &self.masks {

@@ -1,6 +1,6 @@
 //! Messages between processes on one node, through shared memory: the hosts do all the work.
 
-use super::line::By;
+use super::line::Searcher;
 use super::message::{Received, Room, TportError};
 use super::port::{Peers, Port};
 use super::receive::{Outcome, Receive};
@@ -59,7 +59,7 @@ impl Port {
     /// A message can be seen in shared memory.
     fn came(self: &Rc<Self>, peers: Peers, message: SharedMessage) {
         let mut probes = Vec::new();
-        let (receive, _) = self.claim(By::Host, &message.envelope, &mut probes);
+        let (receive, _) = self.claim(Searcher::Host, &message.envelope, &mut probes);
         for probe in probes {
             probe.end_by_host(Outcome::Here(message.envelope.received(None)));
         }

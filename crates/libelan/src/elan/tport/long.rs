@@ -1,9 +1,9 @@
 //! Longer messages on several rails: they wait for rails, are cut into stripes, and go again where a rail has failed. See
 //! [`crate::elan::rails`].
 
-use super::pending::{Long, Pending, Stripe};
+use super::pending::{Pending, Stripe, StripedMessage};
 use super::thread::Server;
-use crate::elan::rails::{Rails, Wanted};
+use crate::elan::rails::{RailRequest, Rails};
 use elan::{Dma, DmaError, ElanAddr, Placement, Rail};
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -27,11 +27,11 @@ impl Server {
         let envelope = *pending.envelope().expect("it is a message");
         let (_, from) = self.peers[envelope.source].node.rail_and_node();
         let (_, here) = self.hands.node().rail_and_node();
-        let long = Long {
+        let long = StripedMessage {
             pending: Cell::new(Some(pending)),
             envelope,
             to,
-            wanted: Wanted {
+            wanted: RailRequest {
                 from,
                 to: here,
                 size: envelope.size,
@@ -52,7 +52,7 @@ impl Server {
                 self.line.borrow_mut().pop_front();
                 continue;
             };
-            let wanted = Wanted {
+            let wanted = RailRequest {
                 size: part.1,
                 ..long.wanted
             };
@@ -86,7 +86,7 @@ impl Server {
         }
     }
 
-    fn first(&self) -> Option<Rc<Long>> {
+    fn first(&self) -> Option<Rc<StripedMessage>> {
         self.line.borrow().front().cloned()
     }
 

@@ -1,7 +1,7 @@
 //! A message as programs see it: selection, destination, result.
 
 use crate::elan3::AllocError;
-use elan::{DmaError, ElanAddr, Fault, ProcessId};
+use elan::{AccessFault, DmaError, ElanAddr, ProcessId};
 use std::fmt;
 use thiserror::Error;
 use units::Bytes;
@@ -150,8 +150,8 @@ pub enum TportError {
     Memory(#[from] AllocError),
 }
 
-impl From<Fault> for TportError {
-    fn from(fault: Fault) -> Self {
+impl From<AccessFault> for TportError {
+    fn from(fault: AccessFault) -> Self {
         TportError::Dma(fault.into())
     }
 }

@@ -3,7 +3,7 @@
 use super::receive::Receive;
 use super::unexpected::Fetch;
 use super::wire::{Envelope, Wire};
-use crate::elan::rails::Wanted;
+use crate::elan::rails::RailRequest;
 use crate::elan::spread::{Part, assert_complete};
 use elan::{DmaError, ElanAddr, ProcessId, Rail};
 use std::cell::{Cell, RefCell};
@@ -35,12 +35,12 @@ impl Pending {
 }
 
 /// A message with bytes that take several rails, or one of several.
-pub(super) struct Long {
+pub(super) struct StripedMessage {
     /// The get or fetch that ends with the message; taken at the message's end.
     pub pending: Cell<Option<Pending>>,
     pub envelope: Envelope,
     pub to: ElanAddr,
-    pub wanted: Wanted,
+    pub wanted: RailRequest,
     /// Message parts that are not under way.
     pub left: RefCell<Vec<Part>>,
     /// Parts that have come.
@@ -51,14 +51,14 @@ pub(super) struct Long {
 
 /// A message part that one rail carries.
 pub(super) struct Stripe {
-    pub long: Rc<Long>,
+    pub long: Rc<StripedMessage>,
     pub part: Part,
     pub rail: Rail,
     /// Whether the rail is taken for the stripe.
     pub taken: bool,
 }
 
-impl Long {
+impl StripedMessage {
     /// The operation that ends with the message, if the message is complete.
     pub fn over(&self) -> Option<(Pending, Result<(), DmaError>)> {
         if self.under_way.get() > 0 || !self.left.borrow().is_empty() {

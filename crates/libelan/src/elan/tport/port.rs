@@ -1,16 +1,16 @@
 //! A Tport's state, which its host and its thread share.
 
-use super::line::{By, Posted, Waiting};
+use super::line::{PostedQueue, Searcher, UnexpectedQueue};
 use super::message::{Stats, TportError};
 use super::receive::Receive;
-use super::unexpected::{Arrived, Body, SharedMessage};
+use super::unexpected::{Body, SharedMessage, UnexpectedMessage};
 use super::wire::{Envelope, ORDERS, Wire};
 use crate::cpu::Cpu;
 use crate::elan::pool::Pool;
 use crate::elan::rails::Rails;
 use crate::elan3::{AllocError, Heap};
 use elan::config::ENVELOPE;
-use elan::{ElanAddr, EventId, Node, Placement, ProcessId, QueueId, TportConfig};
+use elan::{ElanAddr, EventId, Node, Placement, ProcessId, ProcessQueueId, TportConfig};
 use kernel::Signal;
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, VecDeque};
@@ -68,7 +68,7 @@ pub(crate) struct Port {
     pub(super) window: u32,
     /// Longest small message.
     pub(super) small: Bytes,
-    pub(super) queue: QueueId,
+    pub(super) queue: ProcessQueueId,
     /// Whether a process's messages may come in another order than they were sent, because they take detours or go
     /// again.
     pub(super) overtakes: bool,
@@ -82,7 +82,7 @@ pub(crate) struct Port {
 
 pub(super) struct State {
     /// Receives without a message, in posting order.
-    pub posted: Posted,
+    pub posted: PostedQueue,
     /// The thread's orders: posted receives, cancellations, and messages that go again.
     pub inbox: VecDeque<Order>,
     /// Messages that have come by detours; an empty one if the thread is only to look at `early`.
@@ -93,8 +93,8 @@ pub(super) struct State {
     pub next_from: BTreeMap<ProcessId, u32>,
     pub early: BTreeMap<(ProcessId, u32), Option<(Envelope, Body)>>,
     /// Messages without a receive, in order of arrival.
-    pub arrived: Waiting<Arrived>,
-    pub shared: Waiting<SharedMessage>,
+    pub arrived: UnexpectedQueue<UnexpectedMessage>,
+    pub shared: UnexpectedQueue<SharedMessage>,
     /// Small messages lent to each receiver, and each sender's small messages that are not yet given back.
     pub lent: BTreeMap<ProcessId, u32>,
     pub owed: BTreeMap<ProcessId, u32>,
@@ -142,14 +142,14 @@ impl Port {
             answers,
             bell: Signal::new(),
             state: RefCell::new(State {
-                posted: Posted::default(),
+                posted: PostedQueue::default(),
                 inbox: VecDeque::new(),
                 detoured: VecDeque::new(),
                 sent_to: BTreeMap::new(),
                 next_from: BTreeMap::new(),
                 early: BTreeMap::new(),
-                arrived: Waiting::default(),
-                shared: Waiting::default(),
+                arrived: UnexpectedQueue::default(),
+                shared: UnexpectedQueue::default(),
                 lent: BTreeMap::new(),
                 owed: BTreeMap::new(),
                 waiting: BTreeMap::new(),
@@ -237,10 +237,10 @@ impl Port {
         self.state.borrow().stats
     }
 
-    /// Finds the first posted receive that takes a message; see [`Posted::claim`].
+    /// Finds the first posted receive that takes a message; see [`PostedQueue::claim`].
     pub(super) fn claim(
         &self,
-        by: By,
+        by: Searcher,
         envelope: &Envelope,
         tell: &mut Vec<Rc<Receive>>,
     ) -> (Option<Rc<Receive>>, u32) {

@@ -20,7 +20,7 @@ use super::wire::{Envelope, Wire, withdrawn};
 use crate::cpu::Turn;
 use crate::elan::Elan;
 use crate::elan::detour::Detours;
-use elan::{Dma, DmaError, ElanAddr, EventId, Fault, Loss, Matching, ProcessId, Transfer};
+use elan::{AccessFault, Dma, DmaError, ElanAddr, EventId, Loss, Matching, ProcessId, Transfer};
 use kernel::Signal;
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
@@ -127,7 +127,7 @@ impl Port {
         to: ProcessId,
         slot: ElanAddr,
         bytes: &[u8],
-    ) -> Result<Transfer, Fault> {
+    ) -> Result<Transfer, AccessFault> {
         elan.elan3().store(slot, bytes)?;
         let length = Bytes::new(bytes.len() as u64);
         let queue = elan.peer(to).queue.start();
@@ -160,7 +160,7 @@ impl Port {
     }
 
     /// Withdraws a message: its bytes can no longer be fetched.
-    fn withdraw(&self, elan: &Elan, event: ElanAddr) -> Result<(), Fault> {
+    fn withdraw(&self, elan: &Elan, event: ElanAddr) -> Result<(), AccessFault> {
         let word = 1_u64.to_le_bytes();
         self.node.store_across(Bytes::new(word.len() as u64));
         elan.elan3().store(withdrawn(event), &word)

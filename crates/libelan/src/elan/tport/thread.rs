@@ -4,13 +4,13 @@
 //! treats their ends as work, like envelopes and posted receives. So no message, and no process that does not receive,
 //! keeps another one back.
 
-use super::hands::{End, Hands};
-use super::line::By;
+use super::hands::{End, TportWorker};
+use super::line::Searcher;
 use super::message::{Received, Room, TportError};
-use super::pending::{Long, Pending};
+use super::pending::{Pending, StripedMessage};
 use super::port::{Order, Peers, Port};
 use super::receive::{Outcome, Receive};
-use super::unexpected::{Arrived, Body, Fetch};
+use super::unexpected::{Body, Fetch, UnexpectedMessage};
 use super::wire::{Envelope, ORDERS, Wire, withdrawn};
 use crate::elan::Elan;
 use crate::elan::detour::Detours;
@@ -42,12 +42,12 @@ pub(super) struct Server {
     pub port: Rc<Port>,
     pub peers: Peers,
     pub elan3: Context,
-    pub hands: Hands,
+    pub hands: TportWorker,
     /// On a machine with several rails.
     detours: Option<Detours>,
     pub pending: RefCell<Vec<(Pending, End)>>,
     /// Messages that wait for a rail, or to send some parts again; and when to look for one.
-    pub line: RefCell<VecDeque<Rc<Long>>>,
+    pub line: RefCell<VecDeque<Rc<StripedMessage>>>,
     look: RefCell<Option<Pin<Box<dyn Future<Output = ()>>>>>,
     outbox: RefCell<VecDeque<(ProcessId, Wire)>>,
 }
@@ -56,7 +56,7 @@ pub(super) struct Server {
 pub(super) async fn serve(elan: Elan, thread: Thread) {
     let port = Rc::clone(elan.port());
     let server = Server {
-        hands: Hands::new(&port, thread),
+        hands: TportWorker::new(&port, thread),
         detours: elan.detours().cloned(),
         port,
         peers: elan.peers(),
@@ -253,7 +253,7 @@ impl Server {
     /// An envelope has come in.
     async fn envelope(&self, envelope: Envelope, body: Body) {
         let mut probes = Vec::new();
-        let (receive, compared) = self.port.claim(By::Thread, &envelope, &mut probes);
+        let (receive, compared) = self.port.claim(Searcher::Thread, &envelope, &mut probes);
         self.step(compared).await;
         for probe in probes {
             self.tell(&probe, &envelope).await;
@@ -270,7 +270,7 @@ impl Server {
 
     fn keep(&self, envelope: Envelope, body: Body) {
         let mut state = self.port.state.borrow_mut();
-        state.arrived.push(Arrived { envelope, body });
+        state.arrived.push(UnexpectedMessage { envelope, body });
     }
 
     /// Brings a message into a system buffer, if the message may be buffered and there is room.

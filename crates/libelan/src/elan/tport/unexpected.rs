@@ -1,6 +1,6 @@
 //! Messages that came before their receive: through the network, or through shared memory.
 
-use super::line::Labelled;
+use super::line::Addressed;
 use super::receive::Receive;
 use super::wire::Envelope;
 use elan::{DmaError, ElanAddr, Node};
@@ -9,12 +9,12 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 /// A message that came before its receive.
-pub(super) struct Arrived {
+pub(super) struct UnexpectedMessage {
     pub envelope: Envelope,
     pub body: Body,
 }
 
-impl Labelled for Arrived {
+impl Addressed for UnexpectedMessage {
     fn envelope(&self) -> &Envelope {
         &self.envelope
     }
@@ -48,7 +48,7 @@ pub(super) struct SharedMessage {
     pub matched: Option<Signal>,
 }
 
-impl Labelled for SharedMessage {
+impl Addressed for SharedMessage {
     fn envelope(&self) -> &Envelope {
         &self.envelope
     }

@@ -45,7 +45,7 @@ fn reductions_are_those_that_mpi_defines() {
         ];
         assert_eq!(defined, right, "{abi:?}");
         let sum = abi.reduction(types[2], operations[1]);
-        let right = Reduction::new(Operation::Sum, Element::F64);
+        let right = VectorReduction::new(ReductionOperator::Sum, Element::F64);
         assert_eq!(sum, right);
     }
 }

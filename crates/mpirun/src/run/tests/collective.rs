@@ -1,17 +1,17 @@
 //! Collective calls: times against the simulator's own programs, bytes against the expected ones, and mistakes by
 //! ranks.
 
-use super::process::{FOR_REPORTS, Process, machine, options, play};
+use super::process::{FOR_REPORTS, TestRank, machine, options, play};
 use super::{WHOLE, finish};
-use crate::groups::Ways;
-use crate::{End, Memory, Network};
+use crate::groups::CarrierCounts;
+use crate::{Memory, NetworkMode, RunEnd};
 use elan::{Cluster, NodeId, Placement, Watch};
-use link::collective::{ALL_RANKS, CollectiveKind, Element, Operation, Reduction};
-use link::{CollectiveCall, Combiner, End as Ends, Order, Status};
+use link::collective::{ALL_RANKS, CollectiveKind, Element, ReductionOperator, VectorReduction};
+use link::{CollectiveCall, Combiner, EndKind as Ends, EndStatus, Order};
 use std::sync::{Arc, Mutex};
 use units::{Bytes, Time};
 use workload::Window;
-use workload::collective::{Collective, Message, Operation as Own};
+use workload::collective::{Collective, CollectiveMessage, CollectiveOperation as Own};
 
 /// A group call.
 #[derive(Clone, Copy)]
@@ -20,7 +20,7 @@ struct Call {
     kind: CollectiveKind,
     hardware: bool,
     root: u32,
-    reduction: Option<Reduction>,
+    reduction: Option<VectorReduction>,
     size: u64,
 }
 
@@ -33,8 +33,8 @@ const BARRIER: Call = Call {
     size: 0,
 };
 
-impl Process {
-    fn call(&mut self, call: Call, bytes: &[u8]) -> (Status, Vec<u8>) {
+impl TestRank {
+    fn call(&mut self, call: Call, bytes: &[u8]) -> (EndStatus, Vec<u8>) {
         let id = self.start(call, false, bytes);
         self.result_of(id)
     }
@@ -58,7 +58,7 @@ impl Process {
     }
 
     /// A call's status and the bytes that it has brought.
-    fn result_of(&mut self, id: u64) -> (Status, Vec<u8>) {
+    fn result_of(&mut self, id: u64) -> (EndStatus, Vec<u8>) {
         let (status, end, bytes) = self.end_of(id);
         let size = bytes.len() as u64;
         assert_eq!(end, Ends::Collected { size });
@@ -66,7 +66,7 @@ impl Process {
     }
 
     /// Names a group, and asks whether there is room for it.
-    fn group(&mut self, key: u64, ranks: &[u32]) -> Status {
+    fn group(&mut self, key: u64, ranks: &[u32]) -> EndStatus {
         let members = ranks.to_vec();
         let id = self.order(
             Order::Group {
@@ -76,7 +76,7 @@ impl Process {
             &[],
         );
         if ranks.is_empty() {
-            Status::Done
+            EndStatus::Done
         } else {
             self.end_of(id).0
         }
@@ -101,7 +101,7 @@ fn times(name: &str, ranks: u32, memory: Memory, call: Call) -> Vec<f64> {
         process.call(call, given);
         for _ in 0..20 {
             let begin = process.now;
-            assert_eq!(process.call(call, given).0, Status::Done);
+            assert_eq!(process.call(call, given).0, EndStatus::Done);
             let time = (process.now - begin) as f64 / 1e6;
             times.lock().unwrap().push(time);
         }
@@ -111,7 +111,7 @@ fn times(name: &str, ranks: u32, memory: Memory, call: Call) -> Vec<f64> {
 }
 
 /// The mean latency in the simulator's own program.
-fn own(name: &str, ranks: u32, operation: Own, message: Option<Message>) -> f64 {
+fn own(name: &str, ranks: u32, operation: Own, message: Option<CollectiveMessage>) -> f64 {
     let program = Collective {
         operation,
         message,
@@ -172,7 +172,7 @@ fn calls_take_as_long_as_the_simulators_own() {
                 ..BARRIER
             };
             let measured = mean(&times(name, 16, memory, call));
-            let message = Message {
+            let message = CollectiveMessage {
                 memory: placement,
                 size: Bytes::new(size),
             };
@@ -201,19 +201,19 @@ fn sum(ranks: &[u32], words: u64) -> Vec<u8> {
 }
 
 /// All calls in a group, by hardware and by software, with checked bytes.
-fn all_calls(process: &mut Process, key: u64, ranks: &[u32]) {
+fn all_calls(process: &mut TestRank, key: u64, ranks: &[u32]) {
     let place = ranks
         .iter()
         .position(|&rank| rank == process.rank())
         .unwrap() as u32;
-    let reduction = Reduction::new(Operation::Sum, Element::U64);
+    let reduction = VectorReduction::new(ReductionOperator::Sum, Element::U64);
     for hardware in [true, false] {
         let barrier = Call {
             key,
             hardware,
             ..BARRIER
         };
-        assert_eq!(process.call(barrier, &[]), (Status::Done, vec![]));
+        assert_eq!(process.call(barrier, &[]), (EndStatus::Done, vec![]));
         for (step, words) in [(0, 1), (1, 1000), (2, 300_000)] {
             let (root, size) = ((step + 1) % ranks.len() as u32, 8 * words);
             let broadcast = Call {
@@ -230,7 +230,7 @@ fn all_calls(process: &mut Process, key: u64, ranks: &[u32]) {
             };
             assert_eq!(
                 process.call(broadcast, mine),
-                (Status::Done, due.to_vec()),
+                (EndStatus::Done, due.to_vec()),
                 "{ranks:?}"
             );
             if words > 1000 {
@@ -247,14 +247,14 @@ fn all_calls(process: &mut Process, key: u64, ranks: &[u32]) {
             } else {
                 vec![]
             };
-            assert_eq!(process.call(reduce, &mine), (Status::Done, due));
+            assert_eq!(process.call(reduce, &mine), (EndStatus::Done, due));
             let for_all = Call {
                 kind: CollectiveKind::AllReduce,
                 ..reduce
             };
             assert_eq!(
                 process.call(for_all, &mine),
-                (Status::Done, sum(ranks, words))
+                (EndStatus::Done, sum(ranks, words))
             );
         }
     }
@@ -263,9 +263,9 @@ fn all_calls(process: &mut Process, key: u64, ranks: &[u32]) {
 #[test]
 fn bytes_come_right_in_groups_of_all_kinds() {
     for (network, memory, ranks_per_node) in [
-        (Network::Machine, Memory::Main, 1),
-        (Network::Machine, Memory::Elan, 3),
-        (Network::Ideal, Memory::Main, 1),
+        (NetworkMode::Machine, Memory::Main, 1),
+        (NetworkMode::Machine, Memory::Elan, 3),
+        (NetworkMode::Ideal, Memory::Main, 1),
     ] {
         let options = crate::Options {
             ranks_per_node,
@@ -283,7 +283,7 @@ fn bytes_come_right_in_groups_of_all_kinds() {
             // Abandoned groups are used again, and there are more groups than would fit.
             let key = 7 + u64::from(process.rank() % 2);
             for _ in 0..2 {
-                assert_eq!(process.group(key, half), Status::Done);
+                assert_eq!(process.group(key, half), EndStatus::Done);
                 all_calls(process, key, half);
                 process.group(key, &[]);
                 process.call(BARRIER, &[]);
@@ -291,7 +291,7 @@ fn bytes_come_right_in_groups_of_all_kinds() {
         });
         // Barriers and broadcasts by all ranks. The halves are not on adjacent nodes, or not in contexts with one
         // number.
-        let hardware = network == Network::Ideal;
+        let hardware = network == NetworkMode::Ideal;
         let broadcasts = 4 * 6 * if hardware { 3 } else { 1 } + 2 * 6;
         assert_eq!(results.ways.hardware, broadcasts, "{network:?}");
         assert_eq!(results.ways.mpi, 0);
@@ -302,9 +302,9 @@ fn bytes_come_right_in_groups_of_all_kinds() {
 #[test]
 fn calls_that_do_not_block_end_while_the_rank_computes() {
     for (network, memory) in [
-        (Network::Machine, Memory::Main),
-        (Network::Machine, Memory::Elan),
-        (Network::Ideal, Memory::Main),
+        (NetworkMode::Machine, Memory::Main),
+        (NetworkMode::Machine, Memory::Elan),
+        (NetworkMode::Ideal, Memory::Main),
     ] {
         let options = crate::Options {
             network,
@@ -335,18 +335,18 @@ fn calls_that_do_not_block_end_while_the_rank_computes() {
                     begun.push((process.post(call, mine), due));
                     begun.push((process.post(barrier, &[]), vec![]));
                 }
-                assert_eq!(process.call(barrier, &[]), (Status::Done, vec![]));
+                assert_eq!(process.call(barrier, &[]), (EndStatus::Done, vec![]));
                 // The blocking call comes after all others.
                 let over = process.now;
                 for (id, due) in begun.into_iter().rev() {
-                    assert_eq!(process.result_of(id), (Status::Done, due));
+                    assert_eq!(process.result_of(id), (EndStatus::Done, due));
                 }
                 assert_eq!(process.now, over, "{network:?}, {hardware}");
                 // All have come, and compute longer than the calls take.
                 let begin = process.now;
                 let posted = process.post(barrier, &[]);
                 process.sleep(Time::from_ms(1));
-                assert_eq!(process.result_of(posted).0, Status::Done);
+                assert_eq!(process.result_of(posted).0, EndStatus::Done);
                 let took = process.now - begin;
                 assert!(took < Time::from_us(1010).as_ps(), "{took}");
                 all_calls(process, ALL_RANKS, &ranks);
@@ -373,7 +373,7 @@ fn a_barrier_that_does_not_block_takes_as_long() {
             for _ in 0..20 {
                 let begin = process.now;
                 let posted = process.post(call, &[]);
-                assert_eq!(process.result_of(posted).0, Status::Done);
+                assert_eq!(process.result_of(posted).0, EndStatus::Done);
                 let time = (process.now - begin) as f64 / 1e6;
                 times.lock().unwrap().push(time);
             }
@@ -390,17 +390,17 @@ fn a_barrier_that_does_not_block_takes_as_long() {
 fn there_is_room_for_groups_that_are_left_and_not_for_others_without_end() {
     let results = finish("es40-qsnet", options(2), |process| {
         for key in 1..=400 {
-            assert_eq!(process.group(key, &[1, 0]), Status::Done);
+            assert_eq!(process.group(key, &[1, 0]), EndStatus::Done);
             process.call(Call { key, ..BARRIER }, &[]);
             process.group(key, &[]);
             process.call(BARRIER, &[]);
         }
-        let many = (1001..1500).find(|&key| process.group(key, &[1, 0]) == Status::Nothing);
+        let many = (1001..1500).find(|&key| process.group(key, &[1, 0]) == EndStatus::Nothing);
         assert!(many.is_some_and(|key| key > 1100), "{many:?}");
     });
     assert_eq!(
         results.ways,
-        Ways {
+        CarrierCounts {
             hardware: 1600,
             elan: 0,
             mpi: 0
@@ -419,12 +419,12 @@ fn a_member_that_calls_something_else_is_told_so() {
                 root: 0,
                 ..BARRIER
             };
-            assert_eq!(process.call(other, &[]).0, Status::Truncated);
+            assert_eq!(process.call(other, &[]).0, EndStatus::Truncated);
         } else {
             process.call(BARRIER, &[]);
         }
     });
-    assert_eq!(outcome.end, End::Deadlock);
+    assert_eq!(outcome.end, RunEnd::Deadlock);
     let waiting: Vec<_> = outcome
         .waiting
         .iter()
@@ -442,13 +442,13 @@ fn a_deadlock_names_calls_that_do_not_block() {
     let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
         if process.rank() == 1 {
             process.sleep(units::Time::from_us(100));
-            assert_eq!(process.call(BARRIER, &[]).0, Status::Truncated);
+            assert_eq!(process.call(BARRIER, &[]).0, EndStatus::Truncated);
         } else {
             let posted = process.post(BARRIER, &[]);
             process.result_of(posted);
         }
     });
-    assert_eq!(outcome.end, End::Deadlock);
+    assert_eq!(outcome.end, RunEnd::Deadlock);
     let waiting: Vec<_> = outcome
         .waiting
         .iter()
@@ -465,7 +465,7 @@ fn a_deadlock_names_calls_that_do_not_block() {
 
 #[test]
 fn calls_that_hosts_must_carry_out_cannot_be_posted() {
-    let reduction = Reduction::new(Operation::Sum, Element::U64);
+    let reduction = VectorReduction::new(ReductionOperator::Sum, Element::U64);
     let reduce = Call {
         kind: CollectiveKind::Reduce,
         reduction,
@@ -485,13 +485,13 @@ fn calls_that_hosts_must_carry_out_cannot_be_posted() {
                 process.result_of(posted);
             }
         });
-        assert_eq!((outcome.end, outcome.rank), (End::Foul, Some(0)));
+        assert_eq!((outcome.end, outcome.rank), (RunEnd::Foul, Some(0)));
     }
 }
 
 #[test]
 fn calls_that_make_no_sense_end_the_run() {
-    let reduction = Reduction::new(Operation::Sum, Element::U64);
+    let reduction = VectorReduction::new(ReductionOperator::Sum, Element::U64);
     let of = |kind, size| Call {
         kind,
         size,
@@ -525,6 +525,6 @@ fn calls_that_make_no_sense_end_the_run() {
             }
         });
         let ended = (outcome.end, outcome.rank);
-        assert_eq!(ended, (End::Foul, Some(0)), "{}", outcome.message);
+        assert_eq!(ended, (RunEnd::Foul, Some(0)), "{}", outcome.message);
     }
 }

@@ -1,11 +1,11 @@
 //! The times for operations on files, against closed forms.
 
-use super::process::{Process, machine, options, play};
-use super::{Network, Options, Results, WHOLE, on};
+use super::process::{TestRank, machine, options, play};
+use super::{NetworkMode, Options, Results, WHOLE, on};
 use crate::ideal;
-use crate::outcome::End;
+use crate::outcome::RunEnd;
 use config::Override;
-use link::{FileAccess, Wait};
+use link::{FileAccess, RankWait};
 use machine::Machine;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -33,10 +33,10 @@ fn takes(bytes: u64, rate: u64) -> Time {
     Time::from_ps((u128::from(bytes) * 1_000_000_000_000).div_ceil(rate.into()) as u64)
 }
 
-impl Process {
+impl TestRank {
     fn access(&mut self, (offset, read, written): (u64, u64, u64)) -> Time {
         let begin = self.now;
-        self.wait(Wait::File(FileAccess {
+        self.wait(RankWait::File(FileAccess {
             offset,
             read,
             written,
@@ -50,7 +50,7 @@ fn told(
     machine: Machine,
     options: Options,
     longest: Time,
-    program: fn(&mut Process) -> Vec<Time>,
+    program: fn(&mut TestRank) -> Vec<Time>,
 ) -> (BTreeMap<u32, Vec<Time>>, Results) {
     let times = Arc::new(Mutex::new(BTreeMap::new()));
     let tells = Arc::clone(&times);
@@ -58,14 +58,14 @@ fn told(
         let own = program(process);
         tells.lock().unwrap().insert(process.rank(), own);
     });
-    assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+    assert_eq!(outcome.end, RunEnd::Finished, "{}", outcome.message);
     let times = times.lock().unwrap().clone();
     (times, results)
 }
 
 #[test]
 fn one_rank_takes_the_latency_and_its_bytes() {
-    for network in [Network::Machine, Network::Ideal] {
+    for network in [NetworkMode::Machine, NetworkMode::Ideal] {
         let (times, results) = told(with_files(&[]), on(network, 1), WHOLE, |process| {
             [(0, 0, 0), (0, 0, MB), (5, MB, 0), (0, 1, 0)]
                 .map(|access| process.access(access))
@@ -112,7 +112,7 @@ fn nodes_share_the_rate_of_all() {
 }
 
 /// Computations and accesses with many lengths, which meet at many moments.
-fn various(process: &mut Process) -> Vec<Time> {
+fn various(process: &mut TestRank) -> Vec<Time> {
     let mut seed = u64::from(process.rank()) + 7;
     let mut next = |below: u64| {
         seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -140,7 +140,7 @@ fn a_lookahead_changes_no_access() {
         "files.servers=2",
     ];
     for keys in [&servers[..1], &servers[..2], &servers[..]] {
-        for network in [Network::Machine, Network::Ideal] {
+        for network in [NetworkMode::Machine, NetworkMode::Ideal] {
             let run = |longest| told(with_files(keys), on(network, 8), longest, various);
             let (one, first) = run(Time::ZERO);
             let (ahead, second) = run(WHOLE);
@@ -151,7 +151,7 @@ fn a_lookahead_changes_no_access() {
 }
 
 /// A megabyte from each of eight ranks, in a file: written, and read back.
-fn shared_file(process: &mut Process) -> Vec<Time> {
+fn shared_file(process: &mut TestRank) -> Vec<Time> {
     let place = u64::from(process.rank()) * MB;
     vec![
         process.access((place, 0, MB)),
@@ -204,13 +204,18 @@ fn on_two_servers() -> Machine {
 
 #[test]
 fn stripes_of_one_rank_move_in_rounds() {
-    let (times, _) = told(on_two_servers(), on(Network::Ideal, 1), WHOLE, |process| {
-        vec![
-            process.access((0, 0, 6 * STRIPE)),
-            process.access((0, 6 * STRIPE, 0)),
-            process.access((STRIPE / 2, 0, STRIPE)),
-        ]
-    });
+    let (times, _) = told(
+        on_two_servers(),
+        on(NetworkMode::Ideal, 1),
+        WHOLE,
+        |process| {
+            vec![
+                process.access((0, 0, 6 * STRIPE)),
+                process.access((0, 6 * STRIPE, 0)),
+                process.access((STRIPE / 2, 0, STRIPE)),
+            ]
+        },
+    );
     // In each round, both I/O nodes have a stripe; the second library call begins after the first.
     let round = |bytes| ideal::CALL + ideal::LATENCY + takes(bytes, TOTAL / 2);
     let whole = LATENCY + round(STRIPE) * 3;
@@ -219,8 +224,8 @@ fn stripes_of_one_rank_move_in_rounds() {
 
 #[test]
 fn io_nodes_serve_stripes_of_many_ranks_one_after_the_other() {
-    let last = |program: fn(&mut Process) -> Vec<Time>| {
-        let (times, _) = told(on_two_servers(), on(Network::Ideal, 8), WHOLE, program);
+    let last = |program: fn(&mut TestRank) -> Vec<Time>| {
+        let (times, _) = told(on_two_servers(), on(NetworkMode::Ideal, 8), WHOLE, program);
         times.into_values().flatten().max()
     };
     let after = |stripes| LATENCY + ideal::LATENCY + takes(STRIPE, TOTAL / 2) * stripes;

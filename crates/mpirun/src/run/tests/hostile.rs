@@ -18,8 +18,8 @@ use crate::horizon::HORIZON;
 use kernel::random::Stream;
 use link::raw::Raw;
 use link::{
-    Atomic, BATCH, Body, CollectiveCall, CollectiveKind, Complaint, FileAccess, NEVER, Order,
-    Patience, Place, Rank, Record, Report, Wait, Wanted, Width,
+    Atomic, BATCH, Body, CollectiveCall, CollectiveKind, Complaint, FileAccess, MessageFilter,
+    NEVER, Order, Patience, Rank, RankWait, Record, RemoteMemory, Report, Width,
 };
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -46,7 +46,7 @@ const SLOT: u64 = PAGE + 2 * BATCH as u64;
 const WORDS: [u64; 16] = [0, 4, 8, 12, 16, 20, 24, 32, 36, 48, 52, 28, 64, 68, 72, 76];
 
 /// A rank with its random numbers.
-struct Hostile {
+struct HostileRank {
     link: Rank,
     memory: File,
     stream: Stream,
@@ -59,7 +59,7 @@ struct Hostile {
     over: Arc<AtomicBool>,
 }
 
-impl Hostile {
+impl HostileRank {
     fn below(&mut self, end: u64) -> u64 {
         self.stream.uniform_u64(0..end)
     }
@@ -106,9 +106,9 @@ impl Hostile {
         self.or_nonsense(rank) as u32
     }
 
-    fn place(&mut self) -> Place {
+    fn place(&mut self) -> RemoteMemory {
         let key = self.below(3);
-        Place {
+        RemoteMemory {
             rank: self.rank(),
             key: if self.native && self.below(2) == 0 {
                 link::ADDRESS_SPACE
@@ -119,9 +119,9 @@ impl Hostile {
         }
     }
 
-    fn wanted(&mut self) -> Wanted {
+    fn wanted(&mut self) -> MessageFilter {
         let (tag, mask) = (self.below(2), self.pick(&[0, u64::MAX]));
-        Wanted {
+        MessageFilter {
             from: (self.below(3) > 0).then(|| self.rank()),
             tag: self.or_nonsense(tag),
             mask: self.or_nonsense(mask),
@@ -252,23 +252,23 @@ impl Hostile {
     }
 
     /// The rank's wait, and its order's time.
-    fn wait(&mut self) -> (u64, Wait) {
+    fn wait(&mut self) -> (u64, RankWait) {
         let until = self.pick(&[NEVER, self.now, self.now + 400_000, self.now + 90_000_000]);
         let until = self.or_nonsense(until);
         let wait = match self.below(6) {
-            0 => Wait::Sleep {
+            0 => RankWait::Sleep {
                 until: if until == NEVER { self.now } else { until },
             },
-            1 => Wait::Meeting {
+            1 => RankWait::Meeting {
                 which: self.or_nonsense(1),
                 ranks: self.or_nonsense(self.ranks.into()),
             },
-            2 => Wait::File(FileAccess {
+            2 => RankWait::File(FileAccess {
                 offset: self.or_nonsense(9),
                 read: self.or_nonsense(0),
                 written: self.or_nonsense(4096),
             }),
-            _ => Wait::Report(Patience {
+            _ => RankWait::Report(Patience {
                 until,
                 threads: self.below(2) == 0,
                 writes: self.native,
@@ -332,24 +332,24 @@ impl Hostile {
 }
 
 /// Runs a case's ranks; returns how the run ended, or `None` if it does not end.
-fn run(seed: u64) -> Option<End> {
+fn run(seed: u64) -> Option<RunEnd> {
     let mut stream = Stream::new(seed, "case");
     let name = ["es40-qsnet", "opteron-qsnet2"][stream.uniform_u64(0..2) as usize];
     let ranks = 1 + stream.uniform_u64(0..3) as u32;
     let mut options = options(ranks);
     if stream.uniform_u64(0..4) == 0 {
-        options.network = Network::Ideal;
+        options.network = NetworkMode::Ideal;
     }
     options.keep_going = stream.uniform_u64(0..4) == 0;
     options.timeline = stream.uniform_u64(0..8) == 0;
-    let run = Run::new(machine(name), options).expect("there is room");
+    let run = ProgramRun::new(machine(name), options).expect("there is room");
     let path = run.path();
     let (cancel, over) = (Arc::default(), Arc::new(AtomicBool::new(false)));
     let open = || File::options().read(true).write(true).open(&path);
     let memory = open().expect("it is there");
     // All attach before the first one lives: it may write into the others' places.
     let all: Vec<_> = (0..ranks)
-        .map(|rank| Hostile {
+        .map(|rank| HostileRank {
             link: Rank::attach(&path, rank).expect("there is a place"),
             memory: memory.try_clone().expect("it is open"),
             stream: Stream::new(seed, &format!("rank {rank}")),
@@ -417,7 +417,7 @@ fn whatever_ranks_do_the_run_ends() {
 }
 
 /// How a run ends; it must, within a while.
-fn outcome(run: Run, launcher: u32) -> Outcome {
+fn outcome(run: ProgramRun, launcher: u32) -> Outcome {
     let (told, ended) = mpsc::channel();
     std::thread::spawn(move || {
         let served = run.serve(&Arc::default(), launcher);
@@ -427,8 +427,8 @@ fn outcome(run: Run, launcher: u32) -> Outcome {
 }
 
 /// How a run ends with ranks that are known only by `write`'s words, and with a launcher that is gone.
-fn abandoned(write: impl Fn(&File)) -> End {
-    let run = Run::new(machine("es40-qsnet"), options(1)).expect("there is room");
+fn abandoned(write: impl Fn(&File)) -> RunEnd {
+    let run = ProgramRun::new(machine("es40-qsnet"), options(1)).expect("there is room");
     let memory = File::options().write(true).open(run.path());
     write(&memory.expect("it is there"));
     let gone = std::process::Command::new("true").spawn();
@@ -450,13 +450,13 @@ fn a_rank_that_says_that_it_has_left_and_keeps_its_turn_is_not_waited_for() {
             word(memory, 4, phase);
             word(memory, 8, 1);
         });
-        assert_eq!(end, End::LauncherGone, "phase {phase}");
+        assert_eq!(end, RunEnd::LauncherGone, "phase {phase}");
     }
 }
 
 /// The outcome of a run with one rank that gives these orders in its first turn.
 fn outcome_of(orders: &[Raw]) -> Outcome {
-    let run = Run::new(machine("es40-qsnet"), options(1)).expect("there is room");
+    let run = ProgramRun::new(machine("es40-qsnet"), options(1)).expect("there is room");
     let mut rank = Rank::attach(&run.path(), 0).expect("there is a place");
     let (last, before) = orders.split_last().expect("there is one");
     let (last, before) = (*last, before.to_vec());
@@ -476,7 +476,7 @@ fn outcome_of(orders: &[Raw]) -> Outcome {
 #[test]
 fn a_rank_that_breaks_a_rule_ends_the_run_and_is_named() {
     let raw = |body| Record::plain(0, body).raw();
-    let wait = raw(Body::Wait(Wait::Report(Patience::until(NEVER)), false));
+    let wait = raw(Body::Wait(RankWait::Report(Patience::until(NEVER)), false));
     let claim = raw(Body::Order(77, Order::Claim { room: 0 }));
     let send = raw(Body::Order(0, Order::Untagged { to: 9, data: None }));
     for (orders, what) in [
@@ -494,7 +494,7 @@ fn a_rank_that_breaks_a_rule_ends_the_run_and_is_named() {
         let outcome = outcome_of(orders);
         assert_eq!(
             (outcome.end, outcome.rank),
-            (End::Foul, Some(0)),
+            (RunEnd::Foul, Some(0)),
             "{orders:?}"
         );
         let start = "rank 0 broke the rules by which ranks and simulator share memory: ";
@@ -514,22 +514,26 @@ fn a_look_may_tell_of_a_message_that_the_rank_has_already() {
 #[test]
 fn time_ends_at_the_horizon() {
     for (time, network) in [
-        (NEVER, Network::Machine),
-        (NEVER, Network::Ideal),
-        (NEVER - 1, Network::Machine),
-        (HORIZON.as_ps() + 1, Network::Machine),
+        (NEVER, NetworkMode::Machine),
+        (NEVER, NetworkMode::Ideal),
+        (NEVER - 1, NetworkMode::Machine),
+        (HORIZON.as_ps() + 1, NetworkMode::Machine),
     ] {
-        let run = Run::new(machine("es40-qsnet"), on(network, 1)).expect("there is room");
+        let run = ProgramRun::new(machine("es40-qsnet"), on(network, 1)).expect("there is room");
         let mut rank = Rank::attach(&run.path(), 0).expect("there is a place");
         std::thread::spawn(move || {
             let now = rank
-                .hand_over(0, Wait::Sleep { until: time }, false)
+                .hand_over(0, RankWait::Sleep { until: time }, false)
                 .expect("it goes on");
             rank.finish(now);
             rank.out_of_band().exits();
         });
         let outcome = outcome(run, std::process::id());
-        assert_eq!(outcome.end, End::Limit, "{time} {network:?}: {outcome:?}");
+        assert_eq!(
+            outcome.end,
+            RunEnd::Limit,
+            "{time} {network:?}: {outcome:?}"
+        );
         assert!(outcome.message.contains("where simulated time ends"));
     }
 }

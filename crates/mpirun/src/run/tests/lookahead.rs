@@ -1,17 +1,17 @@
 //! The server ahead of ranks, against one that stands still while any rank runs.
 
-use super::process::{FOR_REPORTS, Process, machine, options, play};
-use super::{Network, WHOLE};
-use crate::End;
+use super::process::{FOR_REPORTS, TestRank, machine, options, play};
+use super::{NetworkMode, WHOLE};
+use crate::RunEnd;
 use kernel::random::Stream;
-use link::Status;
+use link::EndStatus;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 use units::Time;
 
 /// A random program in which every message that is received is sent. It waits for ends, or looks for them, and copies
 /// bytes to and from other ranks' memory. Returns the values that the rank saw in its own memory, and their moments.
-pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
+pub fn random(process: &mut TestRank, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
     let rank = process.rank();
     process.memory.insert(7, vec![rank as u8; 4096]);
     let mut seen = Vec::new();
@@ -65,7 +65,7 @@ pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
                 seen.push((process.now, sum));
             }
             let (status, _, got) = process.end_of(id);
-            assert_eq!(status, Status::Done);
+            assert_eq!(status, EndStatus::Done);
             assert!(bytes.is_none_or(|bytes| bytes == got), "wrong bytes");
         }
     }
@@ -76,7 +76,7 @@ pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
         .map(|from| process.receive(from, 1000, 0))
         .collect();
     for id in sends.into_iter().chain(receives) {
-        assert_eq!(process.end_of(id).0, Status::Done);
+        assert_eq!(process.end_of(id).0, EndStatus::Done);
     }
     seen
 }
@@ -84,11 +84,11 @@ pub fn random(process: &mut Process, seed: u64, ranks: u32) -> Vec<(u64, u64)> {
 #[test]
 fn a_lookahead_changes_nothing() {
     for (name, seed, network) in [
-        ("es40-qsnet", 1, Network::Machine),
-        ("es40-qsnet", 2, Network::Machine),
-        ("opteron-qsnet2", 3, Network::Machine),
-        ("opteron-qsnet2", 5, Network::Machine),
-        ("es40-qsnet", 6, Network::Ideal),
+        ("es40-qsnet", 1, NetworkMode::Machine),
+        ("es40-qsnet", 2, NetworkMode::Machine),
+        ("opteron-qsnet2", 3, NetworkMode::Machine),
+        ("opteron-qsnet2", 5, NetworkMode::Machine),
+        ("es40-qsnet", 6, NetworkMode::Ideal),
     ] {
         let told = |longest| {
             let mut options = options(8);
@@ -99,7 +99,7 @@ fn a_lookahead_changes_nothing() {
                 let own = random(process, seed, 8);
                 saw.lock().unwrap().insert(process.rank(), own);
             });
-            assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+            assert_eq!(outcome.end, RunEnd::Finished, "{}", outcome.message);
             let seen = seen.lock().unwrap().clone();
             (results.time, results.digest, seen)
         };
@@ -109,7 +109,7 @@ fn a_lookahead_changes_nothing() {
             let ahead = told(longest);
             let case = format!("{name}, seed {seed}, a lookahead of {longest}");
             assert_eq!((ahead.0, &ahead.1), (one_by_one.0, &one_by_one.1), "{case}");
-            if network == Network::Ideal {
+            if network == NetworkMode::Ideal {
                 continue; // ends coincide there: a rank sees them in one turn, or in several at the same time
             }
             for (rank, seen) in &ahead.2 {
@@ -123,7 +123,7 @@ fn a_lookahead_changes_nothing() {
 
 /// Records the message that is reported to a rank first, and when: a message that it claims, or one that arrives at
 /// about that moment.
-fn claim_and_receive(process: &mut Process, heard: &Mutex<Vec<(u64, bool, bool)>>) {
+fn claim_and_receive(process: &mut TestRank, heard: &Mutex<Vec<(u64, bool, bool)>>) {
     for round in 0..60 {
         if process.rank() == 1 {
             process.send_and_wait(0, 4, &[1; 8]);
@@ -153,7 +153,7 @@ fn a_claim_ends_before_what_comes_later() {
         let (outcome, _) = play(machine("es40-qsnet"), options(2), longest, move |process| {
             claim_and_receive(process, &hears);
         });
-        assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+        assert_eq!(outcome.end, RunEnd::Finished, "{}", outcome.message);
         std::mem::take(&mut *heard.lock().unwrap())
     };
     let one_by_one = heard(Time::ZERO);

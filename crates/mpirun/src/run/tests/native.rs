@@ -4,42 +4,42 @@
 use super::process::{FOR_REPORTS, FOR_WRITES};
 use super::*;
 use elan::{Comparison, NodeId, ProcessId};
-use libelan::{Job, Pe};
-use link::{ADDRESS_SPACE, Atomic, End as Ends, Place, Width};
+use libelan::{Pe, ProcessJob};
+use link::{ADDRESS_SPACE, Atomic, EndKind as Ends, RemoteMemory, Width};
 use std::cell::Cell;
 use std::rc::Rc;
 
 /// A rank's memory of this length that others reach.
-fn opens(process: &mut Process, length: usize) {
+fn opens(process: &mut TestRank, length: usize) {
     process.memory.insert(ADDRESS_SPACE, vec![0; length]);
 }
 
-fn word(process: &Process, at: usize) -> u64 {
+fn word(process: &TestRank, at: usize) -> u64 {
     let bytes = &process.memory[&ADDRESS_SPACE][at..at + 8];
     u64::from_le_bytes(bytes.try_into().expect("8 bytes"))
 }
 
-fn put(process: &mut Process, to: u32, at: u64, bytes: &[u8]) -> u64 {
+fn put(process: &mut TestRank, to: u32, at: u64, bytes: &[u8]) -> u64 {
     process.put(to, (ADDRESS_SPACE, at), bytes)
 }
 
 /// Waits until this rank's word has a value.
-fn wait_for(process: &mut Process, at: usize, value: u64) {
+fn wait_for(process: &mut TestRank, at: usize, value: u64) {
     while word(process, at) != value {
         process.wait(FOR_WRITES);
     }
 }
 
-fn atomic(process: &mut Process, on: u32, what: Atomic, operand: u64, compare: u64) -> u64 {
+fn atomic(process: &mut TestRank, on: u32, what: Atomic, operand: u64, compare: u64) -> u64 {
     let id = begin_atomic(process, (on, 0), what, operand, compare);
     match process.end_of(id) {
-        (Status::Done, Ends::Fetched { word }, _) => word,
+        (EndStatus::Done, Ends::Fetched { word }, _) => word,
         other => panic!("{other:?}"),
     }
 }
 
 fn begin_atomic(
-    process: &mut Process,
+    process: &mut TestRank,
     (rank, offset): (u32, u64),
     atomic: Atomic,
     operand: u64,
@@ -47,7 +47,7 @@ fn begin_atomic(
 ) -> u64 {
     let key = ADDRESS_SPACE;
     let order = Order::Atomic {
-        on: Place { rank, key, offset },
+        on: RemoteMemory { rank, key, offset },
         atomic,
         width: if offset > 0 {
             Width::Four
@@ -63,7 +63,7 @@ fn begin_atomic(
 /// Runs the simulator's own program on two nodes; returns process 0's measurement in picoseconds.
 fn own(name: &str, program: impl AsyncFn(Pe) -> u64 + 'static) -> u64 {
     let mut cluster = Cluster::new(machine(name).cluster_config(), Bounds::default());
-    let job = Job::new("own", (0..2).map(NodeId::new), 1).expect("processes");
+    let job = ProcessJob::new("own", (0..2).map(NodeId::new), 1).expect("processes");
     let (found, program) = (Rc::new(Cell::new(0)), Rc::new(program));
     let finds = Rc::clone(&found);
     let launched = job.launch(&mut cluster, async move |pe: Pe| {
@@ -171,7 +171,7 @@ fn atomics_take_as_long_as_the_simulators_own() {
 #[test]
 fn atomics_of_many_ranks_on_one_word_lose_nothing() {
     const RANKS: u32 = 4;
-    for network in [Network::Machine, Network::Ideal] {
+    for network in [NetworkMode::Machine, NetworkMode::Ideal] {
         let run = || {
             let seen = Arc::new(Mutex::new(Vec::new()));
             let sees = Arc::clone(&seen);
@@ -208,9 +208,9 @@ fn atomics_of_many_ranks_on_one_word_lose_nothing() {
 
 #[test]
 fn queues_bring_messages_in_order_and_wait_for_slots() {
-    for network in [Network::Machine, Network::Ideal] {
+    for network in [NetworkMode::Machine, NetworkMode::Ideal] {
         finish("es40-qsnet", on(network, 3), move |process| {
-            let insert = |process: &mut Process, bytes: &[u8]| {
+            let insert = |process: &mut TestRank, bytes: &[u8]| {
                 let id = process.order(Order::Enqueue { to: 0, name: 5 }, bytes);
                 process.end_of(id).0
             };
@@ -218,12 +218,12 @@ fn queues_bring_messages_in_order_and_wait_for_slots() {
                 let from = process.rank() as u8;
                 process.sleep(Time::from_us(50));
                 for number in 0..6 {
-                    assert_eq!(insert(process, &[from, number, 0]), Status::Done);
+                    assert_eq!(insert(process, &[from, number, 0]), EndStatus::Done);
                 }
                 // The last two of them could not be in the queue before the first was taken out.
                 let all = process.now;
-                assert!(network == Network::Ideal || all > 500_000_000, "{all}");
-                assert_eq!(insert(process, &[0; 65]), Status::Refused);
+                assert!(network == NetworkMode::Ideal || all > 500_000_000, "{all}");
+                assert_eq!(insert(process, &[0; 65]), EndStatus::Refused);
                 return;
             }
             let (name, slots, slot) = (5, 4, 64);
@@ -258,7 +258,7 @@ fn what_has_been_written_before_a_wait_ends_it() {
             let second = put(process, 1, 8, &[2; 8]);
             let get = process.get(1, (ADDRESS_SPACE, 0), 16);
             process.end_of(second);
-            assert_eq!(process.end_of(get).0, Status::Done);
+            assert_eq!(process.end_of(get).0, EndStatus::Done);
         } else {
             process.sleep(Time::from_us(100));
             let before = process.now;
@@ -268,7 +268,7 @@ fn what_has_been_written_before_a_wait_ends_it() {
                 writes: true,
                 ..Patience::until(before + 1_000_000)
             };
-            process.wait(Wait::Report(patience));
+            process.wait(RankWait::Report(patience));
             assert_eq!(process.now, before + 1_000_000);
         }
     });
@@ -280,9 +280,9 @@ fn who_reaches_where_no_memory_is_hears_of_it() {
         opens(process, 8);
         if process.rank() == 0 {
             let get = process.get(1, (ADDRESS_SPACE, 4), 8);
-            assert_eq!(process.end_of(get).0, Status::Refused);
+            assert_eq!(process.end_of(get).0, EndStatus::Refused);
             let atomic = begin_atomic(process, (1, 100), Atomic::Fetch, 0, 0);
-            assert_eq!(process.end_of(atomic).0, Status::Refused);
+            assert_eq!(process.end_of(atomic).0, EndStatus::Refused);
         }
     });
     let (outcome, _) = play(machine("es40-qsnet"), options(2), WHOLE, |process| {
@@ -292,7 +292,7 @@ fn who_reaches_where_no_memory_is_hears_of_it() {
         }
         process.wait(FOR_WRITES);
     });
-    assert_eq!((outcome.end, outcome.rank), (End::Foul, Some(0)));
+    assert_eq!((outcome.end, outcome.rank), (RunEnd::Foul, Some(0)));
     let says =
         "rank 0 puts 8 B at address 0x1000 of rank 1, which lets others reach no memory there";
     assert_eq!(outcome.message, says);

@@ -1,10 +1,10 @@
 //! Ranks as test threads: they use the link as the provider does.
 
-use crate::options::Collectives;
-use crate::{Memory, Network, Options, Outcome, Results, Run};
+use crate::options::CollectiveMode;
+use crate::{Memory, NetworkMode, Options, Outcome, ProgramRun, Results};
 use link::{
-    Body, Complaint, End, Ended, Envelope, NEVER, Order, Patience, Place, Rank, Record, Report,
-    Status, Wait, Wanted,
+    Body, Complaint, EndKind, EndStatus, Envelope, MessageFilter, NEVER, OperationEnd, Order,
+    Patience, Rank, RankWait, Record, RemoteMemory, Report,
 };
 use machine::Machine;
 use std::collections::{BTreeMap, VecDeque};
@@ -14,14 +14,14 @@ use std::thread::JoinHandle;
 use units::Time;
 
 /// A rank.
-pub struct Process {
+pub struct TestRank {
     link: Rank,
     path: String,
     /// Local time.
     pub now: u64,
     ids: u64,
     /// Reports that have come and that the program has not yet asked for.
-    told: BTreeMap<u64, (Ended, Vec<u8>)>,
+    told: BTreeMap<u64, (OperationEnd, Vec<u8>)>,
     /// Untagged messages.
     pub messages: Vec<Vec<u8>>,
     /// The part of a report's payload that has arrived.
@@ -37,26 +37,26 @@ pub struct Process {
 }
 
 /// The wait for a report or for a write into the rank's memory.
-pub const FOR_WRITES: Wait = Wait::Report(Patience {
+pub const FOR_WRITES: RankWait = RankWait::Report(Patience {
     writes: true,
     ..Patience::until(NEVER)
 });
 
 /// The wait for a report, without an end.
-pub const FOR_REPORTS: Wait = Wait::Report(Patience::until(NEVER));
+pub const FOR_REPORTS: RankWait = RankWait::Report(Patience::until(NEVER));
 
 /// The message that an operation has brought.
-pub fn message(end: End) -> Envelope {
+pub fn message(end: EndKind) -> Envelope {
     match end {
-        End::Received(message) | End::Found(message) => message,
+        EndKind::Received(message) | EndKind::Found(message) => message,
         other => panic!("{other:?}"),
     }
 }
 
-impl Process {
+impl TestRank {
     fn attach(path: &str, rank: u32) -> Self {
         let link = Rank::attach(path, rank).expect("there is a place");
-        Process {
+        TestRank {
             now: link.now(),
             link,
             path: path.into(),
@@ -76,10 +76,10 @@ impl Process {
     }
 
     /// Starts ranks that run a program; returns their threads, or `None` if there is no room.
-    pub fn spawn(&mut self, count: u32, program: fn(&mut Process)) -> Option<Vec<JoinHandle<()>>> {
+    pub fn spawn(&mut self, count: u32, program: fn(&mut TestRank)) -> Option<Vec<JoinHandle<()>>> {
         let order = self.order(Order::Spawn { count }, &[]);
         let (status, _, bytes) = self.end_of(order);
-        if status == Status::Nothing {
+        if status == EndStatus::Nothing {
             return None;
         }
         let first = bytes.try_into().expect("a number");
@@ -123,7 +123,7 @@ impl Process {
     }
 
     /// Sends, and waits until the send has ended.
-    pub fn send_and_wait(&mut self, to: u32, tag: u64, bytes: &[u8]) -> Status {
+    pub fn send_and_wait(&mut self, to: u32, tag: u64, bytes: &[u8]) -> EndStatus {
         let send = self.send(to, tag, bytes);
         self.end_of(send).0
     }
@@ -134,15 +134,15 @@ impl Process {
         from: u32,
         tag: u64,
         room: u64,
-    ) -> (Status, Envelope, Vec<u8>) {
+    ) -> (EndStatus, Envelope, Vec<u8>) {
         let receive = self.receive(from, tag, room);
         let (status, end, bytes) = self.end_of(receive);
         (status, message(end), bytes)
     }
 
     /// Looks for a message from any rank, and waits until the look has ended; returns its number, too.
-    pub fn peek(&mut self, claims: bool) -> (u64, Status, Envelope) {
-        let wanted = Wanted {
+    pub fn peek(&mut self, claims: bool) -> (u64, EndStatus, Envelope) {
+        let wanted = MessageFilter {
             from: None,
             tag: 0,
             mask: 0,
@@ -153,7 +153,7 @@ impl Process {
     }
 
     /// Receives the message that a peek has claimed.
-    pub fn claim(&mut self, id: u64, room: u64) -> (Status, Envelope, Vec<u8>) {
+    pub fn claim(&mut self, id: u64, room: u64) -> (EndStatus, Envelope, Vec<u8>) {
         self.order_as(id, Order::Claim { room }, &[]);
         let (status, end, bytes) = self.end_of(id);
         (status, message(end), bytes)
@@ -183,7 +183,7 @@ impl Process {
         self.order(order, &[])
     }
 
-    pub fn wait(&mut self, wait: Wait) {
+    pub fn wait(&mut self, wait: RankWait) {
         let mut still = false;
         loop {
             let resumed = self.link.hand_over(self.now, wait, still);
@@ -224,8 +224,8 @@ impl Process {
                 }
                 let brings = match delivery.report {
                     Report::Ended(ended) => {
-                        let brings = matches!(ended.end, End::Received(_) | End::Got);
-                        brings && ended.status == Status::Done
+                        let brings = matches!(ended.end, EndKind::Received(_) | EndKind::Got);
+                        brings && ended.status == EndStatus::Done
                     }
                     report => matches!(report, Report::Untagged { .. }),
                 };
@@ -267,13 +267,13 @@ impl Process {
 
     /// Waits at a meeting until this many ranks do.
     pub fn meet(&mut self, which: u64, ranks: u64) {
-        let wait = Wait::Meeting { which, ranks };
+        let wait = RankWait::Meeting { which, ranks };
         let resumed = self.link.hand_over(self.now, wait, false);
         self.now = resumed.expect("it is asked nothing");
     }
 
     /// Waits until an operation has ended.
-    pub fn end_of(&mut self, id: u64) -> (Status, End, Vec<u8>) {
+    pub fn end_of(&mut self, id: u64) -> (EndStatus, EndKind, Vec<u8>) {
         loop {
             if let Some((ended, bytes)) = self.told.remove(&id) {
                 return (ended.status, ended.end, bytes);
@@ -285,7 +285,7 @@ impl Process {
     /// Looks whether an operation has ended within a time step.
     pub fn step(&mut self, step: Time) {
         let until = self.now + step.as_ps();
-        self.wait(Wait::Report(Patience::until(until)));
+        self.wait(RankWait::Report(Patience::until(until)));
     }
 
     /// Looks for a message until it has come, and keeps it; returns the look's number, and the order that receives the
@@ -296,7 +296,7 @@ impl Process {
             let claims = true;
             let id = self.order(Order::Peek { wanted, claims }, &[]);
             let (status, end, _) = self.end_of(id);
-            if status == Status::Done {
+            if status == EndStatus::Done {
                 let room = message(end).size;
                 return (id, Order::Claim { room });
             }
@@ -306,13 +306,13 @@ impl Process {
 
     /// Puts bytes into another rank's memory.
     pub fn put(&mut self, rank: u32, (key, offset): (u64, u64), bytes: &[u8]) -> u64 {
-        let to = Place { rank, key, offset };
+        let to = RemoteMemory { rank, key, offset };
         self.order(Order::Put { to, notice: 0 }, bytes)
     }
 
     /// Gets bytes from another rank's memory.
     pub fn get(&mut self, rank: u32, (key, offset): (u64, u64), size: u64) -> u64 {
-        let from = Place { rank, key, offset };
+        let from = RemoteMemory { rank, key, offset };
         self.order(Order::Get { from, size }, &[])
     }
 
@@ -322,13 +322,13 @@ impl Process {
 
     pub fn sleep(&mut self, time: Time) {
         let until = self.now + time.as_ps();
-        self.wait(Wait::Sleep { until });
+        self.wait(RankWait::Sleep { until });
     }
 }
 
 /// A rank's messages with a tag.
-pub fn tagged(from: u32, tag: u64) -> Wanted {
-    Wanted {
+pub fn tagged(from: u32, tag: u64) -> MessageFilter {
+    MessageFilter {
         from: Some(from),
         tag,
         mask: u64::MAX,
@@ -349,9 +349,9 @@ pub fn options(ranks: u32) -> Options {
         placement: None,
         compute: "none".into(),
         sampled: None,
-        network: Network::Machine,
+        network: NetworkMode::Machine,
         memory: Memory::Main,
-        collectives: Some(Collectives::Mpi),
+        collectives: Some(CollectiveMode::Mpi),
         seed: 1,
         limit_time: None,
         timeline: false,
@@ -363,9 +363,9 @@ pub fn options(ranks: u32) -> Options {
 }
 
 /// Lives as a rank from its start to its end.
-fn live(path: &str, rank: u32, program: &dyn Fn(&mut Process)) {
-    let mut process = Process::attach(path, rank);
-    process.wait(Wait::Report(Patience::until(process.now)));
+fn live(path: &str, rank: u32, program: &dyn Fn(&mut TestRank)) {
+    let mut process = TestRank::attach(path, rank);
+    process.wait(RankWait::Report(Patience::until(process.now)));
     program(&mut process);
     let now = process.now;
     process.link.finish(now);
@@ -377,10 +377,10 @@ pub fn play(
     machine: Machine,
     options: Options,
     longest: Time,
-    program: impl Fn(&mut Process) + Send + Sync + 'static,
+    program: impl Fn(&mut TestRank) + Send + Sync + 'static,
 ) -> (Outcome, Results) {
     let ranks = options.ranks;
-    let run = Run::new(machine, options).expect("there is room");
+    let run = ProgramRun::new(machine, options).expect("there is room");
     let (path, program) = (run.path(), Arc::new(program));
     let cancel = Arc::new(AtomicBool::new(false));
     for rank in 0..ranks {

@@ -1,8 +1,8 @@
 //! Ranks that start more ranks.
 
-use super::process::{Process, machine, options, play};
-use crate::{End, Network, Options, Outcome, Results};
-use link::Status;
+use super::process::{TestRank, machine, options, play};
+use crate::{NetworkMode, Options, Outcome, Results, RunEnd};
+use link::EndStatus;
 use std::collections::BTreeSet;
 use units::Time;
 
@@ -10,7 +10,7 @@ const START: Time = Time::from_us(50);
 
 /// Rank 0 starts two ranks twice, in a run with two ranks and room for five, and receives from each new rank; rank 1
 /// sleeps.
-fn grows(network: Network) -> (Outcome, Results) {
+fn grows(network: NetworkMode) -> (Outcome, Results) {
     let options = Options {
         universe: 5,
         network,
@@ -24,12 +24,12 @@ fn grows(network: Network) -> (Outcome, Results) {
         let children = process.spawn(2, child).expect("there is room");
         for rank in 2..4 {
             let (status, envelope, bytes) = process.receive_and_wait(rank, 9, 4);
-            assert_eq!((status, envelope.from), (Status::Done, rank));
+            assert_eq!((status, envelope.from), (EndStatus::Done, rank));
             assert_eq!(bytes, rank.to_ne_bytes());
         }
         assert!(process.spawn(2, child).is_none(), "one place is left");
         let last = process.spawn(1, child).expect("there is room");
-        assert_eq!(process.receive_and_wait(4, 9, 4).0, Status::Done);
+        assert_eq!(process.receive_and_wait(4, 9, 4).0, EndStatus::Done);
         assert!(process.spawn(1, child).is_none(), "no place is left");
         for one in children.into_iter().chain(last) {
             one.join().expect("it ends well");
@@ -38,20 +38,20 @@ fn grows(network: Network) -> (Outcome, Results) {
 }
 
 /// A rank's clock begins at its start.
-fn child(process: &mut Process) {
+fn child(process: &mut TestRank) {
     assert!(process.now > 0);
     let own = process.rank();
     assert_eq!(
         process.send_and_wait(0, 9, &own.to_ne_bytes()),
-        Status::Done
+        EndStatus::Done
     );
 }
 
 #[test]
 fn ranks_that_start_later_take_part() {
-    for network in [Network::Machine, Network::Ideal] {
+    for network in [NetworkMode::Machine, NetworkMode::Ideal] {
         let (outcome, results) = grows(network);
-        assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+        assert_eq!(outcome.end, RunEnd::Finished, "{}", outcome.message);
         assert_eq!(results.nodes, [0, 1, 2, 3, 4]);
         let sent: Vec<u64> = results.ranks.iter().map(|row| row.sent).collect();
         assert_eq!(sent, [0, 0, 1, 1, 1]);
@@ -70,7 +70,7 @@ fn places_without_ranks_are_no_ranks() {
     let (outcome, results) = play(machine("es40-qsnet"), options, Time::MAX, |process| {
         process.sleep(START);
     });
-    assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+    assert_eq!(outcome.end, RunEnd::Finished, "{}", outcome.message);
     assert_eq!((results.nodes.len(), results.ranks.len()), (2, 2));
 }
 
@@ -85,7 +85,7 @@ fn the_group_of_the_start_has_the_ranks_of_the_start() {
     let (outcome, _) = play(machine("es40-qsnet"), options, Time::MAX, |process| {
         if process.rank() == 0 {
             let children = process.spawn(1, child).expect("there is room");
-            assert_eq!(process.receive_and_wait(2, 9, 4).0, Status::Done);
+            assert_eq!(process.receive_and_wait(2, 9, 4).0, EndStatus::Done);
             for child in children {
                 child.join().expect("it ends well");
             }
@@ -102,7 +102,7 @@ fn the_group_of_the_start_has_the_ranks_of_the_start() {
             }),
             &[],
         );
-        assert_eq!(process.end_of(barrier).0, Status::Done);
+        assert_eq!(process.end_of(barrier).0, EndStatus::Done);
     });
-    assert_eq!(outcome.end, End::Finished, "{}", outcome.message);
+    assert_eq!(outcome.end, RunEnd::Finished, "{}", outcome.message);
 }

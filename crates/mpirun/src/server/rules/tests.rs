@@ -16,7 +16,7 @@ fn order(time: Time) -> Record {
 }
 
 fn waits(until: u64, still: bool) -> Record {
-    let wait = Wait::Report(Patience::until(until));
+    let wait = RankWait::Report(Patience::until(until));
     record(Body::Wait(wait, still), NOW)
 }
 
@@ -24,14 +24,14 @@ fn records(all: &[Record]) -> Records {
     all.iter().map(|one| (one.clone(), Vec::new())).collect()
 }
 
-fn foul(all: &[Record]) -> Foul {
+fn foul(all: &[Record]) -> Violation {
     match turn(records(all), NOW) {
         Err(Refusal::Foul(foul)) => foul,
         other => panic!("{all:?}: {:?}", other.err()),
     }
 }
 
-fn foul_answer(all: &[Record]) -> Foul {
+fn foul_answer(all: &[Record]) -> Violation {
     match answer(records(all), NOW) {
         Err(Refusal::Foul(foul)) => foul,
         other => panic!("{all:?}: {other:?}"),
@@ -48,7 +48,7 @@ fn judged(all: &[Record]) -> (usize, TurnEnd) {
 #[test]
 fn turns_of_ranks_that_keep_to_the_rules_are_carried_out() {
     let wait = waits(7, false);
-    let ends = TurnEnd::Waits(Wait::Report(Patience::until(7)));
+    let ends = TurnEnd::Waits(RankWait::Report(Patience::until(7)));
     assert_eq!(judged(std::slice::from_ref(&wait)), (0, ends));
     assert_eq!(judged(&[order(NOW), order(NOW), wait]), (2, ends));
     let finish = record(Body::Finish, NOW);
@@ -72,13 +72,13 @@ fn a_turn_ends_with_its_only_wait() {
         &[finish.clone(), wait.clone()],
         &[wait.clone(), finish.clone()],
     ] {
-        assert_eq!(foul(all), Foul::NoWait, "{all:?}");
+        assert_eq!(foul(all), Violation::NoWait, "{all:?}");
     }
-    assert_eq!(foul_answer(&[]), Foul::NoWait);
-    assert_eq!(foul_answer(&[finish]), Foul::NoWait);
-    assert_eq!(foul(&[waits(7, true)]), Foul::Answer);
-    assert_eq!(foul_answer(std::slice::from_ref(&wait)), Foul::Answer);
-    assert_eq!(foul(&[record(Body::Reply, NOW), wait]), Foul::Answer);
+    assert_eq!(foul_answer(&[]), Violation::NoWait);
+    assert_eq!(foul_answer(&[finish]), Violation::NoWait);
+    assert_eq!(foul(&[waits(7, true)]), Violation::Answer);
+    assert_eq!(foul_answer(std::slice::from_ref(&wait)), Violation::Answer);
+    assert_eq!(foul(&[record(Body::Reply, NOW), wait]), Violation::Answer);
 }
 
 #[test]
@@ -86,7 +86,7 @@ fn who_is_asked_only_answers() {
     let still = waits(7, true);
     let complaint = record(Body::Complaint(Complaint::Differs { message: 1 }), NOW);
     for wrong in [order(NOW), complaint] {
-        assert_eq!(foul_answer(&[wrong, still.clone()]), Foul::Answer);
+        assert_eq!(foul_answer(&[wrong, still.clone()]), Violation::Answer);
     }
 }
 
@@ -99,20 +99,23 @@ fn time_goes_on_to_the_horizon() {
         &[order(before), wait.clone()],
         &[order(NOW * 2), wait.clone()],
     ] {
-        assert!(matches!(foul(all), Foul::Past { .. }), "{all:?}");
+        assert!(matches!(foul(all), Violation::Past { .. }), "{all:?}");
     }
     let late = [record(Body::Reply, before), waits(7, true)];
-    assert!(matches!(foul_answer(&late), Foul::Past { .. }));
+    assert!(matches!(foul_answer(&late), Violation::Past { .. }));
     for time in [HORIZON, Time::MAX] {
         let far = record(wait.body.clone(), time);
         assert!(matches!(turn(records(&[far]), NOW), Err(Refusal::Horizon)));
     }
     let until = |until| judged(&[waits(until, false)]).1;
     for (given, ends) in [(7, 7), (NEVER, NEVER), (NEVER - 1, HORIZON.as_ps())] {
-        let ends = TurnEnd::Waits(Wait::Report(Patience::until(ends)));
+        let ends = TurnEnd::Waits(RankWait::Report(Patience::until(ends)));
         assert_eq!(until(given), ends);
     }
-    let sleep = record(Body::Wait(Wait::Sleep { until: NEVER }, false), NOW);
+    let sleep = record(Body::Wait(RankWait::Sleep { until: NEVER }, false), NOW);
     let until = HORIZON.as_ps();
-    assert_eq!(judged(&[sleep]).1, TurnEnd::Waits(Wait::Sleep { until }));
+    assert_eq!(
+        judged(&[sleep]).1,
+        TurnEnd::Waits(RankWait::Sleep { until })
+    );
 }

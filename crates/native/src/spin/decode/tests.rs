@@ -3,7 +3,7 @@
 use super::*;
 
 /// An instruction's access, with some values in its registers.
-fn of(code: &[u8]) -> Step {
+fn of(code: &[u8]) -> Instruction {
     let mut registers = [0; 23];
     for (register, value) in [
         (libc::REG_RBX, 0x1000),
@@ -19,16 +19,16 @@ fn of(code: &[u8]) -> Step {
 }
 
 fn reads(code: &[u8], address: u64) {
-    assert_eq!(of(code), Step::reads(Some(address)), "{code:x?}");
+    assert_eq!(of(code), Instruction::reads(Some(address)), "{code:x?}");
 }
 
 fn writes(code: &[u8], address: u64) {
-    assert_eq!(of(code), Step::writes(Some(address)), "{code:x?}");
+    assert_eq!(of(code), Instruction::writes(Some(address)), "{code:x?}");
 }
 
 fn alters(code: &[u8], address: u64) {
     let step = of(code);
-    assert_eq!(step, Step::alters(Some(address)), "{code:x?}");
+    assert_eq!(step, Instruction::alters(Some(address)), "{code:x?}");
     assert!(!step.is_repeatable());
 }
 
@@ -79,7 +79,7 @@ fn who_changes_what_it_finds_is_told_from_who_only_reads_or_writes() {
         &[0x0f, 0xae, 0xf0],                            // mfence
         &[0x64, 0x48, 0x8b, 0x04, 0x25, 0x28, 0, 0, 0], // mov rax, fs:[0x28]
     ] {
-        assert_eq!(of(plain), Step::PLAIN, "{plain:x?}");
+        assert_eq!(of(plain), Instruction::PLAIN, "{plain:x?}");
     }
     for foreign in [
         &[0x0f, 0x05][..],         // syscall

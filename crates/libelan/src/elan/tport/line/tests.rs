@@ -22,7 +22,7 @@ fn envelope(source: u32, sender: u32, tag: u64) -> Envelope {
     }
 }
 
-impl Labelled for Envelope {
+impl Addressed for Envelope {
     fn envelope(&self) -> &Envelope {
         self
     }
@@ -63,16 +63,16 @@ fn steps() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The walk that [`Posted::claim`] replaces.
+/// The walk that [`PostedQueue::claim`] replaces.
 fn claimed_by_walk(
     posted: &mut Vec<(Rc<Receive>, bool)>,
-    by: By,
+    by: Searcher,
     envelope: &Envelope,
     tell: &mut Vec<Rc<Receive>>,
 ) -> (Option<Rc<Receive>>, u32) {
     let (mut place, mut compared) = (0, 0);
     while let Some((receive, taken_up)) = posted.get(place) {
-        if by == By::Host || *taken_up {
+        if by == Searcher::Host || *taken_up {
             compared += u32::from(*taken_up);
             if receive.takes(envelope) {
                 let (receive, _) = posted.remove(place);
@@ -95,7 +95,7 @@ fn same(one: &Rc<Receive>, other: &Rc<Receive>) -> bool {
 proptest! {
     #[test]
     fn the_first_receive_that_takes_a_message_is_claimed(steps in prop::collection::vec(steps(), 1..400)) {
-        let (mut posted, mut walked) = (Posted::default(), Vec::<(Rc<Receive>, bool)>::new());
+        let (mut posted, mut walked) = (PostedQueue::default(), Vec::<(Rc<Receive>, bool)>::new());
         // Receives that have left the list may be cancelled, too.
         let mut all = Vec::<Rc<Receive>>::new();
         for step in steps {
@@ -125,7 +125,7 @@ proptest! {
                 }
                 Step::TakeUp(_) | Step::TakeOff(_) => {}
                 Step::Claim(host, envelope) => {
-                    let by = if host { By::Host } else { By::Thread };
+                    let by = if host { Searcher::Host } else { Searcher::Thread };
                     let (mut told, mut told_by_walk) = (Vec::new(), Vec::new());
                     let (found, compared) = posted.claim(by, &envelope, &mut told);
                     let (walk, steps) = claimed_by_walk(&mut walked, by, &envelope, &mut told_by_walk);
@@ -133,7 +133,7 @@ proptest! {
                     prop_assert!(found.iter().zip(&walk).all(|(one, other)| same(one, other)));
                     prop_assert_eq!(told.len(), told_by_walk.len());
                     prop_assert!(told.iter().zip(&told_by_walk).all(|(one, other)| same(one, other)));
-                    if by == By::Thread {
+                    if by == Searcher::Thread {
                         prop_assert_eq!(compared, steps);
                     }
                 }
@@ -146,7 +146,7 @@ proptest! {
         steps in prop::collection::vec((envelopes(), prop::option::weighted(0.6, selects()), any::<bool>()), 1..400),
         looks in prop::collection::vec(selects(), 0..100),
     ) {
-        let (mut waiting, mut walked) = (Waiting::default(), Vec::<Envelope>::new());
+        let (mut waiting, mut walked) = (UnexpectedQueue::default(), Vec::<Envelope>::new());
         let comings = steps.into_iter().map(|(envelope, select, takes)| (Some(envelope), select, takes));
         let rest = looks.into_iter().map(|select| (None, Some(select), true));
         for (order, (envelope, select, takes)) in comings.chain(rest).enumerate() {
