@@ -37,10 +37,18 @@ pub fn expand(arguments: TokenStream, item: ItemStruct) -> Result<TokenStream> {
         impl crate::sweep::Grid for #name {
             type Point = #point;
 
-            fn lengths(&self) -> Vec<(&'static str, usize)> {
+            fn lengths(&self) -> Vec<(String, usize)> {
                 use crate::sweep::Field;
                 let lengths = [#((#keys, self.#names.length())),*];
-                lengths.into_iter().filter_map(|(key, length)| Some((key, length?))).collect()
+                lengths.into_iter().filter_map(|(key, length)| Some((key.to_string(), length?))).collect()
+            }
+
+            fn keep(&mut self, name: &str, index: usize) {
+                use crate::sweep::Field;
+                match name {
+                    #(#keys => self.#names.keep(index),)*
+                    _ => {}
+                }
             }
 
             fn points(&self) -> Vec<#point> {

@@ -59,8 +59,20 @@ impl List<'_> {
         let List {
             names, grids, keys, ..
         } = self;
-        let [take, refusal, check, fit, combinations, columns, words] = [
+        let [
+            take,
+            keep,
+            lengths,
+            refusal,
+            check,
+            fit,
+            combinations,
+            columns,
+            words,
+        ] = [
             quote!(kind.take(beside)),
+            quote!(kind.keep(name, index)),
+            quote!(kind.lengths()),
             quote!(Refusal::of(kind)),
             quote!(kind.check(series, run, check)),
             quote!(kind.fit(series, fit)),
@@ -92,6 +104,16 @@ impl List<'_> {
 
                 fn take(&mut self, beside: &mut CompanionSections) {
                     #take
+                }
+
+                /// The lists by their columns, and their lengths; see [`Grid::lengths`].
+                pub(crate) fn lengths(&self) -> Vec<(String, usize)> {
+                    #lengths
+                }
+
+                /// Keeps one value of a list; see [`Grid::keep`].
+                pub(crate) fn keep(&mut self, name: &str, index: usize) {
+                    #keep
                 }
 
                 /// The reasons to refuse faults, if it refuses them.

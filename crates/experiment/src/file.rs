@@ -71,7 +71,7 @@ impl Experiment<Sections> {
         for (index, sections) in self.series.into_iter().enumerate() {
             let path = format!("series.{index}");
             if let Some(one) = sections.series(&path, &mut check) {
-                one.benchmark.check(&path, &run.with(&one.run), &mut check);
+                one.check_values(&path, (&run, &self.fault), &mut check);
                 one.check_faults(&path, &self.fault, &mut check);
                 series.push(one);
             }

@@ -6,6 +6,8 @@
 //! module `kind` has these traits. A run's records are in the crate `workload`, with its program. All code that deals
 //! with experiments uses this file's list of kinds; no other code names a kind.
 //!
+//! Lists multiply, unless the series zips them: the module `zip` pairs them, and keeps one value of each.
+//!
 //! A section `[series.KEY]` chooses a series' only kind. Jobs have names, `[series.jobs.NAME]`, and may run beside
 //! other kinds. [`CompanionSections`] holds the sections beside a section; a kind takes the usable ones from it.
 
@@ -46,7 +48,7 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use workload::{Failure, RailFailure, Records, Search};
 
-/// A series of points: the Cartesian product of its benchmark's lists, the first key slowest.
+/// A series of points: the Cartesian product of its benchmark's lists, the first key slowest; lists in `zip` go together.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Series {
     /// Short name, unique in the file.
@@ -58,6 +60,9 @@ pub struct Series {
     /// Changes to the machine, each used in turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub machine: Option<Sweep<Changes>>,
+    /// Columns whose lists go together, in one group or several.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub zip: Vec<Sweep<String>>,
     /// Faults while it runs, in addition to those of all series.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub fault: Vec<FaultGrid>,
@@ -163,6 +168,10 @@ pub(crate) struct Sections {
     /// Changes to the machine: a table with its keys, or a list of such tables, each used in turn.
     #[serde(default)]
     pub machine: Option<Sweep<Changes>>,
+    /// Lists that go together, the first values with the first, and so on, in place of all combinations: their columns,
+    /// as `["nodes", "load"]`; or a list of such groups.
+    #[serde(default)]
+    zip: Vec<Sweep<String>>,
     /// Faults while the series runs, in addition to those of all series.
     #[serde(default)]
     fault: Vec<FaultGrid>,
@@ -240,6 +249,7 @@ impl Sections {
             title: self.title,
             run: self.run,
             machine: self.machine,
+            zip: self.zip,
             fault: self.fault,
             benchmark: choose(given.into_iter().flatten(), beside, path, check)?,
         })

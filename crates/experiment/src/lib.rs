@@ -20,8 +20,8 @@
 //!
 //! All benchmarks have one general form: those in petrini2003 s4.3-4.7 differ in these fields alone, and a second
 //! `[series.jobs.NAME]` runs beside the first. Each field is one value or a list. A series' points are the Cartesian
-//! product of all its jobs' lists, once per seed. `[[fault]]` and `[[series.fault]]` list faults that occur meanwhile.
-//! A series' `machine`, a table with machine file keys or a list of such tables, changes the machine for the series.
+//! product of all its jobs' lists, once per seed; lists in `zip` go together. `[[fault]]` and `[[series.fault]]` list
+//! faults that occur meanwhile. A series' `machine`, a table with machine file keys or a list of such tables, changes the machine for the series.
 //!
 //! ## The rooms
 //!
@@ -30,6 +30,7 @@
 //! | `file`, `figure`, `sweep`, `run`, `missing` | the typed form: series, figures, lists |
 //! | `nodes`, `pattern`, `content`, `changes`, `fault` | single fields |
 //! | `kinds` | benchmark kinds: fields, checks, points and runs |
+//! | `zip` | lists that go together |
 //! | `check`, `figures`, `fit` | checks without the machine, and against it |
 //! | `read`, `plan`, `simulate` | from text to file, from file to points, from point to records |
 //! | `revision` | the model revision |
@@ -67,6 +68,7 @@ mod revision;
 mod run;
 mod simulate;
 mod sweep;
+mod zip;
 
 pub use changes::{Changes, MachineFile};
 pub use fault::FaultGrid;

@@ -4,9 +4,8 @@ use crate::changes::MachineFile;
 use crate::fault;
 use crate::file::Experiment;
 use crate::fit::Fit;
-use crate::kinds::{Series, Workload};
+use crate::kinds::Workload;
 use crate::run::Run;
-use crate::sweep::Grid;
 use config::{Document, Problem, Problems};
 use itertools::iproduct;
 use machine::{FaultSection, Machine};
@@ -97,10 +96,10 @@ impl Point {
 }
 
 /// Most points in an experiment.
-const MOST_POINTS: u64 = 100_000;
+pub(crate) const MOST_POINTS: u64 = 100_000;
 
-/// An experiment's points on a machine. Series come in file order; within a series the machine changes vary slowest,
-/// then fault fields, then workload fields in their order, and seeds fastest, from `first_seed` on.
+/// An experiment's points on a machine. Series come in file order; within a series zipped lists vary slowest, then the
+/// machine changes, then fault fields, then workload fields in their order, and seeds fastest, from `first_seed` on.
 ///
 /// # Errors
 /// The machine's mistakes, and its limits that the experiment breaks.
@@ -117,11 +116,7 @@ pub fn plan(
     for (index, series) in experiment.series.iter().enumerate() {
         let path = format!("series.{index}");
         let run = experiment.run.with(&series.run);
-        let faults = || experiment.fault.iter().chain(&series.fault);
-        let of_faults = faults().map(Grid::combinations);
-        count = series
-            .combinations()
-            .saturating_mul(of_faults.fold(1, u64::saturating_mul))
+        count = (series.combinations(&experiment.fault))
             .saturating_mul(run.seeds.into())
             .saturating_add(count);
         if count > MOST_POINTS {
@@ -142,51 +137,46 @@ pub fn plan(
                 }
             }
         }
-        for (machine, _) in &machines {
-            let mut fit = Fit::new(machine, document);
-            series.benchmark.fit(&path, &mut fit);
-            for (index, fault) in experiment.fault.iter().enumerate() {
-                fault.fit(&format!("fault.{index}"), &mut fit);
-            }
-            for (index, fault) in series.fault.iter().enumerate() {
-                fault.fit(&format!("{path}.fault.{index}"), &mut fit);
-            }
-            for problem in fit.problems().drain(..) {
-                if !problems.contains(&problem) {
-                    problems.push(problem);
-                }
-            }
-        }
         if !problems.is_empty() {
             continue;
         }
-        let workloads = series.benchmark.workloads();
-        let faults = fault::combinations(faults());
-        for ((machine, changes), faults, workload) in iproduct!(&machines, &faults, &workloads) {
-            points.extend((0..u64::from(run.seeds)).map(|seed| Point {
-                experiment: name.to_string(),
-                series: series.name.clone(),
-                workload: workload.clone(),
-                run: run.clone(),
-                machine: machine.clone(),
-                faults: faults.clone(),
-                changes: changes.clone(),
-                seed: first_seed.wrapping_add(seed),
-                regions: 0,
-                threads: 0,
-            }));
+        for row in series.rows(&experiment.fault) {
+            let machines = row.machines(&machines);
+            for (machine, _) in machines {
+                let mut fit = Fit::new(machine, document);
+                row.benchmark.fit(&path, &mut fit);
+                for (index, fault) in row.shared.iter().enumerate() {
+                    fault.fit(&format!("fault.{index}"), &mut fit);
+                }
+                for (index, fault) in row.fault.iter().enumerate() {
+                    fault.fit(&format!("{path}.fault.{index}"), &mut fit);
+                }
+                for problem in fit.problems().drain(..) {
+                    if !problems.contains(&problem) {
+                        problems.push(problem);
+                    }
+                }
+            }
+            if !problems.is_empty() {
+                continue;
+            }
+            let workloads = row.benchmark.workloads();
+            let faults = fault::combinations(row.shared.iter().chain(&row.fault));
+            for ((machine, changes), faults, workload) in iproduct!(machines, &faults, &workloads) {
+                points.extend((0..u64::from(run.seeds)).map(|seed| Point {
+                    experiment: name.to_string(),
+                    series: series.name.clone(),
+                    workload: workload.clone(),
+                    run: run.clone(),
+                    machine: machine.clone(),
+                    faults: faults.clone(),
+                    changes: changes.clone(),
+                    seed: first_seed.wrapping_add(seed),
+                    regions: 0,
+                    threads: 0,
+                }));
+            }
         }
     }
     Problems::check(problems, points)
-}
-
-impl Series {
-    /// The number of value combinations.
-    fn combinations(&self) -> u64 {
-        let machines = self
-            .machine
-            .as_ref()
-            .map_or(1, |sweep| sweep.values().len() as u64);
-        machines.saturating_mul(self.benchmark.combinations())
-    }
 }

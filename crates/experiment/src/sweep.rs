@@ -57,8 +57,11 @@ pub trait Grid {
     /// The same table with one value for each field.
     type Point;
 
-    /// The fields that the table has, and how many values each has.
-    fn lengths(&self) -> Vec<(&'static str, usize)>;
+    /// The fields that the table has, by their columns' names, and how many values each has.
+    fn lengths(&self) -> Vec<(String, usize)>;
+
+    /// Keeps only one value of the field with this column, by its place in the list; other names are ignored.
+    fn keep(&mut self, name: &str, index: usize);
 
     /// All combinations of values, the first field slowest.
     fn points(&self) -> Vec<Self::Point>;
@@ -90,6 +93,9 @@ pub(crate) trait Field {
 
     /// Each point's field in turn; one point lacks the field if it is not given.
     fn each(&self) -> Vec<Self::Value>;
+
+    /// Keeps only the list's value at this place.
+    fn keep(&mut self, index: usize);
 }
 
 impl<T: Clone> Field for Sweep<T> {
@@ -101,6 +107,13 @@ impl<T: Clone> Field for Sweep<T> {
 
     fn each(&self) -> Vec<T> {
         self.values().to_vec()
+    }
+
+    fn keep(&mut self, index: usize) {
+        if let Sweep::Many(values) = self {
+            let kept = values.swap_remove(index);
+            *self = Sweep::One(kept);
+        }
     }
 }
 
@@ -115,6 +128,12 @@ impl<T: Clone> Field for Option<Sweep<T>> {
         match self {
             Some(sweep) => sweep.values().iter().cloned().map(Some).collect(),
             None => vec![None],
+        }
+    }
+
+    fn keep(&mut self, index: usize) {
+        if let Some(sweep) = self {
+            sweep.keep(index);
         }
     }
 }

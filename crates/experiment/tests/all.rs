@@ -20,3 +20,4 @@ mod saturation;
 mod today;
 mod trace;
 mod treeless;
+mod zip;

@@ -82,9 +82,14 @@ impl From<CollectiveGrid> for CollectiveSeries {
 impl Grid for CollectiveSeries {
     type Point = CollectivePoint;
 
-    fn lengths(&self) -> Vec<(&'static str, usize)> {
-        let jobs = self.jobs.values().flat_map(Grid::lengths);
+    fn lengths(&self) -> Vec<(String, usize)> {
+        let jobs = jobs::named_lengths(&self.jobs, true);
         self.collective.lengths().into_iter().chain(jobs).collect()
+    }
+
+    fn keep(&mut self, name: &str, index: usize) {
+        self.collective.keep(name, index);
+        jobs::keep_named(&mut self.jobs, true, name, index);
     }
 
     fn points(&self) -> Vec<CollectivePoint> {

@@ -69,6 +69,43 @@ pub(super) fn named_fields(
     fields.collect()
 }
 
+/// Lists of programs, with names that begin with the program's name if `named` is set.
+pub(super) fn named_lengths(
+    programs: &BTreeMap<String, impl Grid>,
+    named: bool,
+) -> impl Iterator<Item = (String, usize)> {
+    programs.iter().flat_map(move |(program, grid)| {
+        let lengths = grid.lengths().into_iter();
+        lengths.map(move |(key, length)| {
+            let name = if named {
+                format!("{program}.{key}")
+            } else {
+                key
+            };
+            (name, length)
+        })
+    })
+}
+
+/// Keeps one value of the list that [`named_lengths`] calls `name`.
+pub(super) fn keep_named(
+    programs: &mut BTreeMap<String, impl Grid>,
+    named: bool,
+    name: &str,
+    index: usize,
+) {
+    for (program, grid) in programs {
+        if !named {
+            grid.keep(name, index);
+        } else if let Some(("", key)) = name
+            .strip_prefix(program.as_str())
+            .and_then(|rest| rest.split_once('.'))
+        {
+            grid.keep(key, index);
+        }
+    }
+}
+
 /// The jobs' fields with one value each, and file names in place of pair lists.
 pub(super) fn parameters(jobs: &BTreeMap<String, Job>, named: bool) -> Map<String, Value> {
     let mut all = named_fields(jobs, named);
@@ -88,8 +125,13 @@ pub(super) fn workloads(jobs: &BTreeMap<String, Job>) -> Vec<workload::Job> {
 impl Grid for JobsSeries {
     type Point = JobsPoint;
 
-    fn lengths(&self) -> Vec<(&'static str, usize)> {
-        self.jobs.values().flat_map(Grid::lengths).collect()
+    fn lengths(&self) -> Vec<(String, usize)> {
+        named_lengths(&self.jobs, self.jobs.len() > 1).collect()
+    }
+
+    fn keep(&mut self, name: &str, index: usize) {
+        let named = self.jobs.len() > 1;
+        keep_named(&mut self.jobs, named, name, index);
     }
 
     fn points(&self) -> Vec<JobsPoint> {

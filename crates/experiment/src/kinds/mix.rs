@@ -111,12 +111,22 @@ where
 impl Grid for MixSeries {
     type Point = Programs;
 
-    fn lengths(&self) -> Vec<(&'static str, usize)> {
-        let jobs = self.jobs.values().flat_map(Grid::lengths);
-        let flows = self.flows.values().flat_map(Grid::lengths);
+    fn lengths(&self) -> Vec<(String, usize)> {
+        let jobs = jobs::named_lengths(&self.jobs, true);
+        let flows = jobs::named_lengths(&self.flows, true);
         let trace = self.trace.iter().flat_map(Grid::lengths);
-        let traces = self.traces.values().flat_map(Grid::lengths);
+        let trace = trace.map(|(key, length)| (format!("{PATTERN}.{key}"), length));
+        let traces = jobs::named_lengths(&self.traces, true);
         jobs.chain(flows).chain(trace).chain(traces).collect()
+    }
+
+    fn keep(&mut self, name: &str, index: usize) {
+        jobs::keep_named(&mut self.jobs, true, name, index);
+        jobs::keep_named(&mut self.flows, true, name, index);
+        if let (Some(trace), Some((PATTERN, key))) = (&mut self.trace, name.split_once('.')) {
+            trace.keep(key, index);
+        }
+        jobs::keep_named(&mut self.traces, true, name, index);
     }
 
     fn points(&self) -> Vec<Programs> {
