@@ -100,7 +100,7 @@ def main() -> None:
             base = Machine.load("es40-qsnet")
             targets = measured.read(file, [plan(each.file, [base.file], each.overrides) for each in experiments])
             store = Store(out / f"{number}-{way}" / "store")
-            search = Search(base, experiments, keys, targets, store, 1, None, COUNTS[-1], None, str(out), None)
+            search = Search(base, experiments, keys, targets, store, 1, None, None, COUNTS[-1], None, str(out), None)
             search.first(search.own())
             with contextlib.suppress(Spent):
                 search_by(search)

@@ -174,6 +174,15 @@ pub fn links(point: &Point) -> u32 {
     point.machine.cluster_config().fabric.topology.links()
 }
 
+/// Why one thread works on a point's network, for any number of threads; `None` if several may.
+pub fn undivided(point: &Point) -> Option<&'static str> {
+    let config = point.machine.failing_config(&point.faults, point.seed);
+    if config.faults.is_some() {
+        return Some("the network may have faults");
+    }
+    config.fabric.undivided()
+}
+
 /// Every link in the network of a point's machine.
 pub fn wiring(point: &Point) -> Vec<WiringRow> {
     workload::wiring::rows(&*point.machine.cluster_config().fabric.topology)

@@ -7,6 +7,7 @@ use crate::fit::Fit;
 use crate::kinds::Workload;
 use crate::run::Run;
 use config::{Document, Problem, Problems};
+use fabric::config::MAX_REGIONS;
 use itertools::iproduct;
 use machine::{FaultSection, Machine};
 use serde::{Deserialize, Serialize};
@@ -44,6 +45,18 @@ pub struct Point {
 }
 
 impl Point {
+    /// The point with so many threads, each with a region of the network: at least one, at most
+    /// [`MAX_REGIONS`].
+    #[must_use]
+    pub fn on_threads(self, threads: u32) -> Self {
+        let threads = threads.clamp(1, MAX_REGIONS);
+        Point {
+            regions: threads,
+            threads,
+            ..self
+        }
+    }
+
     /// The fields that distinguish the point within its experiment, for tables and figures: the machine changes, and
     /// the fields of the faults and of the workload. If there are several jobs, or a job beside a collective operation,
     /// their names precede their fields: `compute.load`.

@@ -14,8 +14,9 @@
 //! | `revision` | | the crates' model revision |
 //! | `load_machine`, `load_experiment`, `machine_warnings` | file's text and name, changes `KEY=VALUE` | see [`calls`] |
 //! | `plan` | machine file's text and name, machine's name, experiment file's text and name, changes, first seed | each point's text, key and parameters |
-//! | `simulate` | point's text | tables by columns, each with type and values; totals; processor time |
+//! | `simulate` | point's text; several threads | tables by columns, each with type and values; totals; processor time |
 //! | `links`, `wiring`, `point_warnings` | point's text | the network's link count; its links; machine's limits |
+//! | `undivided` | point's text | why one thread works on the network, or `null` if several may |
 //!
 //! A program with the allocator [`CountingAllocator`](kernel::memory::CountingAllocator) measures each point's memory (`peak_memory_bytes`); other
 //! programs report 0.
@@ -31,7 +32,7 @@ use workload::table::{Table, Value as Cell};
 pub fn main() -> std::process::ExitCode {
     let call = std::env::args().nth(1).unwrap_or_default();
     let mut arguments = String::new();
-    let start = cpu_time::ThreadTime::now();
+    let start = cpu_time::ProcessTime::now();
     let mut answer = std::io::Read::read_to_string(&mut std::io::stdin(), &mut arguments)
         .map_err(|error| CallFailure::Run(format!("standard input: {error}"), USAGE))
         .and_then(|_| answer(&call, &arguments));
@@ -79,7 +80,15 @@ pub fn answer(call: &str, arguments: &str) -> Result<Value, CallFailure> {
         "point_warnings" => Ok(json!(point(arguments)?.machine.warnings())),
         "links" => Ok(json!(calls::links(&point(arguments)?))),
         "wiring" => Ok(columns(&calls::wiring(&point(arguments)?))),
-        "simulate" => Ok(simulated(&calls::simulate(&point(arguments)?, None, None)?)),
+        "undivided" => Ok(json!(calls::undivided(&point(arguments)?))),
+        "simulate" => {
+            let one = |_| point(arguments).map(|point| (point, 1));
+            let several = read::<(String, u32)>(arguments);
+            let several = several.and_then(|(text, threads)| Ok((read::<Point>(&text)?, threads)));
+            let (point, threads) = several.or_else(one)?;
+            let point = point.on_threads(threads);
+            Ok(simulated(&calls::simulate(&point, None, None)?))
+        }
         _ => {
             let message = format!("this program answers no call `{call}`; elanite makes the calls");
             Err(CallFailure::Run(message, USAGE))

@@ -228,9 +228,16 @@ impl Config {
         self.credit_delays().any(|delay| delay > 1)
     }
 
-    /// Whether the network may have several regions.
-    pub(crate) fn is_divisible(&self) -> bool {
-        self.faults.is_none() && !self.has_slow_links()
+    /// Why the network has one region for any number of [`regions`](Self::regions); `None` if it
+    /// may have several. See the `regions` essay.
+    pub fn undivided(&self) -> Option<&'static str> {
+        match self.engine {
+            Engine::Flit => Some("the flit engine moves whole networks"),
+            Engine::Worm if self.faults.is_some() => Some("the network may have faults"),
+            Engine::Worm => self
+                .has_slow_links()
+                .then_some("some links are slower than others"),
+        }
     }
 
     /// Whether any link has less than the full pace.

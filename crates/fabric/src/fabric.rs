@@ -41,7 +41,7 @@ fn start<R: CompiledRouting + ?Sized + 'static>(
 ) -> Box<dyn Network> {
     match config.engine {
         Engine::Flit => run(FlitMover::new(&config), routing, config),
-        Engine::Worm if config.regions > 1 && config.is_divisible() => {
+        Engine::Worm if config.regions > 1 && config.undivided().is_none() => {
             let cut = Cut::new(routing.wiring(), config.regions).open(&config);
             let wiring = Wiring::new(&config);
             let mover = |outbound| WormMover::of_region(&config, &wiring, Some(outbound));

@@ -15,7 +15,8 @@
 //! ```
 //!
 //! Where the allocator is not installed, all figures are zero. Memory that one thread allocates and
-//! another frees counts up in the first and down in the second.
+//! another frees counts up in the first and down in the second. Where several threads work on one
+//! run, its thread takes over their [`balance`]s with [`take_over`] when they end.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -57,7 +58,20 @@ impl<A> CountingAllocator<A> {
 /// The bytes that this thread has allocated and not freed.
 #[must_use]
 pub fn current() -> Bytes {
-    bytes(USE.with(|own| own.current.get()))
+    bytes(balance())
+}
+
+/// The bytes that this thread has allocated, less those that it has freed: negative where it frees
+/// the allocations of others.
+#[must_use]
+pub fn balance() -> i64 {
+    USE.with(|own| own.current.get())
+}
+
+/// Adds bytes to this thread's count that another thread has allocated. The peak of a [`measure`]
+/// stays.
+pub fn take_over(bytes: i64) {
+    USE.with(|own| own.current.set(own.current.get().wrapping_add(bytes)));
 }
 
 /// Runs `work` and returns the memory peak that this thread used meanwhile, beyond the memory in use before. Calls may be

@@ -186,16 +186,18 @@ mod _core {
         stored::hashed(py)
     }
 
-    /// A point's records; see `_core.pyi`. Setting `cancel` ends the simulation soon.
+    /// A point's records; see `_core.pyi`. Setting `cancel` ends the simulation soon. Several
+    /// `threads` work on a region of the network each.
     #[pyfunction]
-    #[pyo3(signature = (point_json, cancel, memory=None))]
+    #[pyo3(signature = (point_json, cancel, memory=None, threads=1))]
     fn simulate<'py>(
         py: Python<'py>,
         point_json: &str,
         cancel: &Cancel,
         memory: Option<u64>,
+        threads: u32,
     ) -> PyResult<Bound<'py, PyDict>> {
-        let mut point = point(point_json)?;
+        let mut point = point(point_json)?.on_threads(threads);
         if let Some(room) = memory {
             point.run.max_memory = point.run.max_memory.min(Bytes::new(room));
         }
@@ -258,6 +260,12 @@ mod _core {
     #[pyfunction]
     fn links(point_json: &str) -> PyResult<u32> {
         Ok(calls::links(&point(point_json)?))
+    }
+
+    /// Why one thread works on a point's network, for any number of threads; `None` if several may.
+    #[pyfunction]
+    fn undivided(point_json: &str) -> PyResult<Option<&'static str>> {
+        Ok(calls::undivided(&point(point_json)?))
     }
 
     /// Every link in the network of a point's machine, with its ends.

@@ -81,9 +81,20 @@ class _Simulator(ModuleType):
     def plan(self, *arguments: object) -> list[tuple[str, str, str]]:
         return [(point, key, parameters) for point, key, parameters in self._call("plan", *arguments)]
 
-    def simulate(self, point_json: str, cancel: Cancel, memory: int | None = None) -> Records:  # noqa: ARG002 - its own
-        records: Records = self._call("simulate", point_json, cancel=cancel)
+    def simulate(
+        self,
+        point_json: str,
+        cancel: Cancel,
+        memory: int | None = None,  # noqa: ARG002 - its own
+        threads: int = 1,
+    ) -> Records:
+        more = (threads,) if threads > 1 else ()
+        records: Records = self._call("simulate", point_json, *more, cancel=cancel)
         return records
+
+    def undivided(self, point_json: str) -> str | None:
+        reason: str | None = self._call("undivided", point_json)
+        return reason
 
     def links(self, point_json: str) -> int:
         return int(self._call("links", point_json))

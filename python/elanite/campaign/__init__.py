@@ -19,6 +19,7 @@ from elanite.campaign.cost import CostModel
 from elanite.campaign.driver import Driver
 from elanite.campaign.outcome import EngineError, Failure, Observer, Outcome, Spent, State
 from elanite.campaign.shards import shard as part
+from elanite.campaign.threads import MOST, Threads, idle
 from elanite.errors import UsageError
 from elanite.store import StoreError
 
@@ -47,19 +48,27 @@ def run(
     observer: Observer | None = None,
     out: str | None = None,
     *,
+    threads: int | None = None,
     executor: Executor | None = None,
     max_cost: float | None = None,
     shard: str | None = None,
     ended: Callable[[Plan, Spent], None] | None = None,
 ) -> Outcome:
-    """Simulate the plans' missing points, ``jobs`` points at the same time (by default one for each core).
+    """Simulate the plans' missing points, ``jobs`` points at the same time.
 
-    With an ``executor``, point batches go to its workers; ``jobs`` is then the worker count. ``max_cost`` is in
-    CPU-hours: ``UsageError`` if the missing points' estimate is higher. ``shard`` is as in ``shards``. With ``ended``,
-    plans are taken in order, and it is called for each plan as soon as all the plan's points have ended, with the cost
-    of the simulated ones. Raises ``StoreError`` if the store cannot be written, and ``EngineError`` if the engine fails
-    as a whole.
+    ``threads`` work on each point, by default by the rule in ``threads.py``; ``jobs`` is by default
+    the core count over ``threads``. With an ``executor``, point batches go to its workers, each
+    point on one thread; ``jobs`` is then the worker count. ``max_cost`` is in CPU-hours:
+    ``UsageError`` if the missing points' estimate is higher. ``shard`` is as in ``shards``. With
+    ``ended``, plans are taken in order, and it is called for each plan as soon as all the plan's
+    points have ended, with the cost of the simulated ones. Raises ``StoreError`` if the store cannot
+    be written, and ``EngineError`` if the engine fails as a whole.
     """
+    if threads is not None and not 1 <= threads <= MOST:
+        allowed = f"1 to {MOST} threads may work on a point"
+        raise UsageError(f"threads={threads}: {allowed}; leave threads out for a choice by the host")
+    if threads is not None and executor is not None:
+        raise UsageError("threads are for points in this process: an engine's workers have one thread for a point")
     planned = _planned(plans, shard)
     outcome = Outcome(total=len(planned))
     missing = [point for identity, (_, point) in planned.items() if store.current(identity) is None]
@@ -91,11 +100,14 @@ def run(
     observer.start(outcome.total, outcome.reused)
     try:
         if missing:
-            fit = memory.fitted(missing, jobs or cores())
-            if fit.line and executor is None:
-                observer.note(fit.line)
+            usual = max(cores() // (threads or 1), 1)
+            fit = memory.fitted(missing, jobs or usual, threads=threads or 1)
+            inside = Threads(threads, idle(cores()), fit.share)
+            for line in (fit.line, inside.note(missing)):
+                if line and executor is None:
+                    observer.note(line)
             workers = fit.jobs if executor is None else jobs or cores()
-            driver = Driver(planned, store, workers, observer, outcome, out, cost, fit.share)
+            driver = Driver(planned, store, workers, observer, outcome, out, cost, fit.share, inside)
             if executor is None:
                 driver.refuse(fit.refused)
                 groups = [[point for point in group if point.id not in fit.refused] for group in groups]

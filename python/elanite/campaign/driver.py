@@ -13,6 +13,7 @@ taken over when their claims end.
 
 from __future__ import annotations
 
+import threading
 import time
 from collections import deque
 from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ThreadPoolExecutor, wait
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
     from elanite.campaign.memory import Share
     from elanite.campaign.outcome import Observer, Outcome
+    from elanite.campaign.threads import Threads
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
 
@@ -67,12 +69,15 @@ class Driver:
         out: str | None,
         cost: Mapping[str, float],
         share: Share | None = None,
+        inside: Threads | None = None,
     ) -> None:
         """``cost`` has the estimate for every point that is to be simulated, in processor seconds.
 
-        ``share`` bounds each point's memory on threads.
+        On threads, ``share`` bounds each point's memory, and ``inside`` chooses the threads inside
+        a point.
         """
         self._share = share
+        self._inside = inside
         self._planned = planned
         self._store = store
         self._workers = workers
@@ -89,6 +94,8 @@ class Driver:
         self._left = sum(cost.values())
         self._batches = 0
         self._begun = time.monotonic()
+        self._unfinished = 0
+        self._lock = threading.Lock()
 
     def refuse(self, why: Mapping[str, str]) -> None:
         """Let points fail that find no room on this host, by their identities."""
@@ -101,9 +108,19 @@ class Driver:
             ordered = sorted(group, key=lambda point: (-self._cost[point.id], point.id))
             self._ready.extend(_Batch([point]) for point in ordered)
         with ThreadPoolExecutor(self._workers, thread_name_prefix="point") as pool:
-            self._loop(
-                lambda batch: pool.submit(work.points, batch.points, self._store, self._cancel, share=self._share)
-            )
+            self._unfinished = len(self._ready)
+            self._loop(lambda batch: pool.submit(self._simulate, batch))
+
+    def _simulate(self, batch: _Batch) -> Report:
+        """Simulate a batch on a thread."""
+        inside = self._inside
+        threads = None if inside is None else lambda point: inside.of(point, self._unfinished)
+        try:
+            cancel, share = self._cancel, self._share
+            return work.points(batch.points, self._store, cancel, share=share, threads=threads)
+        finally:
+            with self._lock:
+                self._unfinished -= len(batch.points)
 
     def engine(self, missing: Sequence[Sequence[Point]], executor: Executor) -> None:
         """Simulate points on an engine's workers, group after group.

@@ -22,6 +22,9 @@ MB/s, 20 us long, on quaternary trees, tori and dragonflies with 64 to 65,536 no
 Both cover the whole process, with the interpreter and its libraries; ``tests/test_memory.py`` measures again. Queues
 that grow, where more is offered than a network carries, come on top: ``run.max_memory`` bounds them.
 
+With several threads, each thread's region has its own links' records, and some pages of the others'
+(``REGION``).
+
 ``fitted`` takes the points that fit into the room at a time. A point that needs more than the whole room fails alone,
 with the limit and a remedy, and the others are simulated.
 """
@@ -48,6 +51,8 @@ NODE = 7_000
 """Bytes per node with its adapter."""
 LINK = 600
 """Bytes per link and direction."""
+REGION = 120
+"""Bytes per link and direction for each region after the first."""
 OVERHEAD = 1.5
 """A process's resident memory for each byte that a simulation allocates: 5.77 GB were measured for 4 GB."""
 
@@ -60,13 +65,16 @@ class Share:
     """Most bytes that the point's simulation may allocate: queues grow where more is offered than is carried."""
     words: str
     """The limit and a remedy, for a point that would need more."""
+    room: int
+    """The part of the room, in bytes."""
 
     @classmethod
     def of(cls, room: Room, jobs: int) -> Share:
         """The share for one of ``jobs`` points."""
         more = f"--jobs 1 gives a point all of it; {room.remedy}" if jobs > 1 else room.remedy
         each = int(room.left / jobs / OVERHEAD)
-        return cls(each, f"{_mb(room.left)} are left for {counted(jobs, 'point')} at a time: {room.limit}; {more}")
+        words = f"{_mb(room.left)} are left for {counted(jobs, 'point')} at a time: {room.limit}; {more}"
+        return cls(each, words, room.left // jobs)
 
 
 @dataclass(frozen=True)
@@ -90,12 +98,22 @@ def of_point(point: Point) -> int:
     return int(NODE * machine["topology"]["nodes"]["value"] * rails + LINK * _core.links(point.json))
 
 
-def fitted(points: Sequence[Point], jobs: int, room: Room | None = None) -> Fitted:
-    """The count of points that may run at the same time, at most ``jobs``, by default in this process's room."""
+def on_threads(point: Point, threads: int) -> int:
+    """The bytes that a point with several threads needs beside the process's."""
+    return of_point(point) + REGION * _core.links(point.json) * (threads - 1)
+
+
+def fitted(points: Sequence[Point], jobs: int, room: Room | None = None, *, threads: int = 1) -> Fitted:
+    """The count of points that may run at the same time, at most ``jobs``, by default in this process's room.
+
+    Each has several ``threads``, if its network may have several regions.
+    """
     room = room or _room()
     if room is None:
         return Fitted(jobs, {}, None, "")
+    several = [point for point in points if threads > 1 and _core.undivided(point.json) is None]
     needs = {point.id: of_point(point) for point in points}
+    needs |= {point.id: on_threads(point, threads) for point in several}
     refused = {
         identity: f"it needs about {_mb(need)} of memory, and {_mb(room.left)} are left: {room.limit}; {room.remedy}"
         for identity, need in needs.items()

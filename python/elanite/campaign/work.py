@@ -39,7 +39,7 @@ from elanite.inputs.plan import Point
 from elanite.store import TABLES, Store, StoreError, frame
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from elanite._core import Records
     from elanite._core import _Columns as Columns
@@ -186,10 +186,12 @@ def points(
     sign: Path | None = None,
     report: Report | None = None,
     share: Share | None = None,
+    threads: Callable[[Point], int] | None = None,
 ) -> Report:
     """Simulate a batch's points, except finished or claimed ones, until ``cancel`` or the sign stops the work.
 
-    Without a store, the results are in the report. A point that needs more memory than its ``share`` fails.
+    Without a store, the results are in the report. A point that needs more memory than its ``share`` fails. ``threads``
+    is called as a point begins, and returns the number of threads for it.
     """
     report = report or Report()
     if sign is not None and _stopped(sign):
@@ -199,7 +201,7 @@ def points(
             if cancel.is_set():
                 break
             try:
-                _point(point, store, cancel, report, share)
+                _point(point, store, cancel, report, share, threads)
             except RunError as error:
                 if error.exit_code != Exit.INTERRUPTED:
                     report.failed[point.id] = (str(error), error.exit_code)
@@ -209,7 +211,14 @@ def points(
     return report
 
 
-def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Report, share: Share | None) -> None:
+def _point(
+    point: Point,
+    store: Store | None,
+    cancel: _core.Cancel,
+    report: Report,
+    share: Share | None,
+    threads: Callable[[Point], int] | None,
+) -> None:
     if store is None:
         records, times = _records(point, cancel, share)
         report.records[point.id] = _packed(records, times)
@@ -221,23 +230,24 @@ def _point(point: Point, store: Store | None, cancel: _core.Cancel, report: Repo
         (report.reused if found else report.elsewhere).append(point.id)
         return
     with claim:
-        records, times = _records(point, cancel, share)
+        records, times = _records(point, cancel, share, threads(point) if threads else 1)
         keep(point, store, records, times, cancel, report.again)
     report.done[point.id] = times["cpu_seconds"]
 
 
-def _records(point: Point, cancel: _core.Cancel, share: Share | None = None) -> tuple[Records, Times]:
+def _records(point: Point, cancel: _core.Cancel, share: Share | None = None, threads: int = 1) -> tuple[Records, Times]:
     started = datetime.now(UTC)
     before = time.thread_time()
     try:
-        records = _core.simulate(point.json, cancel, share.bytes if share else None)
+        records = _core.simulate(point.json, cancel, share.bytes if share else None, threads)
     except RunError as error:
         # The bound is the experiment's, unless the host has less.
         needed, own, _ = str(error).partition("; for example with --set run.max_memory")
         if share is None or not own or share.bytes >= _bound(point):
             raise
         raise RunError(f"{needed}; {share.words}", error.exit_code) from None
-    seconds = round(time.thread_time() - before + records.get("cpu_seconds", 0), 6)
+    # A point's threads meet in every step, and take processor time while they wait: each takes as much.
+    seconds = round((time.thread_time() - before) * threads + records.get("cpu_seconds", 0), 6)
     return records, {
         "started": started.isoformat(timespec="milliseconds"),
         "finished": datetime.now(UTC).isoformat(timespec="milliseconds"),

@@ -171,6 +171,7 @@ class Calibrate(Request):
                     trials=self.trials,
                     seed=self.seed,
                     jobs=engine.workers,
+                    threads=self.engine.threads,
                     out=self.out,
                     name=self.machine_out.stem if self.machine_out else None,
                     progress=lambda count, error: say(f"{count} sets of values, error {error:.2f} sigma"),

@@ -122,6 +122,17 @@ Jobs = Annotated[
     typer.Option("--jobs", "-j", min=1, metavar="N", help="Points to simulate in parallel.  [default: all cores]"),
     Role.HOST,
 ]
+Threads = Annotated[
+    int | None,
+    typer.Option(
+        "--threads",
+        min=1,
+        max=256,
+        metavar="N",
+        help="Threads inside a point; results stay.  [default: several for large networks on idle cores]",
+    ),
+    Role.HOST,
+]
 Executor = Annotated[
     str,
     typer.Option(

@@ -15,6 +15,7 @@ from elanite.cli.common import (
     MaxCost,
     Scheduler,
     Shard,
+    Threads,
     Tls,
     Workers,
     complain,
@@ -38,6 +39,7 @@ class Simulators(Group):
     """The simulators of the points."""
 
     jobs: Jobs = None
+    threads: Threads = None
     executor: Executor = "threads"
     scheduler: Scheduler = None
     tls: Tls = None
@@ -46,7 +48,10 @@ class Simulators(Group):
     def opened(self, out: Path) -> AbstractContextManager[Engine]:
         """The engine, open; ``out`` is the folder for its files."""
         from elanite.campaign import engines
+        from elanite.errors import UsageError
 
+        if self.executor != "threads" and self.threads is not None:
+            raise UsageError(f"--threads is for points in this process, not for --executor {self.executor}")
         asked = self.jobs if self.executor == "threads" else self.workers
         return engines.opened(self.executor, asked, self.scheduler, self.tls, out, complain)
 
@@ -92,6 +97,7 @@ class Campaign(Simulators):
                 engine.workers,
                 observer(),
                 None if out == OUT else str(out),
+                threads=self.threads,
                 executor=engine.executor,
                 max_cost=self.max_cost,
                 shard=self.shard,
@@ -107,4 +113,6 @@ class Campaign(Simulators):
         """The points that are simulated at the same time."""
         from elanite import campaign
 
-        return (self.jobs if self.executor == "threads" else self.workers) or campaign.cores()
+        if self.executor == "threads":
+            return self.jobs or max(campaign.cores() // (self.threads or 1), 1)
+        return self.workers or campaign.cores()

@@ -188,6 +188,7 @@ def run(
     *,
     seed: int = FIRST_SEED,
     jobs: int | None = None,
+    threads: int | None = None,
     out: str | Path = "out",
     observer: Observer | None = None,
     executor: Executor | None = None,
@@ -195,8 +196,9 @@ def run(
     """Simulate an experiment's points that are not in the store below ``out`` yet.
 
     Every point runs on ``machine``, or on each of several; without it, on the experiment's own machines. ``jobs``
-    points run at the same time (by default one for each core). ``observer`` receives the progress; in a notebook, there
-    is a bar. With an ``executor``, an engine's ``jobs`` workers simulate, for example with Dask's
+    points run at the same time (by default one for each core), and ``threads`` work on each (by default several where
+    a large network would leave cores idle); no result depends on them. ``observer`` receives the progress; in a
+    notebook, there is a bar. With an ``executor``, an engine's ``jobs`` workers simulate, for example with Dask's
     ``Client.get_executor(pure=False)``.
 
     Raises ``ConfigError`` if experiment and machine do not fit, ``PointsFailed`` if points failed (after all others
@@ -206,7 +208,8 @@ def run(
         raise UsageError(f"jobs={jobs}: at least 1 point must run at a time; leave jobs out for one on each core")
     planned = _plan(experiment, machine, seed)
     result = Result(planned, Store(Path(out) / "store"))
-    outcome = campaign.run([planned], result.store, jobs, observer or notebooks.observer(), str(out), executor=executor)
+    seen = observer or notebooks.observer()
+    outcome = campaign.run([planned], result.store, jobs, seen, str(out), threads=threads, executor=executor)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failures:

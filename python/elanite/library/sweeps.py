@@ -83,6 +83,7 @@ def sweep(
     sample: Sample | None = None,
     seed: int = FIRST_SEED,
     jobs: int | None = None,
+    threads: int | None = None,
     out: str | Path = "out",
     observer: Observer | None = None,
     executor: Executor | None = None,
@@ -102,7 +103,7 @@ def sweep(
     overrides = experiment.overrides + (machine.overrides if machine else ())
     plans = planned(experiment.file, machines, overrides, groups, sample, seed)
     found = Sweep(tuple(each.key for each in keys), plans, Store(Path(out) / "store"))
-    outcome = campaign.run(plans, found.store, jobs, observer, str(out), executor=executor)
+    outcome = campaign.run(plans, found.store, jobs, observer, str(out), threads=threads, executor=executor)
     if outcome.interrupted:
         raise KeyboardInterrupt
     if outcome.failures:

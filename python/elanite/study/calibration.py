@@ -60,6 +60,7 @@ def calibrate(
     trials: int | None = None,
     seed: int = FIRST_SEED,
     jobs: int | None = None,
+    threads: int | None = None,
     out: str | Path = "out",
     name: str | None = None,
     progress: Progress | None = None,
@@ -70,16 +71,17 @@ def calibrate(
 
     ``trials`` is the largest count of value sets in the search; the values' intervals need more. ``name`` is the fitted
     machine's name. ``progress`` is called after each step with the count of tried sets and the best one's error.
-    ``executor`` is as in ``sweep``, ``note`` as in ``measured.read``. Raises ``UsageError`` or ``ConfigError`` if a
-    key, a range or the file with measured values is wrong, and ``KeyboardInterrupt`` when interrupted; finished points
-    are kept.
+    ``threads`` and ``executor`` are as in ``run``, ``note`` as in ``measured.read``. Raises ``UsageError`` or
+    ``ConfigError`` if a key, a range or the file with measured values is wrong, and ``KeyboardInterrupt`` when
+    interrupted; finished points are kept.
     """
     keys = _ranges(fit)
     base = _base(experiments, machine)
     plans = [plan(each.file, [base.file], [*each.overrides, *base.overrides], seed) for each in experiments]
     targets = measured.read(Path(to), plans, note)
     store = Store(Path(out) / "store")
-    search = Search(base, experiments, keys, targets, store, seed, jobs, trials, progress, str(out), executor)
+    engine = (jobs, threads, trials, progress, str(out), executor)
+    search = Search(base, experiments, keys, targets, store, seed, *engine)
     own = search.own()
     search.first(own)
     ended = minimise(search, seed)

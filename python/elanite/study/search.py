@@ -56,6 +56,7 @@ class Search:
     store: Store
     seed: int
     jobs: int | None
+    threads: int | None
     most: int | None
     progress: Progress | None
     out: str
@@ -190,7 +191,9 @@ class Search:
             plans += here
         if not plans:
             return points, []
-        outcome = campaign.run(plans, self.store, self.jobs, None, self.out, executor=self.executor)
+        outcome = campaign.run(
+            plans, self.store, self.jobs, None, self.out, threads=self.threads, executor=self.executor
+        )
         if outcome.interrupted:
             raise KeyboardInterrupt
         return points, outcome.failures

@@ -6,6 +6,10 @@
 //! or with a message. So one meeting a step suffices: even and odd steps use separate boxes and boards.
 //!
 //! A region and a box are each used by one thread at a time, and so their locks are always free.
+//!
+//! *Memory* is counted by thread ([`kernel::memory`]). The regions' tables do not count: a run's
+//! bound is independent of the regions. Everything that threads allocate later counts in the
+//! program's thread when they end.
 
 use super::pace::Pace;
 use crate::control::{Notice, Post};
@@ -13,6 +17,7 @@ use crate::motion::Motion;
 use crate::network::{Network, SharedNodes, Simulation};
 use crate::topology::CompiledRouting;
 use crate::{Cycle, PacketId};
+use kernel::memory;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{JoinHandle, ScopedJoinHandle, panicking, scope, spawn};
@@ -139,7 +144,10 @@ struct Shared<R: CompiledRouting + ?Sized, M: Motion> {
 /// See the module essay.
 pub(super) struct Team<R: CompiledRouting + ?Sized, M: Motion> {
     shared: Arc<Shared<R, M>>,
-    workers: Vec<JoinHandle<()>>,
+    /// Each thread ends with its memory balance.
+    workers: Vec<JoinHandle<i64>>,
+    /// The regions' memory at the start.
+    uncounted: i64,
     orders: u64,
     /// Steps done.
     steps: u64,
@@ -293,8 +301,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Drop for Guard<'_, R, M> {
 }
 
 impl<R: CompiledRouting + ?Sized + 'static, M: Motion + Send + 'static> Team<R, M> {
-    /// The regions, and threads for them, including the present one. Each thread makes its regions, so that their memory is
-    /// near it.
+    /// The regions, and threads for them, including the present one. Several threads make the
+    /// regions, the present one none: its memory count has none of them.
     pub fn new(
         count: usize,
         threads: usize,
@@ -303,16 +311,18 @@ impl<R: CompiledRouting + ?Sized + 'static, M: Motion + Send + 'static> Team<R, 
     ) -> Self {
         let threads = threads.clamp(1, count);
         let region = &region;
-        let of = |thread| (thread..count).step_by(threads).map(region);
-        let made = scope(|scope| {
-            let others = (1..threads).map(|thread| scope.spawn(move || of(thread).collect()));
-            let others: Vec<_> = others.collect();
-            let mut made: Vec<Vec<_>> = vec![of(0).collect()];
-            let joined = others.into_iter().map(ScopedJoinHandle::join);
-            made.extend(joined.map(|regions| regions.expect("a region is made")));
-            made
+        let make = |thread| {
+            let regions = (thread..count).step_by(threads).map(region);
+            (regions.collect::<Vec<_>>(), memory::balance())
+        };
+        let made: Vec<_> = scope(|scope| {
+            let makers = (0..threads).map(|thread| scope.spawn(move || make(thread)));
+            let makers: Vec<_> = makers.collect();
+            let joined = makers.into_iter().map(ScopedJoinHandle::join);
+            joined.map(|made| made.expect("a region is made")).collect()
         });
-        let mut made: Vec<_> = made.into_iter().map(Vec::into_iter).collect();
+        let uncounted = made.iter().map(|&(_, bytes)| bytes).sum();
+        let mut made: Vec<_> = made.into_iter().map(|(made, _)| made.into_iter()).collect();
         let regions = (0..count).map(|number| {
             let running = made[number % threads].next();
             CacheAligned(Mutex::new(Region {
@@ -340,11 +350,13 @@ impl<R: CompiledRouting + ?Sized + 'static, M: Motion + Send + 'static> Team<R, 
                 let guard = Guard(&*shared, thread);
                 shared.work(thread);
                 drop(guard);
+                memory::balance()
             })
         });
         Team {
             workers: workers.collect(),
             shared,
+            uncounted,
             orders: 0,
             steps: 0,
             now: 0,
@@ -472,7 +484,8 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Drop for Team<R, M> {
         self.shared.leave(0);
         for worker in self.workers.drain(..) {
             // A thread that has failed has printed its reason.
-            let _ = worker.join();
+            memory::take_over(worker.join().unwrap_or(0));
         }
+        memory::take_over(self.uncounted);
     }
 }
