@@ -59,9 +59,9 @@ use crate::cut::Cut;
 use crate::id::{GroupId, PacketId, QueueId};
 use crate::motion::{self, Motion, MotionReport, Witness};
 use crate::prefetch::FAR;
-use crate::records::{Records, Sender};
+use crate::records::{Hop, Records, Sender};
 use crate::topology::{CompiledRouting, Wiring};
-use crate::{ChannelId, Config, Cycle, LinkId, Place};
+use crate::{ChannelId, Config, Cycle, LinkId, Place, SwitchId};
 use ahead::AHEAD;
 use arbitration::Crossbar;
 use border::Border;
@@ -77,6 +77,77 @@ use recording::Recording;
 use std::ops::Range;
 use std::sync::Arc;
 use tally::Tally;
+use typed_index_collections::TiVec;
+
+/// The tables that the regions of a network have in common, or take their parts from.
+pub(crate) struct Plan<R: ?Sized> {
+    config: Config,
+    routing: Arc<R>,
+    crossbar: Crossbar,
+    hops: TiVec<LinkId, Hop>,
+    switches: Arc<TiVec<LinkId, SwitchId>>,
+}
+
+impl<R: CompiledRouting + ?Sized> Plan<R> {
+    /// The plan of a network.
+    pub fn new(config: Config, routing: Arc<R>) -> Self {
+        let (crossbar, (hops, switches)) = Crossbar::new(&config, &*routing);
+        Plan {
+            config,
+            routing,
+            crossbar,
+            hops,
+            switches: Arc::new(switches),
+        }
+    }
+
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// The control plane for one region of the network's cut, with a mover for the region.
+    pub fn region<M: Motion>(&self, motion: &M, cut: Arc<Cut>, region: usize) -> Control<R, M> {
+        let wiring = self.routing.wiring();
+        let all = LinkId::all(wiring.links());
+        let links = all.filter(|&link| cut.ends(link).contains(&region));
+        let tables = (&self.hops, Arc::clone(&self.switches));
+        let mut channels = Channels::of_some(&self.config, wiring, tables, motion, links.clone());
+        let own = links.clone().filter(|&link| cut.ends(link)[0] == region);
+        let groups = own.filter_map(|link| match self.hops[link].sender() {
+            Sender::Group(group) => Some(group),
+            Sender::Adapter(_) => None,
+        });
+        let crossbar = self.crossbar.of_some(groups);
+        let mut mirrors = 0;
+        for number in links {
+            let hop = &mut channels.records.links[number].hop;
+            let [from, to] = cut.ends(number);
+            if from != to && from == region {
+                hop.end_elsewhere(mirrors);
+                mirrors += self.config.channels;
+            } else if from != to {
+                hop.begin_elsewhere();
+            }
+        }
+        Control {
+            config: self.config.clone(),
+            routing: Arc::clone(&self.routing),
+            clock: Clock::new(),
+            queues: Queues::of_region(wiring.places(), self.config.traffic_classes),
+            channels,
+            crossbar,
+            arrivals: Arrivals::default(),
+            flights: Flights::new(),
+            broadcasts: Broadcasts::default(),
+            border: Some(Box::new(Border::new(cut, region))),
+            faults: None,
+            recording: None,
+            tally: None,
+            is_far: wiring.links() as usize >= FAR,
+            reversed: false,
+        }
+    }
+}
 
 /// A network's control plane, in parts. See the module essay.
 pub(crate) struct Control<R: CompiledRouting + ?Sized, M: Motion> {
@@ -128,47 +199,6 @@ impl<R: CompiledRouting + ?Sized, M: Motion> Control<R, M> {
             reversed: false,
             routing,
             config,
-        }
-    }
-
-    /// The control plane for one region of this network's cut, with a mover for the region.
-    pub fn of_region(&self, motion: &M, cut: Arc<Cut>, region: usize) -> Self {
-        let all = LinkId::all(self.wiring().links());
-        let links = all.filter(|&link| cut.ends(link).contains(&region));
-        let mut channels = self.channels.of_some(motion, links.clone());
-        let own = links.clone().filter(|&link| cut.ends(link)[0] == region);
-        let groups = own.filter_map(|link| match self.channels.hop(link).sender() {
-            Sender::Group(group) => Some(group),
-            Sender::Adapter(_) => None,
-        });
-        let crossbar = self.crossbar.of_some(groups);
-        let mut mirrors = 0;
-        for number in links {
-            let hop = &mut channels.records.links[number].hop;
-            let [from, to] = cut.ends(number);
-            if from != to && from == region {
-                hop.end_elsewhere(mirrors);
-                mirrors += self.config.channels;
-            } else if from != to {
-                hop.begin_elsewhere();
-            }
-        }
-        Control {
-            config: self.config.clone(),
-            routing: Arc::clone(&self.routing),
-            clock: Clock::new(),
-            queues: Queues::new(self.wiring().places(), self.config.traffic_classes),
-            channels,
-            crossbar,
-            arrivals: Arrivals::default(),
-            flights: Flights::new(),
-            broadcasts: Broadcasts::default(),
-            border: Some(Box::new(Border::new(cut, region))),
-            faults: None,
-            recording: None,
-            tally: None,
-            is_far: self.is_far,
-            reversed: false,
         }
     }
 

@@ -2,10 +2,14 @@
 
 use crate::topology::{End, Wiring};
 use crate::{Circuit, Config, Cycle, LinkId, Place, SwitchId, table};
+use std::collections::BTreeMap;
 use typed_index_collections::TiVec;
 
 /// The window for regions that no cable joins.
 const LONGEST: Cycle = 1 << 20;
+
+/// Switches of a block. With a tree's four links up each, they fill a page of link records.
+const BLOCK: u32 = 16;
 
 /// No region yet.
 const NONE: u16 = u16::MAX;
@@ -23,7 +27,9 @@ impl Cut {
     ///
     /// Adapters near each other have numbers near each other: the switches that have adapters are taken in this order, and cut
     /// into ranges with equally many adapters. Any other switch belongs to the region with which it has the most cables, among
-    /// equals to the one with the fewest ports so far.
+    /// equals to the one with the fewest ports so far. In a large network this choice holds for all
+    /// switches with the same equals above [`BLOCK`] neighbouring switches, so that the links of a
+    /// region have neighbouring records.
     pub fn new(wiring: &dyn Wiring, regions: u32) -> Self {
         let mut switches: TiVec<SwitchId, u16> = table::equal(NONE, wiring.switches() as usize);
         let leaf_of = |place| match wiring.ends(wiring.injection(place)).1 {
@@ -89,22 +95,30 @@ impl Cut {
             .filter(|&switch| switches[switch] == NONE)
             .collect();
         others.sort_by_key(|&switch| wiring.switch_level(switch));
+        let is_large = wiring.switches() as usize >= BLOCK as usize * BLOCK as usize * self.regions;
+        let mut blocks: BTreeMap<(u32, Vec<usize>), usize> = BTreeMap::new();
         let mut cables = vec![0_u32; self.regions];
         while !others.is_empty() {
             let left = others.len();
             others.retain(|&switch| {
                 cables.fill(0);
+                let mut first = None;
                 for port in 0..wiring.ports(switch) {
                     if let End::Switch { switch: next, .. } =
                         wiring.ends(wiring.output(switch, port)).1
                         && switches[next] != NONE
                     {
                         cables[usize::from(switches[next])] += 1;
+                        first.get_or_insert(next);
                     }
                 }
-                let rank = |&region: &usize| (cables[region], std::cmp::Reverse(weights[region]));
-                let best = (0..self.regions).rev().max_by_key(rank);
-                let best = best.filter(|&region| cables[region] > 0);
+                let most = cables.iter().copied().max().filter(|&most| most > 0);
+                let equals = (0..self.regions).filter(|&region| Some(cables[region]) == most);
+                let mut best = equals.clone().min_by_key(|&region| weights[region]);
+                if is_large && let (Some(first), Some(lightest)) = (first, best) {
+                    let block = (first.get() / BLOCK, equals.collect());
+                    best = Some(*blocks.entry(block).or_insert(lightest));
+                }
                 if let Some(region) = best {
                     switches[switch] = region as u16;
                     weights[region] += u64::from(wiring.ports(switch));

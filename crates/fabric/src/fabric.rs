@@ -1,6 +1,6 @@
 //! The crate's front: [`Fabric`].
 
-use crate::control::Control;
+use crate::control::{Control, Plan};
 use crate::cut::Cut;
 use crate::motion::flit::FlitMover;
 use crate::motion::worm::WormMover;
@@ -44,10 +44,9 @@ fn start<R: CompiledRouting + ?Sized + 'static>(
         Engine::Worm if config.regions > 1 && config.undivided().is_none() => {
             let cut = Cut::new(routing.wiring(), config.regions).open(&config);
             let wiring = Wiring::new(&config);
-            let mover = |outbound| WormMover::of_region(&config, &wiring, Some(outbound));
-            let whole = WormMover::of_region(&config, &wiring, None);
-            let whole = Control::new(config.clone(), routing, &whole);
-            Box::new(Divided::new(&whole, cut, mover))
+            let mover = |cut: &Cut, region| WormMover::of_region(&config, &wiring, cut, region);
+            let plan = Plan::new(config.clone(), routing);
+            Box::new(Divided::<R, WormMover>::new(&plan, cut, mover))
         }
         Engine::Worm => run(WormMover::new(&config), routing, config),
     }

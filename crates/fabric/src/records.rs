@@ -102,6 +102,18 @@ pub(crate) struct Link<L> {
     pub motion: L,
 }
 
+impl<L> Link<L> {
+    /// A link at rest, with all channels free.
+    fn at_rest<M: State<Link = L>>(motion: &M, lanes: Lanes, number: LinkId, hop: Hop) -> Self {
+        Link {
+            hop,
+            free: ((1_u64 << lanes.count) - 1) as u32,
+            counts: [0; COUNTS],
+            motion: motion.at_rest(number, &hop),
+        }
+    }
+}
+
 /// A virtual channel.
 #[derive(Clone, Copy, Zeroable)]
 #[repr(C, align(32))]
@@ -142,34 +154,34 @@ pub(crate) struct Records<M: State> {
 }
 
 impl<M: State> Records<M> {
-    /// Records for some links in a whole network, for a region, and blank ones for all others: see [`Hop::is_blank`].
+    /// Records at rest for some links in a whole network, for a region, and blank ones for all
+    /// others: see [`Hop::is_blank`].
     pub fn of_some(
-        &self,
         motion: &M,
         lanes: Lanes,
-        links: impl Iterator<Item = LinkId> + Clone,
+        hops: &TiVec<LinkId, Hop>,
+        links: impl Iterator<Item = LinkId>,
+        credit_delay: Option<impl Fn(LinkId) -> u16>,
     ) -> Self {
-        let ends = motion.ends();
-        let bound = lanes.bound(self.links.len());
+        let (ends, holder) = (motion.ends(), None);
+        let bound = lanes.bound(hops.len());
+        let delays = credit_delay.is_some();
         let mut records = Records {
-            links: table::blank(self.links.len()),
+            links: table::blank(hops.len()),
             channels: table::blank(bound + ends.len()),
             over: BTreeMap::new(),
-            credit_delays: TiVec::new(),
+            credit_delays: table::blank(if delays { hops.len() } else { 0 }),
         };
-        for link in links.clone() {
-            records.links[link] = self.links[link];
+        for link in links {
+            records.links[link] = Link::at_rest(motion, lanes, link, hops[link]);
             for channel in lanes.of(link) {
-                records.channels[channel] = self.channels[channel];
+                let motion = motion.closed();
+                records.channels[channel] = Channel { motion, holder };
+            }
+            if let Some(delay) = &credit_delay {
+                records.credit_delays[link] = delay(link);
             }
         }
-        if !self.credit_delays.is_empty() {
-            records.credit_delays = table::blank(self.links.len());
-            for link in links {
-                records.credit_delays[link] = self.credit_delays[link];
-            }
-        }
-        let holder = None;
         for (place, motion) in ends.into_iter().enumerate() {
             records.channels[ChannelId::new((bound + place) as u32)] = Channel { motion, holder };
         }
@@ -183,15 +195,10 @@ impl<M: State> Records<M> {
         hops: TiVec<LinkId, Hop>,
         credit_delays: TiVec<LinkId, u16>,
     ) -> Self {
-        let all = ((1_u64 << lanes.count) - 1) as u32;
         let count = hops.len();
-        let mut links: TiVec<LinkId, Link<M::Link>> = table::with_room(count);
-        links.extend(hops.into_iter_enumerated().map(|(number, hop)| Link {
-            hop,
-            free: all,
-            counts: [0; COUNTS],
-            motion: motion.at_rest(number, &hop),
-        }));
+        let mut links = table::with_room(count);
+        let hops = hops.into_iter_enumerated();
+        links.extend(hops.map(|(number, hop)| Link::at_rest(motion, lanes, number, hop)));
         let record = |motion| Channel {
             motion,
             holder: None,

@@ -64,9 +64,12 @@
 //!
 //! ## Costs
 //!
-//! A region has tables of the network's size, but records only for the links that begin or end in it; the other places are
-//! blank (`table::blank`). Adapter tables are whole, and so are those for late credits. Each window has one meeting of all
-//! threads (`pace`, `team`).
+//! A region has tables of the network's size, but records only for the links that begin or end in
+//! it, and for its adapters. The other places are blank, and take memory only where they share a page
+//! with a record (`table::blank`). The cut keeps the regions' records together: in a quaternary tree
+//! for 16,384 nodes, 16 regions have 1.21 times the network's pages, since a link between regions has
+//! a record at both ends. The lines of credits that return late are whole tables. Each window has one
+//! meeting of all threads (`pace`, `team`).
 
 mod divided;
 mod pace;

@@ -26,11 +26,48 @@ pub(crate) fn equal<K, V: Clone>(record: V, count: usize) -> TiVec<K, V> {
     table(std::iter::repeat_n(record, count))
 }
 
-/// A table with `count` zeroed records, for a region in a network, which has records for few links. Pages that are never
-/// written to take no room where the allocator leaves fresh memory alone; the standard library's allocator writes to tables
-/// with records aligned to more than 16 bytes. So there are no large pages.
+/// A table with `count` zeroed records, for a region in a network, which has records for few links.
+/// Pages that are never written to take no room; a large page would have room for many regions.
 pub(crate) fn blank<K, V: Zeroable>(count: usize) -> TiVec<K, V> {
+    #[cfg(all(target_os = "linux", not(miri)))]
+    if let Some(table) = untouched(count) {
+        return table.into();
+    }
     zeroed_vec(count).into()
+}
+
+/// A list of zeroed records in pages that the operating system provides when they are written to.
+/// `None` for a short list, and if the system refuses. An allocator would write zeros to all.
+#[cfg(all(target_os = "linux", not(miri)))]
+fn untouched<V: Zeroable>(count: usize) -> Option<Vec<V>> {
+    use rustix::mm::{Advice, madvise};
+    /// Bytes in the largest usual page; shorter lists are not worth the calls.
+    const PAGE: usize = 1 << 16;
+    let mut list: Vec<V> = Vec::new();
+    if count.saturating_mul(size_of::<V>()) < 4 * PAGE {
+        return None;
+    }
+    list.reserve_exact(count);
+    let room = &mut list.spare_capacity_mut()[..count];
+    let (first, bytes) = (room.as_mut_ptr().cast::<u8>(), size_of_val(room));
+    let skipped = first.align_offset(PAGE);
+    let length = (bytes - skipped) / PAGE * PAGE;
+    let pages = first.wrapping_add(skipped);
+    #[expect(
+        unsafe_code,
+        reason = "the standard library has no safe name for memory that is not there yet"
+    )]
+    // SAFETY: `length` bytes from `pages` on, and the bytes before and behind them, are the room of
+    // this list, which no reference reads. Allocators have private memory without a file behind it:
+    // after `LinuxDontNeed` it reads as zeros. So all `count` records are zeros, which are records.
+    unsafe {
+        madvise(pages.cast(), length, Advice::LinuxNoHugepage).ok()?;
+        madvise(pages.cast(), length, Advice::LinuxDontNeed).ok()?;
+        first.write_bytes(0, skipped);
+        pages.add(length).write_bytes(0, bytes - skipped - length);
+        list.set_len(count);
+    }
+    Some(list)
 }
 
 /// Bytes in a large page, on all processors with 4 KB pages.

@@ -22,6 +22,12 @@ pub(super) struct Channels<M: Motion> {
     switches: Arc<TiVec<LinkId, SwitchId>>,
 }
 
+/// The credit delay of a link, if any link's credits take longer than a cycle.
+fn credit_delay(config: &Config) -> Option<impl Fn(LinkId) -> u16> {
+    let delay = |link| config.credit_delay_of(link) as u16;
+    config.has_late_credits().then_some(delay)
+}
+
 impl<M: Motion> Channels<M> {
     /// All channels are free.
     pub fn new(
@@ -30,31 +36,38 @@ impl<M: Motion> Channels<M> {
         (hops, switches): (TiVec<LinkId, Hop>, TiVec<LinkId, SwitchId>),
         motion: &M,
     ) -> Self {
-        let lanes = Lanes::new(config.channels);
-        let all = ((1_u64 << config.channels) - 1) as u32;
-        let credits = if config.has_late_credits() {
-            let delay = |link| config.credit_delay_of(link) as u16;
+        let credits = credit_delay(config).map_or_else(TiVec::new, |delay| {
             LinkId::all(wiring.links()).map(delay).collect()
-        } else {
-            TiVec::new()
-        };
-        Channels {
-            lanes,
-            classes: Classes::new(config.channels, config.traffic_classes, wiring.classes()),
-            all,
-            switches: Arc::new(switches),
-            records: Records::new(motion, lanes, hops, credits),
-        }
+        });
+        let records = Records::new(motion, Lanes::new(config.channels), hops, credits);
+        Self::with(config, wiring, Arc::new(switches), records)
     }
 
     /// The channels of some links, for a region.
-    pub fn of_some(&self, motion: &M, links: impl Iterator<Item = LinkId> + Clone) -> Self {
+    pub fn of_some(
+        config: &Config,
+        wiring: &dyn Wiring,
+        (hops, switches): (&TiVec<LinkId, Hop>, Arc<TiVec<LinkId, SwitchId>>),
+        motion: &M,
+        links: impl Iterator<Item = LinkId>,
+    ) -> Self {
+        let lanes = Lanes::new(config.channels);
+        let records = Records::of_some(motion, lanes, hops, links, credit_delay(config));
+        Self::with(config, wiring, switches, records)
+    }
+
+    fn with(
+        config: &Config,
+        wiring: &dyn Wiring,
+        switches: Arc<TiVec<LinkId, SwitchId>>,
+        records: Records<M>,
+    ) -> Self {
         Channels {
-            lanes: self.lanes,
-            classes: self.classes.clone(),
-            all: self.all,
-            switches: Arc::clone(&self.switches),
-            records: self.records.of_some(motion, self.lanes, links),
+            lanes: Lanes::new(config.channels),
+            classes: Classes::new(config.channels, config.traffic_classes, wiring.classes()),
+            all: ((1_u64 << config.channels) - 1) as u32,
+            switches,
+            records,
         }
     }
 

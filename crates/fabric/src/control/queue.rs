@@ -9,6 +9,7 @@ use super::packet::PacketSpec;
 use crate::id::QueueId;
 use crate::prefetch::prefetch;
 use crate::{Cycle, Place, table};
+use bytemuck::Zeroable;
 use slab::Slab;
 use typed_index_collections::TiVec;
 
@@ -25,7 +26,7 @@ pub(super) struct Offer {
 struct Offers(Slab<(Offer, u32)>);
 
 /// An adapter's sending side, as the fabric sees it.
-#[derive(Default)]
+#[derive(Clone, Zeroable)]
 struct Port {
     /// Packets injected so far.
     sequence: u32,
@@ -49,13 +50,23 @@ pub(super) struct Queues {
 impl Queues {
     /// Empty queues, one for each traffic class at an adapter.
     pub fn new(places: u32, traffic_classes: u32) -> Self {
+        let queues = (places * traffic_classes) as usize;
         Queues {
-            ports: table::table(Place::all(places).map(|_| Port::default())),
-            classes: table::equal(Queue::default(), (places * traffic_classes) as usize),
+            ports: table::equal(Port::zeroed(), places as usize),
+            classes: table::equal(Queue::zeroed(), queues),
             offers: Offers::default(),
             flagged: Vec::new(),
             offered: 0,
             acknowledged: 0,
+        }
+    }
+
+    /// The same for a region, which uses the places of its adapters.
+    pub fn of_region(places: u32, traffic_classes: u32) -> Self {
+        Queues {
+            ports: table::blank(places as usize),
+            classes: table::blank((places * traffic_classes) as usize),
+            ..Self::new(0, 0)
         }
     }
 
@@ -173,7 +184,7 @@ impl Queues {
 }
 
 /// Packets that wait for the same, in offer order.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Zeroable)]
 struct List {
     /// Places in the store, valid unless the list is empty.
     first: u32,
@@ -182,7 +193,7 @@ struct List {
 }
 
 /// The packets of a traffic class at an adapter.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Zeroable)]
 #[repr(align(32))]
 struct Queue {
     /// High priority, low priority.

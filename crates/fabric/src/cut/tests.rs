@@ -1,6 +1,7 @@
 use super::Cut;
 use crate::topology::{Arities, End, Wiring};
 use crate::{Dragonfly, FatTree, HyperX, LinkId, Mesh, Misrouting, Place, Topology, Torus};
+use std::collections::BTreeSet;
 
 /// Links from one region to another, in both directions.
 fn crossing(wiring: &dyn Wiring, cut: &Cut) -> usize {
@@ -116,4 +117,29 @@ fn upper_switches_are_near() {
         }
     }
     assert_eq!(cables, 64);
+}
+
+/// Link records that fit into a page of memory.
+const PAGE: u32 = 64;
+
+/// Regions of a large tree share few pages of link records. A link between regions has two records.
+#[test]
+fn records_lie_together() {
+    let tree = FatTree::quaternary(6).expect("4,096 nodes");
+    for regions in [7, 16] {
+        let cut = Cut::new(&tree, regions);
+        let mut pages = BTreeSet::new();
+        let mut records = 0;
+        for link in LinkId::all(tree.links()) {
+            let ends = BTreeSet::from(cut.ends(link));
+            records += ends.len();
+            pages.extend(ends.into_iter().map(|region| (region, link.get() / PAGE)));
+        }
+        let most = records as f64 / f64::from(PAGE) * 1.05;
+        assert!(
+            (pages.len() as f64) < most,
+            "{} pages for {records} records",
+            pages.len()
+        );
+    }
 }

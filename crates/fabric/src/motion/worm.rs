@@ -97,11 +97,13 @@ mod state;
 use super::{Event, FlitCensus, FlitFate, Lanes, LinkTotals};
 use super::{Motion, Sharing, Wiring, Witness, Worm};
 use crate::config::MAX_FLITS;
+use crate::cut::Cut;
 use crate::prefetch::{FAR, STAGE, at_stage, prefetch};
 use crate::records::{self, Count};
 use crate::table;
 use crate::{ChannelId, Config, Cycle, LinkId, Place};
 use account::{Account, Runs};
+use bytemuck::Zeroable;
 use credits::Returns;
 use mirrors::Mirrors;
 use slow::SlowLinks;
@@ -163,17 +165,34 @@ pub(crate) struct WormMover {
 impl WormMover {
     /// A mover for an empty fabric.
     pub fn new(config: &Config) -> Self {
-        Self::of_region(config, &Wiring::new(config), None)
+        Self::with_cut(config, &Wiring::new(config), None)
     }
 
-    /// A mover for an empty region with this many outbound links; for an empty fabric, if there is no number.
-    pub fn of_region(config: &Config, wiring: &Wiring, outbound: Option<usize>) -> Self {
+    /// A mover for an empty region.
+    pub fn of_region(config: &Config, wiring: &Wiring, cut: &Cut, region: usize) -> Self {
+        Self::with_cut(config, wiring, Some((cut, region)))
+    }
+
+    fn with_cut(config: &Config, wiring: &Wiring, region: Option<(&Cut, usize)>) -> Self {
+        let places = config.topology.places() as usize;
+        let shares = wiring.share_burst > 0;
+        let sharing = wiring.wires.iter().any(|wire| wire.shared.is_some());
+        let sharing = if shares && sharing { places } else { 0 };
+        let (adapters, runs) = match region {
+            None => (
+                table::equal(Adapter::zeroed(), sharing),
+                table::equal(Runs::zeroed(), places),
+            ),
+            Some(_) => (table::blank(sharing), table::blank(places)),
+        };
+        let is_own = |place| region.is_none_or(|(cut, region)| cut.of_place(place) == region);
+        let outbound = region.map(|(cut, region)| cut.outbound(region));
         let links = wiring.wires.len();
         let bound = wiring.lanes.bound(links);
         let specials = EndChannels::after(bound as u32);
         let mut mover = WormMover {
-            adapters: TiVec::new(),
-            runs: table::equal(Runs::default(), config.topology.places() as usize),
+            adapters,
+            runs,
             first_ejection: config.topology.ejection(Place::new(0)),
             siblings: BTreeMap::new(),
             returns: Returns::new(config, bound),
@@ -205,14 +224,14 @@ impl WormMover {
             }) = wire.shared
                 && mover.share_burst > 0
                 && !wire.ejects
+                && is_own(adapter)
             {
                 let other = wiring.wires[partner].shared;
                 let other = other.expect("sharing is mutual").phase;
-                let next = mover
-                    .adapters
-                    .push_and_get_key(Adapter::new([number, partner], [phase, other]));
+                mover.adapters[adapter] = Adapter::new([number, partner], [phase, other]);
                 assert!(
-                    next == adapter && mover.adapter_of(partner) == (adapter, 1),
+                    mover.adapter_of(number) == (adapter, 0)
+                        && mover.adapter_of(partner) == (adapter, 1),
                     "the links of adapters are in the order of places"
                 );
             }

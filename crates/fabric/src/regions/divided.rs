@@ -2,8 +2,8 @@
 
 use super::team::Team;
 use crate::control::{
-    self, Ack, Control, Deadlock, GroupFn, Hold, LinkCounters, NoRoute, Notice, PacketCensus,
-    PacketSpec, Share,
+    self, Ack, Deadlock, GroupFn, Hold, LinkCounters, NoRoute, Notice, PacketCensus, PacketSpec,
+    Plan, Share,
 };
 use crate::cut::Cut;
 use crate::motion::{FlitCensus, Motion, MotionReport};
@@ -21,12 +21,12 @@ pub(crate) struct Divided<R: CompiledRouting + ?Sized, M: Motion> {
 }
 
 impl<R: CompiledRouting + ?Sized + 'static, M: Motion + Send + 'static> Divided<R, M> {
-    /// The engines for all regions in a network's cut; `mover` makes a mover for a number of outbound links.
-    pub fn new(whole: &Control<R, M>, cut: Cut, mover: impl Fn(usize) -> M + Sync) -> Self {
-        let (config, cut) = (whole.config().clone(), Arc::new(cut));
+    /// The engines for all regions in a network's cut; `mover` makes a region's mover.
+    pub fn new(plan: &Plan<R>, cut: Cut, mover: impl Fn(&Cut, usize) -> M + Sync) -> Self {
+        let (config, cut) = (plan.config().clone(), Arc::new(cut));
         let make = |region| {
-            let mover = mover(cut.outbound(region));
-            let control = whole.of_region(&mover, Arc::clone(&cut), region);
+            let mover = mover(&cut, region);
+            let control = plan.region(&mover, Arc::clone(&cut), region);
             Simulation { control, mover }
         };
         let threads = config.threads as usize;

@@ -3,6 +3,7 @@
 use super::{Offer, Offers, Queue};
 use crate::topology::Destination;
 use crate::{PacketSpec, Place, Priority};
+use bytemuck::Zeroable;
 use proptest::prelude::*;
 use std::collections::VecDeque;
 
@@ -29,7 +30,7 @@ proptest! {
         steps in prop::collection::vec((0_usize..3, prop::option::of(any::<bool>())), 1..200),
     ) {
         let mut offers = Offers::default();
-        let mut queues = [Queue::default(); 3];
+        let mut queues = [Queue::zeroed(); 3];
         let mut lists: [[VecDeque<u64>; 2]; 3] = Default::default();
         for (token, (number, pushed)) in (0..).zip(steps) {
             let (queue, list) = (&mut queues[number], &mut lists[number]);

@@ -4,26 +4,29 @@ use super::{Records, WormMover};
 use crate::motion::{FlitCensus, FlitFate, LinkTotals};
 use crate::records::Count;
 use crate::{ChannelId, Cycle, LinkId};
+use bytemuck::Zeroable;
 use std::collections::VecDeque;
 
 /// Cycle ranges, from and up to, in which a link has moved flits, as far back as these are still on the wire.
-#[derive(Clone, Default)]
+#[derive(Clone, Zeroable)]
 pub(super) struct Runs {
     last: (Cycle, Cycle),
-    /// The ranges before the last one. Mostly the list is empty and takes no memory.
-    earlier: VecDeque<(Cycle, Cycle)>,
+    /// The ranges before the last one. Mostly there has been none.
+    earlier: Option<Box<VecDeque<(Cycle, Cycle)>>>,
 }
 
 impl Runs {
     /// Adds a range, which ends now, for a link with this delay.
     pub fn note(&mut self, run: (Cycle, Cycle), delay: u64) {
         let is_over = |&(_, end): &(Cycle, Cycle)| end + delay < run.1;
-        while self.earlier.front().is_some_and(is_over) {
-            self.earlier.pop_front();
+        if let Some(earlier) = &mut self.earlier {
+            while earlier.front().is_some_and(is_over) {
+                earlier.pop_front();
+            }
         }
         let last = std::mem::replace(&mut self.last, run);
         if !is_over(&last) {
-            self.earlier.push_back(last);
+            self.earlier.get_or_insert_default().push_back(last);
         }
     }
 }
@@ -66,7 +69,11 @@ impl Account<'_> {
         let end = self.0.ended(self.1, link, now).unwrap_or(now);
         let present = (!state.rests()).then(|| (state.since.by(self.0.last), end));
         let runs = &self.0.runs[self.0.place_of(link)];
-        let runs = runs.earlier.iter().chain([&runs.last]);
+        let runs = runs
+            .earlier
+            .iter()
+            .flat_map(|runs| &**runs)
+            .chain([&runs.last]);
         runs.copied()
             .chain(present)
             .map(|(began, end)| end.saturating_sub(began.max(from)))

@@ -286,7 +286,7 @@ impl Link {
 }
 
 /// An adapter's two links that share a memory port: injection, ejection.
-#[derive(Clone)]
+#[derive(Clone, Zeroable)]
 pub(super) struct Adapter {
     pub links: [LinkId; 2],
     /// The cycle in which each link's period began, modulo 2^64.
