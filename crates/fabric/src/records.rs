@@ -161,7 +161,7 @@ impl<M: State> Records<M> {
         lanes: Lanes,
         hops: &TiVec<LinkId, Hop>,
         links: impl Iterator<Item = LinkId>,
-        credit_delay: Option<impl Fn(LinkId) -> u16>,
+        credit_delay: Option<&impl Fn(LinkId) -> u16>,
     ) -> Self {
         let (ends, holder) = (motion.ends(), None);
         let bound = lanes.bound(hops.len());
@@ -178,7 +178,7 @@ impl<M: State> Records<M> {
                 let motion = motion.closed();
                 records.channels[channel] = Channel { motion, holder };
             }
-            if let Some(delay) = &credit_delay {
+            if let Some(delay) = credit_delay {
                 records.credit_delays[link] = delay(link);
             }
         }

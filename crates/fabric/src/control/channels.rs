@@ -52,7 +52,8 @@ impl<M: Motion> Channels<M> {
         links: impl Iterator<Item = LinkId>,
     ) -> Self {
         let lanes = Lanes::new(config.channels);
-        let records = Records::of_some(motion, lanes, hops, links, credit_delay(config));
+        let credits = credit_delay(config);
+        let records = Records::of_some(motion, lanes, hops, links, credits.as_ref());
         Self::with(config, wiring, switches, records)
     }
 

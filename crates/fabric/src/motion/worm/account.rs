@@ -12,6 +12,10 @@ use std::collections::VecDeque;
 pub(super) struct Runs {
     last: (Cycle, Cycle),
     /// The ranges before the last one. Mostly there has been none.
+    #[expect(
+        clippy::box_collection,
+        reason = "a null pointer is a blank record, which takes no memory"
+    )]
     earlier: Option<Box<VecDeque<(Cycle, Cycle)>>>,
 }
 
