@@ -299,10 +299,10 @@ def test_values_that_cannot_be_simulated_are_far_away(
 
     simulate = _core.simulate
 
-    def failing(point: str, cancel: _core.Cancel, memory: int | None = None) -> _core.Records:
+    def failing(point: str, cancel: _core.Cancel, memory: int | None = None, threads: int = 1) -> _core.Records:
         if amount(json.loads(point)["machine"]["bus"]["rate"]["value"]) > 300:
             raise RunError("out of memory", 1)
-        return simulate(point, cancel, memory)
+        return simulate(point, cancel, memory, threads)
 
     monkeypatch.setattr("elanite._core.simulate", failing)
     ping = el.Experiment.load("qsnet/ping", SHORT)

@@ -117,7 +117,7 @@ IN_RUST = [
         Mistake(
             "the simulator believes that a rank still waits",
             "crates/link/src/simulator.rs",
-            "        if !self.has_turn(rank) {\n            return Err(Foul::Running);\n        }\n",
+            "        if !self.has_turn(rank) {\n            return Err(Violation::Running);\n        }\n",
             "",
         ),
     ),
@@ -126,7 +126,7 @@ IN_RUST = [
         Mistake(
             "a rank may end within an order",
             "crates/link/src/simulator.rs",
-            "        if all && !up.reassembly.is_closed() {\n            return Err(Foul::Within);\n        }\n",
+            "        if all && !up.reassembly.is_closed() {\n            return Err(Violation::Within);\n        }\n",
             "",
         ),
     ),

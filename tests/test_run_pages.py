@@ -264,7 +264,8 @@ def test_the_page_of_a_real_run(elanite: Command, tmp_path: Path, mpi_programs: 
     assert f"{share:.1%} of their time in MPI" in findings
     assert "--compute none" in findings
     busiest = tables["links"].sort("busy_ps", "link", descending=[True, False]).row(0, named=True)
-    assert f"{busiest['from']} → {busiest['to']}" in findings
+    alike = tables["links"].filter(tables["links"]["busy_ps"] > 0.999 * busiest["busy_ps"])
+    assert any(f"{link['from']} → {link['to']}" in findings for link in alike.iter_rows(named=True))
     assert "Congestion matrix" in parts.headings or "Congestion matrix" in page
     block = re.search(r'id="elanite-inputs">(.*?)</script>', page)
     assert block is not None

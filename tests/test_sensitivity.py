@@ -319,10 +319,10 @@ def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([*FEW[:2], refused], []))
     simulate = _core.simulate
 
-    def failing(point: str, cancel: _core.Cancel, memory: int | None = None) -> _core.Records:
+    def failing(point: str, cancel: _core.Cancel, memory: int | None = None, threads: int = 1) -> _core.Records:
         if json.loads(point)["machine"]["tport"]["slots"]["value"] != 64:
             raise RunError("out of memory", 1)
-        return simulate(point, cancel, memory)
+        return simulate(point, cancel, memory, threads)
 
     monkeypatch.setattr("elanite._core.simulate", failing)
     chosen, store = study(OPTERON, ["qsnet2.uni.latency"]), Store(tmp_path / "store")

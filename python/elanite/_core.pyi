@@ -36,6 +36,7 @@ __all__ = [
     "schema",
     "simulate",
     "tables",
+    "undivided",
     "wiring",
 ]
 

@@ -87,14 +87,14 @@ MISTAKES = [
     Mistake(
         "a truncated message is no error",
         "crates/fi/src/progress.rs",
-        "            Status::Truncated => FI_ETRUNC,\n",
-        "            Status::Truncated => return self.completions.done(binding, entry, source),\n",
+        "            EndStatus::Truncated => FI_ETRUNC,\n",
+        "            EndStatus::Truncated => return self.completions.done(binding, entry, source),\n",
     ),
     Mistake(
         "a cancelled receive is none",
         "crates/fi/src/progress.rs",
-        "            Status::Cancelled => FI_ECANCELED,\n",
-        "            Status::Cancelled => return self.completions.done(binding, entry, source),\n",
+        "            EndStatus::Cancelled => FI_ECANCELED,\n",
+        "            EndStatus::Cancelled => return self.completions.done(binding, entry, source),\n",
     ),
     Mistake(
         "the second piece of memory of a message is left out",
