@@ -100,3 +100,35 @@ def test_limits_of_groups_of_the_first_version_count(tmp_path: Path, monkeypatch
     room = host.memory()
     assert room is not None
     assert (room.left, room.limit) == (3_000_000_000, "the memory limit of the control group")
+
+
+@pytest.mark.parametrize(("quota", "processors"), [("max 100000", 16), ("250000 100000", 2), ("50000 100000", 1)])
+def test_a_quota_of_processor_time_counts(
+    quota: str, processors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    inner = tmp_path / "a" / "b"
+    inner.mkdir(parents=True)
+    (inner / "cpu.max").write_text("max 100000\n")
+    (inner.parent / "cpu.max").write_text(f"{quota}\n")
+    own = tmp_path / "own"
+    own.write_text("0::/a/b\n")
+    monkeypatch.setattr(host, "_GROUPS", tmp_path)
+    monkeypatch.setattr(host, "_OWN_GROUP", own)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    assert host.processors() == processors
+
+
+@pytest.mark.parametrize(("quota", "processors"), [(-1, 16), (400_000, 4)])
+def test_a_quota_of_the_first_version_counts(
+    quota: int, processors: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    job = tmp_path / "cpu" / "job"
+    job.mkdir(parents=True)
+    (job / "cpu.cfs_quota_us").write_text(f"{quota}\n")
+    (job / "cpu.cfs_period_us").write_text("100000\n")
+    own = tmp_path / "own"
+    own.write_text("4:cpu,cpuacct:/job\n")
+    monkeypatch.setattr(host, "_GROUPS", tmp_path)
+    monkeypatch.setattr(host, "_OWN_GROUP", own)
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(16)))
+    assert host.processors() == processors

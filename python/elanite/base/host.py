@@ -12,9 +12,13 @@ import os
 import resource
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from elanite.base import bounded
 from elanite.errors import ElaniteError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 MEGABYTE = 1_000_000
 LEAST_ADDRESSES = 1_000 * MEGABYTE
@@ -166,32 +170,54 @@ _FIRST_VERSION = {
 """The controllers and files in control groups version 1, by their version 2 names."""
 
 
-def group_left(most: str, now: str) -> int | None:
-    """The rest of a limit in this process's control group, and in those around it, for both versions."""
+def _own_groups(controller: str) -> Iterator[tuple[Path, int]]:
+    """The folders of this process's control group and of those around it, with their version, 1 or 2."""
     try:
         lines = bounded.system(_OWN_GROUP).splitlines()
     except OSError:
-        return None
-    left = []
+        return
     for line in lines:
         _, controllers, own = line.split(":", 2)
-        if controllers:
-            controller, limit = _FIRST_VERSION[most]
-            if controller not in controllers.split(","):
-                continue
-            root, used = _GROUPS / controller, _FIRST_VERSION[now][1]
-        else:
-            root, limit, used = _GROUPS, most, now
+        if controllers and controller not in controllers.split(","):
+            continue
+        root = _GROUPS / controller if controllers else _GROUPS
         folder = root / own.lstrip("/")
         while folder.is_relative_to(root):
-            try:
-                text = bounded.system(folder / limit).strip()
-                if text != "max" and int(text) < _UNLIMITED:
-                    left.append(int(text) - int(bounded.system(folder / used)))
-            except (OSError, ValueError):
-                pass  # the root group has no limits
+            yield folder, 1 if controllers else 2
             folder = folder.parent
+
+
+def group_left(most: str, now: str) -> int | None:
+    """The rest of a limit in this process's control group, and in those around it, for both versions."""
+    left = []
+    for folder, version in _own_groups(_FIRST_VERSION[most][0]):
+        limit, used = (_FIRST_VERSION[most][1], _FIRST_VERSION[now][1]) if version == 1 else (most, now)
+        try:
+            text = bounded.system(folder / limit).strip()
+            if text != "max" and int(text) < _UNLIMITED:
+                left.append(int(text) - int(bounded.system(folder / used)))
+        except (OSError, ValueError):
+            pass  # the root group has no limits
     return min(left, default=None)
+
+
+def processors() -> int:
+    """The processors that this process may use: those of its affinity, at most the quota of its control groups.
+
+    A container with ``--cpus 2`` sees all processors of its host, and has the time of two. At least 1.
+    """
+    count = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    for folder, version in _own_groups("cpu"):
+        try:
+            if version == 1:
+                quota, period = (bounded.system(folder / f"cpu.cfs_{name}_us").strip() for name in ("quota", "period"))
+            else:
+                quota, period = bounded.system(folder / "cpu.max").split()
+            if quota not in ("max", "-1"):
+                count = min(count, int(quota) // int(period))
+        except (OSError, ValueError):
+            pass  # the root group has no quota
+    return max(count, 1)
 
 
 def processes() -> int | None:

@@ -11,9 +11,9 @@ interrupts.
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING
 
+from elanite.base import host
 from elanite.campaign import memory
 from elanite.campaign.cost import CostModel
 from elanite.campaign.driver import Driver
@@ -31,14 +31,7 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
 
-__all__ = ["EngineError", "Failure", "Observer", "Outcome", "Spent", "State", "cores", "run"]
-
-
-def cores() -> int:
-    """How many processors this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
+__all__ = ["EngineError", "Failure", "Observer", "Outcome", "Spent", "State", "run"]
 
 
 def run(
@@ -100,13 +93,13 @@ def run(
     observer.start(outcome.total, outcome.reused)
     try:
         if missing:
-            usual = max(cores() // (threads or 1), 1)
+            usual = max(host.processors() // (threads or 1), 1)
             fit = memory.fitted(missing, jobs or usual, threads=threads or 1)
-            inside = Threads(threads, idle(cores()), fit.share)
+            inside = Threads(threads, idle(host.processors()), fit.share)
             for line in (fit.line, inside.note(missing)):
                 if line and executor is None:
                     observer.note(line)
-            workers = fit.jobs if executor is None else jobs or cores()
+            workers = fit.jobs if executor is None else jobs or host.processors()
             driver = Driver(planned, store, workers, observer, outcome, out, cost, fit.share, inside)
             if executor is None:
                 driver.refuse(fit.refused)

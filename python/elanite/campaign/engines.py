@@ -30,8 +30,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from elanite.base import host
 from elanite.base.foreign import reading
-from elanite.campaign import cores
 from elanite.campaign.pool import Processes
 from elanite.errors import UsageError
 
@@ -81,7 +81,7 @@ def opened(
         with _dask(workers, scheduler, tls, warn) as engine:
             yield engine
     elif name in ("processes", "dask"):
-        with _processes(workers or cores()) as engine:
+        with _processes(workers or host.processors()) as engine:
             yield engine
     elif name in ("slurm", "flux"):
         with _batch_system(name, workers, folder) as engine:
@@ -91,7 +91,7 @@ def opened(
             yield engine
     elif ":" in name:
         with _factory(name)() as executor:
-            yield Engine(executor, workers or cores())
+            yield Engine(executor, workers or host.processors())
     else:
         raise UsageError(f"there is no executor `{name}`: choose one of {', '.join(NAMES)} or module:factory")
 

@@ -83,12 +83,12 @@ class Threads:
         return f"--threads {self.asked}: {many} on one thread: {reasons}"
 
 
-def idle(cores: int) -> int:
-    """The processors among ``cores`` that other programs leave free: the load of the last minute is theirs."""
+def idle(processors: int) -> int:
+    """The processors that other programs leave free: the load of the last minute is theirs."""
     try:
-        return max(cores - round(os.getloadavg()[0]), 1)
+        return max(processors - round(os.getloadavg()[0]), 1)
     except OSError:  # the system has no such figure
-        return cores
+        return processors
 
 
 def _nodes(point: Point) -> int:

@@ -111,8 +111,8 @@ class Campaign(Simulators):
 
     def points_at_a_time(self) -> int:
         """The points that are simulated at the same time."""
-        from elanite import campaign
+        from elanite.base import host
 
         if self.executor == "threads":
-            return self.jobs or max(campaign.cores() // (self.threads or 1), 1)
-        return self.workers or campaign.cores()
+            return self.jobs or max(host.processors() // (self.threads or 1), 1)
+        return self.workers or host.processors()

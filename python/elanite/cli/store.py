@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
+from elanite.base import host
 from elanite.cli.common import OUT, Jobs, TableFormat, console, data, say, table, warn_if_stale
 from elanite.cli.parser import Group
 from elanite.cli.request import Request, declare
@@ -171,7 +172,6 @@ class Verify(Request):
 
 def _again(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | None) -> list[tuple[str, str]]:
     """Simulate a sample of a store's sound points again; returns those that differ, with the reasons."""
-    from elanite.campaign import cores
     from elanite.cli.progress import Counts
     from elanite.store import checks
 
@@ -179,7 +179,7 @@ def _again(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | N
     warn_if_stale()
     say(f"simulating again: {len(chosen):,} of {len(sound):,} points")
     with Counts("simulating again") as counts:
-        compared = checks.again(store.place, chosen, jobs or cores(), counts)
+        compared = checks.again(store.place, chosen, jobs or host.processors(), counts)
     say(f"simulated again: {compared.points:,}; with other results: {len(compared.differing):,}")
     return compared.differing
 

@@ -9,6 +9,7 @@ from typing import Annotated, ClassVar
 
 import typer
 
+from elanite.base import host
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import OUT, DryRun, Jobs, MachineFile, Open, Out, PointId, Role, Seed, Set, opened, say
@@ -113,7 +114,7 @@ class Watch(Request):
         if self.dry_run:
             from elanite.cli import output
 
-            output.to_do([planned], store, self.jobs or campaign.cores(), None)
+            output.to_do([planned], store, self.jobs or host.processors(), None)
             return
         words = self.again(point=[first.id], length=self.length)
         file = self.page or self.out / "watch" / f"{first.id}.html"
