@@ -74,9 +74,14 @@ def test_the_finding_names_the_ends(drawn: Figure, expected: str) -> None:
 
 
 def test_marks_of_the_shipped_run_do_not_count() -> None:
-    """A quick run draws them pale beside its own."""
+    """A quick run draws them pale beside its own. A title without the curve's name would be that of all curves."""
     rows = [{**one, "shipped": one["curve"] == "b"} for one in TWO]
-    assert finding.sentence(figure(rows)) == "Bandwidth: 10 MB/s at 2 nodes, 50 MB/s at 64 nodes"
+    assert finding.sentence(figure(rows)) == "Bandwidth (a, fast): 10 MB/s at 2 nodes, 50 MB/s at 64 nodes"
+    rows = [{**one, "shipped": False} for one in TWO] + [row("c", 64, 900.0, shipped=True)]
+    compared = "Bandwidth at 64 nodes: 20 MB/s (b) to 50 MB/s (a, fast), a factor of 2.5"
+    assert finding.sentence(figure(rows)) == f"{compared}; pale curves do not count"
+    rows[-1] = row("b", 128, 900.0, shipped=True)
+    assert finding.sentence(figure(rows)) == compared
     assert finding.sentence(figure([{**one, "shipped": True} for one in TWO])) == ""
 
 
