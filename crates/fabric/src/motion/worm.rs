@@ -87,7 +87,6 @@
 
 mod account;
 mod credits;
-mod fetch;
 mod flow;
 mod line;
 mod mirrors;
