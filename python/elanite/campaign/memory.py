@@ -51,8 +51,8 @@ NODE = 7_000
 """Bytes per node with its adapter."""
 LINK = 600
 """Bytes per link and direction."""
-REGION = 25
-"""Bytes per link and direction for each region after the first: 25 on 4,096 nodes, 9 on 65,536."""
+REGION = 15
+"""Bytes per link and direction for each region after the first: 15 on 4,096 nodes, 6 on 65,536."""
 OVERHEAD = 1.5
 """A process's resident memory for each byte that a simulation allocates: 5.77 GB were measured for 4 GB."""
 
