@@ -14,7 +14,9 @@
 # make speed       the same, and the tables of docs/speed*.md from it
 # make docs        docs/validation.md from the scoreboard, docs/ablations.md from the shipped ablations, the table of docs/io.md,
 #                  the pictures of the pages, and the results that quick reports show pale
-# make site        the documentation site, in out/site; the gallery has what `make reproduce` has simulated
+# make recording   the moving picture of README, docs/watch.webp; needs Chromium
+# make site        the documentation site, in out/site, with the results of the notebooks; the
+#                  gallery has what `make reproduce` has simulated
 # make paper       the paper about Elanite, in out/paper.pdf, with the figures of the tables of docs
 # make wheel       a wheel for this kind of machine in out/wheel, which needs neither this folder nor Rust
 # make release     the files of a release in out/release: wheels for x86-64 and aarch64, sources, bills of materials, checksums; needs
@@ -55,7 +57,7 @@ endif
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs site paper web web-engine wheel release lock audit mutants soak clean tools
+.PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs recording site paper web web-engine wheel release lock audit mutants soak clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -151,12 +153,16 @@ docs: build
 		sys.exit("error: not run: " + ", ".join(lacking) if lacking else 0)'
 	$(BIN)/elanite claims --out $(OUT) --format markdown >docs/validation.md || [ $$? = 1 ]
 	$(BIN)/python docs/ablations.py
-	$(BIN)/python docs/readme_figure.py $(OUT) docs/congestion.svg
+	$(BIN)/python docs/readme_figure.py $(OUT)
 	$(BIN)/python docs/figures.py $(OUT)
 	$(BIN)/python docs/io.py $(OUT) docs/io.md
 	$(BIN)/python docs/reference.py $(OUT)
 	$(BIN)/python docs/crates.py
 	$(BIN)/python paper/build.py
+
+recording: build
+	$(call need,command -v chromium,chromium was not found; on Debian: apt-get install chromium)
+	$(BIN)/python docs/recording.py
 
 # The essays of modules name the private modules below them, which the pages show as plain text.
 site: build
