@@ -7,6 +7,8 @@
 # make fuzz-libraries    random programs for OpenSHMEM and Elanlib against an oracle, SECONDS=60 from SEED=0 on
 # make fuzz-mpi    random MPI programs natively and simulated, SECONDS=60 from SEED=0 on
 # make fuzz-inputs   spoilt files and traces, hostile ranks and spoilt stores, each for SECONDS=60 from SEED=0 on
+# make fuzz-coverage    files of strangers (GOAL, machines, experiments), guided by coverage, each for SECONDS=60; nightly Rust
+# make miri        the kernel's tests in an interpreter that finds undefined behaviour; nightly Rust with miri
 # make bench       packets per processor-second and peak memory, in bench.json; instructions per packet, in the history
 # make instructions   instructions per packet against the last entry of benches/bench-history.json, and what listed faults
 #                  cost that do not occur; needs valgrind
@@ -57,7 +59,7 @@ endif
 
 RUST := Cargo.toml Cargo.lock $(shell find crates -name '*.rs' -o -name Cargo.toml)
 
-.PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs bench instructions speed lint docs recording site paper web web-engine wheel release lock audit mutants soak clean tools
+.PHONY: build fortran reproduce test test-rust test-python test-all fuzz swarm endurance fuzz-mpi fuzz-libraries fuzz-inputs fuzz-coverage miri bench instructions speed lint docs recording site paper web web-engine wheel release lock audit mutants soak clean tools
 .DELETE_ON_ERROR:
 
 build: $(BIN)/elanite
@@ -123,6 +125,24 @@ fuzz-inputs: build
 	cargo test --locked --quiet --package elanite-link --test all hostile::whatever -- --nocapture
 	cargo test --locked --quiet --package elanite-mpirun --lib hostile::whatever -- --nocapture
 	$(BIN)/python -m pytest tests/test_inputs.py tests/test_trace_inputs.py tests/test_mpirun_hostile.py
+
+# Inputs that have reached new code stay in out/fuzz, and begin the next run.
+FUZZED := goal machine experiment
+fuzz-coverage:
+	$(call need,cargo +nightly fuzz --version,cargo-fuzz was not found; rustup toolchain install nightly; cargo install --locked cargo-fuzz)
+	@mkdir -p $(addprefix $(OUT)/fuzz/,$(FUZZED))
+	for each in $(FUZZED); do \
+		case $$each in goal) kept=fuzz/seeds ;; *) kept=$${each}s ;; esac; \
+		find $$kept -type f -size -64k -exec cp -n {} $(OUT)/fuzz/$$each/ \; ; \
+		cargo +nightly fuzz run --target-dir target/fuzz $$each $(abspath $(OUT))/fuzz/$$each -- \
+			-max_total_time=$(SECONDS) -seed=$$(($(SEED) % 4294967295 + 1)) -rss_limit_mb=4096 -timeout=20 -verbosity=0 || exit 1; done
+
+# The allocator, and what has no tests of a million draws or steps, for which the interpreter takes hours.
+miri:
+	$(call need,cargo +nightly miri --version,Miri was not found; rustup toolchain install nightly --component miri --component rust-src)
+	cargo +nightly miri test --target-dir target/miri --locked --package elanite-kernel --test memory
+	PROPTEST_CASES=2 MIRIFLAGS=-Zmiri-disable-isolation cargo +nightly miri test --target-dir target/miri --locked \
+		--package elanite-kernel --test all -- digest executor label limits queue signal --skip livelock
 
 bench: tools
 	$(call need,command -v valgrind,valgrind was not found; on Debian: apt-get install valgrind)

@@ -19,8 +19,9 @@ pytestmark = pytest.mark.skipif(not (ROOT / "Cargo.lock").exists(), reason="not 
 REGISTRY = "registry+https://github.com/rust-lang/crates.io-index"
 
 
-def test_crates_of_others_come_from_the_registry_with_a_checksum() -> None:
-    packages = tomllib.loads((ROOT / "Cargo.lock").read_text(encoding="utf-8"))["package"]
+@pytest.mark.parametrize("lock", ["Cargo.lock", "fuzz/Cargo.lock"])
+def test_crates_of_others_come_from_the_registry_with_a_checksum(lock: str) -> None:
+    packages = tomllib.loads((ROOT / lock).read_text(encoding="utf-8"))["package"]
     others = [package for package in packages if "source" in package]
     assert len(others) > 50
     assert [one["name"] for one in others if one["source"] != REGISTRY or len(one.get("checksum", "")) != 64] == []
