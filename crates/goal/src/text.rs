@@ -10,6 +10,9 @@ use std::io::Read;
 /// A rank's most operations: the binary form counts with 32 bits.
 const MOST: usize = 1 << 31;
 
+/// Bytes of the shortest block, `rank 0{}`.
+const BLOCK: u64 = 8;
+
 /// A rank's block.
 pub struct Block {
     /// The rank.
@@ -39,8 +42,8 @@ fn is(word: &Token, name: &str) -> bool {
 }
 
 impl<R: Read> TextReader<R> {
-    /// Reads the head.
-    pub fn new(from: R) -> Result<Self, ScanError> {
+    /// Reads the head of a text of `length` bytes.
+    pub fn new(from: R, length: u64) -> Result<Self, ScanError> {
         let mut words = Scanner::new(from);
         let first = skip_ends(&mut words)?;
         if !is(&first, "num_ranks") {
@@ -51,6 +54,12 @@ impl<R: Read> TextReader<R> {
         }
         let ranks = match words.next()? {
             Token::Number(0, _) => return words.wrong("there is at least one rank"),
+            // A small file cannot take memory by its first number: each rank has a block.
+            Token::Number(ranks, false) if ranks > length / BLOCK => {
+                return words.wrong(format!(
+                    "`num_ranks` says {ranks} ranks, and each has a block, `rank N {{ }}`; the {length} bytes of the file are too few"
+                ));
+            }
             Token::Number(ranks, false) if ranks < u64::from(ANY) => ranks as u32,
             word => {
                 let found = word.text();

@@ -143,7 +143,8 @@ impl Trace {
     fn translate(path: &Path, file: File) -> Result<Trace, TraceProblem> {
         let of_disk = |error: io::Error| Trace::no_room(path, &error);
         let wrong = |(place, what): ScanError| TraceProblem::new(path, place, what);
-        let mut reader = TextReader::new(file).map_err(wrong)?;
+        let length = file.metadata().map_err(of_disk)?.len();
+        let mut reader = TextReader::new(file, length).map_err(wrong)?;
         let to = BufWriter::new(nameless().map_err(of_disk)?);
         let mut writer = Writer::new(to, reader.ranks()).map_err(of_disk)?;
         let mut lines = BufWriter::new(nameless().map_err(of_disk)?);

@@ -142,6 +142,11 @@ fn a_bad_text_is_refused_with_its_line() {
         ("num_ranks -2".into(), 1, "not `-2`"),
         ("num_ranks 1\nrank 1 { }".into(), 2, "there is no rank 1"),
         (
+            "num_ranks 2888888888\nrank 0 { }".into(),
+            1,
+            "the 31 bytes of the file are too few",
+        ),
+        (
             "num_ranks 1\nrank 0 { }\nrank 0 { }".into(),
             3,
             "has a block already",
