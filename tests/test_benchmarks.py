@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import astuple
 from typing import TYPE_CHECKING
 
 import pytest
@@ -122,6 +123,31 @@ def test_a_node_sends_half_of_both_directions(tmp_path: Path, name: str, old: st
 def test_a_wrong_output(tmp_path: Path, name: str, old: str, new: str, message: str) -> None:
     with pytest.raises(UsageError, match=rf"^{tmp_path}{message}"):
         benchmarks.values(ALL[name].replace(old, new), tmp_path)
+
+
+def test_a_nonblocking_collective_is_its_pure_communication(tmp_path: Path) -> None:
+    first, full, last = "Overall(us)  Compute(us)", "Coll. Init(us)  MPI_Wait(us)", "Pure Comm.(us)  Overlap(%)"
+    tables = ((f"{first}  {last}", "11.0 6.0 5.0 20.0"), (f"{first}  {full}  {last}", "11.0 6.0 0.5 4.0 5.0 20.0"))
+    for titles, cells in tables:
+        text = f"# OSU MPI Non-blocking Broadcast Latency Test v7.4\n# Size           {titles}\n1024   {cells}\n"
+        assert recognise.of_text(text).name == "output of the OSU benchmarks"
+        assert [each[1:] for each in map(astuple, benchmarks.values(text, tmp_path))] == [(1024, "latency", 5.0)]
+
+
+@pytest.mark.parametrize("label", ["0: ", "12: ", "[1,0]<stdout>:", "[prterun-n1-7@1,0]<stdout>: "])
+@pytest.mark.parametrize("name", ALL)
+def test_labels_of_launchers_are_skipped(tmp_path: Path, name: str, label: str) -> None:
+    text = "".join(f"{label}{line}\n" for line in ALL[name].splitlines())
+    assert recognise.of_text(text) == recognise.of_text(ALL[name])
+    assert [each[1:] for each in map(astuple, benchmarks.values(text, tmp_path))] == READ[name]
+
+
+def test_several_numbers_of_processes_are_not_mixed(tmp_path: Path) -> None:
+    """IMB's own output has a table for 2, 4, 8, ... processes."""
+    text = IMB + IMB[IMB.index("# Benchmarking") :].replace("processes = 4", "processes = 8 ( 2 additional)")
+    with pytest.raises(UsageError, match=r"several numbers of processes, 4 \(line 8\), 8 \(line 16\): give each"):
+        benchmarks.values(text, tmp_path)
+    assert len(benchmarks.values(text.replace("processes = 8", "processes = 4"), tmp_path)) == 4
 
 
 @pytest.mark.parametrize("name", ALL)

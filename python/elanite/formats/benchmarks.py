@@ -5,6 +5,7 @@ Each table line is a message size in bytes and a value in the unit of Elanite's 
 | benchmark | value | metric |
 |---|---|---|
 | OSU: latency, one-way or of a collective | latency in µs, its average | ``latency`` |
+| OSU: a nonblocking collective | pure communication time in µs, without computation | ``latency`` |
 | OSU: bandwidth, message rate | MB/s of 10^6 bytes | ``accepted`` |
 | IMB: PingPong, PingPing, collectives | t or t_avg in µs | ``latency`` |
 | IMB: Uniband, Biband | MB/s | ``accepted`` |
@@ -15,7 +16,8 @@ Each table line is a message size in bytes and a value in the unit of Elanite's 
 A bandwidth test has many messages in flight, and so measures a job's accepted load, not a ping's ``bandwidth``, which
 is a size over a latency. A test in both directions (OSU's Bi-Directional, IMB's Biband, perftest's -b) prints their
 sum; a node sends half of it, which is the value. Lines from other tools among them, such as a batch system, are
-skipped.
+skipped, and so are the labels that ``mpirun --tag-output`` and ``srun --label`` write before each line. A file has one
+benchmark with one number of processes.
 
 Source: OSU 7.4, IMB 2021.7, NCCL-tests 2.13, perftest 24.01: their printed headings.
 """
@@ -36,6 +38,11 @@ LARGEST = 2**40
 
 _BOTH = re.compile(r"bi-?directional|biband", re.IGNORECASE)
 """Names of tests that print both directions' sum."""
+
+_LABEL = re.compile(r"(?:\[[^\]]*\]<std(?:out|err)>:|\d+:)\s*")
+"""A line's rank, as ``mpirun --tag-output`` and ``srun --label`` write it."""
+_PROCESSES = re.compile(r"#\s*#processes = (\d{1,9})\b.*")
+"""IMB's heading with a table's number of processes."""
 
 _NUMBER = r"\d{1,15}(?:\.\d{0,9})?(?:[eE][+-]?\d{1,2})?"
 
@@ -64,12 +71,17 @@ class _Table:
 def values(text: str, file: Path) -> list[Value]:
     """A file's values. Raises ``UsageError``."""
     table: _Table | None = None
-    named = ""
+    named = processes = ""
     found: list[Value] = []
     tables: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for line, written in enumerate(text.splitlines(), 1):
-        bare = re.sub(r"^\[[\d,]+\]<std(out|err)>:", "", written).strip()
+        bare = written.strip()
+        if label := _LABEL.match(bare):
+            bare = bare[label.end() :]
         named = _name(bare) or named
+        if several := _PROCESSES.fullmatch(bare):
+            processes = several[1]
         if heading := _heading(bare, named):
             table = heading
             continue
@@ -81,11 +93,15 @@ def values(text: str, file: Path) -> list[Value]:
             wrong(file, line, f"`{number[:40]}` is no value of {table.name}, or {words[0]} no size of a message")
         if float(number) > 0:
             tables.setdefault(table.name, line)
+            counts.setdefault(processes, line)
             half = table.metric == "accepted" and _BOTH.search(table.name) is not None
             found.append(Value(line, int(words[0]), table.metric, float(number) * table.factor * (0.5 if half else 1)))
     if len(tables) > 1:
         listed = ", ".join(f"{name} (line {line})" for name, line in tables.items())
         wrong(file, None, f"there are several benchmarks, {listed}: give each a file of its own")
+    if len(counts) > 1:
+        listed = ", ".join(f"{count or 'no number'} (line {line})" for count, line in counts.items())
+        wrong(file, None, f"there are several numbers of processes, {listed}: give each a file of its own (-npmin N)")
     if not found:
         wrong(file, None, "there is no measured value: give the table of sizes and values that the benchmark prints")
     return found
@@ -122,6 +138,9 @@ def _heading(bare: str, named: str) -> _Table | None:
     if bare.startswith("#") and words.startswith("size") and "algbw" in words:
         columns = words.split()
         return _Table(name, "latency", columns.index("time")) if "time" in columns else None
+    if bare.startswith("#") and words.startswith("size") and "pure comm.(us)" in words:
+        titles = re.findall(r"[^()]*\([^()]*\)", words[len("size") :])
+        return _Table(name, "latency", 1 + [title.strip() for title in titles].index("pure comm.(us)"))
     if bare.startswith("#") and words.startswith("size"):
         return (
             _Table(name, "latency" if "latency" in words else "accepted", 1)
