@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -86,6 +88,29 @@ def test_all_forms_give_the_same_trace(tmp_path: Path) -> None:
     assert traffic(tmp_path / "job.goal") == (2 + 2 + 1, 2 * 1000 + 2 * 1000 + 77)
 
 
+def test_other_ways_to_write_json(tmp_path: Path) -> None:
+    """A byte order mark, line ends of Windows, small letters, and whole numbers with a point."""
+    how, file = Reading(roofline=Roofline(1e12, 1e9)), tmp_path / "job.0.json"
+    other = tmp_path / "job.1.json"
+    for each, graph in zip((file, other), graphs(), strict=True):
+        of_stage(each, graph)
+    plain_text = translate([file, other], tmp_path / "job.goal", how).path.read_text()
+    for each in (file, other):
+        written = each.read_text().replace('"ALL_REDUCE"', '"all_reduce"').replace(", ", ",\r\n")
+        written = re.sub(r'("comm_size": \d+)', r"\1.0", written)
+        each.write_text(written, encoding="utf-8-sig", newline="")
+    assert translate([file, other], tmp_path / "job.goal", how).path.read_text() == plain_text
+    file.write_text(file.read_text(encoding="utf-8-sig").replace(".0", ".5"))
+    with pytest.raises(RunError, match=r"`comm_size` is \d+\.5, and must be a number from 0 to"):
+        translate([file, other], tmp_path / "job.goal", how)
+
+
+def test_a_compressed_trace_is_named_as_that(tmp_path: Path) -> None:
+    (tmp_path / "job.0.json").write_bytes(gzip.compress(b"{}"))
+    with pytest.raises(UsageError, match=r"job\.0\.json: this is a file compressed by gzip; decompress it"):
+        translate([tmp_path / "job.0.json"], tmp_path / "job.goal")
+
+
 def test_durations_of_the_former_schema_are_nanoseconds(tmp_path: Path) -> None:
     former_binary(tmp_path / "job.0.et", [node(0, "COMP", us=1500)])
     assert [one.micros for one in read(tmp_path / "job.0.et")] == [1.5]
@@ -114,6 +139,7 @@ def test_lists_without_dependencies_may_be_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "wrong"),
     [
+        ({"schemaVersion": 1, "traceEvents": []}, "a trace of PyTorch's profiler .*chakra_trace_link"),
         ({"schema": "1.0.2-chakra.0.0.4", "nodes": [{"id": 2}]}, "an execution trace of PyTorch .*chakra_converter"),
         ({"nodes": [{"id": 1, "node_type": "gather_node", "data_deps": []}]}, r"nodes\[0\]: there is no type of nodes"),
         (
@@ -122,7 +148,7 @@ def test_lists_without_dependencies_may_be_left_out(tmp_path: Path) -> None:
         ),
         (
             {"nodes": [{"id": 1, "node_type": "coll_comm_node", "data_deps": [], "comm_type": "SUM"}]},
-            r"nodes\[0\]: a node has",
+            r"nodes\[0\]: there is no collective operation with the name SUM",
         ),
     ],
 )

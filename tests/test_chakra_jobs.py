@@ -90,7 +90,7 @@ def test_members_come_from_the_file_of_groups(tmp_path: Path) -> None:
     [
         ('{"1": [0, 4]}', r"group `1` is \[0, 4\], and must be a list of different ranks from 0 to 3"),
         ('{"1": [0, 0]}', "must be a list of different ranks"),
-        ('{"1": []}', "must be a list of different ranks"),
+        ('{"1": ["0", "1"]}', "must be a list of different ranks"),
         ('{"1": [true, 1]}', "must be a list of different ranks"),
         ('{"1": 3}', "must be a list of different ranks"),
         ("[1]", "a file of groups is an object such as"),
@@ -105,6 +105,16 @@ def test_files_of_groups_that_are_wrong(tmp_path: Path, text: str | None, wrong:
         groups.write_text(text)
     with pytest.raises((UsageError, RunError), match=rf"groups\.json: .*{wrong}"):
         job(tmp_path, [[collective(0)]] * 4, Reading(groups))
+
+
+def test_a_group_without_members_is_nobodys(tmp_path: Path) -> None:
+    """Only a node that names such a group is wrong; the group of all ranks may be empty, as in PyTorch."""
+    groups = tmp_path / "groups.json"
+    groups.write_text('\ufeff{"0": [], "1": [0, 1], "2": [2, 3], "7": []}', encoding="utf-8")
+    graphs = [[collective(0, pg_name=str(1 + rank // 2)), collective(1, 0, pg_name="0")] for rank in range(4)]
+    assert traffic(job(tmp_path, graphs, Reading(groups)).path) == (4 + 8, (4 + 8) * 1000)
+    with pytest.raises(RunError, match=r"rank 0, node 0 .* its group `7` has the ranks \[\]"):
+        job(tmp_path, [[collective(0, pg_name="7")]] * 4, Reading(groups))
 
 
 def test_a_file_of_groups_among_the_traces_is_named_as_that(tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ DUMPI = ".txt"
 _OTHERS = (
     (b"\xff\xaa\xddDUMPI", "a binary trace of DUMPI; write its text with dumpi2ascii"),
     (b"num_ranks", "a trace in GOAL already; use elanite replay"),
+    (b"\x1f\x8b", "a file compressed by gzip; decompress it: gunzip -k FILE"),
     (b"Nodes ", "a connection matrix of htsim; use elanite import"),
 )
 """First bytes of other formats, and remedies."""

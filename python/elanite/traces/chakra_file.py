@@ -9,6 +9,7 @@ them in 1 GHz ticks. Errors name the offset in bytes.
 
 from __future__ import annotations
 
+import codecs
 import os
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -37,7 +38,7 @@ def is_json(path: Path) -> bool:
     byte; the length of a text under 32 bytes comes next, and JSON text never has such a character.
     """
     with bounded.refused(path), bounded.opened(path) as file:
-        begin = file.read(4096).lstrip(_SPACE)
+        begin = file.read(4096).removeprefix(codecs.BOM_UTF8).lstrip(_SPACE)
     if not begin:
         raise RunError(f"{path}: the file is empty")
     behind = begin[1:].lstrip(_SPACE)[:1]

@@ -59,7 +59,8 @@ def of_file(path: Path, ranks: int) -> dict[str, tuple[int, ...]]:
     if not isinstance(content, dict) or "workload_graph" in content:
         raise UsageError(f'--groups {path}: a file of groups is an object such as {{"1": [0, 1], "2": [2, 3]}}')
     for name, members in content.items():
-        if not _members(members, ranks):
+        # A group without members is nobody's: a node that names it is refused.
+        if members != [] and not _members(members, ranks):
             what = f"group `{name}` is {members}, and must be a list of different ranks from 0 to {ranks - 1}"
             raise UsageError(f"--groups {path}: {what}")
     return {name: tuple(members) for name, members in content.items()}
@@ -109,7 +110,7 @@ def group(
         )
     name = str(node.attributes.get("pg_name", node.attributes.get("comm_group", "")))
     members = (known or {}).get(name, metadata.get(name))
-    if members is None and name in EVERYBODY:
+    if not members and name in EVERYBODY:
         members = tuple(range(ranks))
     if members is None and known is not None:
         raise GroupError(f"its group `{name}` is not in the file of groups")

@@ -37,7 +37,7 @@ def objects(path: Path) -> list[object]:
     decoder = json.JSONDecoder()
     found: list[object] = []
     with reading(path, "this is not JSON", error=RunError):
-        text = bounded.load(path, bounded.TRACE).decode().strip()
+        text = bounded.load(path, bounded.TRACE).decode("utf-8-sig").strip()
         at = 0
         while at < len(text) or not found:
             value, end = decoder.raw_decode(text, at)
@@ -59,6 +59,11 @@ def nodes(path: Path) -> Iterator[Node]:
     graph = first.get(key)
     if first and graph is None and all(isinstance(one, list) for one in first.values()):
         raise UsageError(f"{path}: this is a file of groups and no trace; name it with --groups")
+    if "traceEvents" in first:
+        raise UsageError(
+            f"{path}: this is a trace of PyTorch's profiler (Kineto); merge it with PyTorch's execution trace "
+            "(`chakra_trace_link`), and convert it (`chakra_converter PyTorch`)"
+        )
     if not isinstance(graph, list):
         raise RunError(f"{path}: there is no list `workload_graph`, and these are no messages of `chakra_jsonizer`")
     if "schema" in first:
@@ -103,7 +108,10 @@ def _named(path: Path, where: str, one: Any) -> Node:
     _whole(one["id"], *after, *control)
     found = {name: one[name] for name in ATTRIBUTES if name in one}
     if "comm_type" in found:
-        found["comm_type"] = COLLECTIVES.index(found["comm_type"])
+        named = str(found["comm_type"]).upper()
+        if named not in COLLECTIVES:
+            raise RunError(f"{path}: {where}: there is no collective operation with the name {found['comm_type']}")
+        found["comm_type"] = COLLECTIVES.index(named)
     if one["node_type"] not in _NAMED:
         raise RunError(f"{path}: {where}: there is no type of nodes with the name {one['node_type']}")
     kind = KINDS[_NAMED[one["node_type"]]]

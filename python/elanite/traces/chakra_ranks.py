@@ -138,8 +138,11 @@ class Ranks:
         value = node.attributes.get(name)
         if value is None:
             self.refuse(rank, node, f"there is no `{name}`")
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value < most:
-            self.refuse(rank, node, f"`{name}` is {value}, and must be a number from 0 to {most - 1}")
+            text = "the text " if isinstance(value, str) else ""
+            self.refuse(rank, node, f"`{name}` is {text}{value}, and must be a number from 0 to {most - 1}")
         return value
 
     def group_of(self, rank: int, node: Node) -> Group:
