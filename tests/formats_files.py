@@ -297,7 +297,7 @@ SPOILT = [
         "slurm",
         "SwitchName=leaf1 Nodes",
         "BlockName=b1 Nodes",
-        r":3: blocks of the plugin topology/block have no network",
+        r":3: line 2 has a switch, and this one a block",
     ),
     ("slurm", "LinkSpeed", "LinkSped", r":2: `LinkSped` is not a key here"),
     ("infragraph", "name: down\n  phys", "name: dawn\n  phys", r":40: there is no link `down`"),

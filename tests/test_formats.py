@@ -84,7 +84,7 @@ def test_flows_of_ns3(tmp_path: Path) -> None:
     starts = [(each.start, each.source, each.destination, each.size) for each in found.flows]
     assert starts == [(0, "1", "5", 700000), (2_500_000, "2", "5", 700000), (123, "6", "2", 40000)]
     assert any("line 5 and all behind it are not read" in note for note in found.notes)
-    assert any("priority groups (1, 3)" in note for note in found.notes)
+    assert [each.group for each in found.flows] == [3, 3, 1]
 
 
 def test_flows_without_ports(tmp_path: Path) -> None:
@@ -304,7 +304,9 @@ OTHERS = {
     " #bytes     #iterations    BW peak[MB/sec]\n 65536 5000 1 2 3\n": "output of perftest",
     '{"schema": "1.0.2-chakra.0.0.4", "nodes": []}': "a Chakra trace",
     "topology: [ Ring ]\nnpus_count: [ 8 ]\n": "a network of ASTRA-sim's analytical model",
-    "---\n- topology: default\n  tree:\n": "topology.yaml of Slurm",
+    '<gexf version="1.3"><graph/></gexf>': "a graph in GEXF",
+    '*Vertices 2\n1 "a"\n2 "b"\n*Edges\n1 2\n': "a graph in Pajek's format",
+    '{"schemaVersion": 1, "traceEvents": []}': "a trace of PyTorch's profiler (Kineto)",
     '<?xml version="1.0"?><topology version="2.0"></topology>': "the hardware of one computer (lstopo of hwloc)",
     "<html><p>": "XML with the root `html`",
     '[machine]\nname = "x"\n': "a file of Elanite",

@@ -201,7 +201,7 @@ def test_accelerators_of_simai_forward(tmp_path: Path) -> None:
     several = f"7 3 {len(cables)}\n4 5 6\n{links}"
     (tmp_path / "net.any").write_text(several)
     network = formats.read(tmp_path / "net.any")[1]
-    with pytest.raises(UsageError, match=r"node `0` has several cables"):
+    with pytest.raises(UsageError, match=r"host `0` has 2 cables, and an adapter has one"):
         imported.machine(network, "net.any", "net", BASE)
 
 
@@ -294,10 +294,10 @@ def test_flows_have_the_numbers_of_the_network(tmp_path: Path, elanite: Elanite)
     assert ended.code == 0, ended
     written = [line for line in (tmp_path / "two.flows.csv").read_text().splitlines() if not line.startswith("#")]
     assert written == [
-        "start,source,destination,size",
-        "0 us,0,3,700000 B",
-        "2500 ns,1,3,700000 B",
-        "123 ps,4,1,40000 B",
+        "start,source,destination,size,class",
+        "0 us,0,3,700000 B,1",
+        "2500 ns,1,3,700000 B,1",
+        "123 ps,4,1,40000 B,0",
     ]
     content = tomllib.loads((tmp_path / "two.traffic.toml").read_text())
     assert content["machine"] == "two.toml"

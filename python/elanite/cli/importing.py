@@ -30,8 +30,9 @@ class Import(Request):
       ibnetdiscover | elanite import - --output fabric.toml
 
     The format is recognised by the content: output of ibnetdiscover, topology.txt and flow.txt of ns-3 (HPCC,
-    ASTRA-sim, SimAI), .topo and .cm of htsim, anynet of BookSim2, clusters of SimGrid (XML), topology.conf of Slurm,
-    InfraGraph (YAML, JSON, and its graph), lists of edges, GraphML and DOT. A file of another format is refused.
+    ASTRA-sim, SimAI), .topo and .cm of htsim, anynet of BookSim2, clusters of SimGrid (XML), topology.conf and
+    topology.yaml of Slurm, InfraGraph (YAML, JSON, and its graph), lists of edges, GraphML and DOT. A file of another
+    format is refused.
 
     \b
     Written beside each other, by the name of the output:
@@ -107,7 +108,9 @@ class Import(Request):
             texts[".flows.csv"], more = imported_traffic.flows(lists, network)
             notes += more
             if network is not None:
-                texts[".traffic.toml"] = imported_traffic.experiment(name, f"{name}.toml", f"{name}.flows.csv")
+                classes = len(imported_traffic.priorities(lists))
+                files = f"{name}.toml", f"{name}.flows.csv"
+                texts[".traffic.toml"] = imported_traffic.experiment(name, *files, classes, made.channels)
         written = self._write(texts, target)
         for each in written:
             data(str(each))

@@ -9,7 +9,7 @@
 | ``htsim`` | ``.topo`` and ``.cm`` |
 | ``anynet`` | networks of BookSim2 |
 | ``simgrid`` | clusters of SimGrid, in XML |
-| ``slurm`` | ``topology.conf`` |
+| ``slurm`` | ``topology.conf``, ``topology.yaml`` |
 | ``infragraph`` | infrastructures of InfraGraph, and its graphs |
 | ``drawings`` | lists of edges, GraphML, DOT |
 | ``benchmarks`` | measured values of OSU, IMB, NCCL-tests and perftest |
@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING
 
 from elanite.base import bounded
 from elanite.errors import UsageError
+from elanite.formats import recognise
 from elanite.formats.recognise import Format, format_of
 
 if TYPE_CHECKING:
@@ -41,4 +42,4 @@ def read(file: Path) -> tuple[Format, Network]:
     found = format_of(content)
     if not isinstance(found, Format):
         raise UsageError(f"{file}: this is {found.name}, and no network\n  {found.remedy}")
-    return found, found.read(content.decode("utf-8-sig"), file)
+    return found, found.read(recognise.decoded(content), file)

@@ -1,18 +1,14 @@
-"""Graphs without a network tool behind them: edge lists, GraphML and DOT.
+"""Graphs without a network tool behind them: GraphML and DOT, and the drawing that edge lists become, too.
 
-Vertices are nodes and switches by their attribute ``kind``, ``type`` or ``role``, if every vertex has a known word
-there; otherwise all are switches, and the caller passes each switch's node count. An edge has a rate by ``rate``,
-``bandwidth``, ``capacity`` or ``speed``, and a delay by ``delay`` or ``latency``, with a unit; the Topology Zoo's raw
-rates are bits per second. Edges in a directed graph are cables, which lead both ways; two opposite ones are a single
-cable.
-
-In an edge list, words behind the ends are Elanite's own (``rate=25Gb/s``), a weight, or the dictionary that networkx
-writes.
+Vertices are nodes and switches by their attribute ``kind``, ``type``, ``role`` or ``function``, where a vertex has a
+word for a node there; without such a word all are switches, and the caller passes each switch's node count. An edge has
+a rate by ``rate``, ``bandwidth``, ``capacity`` or ``speed``, and a delay by ``delay`` or ``latency``. Their unit stands
+in the value, or in the name behind a separator (``bandwidth_gbps``, ``delay (us)``); the Topology Zoo's raw rates are
+bits per second. Edges in a directed graph are cables, which lead both ways; two opposite ones are a single cable.
 """
 
 from __future__ import annotations
 
-import ast
 import re
 import warnings
 from dataclasses import dataclass, field
@@ -32,15 +28,14 @@ if TYPE_CHECKING:
 
 EDGES, GRAPHML, DOT = "list of edges", "graph in GraphML", "graph in DOT"
 
-_NODES = ("node", "host", "server", "compute", "endpoint", "terminal", "hca", "nic", "gpu", "xpu", "end-host")
-_SWITCHES = ("switch", "router", "leaf", "spine", "core", "aggregation", "agg", "edge", "tor", "top")
-_RATES = ("rate", "bandwidth", "capacity", "speed", "linkspeed", "bw")
-_DELAYS = ("delay", "latency", "lat")
-UNIT = re.compile(r"(?<=[,;])(\s*[\d.]+)[ \t]+([a-zA-Zµ/]+)(?=[ \t]*(?:[,;]|$))")
-"""A number and its unit in a cell."""
+_NODES = ("node", "host", "server", "compute", "endpoint", "terminal", "hca", "nic", "gpu", "xpu", "end-host", "client")
+_SWITCHES = ("switch", "router", "leaf", "spine", "core", "aggregation", "agg", "edge", "tor", "top", "superspine")
+RATES = ("rate", "bandwidth", "capacity", "speed", "linkspeed", "bw")
+DELAYS = ("delay", "latency", "lat")
+_SUFFIX = re.compile(r"[\s_.(\[-]+([a-zA-Zµ/]+)[)\]]?")
+"""A unit in a name, behind the quantity."""
 _ETHERNET = re.compile(r"([\d.]+)\s*G(?:bE|E|b)?")
 """A rate as switches print it: 100G, 25GE, 400GbE."""
-_HEADS = ({"source", "target"}, {"from", "to"}, {"src", "dst"}, {"source", "destination"}, {"node1", "node2"})
 
 
 @dataclass
@@ -56,90 +51,6 @@ class Drawing:
         """Add a vertex, or a vertex's attributes."""
         known, first = self.vertices.get(name) or ({}, line)
         self.vertices[name] = (known | data, first)
-
-
-def edges(text: str, file: Path) -> Network:
-    """Read an edge list, with or without Elanite's node and switch lines. Raises ``UsageError``."""
-    drawn = Drawing(directed=text.startswith("%%MatrixMarket") and " general" in text.partition("\n")[0].lower())
-    weights = 0
-    sized = _matrix(text)
-    for line, written in enumerate(text.splitlines(), 1):
-        bare = re.split(r"[#%]|//", written, maxsplit=1)[0].strip()
-        data, bare = _dictionary(bare, file, line)
-        if len(re.findall("[,;]", bare)) > 1:
-            bare = UNIT.sub(r"\1\2", bare)
-        words = [word for word in re.split(r"[\s,;]+", bare) if word]
-        if not words or (not drawn.edges and _heads(words)):
-            continue
-        if words[0] in ("switch", "node") and len(words) >= 2:
-            if words[1] in drawn.vertices:
-                wrong(file, line, f"the name `{words[1]}` is taken: line {drawn.vertices[words[1]][1]} has it")
-            drawn.vertex(words[1], {"kind": words[0]} | _pairs(words[2:], file, line), line)
-            continue
-        if len(words) == 1:
-            wrong(file, line, f"`{words[0]}` is alone: a line is a switch, a node, or the two ends of a cable")
-        if line == sized:
-            continue
-        if len(words) == 3 and quantities.number(words[2]) is not None:
-            weights += 1
-            words = words[:2]
-        drawn.edges.append((words[0], words[1], data | _pairs(words[2:], file, line), line))
-    _counted(drawn)
-    if weights:
-        drawn.notes.append(f"the third words of {weights} lines are weights without a unit: left out")
-    if not drawn.vertices:
-        for one, other, _, place in drawn.edges:
-            drawn.vertex(one, {}, place)
-            drawn.vertex(other, {}, place)
-    return network(drawn, EDGES, file)
-
-
-def _heads(words: list[str]) -> bool:
-    """Whether a first line has the names of columns."""
-    low = [word.lower() for word in words]
-    return set(low[:2]) in _HEADS or (len(low) > 2 and all(word in (*_RATES, *_DELAYS, "weight") for word in low[2:]))
-
-
-def _matrix(text: str) -> int | None:
-    """The line in a Matrix Market matrix with its rows, columns and entries; `None` for another text."""
-    lines = enumerate(text.splitlines(), 1)
-    if not text.startswith("%%MatrixMarket"):
-        return None
-    return next((line for line, written in lines if written.strip() and not written.startswith("%")), None)
-
-
-def _counted(drawn: Drawing) -> None:
-    """Removes a first line with the vertex and edge counts."""
-    if drawn.edges and not drawn.vertices:
-        vertices, count, _, line = drawn.edges[0]
-        ends = {end for edge in drawn.edges[1:] for end in edge[:2]}
-        if (vertices, count) == (str(len(ends)), str(len(drawn.edges) - 1)):
-            del drawn.edges[0]
-            drawn.notes.append(f"line {line} has the numbers of vertices and edges, and is no edge")
-
-
-def _dictionary(text: str, file: Path, line: int) -> tuple[dict[str, object], str]:
-    """The dictionary at the end of a networkx line, and the line's rest."""
-    start = text.find("{")
-    if start < 0:
-        return {}, text
-    with reading(f"{file}:{line}", "the data of the edge are no dictionary", "write {'rate': '25 Gb/s'}"):
-        data = ast.literal_eval(text[start:])
-        return {str(key): value for key, value in data.items()}, text[:start]
-
-
-def _pairs(words: list[str], file: Path, line: int) -> dict[str, object]:
-    found: dict[str, object] = {}
-    for word in words:
-        key, equals, value = word.partition("=")
-        if quantities.rate(word) is not None:
-            key, equals, value = "rate", "=", word
-        elif quantities.number(word) is None and quantities.time(word) is not None:
-            key, equals, value = "delay", "=", word
-        if not equals or key not in ("rate", "delay", "forward"):
-            wrong(file, line, f"`{word}` is no word of an edge: write rate=25Gb/s, delay=500ns, or a weight alone")
-        found[key] = value
-    return found
 
 
 def graphml(text: str, file: Path) -> Network:
@@ -227,7 +138,7 @@ def _plain(data: dict[str, object]) -> dict[str, object]:
 def network(drawn: Drawing, name: str, file: Path) -> Network:
     """A drawing's nodes, switches and cables."""
     made = Network(name, notes=list(drawn.notes))
-    kinds = _kinds(drawn)
+    kinds = _kinds(drawn, made.notes)
     for vertex, (about, line) in drawn.vertices.items():
         (made.nodes if kinds.get(vertex) == "node" else made.switches)[vertex] = line
         if (label := str(about.get("label", "")).strip()) not in ("", vertex):
@@ -239,16 +150,20 @@ def network(drawn: Drawing, name: str, file: Path) -> Network:
     if not made.nodes:
         made.terminals = 1
     left: set[str] = set()
-    opposite: dict[tuple[str, str], int] = {}
+    opposite: dict[tuple[str, str], list[Cable]] = {}
+    unlike = 0
     for one, other, data, line in drawn.edges:
-        rate, delay = _rate(data, left, file, line), _delay(data, left, file, line)
-        if drawn.directed and opposite.get((other, one), 0) > 0:
-            opposite[(other, one)] -= 1
+        cable = Cable(one, other, _rate(data, left, file, line), _delay(data, left, file, line), line)
+        if drawn.directed and (back := opposite.get((other, one))):
+            first = back.pop(0)
+            unlike += (first.rate, first.delay) != (cable.rate, cable.delay)
             continue
-        opposite[(one, other)] = opposite.get((one, other), 0) + 1
-        made.cables.append(Cable(one, other, rate, delay, line))
+        opposite.setdefault((one, other), []).append(cable)
+        made.cables.append(cable)
     if drawn.directed:
         made.notes.append("the graph is directed, and cables lead both ways: two opposite edges are one cable")
+    if unlike:
+        made.notes.append(f"{unlike} cables have another rate or delay in each direction: both have the first one's")
     if left:
         made.notes.append(f"left out, as they have no unit: {', '.join(sorted(left))}")
     loops = [each for each in made.cables if each.one == each.other]
@@ -258,40 +173,68 @@ def network(drawn: Drawing, name: str, file: Path) -> Network:
     return checked(made, file)
 
 
-def _kinds(drawn: Drawing) -> dict[str, str]:
-    """Each vertex's kind by the first attribute that every vertex has."""
-    for key in ("kind", "type", "role"):
-        words = {name: str(data.get(key, "")).strip().lower() for name, (data, _) in drawn.vertices.items()}
+def _kinds(drawn: Drawing, notes: list[str]) -> dict[str, str]:
+    """Each vertex's kind by the first attribute in which all have a known word, or some a word for a node."""
+    every = {
+        key: {name: str(data.get(key, "")).strip().lower() for name, (data, _) in drawn.vertices.items()}
+        for key in ("kind", "type", "role", "function")
+    }
+    for words in every.values():
         if words and all(word in _NODES or word in _SWITCHES for word in words.values()):
             return {name: "node" if word in _NODES else "switch" for name, word in words.items()}
+    for key, words in every.items():
+        if any(word in _NODES for word in words.values()):
+            other = sorted({word or "none" for word in words.values()} - {*_NODES, *_SWITCHES})
+            notes.append(f"vertices with another {key} than those of nodes are switches: {', '.join(other[:8])}")
+            return {name: "node" if word in _NODES else "switch" for name, word in words.items()}
     return {}
+
+
+def quantity(data: dict[str, object], keys: tuple[str, ...]) -> tuple[str, str] | None:
+    """The name and the text of a rate or a delay, whose unit may stand in the name; `None` without one."""
+    for key in keys:
+        for name, value in data.items():
+            if name.strip().lower() == key:
+                return key, str(value)
+    for key in keys:
+        for name, value in data.items():
+            found = _SUFFIX.fullmatch(name.strip()[len(key) :]) if name.strip().lower().startswith(key) else None
+            unit = found[1] if found else ""
+            if unit and (quantities.rate if keys == RATES else quantities.time)(f"1 {unit}") is not None:
+                text = str(value).strip()
+                return name, f"{text} {unit}" if quantities.number(text) is not None else text
+    return None
+
+
+def ethernet(text: str) -> Fraction | None:
+    """Bits per second, also as switches print them: ``100G``; `None` for another text."""
+    found = _ETHERNET.fullmatch(text.strip())
+    return quantities.rate(f"{found[1]} Gb/s" if found else text)
 
 
 def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None) -> Fraction | None:
     low = {str(key).lower(): str(value) for key, value in data.items()}
     if (raw := quantities.number(low.get("linkspeedraw", ""))) is not None:
         return quantities.gigabits(raw / 10**9)
-    for key in _RATES:
-        if key in low:
-            value = quantities.rate(_ETHERNET.sub(r"\1Gb/s", low[key]) if _ETHERNET.fullmatch(low[key]) else low[key])
-            if value is None and quantities.number(low[key]) is None:
-                wrong(file, line, f"{key} `{low[key]}` is not a rate: write for example 25 Gb/s")
-            if value is None:
-                left.add(key)
-            else:
-                return value
-    return None
+    key, text = quantity(data, RATES) or ("", "")
+    if not key or not text.strip():
+        return None
+    value = ethernet(text)
+    if value is None and quantities.number(text) is None:
+        wrong(file, line, f"{key} `{text}` is not a rate: write for example 25 Gb/s")
+    if value is None:
+        left.add(key)
+    return value
 
 
 def _delay(data: dict[str, object], left: set[str], file: Path, line: int | None) -> int | None:
-    low = {str(key).lower(): str(value) for key, value in data.items()}
-    for key in _DELAYS:
-        if key in low:
-            if quantities.number(low[key]) is not None:
-                left.add(key)
-                continue
-            value = quantities.time(low[key])
-            if value is None:
-                wrong(file, line, f"{key} `{low[key]}` is not a time: write for example 500 ns")
-            return value
-    return None
+    key, text = quantity(data, DELAYS) or ("", "")
+    if not key or not text.strip():
+        return None
+    if quantities.number(text) is not None:
+        left.add(key)
+        return None
+    value = quantities.time(text)
+    if value is None:
+        wrong(file, line, f"{key} `{text}` is not a time: write for example 500 ns")
+    return value

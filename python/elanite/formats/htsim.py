@@ -247,6 +247,8 @@ def matrix(text: str, file: Path) -> Network:
             if key != "Connections":
                 _unknown(file, header[key][1], key.lower()[:-1])
             wrong(file, header[key][1], f"{header[key][0]} connections are promised, and the file has {count}")
+    if any(" prio " in line for line in text.splitlines()):
+        network.notes.append("prio is the order of a receiver's credits (pulls), which there are not here: left out")
     nodes = header.get("Nodes", (MOST_NODES, 0))[0]
     for flow in network.flows:
         for end in (flow.source, flow.destination):

@@ -22,6 +22,7 @@ from collections import Counter
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
+from elanite.base.text import counted
 from elanite.formats.network import Cable, Network, checked, natural, wrong
 from elanite.formats.quantities import gigabits
 
@@ -122,7 +123,7 @@ def _fill(
         unknown += found is None
         rate = gigabits(Fraction(_LANE[found[2]]) * int(found[1])) if found else None
         network.cables.append(Cable(names.get(own, own[0]), names.get(other, other[0]), rate, None, line))
-    if unknown:
+    if 0 < unknown < len(network.cables):
         network.notes.append(f"{unknown} cables have no width and speed, and get the fastest rate of the others")
     if left:
         network.notes.append(f"left out: {len(left)} aggregation nodes of SHARP, which are in the switches")
@@ -130,19 +131,20 @@ def _fill(
         network.notes.append("routers are switches here")
     several = len(adapters) - len({end[0] for end in adapters})
     if several:
-        network.notes.append(f"each active port of an adapter is a node: {several} adapters have more than one")
+        network.notes.append(f"each active port of an adapter is a node: {counted(several, 'port')} beside the first")
     network.notes.append(
         "rates are nominal: 4xSDR is 10, DDR 20, QDR and FDR10 40, FDR 56, EDR 100, HDR 200, NDR 400, XDR 800 Gb/s"
     )
 
 
 def _named(adapters: dict[tuple[str, str], int], described: dict[str, str]) -> dict[tuple[str, str], str]:
-    """Node names: the description's first word where this is enough, more words or the GUID elsewhere."""
+    """Node names: the description's first word, the host, with more words or the GUID where several have it."""
     found: dict[tuple[str, str], str] = {}
 
     def candidates(end: tuple[str, str]) -> list[str]:
         words = described.get(end[0], "").split()
-        return [*([words[0], ".".join(words), ".".join([*words, end[1]])] if words else []), f"{end[0]}.{end[1]}"]
+        own = f"{end[0]}.{end[1]}"
+        return [words[0], ".".join(words), ".".join([*words, end[1]]), f"{words[0]}.{own}"] if words else [own]
 
     hosts: dict[str, list[tuple[str, str]]] = {}
     for end in adapters:

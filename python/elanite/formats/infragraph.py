@@ -22,22 +22,16 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from elanite.base.foreign import reading
-from elanite.errors import UsageError
 from elanite.formats import quantities
 from elanite.formats.network import MOST_CABLES, Cable, Network, checked, natural, wrong
+from elanite.formats.yaml import LINE, loaded
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from fractions import Fraction
     from pathlib import Path
 
-    import yaml
-
 NAME = "InfraGraph"
-LINE = "__line__"
-"""The key with a mapping's line."""
-
 HOST = ("xpu", "nic", "memory")
 _RATES = {"gigabits_per_second": 1, "gigabytes_per_second": 8}
 _TIMES = {"ms": 10**9, "us": 10**6, "ns": 1000}
@@ -60,27 +54,6 @@ class Components:
 
     types: dict[str, str] = field(default_factory=dict)
     edges: list[Edge] = field(default_factory=list)
-
-
-def loaded(text: str, file: Path) -> object:
-    """A YAML or JSON document's content; each mapping has its line under ``LINE``. Raises ``UsageError``."""
-    try:
-        import yaml
-    except ImportError as error:
-        raise UsageError(f"{file}: YAML needs the package PyYAML: pip install pyyaml") from error
-
-    safe: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    lined: type[yaml.SafeLoader] = type("Lined", (safe,), {})  # with its own constructor table
-    lined.add_constructor("tag:yaml.org,2002:map", _with_line)
-    with reading(file, "it is no YAML", "correct the place"):
-        return yaml.load(text, Loader=lined)  # noqa: S506 - the loader is safe
-
-
-def _with_line(loader: yaml.SafeLoader, node: yaml.MappingNode) -> Iterator[dict[object, object]]:
-    """A mapping with its line; it is there before its values, which may refer to it."""
-    made: dict[object, object] = {}
-    yield made
-    made.update({**loader.construct_mapping(node), LINE: node.start_mark.line + 1})
 
 
 def read(text: str, file: Path) -> Network:

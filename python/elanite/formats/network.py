@@ -53,6 +53,8 @@ class Flow:
     size: int
     """Bytes."""
     line: int
+    group: int = 0
+    """Its priority group."""
 
 
 @dataclass

@@ -9,7 +9,8 @@ link is a line with its ends, rate, delay and error rate; a sixth number, a rout
 
 Some generators state each direction as a separate link: if every link comes in both directions equally often, two lines
 are one cable. ``flow.txt`` begins with the flow count; a flow is a line with source, destination, priority group, port,
-bytes and the start in seconds; ConWeave's have no port. Nodes are numbered in host number order.
+bytes and the start in seconds; ConWeave's have no port.
+Ports are left out. Nodes are numbered in host number order.
 
 Source: the readers ``scratch/third.cc`` in HPCC and ``scratch/common.h`` in ASTRA-sim's ns-3.
 """
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
 TOPOLOGY = "ns-3 topology (topology.txt of HPCC)"
 FLOWS = "list of flows of ns-3 (flow.txt of HPCC)"
 
-LINE = re.compile(r"\d+\s+\d+\s+[^\s=]*[bB](ps|/s)\s+[^\s=]+.*")
+LINE = re.compile(r"\d+\s+\d+\s+[\d.]+[^\s=]*b(ps|/s)\s+[^\s=]+.*", re.IGNORECASE)
 """A link. Elanite's own graphs write `rate=25Gb/s`."""
 
 
@@ -152,9 +153,8 @@ def flows(text: str, file: Path) -> Network:
     lines = statements(text)
     line, head = next(lines, (1, []))
     if len(head) != 1 or not (head[0].isascii() and head[0].isdigit()):
-        wrong(file, line, "the first line has the number of flows alone")
+        wrong(file, line, "the first line has the number of flows alone: write it above the flows")
     network = Network(FLOWS)
-    groups = set()
     count = int(head[0][:9])
     for line, words in itertools.islice(lines, count):
         if len(words) < 5:
@@ -169,12 +169,8 @@ def flows(text: str, file: Path) -> Network:
         if min(numbers) < 0 or start is None or re.search(r"[a-z]", began.replace("e", "")):
             wrong(file, line, "source, destination, group, port and bytes are whole numbers, and the start is seconds")
         source, destination, group, *_, size = numbers
-        groups.add(group)
-        network.flows.append(Flow(start, str(source), str(destination), size, line))
+        network.flows.append(Flow(start, str(source), str(destination), size, line, group))
     if len(network.flows) < count:
         wrong(file, 1, f"line 1 promises {count} flows, and the file has {len(network.flows)}: correct the number")
     _rest(network, lines, "flows")
-    if groups:
-        listed = ", ".join(map(str, sorted(groups)))
-        network.notes.append(f"priority groups ({listed}) and ports are left out: all flows are in one class")
     return network

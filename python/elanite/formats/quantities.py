@@ -1,6 +1,7 @@
 """Rates, times and sizes as other tools write them: ``25Gbps``, ``12.5GBps``, ``0.8us``, ``100 Gb/s``.
 
-A ``b`` is a bit and a ``B`` a byte of eight bits, as in ns-3 and SimGrid. Prefixes are powers of ten, with an ``i``
+A ``b`` is a bit and a ``B`` a byte of eight bits, as in ns-3 and SimGrid; bits may have small prefixes (``25gbps``).
+Prefixes are powers of ten, with an ``i``
 powers of 1024. Numbers are exact.
 """
 
@@ -12,7 +13,7 @@ from fractions import Fraction
 from elanite.base import units
 
 _NUMBER = r"(\d{1,30}(?:\.\d{0,30})?|\.\d{1,30})(?:[eE]([+-]?\d{1,2}))?"
-_RATE = re.compile(rf"{_NUMBER}\s*([kKMGTP]?)(i?)(bps|b/s|bit/s|bits/s|Bps|B/s|bytes/s)")
+_RATE = re.compile(rf"{_NUMBER}\s*(?:([kKMGTP]?)(i?)(bps|b/s|bit/s|bits/s|Bps|B/s|bytes/s)|([mgt])(?:bps|bits?/s|b/s))")
 _TIME = re.compile(rf"{_NUMBER}\s*(s|ms|us|µs|ns|ps|sec|)")
 _PLAIN = re.compile(_NUMBER)
 _POWER = {"": 0, "k": 1, "K": 1, "M": 2, "G": 3, "T": 4, "P": 5}
@@ -36,7 +37,8 @@ def rate(text: str) -> Fraction | None:
     if found is None:
         return None
     base = 1024 if found[4] else 1000
-    value = _value(found[1], found[2]) * base ** _POWER[found[3]] * (8 if found[5].startswith(("B", "by")) else 1)
+    power = _POWER[(found[3] or found[6] or "").replace("m", "M").replace("g", "G").replace("t", "T")]
+    value = _value(found[1], found[2]) * base**power * (8 if (found[5] or "").startswith(("B", "by")) else 1)
     return value if 0 < value <= FASTEST else None
 
 

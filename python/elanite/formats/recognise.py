@@ -7,11 +7,12 @@ file without a format is refused with the format list.
 from __future__ import annotations
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from elanite.formats import anynet, drawings, htsim, infiniband, infragraph, ns3, simgrid, slurm
+from elanite.formats import anynet, drawings, edges, htsim, infiniband, infragraph, ns3, simgrid, slurm
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,13 +53,18 @@ class Known(Enum):
     ANYNET = Format(anynet.NAME, anynet.read)
     SIMGRID = Format(simgrid.NAME, simgrid.read)
     SLURM = Format(slurm.NAME, slurm.read)
+    SLURM_YAML = Format(slurm.YAML, slurm.read_yaml)
     INFRAGRAPH = Format(infragraph.NAME, infragraph.read)
     GRAPHML = Format(drawings.GRAPHML, drawings.graphml)
     DOT = Format(drawings.DOT, drawings.dot)
-    EDGES = Format(drawings.EDGES, drawings.edges)
+    EDGES = Format(drawings.EDGES, edges.edges)
 
+
+_LABEL = r"^(?:\[[^\]\n]*\]<std(?:out|err)>:|\d+:)?[ \t]*"
+"""A line's beginning, behind the rank that ``mpirun --tag-output`` or ``srun --label`` writes."""
 
 MEASURED = "elanite calibrate EXPERIMENT --fit KEY=LOW..HIGH --to FILE"
+KINETO = "merge it with PyTorch's execution trace (chakra_trace_link), and convert it (chakra_converter)"
 CHAKRA = Other("a Chakra trace", "elanite goal import TRACE... -o FILE.goal")
 
 FABRIC = "give the output of ibnetdiscover, without options"
@@ -68,6 +74,7 @@ CONVERT = "convert it: networkx.write_graphml(networkx.read_{}(FILE), OUTPUT)"
 _XML: dict[str, Format | Other] = {
     "graphml": Known.GRAPHML.value,
     "platform": Known.SIMGRID.value,
+    "gexf": Other("a graph in GEXF", CONVERT.format("gexf")),
     "topology": Other("the hardware of one computer (lstopo of hwloc)", BETWEEN),
     "system": Other("the hardware of one computer (NCCL)", BETWEEN),
 }
@@ -82,6 +89,7 @@ _RULES: tuple[tuple[str, Format | Other], ...] = (
     (r"^\{[ \t]*(CA|SW)[ \t]+Ports:", Other("the list of links of OpenSM (opensm-subnet.lst)", FABRIC)),
     (r"^[ \t]*GPU0[ \t]+GPU1\b", Other("output of nvidia-smi topo, the links within a host", BETWEEN)),
     (r"\A(#.*\n|\s|Creator .*\n|Version .*\n)*graph\s*\[", Other("a graph in GML", CONVERT.format("gml"))),
+    (r"(?i)^[ \t]*\*vertices[ \t]+\d+", Other("a graph in Pajek's format", CONVERT.format("pajek"))),
     (r"(?i)^[ \t]*(SwitchName|BlockName|BlockSizes)\s*=", Known.SLURM.value),
     (r"^[ \t]*(router\s+\d+\s+(node|router)\s+\d+|node\s+\d+\s+router\s+\d+)(\s|$)", Known.ANYNET.value),
     (r"(?i)^[ \t]*(Podsize|Radix_Down|Downlink_speed_Gbps)[ \t]+\d", Known.HTSIM_TOPOLOGY.value),
@@ -89,19 +97,23 @@ _RULES: tuple[tuple[str, Format | Other], ...] = (
     (r"^(Nodes|Connections)[ \t]+\d+[ \t]*\n(Connections|Nodes)[ \t]+\d+", Known.HTSIM_MATRIX.value),
     (r"^[ \t]*num_ranks\s+\d+", Other("a trace in GOAL", "elanite replay FILE")),
     (r"^MPI_\w+ entering at walltime", Other("a trace of DUMPI as text", "elanite goal import TRACE... -o FILE.goal")),
-    (r"^#\s*OSU .*(MPI|NCCL|SHMEM|Test)", Other("output of the OSU benchmarks", MEASURED)),
-    (r"Intel\(R\) MPI Benchmarks|^# Benchmarking \w+", Other("output of the Intel MPI benchmarks", MEASURED)),
-    (r"^#\s*nThread \d+ nGpus|^#.*\bbusbw\b", Other("output of NCCL-tests", MEASURED)),
-    (r"^[ \t]*#bytes\s+#iterations", Other("output of perftest", MEASURED)),
+    (_LABEL + r"#\s*OSU .*(MPI|NCCL|SHMEM|Test)", Other("output of the OSU benchmarks", MEASURED)),
+    (
+        r"Intel\(R\) MPI Benchmarks|" + _LABEL + r"# Benchmarking \w+",
+        Other("output of the Intel MPI benchmarks", MEASURED),
+    ),
+    (_LABEL + r"#(\s*nThread \d+ nGpus|.*\bbusbw\b)", Other("output of NCCL-tests", MEASURED)),
+    (_LABEL + r"#bytes\s+#iterations", Other("output of perftest", MEASURED)),
     (r"^[ \t]*\[\[?\s*(machine|topology|link|series|run)\b", Other("a file of Elanite", "elanite check FILE")),
-    (r"\A\s*(strict\s+)?(di)?graph\b[^{]{0,200}\{", Known.DOT.value),
+    (r"(?i)\A(\s|//.*\n|#.*\n|/\*(?:[^*]|\*(?!/))*\*/)*(strict\s+)?(di)?graph\b[^{]{0,200}\{", Known.DOT.value),
+    (r'"traceEvents"\s*:', Other("a trace of PyTorch's profiler (Kineto)", KINETO)),
     (r'"schema"\s*:\s*"[^"]*[Cc]hakra|"(comm_type|COMM_\w+|ctrl_deps|data_deps)"|"workload_graph"', CHAKRA),
     (r"^[ \t]*npus_count\s*:", Other("a network of ASTRA-sim's analytical model", "give its topology.txt of ns-3")),
+    (r"^[ \t]*-[ \t]+\"?topology\"?:", Known.SLURM_YAML.value),
     (
-        r"^[ \t]*- topology:|^[ \t]*- switch:",
-        Other("topology.yaml of Slurm", "give the topology.conf of the same tree"),
+        r'(^[ \t]*"?|^\{.{0,4000}")(instances|devices|infrastructure)"?\s*:|"?composed_device"?\s*:',
+        Known.INFRAGRAPH.value,
     ),
-    (r'^[ \t]*"?(instances|devices|infrastructure)"?\s*:|"?composed_device"?\s*:', Known.INFRAGRAPH.value),
     (
         r'\A\s*\{(?=[\s\S]*"nodes"\s*:\s*\[)[\s\S]*"(links|edges)"\s*:\s*\[',
         Other("a graph of networkx as JSON", "write it as GraphML: networkx.write_graphml(GRAPH, FILE)"),
@@ -111,13 +123,24 @@ _RULES: tuple[tuple[str, Format | Other], ...] = (
 
 def format_of(content: bytes) -> Format | Other:
     """A file's format."""
-    if b"\0" in content[:_SAMPLE]:
-        return _binary(content)
     try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError:
+        text = decoded(content)
+    except UnicodeError:
         return _binary(content)
-    return of_text(text)
+    return _binary(content) if "\0" in text[:_SAMPLE] else of_text(text)
+
+
+def decoded(content: bytes) -> str:
+    """A file's text: UTF-8, UTF-16 with a byte order mark, or XML in the encoding of its declaration.
+
+    Raises ``UnicodeError``.
+    """
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        return content.decode("utf-16")
+    if content.startswith(b"<?xml") and (found := re.match(rb"<\?xml[^>]*encoding=[\"']([\w.-]{1,40})[\"']", content)):
+        with suppress(LookupError):  # an encoding that Python lacks
+            return content.decode(found[1].decode())
+    return content.decode("utf-8-sig")
 
 
 def of_text(text: str) -> Format | Other:
@@ -130,10 +153,13 @@ def of_text(text: str) -> Format | Other:
         if re.search(pattern, sample, re.MULTILINE):
             return found
     lines = [words for _, words in ns3.statements(sample)]
-    if any(ns3.LINE.fullmatch(" ".join(each)) for each in lines[1:]):
+    links = [bool(ns3.LINE.fullmatch(" ".join(each))) for each in lines]
+    if any(links[1:]) and not (links[0] and len(lines[0]) < 5):  # a list of edges has no first line, and no error rates
         return Known.NS3_TOPOLOGY.value
     if len(lines) > 1 and len(lines[0]) == _whole(lines[0]) == 1 and len(lines[1]) in (5, 6) and _whole(lines[1]):
         return Known.NS3_FLOWS.value
+    if lines and all(len(each) in (5, 6) and _whole(each[:4]) == 4 for each in lines[:2000]):
+        return Known.NS3_FLOWS.value  # without the first line, which its reader asks for
     if len(lines) > 3 and len(lines[0]) == 2 and all(map(str.isdecimal, lines[0])) and len(lines[1]) == 3:
         vertices, edges = map(int, (word[:9] for word in lines[0]))
         if len(lines) == 1 + vertices + edges:
@@ -162,17 +188,24 @@ def _whole(words: list[str]) -> int:
 
 
 def _edges(sample: str) -> bool:
-    """Whether nearly all lines are an edge's ends, with data or without."""
-    lines = [re.split(r"[#%]|//", line, maxsplit=1)[0].partition("{")[0] for line in sample.splitlines()[:2000]]
-    lines = [drawings.UNIT.sub(r"\1\2", line) if len(re.findall("[,;]", line)) > 1 else line for line in lines]
-    counts = [len([word for word in re.split(r"[\s,;]+", line) if word]) for line in lines if line.strip()]
-    good = sum(2 <= count <= 5 for count in counts)
-    return bool(counts) and good * 2 > len(counts)
+    """Whether nearly all lines are an edge's ends, with data or without, or the first line names the columns."""
+    lines = [bare for line in sample.splitlines()[:2000] if (bare := edges.bare(line).partition("{")[0].strip())]
+    if len(lines) > 1 and edges.columns(lines[0]):
+        return True
+    good = sum(2 <= len(edges.words(line)) <= 5 for line in lines)
+    return bool(lines) and good * 2 > len(lines)
 
 
 def _binary(content: bytes) -> Other:
     if content.startswith(b"OTF2"):
         return Other("the anchor of an OTF2 archive", "elanite goal import FILE -o FILE.goal")
+    if content.startswith(b"\x1f\x8b"):
+        return Other("a file compressed by gzip", "decompress it: zcat FILE | elanite import - --output NAME.toml")
+    try:
+        content.decode()
+    except UnicodeDecodeError as error:
+        if b"\0" not in content:
+            return Other(f"a text that is not UTF-8 (byte {error.start})", "convert it: iconv -f LATIN1 -t UTF-8 FILE")
     return Other("a binary file", "traces: elanite goal import, elanite replay; networks are texts")
 
 

@@ -21,13 +21,14 @@ import tomllib
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base.rows import section
 from elanite.base.text import counted
 from elanite.errors import ConfigError, UsageError
-from elanite.formats.network import Network, tidy, top
+from elanite.formats.network import Network, tidy, top, wrong
 from elanite.formats.quantities import exact, shown, span
 from elanite.inputs import graphs, toml
 from elanite.inputs.machine import Machine
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 LONGEST_HOP = 1023
 """Most cycles in a link delay."""
 MOST_CHANNELS = 32
+NEAR = Fraction(1, 500)
+"""The largest part by which a rate is rounded, where no flit takes whole picoseconds at it."""
 LARGEST_FLIT, SMALLEST_FLIT = 1024, 33
 """Bytes in a flit: in the smallest size, 128 flits hold a 4 KB packet."""
 
@@ -52,6 +55,8 @@ class Files:
     texts: dict[str, str]
     notes: list[str]
     nodes: int
+    channels: int
+    """Those of a link."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,8 @@ class _Clock:
     """The machine's rate, flit and cycle."""
 
     rate: Fraction
+    stated: Fraction
+    """The rate that the file states for the fastest cables, the machine's but for rounding."""
     flit: int
     cycle: int
     """Picoseconds."""
@@ -99,10 +106,23 @@ class Import:
         }
         self.seated = {node for node in network.nodes if cables[node] == 1 and node not in joined}
         """Nodes with one cable, to a switch."""
+        self._seats(cables, joined)
         self.clock = self._clock()
         self.hops = self._hops()
         self.roots = [self.names[name] for name in top(self.network)]
         self.channels = self._channels()
+
+    def _seats(self, cables: Counter[str], joined: set[str]) -> None:
+        """Refuse a host with several cables to switches: each needs its own adapter."""
+        for node, line in self.network.nodes.items():
+            if cables[node] > 1 and node not in joined and self.network.forward.get(node) != "yes":
+                places = [each.line for each in self.network.cables if node in (each.one, each.other) and each.line]
+                wrong(
+                    Path(self.origin),
+                    places[1] if len(places) > 1 else line,
+                    f"host `{node}` has {cables[node]} cables, and an adapter has one: make each cable's end a host of"
+                    f" its own (`{node}.0`, `{node}.1`), or give each network its own rail ([rails] in a machine file)",
+                )
 
     def files(self) -> Files:
         """Both files' texts."""
@@ -111,7 +131,8 @@ class Import:
         routing = self._shortest(cables)
         machine = "\n".join(self._machine(graph, routing)) + "\n"
         text = "\n".join([*self._head("The graph"), *cables]) + "\n"
-        return Files({".toml": machine, ".graph.txt": text}, self.notes, self.network.count())
+        channels = self.channels or int(str(self.machine["link.channels"]))
+        return Files({".toml": machine, ".graph.txt": text}, self.notes, self.network.count(), channels)
 
     def check(self, files: Files) -> None:
         """Raises ``UsageError`` or ``ConfigError`` if the simulator refuses the machine."""
@@ -136,30 +157,47 @@ class Import:
             self.notes.append(f"there are no rates: all links have that of {self.base.name}")
             own = self.machine["link.rate"]
             rate = max(exact(each, "MB/s") for each in (own if isinstance(own, list) else [own])) * 8 * 10**6
-            return _Clock(rate, int(flit), int(flit * 8 * 10**12 / rate))
+            return _Clock(rate, rate, int(flit), int(flit * 8 * 10**12 / rate))
         fastest = max(rates)
         if missing := sum(each.rate is None for each in self.network.cables):
             self.notes.append(f"{missing} cables without a rate have the fastest one, {shown(fastest)}")
         longest = max((each.delay or 0 for each in self.network.cables), default=0) if not self.network.cycles else 0
         longest += self.network.switch_delay or 0
         sizes = sorted(range(SMALLEST_FLIT, 2 * int(flit) + 1), key=lambda size: (abs(size - flit), size))
-        found = next((size for size in sizes if (size * 8 * 10**12 / fastest).denominator == 1), None)
-        if found is None:
-            raise UsageError(
-                f"{self.origin}: no flit of {SMALLEST_FLIT} to {2 * int(flit)} bytes takes whole picoseconds at"
-                f" {shown(fastest)}: round the rate in the file"
-            )
-        while longest > LONGEST_HOP * found * 8 * 10**12 / fastest and 2 * found <= LARGEST_FLIT:
+        found, rate = next(
+            ((size, fastest) for size in sizes if (size * 8 * 10**12 / fastest).denominator == 1),
+            None,
+        ) or self._rounded(fastest, sizes)
+        while longest > LONGEST_HOP * found * 8 * 10**12 / rate and 2 * found <= LARGEST_FLIT:
             found *= 2
-        cycle = int(found * 8 * 10**12 / fastest)
+        cycle = int(found * 8 * 10**12 / rate)
         if longest > LONGEST_HOP * cycle:
             raise UsageError(
                 f"{self.origin}: a link of {span(longest)} at {shown(fastest)} is longer than {LONGEST_HOP} flits of"
                 f" {LARGEST_FLIT} bytes, {span(LONGEST_HOP * cycle)}: such distances are not modelled"
             )
         if found != flit:
-            self.notes.append(f"a flit has {found} bytes, so that it takes {span(cycle)} at {shown(fastest)}")
-        return _Clock(fastest, found, cycle)
+            self.notes.append(f"a flit has {found} bytes, so that it takes {span(cycle)} at {shown(rate)}")
+        return _Clock(rate, fastest, found, cycle)
+
+    def _rounded(self, fastest: Fraction, sizes: Sequence[int]) -> tuple[int, Fraction]:
+        """A flit and the nearest rate, in whole bytes per second, at which it takes whole picoseconds."""
+        near: list[tuple[Fraction, int, Fraction]] = []
+        for place, size in enumerate(sizes):
+            bits = size * 8 * 10**12
+            first, last = math.ceil(bits / fastest / (1 + NEAR)), math.floor(bits / fastest / (1 - NEAR))
+            rates = [Fraction(bits, cycle) for cycle in range(first, last + 1) if bits % (8 * cycle) == 0]
+            near += [(abs(rate - fastest), place, rate) for rate in rates]
+        if not near:
+            raise UsageError(
+                f"{self.origin}: no flit of {min(sizes)} to {max(sizes)} bytes takes whole picoseconds at"
+                f" {shown(fastest)}, nor at a rate within 0.2%: round the rate in the file"
+            )
+        _, place, rate = min(near)
+        off = abs(rate - fastest) / fastest
+        said = f"the rate {shown(fastest)} is {shown(rate)} here, {float(off):.2%} off"
+        self.notes.append(f"{said}, so that a flit takes whole picoseconds")
+        return sizes[place], rate
 
     def _hops(self) -> tuple[int, int]:
         """The two levels' delays in cycles: the file's most frequent ones, or the base's."""
@@ -203,7 +241,7 @@ class Import:
             yield f"{kind} {self.names[name]}{forward}{remark}"
         for cable in self.network.cables:
             words = [self.names[cable.one], self.names[cable.other]]
-            if cable.rate is not None and cable.rate != self.clock.rate:
+            if cable.rate is not None and cable.rate != self.clock.stated:
                 words.append(f"rate={shown(cable.rate).replace(' ', '')}")
             level = self._level(cable)
             hop = self.hops[level]
@@ -321,11 +359,11 @@ class Import:
         needed = math.ceil(Fraction(packet + 2 * longest, packet)) + 1
         if needed <= int(str(self.machine["link.channels"])):
             return None
-        if needed > MOST_CHANNELS:
-            share = Fraction(MOST_CHANNELS * packet, packet + 2 * longest)
+        share = Fraction(MOST_CHANNELS * packet, packet + 2 * longest)
+        if share < 1:
             self.notes.append(
                 f"the longest link needs credits for {needed} packets, and a machine has at most {MOST_CHANNELS}: one"
-                f" stream has at most {min(1, float(share)):.0%} of the rate"
+                f" stream has at most {float(share):.0%} of the rate"
             )
         return min(needed, MOST_CHANNELS)
 

@@ -1,7 +1,9 @@
 """The traffic of an imported network: its flow lists as CSV, an experiment with them, and a placement file.
 
-Flows keep their starts to the picosecond. Those without bytes, or from a node to itself, are left out, and counted in a
-note. Nodes have the network's numbers; flow files without a network have numbers already.
+Flows keep their starts to the picosecond. Several priority groups are traffic classes, in the order of their numbers,
+for which the experiment divides the machine's channels: each has its own queue at a switch, as in ns-3. A list without
+a network has no machine with classes, and leaves them out. Flows without bytes, or from a node to itself, are left out,
+and counted in a note. Nodes have the network's numbers; flow files without a network have numbers already.
 """
 
 from __future__ import annotations
@@ -11,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from elanite.errors import UsageError
 from elanite.inputs import toml
+from elanite.inputs.imported import MOST_CHANNELS
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from elanite.formats.network import Flow, Network
 
@@ -30,6 +33,13 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
     numbers = {name: number for number, name in enumerate(network.nodes)} if network else {}
     # ns-3 and htsim number hosts; a reader that names them otherwise keeps their order.
     plain = network is not None and not all(name.isdecimal() for name in numbers)
+    groups = priorities(lists)
+    if network is None and len(groups) > 1:
+        notes.append(f"priority groups ({_listed(groups)}) are left out: all flows are in one class")
+        groups = groups[:1]
+    elif len(groups) > 1:
+        said = f"priority groups {_listed(groups)} are the traffic classes {_listed(range(len(groups)))}"
+        notes.append(f"{said}, with channels of their own; none goes first")
     rows, skipped = [], 0
     for origin, each in lists:
         for flow in each.flows:
@@ -44,14 +54,25 @@ def flows(lists: Sequence[tuple[str, Network]], network: Network | None) -> tupl
             if ends[0] == ends[1] or flow.size == 0:
                 skipped += 1
                 continue
-            rows.append(f"{_start(flow.start)},{ends[0]},{ends[1]},{flow.size} B")
+            row = f"{_start(flow.start)},{ends[0]},{ends[1]},{flow.size} B"
+            rows.append(f"{row},{groups.index(flow.group)}" if len(groups) > 1 else row)
     if skipped:
         notes.append(f"{skipped} flows without bytes, or from a node to itself, are left out")
     if numbers and not plain and any(int(name) != number for name, number in numbers.items()):
         notes.append("nodes are numbered from 0 on in the order of the hosts' numbers, in flows as well")
     named = " and ".join(f"{origin} ({each.format})" for origin, each in lists)
-    head = [f"# Flows of {named}.", *(f"# - {note}" for note in notes), "start,source,destination,size"]
+    columns = "start,source,destination,size,class" if len(groups) > 1 else "start,source,destination,size"
+    head = [f"# Flows of {named}.", *(f"# - {note}" for note in notes), columns]
     return "\n".join([*head, *rows]) + "\n", notes
+
+
+def priorities(lists: Sequence[tuple[str, Network]]) -> list[int]:
+    """The priority groups of several files' flows."""
+    return sorted({flow.group for _, each in lists for flow in each.flows})
+
+
+def _listed(numbers: Iterable[int]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 def _node(end: str, numbers: dict[str, int], network: Network | None, *, plain: bool, origin: str, flow: Flow) -> int:
@@ -78,12 +99,16 @@ def placement(network: Network) -> str:
     return "\n".join([head, *lines]) + "\n"
 
 
-def experiment(name: str, machine: str, flows: str) -> str:
-    """An experiment with a list's flows on a machine."""
+def experiment(name: str, machine: str, flows: str, classes: int, channels: int) -> str:
+    """An experiment with a list's flows on a machine with so many channels, divided among the classes."""
+    series: dict[str, object] = {"name": "flows", "title": name, "flows": {"list": {"file": flows}}}
+    if classes > 1:
+        divided = {"channels": min(MOST_CHANNELS, classes * channels), "classes": classes}
+        series = {"name": "flows", "title": name, "machine": {"link": divided}, "flows": series["flows"]}
     content = {
         "title": f"The flows of {Path(flows).name}",
         "source": "my own",
         "machine": machine,
-        "series": [{"name": "flows", "title": name, "flows": {"list": {"file": flows}}}],
+        "series": [series],
     }
     return toml.text(content)

@@ -1,0 +1,184 @@
+"""Edge lists: a line has the two ends of a cable, with more words or cells behind them.
+
+Words behind the ends are Elanite's own (``rate=25Gb/s``), a rate or a time with its unit, a weight, or the dictionary
+that networkx writes. A first line with the columns' names gives each cell its meaning; the cells are separated as the
+names are, by commas, semicolons, tabs or blanks, and may stand in quotes::
+
+    source,target,bandwidth (Gb/s),length
+    "rack 1",spine,100,7
+    "rack 2",spine,20,9
+
+Columns that are no rate and no delay are left out. A list in which every edge comes in both directions equally often is
+that of a directed graph.
+"""
+
+from __future__ import annotations
+
+import ast
+import csv
+import re
+from collections import Counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from elanite.base.foreign import reading
+from elanite.formats import quantities
+from elanite.formats.drawings import DELAYS, EDGES, RATES, Drawing, ethernet, network, quantity
+from elanite.formats.network import Network, wrong
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_ENDS = ({"source", "target"}, {"from", "to"}, {"src", "dst"}, {"source", "destination"}, {"node1", "node2"})
+_UNIT = re.compile(r"(?<=[,;])(\s*[\d.]+)[ \t]+([a-zA-Zµ/]+)(?=[ \t]*(?:[,;]|$))")
+"""A number and its unit in a cell."""
+_ARROWS = ("--", "->", "-->", "<->", "<-->", "—")
+
+
+class Columns(NamedTuple):
+    """The columns' names, and the letter between two cells; empty for blanks."""
+
+    names: tuple[str, ...]
+    between: str
+
+
+def bare(line: str) -> str:
+    """A line without its remark."""
+    return re.split(r"[#%]|//", line, maxsplit=1)[0].strip()
+
+
+def columns(line: str) -> Columns | None:
+    """The columns that a first line names; `None` for an edge."""
+    between = next((each for each in "\t;," if each in line), "")
+    names = tuple(_cells(line, between))
+    low = [name.lower() for name in names]
+    found = set(low[:2]) in _ENDS
+    if not found and len(low) > 2:
+        found = all(quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS) or name == "weight" for name in low[2:])
+    return Columns(names, between) if found else None
+
+
+def words(line: str) -> list[str]:
+    """An edge's words."""
+    if len(re.findall("[,;]", line)) > 1:
+        line = _UNIT.sub(r"\1\2", line)
+    if '"' in line:
+        return [quoted or plain for quoted, plain in re.findall(r'"([^"]*)"|([^\s,;"]+)', line)]
+    found = [word for word in re.split(r"[\s,;]+", line) if word]
+    return [found[0], *found[2:]] if len(found) > 2 and found[1] in _ARROWS else found
+
+
+def edges(text: str, file: Path) -> Network:
+    """Read an edge list, with or without Elanite's node and switch lines. Raises ``UsageError``."""
+    drawn = Drawing(directed=text.startswith("%%MatrixMarket") and " general" in text.partition("\n")[0].lower())
+    weights = 0
+    sized = _matrix(text)
+    heading: Columns | None = None
+    for line, written in enumerate(text.splitlines(), 1):
+        data, rest = _dictionary(bare(written), file, line)
+        if not rest or line == sized:
+            continue
+        if not drawn.edges and heading is None and (heading := columns(rest)):
+            continue
+        if heading and (row := _row(heading, rest)):
+            drawn.edges.append((*row[0], data | row[1], line))
+            continue
+        found = words(rest)
+        if found[:1] in (["switch"], ["node"]) and len(found) >= 2:
+            if found[1] in drawn.vertices:
+                wrong(file, line, f"the name `{found[1]}` is taken: line {drawn.vertices[found[1]][1]} has it")
+            drawn.vertex(found[1], {"kind": found[0]} | _pairs(found[2:], file, line), line)
+            continue
+        if len(found) < 2:
+            wrong(file, line, f"`{rest}` is alone: a line is a switch, a node, or the two ends of a cable")
+        if len(found) == 3 and quantities.number(found[2]) is not None:
+            weights += 1
+            found = found[:2]
+        drawn.edges.append((found[0], found[1], data | _pairs(found[2:], file, line), line))
+    if sized is None:
+        _counted(drawn)
+    if weights:
+        drawn.notes.append(f"the third words of {weights} lines are weights without a unit: left out")
+    if heading and (left := [name for name in heading.names[2:] if not _meant(name)]):
+        drawn.notes.append(f"columns left out: {', '.join(left)}")
+    if not drawn.vertices:
+        drawn.directed = drawn.directed or _both_ways(drawn)
+        for one, other, _, place in drawn.edges:
+            drawn.vertex(one, {}, place)
+            drawn.vertex(other, {}, place)
+    return network(drawn, EDGES, file)
+
+
+def _meant(name: str) -> bool:
+    """Whether a column is a rate or a delay."""
+    return (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
+
+
+def _cells(line: str, between: str) -> list[str]:
+    if not between:
+        return line.split()
+    return [cell.strip() for cell in next(csv.reader([line], delimiter=between, skipinitialspace=True), [])]
+
+
+def _row(heading: Columns, line: str) -> tuple[tuple[str, str], dict[str, object]] | None:
+    """The ends and the quantities of a line with the heading's cells; `None` for a line of another kind."""
+    cells = _cells(line, heading.between)
+    if not 2 <= len(cells) <= len(heading.names) or not all(cells[:2]) or cells[0] in ("switch", "node"):
+        return None
+    if not heading.between and len(cells) != len(heading.names):
+        return None
+    named = dict(zip(heading.names[2:], cells[2:], strict=False))
+    return (cells[0], cells[1]), {name: cell for name, cell in named.items() if _meant(name)}
+
+
+def _both_ways(drawn: Drawing) -> bool:
+    """Whether every edge comes in both directions equally often."""
+    counts = Counter((one, other) for one, other, _, _ in drawn.edges)
+    return bool(counts) and all(one != other and counts[other, one] == each for (one, other), each in counts.items())
+
+
+def _matrix(text: str) -> int | None:
+    """The line in a Matrix Market matrix with its rows, columns and entries; `None` for another text."""
+    lines = enumerate(text.splitlines(), 1)
+    if not text.startswith("%%MatrixMarket"):
+        return None
+    return next((line for line, written in lines if written.strip() and not written.startswith("%")), None)
+
+
+def _counted(drawn: Drawing) -> None:
+    """Removes a first line with the vertex and edge counts.
+
+    An edge between such numbers is one if they are ends elsewhere and the ends are not numbered in a row.
+    """
+    if drawn.edges and not drawn.vertices:
+        vertices, count, _, line = drawn.edges[0]
+        ends = {end for edge in drawn.edges[1:] for end in edge[:2]}
+        if (vertices, count) != (str(len(ends)), str(len(drawn.edges) - 1)):
+            return
+        rows = ({str(number) for number in range(start, start + len(ends))} for start in (0, 1))
+        if not ends & {vertices, count} or ends in rows:
+            del drawn.edges[0]
+            drawn.notes.append(f"line {line} has the numbers of vertices and edges, and is no edge")
+
+
+def _dictionary(text: str, file: Path, line: int) -> tuple[dict[str, object], str]:
+    """The dictionary at the end of a networkx line, and the line's rest."""
+    start = text.find("{")
+    if start < 0:
+        return {}, text
+    with reading(f"{file}:{line}", "the data of the edge are no dictionary", "write {'rate': '25 Gb/s'}"):
+        data = ast.literal_eval(text[start:])
+        return {str(key): value for key, value in data.items()}, text[:start]
+
+
+def _pairs(found: list[str], file: Path, line: int) -> dict[str, object]:
+    pairs: dict[str, object] = {}
+    for word in found:
+        key, equals, value = word.partition("=")
+        if ethernet(word) is not None:
+            key, equals, value = "rate", "=", word
+        elif quantities.number(word) is None and quantities.time(word) is not None:
+            key, equals, value = "delay", "=", word
+        if not equals or key not in ("rate", "delay", "forward"):
+            wrong(file, line, f"`{word}` is no word of an edge: write rate=25Gb/s, delay=500ns, or a weight alone")
+        pairs[key] = value
+    return pairs

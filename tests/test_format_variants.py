@@ -1,0 +1,278 @@
+"""Ways in which people write the formats: encodings, headings, units, quotes, plugins, and their broken forms."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+from typing import TYPE_CHECKING
+
+import networkx as nx
+import pytest
+import yaml
+
+from elanite import formats
+from elanite.errors import UsageError
+from elanite.inputs import imported, sources
+from formats_files import ALL
+from test_formats import delays, joined, rates, read
+from test_importing import lines, link, texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from conftest import Elanite
+    from elanite.formats.network import Network
+
+BASE = sources.read("machine", "infiniband-ndr")
+
+
+def of_bytes(folder: Path, content: bytes) -> Network:
+    file = folder / "file.any"
+    file.write_bytes(content)
+    return formats.read(file)[1]
+
+
+@pytest.mark.parametrize("name", sorted(ALL.keys() - {"matrix", "flows"}))
+def test_encodings_and_line_ends(tmp_path: Path, name: str) -> None:
+    plain = of_bytes(tmp_path, ALL[name].encode())
+    windows = ALL[name].replace("\n", "\r\n").rstrip()
+    for content in (windows.encode(), windows.encode("utf-8-sig"), windows.encode("utf-16")):
+        found = of_bytes(tmp_path, content)
+        assert (list(found.nodes), list(found.switches)) == (list(plain.nodes), list(plain.switches))
+        assert [each[:4] for each in map(_cable, found.cables)] == [each[:4] for each in map(_cable, plain.cables)]
+
+
+def _cable(each: object) -> tuple[object, ...]:
+    return tuple(vars(each).values())
+
+
+def pairs(network: Network) -> list[tuple[str, str]]:
+    return [(each.one, each.other) for each in network.cables]
+
+
+def test_xml_has_the_encoding_of_its_declaration(tmp_path: Path) -> None:
+    named = ALL["graphml"].replace('<?xml version="1.0"?>', '<?xml version="1.0" encoding="ISO-8859-1"?>')
+    found = of_bytes(tmp_path, named.replace("h1", "hôte").encode("latin-1"))
+    assert list(found.nodes) == ["hôte", "h2"]
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (gzip.compress(b"a b\n"), "this is a file compressed by gzip, and no network\n  decompress it: zcat FILE"),
+        (
+            "leaf é\n".encode("latin-1"),
+            "this is a text that is not UTF-8 (byte 5), and no network\n  convert it: iconv",
+        ),
+        (b"\xff\xfea\x00b", "this is a binary file"),
+    ],
+)
+def test_bytes_that_are_no_text_have_a_remedy(tmp_path: Path, content: bytes, said: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        of_bytes(tmp_path, content)
+    assert said in str(refused.value)
+
+
+def test_columns_of_a_table(tmp_path: Path) -> None:
+    """Cells have the meaning of their column, whatever separates them; other columns are named and left out."""
+    rows = ["source,target,type,bandwidth (Gbps),latency_us", '"rack 1",spine,up,100,0.5', "rack 2,spine,up,20,2"]
+    for between in ",;\t":
+        found = read(tmp_path, "".join(f"{row.replace(',', between)}\n" for row in rows))
+        assert list(found.switches) == ["rack 1", "spine", "rack 2"]
+        assert (rates(found), delays(found)) == ({"100": 1, "20": 1}, {500: 1, 2000: 1})
+        assert "columns left out: type" in found.notes
+    found = read(tmp_path, "src dst speed\nh1 s1 100G\nh2 s1 25GbE\nh3 s1 40gbps\n")
+    assert rates(found) == {"100": 1, "25": 1, "40": 1}
+    found = read(tmp_path, "src,dst,bandwidth\na,b,100\nb,c,20\n")
+    assert (rates(found), found.notes[-1]) == ({"": 2}, "left out, as they have no unit: bandwidth")
+    wide = "from,to,sport,dport,rack,row,speed\na,b,1,1,r1,x,100G\n"
+    assert rates(read(tmp_path, wide)) == {"100": 1}
+    with pytest.raises(UsageError, match=r":3: bandwidth \(Gbps\) `fast` is not a rate"):
+        read(tmp_path, "\n".join(rows[:2]).replace(",100,", ",fast,").replace("source", "\nsource"))
+
+
+def test_words_of_an_edge(tmp_path: Path) -> None:
+    assert pairs(read(tmp_path, '"a" "b"\nb -> c\nc -- d\n')) == [("a", "b"), ("b", "c"), ("c", "d")]
+    assert rates(read(tmp_path, "a b 100G\nb c 25gbps 1us\n")) == {"100": 1, "25": 1}
+    assert delays(read(tmp_path, "0 1 25Gbps 1us\n1 2 25Gbps 1us\n")) == {1000: 2}
+
+
+def test_edges_in_both_directions_are_cables(tmp_path: Path) -> None:
+    graph = nx.petersen_graph()
+    written = io.BytesIO()
+    nx.write_edgelist(graph.to_directed(), written, data=False)
+    found = of_bytes(tmp_path, written.getvalue())
+    assert len(found.cables) == graph.number_of_edges()
+    assert nx.is_isomorphic(nx.Graph(joined(found)), graph)
+    # A cable in one direction alone: the others are two cables each.
+    assert len(read(tmp_path, "a b\nb a\nb c\n").cables) == 3
+    unlike = 'digraph { a -> b [rate="100 Gb/s"]; b -> a [rate="20 Gb/s"]; }'
+    assert "1 cables have another rate or delay in each direction" in read(tmp_path, unlike).notes[1]
+
+
+def test_a_first_edge_is_no_count_of_vertices_and_edges(tmp_path: Path) -> None:
+    """The path 1, 2, 3 as a matrix, and as a list: `2 1` is an edge, though one edge with two ends follows."""
+    for head in ("%%MatrixMarket matrix coordinate pattern symmetric\n3 3 2\n", ""):
+        found = read(tmp_path, f"{head}2 1\n3 2\n")
+        assert (found.count(), pairs(found)) == (3, [("2", "1"), ("3", "2")])
+
+
+def test_remarks_before_a_graph_in_dot(tmp_path: Path) -> None:
+    found = read(
+        tmp_path, "/* drawn\n * by hand */\n# a line\n// another\nGRAPH {\n a -- b -- c;\n}\n".replace("GRAPH", "graph")
+    )
+    assert pairs(found) == [("a", "b"), ("b", "c")]
+
+
+def test_hosts_among_vertices_with_other_words(tmp_path: Path) -> None:
+    """Cumulus writes `function`; a word that is not known is no node."""
+    vertices = "l1 [function=leaf]; f1 [function=firewall]; h1 [function=host];"
+    found = read(tmp_path, f'graph {{ {vertices} "h1":"eth0" -- "l1":"swp1"; l1 -- f1; }}')
+    assert (list(found.nodes), list(found.switches)) == (["h1"], ["l1", "f1"])
+    assert "vertices with another function than those of nodes are switches: firewall" in found.notes
+
+
+SLURM_YAML = """\
+---
+- topology: blocks
+  cluster_default: false
+  block:
+    block_sizes: [2, 4]
+    blocks:
+      - {block: b1, nodes: "gb[01-02]"}
+      - {block: b2, nodes: "gb[03-04]"}
+- topology: main
+  cluster_default: true
+  tree:
+    switches:
+      - switch: top
+        children: leaf[0-1]
+      - switch: leaf0
+        nodes: cn[1-2]
+      - switch: leaf1
+        nodes: cn[10-11]
+"""
+
+
+def test_topologies_of_slurm_in_yaml(tmp_path: Path) -> None:
+    found = read(tmp_path, SLURM_YAML)
+    assert (list(found.nodes), list(found.switches)) == (["cn1", "cn2", "cn10", "cn11"], ["top", "leaf0", "leaf1"])
+    assert pairs(found)[:2] == [("leaf0", "top"), ("leaf1", "top")]
+    assert "topology `main` is read; the others are left out: `blocks`" in found.notes
+    plain = "SwitchName=top Switches=leaf[0-1]\nSwitchName=leaf0 Nodes=cn[1-2]\nSwitchName=leaf1 Nodes=cn[10-11]\n"
+    assert pairs(read(tmp_path, plain)) == pairs(found)
+
+
+def test_blocks_of_slurm_have_switches_that_are_assumed(tmp_path: Path) -> None:
+    conf = "BlockName=b1 Nodes=gb[01-02]\nBlockName=b2 Nodes=gb[03-04]\nBlockSizes=2,4\n"
+    for text in (conf, SLURM_YAML.replace("cluster_default: false", "cluster_default: true")):
+        found = read(tmp_path, text)
+        assert sorted(pairs(found)) == sorted(
+            [("gb01", "b1"), ("gb02", "b1"), ("gb03", "b2"), ("gb04", "b2"), ("b1", "top"), ("b2", "top")]
+        )
+        assert "one switch, `top`, with a cable to each block is assumed" in found.notes[1]
+
+
+def test_switches_of_slurm_in_a_range_are_alike(tmp_path: Path) -> None:
+    leaves = "SwitchName=leaf0 Nodes=n[0-1]\nSwitchName=leaf1 Nodes=n[2-3]\n"
+    found = read(tmp_path, f"{leaves}SwitchName=s[0-1] Switches=leaf[0-1]\n")
+    assert [pair for pair in pairs(found) if pair[1].startswith("s")] == [
+        ("leaf0", "s0"),
+        ("leaf1", "s0"),
+        ("leaf0", "s1"),
+        ("leaf1", "s1"),
+    ]
+    with pytest.raises(UsageError, match=r":1: `s\[0-1\]` are 2 switches, and a node is at one"):
+        read(tmp_path, "SwitchName=s[0-1] Nodes=n[0-3]\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "SwitchName=a Nodes=n[0-1]\nSwitchName=b Nodes=n[2-3]\n",
+            r":2: the file has 2 trees, a, b, .* Switches=a,b, or",
+        ),
+        ("include more.conf\nSwitchName=a Nodes=n1\n", r":1: `include more.conf`: one file is read"),
+        ("SwitchName=a Nodes=n1\nBlockName=b Nodes=n2\n", r":2: line 1 has a switch, and this one a block"),
+        (
+            "- topology: f\n  flat: true\n",
+            r":1: the plugin topology/flat states no network",
+        ),
+        (SLURM_YAML.replace("children: leaf[0-1]", "children: leaf[0-2]"), r":13: there is no line SwitchName=leaf2"),
+        (
+            SLURM_YAML.replace("- switch: leaf0", "- name: leaf0"),
+            r":15: `switches` lists mappings",
+        ),
+    ],
+)
+def test_networks_of_slurm_that_are_refused(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=rf"file\.any{message}"):
+        read(tmp_path, text)
+
+
+def test_an_infrastructure_in_a_line_of_json(tmp_path: Path) -> None:
+    plain = read(tmp_path, ALL["infragraph"])
+    assert pairs(read(tmp_path, json.dumps(yaml.safe_load(ALL["infragraph"])))) == pairs(plain)
+
+
+def test_hosts_keep_their_names_where_adapters_have_one_description(tmp_path: Path) -> None:
+    text = ALL["ibnetdiscover"].replace("cn2 mlx5_1", "cn2 mlx5_0")
+    assert list(read(tmp_path, text).nodes) == ["cn2.H-a2.1", "cn2.H-a3.1", "cn3", "cn10"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        (
+            "0 1 3 100 1000 2.0\n1 0 3 100 1000 2.1\n",
+            r":1: the first line has the number of flows alone",
+        ),
+        (ALL["ns3"].replace("40Gbps 0.5us", "40GBPS 0.5us"), r":3: `40GBPS` is not a rate"),
+    ],
+)
+def test_a_spoilt_file_of_ns3_is_one_of_ns3(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=rf"file\.any{message}"):
+        read(tmp_path, text)
+
+
+@pytest.mark.parametrize(("rate", "made"), [("33.3", "33.28"), ("54.54", "54.5"), ("0.941", "0.94")])
+def test_a_rate_without_a_flit_of_whole_picoseconds_is_rounded(tmp_path: Path, rate: str, made: str) -> None:
+    files = texts(tmp_path, f"4 1 3\n3\n0 3 {rate}Gbps 1us 0\n1 3 {rate}Gbps 1us 0\n2 3 0.5Gbps 1us 0\n")
+    assert link(files[".toml"])["rate"] == f"{made} Gb/s"
+    flit = int(link(files[".toml"])["flit"].removesuffix(" B"))
+    assert (flit * 8 * 10**12) % round(float(made) * 10**9) == 0
+    assert abs(float(made) / float(rate) - 1) < 0.002
+    assert f"# - the rate {rate} Gb/s is {made} Gb/s here" in files[".toml"]
+    assert lines(files[".graph.txt"]) == ["0 3", "1 3", "2 3 rate=0.5Gb/s"]
+
+
+def test_a_host_with_several_cables_is_refused_by_its_own_line(tmp_path: Path) -> None:
+    network = read(tmp_path, "4 2 4\n2 3\n0 2 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n0 3 25Gbps 1us 0\n")
+    with pytest.raises(UsageError, match=r"^net\.txt:6: host `0` has 2 cables, and an adapter has one: .*\[rails\]"):
+        imported.machine(network, "net.txt", "net", BASE)
+
+
+def test_priority_groups_are_traffic_classes(tmp_path: Path, elanite: Elanite) -> None:
+    """Two flows of other groups share 25 Gb/s: each takes twice its ideal time, and has its own row."""
+    (tmp_path / "topology.txt").write_text("4 1 3\n3\n0 3 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n")
+    (tmp_path / "flow.txt").write_text("2\n0 2 3 100 1000000 2.0\n1 2 1 100 1000000 2.0\n")
+    ended = elanite("import", "topology.txt", "flow.txt", "--output", "two.toml")
+    assert ended.code == 0, ended
+    assert "priority groups 1, 3 are the traffic classes 0, 1" in ended.err
+    written = (tmp_path / "two.flows.csv").read_text().splitlines()
+    assert written[-3:] == [
+        "start,source,destination,size,class",
+        "2000000 us,0,2,1000000 B,1",
+        "2000000 us,1,2,1000000 B,0",
+    ]
+    ended = elanite("run", "two.traffic.toml", "--table", "flows", "--format", "json")
+    assert ended.code == 0, ended
+    rows = json.loads(ended.out)
+    rows = rows if isinstance(rows, list) else rows["rows"]
+    assert [row["class"] for row in rows] == [1, 0]
+    assert [row["slowdown"] for row in rows] == pytest.approx([2, 2], rel=0.05)
+    alone = elanite("import", "flow.txt", "--output", "alone.toml")
+    assert "priority groups (1, 3) are left out: all flows are in one class" in alone.err
+    assert "size,class" not in (tmp_path / "alone.flows.csv").read_text()
