@@ -237,6 +237,43 @@ def test_a_spoilt_file_of_ns3_is_one_of_ns3(tmp_path: Path, text: str, message: 
         read(tmp_path, text)
 
 
+def test_topologies_of_powertcp_and_reverie(tmp_path: Path) -> None:
+    """The leaves are counted before the links; a rate without a unit is in bits per second."""
+    links = "2 4\n0 2 25000000000.0 1us 0\n1 4 25000000000.0 1us 0\n3 4 1e9 1us 0\n2 4 100000000000.0 1us 0\n"
+    for head in ("5 2 2 4", "5 2 2 4 25 100"):
+        found = read(tmp_path, f"{head}\n{links}")
+        assert (list(found.nodes), list(found.switches), found.forward) == (["0", "1", "3"], ["2", "4"], {})
+        assert rates(found) == {"25": 2, "1": 1, "100": 1}
+
+
+def test_routes_of_simgrid_from_a_host_to_itself(tmp_path: Path) -> None:
+    links = '<link id="l" bandwidth="1GBps" latency="1us"/><link id="own" bandwidth="9GBps" latency="0"/>'
+    hosts = '<host id="a" speed="1Gf"/><host id="b" speed="1Gf"/>'
+    routes = "".join(
+        f'<route src="{one}" dst="{other}"><link_ctn id="{name}"/></route>'
+        for one, other, name in (("a", "b", "l"), ("a", "a", "own"))
+    )
+    found = read(
+        tmp_path, f'<platform version="4"><zone id="z" routing="Full">{hosts}{links}{routes}</zone></platform>'
+    )
+    assert (pairs(found), found.notes) == ([("a", "b")], ["1 route from a host to itself left out"])
+
+
+@pytest.mark.parametrize(
+    ("text", "name"),
+    [
+        ('{"logical-dims": ["8"]}', "the logical dimensions of ASTRA-sim"),
+        ("# from the busbw of a test\ntopology: [ Ring ]\nnpus_count: [ 8 ]\n", "a network of ASTRA-sim's analytical"),
+        ('{"a": 1,\n "b": 2}\n', "JSON of no known kind"),
+        ("nodes:\n- name: n1\n  switch: s1\n- name: n2\n  switch: s1\n", "YAML of no known kind"),
+    ],
+)
+def test_documents_of_no_known_kind_are_named(tmp_path: Path, text: str, name: str) -> None:
+    with pytest.raises(UsageError) as refused:
+        read(tmp_path, text)
+    assert f"this is {name}" in str(refused.value)
+
+
 @pytest.mark.parametrize(("rate", "made"), [("33.3", "33.28"), ("54.54", "54.5"), ("0.941", "0.94")])
 def test_a_rate_without_a_flit_of_whole_picoseconds_is_rounded(tmp_path: Path, rate: str, made: str) -> None:
     files = texts(tmp_path, f"4 1 3\n3\n0 3 {rate}Gbps 1us 0\n1 3 {rate}Gbps 1us 0\n2 3 0.5Gbps 1us 0\n")

@@ -20,7 +20,6 @@ import re
 from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
-from elanite.base.foreign import reading
 from elanite.formats import quantities
 from elanite.formats.drawings import DELAYS, EDGES, RATES, Drawing, ethernet, network, quantity
 from elanite.formats.network import Network, wrong
@@ -165,9 +164,13 @@ def _dictionary(text: str, file: Path, line: int) -> tuple[dict[str, object], st
     start = text.find("{")
     if start < 0:
         return {}, text
-    with reading(f"{file}:{line}", "the data of the edge are no dictionary", "write {'rate': '25 Gb/s'}"):
+    try:
         data = ast.literal_eval(text[start:])
-        return {str(key): value for key, value in data.items()}, text[:start]
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        data = None  # its words name the parser's objects
+    if not isinstance(data, dict):
+        wrong(file, line, "the data of the edge are no dictionary: write {'rate': '25 Gb/s'}")
+    return {str(key): value for key, value in data.items()}, text[:start].strip()
 
 
 def _pairs(found: list[str], file: Path, line: int) -> dict[str, object]:

@@ -7,6 +7,9 @@ link is a line with its ends, rate, delay and error rate; a sixth number, a rout
     8 9 10
     0 8 25Gbps 0.8us 0
 
+PowerTCP's first line has the count of leaf switches before that of the links, and Reverie's two capacities behind it.
+A rate without a unit is in bits per second.
+
 Some generators state each direction as a separate link: if every link comes in both directions equally often, two lines
 are one cable. ``flow.txt`` begins with the flow count; a flow is a line with source, destination, priority group, port,
 bytes and the start in seconds; ConWeave's have no port.
@@ -32,7 +35,9 @@ if TYPE_CHECKING:
 TOPOLOGY = "ns-3 topology (topology.txt of HPCC)"
 FLOWS = "list of flows of ns-3 (flow.txt of HPCC)"
 
-LINE = re.compile(r"\d+\s+\d+\s+[\d.]+[^\s=]*b(ps|/s)\s+[^\s=]+.*", re.IGNORECASE)
+LINE = re.compile(
+    r"\d+\s+\d+\s+(?:[\d.]+[^\s=]*b(?:ps|/s)\s+[^\s=]+|[\d.]+(?:e\d+)?\s+[\d.]+(?:m|u|n|p)?s)(?:\s.*)?", re.IGNORECASE
+)
 """A link. Elanite's own graphs write `rate=25Gb/s`."""
 
 
@@ -50,7 +55,9 @@ def topology(text: str, file: Path) -> Network:
     numbers = [int(word) if word.isascii() and word.isdigit() and len(word) < 10 else -1 for word in head]
     network = Network(TOPOLOGY)
     match numbers:
-        case [vertices, switches, links] if min(numbers) >= 0:
+        case [vertices, switches, links] | [vertices, switches, _, links] if min(numbers) >= 0:
+            pass
+        case [vertices, switches, _, links, _, _] if min(numbers) >= 0:
             pass
         case [vertices, _, special, others, links, *_] if len(numbers) in (5, 6) and min(numbers[:5]) >= 0:
             switches = special + others
@@ -61,7 +68,8 @@ def topology(text: str, file: Path) -> Network:
             wrong(
                 file,
                 line,
-                "the first line has the numbers of vertices, switches and links: three numbers, or SimAI's six words",
+                "the first line has the numbers of vertices, switches and links: three numbers, PowerTCP's four, or"
+                " SimAI's six words",
             )
     if not 0 < vertices <= MOST_NODES + 4096 or switches > vertices:
         wrong(file, line, f"{vertices} vertices with {switches} switches are no network of 1 to {MOST_NODES:,} nodes")
@@ -75,7 +83,7 @@ def topology(text: str, file: Path) -> Network:
     if lossy:
         network.notes.append(f"the error rates of {lossy} links are left out: state them as faults of an experiment")
     _merged(network)
-    if len(numbers) > 3:
+    if len(numbers) > 4 and not (len(numbers) == 6 and min(numbers) >= 0):
         _accelerators(network)
     return checked(network, file)
 
@@ -107,6 +115,8 @@ def _link(network: Network, file: Path, line: int, words: list[str], vertices: i
             wrong(file, line, f"`{word}` is not a vertex: they have the numbers 0 to {vertices - 1}")
         ends.append(str(int(word)))
     rate, delay = quantities.rate(words[2]), quantities.time(words[3])
+    if rate is None and (bits := quantities.number(words[2])) is not None:
+        rate = quantities.gigabits(bits / 10**9)
     if rate is None:
         wrong(file, line, f"`{words[2]}` is not a rate: write for example 25Gbps")
     if delay is None:

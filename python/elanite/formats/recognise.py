@@ -97,18 +97,19 @@ _RULES: tuple[tuple[str, Format | Other], ...] = (
     (r"^(Nodes|Connections)[ \t]+\d+[ \t]*\n(Connections|Nodes)[ \t]+\d+", Known.HTSIM_MATRIX.value),
     (r"^[ \t]*num_ranks\s+\d+", Other("a trace in GOAL", "elanite replay FILE")),
     (r"^MPI_\w+ entering at walltime", Other("a trace of DUMPI as text", "elanite goal import TRACE... -o FILE.goal")),
+    (r"^[ \t]*npus_count\s*:", Other("a network of ASTRA-sim's analytical model", "give its topology.txt of ns-3")),
+    (r'"logical-dims"\s*:', Other("the logical dimensions of ASTRA-sim", "give its topology.txt of ns-3")),
     (_LABEL + r"#\s*OSU .*(MPI|NCCL|SHMEM|Test)", Other("output of the OSU benchmarks", MEASURED)),
     (
         r"Intel\(R\) MPI Benchmarks|" + _LABEL + r"# Benchmarking \w+",
         Other("output of the Intel MPI benchmarks", MEASURED),
     ),
-    (_LABEL + r"#(\s*nThread \d+ nGpus|.*\bbusbw\b)", Other("output of NCCL-tests", MEASURED)),
+    (_LABEL + r"#(\s*nThread \d+ nGpus|\s*size\s.*\bbusbw\b)", Other("output of NCCL-tests", MEASURED)),
     (_LABEL + r"#bytes\s+#iterations", Other("output of perftest", MEASURED)),
     (r"^[ \t]*\[\[?\s*(machine|topology|link|series|run)\b", Other("a file of Elanite", "elanite check FILE")),
     (r"(?i)\A(\s|//.*\n|#.*\n|/\*(?:[^*]|\*(?!/))*\*/)*(strict\s+)?(di)?graph\b[^{]{0,200}\{", Known.DOT.value),
     (r'"traceEvents"\s*:', Other("a trace of PyTorch's profiler (Kineto)", KINETO)),
     (r'"schema"\s*:\s*"[^"]*[Cc]hakra|"(comm_type|COMM_\w+|ctrl_deps|data_deps)"|"workload_graph"', CHAKRA),
-    (r"^[ \t]*npus_count\s*:", Other("a network of ASTRA-sim's analytical model", "give its topology.txt of ns-3")),
     (r"^[ \t]*-[ \t]+\"?topology\"?:", Known.SLURM_YAML.value),
     (
         r'(^[ \t]*"?|^\{.{0,4000}")(instances|devices|infrastructure)"?\s*:|"?composed_device"?\s*:',
@@ -164,6 +165,11 @@ def of_text(text: str) -> Format | Other:
         vertices, edges = map(int, (word[:9] for word in lines[0]))
         if len(lines) == 1 + vertices + edges:
             return Other("a list of places and edges (Inet)", _allowed())
+    if sample.lstrip().startswith(("{", "[")):
+        return Other("JSON of no known kind", _allowed())
+    keys = re.findall(r"^[ \t]*(?:- )?[\"']?[\w.-]+[\"']?:(?=\s|$)", sample, re.MULTILINE)
+    if len(keys) * 2 > sum(bool(line.strip()) for line in sample.splitlines()):
+        return Other("YAML of no known kind", _allowed())
     return Known.EDGES.value if _edges(sample) else Other("of no known format", _allowed())
 
 

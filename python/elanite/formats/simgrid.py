@@ -22,6 +22,7 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from elanite.base.text import counted
 from elanite.formats import quantities
 from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Network, checked, wrong
 from elanite.formats.xml import Element, parsed
@@ -57,8 +58,12 @@ def read(text: str, file: Path) -> Network:
                 routes.append(each)
             case "peer" | "cabinet" | "trace" | "trace_connect":
                 wrong(file, each.line, f"`{each.name}` is not read: describe the network by clusters, or by routes")
+    loops = [each for each in routes if each.attributes.get("src", "") == each.attributes.get("dst")]
+    if loops:
+        network.notes.append(f"{counted(len(loops), 'route')} from a host to itself left out")
     for route in routes:
-        _route(network, route, links, gates, file)
+        if route not in loops:
+            _route(network, route, links, gates, file)
     return checked(network, file)
 
 
