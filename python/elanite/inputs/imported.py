@@ -6,6 +6,9 @@ picoseconds; slower cables state their rates on their lines. A link's delay is i
 it: for a format that states switches apart from cables, a way's two links at nodes have half a switch each, so that the
 way's sum is right. Delays are whole cycles.
 
+A node that forwards has a switch of its own behind its adapter. No cable leads there: the link in between takes a cycle
+where the file states delays, and feeds all of the node's cables together where these are a good deal faster than one.
+
 Packets go up and down a tree, and take the shortest ways in any other network, in as many channel layers as these ways
 need.
 
@@ -44,6 +47,8 @@ LONGEST_HOP = 1023
 MOST_CHANNELS = 32
 NEAR = Fraction(1, 500)
 """The largest part by which a rate is rounded, where no flit takes whole picoseconds at it."""
+GOOD_DEAL = Fraction(3, 2)
+"""A node's cables together over the fastest cable, from which on the link to them has their sum."""
 LARGEST_FLIT, SMALLEST_FLIT = 1024, 33
 """Bytes in a flit: in the smallest size, 128 flits hold a 4 KB packet."""
 
@@ -65,7 +70,9 @@ class _Clock:
 
     rate: Fraction
     stated: Fraction
-    """The rate that the file states for the fastest cables, the machine's but for rounding."""
+    """The rate that the file states for the fastest cables; without ``feeds`` the machine's but for rounding."""
+    feeds: bool
+    """Whether the machine's rate is that of links that feed all cables of a node."""
     flit: int
     cycle: int
     """Picoseconds."""
@@ -104,18 +111,22 @@ class Import:
         joined = {each.one for each in network.cables if each.other in network.nodes} | {
             each.other for each in network.cables if each.one in network.nodes
         }
-        self.seated = {node for node in network.nodes if cables[node] == 1 and node not in joined}
+        stated = {node for node in network.nodes if network.forward.get(node) == "yes"}
+        self.forwarding = network.nodes.keys() & joined | stated
+        """Nodes with a switch of their own."""
+        self._seats(cables)
+        self.seated = network.nodes.keys() - self.forwarding
         """Nodes with one cable, to a switch."""
-        self._seats(cables, joined)
         self.clock = self._clock()
+        self.timed = not network.cycles and any(each.delay is not None for each in network.cables)
         self.hops = self._hops()
         self.roots = [self.names[name] for name in top(self.network)]
         self.channels = self._channels()
 
-    def _seats(self, cables: Counter[str], joined: set[str]) -> None:
+    def _seats(self, cables: Counter[str]) -> None:
         """Refuse a host with several cables to switches: each needs its own adapter."""
         for node, line in self.network.nodes.items():
-            if cables[node] > 1 and node not in joined and self.network.forward.get(node) != "yes":
+            if cables[node] > 1 and node not in self.forwarding:
                 places = [each.line for each in self.network.cables if node in (each.one, each.other) and each.line]
                 wrong(
                     Path(self.origin),
@@ -156,11 +167,15 @@ class Import:
         if not rates:
             self.notes.append(f"there are no rates: all links have that of {self.base.name}")
             own = self.machine["link.rate"]
-            rate = max(exact(each, "MB/s") for each in (own if isinstance(own, list) else [own])) * 8 * 10**6
-            return _Clock(rate, rate, int(flit), int(flit * 8 * 10**12 / rate))
-        fastest = max(rates)
-        if missing := sum(each.rate is None for each in self.network.cables):
-            self.notes.append(f"{missing} cables without a rate have the fastest one, {shown(fastest)}")
+            stated = max(exact(each, "MB/s") for each in (own if isinstance(own, list) else [own])) * 8 * 10**6
+            fastest = self._feed(stated)
+            if fastest == stated:
+                return _Clock(stated, stated, False, int(flit), int(flit * 8 * 10**12 / stated))
+        else:
+            stated = max(rates)
+            if missing := sum(each.rate is None for each in self.network.cables):
+                self.notes.append(f"{missing} cables without a rate have the fastest one, {shown(stated)}")
+            fastest = self._feed(stated)
         longest = max((each.delay or 0 for each in self.network.cables), default=0) if not self.network.cycles else 0
         longest += self.network.switch_delay or 0
         sizes = sorted(range(SMALLEST_FLIT, 2 * int(flit) + 1), key=lambda size: (abs(size - flit), size))
@@ -178,7 +193,22 @@ class Import:
             )
         if found != flit:
             self.notes.append(f"a flit has {found} bytes, so that it takes {span(cycle)} at {shown(rate)}")
-        return _Clock(rate, fastest, found, cycle)
+        return _Clock(rate, stated, fastest != stated, found, cycle)
+
+    def _feed(self, fastest: Fraction) -> Fraction:
+        """The rate at which a node that forwards feeds its cables: the largest sum, or the fastest cable's."""
+        sums: dict[str, Fraction] = {}
+        for cable in self.network.cables:
+            for end in {cable.one, cable.other} & self.forwarding:
+                sums[end] = sums.get(end, Fraction(0)) + (cable.rate or fastest)
+        most = max(sums.values(), default=fastest)
+        if most < GOOD_DEAL * fastest:
+            return fastest
+        self.notes.append(
+            f"nodes that forward feed their cables at {shown(most)} together (`link.rate` of level 0), as far as"
+            f" the adapters of {self.base.name} can"
+        )
+        return most
 
     def _rounded(self, fastest: Fraction, sizes: Sequence[int]) -> tuple[int, Fraction]:
         """A flit and the nearest rate, in whole bytes per second, at which it takes whole picoseconds."""
@@ -209,7 +239,9 @@ class Import:
                 self.notes.append(f"there are no delays: links have those of {self.base.name}, in whole cycles")
             return found[0], found[1]
         for level in (0, 1):
-            if counted := known[level] or known[1 - level]:
+            if level == 0 and self.forwarding:
+                found[0] = 1  # from an adapter to its own switch
+            elif counted := known[level] or known[1 - level]:
                 found[level] = self._with_switch(counted.most_common(1)[0][0], level)
         if missing := sum(each is None for level in stated for each in level):
             self.notes.append(f"{missing} cables without a delay have the most frequent one of their level")
@@ -241,12 +273,15 @@ class Import:
             yield f"{kind} {self.names[name]}{forward}{remark}"
         for cable in self.network.cables:
             words = [self.names[cable.one], self.names[cable.other]]
-            if cable.rate is not None and cable.rate != self.clock.stated:
-                words.append(f"rate={shown(cable.rate).replace(' ', '')}")
             level = self._level(cable)
+            rate = cable.rate or self.clock.stated
+            if rate != self.clock.stated or (level == 0 and self.clock.feeds):
+                words.append(f"rate={shown(rate).replace(' ', '')}")
             hop = self.hops[level]
             if cable.delay is not None:
                 hop = hop + cable.delay - 1 if self.network.cycles else self._with_switch(cable.delay, level)
+            elif level == 0 and self.timed and self.forwarding:
+                hop = self.hops[1]
             if hop != self.hops[level]:
                 words.append(f"delay={self.clock.time(hop).replace(' ', '')}")
             yield " ".join(words)
@@ -267,7 +302,8 @@ class Import:
         """
         words = [line.partition("#")[0].split() for line in lines]
         cables = "".join(f"{' '.join(each if each[0] == 'node' else each[:2])}\n" for each in words)
-        if self.roots or len(self.network.switches) < 2 or _core.graph_mistake(cables) is not None:
+        switches = len(self.network.switches) + len(self.forwarding)
+        if self.roots or switches < 2 or _core.graph_mistake(cables) is not None:
             return ""
         rows = {"kind": "graph", "nodes": self.network.count(), "cables": cables, "routing": "minimal"}
         if self.network.terminals is not None:
@@ -326,11 +362,14 @@ class Import:
         clock, origin = self.clock, self.origin
         delays = [clock.time(hop) for hop in self.hops]
         own = any(each.rate is not None for each in self.network.cables)
-        timed = not self.network.cycles and any(each.delay is not None for each in self.network.cables)
+        timed = self.timed
         hop = f"{origin}, in whole cycles" if timed else f"{self.base.name}, in whole cycles"
         found: dict[str, tuple[object, str]] = {
             "flit": (f"{clock.flit} B", f"{self.base.name}; a whole number of picoseconds at this rate"),
-            "rate": (shown(clock.rate), f"{origin}: its fastest cable" if own else f"{self.base.name}"),
+            "rate": (
+                [shown(clock.rate), shown(clock.stated)] if clock.feeds else shown(clock.rate),
+                f"{origin}: its fastest cable" if own else f"{self.base.name}",
+            ),
             "hop_delay": (delays, hop),
         }
         if timed:
