@@ -126,3 +126,17 @@ def test_the_summary_has_a_line_for_files(elanite: Run, mpi_programs: Path, tmp_
     said = " ".join(ended.err.split())
     assert re.search(r" files \d+ operations, 8 MB read, 8 MB written; at most [\d,]+ µs \(rank 0\) ", said), ended
     assert "but for sleeps and clocks, and files" in said
+
+
+@pytest.mark.parametrize("changes", [(), FILES], ids=["no file system", "a file system"])
+def test_ranks_wait_in_simulated_time_for_locks_on_files(
+    elanite: Run, mpi_programs: Path, tmp_path: Path, changes: tuple[str, ...]
+) -> None:
+    """The holder of a lock sleeps, or waits for the file system, and the others for the lock."""
+    words = ["flock", "15", "fcntl", "15", "lockf", "15", "shared", "1500"]
+    sets = [word for change in changes for word in ("--set", change)]
+    ended = elanite("mpirun", "-n", "3", *sets, "--format", "json", str(mpi_programs / "locks"), str(tmp_path))
+    assert (ended.code, ended.out.split()) == (0, words), ended
+    figures = json.loads(ended.err.splitlines()[-1])
+    assert figures["repeatable"] is False
+    assert figures["simulated_us"] > 3 * 15 * (20 + (2 * LATENCY if changes else 0))

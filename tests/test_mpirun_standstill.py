@@ -104,6 +104,24 @@ def test_a_rank_that_makes_no_call_is_named_once(capsys: pytest.CaptureFixture[s
 
 
 @pytest.mark.usefixtures("hasty")
+def test_ranks_that_only_let_time_pass_are_named_once(capsys: pytest.CaptureFixture[str]) -> None:
+    core = Core(os.getpid())
+    core.ranks[0][1] = False
+    sight = core.sight
+
+    def sleeps() -> tuple[int, int, list[list[object]]]:
+        core.ranks[0][7] += 1000
+        core.moves += 1
+        return sight()
+
+    core.sight = sleeps  # type: ignore[method-assign]
+    watched(core, os.getpid())
+    said = capsys.readouterr().err
+    assert said.count("no rank has called MPI, and simulated time goes on:") == 1
+    assert re.search(rf"^  rank 0 \(pid {os.getpid()}\) .*; last call MPI_Barrier$", said, re.MULTILINE), said
+
+
+@pytest.mark.usefixtures("hasty")
 def test_an_mpiexec_that_is_stopped_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as launcher:
         os.kill(launcher.pid, signal.SIGSTOP)

@@ -1,13 +1,14 @@
 //! Waits on memory words that ask the kernel directly, by `syscall`, and give up at a moment: C++'s
 //! `std::future::wait_for`, and the locks and conditions in Rust's library. They are waits for other threads like those
-//! in [`super::threads`].
+//! in [`super::threads`]; so are those without an end (`std::future::get`, `std::atomic::wait`, `std::latch`).
 
-use super::threads::SimulatedWait;
+use super::parts::SimulatedWait;
+use super::waiting::waits;
 use super::{fail, span};
 use libc::{c_int, c_long, timespec};
 use rank::{session, thread};
 
-/// Any system call. Only waits on words with a time-out are more than the system call.
+/// Any system call. Only waits on words are more than the system call.
 #[unsafe(no_mangle)]
 #[allow(clippy::many_single_char_names)] // any six words
 unsafe extern "C" fn syscall(
@@ -23,6 +24,10 @@ unsafe extern "C" fn syscall(
         // SAFETY: the arguments of the caller.
         return unsafe { wait([a, b, c, d, e, f]) };
     }
+    if number == libc::SYS_futex && is_wait(b) && !session::is_held() {
+        // SAFETY: the arguments of the caller.
+        return done(waits(|| unsafe { raw(number, [a, b, c, d, e, f]) }));
+    }
     // SAFETY: the same.
     done(unsafe { raw(number, [a, b, c, d, e, f]) })
 }
@@ -35,10 +40,17 @@ fn done(result: isize) -> c_long {
     result as c_long
 }
 
+const FLAGS: c_int = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
+
+/// Whether an operation on a word waits.
+fn is_wait(operation: usize) -> bool {
+    let operation = (operation as u32).cast_signed() & !FLAGS;
+    [libc::FUTEX_WAIT, libc::FUTEX_WAIT_BITSET].contains(&operation)
+}
+
 /// A wait on a word, or another operation that has other data in the time's place.
 unsafe fn wait(arguments: [usize; 6]) -> c_long {
     let [word, operation, value, time, e, f] = arguments;
-    let flags = libc::FUTEX_PRIVATE_FLAG | libc::FUTEX_CLOCK_REALTIME;
     let operation = (operation as u32).cast_signed();
     // SAFETY: the caller's arguments, and in waits its time.
     unsafe {
@@ -46,7 +58,7 @@ unsafe fn wait(arguments: [usize; 6]) -> c_long {
         if session::is_held() || !thread::outside() {
             return done(call(arguments));
         }
-        match operation & !flags {
+        match operation & !FLAGS {
             libc::FUTEX_WAIT => {
                 let time = *std::ptr::with_exposed_provenance::<timespec>(time);
                 let begun = session::shown().map(session::Session::now);

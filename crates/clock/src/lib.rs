@@ -16,7 +16,8 @@
 //! *Busy waits.* A program that waits by reading the clock would wait forever, as only communication takes time. So a
 //! thread's first [`FREE`] readings in a row are free, and each further one costs a growing time step, as for programs
 //! that poll MPI ([`rank::session::Session::pass`]). An MPI call, an order or a sleep begins a new row. Readings inside
-//! the provider, which has the lock, are free.
+//! the provider, which has the lock, are free. So does a program with one thread that gives way in a loop
+//! (`sched_yield`): it waits for another process, as for a word in memory that a node's ranks share.
 //!
 //! ## The rooms
 //!
@@ -24,7 +25,8 @@
 //! |---|---|
 //! | [`sleep`], [`timeout`] | sleep, and waits that give up after a time |
 //! | [`timers`] | timers that ring in simulated time |
-//! | [`threads`], [`waiting`], [`futex`] | waits between threads |
+//! | [`threads`], [`c11`], [`waiting`], [`futex`] | waits between threads |
+//! | [`parts`] | the parts of such waits, between the rings of timers |
 //! | [`system`] | the same without a session |
 //!
 //! ## The main path
@@ -36,8 +38,10 @@
 
 #![allow(unsafe_code)] // C functions
 
+mod c11;
 #[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 mod futex;
+mod parts;
 mod sleep;
 mod system;
 mod threads;
@@ -46,7 +50,8 @@ pub mod timers;
 mod waiting;
 
 use libc::{c_int, clockid_t, time_t, timespec, timeval};
-use rank::{compute, session, thread};
+use rank::session::{self, Session};
+use rank::{compute, thread};
 use std::sync::Once;
 
 /// Seconds that clocks other than real time show at time 0.
@@ -78,6 +83,12 @@ pub fn reading() -> Option<u64> {
     if thread::outside() {
         session.reads_clock();
     }
+    look(session);
+    Some(session.now())
+}
+
+/// The program looks for the time, or gives way, perhaps again and again: after some looks in a row, time passes.
+fn look(session: &Session) {
     compute::settle(session);
     let readings = &thread::current().readings;
     if readings.get() < FREE {
@@ -86,7 +97,6 @@ pub fn reading() -> Option<u64> {
         session.pass(&mut state);
     }
     timers::look(session);
-    Some(session.now())
 }
 
 /// The seconds that a clock shows at time 0, if the clock shows simulated time.
@@ -231,6 +241,28 @@ unsafe extern "C" fn time(time: *mut time_t) -> time_t {
         unsafe { time.write(now) };
     }
     now
+}
+
+/// The time by the oldest of these functions.
+#[unsafe(no_mangle)]
+unsafe extern "C" fn ftime(place: *mut TimeB) -> c_int {
+    let now = real_time();
+    let time = TimeB {
+        seconds: now.tv_sec,
+        milliseconds: (now.tv_nsec / 1_000_000) as u16,
+        zone: [0; 2],
+    };
+    // SAFETY: the caller's place for a time.
+    unsafe { place.write(time) };
+    0
+}
+
+/// `struct timeb`.
+#[repr(C)]
+struct TimeB {
+    seconds: time_t,
+    milliseconds: u16,
+    zone: [i16; 2],
 }
 
 /// Processor time in microseconds.

@@ -65,7 +65,7 @@ unsafe fn give_rest(place: *mut timespec, left: u64) {
 
 /// Returns the error number.
 #[unsafe(no_mangle)]
-unsafe extern "C" fn clock_nanosleep(
+pub unsafe extern "C" fn clock_nanosleep(
     clock: clockid_t,
     flags: c_int,
     request: *const timespec,
@@ -151,11 +151,16 @@ extern "C" fn sleep(seconds: c_uint) -> c_uint {
     }
 }
 
+/// A rank that gives way again and again outside MPI waits for another process: time passes, as at readings of a clock.
+///
 /// A rank that waits in MPI gives way to its other threads again and again. Without other threads, it would give way to
 /// other ranks, which the simulator lets run when it is their turn.
 #[unsafe(no_mangle)]
 extern "C" fn sched_yield() -> c_int {
-    if session::get().is_some() && thread::one_thread() {
+    if let Some(session) = session::get().filter(|_| thread::one_thread()) {
+        if thread::outside() && session::shown().is_some() {
+            super::look(session);
+        }
         return 0;
     }
     // SAFETY: it has no arguments.

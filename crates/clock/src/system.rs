@@ -62,3 +62,15 @@ pub unsafe fn epoll_pwait(
     // SAFETY: the kernel checks the addresses.
     unsafe { libc::syscall(number, epoll, events, count, timeout, mask, SIGNALS) as c_int }
 }
+
+pub unsafe fn epoll_pwait2(
+    epoll: c_int,
+    events: *mut epoll_event,
+    count: c_int,
+    timeout: *const timespec,
+    mask: *const libc::sigset_t,
+) -> c_int {
+    let number = libc::SYS_epoll_pwait2;
+    // SAFETY: the kernel checks the addresses.
+    unsafe { libc::syscall(number, epoll, events, count, timeout, mask, SIGNALS) as c_int }
+}

@@ -7,77 +7,32 @@
 //! boot are decades apart.
 //!
 //! *Waits without an end.* While a thread that sleeps in simulated time waits like this, outside MPI, only its fellow
-//! threads advance the rank. So their sleep, which takes real time, takes simulated time as well ([`awaited`]).
+//! threads advance the rank. So their sleep, which takes real time, takes simulated time as well
+//! ([`super::waiting::awaited`]).
 
+use super::parts::{AfterRing, endless, timed};
 use super::system::SystemFunction;
-use super::waiting::{awaited, sleeper, waits};
-use super::{NANOSECOND, local, nanoseconds, origin, system};
-use libc::{c_int, c_void, clockid_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t, timespec};
+use super::waiting::waits;
+use libc::{
+    c_int, c_void, clockid_t, pthread_barrier_t, pthread_cond_t, pthread_mutex_t, pthread_t, sem_t,
+    timespec,
+};
 use rank::next;
-use rank::{session, thread};
-
-/// The wait in real time for a moment in simulated time.
-pub struct SimulatedWait {
-    /// The moment in local time.
-    until: u64,
-    /// The wait's end, by the system's monotonic clock.
-    pub end: timespec,
-}
-
-impl SimulatedWait {
-    /// The wait for a moment on a clock, if the moment is in simulated time.
-    pub fn new(clock: Option<clockid_t>, moment: &timespec) -> Option<SimulatedWait> {
-        let session = session::shown()?;
-        if thread::outside() {
-            session.reads_clock();
-        }
-        let clock = clock.unwrap_or_else(|| likely_clock(moment));
-        let until = local(clock, moment)?;
-        let left = until.saturating_sub(session.now()) / NANOSECOND;
-        let mut end = nanoseconds(0);
-        // SAFETY: a place for it.
-        unsafe { system::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut end) };
-        let left = nanoseconds(left);
-        let nanoseconds = end.tv_nsec + left.tv_nsec;
-        end.tv_sec += left.tv_sec + nanoseconds / 1_000_000_000;
-        end.tv_nsec = nanoseconds % 1_000_000_000;
-        Some(SimulatedWait { until, end })
-    }
-
-    /// The wait has ended. If it has timed out, simulated time has passed.
-    pub fn ended(&self, timed_out: bool) {
-        if timed_out {
-            SimulatedWait::pass(self.until);
-        }
-    }
-
-    /// A wait has lasted until a moment without success.
-    pub fn pass(until: u64) {
-        if let Some(session) = sleeper().or_else(awaited) {
-            session.sleep_until(until);
-        }
-    }
-}
-
-fn likely_clock(moment: &timespec) -> clockid_t {
-    let epoch = origin(libc::CLOCK_REALTIME).unwrap_or(0);
-    if moment.tv_sec.cast_unsigned() < epoch / 2 {
-        libc::CLOCK_MONOTONIC
-    } else {
-        libc::CLOCK_REALTIME
-    }
-}
 
 type Cond = *mut pthread_cond_t;
 type Mutex = *mut pthread_mutex_t;
 type Semaphore = *mut sem_t;
 type Moment = *const timespec;
+type SharedLock = *mut libc::pthread_rwlock_t;
 
 type Result = *mut *mut c_void;
 
 static COND_WAIT: SystemFunction = SystemFunction::new(c"pthread_cond_wait", c"GLIBC_2.3.2");
 static JOIN: SystemFunction = SystemFunction::new(c"pthread_join", c"");
 static SEM_WAIT: SystemFunction = SystemFunction::new(c"sem_wait", c"");
+static BARRIER_WAIT: SystemFunction = SystemFunction::new(c"pthread_barrier_wait", c"");
+static TIMEDJOIN: SystemFunction = SystemFunction::new(c"pthread_timedjoin_np", c"");
+static CLOCKJOIN: SystemFunction = SystemFunction::new(c"pthread_clockjoin_np", c"");
 static COND_TIMEDWAIT: SystemFunction =
     SystemFunction::new(c"pthread_cond_timedwait", c"GLIBC_2.3.2");
 static COND_CLOCKWAIT: SystemFunction = SystemFunction::new(c"pthread_cond_clockwait", c"");
@@ -88,37 +43,12 @@ static SEM_CLOCKWAIT: SystemFunction = SystemFunction::new(c"sem_clockwait", c""
 
 // The callers of the functions below keep to the C library's manual pages.
 
-/// Waits until a moment on a clock. If the moment is in simulated time, calls `by`, which waits until a moment on any
-/// clock; else waits as the system does.
-unsafe fn timed(
-    clock: Option<clockid_t>,
-    moment: Moment,
-    by: impl Fn(clockid_t, Moment) -> c_int,
-    system: impl FnOnce() -> c_int,
-) -> c_int {
-    // SAFETY: a moment or null.
-    let wait = unsafe { moment.as_ref() }.and_then(|moment| SimulatedWait::new(clock, moment));
-    let Some(wait) = wait else {
-        return system();
-    };
-    let result = by(libc::CLOCK_MONOTONIC, &raw const wait.end);
-    // Functions of semaphores return -1 and set the error number; the others return the number.
-    // SAFETY: the place of this thread's error number.
-    let error = unsafe { *libc::__errno_location() };
-    let said = if result == -1 { error } else { result };
-    wait.ended(said == libc::ETIMEDOUT);
-    if result == -1 {
-        super::fail(error);
-    }
-    result
-}
-
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_cond_timedwait(c: Cond, m: Mutex, moment: Moment) -> c_int {
+pub unsafe extern "C" fn pthread_cond_timedwait(c: Cond, m: Mutex, moment: Moment) -> c_int {
     let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
     let system = || next!(COND_TIMEDWAIT, fn(c => Cond, m => Mutex, moment => Moment));
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
-    unsafe { timed(None, moment, by, system) }
+    unsafe { timed(None, moment, by, system, AfterRing::Ends) }
 }
 
 #[unsafe(no_mangle)]
@@ -130,22 +60,46 @@ unsafe extern "C" fn pthread_cond_clockwait(
 ) -> c_int {
     let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
-    unsafe { timed(Some(clock), moment, by, || by(clock, moment)) }
+    unsafe {
+        timed(
+            Some(clock),
+            moment,
+            by,
+            || by(clock, moment),
+            AfterRing::Ends,
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C" fn pthread_mutex_timedlock(m: Mutex, moment: Moment) -> c_int {
+pub unsafe extern "C" fn pthread_mutex_timedlock(m: Mutex, moment: Moment) -> c_int {
     let by = |clock, end| next!(MUTEX_CLOCKLOCK, fn(m => Mutex, clock => clockid_t, end => Moment));
     let system = || next!(MUTEX_TIMEDLOCK, fn(m => Mutex, moment => Moment));
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
-    unsafe { timed(Some(libc::CLOCK_REALTIME), moment, by, system) }
+    unsafe {
+        timed(
+            Some(libc::CLOCK_REALTIME),
+            moment,
+            by,
+            system,
+            AfterRing::GoesOn,
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C" fn pthread_mutex_clocklock(m: Mutex, clock: clockid_t, moment: Moment) -> c_int {
     let by = |clock, end| next!(MUTEX_CLOCKLOCK, fn(m => Mutex, clock => clockid_t, end => Moment));
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
-    unsafe { timed(Some(clock), moment, by, || by(clock, moment)) }
+    unsafe {
+        timed(
+            Some(clock),
+            moment,
+            by,
+            || by(clock, moment),
+            AfterRing::GoesOn,
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -154,7 +108,15 @@ unsafe extern "C" fn sem_timedwait(s: Semaphore, moment: Moment) -> c_int {
         |clock, end| next!(SEM_CLOCKWAIT, fn(s => Semaphore, clock => clockid_t, end => Moment));
     let system = || next!(SEM_TIMEDWAIT, fn(s => Semaphore, moment => Moment));
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
-    unsafe { timed(Some(libc::CLOCK_REALTIME), moment, by, system) }
+    unsafe {
+        timed(
+            Some(libc::CLOCK_REALTIME),
+            moment,
+            by,
+            system,
+            AfterRing::Fails,
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
@@ -162,20 +124,124 @@ unsafe extern "C" fn sem_clockwait(s: Semaphore, clock: clockid_t, moment: Momen
     let by =
         |clock, end| next!(SEM_CLOCKWAIT, fn(s => Semaphore, clock => clockid_t, end => Moment));
     // SAFETY: the caller's moment; the functions get the caller's other arguments.
-    unsafe { timed(Some(clock), moment, by, || by(clock, moment)) }
+    unsafe {
+        timed(
+            Some(clock),
+            moment,
+            by,
+            || by(clock, moment),
+            AfterRing::Fails,
+        )
+    }
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_cond_wait(c: Cond, m: Mutex) -> c_int {
-    waits(|| next!(COND_WAIT, fn(c => Cond, m => Mutex)))
+pub unsafe extern "C-unwind" fn pthread_cond_wait(c: Cond, m: Mutex) -> c_int {
+    let by = |clock, end| next!(COND_CLOCKWAIT, fn(c => Cond, m => Mutex, clock => clockid_t, end => Moment));
+    endless(
+        by,
+        || next!(COND_WAIT, fn(c => Cond, m => Mutex)),
+        AfterRing::Ends,
+    )
 }
 
 #[unsafe(no_mangle)]
-unsafe extern "C-unwind" fn pthread_join(thread: pthread_t, result: Result) -> c_int {
-    waits(|| next!(JOIN, fn(thread => pthread_t, result => Result)))
+pub unsafe extern "C-unwind" fn pthread_join(thread: pthread_t, result: Result) -> c_int {
+    let by = |clock, end| next!(CLOCKJOIN, fn(thread => pthread_t, result => Result, clock => clockid_t, end => Moment));
+    let system = || next!(JOIN, fn(thread => pthread_t, result => Result));
+    endless(by, system, AfterRing::GoesOn)
 }
 
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn sem_wait(s: Semaphore) -> c_int {
-    waits(|| next!(SEM_WAIT, fn(s => Semaphore)))
+    let by =
+        |clock, end| next!(SEM_CLOCKWAIT, fn(s => Semaphore, clock => clockid_t, end => Moment));
+    endless(by, || next!(SEM_WAIT, fn(s => Semaphore)), AfterRing::Fails)
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_barrier_wait(barrier: *mut pthread_barrier_t) -> c_int {
+    waits(|| next!(BARRIER_WAIT, fn(barrier => *mut pthread_barrier_t)))
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_timedjoin_np(
+    thread: pthread_t,
+    result: Result,
+    moment: Moment,
+) -> c_int {
+    let by = |clock, end| next!(CLOCKJOIN, fn(thread => pthread_t, result => Result, clock => clockid_t, end => Moment));
+    let system = || next!(TIMEDJOIN, fn(thread => pthread_t, result => Result, moment => Moment));
+    // SAFETY: the caller's moment; the functions get the caller's other arguments.
+    unsafe {
+        timed(
+            Some(libc::CLOCK_REALTIME),
+            moment,
+            by,
+            system,
+            AfterRing::GoesOn,
+        )
+    }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn pthread_clockjoin_np(
+    thread: pthread_t,
+    result: Result,
+    clock: clockid_t,
+    moment: Moment,
+) -> c_int {
+    let by = |clock, end| next!(CLOCKJOIN, fn(thread => pthread_t, result => Result, clock => clockid_t, end => Moment));
+    // SAFETY: the caller's moment; the functions get the caller's other arguments.
+    unsafe {
+        timed(
+            Some(clock),
+            moment,
+            by,
+            || by(clock, moment),
+            AfterRing::GoesOn,
+        )
+    }
+}
+
+/// The C library's function with one of our names.
+macro_rules! named {
+    ($name:ident) => {
+        SystemFunction::new(
+            // SAFETY: it ends with the only 0.
+            unsafe {
+                std::ffi::CStr::from_bytes_with_nul_unchecked(
+                    concat!(stringify!($name), "\0").as_bytes(),
+                )
+            },
+            c"",
+        )
+    };
+}
+/// Locks that readers share: waits with a time-out on the C library's real clock, and on a clock that the caller names.
+macro_rules! shared_locks {
+    ($(fn $timed:ident, $clocked:ident;)*) => {$(
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $timed(lock: SharedLock, moment: Moment) -> c_int {
+            static TIMED: SystemFunction = named!($timed);
+            static CLOCKED: SystemFunction = named!($clocked);
+            let by = |clock, end| next!(CLOCKED, fn(lock => SharedLock, clock => clockid_t, end => Moment));
+            let system = || next!(TIMED, fn(lock => SharedLock, moment => Moment));
+            // SAFETY: the caller's moment; the functions get the caller's lock.
+            unsafe { timed(Some(libc::CLOCK_REALTIME), moment, by, system, AfterRing::GoesOn) }
+        }
+
+        #[unsafe(no_mangle)]
+        unsafe extern "C" fn $clocked(lock: SharedLock, clock: clockid_t, moment: Moment) -> c_int {
+            static CLOCKED: SystemFunction = named!($clocked);
+            let by = |clock, end| next!(CLOCKED, fn(lock => SharedLock, clock => clockid_t, end => Moment));
+            // SAFETY: the caller's moment; the functions get the caller's lock.
+            unsafe { timed(Some(clock), moment, by, || by(clock, moment), AfterRing::GoesOn) }
+        }
+    )*};
+}
+
+shared_locks! {
+    fn pthread_rwlock_timedrdlock, pthread_rwlock_clockrdlock;
+    fn pthread_rwlock_timedwrlock, pthread_rwlock_clockwrlock;
 }

@@ -12,7 +12,8 @@ use super::{NANOSECOND, fail, nanoseconds, sleep, span, system, timers};
 use libc::{c_int, epoll_event, fd_set, nfds_t, pollfd, sigset_t, timespec, timeval};
 use link::NEVER;
 use rank::session::{self, Session};
-use rank::thread;
+use rank::{next, thread};
+use system::SystemFunction;
 
 const MILLISECOND: u64 = 1_000_000_000;
 
@@ -52,9 +53,24 @@ fn wait(time: Option<u64>, mut by: impl FnMut(Option<timespec>) -> c_int) -> c_i
     }
 }
 
-/// The result of a wait that is a sleep in simulated time.
-fn slept(time: Option<u64>) -> Option<c_int> {
-    let slept = sleep::for_time(time.filter(|&time| time > 0)?)?;
+/// The result of a wait that is a sleep in simulated time, with another signal mask or none.
+///
+/// # Safety
+/// The mask must be null or a set of signals.
+unsafe fn slept(time: Option<u64>, mask: *const sigset_t) -> Option<c_int> {
+    let time = time.filter(|&time| time > 0)?;
+    sleeper()?;
+    if !mask.is_null() {
+        // A signal that has come before, and that the mask lets through, ends the wait.
+        let none = nanoseconds(0);
+        // SAFETY: no files, no time, and the caller's mask.
+        let result = unsafe { system::ppoll(std::ptr::null_mut(), 0, &raw const none, mask) };
+        if result != 0 {
+            return Some(result);
+        }
+    }
+    // SAFETY: the caller's mask.
+    let slept = unsafe { timers::masked(mask, || sleep::for_time(time)) }?;
     Some(slept.map_or_else(|_| fail(libc::EINTR), |()| 0))
 }
 
@@ -79,7 +95,8 @@ unsafe extern "C" fn ppoll(
     // SAFETY: null, or a time of the caller, which is copied.
     let time = unsafe { timeout.as_ref() }.and_then(span);
     if count == 0
-        && let Some(result) = slept(time)
+        // SAFETY: the caller's mask.
+        && let Some(result) = unsafe { slept(time, mask) }
     {
         return result;
     }
@@ -92,6 +109,45 @@ unsafe extern "C" fn ppoll(
         // SAFETY: the arguments of the caller, for the same call of the system; the time lives until it returns.
         unsafe { system::ppoll(files, count, part, mask) }
     })
+}
+
+/// Whether a fortified program has room for this many files in a space of so many bytes.
+fn fits(count: nfds_t, space: usize) -> bool {
+    count <= (space / size_of::<pollfd>()) as nfds_t
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __poll_chk(
+    files: *mut pollfd,
+    count: nfds_t,
+    timeout: c_int,
+    space: usize,
+) -> c_int {
+    static NEXT: SystemFunction = SystemFunction::new(c"__poll_chk", c"");
+    if !fits(count, space) {
+        // Ends the program.
+        return next!(NEXT, fn(files => *mut pollfd, count => nfds_t, timeout => c_int, space => usize));
+    }
+    // SAFETY: the arguments of the caller.
+    unsafe { poll(files, count, timeout) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __ppoll_chk(
+    files: *mut pollfd,
+    count: nfds_t,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+    space: usize,
+) -> c_int {
+    static NEXT: SystemFunction = SystemFunction::new(c"__ppoll_chk", c"");
+    if !fits(count, space) {
+        // Ends the program.
+        return next!(NEXT, fn(files => *mut pollfd, count => nfds_t, timeout => *const timespec,
+            mask => *const sigset_t, space => usize));
+    }
+    // SAFETY: the arguments of the caller.
+    unsafe { ppoll(files, count, timeout, mask) }
 }
 
 #[unsafe(no_mangle)]
@@ -152,7 +208,8 @@ unsafe fn wait_for_sets(
         return unsafe { system::pselect(count, sets, timeout, mask) };
     }
     let nothing = count == 0 || sets.iter().all(|set| set.is_null());
-    if nothing && let Some(result) = slept(time) {
+    // SAFETY: the caller's mask.
+    if nothing && let Some(result) = unsafe { slept(time, mask) } {
         if let Some(timeout) = timeout {
             *timeout = nanoseconds(0);
         }
@@ -214,5 +271,26 @@ unsafe extern "C" fn epoll_pwait(
         });
         // SAFETY: the arguments of the caller, for the same call of the system.
         unsafe { system::epoll_pwait(epoll, events, count, timeout, mask) }
+    })
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C" fn epoll_pwait2(
+    epoll: c_int,
+    events: *mut epoll_event,
+    count: c_int,
+    timeout: *const timespec,
+    mask: *const sigset_t,
+) -> c_int {
+    // SAFETY: null, or a time of the caller, which is copied.
+    let time = unsafe { timeout.as_ref() }.and_then(span);
+    if timeout.is_null() != time.is_none() {
+        // SAFETY: the arguments of the caller, for the same call of the system, which refuses the time.
+        return unsafe { system::epoll_pwait2(epoll, events, count, timeout, mask) };
+    }
+    wait(time, |part| {
+        let part = part.as_ref().map_or(std::ptr::null(), std::ptr::from_ref);
+        // SAFETY: the arguments of the caller, for the same call of the system; the time lives until it returns.
+        unsafe { system::epoll_pwait2(epoll, events, count, part, mask) }
     })
 }

@@ -9,10 +9,12 @@
 //! *Loops without a call.* Simulated time stands while the program computes, so that a loop which waits for a signal
 //! would never end. If a timer is pending, and the program has made no call for as long as the timer has left, and for
 //! [`STRETCH`] at least, it is taken to wait: time advances to the timer's moment ([`alarm`]). A computation may look
-//! the same; so the run is then marked as not repeatable.
+//! the same; so the run is then marked as not repeatable. The same holds where the kernel waits for something outside
+//! of the simulation ([`kernel`]).
 
 mod alarm;
 mod calls;
+mod kernel;
 
 use super::system;
 use libc::{c_int, c_void, sigset_t};
@@ -146,6 +148,16 @@ fn ring(session: &Session) -> bool {
     handled
 }
 
+/// The signal of the timer that rings first, if it sends one.
+fn first_signal() -> Option<c_int> {
+    let timers = timers();
+    let due = timers.values().filter(|timer| timer.due.is_some());
+    match due.min_by_key(|timer| timer.due)?.how {
+        RingEffect::Signal { number, .. } => Some(number),
+        _ => None,
+    }
+}
+
 /// The first timer that is due, and how often it has rung; its next ring is set.
 fn take_due(now: u64) -> Option<(RingEffect, u64)> {
     let mut timers = timers();
@@ -229,6 +241,24 @@ fn disposition(number: c_int) -> (bool, bool) {
         libc::sigaction(number, std::ptr::null(), &raw mut action);
         let handled = ![libc::SIG_DFL, libc::SIG_IGN].contains(&action.sa_sigaction);
         (libc::sigismember(&raw const mask, number) == 1, handled)
+    }
+}
+
+/// Runs with another signal mask, unless it is null.
+///
+/// # Safety
+/// The mask must be null or a set of signals.
+pub unsafe fn masked<R>(mask: *const sigset_t, run: impl FnOnce() -> R) -> R {
+    if mask.is_null() {
+        return run();
+    }
+    // SAFETY: zeros are a valid set; the caller's mask, and a place for the old one.
+    unsafe {
+        let mut before: sigset_t = std::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_SETMASK, mask, &raw mut before);
+        let result = run();
+        libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, std::ptr::null_mut());
+        result
     }
 }
 

@@ -1,6 +1,5 @@
 //! Threads that sleep in simulated time, and threads that wait for others without an end.
 
-use libc::c_int;
 use rank::session::{self, Session};
 use rank::{compute, thread};
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -29,7 +28,7 @@ pub fn awaited() -> Option<&'static Session> {
 
 /// Waits for other threads. A thread that is cancelled in this wait never comes back, and is counted for ever. This
 /// matters only to a program that cancels threads that call MPI.
-pub fn waits(wait: impl FnOnce() -> c_int) -> c_int {
+pub fn waits<R>(wait: impl FnOnce() -> R) -> R {
     if session::get().is_none() || !thread::drives_time() || !thread::outside() {
         return wait();
     }

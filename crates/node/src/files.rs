@@ -161,6 +161,22 @@ unsafe extern "C-unwind" fn openat64(
     unsafe { open_at(Some(folder), path, flags, mode) }
 }
 
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __openat_2(folder: c_int, path: *const c_char, flags: c_int) -> c_int {
+    // SAFETY: the caller's path.
+    unsafe { open_at(Some(folder), path, flags, 0) }
+}
+
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __openat64_2(
+    folder: c_int,
+    path: *const c_char,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: the caller's path.
+    unsafe { open_at(Some(folder), path, flags, 0) }
+}
+
 unsafe fn stream(path: *const c_char, mode: *const c_char) -> *mut FILE {
     // SAFETY: the caller's mode, a string of C.
     let reads = unsafe { CStr::from_ptr(mode) }.to_bytes();

@@ -25,6 +25,7 @@
 //! | [`processors`] | affinity and processor count |
 //! | [`files`] | system files that list processors |
 //! | [`access`], [`streams`], [`places`] | the time for operations on files, and for C streams |
+//! | [`locks`] | waits for file locks that other ranks hold |
 //!
 //! ## The main path
 //!
@@ -37,6 +38,7 @@
 
 mod access;
 mod files;
+mod locks;
 mod names;
 mod places;
 mod processors;

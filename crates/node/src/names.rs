@@ -60,6 +60,22 @@ unsafe extern "C-unwind" fn gethostname(name: *mut c_char, room: size_t) -> c_in
     -1
 }
 
+/// The same in fortified programs, which say for how many characters there is room.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __gethostname_chk(
+    name: *mut c_char,
+    room: size_t,
+    space: size_t,
+) -> c_int {
+    static NEXT: SystemFunction = SystemFunction::new(c"__gethostname_chk", FIRST);
+    if room > space {
+        // Ends the program.
+        return next!(NEXT, fn(name => *mut c_char, room => size_t, space => size_t) -> c_int, -1);
+    }
+    // SAFETY: the caller's arguments.
+    unsafe { gethostname(name, room) }
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C" fn uname(about: *mut utsname) -> c_int {
     // SAFETY: the kernel checks the address.

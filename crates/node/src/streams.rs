@@ -171,6 +171,37 @@ unsafe extern "C-unwind" fn fgets(
     })
 }
 
+/// The same in fortified programs, which say how large the place is.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __fread_chk(
+    bytes: *mut c_void,
+    space: size_t,
+    size: size_t,
+    count: size_t,
+    stream: *mut FILE,
+) -> size_t {
+    static NEXT: SystemFunction = SystemFunction::new(c"__fread_chk", FIRST);
+    moves(stream, AccessMode::Read, || {
+        next!(NEXT, fn(bytes => *mut c_void, space => size_t, size => size_t, count => size_t, stream => *mut FILE)
+            -> size_t, 0)
+    })
+}
+
+/// The same.
+#[unsafe(no_mangle)]
+unsafe extern "C-unwind" fn __fgets_chk(
+    place: *mut c_char,
+    space: size_t,
+    room: c_int,
+    stream: *mut FILE,
+) -> *mut c_char {
+    static NEXT: SystemFunction = SystemFunction::new(c"__fgets_chk", FIRST);
+    moves(stream, AccessMode::Read, || {
+        let null = std::ptr::null_mut();
+        next!(NEXT, fn(place => *mut c_char, space => size_t, room => c_int, stream => *mut FILE) -> *mut c_char, null)
+    })
+}
+
 #[unsafe(no_mangle)]
 unsafe extern "C-unwind" fn fseek(stream: *mut FILE, offset: c_long, from: c_int) -> c_int {
     static NEXT: SystemFunction = SystemFunction::new(c"fseek", FIRST);

@@ -106,6 +106,8 @@ class Oversight:
         self._moved = self._began
         self._calls = 0
         self._looked = False
+        self._counted: tuple[int, float, int] | None = None
+        self._named = False
         self._slow: tuple[float, float, int] | None = None
         self._warned = False
         self._thread = threading.Thread(target=self._watch, name="oversight", daemon=True)
@@ -137,6 +139,7 @@ class Oversight:
             found = [_Sight(*one) for one in ranks_now]
             self._silent(now, found)
             self._only_looks(now, moves, found)
+            self._no_calls(now, found)
             self._clock(now, found)
             self._mpiexec(now)
             self._progress(now, messages, found)
@@ -183,6 +186,24 @@ class Oversight:
         for (call, last), who in _grouped(found)[:MOST]:
             lines.append(f"  {'rank' if len(who) == 1 else 'ranks'} {ranks(who)}: {_call(call, last)}")
         head = f"for {LOOKS:.0f} s of this computer's time no rank has done more than to look; the run goes on:"
+        self.say("\n".join([f"warning: {head}", *lines]))
+
+    def _no_calls(self, now: float, found: list[_Sight]) -> None:
+        """Name ranks if none calls MPI while simulated time goes on."""
+        calls, simulated = sum(one.begun for one in found), max((one.now for one in found), default=0)
+        if self._counted is None or calls != self._counted[0]:
+            self._counted, self._named = (calls, now, simulated), False
+            return
+        _, since, before = self._counted
+        if self._named or now - since < SILENCE or simulated == before:
+            return
+        self._named = True
+        lines = [
+            f"  rank {rank} (pid {one.pid}) {self._doing(one.pid)}; {_call(one.call, one.last)}"
+            for rank, one in enumerate(found[:MOST])
+            if one.pid is not None
+        ]
+        head = f"for {SILENCE:.0f} s of this computer's time no rank has called MPI, and simulated time goes on:"
         self.say("\n".join([f"warning: {head}", *lines]))
 
     def _clock(self, now: float, found: list[_Sight]) -> None:

@@ -1,6 +1,6 @@
 //! The real timer that finds programs which wait for a timer in a loop without a call.
 
-use super::{STRETCH, next, ring};
+use super::{STRETCH, first_signal, kernel, next, ring};
 use crate::system;
 use libc::{c_int, c_void, siginfo_t};
 use rank::host_timer::HostTimer;
@@ -105,9 +105,13 @@ fn look(session: &Session, context: *mut c_void) {
     if stretch < due {
         return TIMER.arm(due - stretch, 0);
     }
-    // In the C library something may be locked that the simulation needs.
-    if rank::repeats::is_program(place(context)) && session.guess_until(next()) {
-        ring(session);
+    // In the C library something may be locked that the simulation needs, but for calls in which the kernel waits.
+    let in_kernel = kernel::waits(context);
+    if (in_kernel || rank::repeats::is_program(place(context))) && session.guess_until(next()) {
+        let goes_on = first_signal().is_some_and(kernel::restarts);
+        if ring(session) && in_kernel && !goes_on {
+            kernel::fail(context);
+        }
         seen(session);
         if next() != link::NEVER {
             TIMER.arm(due_in(session), 0);

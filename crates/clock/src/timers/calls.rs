@@ -1,7 +1,8 @@
 //! The C library functions that make and set timers.
 
 use super::{
-    FILES, Handle, NEXT, Name, RingEffect, Timer, find_next, next, set, state, timers, until_ring,
+    FILES, Handle, NEXT, Name, RingEffect, Timer, find_next, masked, next, set, state, timers,
+    until_ring,
 };
 use crate::waiting::sleeper;
 use crate::{MICROSECOND, NANOSECOND, SECOND, fail, length, local, origin};
@@ -434,15 +435,8 @@ unsafe extern "C-unwind" fn sigsuspend(mask: *const sigset_t) -> c_int {
         // SAFETY: the caller's mask.
         && !unsafe { has_pending(mask) }
     {
-        // SAFETY: the caller's mask, and a place for the old one.
-        let is_handled = unsafe {
-            let mut before: sigset_t = std::mem::zeroed();
-            libc::pthread_sigmask(libc::SIG_SETMASK, mask, &raw mut before);
-            let is_handled = handled(session);
-            libc::pthread_sigmask(libc::SIG_SETMASK, &raw const before, ptr::null_mut());
-            is_handled
-        };
-        if is_handled {
+        // SAFETY: the caller's mask.
+        if unsafe { masked(mask, || handled(session)) } {
             return fail(libc::EINTR);
         }
     }

@@ -246,6 +246,23 @@ impl Session {
         true
     }
 
+    /// The program waits for another process, which may need time: time advances by a step that grows. Returns whether
+    /// it has.
+    pub fn step_outside(&self) -> bool {
+        if HOLDS.get() || LEFT.load(Ordering::Relaxed) {
+            return false;
+        }
+        let mut state = self.lock();
+        self.step_by(&mut state, |until| {
+            RankWait::Report(Patience {
+                guessed: true,
+                ..Patience::until(until)
+            })
+        });
+        self.slept.store(true, Ordering::Relaxed);
+        true
+    }
+
     /// Lets time advance to a moment, since the program seems to wait for it; for signal handlers. Returns whether it
     /// has.
     pub fn guess_until(&self, until: u64) -> bool {

@@ -1,0 +1,170 @@
+//! Waits in real time for moments in simulated time, and their parts: a timer that rings before the end divides them.
+
+use super::waiting::{awaited, sleeper, waits};
+use super::{NANOSECOND, local, nanoseconds, origin, system, timers};
+use libc::{c_int, clockid_t, timespec};
+use link::NEVER;
+use rank::session::{self, Session};
+use rank::thread;
+
+/// The wait in real time for a moment in simulated time.
+pub struct SimulatedWait {
+    /// The moment in local time.
+    until: u64,
+    /// The wait's end, by the system's monotonic clock.
+    pub end: timespec,
+}
+
+impl SimulatedWait {
+    /// The wait for a moment on a clock, if the moment is in simulated time.
+    pub fn new(clock: Option<clockid_t>, moment: &timespec) -> Option<SimulatedWait> {
+        let session = session::shown()?;
+        if thread::outside() {
+            session.reads_clock();
+        }
+        let clock = clock.unwrap_or_else(|| likely_clock(moment));
+        let until = local(clock, moment)?;
+        Some(SimulatedWait::starting_now(session, until))
+    }
+
+    /// The wait from now until a moment in local time.
+    fn starting_now(session: &Session, until: u64) -> SimulatedWait {
+        let left = until.saturating_sub(session.now()).div_ceil(NANOSECOND);
+        let mut end = nanoseconds(0);
+        // SAFETY: a place for it.
+        unsafe { system::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut end) };
+        let left = nanoseconds(left);
+        let nanoseconds = end.tv_nsec + left.tv_nsec;
+        end.tv_sec = end
+            .tv_sec
+            .saturating_add(left.tv_sec + nanoseconds / 1_000_000_000);
+        end.tv_nsec = nanoseconds % 1_000_000_000;
+        SimulatedWait { until, end }
+    }
+
+    /// The wait has ended. If it has timed out, simulated time has passed.
+    pub fn ended(&self, timed_out: bool) {
+        if timed_out {
+            // SAFETY: the place of this thread's error number.
+            let error = unsafe { *libc::__errno_location() };
+            SimulatedWait::pass(self.until);
+            super::fail(error);
+        }
+    }
+
+    /// A wait has lasted until a moment without success.
+    pub fn pass(until: u64) {
+        if let Some(session) = sleeper().or_else(awaited) {
+            session.sleep_until(until);
+        }
+    }
+}
+
+fn likely_clock(moment: &timespec) -> clockid_t {
+    let epoch = origin(libc::CLOCK_REALTIME).unwrap_or(0);
+    if moment.tv_sec.cast_unsigned() < epoch / 2 {
+        libc::CLOCK_MONOTONIC
+    } else {
+        libc::CLOCK_REALTIME
+    }
+}
+
+type Moment = *const timespec;
+
+/// Waits until a moment on a clock. If the moment is in simulated time, calls `by`, which waits until a moment on any
+/// clock; else waits as the system does. `rung` is what a timer's ring does to the wait.
+pub unsafe fn timed(
+    clock: Option<clockid_t>,
+    moment: Moment,
+    by: impl Fn(clockid_t, Moment) -> c_int,
+    system: impl FnOnce() -> c_int,
+    rung: AfterRing,
+) -> c_int {
+    // SAFETY: a moment or null.
+    match unsafe { moment.as_ref() }.and_then(|moment| SimulatedWait::new(clock, moment)) {
+        Some(wait) => in_parts(&wait, by, rung),
+        None => system(),
+    }
+}
+
+/// Waits without an end, by `system`; while timers are pending, by `by`, which waits until a moment.
+pub fn endless(
+    by: impl Fn(clockid_t, Moment) -> c_int,
+    system: impl FnOnce() -> c_int,
+    rung: AfterRing,
+) -> c_int {
+    while let Some(session) = sleeper().filter(|_| timers::next() != NEVER) {
+        let by = |clock, end| waits(|| by(clock, end));
+        if let Some(result) = until_ring(session, timers::next(), by, rung) {
+            return result;
+        }
+    }
+    waits(system)
+}
+
+/// Waits until a moment in simulated time. Timers that ring before divide the wait, as they do waits for files
+/// ([`super::timeout`]).
+fn in_parts(
+    wait: &SimulatedWait,
+    by: impl Fn(clockid_t, Moment) -> c_int,
+    rung: AfterRing,
+) -> c_int {
+    loop {
+        let next = timers::next();
+        let Some(session) = sleeper().filter(|_| next < wait.until) else {
+            let (result, error) = with_error(|| by(libc::CLOCK_MONOTONIC, &raw const wait.end));
+            wait.ended(error == libc::ETIMEDOUT);
+            return result;
+        };
+        if let Some(result) = until_ring(session, next, &by, rung) {
+            return result;
+        }
+    }
+}
+
+/// Waits until the next timer rings, at most; the wait's result, unless it goes on.
+fn until_ring(
+    session: &Session,
+    next: u64,
+    by: impl Fn(clockid_t, Moment) -> c_int,
+    rung: AfterRing,
+) -> Option<c_int> {
+    let part = SimulatedWait::starting_now(session, next);
+    let end = &raw const part.end;
+    let call = || timers::undisturbed(|| by(libc::CLOCK_MONOTONIC, end));
+    let (result, error) = with_error(call);
+    if error == libc::ETIMEDOUT {
+        return rung.result(timers::until_ring(session, next));
+    }
+    Some(result)
+}
+
+/// A call's result, and its error number, which functions of semaphores set, and others return.
+fn with_error(call: impl FnOnce() -> c_int) -> (c_int, c_int) {
+    let result = call();
+    // SAFETY: the place of this thread's error number.
+    let set = unsafe { *libc::__errno_location() };
+    (result, if result == -1 { set } else { result })
+}
+
+/// How a wait goes on after a timer has rung.
+#[derive(Clone, Copy, Debug)]
+pub enum AfterRing {
+    /// It ends: a condition's wait may end without a reason, and others may have changed the condition meanwhile.
+    Ends,
+    /// It fails if a handler has run, as a semaphore's does.
+    Fails,
+    /// It goes on, as for locks and threads.
+    GoesOn,
+}
+
+impl AfterRing {
+    /// The wait's result, unless it goes on.
+    fn result(self, handled: bool) -> Option<c_int> {
+        match self {
+            AfterRing::Ends => Some(0),
+            AfterRing::Fails => handled.then(super::interrupted),
+            AfterRing::GoesOn => None,
+        }
+    }
+}
