@@ -103,6 +103,16 @@ def test_who_is_to_blame(named: int | None, dead: list[int], statuses: list[int]
     assert ended.exit_code == code
 
 
+@pytest.mark.parametrize(
+    ("status", "words"), [(0, "exited with code 0 at 1.5 µs"), (9, "was killed by signal 9 (SIGKILL)")]
+)
+def test_the_process_manager_knows_which_end_was_the_first(status: int, words: str) -> None:
+    """A rank that leaves by _exit or kills itself may be seen after the killed ones."""
+    found = evidence({"rank": 0}, [9, 9, status, 9], 0, 2)
+    found.reports.note(b'{"event": "fatal", "rank": 2}')
+    assert judge(found).message.startswith(f"rank 2 (pid 13) on node 1 {words}")
+
+
 def test_a_host_that_stops_ends_its_ranks() -> None:
     said = "the host of node 1 stopped at 1 ms, and ranks 2, 3 with it"
     dead = [{"rank": rank, "call": "MPI_Recv", "time_us": 1000, "stopped": True} for rank in (2, 3)]

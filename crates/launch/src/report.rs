@@ -16,6 +16,11 @@ pub enum LaunchEvent {
         /// How, as `waitpid` gives it.
         status: i32,
     },
+    /// A rank's end makes the process manager end all others.
+    Fatal {
+        /// The rank.
+        rank: RankNumber,
+    },
     /// A rank has requested that all ranks end.
     Aborted {
         /// The rank.

@@ -221,6 +221,9 @@ impl Run {
         // Before MPI_Init and after MPI_Finalize an exit code is the rank's own affair, but a signal is not.
         let killed = status & 0x7F != 0;
         if killed || left && !self.keep_going {
+            if !self.ends {
+                self.reporter.report(&LaunchEvent::Fatal { rank })?;
+            }
             self.end_all(code);
         } else if status != 0 {
             self.fail(code);

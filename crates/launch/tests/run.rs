@@ -130,6 +130,8 @@ fn a_bad_end_ends_the_others() {
                     found.reports
                 );
             }
+            let fatal = r#"{"event":"fatal","rank":1}"#.to_owned();
+            assert_eq!(found.reports.contains(&fatal), killed, "{what}");
             assert_eq!(found.code == 0, status == 0 && !killed, "{what}");
         }
     }

@@ -30,6 +30,8 @@ class Reports:
 
     statuses: dict[int, int] = field(default_factory=dict)
     """Wait statuses by rank, as from ``waitpid``: 256 times the exit code, or a signal. In the order of the ends."""
+    fatal: int | None = None
+    """The rank whose end made the process manager end all others."""
     abort: tuple[int, int, str] | None = None
     """The first rank that ended all ranks by MPI, its code, and its message."""
     stalled: str = ""
@@ -43,6 +45,8 @@ class Reports:
         match about["event"]:
             case "ended":
                 self.statuses[about["rank"]] = about["status"]
+            case "fatal":
+                self.fatal = about["rank"]
             case "aborted":
                 self.abort = self.abort or (about["rank"], about["code"], "")
             case "failed":

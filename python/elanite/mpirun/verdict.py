@@ -335,6 +335,8 @@ def _first(evidence: Evidence) -> int:
         return said[0]
     if culprit is not None and own:
         return culprit[0]
+    if reports.fatal is not None:
+        return reports.fatal
     # Without a status, and with a code that is not from a signal, a rank made mpiexec end all ranks. That rank was
     # running; the ranks that wait were killed.
     running = [one["rank"] for one in evidence.outcome["waiting"] if one["runs"]]
