@@ -23,7 +23,7 @@ from elanite import _core
 from elanite.campaign.cost import CostModel
 from elanite.store import Store
 from elanite.study import ablation
-from elanite.study.basis import about, studies, study
+from elanite.study.basis import machine_claims, studies, study
 from elanite.validation import ablated
 from elanite.validation.claim import COUNTED
 from elanite.validation.claims import claims
@@ -68,7 +68,7 @@ def _groups(
     Claims are omitted if their rows in ``done`` have the scoreboard's verdict on the unchanged model.
     """
     claims: dict[str, list[str]] = {}
-    for claim in about(machine):
+    for claim in machine_claims(machine):
         counts = claim.role == "predicted" and claim.rank in COUNTED and _named(claim.id, studies()[machine])
         if counts and (not names or _named(claim.id, names)) and not ablated.agrees(claim, done.get(claim.id, ())):
             claims.setdefault(claim.experiment, []).append(claim.id)
@@ -106,7 +106,7 @@ def _merge(rows: list[Ablation]) -> None:
     kept = {(one.claim, one.mechanism): one for some in same.values() for one in some}
     kept |= {(one.claim, one.mechanism): one for one in rows}
     order = {claim.id: number for number, claim in enumerate(claims())}
-    mechanisms = [ablated.WHOLE, *ablation.every()]
+    mechanisms = [ablated.WHOLE, *ablation.all_mechanisms()]
     known = [one for one in kept.values() if one.claim in order and one.mechanism in mechanisms]
     known.sort(key=lambda one: (order[one.claim], mechanisms.index(one.mechanism)))
     head = f"{ABOUT}revision = {_core.MODEL_REVISION}\ndate = {datetime.now(UTC).date()}\n\n"

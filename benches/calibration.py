@@ -27,7 +27,7 @@ from elanite.inputs.plan import plan
 from elanite.library.api import run
 from elanite.store import Store
 from elanite.study import measured, minimum, ranges
-from elanite.study.search import Search, Spent
+from elanite.study.search import TrialLimitError, ValueSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -44,12 +44,12 @@ MACHINES = (("231.5 MB/s", "671 ns", "75 ns"), ("340 MB/s", "1210 ns", "35 ns"),
 COUNTS = (15, 30, 45)
 
 
-def hypercube_and_least_squares(search: Search) -> None:
+def hypercube_and_least_squares(search: ValueSearch) -> None:
     """As ``elanite calibrate``."""
     minimum.minimise(search, 1)
 
 
-def least_squares_alone(search: Search) -> None:
+def least_squares_alone(search: ValueSearch) -> None:
     """From mid-range."""
     from scipy.optimize import least_squares
 
@@ -62,7 +62,7 @@ def least_squares_alone(search: Search) -> None:
     )
 
 
-def parzen(search: Search) -> None:
+def parzen(search: ValueSearch) -> None:
     """Optuna's default sampler."""
     import optuna
 
@@ -76,7 +76,7 @@ def parzen(search: Search) -> None:
             study.tell(trial, search.root(texts) ** 2)
 
 
-WAYS: dict[str, Callable[[Search], object]] = {
+WAYS: dict[str, Callable[[ValueSearch], object]] = {
     "hypercube, then least squares": hypercube_and_least_squares,
     "least squares alone": least_squares_alone,
     "Parzen estimator (Optuna)": parzen,
@@ -100,9 +100,11 @@ def main() -> None:
             base = Machine.load("es40-qsnet")
             targets = measured.read(file, [plan(each.file, [base.file], each.overrides) for each in experiments])
             store = Store(out / f"{number}-{way}" / "store")
-            search = Search(base, experiments, keys, targets, store, 1, None, None, COUNTS[-1], None, str(out), None)
+            search = ValueSearch(
+                base, experiments, keys, targets, store, 1, None, None, COUNTS[-1], None, str(out), None
+            )
             search.first(search.own())
-            with contextlib.suppress(Spent):
+            with contextlib.suppress(TrialLimitError):
                 search_by(search)
             ended[way].append(len(search.tried))
             found[way].append([_error(search, count, truth) for count in COUNTS])
@@ -125,7 +127,7 @@ def _measure(experiments: list[Experiment], truth: dict[str, str], out: Path, fi
     pl.concat(tables, how="diagonal").write_csv(file)
 
 
-def _error(search: Search, count: int, truth: dict[str, str]) -> float:
+def _error(search: ValueSearch, count: int, truth: dict[str, str]) -> float:
     """The largest value error in the best of the first sets."""
     first = list(search.tried)[1 : count + 1]
     best = min(first, key=search.root)

@@ -22,13 +22,13 @@ from elanite import _core
 from elanite.study.basis import study
 from elanite.study.changes import LEAST, resolved, turned
 from elanite.study.sensitivity import kept
-from elanite.study.studied import Effect, Outcome
+from elanite.study.studied import Effect, StudyEntry
 
 TABLE = Path(__file__).parents[1] / "python" / "elanite" / "data" / "studies.json"
 ABOUT = "changes of claims, as fractions: parameter, claim, with the lower value, with the higher, verdict turns"
 
 
-def outcome(table: pl.DataFrame, command: str, date: str) -> Outcome:
+def outcome(table: pl.DataFrame, command: str, date: str) -> StudyEntry:
     """A machine's entry in the shipped data, from its study's change table."""
     values: dict[str, dict[str, str]] = {}
     for row in table.iter_rows(named=True):
@@ -53,7 +53,7 @@ def outcome(table: pl.DataFrame, command: str, date: str) -> Outcome:
     }
 
 
-def merged(new: Outcome, old: Outcome) -> Outcome:
+def merged(new: StudyEntry, old: StudyEntry) -> StudyEntry:
     """A new entry, completed with claims from an old one."""
     rest = [claim for claim in old["claims"] if claim not in new["claims"]]
     older = {claim: old.get("older", {}).get(claim, old["revision"]) for claim in rest}

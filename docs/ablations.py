@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from elanite.study import ablation
-from elanite.study.ablation_table import Table, table
+from elanite.study.ablation_table import AblationTable, table
 from elanite.validation.ablated import WHOLE
 
 if TYPE_CHECKING:
@@ -23,12 +23,12 @@ INTRODUCTION = (
 )
 
 
-def markdown(found: Table) -> str:
+def markdown(found: AblationTable) -> str:
     """The page ``docs/ablations.md``."""
     return "\n".join(["# Ablations", "", "<!-- Written by `make docs`; do not edit. -->", "", *_page(found)])
 
 
-def _page(found: Table) -> Iterator[str]:
+def _page(found: AblationTable) -> Iterator[str]:
     for paragraph in (*INTRODUCTION, found.stale):
         if paragraph:
             yield from (paragraph, "")
@@ -37,7 +37,7 @@ def _page(found: Table) -> Iterator[str]:
     done, every = sum(line.agrees for line in found.lines), len(found.lines)
     yield f"Ablated: {done} of {every} claims; the verdict of {count} turns.{made}"
     yield from ("", "## Mechanisms", "")
-    yield from (f"- *{name}*: {ablation.every()[name]['says']}." for name in found.mechanisms)
+    yield from (f"- *{name}*: {ablation.all_mechanisms()[name]['says']}." for name in found.mechanisms)
     yield from ("", "## Verdicts", "")
     yield "`+` holds, `-` missed, `?` not resolved; bold: turned; a point: the figure changes; blank: not measured."
     names = [WHOLE, *found.mechanisms]

@@ -52,7 +52,9 @@ def undeclared(claims: Iterable[Claim]) -> list[tuple[str, str]]:
     found = []
     for claim in claims:
         declared = {*claim.causes, *claim.not_causes}
-        names = [name for name, entry in ablation.every().items() if re.search(entry["words"], claim.known_miss)]
+        names = [
+            name for name, entry in ablation.all_mechanisms().items() if re.search(entry["words"], claim.known_miss)
+        ]
         names += PARAMETER.findall(claim.known_miss)
         found += [(claim.id, name) for name in names if name not in declared]
     return found

@@ -103,7 +103,7 @@ def serve(channel: socket.socket) -> None:
     for name in MODULES:
         __import__(name)
     # The commit and the source fingerprints are the same for all commands.
-    sys.modules["elanite.base.build"].here()
+    sys.modules["elanite.base.build"].own_build()
     sys.modules["elanite.base.build"].stale()
     gc.collect()
     gc.freeze()

@@ -11,7 +11,7 @@ import pytest
 
 import causes
 from elanite.cli.ablate import Ablate
-from elanite.cli.common import Format
+from elanite.cli.common import OutputFormat
 from elanite.errors import UsageError
 from elanite.inputs.machine import Machine
 from elanite.store import Store
@@ -61,7 +61,7 @@ def test_a_mechanism_turns_a_verdict_and_others_do_not(tmp_path: Path) -> None:
 def test_the_command_prints_what_turns(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ablate = Ablate(
         machine=OPTERON, claims=["qsnet2.bi.bandwidth"], mechanisms=["bus overheads"], out=tmp_path, jobs=1,
-        format_=Format.CSV,
+        format_=OutputFormat.CSV,
     )  # fmt: skip
     ablate.execute()
     head, *lines = capsys.readouterr().out.splitlines()
@@ -71,7 +71,7 @@ def test_the_command_prints_what_turns(tmp_path: Path, capsys: pytest.CaptureFix
 
 def test_the_shipped_rows_are_of_claims_and_mechanisms() -> None:
     known = {claim.id for claim in claims()}
-    names = {WHOLE, *ablation.every()}
+    names = {WHOLE, *ablation.all_mechanisms()}
     for claim, rows in ablated.shipped().items():
         assert claim in known, "renew it: benches/ablations.py"
         assert {row.mechanism for row in rows} <= names
@@ -98,10 +98,10 @@ def test_the_table_marks_verdicts_that_turn() -> None:
         )
     ]
     (claim,) = (claim for claim in claims() if claim.id == "uniform.scaling")
-    line = ablation_table.Line(claim, tuple(rows))
+    line = ablation_table.AblationLine(claim, tuple(rows))
     names = (WHOLE, "circuits", "ages", "sharing", "thread", "combining")
     assert [line.cell(name) for name in names] == ["+", "**-**", "+", "+·", "?·", ""]
-    table = ablation_table.Table((line, dataclasses.replace(line, rows=())), 1, "2026-01-01")
+    table = ablation_table.AblationTable((line, dataclasses.replace(line, rows=())), 1, "2026-01-01")
     text = written(table)
     assert "| `uniform.scaling` | 7: holds | circuits | 9: missed |" in text
     assert "model revision 1" in text
@@ -117,7 +117,7 @@ def test_texts_that_name_a_mechanism_declare_it() -> None:
     keys = {each.key for name in studies() for each in Machine.load(name).parameters}
     for claim in claims():
         assert not (claim.causes or claim.not_causes) or claim.known_miss
-        assert {*claim.causes, *claim.not_causes} <= {*ablation.every(), *keys}
+        assert {*claim.causes, *claim.not_causes} <= {*ablation.all_mechanisms(), *keys}
 
 
 def test_a_contradicted_cause_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,5 +139,5 @@ def test_a_contradicted_cause_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_patterns_find_the_names_of_their_mechanisms() -> None:
-    for name, entry in ablation.every().items():
+    for name, entry in ablation.all_mechanisms().items():
         assert re.compile(entry["words"]), name

@@ -19,7 +19,7 @@ from elanite.validation.claim import Claim
 from elanite.validation.claims import claims
 from elanite.validation.quick import planned
 from elanite.validation.scoreboard import verdict
-from elanite.validation.verdict import End, Range, Verdict, holds_within
+from elanite.validation.verdict import AdmissibleRange, RangeEnd, Verdict, holds_within
 
 KEY = "rails.handle"
 
@@ -52,7 +52,7 @@ def test_claims_of_a_range_are_about_machines_that_state_it(chosen: tuple[Claim,
 
 def test_only_points_that_the_parameter_can_change_are_simulated_at_an_end(chosen: tuple[Claim, ...]) -> None:
     usual = planned("multirail/hybrid")
-    end = admissible.at(usual, KEY, "600")
+    end = admissible.plan_at(usual, KEY, "600")
     assert [(p.series, p.parameters, p.seed) for p in end.points] == [
         (p.series, p.parameters, p.seed) for p in usual.points
     ]
@@ -73,12 +73,12 @@ def test_a_reproduction_runs_the_ends_and_a_quick_one_does_not(tmp_path_factory:
 
 
 CLAIM = Claim("a", "coll2003 s7", "value", "a gain", value=7.5, tolerance=0.1, admissible=KEY)
-RANGE = Range(KEY, "400", "400", "600", "a few hundreds")
+RANGE = AdmissibleRange(KEY, "400", "400", "600", "a few hundreds")
 
 
 def over(here: float, holds: bool | None, there: float, held: bool | None) -> Verdict:
     end = Verdict(CLAIM, simulated=there, holds=held)
-    return Verdict(CLAIM, simulated=here, holds=holds, range=RANGE, ends=(End("600", end),))
+    return Verdict(CLAIM, simulated=here, holds=holds, range=RANGE, ends=(RangeEnd("600", end),))
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def over(here: float, holds: bool | None, there: float, held: bool | None) -> Ve
 def test_a_claim_holds_within_a_range_at_an_end_or_between_the_ends(verdict: Verdict, holds: bool | None) -> None:
     assert holds_within(verdict) is holds
     words = {True: "holds within", False: "missed in", None: "not resolved in"}[holds]
-    said = admissible.said(verdict)
+    said = admissible.verdict_words(verdict)
     assert said.startswith(f"{words} the admissible range 400 to 600 of {KEY}; at 600: ")
     assert f"- `a`: {verdict.state}; {said}." in board.markdown([verdict])
     assert said[1:] in report.render([], [verdict])
@@ -116,7 +116,7 @@ def test_a_verdict_without_its_ends_is_not_complete() -> None:
     before = replace(whole, ends=())
     assert before.judged
     assert not before.complete
-    assert admissible.said(before) == ""
+    assert admissible.verdict_words(before) == ""
     assert "`a`: missed; not run at the ends of its range" in board.markdown([before])
 
 
@@ -133,5 +133,5 @@ def test_a_claim_is_judged_at_the_ends_that_were_run(tmp_path: Path) -> None:
     whole = verdict(claim, usual, store)
     assert whole.complete
     assert [(end.value, end.verdict.holds) for end in whole.ends] == [("600", True)]
-    assert admissible.said(whole) == f"holds within the admissible range 400 to 600 of {KEY}; at 600: holds"
+    assert admissible.verdict_words(whole) == f"holds within the admissible range 400 to 600 of {KEY}; at 600: holds"
     assert verdict(claim, usual, store, 0).ends == ()

@@ -17,7 +17,7 @@ from elanite.inputs import toml
 from elanite.library import notebooks
 
 if TYPE_CHECKING:
-    from elanite.campaign import Failure
+    from elanite.campaign import PointFailure
 
 PINGS: dict[str, Any] = {
     "title": "Pings",
@@ -218,7 +218,7 @@ def test_the_bar_counts_the_points_that_are_left(tmp_path: Path, monkeypatch: py
         def close(self) -> None:
             updates.append({"closed": True})
 
-    monkeypatch.setattr("elanite.library.notebooks.observer", lambda: notebooks.Bar(Tqdm))
+    monkeypatch.setattr("elanite.library.notebooks.observer", lambda: notebooks.NotebookBar(Tqdm))
     pings = el.Experiment.from_dict(PINGS, "pings")
     el.run(pings, out=tmp_path)
     assert updates[0]["total"] == 4
@@ -235,7 +235,7 @@ def test_an_observer_is_told_of_every_point(tmp_path: Path) -> None:
         def start(self, total: int, done: int) -> None:
             told.append((total, done))
 
-        def point(self, point: el.Point, failure: Failure | None) -> None:
+        def point(self, point: el.Point, failure: PointFailure | None) -> None:
             told.append(failure)
 
         def stop(self) -> None:

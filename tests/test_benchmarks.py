@@ -86,7 +86,7 @@ READ = {
 @pytest.mark.parametrize("name", ALL)
 def test_the_output_of_a_benchmark(tmp_path: Path, name: str) -> None:
     found = recognise.of_text(ALL[name])
-    assert isinstance(found, recognise.Other)
+    assert isinstance(found, recognise.OtherFormat)
     assert found.remedy == recognise.MEASURED
     read = [(each.message, each.metric, each.value) for each in benchmarks.values(ALL[name], tmp_path)]
     assert read == READ[name]

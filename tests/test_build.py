@@ -180,10 +180,10 @@ def test_an_installed_package_names_the_commit_of_its_wheel(tmp_path: Path, monk
         file.unlink(missing_ok=True)
         if text is not None:
             file.write_text(text)
-        build.here.cache_clear()
-        assert build.here().commit == commit
-        assert words in str(build.here())
-    build.here.cache_clear()
+        build.own_build.cache_clear()
+        assert build.own_build().commit == commit
+        assert words in str(build.own_build())
+    build.own_build.cache_clear()
 
 
 # Other builds' points.
@@ -215,7 +215,7 @@ def test_manifests_name_the_build(campaign: Path) -> None:
         found = store.get(point.id)
         assert found is not None
         assert found.mine
-        assert found.build == build.here()
+        assert found.build == build.own_build()
         assert (found["versions"]["engine"], found["versions"]["sources"]) == (_core.ENGINE, _core.SOURCES)
     assert build.note(store.builds()) == ""
 
@@ -243,7 +243,7 @@ def test_points_of_another_build_are_simulated_again(campaign: Path, tmp_path: P
     assert campaigns_run(out, Told()).simulated == 0
 
 
-def campaigns_run(out: Path, observer: Observer) -> campaigns.Outcome:
+def campaigns_run(out: Path, observer: Observer) -> campaigns.CampaignOutcome:
     return campaigns.run([small()], Store(out / "store"), observer=observer)
 
 
@@ -252,10 +252,10 @@ def test_a_changed_simulator_uses_no_point_of_the_one_before(
 ) -> None:
     out = copied(campaign, tmp_path / "out")
     rewritten(out / "store", small().points[0].id, other_values)
-    before = str(build.here())
+    before = str(build.own_build())
     many = len(small().points)
     monkeypatch.setattr(_core, "ENGINE", OTHER)
-    build.here.cache_clear()
+    build.own_build.cache_clear()
     build.stale.cache_clear()
     monkeypatch.setattr(build, "_ROOT", tmp_path)
     listed = elanite_here("store", "list")
@@ -271,7 +271,7 @@ def test_a_changed_simulator_uses_no_point_of_the_one_before(
     changed = elanite_here("run", SMALL, "--format", "csv", "--quiet")
     assert "warning: 1 point of another build with the same model revision simulated again: 1 differ" in changed.err
     assert "MODEL_REVISION" in changed.err
-    build.here.cache_clear()
+    build.own_build.cache_clear()
     build.stale.cache_clear()
 
 
@@ -294,7 +294,7 @@ def test_a_store_that_cannot_be_written_is_used_and_its_builds_are_named(
     ended = elanite_here("run", SMALL, "--format", "csv")
     assert ended.code == 0, ended
     many = len(small().points)
-    assert f"warning: points of 2 builds: {many - 3} of this build, {build.here()}; 3 of elanite" in ended.err
+    assert f"warning: points of 2 builds: {many - 3} of this build, {build.own_build()}; 3 of elanite" in ended.err
     read = elanite_here("congestion", SMALL, "--point", small().points[0].id, "--format", "csv")
     assert "all points are of another build: 1 of elanite" in read.err
     assert "points of 2 builds: " in elanite_here("store", "export", "all.parquet").err

@@ -182,7 +182,7 @@ def test_trials_bound_the_search(pings: Path, tmp_path: Path) -> None:
     ],
 )
 def test_values_have_the_digits_of_their_errors(after: str, error: float, supported: str) -> None:
-    one = calibration.Value("key", "1 ns", after, after, after, error, determined=True, reason="")
+    one = calibration.FittedValue("key", "1 ns", after, after, after, error, determined=True, reason="")
     assert one.supported == supported
     assert replace(one, determined=False).supported == after
 
@@ -404,13 +404,13 @@ def test_a_fitted_value_has_the_unit_of_the_value_before(text: str, unit: str, f
 
 
 def test_intervals_have_the_unit_of_the_value_before() -> None:
-    known = identify.Known(0.01, 0.5, 0.6, effect=True, below=True, above=True)
+    known = identify.ParameterInterval(0.01, 0.5, 0.6, effect=True, below=True, above=True)
     key = ranges.Range("adapter.dma_start", 0.2, 1.2, "us")
     found = calibration._value(key, "540 ns", "0.787774 us", known, [], "as well")
     assert (found.before, found.after, found.interval) == ("540 ns", "787.774 ns", "700 to 800 ns")
 
 
-def units(folder: Path, *lines: str) -> list[measured.Measured]:
+def units(folder: Path, *lines: str) -> list[measured.MeasuredValue]:
     """Measured values of pings with a column ``unit``."""
     file = folder / "units.csv"
     file.write_text("series,message,destination,metric,value,sigma,unit\n" + "\n".join(lines) + "\n", encoding="utf-8")

@@ -14,7 +14,7 @@ import elanite as el
 from elanite.errors import RunError, UsageError
 from elanite.traces import translate
 from elanite.traces.chakra_file import read
-from elanite.traces.chakra_reading import Reading, Roofline
+from elanite.traces.chakra_reading import ReadingOptions, Roofline
 from elanite.traces.chakra_schema import COLLECTIVES, FORMER_COLLECTIVES, FORMER_KINDS, former
 from test_chakra import ALL_GATHER, ALL_REDUCE, BROADCAST, Graph, binary, message, node, plain, varint
 from test_chakra_jobs import collective, job, traffic
@@ -77,7 +77,7 @@ def of_stage(path: Path, graph: Graph) -> None:
 
 def test_all_forms_give_the_same_trace(tmp_path: Path) -> None:
     """Also where a name ends as in another form."""
-    how, found = Reading(roofline=Roofline(1e12, 1e9)), []
+    how, found = ReadingOptions(roofline=Roofline(1e12, 1e9)), []
     for name, write in (("et", binary), ("json", plain), ("et", former_binary), ("json", of_stage), ("json", binary)):
         files = [tmp_path / f"job.{rank}.{name}" for rank in range(2)]
         for file, graph in zip(files, graphs(), strict=True):
@@ -90,7 +90,7 @@ def test_all_forms_give_the_same_trace(tmp_path: Path) -> None:
 
 def test_other_ways_to_write_json(tmp_path: Path) -> None:
     """A byte order mark, line ends of Windows, small letters, and whole numbers with a point."""
-    how, file = Reading(roofline=Roofline(1e12, 1e9)), tmp_path / "job.0.json"
+    how, file = ReadingOptions(roofline=Roofline(1e12, 1e9)), tmp_path / "job.0.json"
     other = tmp_path / "job.1.json"
     for each, graph in zip((file, other), graphs(), strict=True):
         of_stage(each, graph)
@@ -174,7 +174,7 @@ def test_a_trace_of_pytorch_stands_for_all(tmp_path: Path) -> None:
         collective(7, 6, what=ALL_REDUCE, size=64, **kernel),
     ]
     binary(path, graph)
-    done = translate([path], tmp_path / "out.goal", Reading(replicate=4))
+    done = translate([path], tmp_path / "out.goal", ReadingOptions(replicate=4))
     assert traffic(done.path) == (3 + 4 * 2, 3 * 640 + 8 * 64)
     assert "l1: calc 85000\n" in done.path.read_text()
     assert done.notes == (

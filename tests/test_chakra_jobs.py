@@ -9,9 +9,9 @@ import pytest
 
 import elanite as el
 from elanite.errors import RunError, UsageError
-from elanite.traces import Translated, translate
+from elanite.traces import Translation, translate
 from elanite.traces.chakra_file import read
-from elanite.traces.chakra_reading import Reading, Roofline
+from elanite.traces.chakra_reading import ReadingOptions, Roofline
 from elanite.traces.chakra_schema import messages
 from test_chakra import ALL_GATHER, ALL_REDUCE, BROADCAST, Graph, binary, message, node, plain, varint
 
@@ -28,7 +28,7 @@ def collective(number: int, *after: int, size: int = 1000, what: int = ALL_REDUC
     return node(number, "COMM_COLL", *after, comm_type=what, comm_size=size, **attributes)
 
 
-def job(tmp_path: Path, graphs: list[Graph], how: Reading | None = None) -> Translated:
+def job(tmp_path: Path, graphs: list[Graph], how: ReadingOptions | None = None) -> Translation:
     files = [tmp_path / f"job.{rank}.json" for rank in range(len(graphs))]
     for file, graph in zip(files, graphs, strict=True):
         plain(file, graph)
@@ -71,18 +71,18 @@ def test_members_come_from_the_file_of_groups(tmp_path: Path) -> None:
     groups = tmp_path / "groups.json"
     groups.write_text('{"1": [0, 1], "2": [3, 2]}')
     graphs = [[collective(0, pg_name=str(1 + rank // 2))] for rank in range(4)]
-    done = job(tmp_path, graphs, Reading(groups))
+    done = job(tmp_path, graphs, ReadingOptions(groups))
     assert pairs(done.path) == {(0, 1), (1, 0), (2, 3), (3, 2)}
     assert done.notes == ()
     # A member without the operation in its trace is missed; without the file, there is no such member.
     short = [*graphs[:3], [node(0, "COMP", us=1)]]
     with pytest.raises(RunError, match=r"job\.3\.json: .* rank 3 of its group has 0 operations, and others have 1"):
-        job(tmp_path, short, Reading(groups))
+        job(tmp_path, short, ReadingOptions(groups))
     assert pairs(job(tmp_path, short).path) == {(0, 1), (1, 0)}
     with pytest.raises(RunError, match=r"rank 0, node 0 .* its group `7` is not in the file of groups"):
-        job(tmp_path, [[collective(0, pg_name="7")]] * 4, Reading(groups))
+        job(tmp_path, [[collective(0, pg_name="7")]] * 4, ReadingOptions(groups))
     with pytest.raises(RunError, match=r"rank 2, .* its group `1` has the ranks \[0, 1\], and must have .*, 2 too"):
-        job(tmp_path, [[collective(0, pg_name="1")]] * 4, Reading(groups))
+        job(tmp_path, [[collective(0, pg_name="1")]] * 4, ReadingOptions(groups))
 
 
 @pytest.mark.parametrize(
@@ -104,7 +104,7 @@ def test_files_of_groups_that_are_wrong(tmp_path: Path, text: str | None, wrong:
     if text is not None:
         groups.write_text(text)
     with pytest.raises((UsageError, RunError), match=rf"groups\.json: .*{wrong}"):
-        job(tmp_path, [[collective(0)]] * 4, Reading(groups))
+        job(tmp_path, [[collective(0)]] * 4, ReadingOptions(groups))
 
 
 def test_a_group_without_members_is_nobodys(tmp_path: Path) -> None:
@@ -112,9 +112,9 @@ def test_a_group_without_members_is_nobodys(tmp_path: Path) -> None:
     groups = tmp_path / "groups.json"
     groups.write_text('\ufeff{"0": [], "1": [0, 1], "2": [2, 3], "7": []}', encoding="utf-8")
     graphs = [[collective(0, pg_name=str(1 + rank // 2)), collective(1, 0, pg_name="0")] for rank in range(4)]
-    assert traffic(job(tmp_path, graphs, Reading(groups)).path) == (4 + 8, (4 + 8) * 1000)
+    assert traffic(job(tmp_path, graphs, ReadingOptions(groups)).path) == (4 + 8, (4 + 8) * 1000)
     with pytest.raises(RunError, match=r"rank 0, node 0 .* its group `7` has the ranks \[\]"):
-        job(tmp_path, [[collective(0, pg_name="7")]] * 4, Reading(groups))
+        job(tmp_path, [[collective(0, pg_name="7")]] * 4, ReadingOptions(groups))
 
 
 def test_a_file_of_groups_among_the_traces_is_named_as_that(tmp_path: Path) -> None:
@@ -152,7 +152,7 @@ def test_process_groups_of_pytorch_are_in_the_metadata(tmp_path: Path) -> None:
 )
 def test_work_takes_the_time_of_a_roofline(tmp_path: Path, attributes: dict[str, int], micros: int) -> None:
     graph = [node(0, "COMP", is_cpu_op=False, **attributes), collective(1, 0)]
-    done = job(tmp_path, [graph] * 2, Reading(roofline=Roofline(1e12, 100e9)))
+    done = job(tmp_path, [graph] * 2, ReadingOptions(roofline=Roofline(1e12, 100e9)))
     assert f"l0: calc {micros * 1000} cpu 1" in done.path.read_text()
 
 
@@ -193,7 +193,7 @@ def test_one_rank_stands_for_all(tmp_path: Path) -> None:
             collective(5, 3, 4, what=ALL_GATHER, size=8),
         ],
     )
-    done = translate([path], tmp_path / "out.goal", Reading(replicate=16))
+    done = translate([path], tmp_path / "out.goal", ReadingOptions(replicate=16))
     summary = el.replay(done.path, machine="infiniband-ndr").summary
     assert done.ranks == 16
     assert (summary["messages"], summary["bytes"]) == (
@@ -219,7 +219,7 @@ def test_one_rank_stands_for_all(tmp_path: Path) -> None:
 def test_traces_that_do_not_stand_for_all(tmp_path: Path, graph: Graph, wrong: str) -> None:
     plain(tmp_path / "part.json", graph)
     with pytest.raises(RunError, match=wrong):
-        translate([tmp_path / "part.json"], tmp_path / "out.goal", Reading(replicate=12))
+        translate([tmp_path / "part.json"], tmp_path / "out.goal", ReadingOptions(replicate=12))
 
 
 def test_json_as_chakras_own_tool_prints_it(tmp_path: Path) -> None:

@@ -14,8 +14,16 @@ from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.validation.claim import Claim
 from elanite.validation.claims import MEASURED, OUTPUT, PART, WORDS, claims_of
-from elanite.validation.measures import OWN, PICKS, Bound, Figure, Ranking, Special, Statements
-from elanite.validation.measures.quantities import MEASURES, Along, End, Limits, Mean, Pair, Turned
+from elanite.validation.measures import OWN, PICKS, Bound, FigureMeasure, FunctionMeasure, Ranking, Statements
+from elanite.validation.measures.quantities import (
+    MEASURES,
+    ColumnFigure,
+    Extreme,
+    Limits,
+    Mean,
+    PairFigure,
+    UnaryFigure,
+)
 from elanite.validation.measures.rows import KINDS
 
 NUMBER = '''# a comment with measure = "none"
@@ -82,19 +90,19 @@ part = [{ says = "in a line", of = { nodes = 2 }, above = 1 }]
 def test_entries_become_dataclasses() -> None:
     number, order, noise, parts = claims_of(NUMBER + SHAPE, "own.toml")
     figure = number.measure
-    assert isinstance(figure, Figure)
-    doubled = Turned("twice", Mean("latency", {"metric": "latency"}))
-    assert figure.quantity == Pair(
+    assert isinstance(figure, FigureMeasure)
+    doubled = UnaryFigure("twice", Mean("latency", {"metric": "latency"}))
+    assert figure.quantity == PairFigure(
         "gain",
-        Mean("bandwidth", {"nodes": End.HIGHEST, "load_MBps": Limits({"below": doubled})}),
-        Along("least", Mean("bandwidth", {"nodes": (2, 4), "policy": Limits({"not": ""})}), "message_bytes"),
+        Mean("bandwidth", {"nodes": Extreme.HIGHEST, "load_MBps": Limits({"below": doubled})}),
+        ColumnFigure("least", Mean("bandwidth", {"nodes": (2, 4), "policy": Limits({"not": ""})}), "message_bytes"),
     )
     assert (figure.each, figure.pick) == (("policy",), "most")
     (part,) = figure.besides.parts
     assert (part.says, part.excused, part.bound) == ("kept", 1, Bound(least=0.5, touches=(1, 2)))
     assert part.quantity == Mean("bandwidth", {"nodes": 2})
     assert order.measure == Ranking(Mean("bandwidth"), ("nodes",))
-    assert noise.measure == Special("noise", (1, 2.5))
+    assert noise.measure == FunctionMeasure("noise", (1, 2.5))
     assert isinstance(parts.measure, Statements)
     assert (parts.measure.parts[0].rows, parts.measure.parts[0].bound) == ("steady", Bound(above=1))
 

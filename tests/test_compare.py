@@ -16,8 +16,8 @@ import pytest
 
 import elanite as el
 from conftest import SMALL, Ended, command, execute
-from elanite.results.folders import Comparison, Line, compare_stores
-from elanite.results.samples import NEGLIGIBLE, Pair, Sample, State
+from elanite.results.folders import Comparison, StoreLine, compare_stores
+from elanite.results.samples import NEGLIGIBLE, ComparisonState, Sample, SamplePair
 from elanite.store import Store, manifest
 
 Run = Callable[..., Ended]
@@ -33,31 +33,39 @@ def sample(values: Sequence[float], drew: bool | None = True, first: int = 1) ->
 @pytest.mark.parametrize(
     ("a", "b", "state"),
     [
-        pytest.param(sample([3.0], False), sample([3.0], False), State.EQUAL, id="exact and equal"),
-        pytest.param(sample([3.0], False), sample([3.0 + 1e-9], False), State.DIFFERS, id="exact, however near"),
-        pytest.param(sample([0.1] * 10, False), sample([0.1] * 7, False), State.EQUAL, id="rounding of sums"),
-        pytest.param(sample([1.0, 3.0], False), sample([3.0, 2.0], False), State.DIFFERS, id="exact batches"),
-        pytest.param(sample([3.0]), sample([4.0]), State.UNDECIDED, id="one seed"),
-        pytest.param(sample([3.0, 3.1]), sample([9.0, 9.1]), State.UNDECIDED, id="two seeds"),
-        pytest.param(sample([3.0], None), sample([4.0], None), State.UNDECIDED, id="not recorded"),
-        pytest.param(sample([3.0]), sample([3.0]), State.EQUAL, id="the same of the same seed"),
-        pytest.param(sample([3.0]), sample([3.0], first=2), State.UNDECIDED, id="the same of other seeds"),
-        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5]), State.DIFFERS, id="in pairs"),
-        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5], first=2), State.UNDECIDED, id="not in pairs"),
-        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5, 5.5]), State.UNDECIDED, id="more seeds"),
-        pytest.param(sample([100.0, 100.1, 99.9]), sample([100.1, 99.9, 100.0]), State.EQUAL, id="within 1%"),
-        pytest.param(sample([100.0, 140.0, 60.0]), sample([60.0, 100.0, 141.0]), State.UNDECIDED, id="wide"),
-        pytest.param(sample([2.0], False), sample([3.0, 3.1, 2.9]), State.DIFFERS, id="exact against random"),
-        pytest.param(sample([3.01], False), sample([3.0, 3.1, 2.9]), State.UNDECIDED, id="exact within an interval"),
-        pytest.param(sample([2.0], False), sample([3.0, 3.1]), State.UNDECIDED, id="exact against two seeds"),
-        pytest.param(sample([0.0] * 3), sample([0.0] * 3, first=4), State.EQUAL, id="zeros"),
+        pytest.param(sample([3.0], False), sample([3.0], False), ComparisonState.EQUAL, id="exact and equal"),
+        pytest.param(
+            sample([3.0], False), sample([3.0 + 1e-9], False), ComparisonState.DIFFERS, id="exact, however near"
+        ),
+        pytest.param(sample([0.1] * 10, False), sample([0.1] * 7, False), ComparisonState.EQUAL, id="rounding of sums"),
+        pytest.param(sample([1.0, 3.0], False), sample([3.0, 2.0], False), ComparisonState.DIFFERS, id="exact batches"),
+        pytest.param(sample([3.0]), sample([4.0]), ComparisonState.UNDECIDED, id="one seed"),
+        pytest.param(sample([3.0, 3.1]), sample([9.0, 9.1]), ComparisonState.UNDECIDED, id="two seeds"),
+        pytest.param(sample([3.0], None), sample([4.0], None), ComparisonState.UNDECIDED, id="not recorded"),
+        pytest.param(sample([3.0]), sample([3.0]), ComparisonState.EQUAL, id="the same of the same seed"),
+        pytest.param(sample([3.0]), sample([3.0], first=2), ComparisonState.UNDECIDED, id="the same of other seeds"),
+        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5]), ComparisonState.DIFFERS, id="in pairs"),
+        pytest.param(
+            sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5], first=2), ComparisonState.UNDECIDED, id="not in pairs"
+        ),
+        pytest.param(sample([9.0, 1.0, 5.0]), sample([9.5, 1.5, 5.5, 5.5]), ComparisonState.UNDECIDED, id="more seeds"),
+        pytest.param(sample([100.0, 100.1, 99.9]), sample([100.1, 99.9, 100.0]), ComparisonState.EQUAL, id="within 1%"),
+        pytest.param(sample([100.0, 140.0, 60.0]), sample([60.0, 100.0, 141.0]), ComparisonState.UNDECIDED, id="wide"),
+        pytest.param(sample([2.0], False), sample([3.0, 3.1, 2.9]), ComparisonState.DIFFERS, id="exact against random"),
+        pytest.param(
+            sample([3.01], False), sample([3.0, 3.1, 2.9]), ComparisonState.UNDECIDED, id="exact within an interval"
+        ),
+        pytest.param(sample([2.0], False), sample([3.0, 3.1]), ComparisonState.UNDECIDED, id="exact against two seeds"),
+        pytest.param(sample([0.0] * 3), sample([0.0] * 3, first=4), ComparisonState.EQUAL, id="zeros"),
     ],
 )
-def test_states(a: Sample, b: Sample, state: State) -> None:
-    for pair in (Pair(a, b), Pair(b, a)):
+def test_states(a: Sample, b: Sample, state: ComparisonState) -> None:
+    for pair in (SamplePair(a, b), SamplePair(b, a)):
         assert pair.state is state
         if pair.ratio and pair.difference and not pair.exact:
-            assert (state is State.DIFFERS) is not (pair.ratio.low <= 1 <= pair.ratio.high), "one interval for both"
+            assert (state is ComparisonState.DIFFERS) is not (pair.ratio.low <= 1 <= pair.ratio.high), (
+                "one interval for both"
+            )
 
 
 def test_intervals_of_pairs_are_narrower_and_right() -> None:
@@ -69,8 +77,8 @@ def test_intervals_of_pairs_are_narrower_and_right() -> None:
             shared = [draws.gauss(0, common) for _ in range(6)]
             a = [100 + each + draws.gauss(0, 1) for each in shared]
             b = [102 + each + draws.gauss(0, 1) for each in shared]
-            change = Pair(sample(a), sample(b)).difference
-            apart = Pair(sample(a), sample(b, first=7)).difference
+            change = SamplePair(sample(a), sample(b)).difference
+            apart = SamplePair(sample(a), sample(b, first=7)).difference
             assert change is not None
             assert apart is not None
             within += change.low <= 2 <= change.high
@@ -82,13 +90,13 @@ def test_intervals_of_pairs_are_narrower_and_right() -> None:
 def test_equal_figures_differ_by_chance_as_often_as_stated() -> None:
     draws = random.Random(2)
 
-    def state() -> State:
+    def state() -> ComparisonState:
         a, b = ([draws.gauss(100, 1) for _ in range(5)] for _ in range(2))
-        return Pair(sample(a), sample(b)).state
+        return SamplePair(sample(a), sample(b)).state
 
     states = [state() for _ in range(1000)]
-    assert 30 <= states.count(State.DIFFERS) <= 70
-    assert State.EQUAL not in states[:5] or NEGLIGIBLE < 0.1
+    assert 30 <= states.count(ComparisonState.DIFFERS) <= 70
+    assert ComparisonState.EQUAL not in states[:5] or NEGLIGIBLE < 0.1
 
 
 def test_samples_of_rows() -> None:
@@ -107,15 +115,15 @@ def test_samples_of_rows() -> None:
 
 
 def test_the_largest_change_comes_first() -> None:
-    def line(a: float, b: float) -> Line:
-        return Line("x", "s", {}, "", "m", "us", Pair(sample([a], False), sample([b], False)))
+    def line(a: float, b: float) -> StoreLine:
+        return StoreLine("x", "s", {}, "", "m", "us", SamplePair(sample([a], False), sample([b], False)))
 
     small, large, none, same = line(100.0, 101.0), line(200.0, 100.0), line(0.0, 1.0), line(1.0, 1.0)
     assert (large.change, line(100.0, 200.0).change, none.change) == (1.0, 1.0, math.inf)
     found = Comparison((small, same, large, none), 0, 0, 0, 0)
-    assert found.of(State.DIFFERS) == [none, large, small]
-    assert found.of(State.EQUAL) == [same]
-    assert found.of(State.UNDECIDED) == []
+    assert found.of(ComparisonState.DIFFERS) == [none, large, small]
+    assert found.of(ComparisonState.EQUAL) == [same]
+    assert found.of(ComparisonState.UNDECIDED) == []
 
 
 @pytest.fixture(scope="module")
@@ -143,7 +151,7 @@ def test_all_changes_of_pings_are_real(elanite: Run, campaign: Path, faster: Pat
     unbounded = [line for line in loads if line["difference"]["low"] is None and line["a"] != line["b"]]
     assert {line["state"] for line in unbounded} == {"undecided"}
     shown = elanite(*words)
-    counts = {state: sum(line["state"] == state for line in found) for state in State}
+    counts = {state: sum(line["state"] == state for line in found) for state in ComparisonState}
     said = f"{len(found)} figures of other points: {counts['differs']} differ, {counts['equal']} equal,"
     assert said in " ".join(shown.err.split())
     assert f"{counts['undecided']} undecided" in shown.err
@@ -151,7 +159,7 @@ def test_all_changes_of_pings_are_real(elanite: Run, campaign: Path, faster: Pat
     rows = [line for line in shown.out.splitlines() if line.endswith("differs")]
     assert len(rows) == counts["differs"]
     every = elanite(*words, "--all").out.splitlines()
-    assert len([line for line in every if line.endswith(tuple(State))]) == len(found)
+    assert len([line for line in every if line.endswith(tuple(ComparisonState))]) == len(found)
 
 
 def test_every_figure_of_a_slower_bus_is_listed(tmp_path: Path, elanite: Run) -> None:
@@ -222,7 +230,7 @@ def test_machines_side_by_side_are_those_alone(tmp_path: Path) -> None:
     # Two folders with a machine each are compared, with any machine names.
     found = compare_stores(Store(alone / "store"), stores["other"])
     assert (found.same, found.only_a, found.only_b) == (0, 0, 0)
-    assert {line.state for line in found.lines if line.metric == "latency"} == {State.DIFFERS}
+    assert {line.state for line in found.lines if line.metric == "latency"} == {ComparisonState.DIFFERS}
     assert all("on" not in line.parameters for line in found.lines)
 
 

@@ -12,7 +12,7 @@ from conftest import FILES, SMALL, Row, data, figures_of, frame
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.results.beside import beside
+from elanite.results.beside import machine_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -101,7 +101,7 @@ def test_the_shipped_comparison_offers_more_than_links_carry() -> None:
 
 def test_ratios_are_to_the_first_machine_batch_with_batch() -> None:
     rows = synthetic().filter(pl.col("series") == "barrier")
-    lines = list(beside(rows))
+    lines = list(machine_lines(rows))
     assert [(line.parameters["operation"], line.parameters["nodes"]) for line in lines] == [
         ("hgsync", 64), ("gsync", 64), ("hgsync", 1024), ("gsync", 1024),
     ]  # fmt: skip
@@ -118,9 +118,9 @@ def test_ratios_are_to_the_first_machine_batch_with_batch() -> None:
 def test_a_line_has_no_ratio_where_there_is_nothing_to_compare_with() -> None:
     rows = synthetic().filter(pl.col("series") == "uniform")
     alone = rows.filter(pl.col("on") == "opteron-qsnet2")
-    assert all(not line.ratios for line in beside(alone))
+    assert all(not line.ratios for line in machine_lines(alone))
     nothing = rows.with_columns(value=pl.when(pl.col("on") == "es40-qsnet").then(0.0).otherwise(pl.col("value")))
-    assert all(not line.ratios and len(line.figures) == 2 for line in beside(nothing))
+    assert all(not line.ratios and len(line.figures) == 2 for line in machine_lines(nothing))
 
 
 def test_figures_of_the_comparison() -> None:

@@ -314,7 +314,7 @@ def test_captions_name_squares_of_several() -> None:
         names = places.parts_of(places.layout(view(many))[0], view(many)).filter(pl.col("kind") == "switch")["name"]
         assert names.str.contains(r"^hottest of 2, switch 1\.0 … switch 1\.1; in the window switch 1\.[01]$").any()
         assert not names.str.contains("together").any(), "no sum"
-    cases = [beside.Case(name, matrix(point([2, 4, 32], [2, 2]), Results(TINY.window))) for name in ("A", "B")]
+    cases = [beside.PicturePoint(name, matrix(point([2, 4, 32], [2, 2]), Results(TINY.window))) for name in ("A", "B")]
     drawn = {figure.name: figure.caption for figure in beside.draw(cases)}
     assert places.SEVERAL in drawn["delays"]
     assert f"{places.SEVERAL} In the two points these may be different ones." in drawn["delays-difference"]

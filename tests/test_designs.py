@@ -22,15 +22,15 @@ from elanite import _core
 from elanite.errors import UsageError
 from elanite.explain.templates import machine_file
 from elanite.inputs import shapes, sources
-from elanite.inputs.designs import Wanted
-from elanite.inputs.links import LINKS, named
+from elanite.inputs.designs import MachineRequest
+from elanite.inputs.links import LINKS, find
 from elanite.inputs.shapes import SHAPES, Ratio
 
 Run = Callable[..., Ended]
 Cables = Counter[tuple[str, str]]
 
 
-def written(wanted: Wanted, name: str = "made") -> str:
+def written(wanted: MachineRequest, name: str = "made") -> str:
     base = sources.read("machine", wanted.link.base)
     return machine_file(name, base, None, wanted.design(base))
 
@@ -80,7 +80,7 @@ def bisection(cables: Cables, nodes: int) -> float:
 def test_cables_have_the_oversubscription_and_the_bisection(text: str, ports: int, up: int, tmp_path: Path) -> None:
     down = int(text[0]) * up // int(text[-1])
     nodes = 4 * down  # half of the nodes are at whole leaves
-    wanted = Wanted(nodes, named("NDR"), "fat-tree", Ratio.of(text), ports)
+    wanted = MachineRequest(nodes, find("NDR"), "fat-tree", Ratio.of(text), ports)
     cables = crossed(written(wanted), nodes, tmp_path)
     assert ratio(cables) == {down / up}
     shape = wanted.shape()
@@ -92,7 +92,7 @@ def test_cables_have_the_oversubscription_and_the_bisection(text: str, ports: in
 
 def test_the_oracle_finds_a_tree_with_fewer_links(tmp_path: Path) -> None:
     """A planted mistake: leaves with 3 links up instead of 4."""
-    text = written(Wanted(32, named("NDR"), "fat-tree", Ratio.of("2:1"), 12))
+    text = written(MachineRequest(32, find("NDR"), "fat-tree", Ratio.of("2:1"), 12))
     wrong = text.replace("up = { value = [4]", "up = { value = [3]").replace(
         "parallel = { value = [2]", "parallel = { value = [3]"
     )
@@ -104,9 +104,9 @@ def test_the_oracle_finds_a_tree_with_fewer_links(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("kind", [kind for kind in SHAPES if kind != "fat-tree"])
 def test_cables_of_other_networks_are_those_that_the_notes_count(kind: str, tmp_path: Path) -> None:
-    wanted = Wanted(18, named("NDR"), kind)
+    wanted = MachineRequest(18, find("NDR"), kind)
     shape = wanted.shape()
-    full = Wanted(shape.positions, named("NDR"), kind)
+    full = MachineRequest(shape.positions, find("NDR"), kind)
     cables = switches(crossed(written(full), shape.positions, tmp_path))
     assert sum(cables.values()) == 2 * shape.cables
     assert len({end for ends in cables for end in ends}) == shape.switches
@@ -117,7 +117,7 @@ def test_cables_of_other_networks_are_those_that_the_notes_count(kind: str, tmp_
 def test_every_number_of_nodes_has_a_network(kind: str) -> None:
     """The simulator takes each of them, and the positions hold the nodes."""
     for nodes in (2, 3, 17, 64, 65, 199, 200):
-        wanted = Wanted(nodes, named("HDR"), kind)
+        wanted = MachineRequest(nodes, find("HDR"), kind)
         about = values(written(wanted))
         assert about["topology.nodes"] == nodes
         assert wanted.shape().positions >= nodes
@@ -139,7 +139,7 @@ def test_trees_are_the_smallest() -> None:
 
 @pytest.mark.parametrize("link", LINKS)
 def test_every_link_has_its_rate_and_a_source(link: str) -> None:
-    text = written(Wanted(100, named(link), "fat-tree", Ratio.of("2:1")))
+    text = written(MachineRequest(100, find(link), "fat-tree", Ratio.of("2:1")))
     about = values(text)
     # Named by the rate, or by an InfiniBand generation, each with twice the previous one's rate.
     digits = re.search(r"\d+", link)
@@ -151,7 +151,7 @@ def test_every_link_has_its_rate_and_a_source(link: str) -> None:
 
 def test_a_network_of_three_levels() -> None:
     shape = shapes.fat_tree(100, 8)
-    about = values(written(Wanted(100, named("NDR"), ports=8)))
+    about = values(written(MachineRequest(100, find("NDR"), ports=8)))
     down, up, parallel = (about[f"topology.{key}"] for key in ("down", "up", "parallel"))
     assert isinstance(down, list)
     assert isinstance(up, list)

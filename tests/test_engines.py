@@ -451,6 +451,6 @@ def test_a_campaign_that_has_ended_stops_its_batches(tmp_path: Path) -> None:
     sign = work.Sign(store)
     text = work.batch(small().points[:3], store, sign, 0)
     sign.stop()
-    report = work.Report.read(work.simulate(text))
+    report = work.BatchReport.read(work.simulate(text))
     assert (report.done, report.failed, report.elsewhere) == ({}, {}, [])
     assert store.identities() == []

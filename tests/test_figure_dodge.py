@@ -58,7 +58,7 @@ def drawn(seed: int) -> list[Figure]:
         return list(generic.draw(rows, {"s": "jobs"}))
     column = {"load": "load_MBps", "message": "message_bytes"}.get(axis, axis)
     wanted = base() | {"x": column, "curve": ["{on}"], "x_scale": "sizes" if axis == "message" else "linear"}
-    return list(asked.over(wanted, rows))
+    return list(asked.figures_over(wanted, rows))
 
 
 def data(figure: Figure) -> list[Row]:

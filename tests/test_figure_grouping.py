@@ -24,7 +24,7 @@ from conftest import FILES, frame
 from elanite import _core, figures
 from elanite.base.text import FEWEST, number
 from elanite.figures import asked, axes, generic, grouping, tabular
-from elanite.figures.grouping import said
+from elanite.figures.grouping import value_label
 from elanite.inputs import sources
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ def check(one: Case) -> None:
 
 def named(one: Case, found: list[Figure], name: str) -> bool:
     """Whether curves or panels have a parameter's values, or the caption its name and the data its values."""
-    texts = {said(each[name]) for each in one.configurations if name in each}
+    texts = {value_label(each[name]) for each in one.configurations if name in each}
     if len(texts) < 2 or (one.way == "renamed" and name == "pattern"):
         return True
     words = " ".join(f"{mark.curve} {mark.panel}" for figure in found for mark in drawings.marks(figure))
@@ -325,9 +325,9 @@ def test_configurations_without_a_value_are_named() -> None:
     )
     wanted = base() | {"metric": "latency_mean", "x": "fault.count", "curve": ["{pattern}"]}
     for draw in ("curves", "bars"):
-        (own,) = asked.over(wanted | {"draw": draw}, rows)
+        (own,) = asked.figures_over(wanted | {"draw": draw}, rows)
         assert "in the measured window: fault.count 8, pattern tornado." in own.caption
-    (own,) = asked.over(wanted | {"metric": "accepted"}, rows)
+    (own,) = asked.figures_over(wanted | {"metric": "accepted"}, rows)
     assert "No mark" not in own.caption
 
 

@@ -119,7 +119,7 @@ def crowded_panel(patch: Patch) -> None:
 
 def one_label(patch: Patch) -> None:
     """Different curves have one label."""
-    patch.setattr(grouping, "said", lambda value: str(value)[:3])
+    patch.setattr(grouping, "value_label", lambda value: str(value)[:3])
     patch.setattr(
         grouping, "names", lambda table, _=(): [", ".join(str(one)[:3] for one in row) for row in table.rows()]
     )
@@ -127,8 +127,8 @@ def one_label(patch: Patch) -> None:
 
 def lists_as_texts(patch: Patch) -> None:
     """Lists have brackets."""
-    patch.setattr(grouping, "said", str)
-    patch.setattr(axes, "said", str)
+    patch.setattr(grouping, "value_label", str)
+    patch.setattr(axes, "value_label", str)
 
 
 def axis_of_intervals(patch: Patch) -> None:
@@ -165,7 +165,7 @@ def rules_across(patch: Patch) -> None:
 
 def names_on_names(patch: Patch) -> None:
     """Rule names stand at their values."""
-    patch.setattr(published, "dodged", lambda places, *_: list(places))
+    patch.setattr(published, "separated_places", lambda places, *_: list(places))
 
 
 MISTAKES = [

@@ -43,7 +43,7 @@ def badges(drawn: Iterable[Figure]) -> list[tuple[str, bool]]:
 def test_only_the_machine_of_the_experiment_has_its_numbers(machine: str | None, changes: list[str], own: bool) -> None:
     chosen = [sources.read("machine", machine)] if machine else []
     planned = plan(sources.read("experiment", "qsnet/ping"), chosen, changes)
-    assert origin.foreign(planned) == (set() if own else {planned.machines[0].name})
+    assert origin.foreign_machines(planned) == (set() if own else {planned.machines[0].name})
 
 
 def test_another_file_with_the_name_of_a_machine_is_another_machine(tmp_path: Path) -> None:
@@ -53,7 +53,7 @@ def test_another_file_with_the_name_of_a_machine_is_another_machine(tmp_path: Pa
     for text, own in ((shipped.text, True), (changed, False)):
         (tmp_path / "es40-qsnet.toml").write_text(text)
         mine = sources.read("machine", tmp_path / "es40-qsnet.toml")
-        found = origin.foreign(plan(sources.read("experiment", "qsnet/ping"), [mine]))
+        found = origin.foreign_machines(plan(sources.read("experiment", "qsnet/ping"), [mine]))
         assert found == (set() if own else {"es40-qsnet"})
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import elanite as el
 from conftest import Ended
-from elanite.figures.style import FONT, LIVE, still
+from elanite.figures.style import FONT, LIVE, static_picture
 from elanite.inputs import toml
 from elanite.report.pages import experiment
 
@@ -39,7 +39,7 @@ def test_a_picture_names_nothing_that_it_lacks(result: el.Result) -> None:
     drawn = experiment.pictures(result.plan, result.store)
     captions = [figure.caption for figure in drawn] + [figure.caption for figure in result.figures()]
     assert [words for words in LIVE if any(words in caption for caption in captions)], "the pages say it"
-    spec = json.dumps(still(drawn).to_dict())
+    spec = json.dumps(static_picture(drawn).to_dict())
     assert not re.search("slider|tooltips and data", spec, re.IGNORECASE)
     assert '"bind"' not in spec, "a control"
 
@@ -64,7 +64,7 @@ def test_the_matrices_of_a_picture_have_the_scale_of_the_page(result: el.Result)
 
 def test_the_lines_and_legends_of_a_picture_have_room(result: el.Result, elanite: Run, tmp_path: Path) -> None:
     """A viewer may have a wider font than the picture's maker."""
-    spec = still(experiment.pictures(result.plan, result.store)).to_dict()
+    spec = static_picture(experiment.pictures(result.plan, result.store)).to_dict()
     assert spec["config"]["font"] == FONT
     assert spec["config"]["legend"]["padding"] >= 8
     for chart in spec["vconcat"]:

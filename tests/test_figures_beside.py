@@ -14,7 +14,7 @@ import vl_convert as vlc
 
 import elanite as el
 from elanite.figures import beside, tabular
-from elanite.figures.beside import Case
+from elanite.figures.beside import PicturePoint
 from elanite.figures.matrix import moments_of, of_delays, of_waits
 from elanite.figures.matrix_places import WIDTH, layout
 
@@ -42,22 +42,22 @@ EXPERIMENT = {
 
 
 @pytest.fixture(scope="module")
-def cases(tmp_path_factory: pytest.TempPathFactory) -> list[Case]:
+def cases(tmp_path_factory: pytest.TempPathFactory) -> list[PicturePoint]:
     """Two loads on a 16-node machine, and one on a smaller machine."""
     out = tmp_path_factory.mktemp("out")
     experiment = el.Experiment.from_dict(EXPERIMENT)
     few = el.Machine.load("es40-qsnet", ["topology.nodes=16", "topology.down=[4,4]", "topology.up=[4]"])
     found = el.run(experiment, few, out=out)
-    made = [Case(point.parameters["load"], found.congestion(point)) for point in found.points]
+    made = [PicturePoint(point.parameters["load"], found.congestion(point)) for point in found.points]
     other = el.run(experiment, el.Machine.load("es40-qsnet"), out=out)
-    return [*made, Case("64 nodes", other.congestion(other.points[1]))]
+    return [*made, PicturePoint("64 nodes", other.congestion(other.points[1]))]
 
 
 def layers(spec: dict[str, Any], channel: str) -> list[dict[str, Any]]:
     return [layer["encoding"][channel] for layer in spec["layer"] if channel in layer["encoding"]]
 
 
-def test_all_pictures_have_one_scale_in_time(cases: list[Case]) -> None:
+def test_all_pictures_have_one_scale_in_time(cases: list[PicturePoint]) -> None:
     drawn = {figure.name: figure for figure in beside.draw(cases)}
     assert list(drawn) == [
         *("waits-1", "waits-1-difference", "waits-2"),
@@ -77,7 +77,7 @@ def test_all_pictures_have_one_scale_in_time(cases: list[Case]) -> None:
         assert "<svg" in vlc.vegalite_to_svg(drawn[name].spec())
 
 
-def test_the_sums_are_those_of_the_matrices(cases: list[Case]) -> None:
+def test_the_sums_are_those_of_the_matrices(cases: list[PicturePoint]) -> None:
     figure = next(figure for figure in beside.draw(cases) if figure.name == "delays-1")
     head, rows = tabular.table(figure)
     assert head == ["where", "150 MB/s, µs", "330 MB/s, µs"]
@@ -90,7 +90,7 @@ def test_the_sums_are_those_of_the_matrices(cases: list[Case]) -> None:
             assert value == pytest.approx(sums[name], rel=1e-3, abs=1e-9), name
 
 
-def test_the_data_of_a_difference_are_differences(cases: list[Case]) -> None:
+def test_the_data_of_a_difference_are_differences(cases: list[PicturePoint]) -> None:
     """For the points that the picture shows first: the hotter one less the other."""
     figures = {figure.name: tabular.table(figure) for figure in beside.draw(cases, start=1)}
     head, rows = figures["delays-1-difference"]
@@ -104,7 +104,7 @@ def test_the_data_of_a_difference_are_differences(cases: list[Case]) -> None:
     assert len({less for *_, less in values}) > 5
 
 
-def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(cases: list[Case]) -> None:
+def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(cases: list[PicturePoint]) -> None:
     """Each point has its own dead links, and a cross replaces the number."""
     one, two, three = cases[0].matrix.links.drop_nulls("switch")["link"].head(3)
     first, second = (
@@ -131,7 +131,7 @@ def test_crosses_stand_for_the_links_that_were_down_in_the_chosen_points(cases: 
     assert all("cross" not in figure.caption for figure in healthy)
 
 
-def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[Case]) -> None:
+def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[PicturePoint]) -> None:
     """The squares' expression, and the sums at its places with both points chosen and at the measured window."""
     figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
     spec = figure.spec()
@@ -155,7 +155,7 @@ def test_the_picture_of_a_difference_subtracts_the_second_point(cases: list[Case
             assert got == pytest.approx(waits[one][row["name"]] - waits[other][row["name"]], abs=0.011)
 
 
-def test_the_legend_of_a_difference_names_both_ends_with_their_signs(cases: list[Case]) -> None:
+def test_the_legend_of_a_difference_names_both_ends_with_their_signs(cases: list[PicturePoint]) -> None:
     """Labels at the colour scale's ends are aligned inwards, and inside the picture."""
     figure = next(figure for figure in beside.draw(cases) if figure.name == "waits-1-difference")
     for channel in ("color", "fill"):
@@ -201,7 +201,7 @@ def test_networks_without_levels_have_a_row_for_each_kind_of_links(
             *("switches", *kinds, *rows),
         ]
         assert members.filter(pl.col("kind") == "link").height == len(view.links) + len(view.ends), "each link once"
-    (first, *_) = beside.draw([Case("a" * 500, matrix)])
+    (first, *_) = beside.draw([PicturePoint("a" * 500, matrix)])
     assert ends in first.caption
     assert not re.search("upwards|downwards|above|below", first.caption)
     svg = vlc.vegalite_to_svg(first.spec())
@@ -209,30 +209,30 @@ def test_networks_without_levels_have_a_row_for_each_kind_of_links(
     assert int(width) < 1.05 * WIDTH, "a long label does not widen the picture"
 
 
-def test_a_network_with_much_lower_sums_says_so(cases: list[Case]) -> None:
+def test_a_network_with_much_lower_sums_says_so(cases: list[PicturePoint]) -> None:
     """The last picture shows another network, on the first one's scale."""
     links = cases[2].matrix.links.with_columns(pl.col("waiting_us") / 1000)
     switches = cases[2].matrix.switches.with_columns(pl.col("waiting_us") / 1000)
     low = replace(cases[2].matrix, links=links, switches=switches, slices=cases[2].matrix.slices.clear())
-    drawn = {figure.name: figure.caption for figure in beside.draw([*cases[:2], Case("low", low)])}
+    drawn = {figure.name: figure.caption for figure in beside.draw([*cases[:2], PicturePoint("low", low)])}
     assert "pale on this scale" in drawn["waits-2"]
     assert all("pale on this scale" not in drawn[name] for name in ("waits-1", "delays-1", "delays-2"))
 
 
-def test_a_window_from_the_start_on_is_the_entire_run(cases: list[Case]) -> None:
+def test_a_window_from_the_start_on_is_the_entire_run(cases: list[PicturePoint]) -> None:
     whole = replace(cases[0].matrix, window=(0.0, 50.0))
     assert moments_of(whole)[-1].startswith("entire run, 0 to ")
     assert moments_of(cases[0].matrix)[-1].startswith("measured window, ")
 
 
-def test_a_single_point_has_no_list_and_no_difference(cases: list[Case]) -> None:
-    drawn = beside.draw([Case("", cases[0].matrix)])
+def test_a_single_point_has_no_list_and_no_difference(cases: list[PicturePoint]) -> None:
+    drawn = beside.draw([PicturePoint("", cases[0].matrix)])
     assert [figure.name for figure in drawn] == ["waits", "delays"]
     assert all("bind" not in param for param in drawn[0].spec()["params"] if param["name"].startswith("point"))
     assert beside.draw([]) == []
 
 
-def test_points_with_slices_keep_their_slider_beside_points_without(cases: list[Case]) -> None:
+def test_points_with_slices_keep_their_slider_beside_points_without(cases: list[PicturePoint]) -> None:
     """A point without slices, or with other ones, has its own picture; it takes the slider from no other point."""
     first, second, _ = cases
     bare = replace(
@@ -249,7 +249,7 @@ def test_points_with_slices_keep_their_slider_beside_points_without(cases: list[
     assert alone == "Waits for links that leave switches"
 
 
-def test_too_many_slices_for_a_picture_are_named(cases: list[Case], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_many_slices_for_a_picture_are_named(cases: list[PicturePoint], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(beside, "MOST_NUMBERS", 10)
     for figure in beside.draw(cases[:1]):
         assert 'too many for this picture: result.table("slices") has them' in figure.caption

@@ -244,5 +244,5 @@ def test_a_file_that_grows_is_bounded(tmp_path: Path, monkeypatch: pytest.Monkey
     with pytest.raises(UsageError, match=r"--to: .*file: it has 5 bytes, and at most 4 are read; name a regular file"):
         bounded.text(file, 4, named="--to")
     monkeypatch.setattr(bounded, "_regular", lambda *_: None)
-    with pytest.raises(bounded.Irregular):
+    with pytest.raises(bounded.IrregularFile):
         bounded.load(file, 4)

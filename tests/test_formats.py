@@ -11,7 +11,7 @@ import pytest
 from elanite import formats
 from elanite.errors import UsageError
 from elanite.formats import recognise
-from elanite.formats.network import Network, natural, tidy, top
+from elanite.formats.network import Network, graph_names, sort_key, top
 from formats_files import ALL, SPOILT
 from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
 
@@ -220,7 +220,7 @@ def test_graphml(tmp_path: Path) -> None:
     found = read(tmp_path, ALL["graphml"])
     assert list(found.nodes) == ["h1", "h2"]
     assert rates(found) == {"25": 1, "100": 1}
-    assert tidy(found.switches) == {"a b": "a_b"}
+    assert graph_names(found.switches) == {"a b": "a_b"}
     assert any("the graph is directed" in note for note in found.notes)
 
 
@@ -333,5 +333,10 @@ def test_an_empty_file_and_one_that_is_large_without_sense(tmp_path: Path) -> No
 
 
 def test_names_sort_by_their_numbers() -> None:
-    assert sorted(["n10", "n9", "a", "n²"], key=natural) == ["a", "n9", "n10", "n²"]
-    assert tidy(["a b", "a,b", "switch", "a_b"]) == {"a b": "a_b", "a,b": "a_b.2", "switch": "switch_", "a_b": "a_b.3"}
+    assert sorted(["n10", "n9", "a", "n²"], key=sort_key) == ["a", "n9", "n10", "n²"]
+    assert graph_names(["a b", "a,b", "switch", "a_b"]) == {
+        "a b": "a_b",
+        "a,b": "a_b.2",
+        "switch": "switch_",
+        "a_b": "a_b.3",
+    }

@@ -225,8 +225,8 @@ def test_the_command_line_makes_and_replays_a_trace(tmp_path: Path) -> None:
     assert (figures["messages"], figures["bytes"]) == (112, 14 * 1024)
     assert figures["slowest"]["end_us"] == figures["simulated_us"]
     assert re.search(rf"slowest +ranks? {figures['slowest']['rank']}\b", table.out), table
-    assert re.search(rf"build +{re.escape(str(build.here()))}\n", table.out), table
-    assert figures["versions"] == build.here().versions()
+    assert re.search(rf"build +{re.escape(str(build.own_build()))}\n", table.out), table
+    assert figures["versions"] == build.own_build().versions()
     folder = tmp_path / "replay"
     assert [str(one) for one in folder.iterdir()] == [figures["folder"]]
     kept = pl.read_parquet(folder.glob("*/operations.parquet").__next__())

@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import elanite as el
-from elanite.traces.replay import Unfinished
+from elanite.traces.replay import UnfinishedReplay
 from ideal import ANY, LATENCY, Network, Operation, Place, Result, Undecided
 from spoiling import cases, fuzzing
 
@@ -71,7 +71,7 @@ def replayed(ranks: list[list[Operation]], file: Path) -> Result:
     file.write_text("".join(text(ranks)), encoding="utf-8")
     try:
         tables = el.replay(file, network="ideal", operations=True).tables
-    except Unfinished as stopped:
+    except UnfinishedReplay as stopped:
         tables = stopped.replay.tables
     found = Result()
     rows = tables["operations"].with_columns(pl.col("free_us", "end_us") * 1000)

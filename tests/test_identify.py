@@ -13,11 +13,11 @@ import pytest
 
 from elanite.study import identify as identification
 from elanite.study import ranges
-from elanite.study.identify import Known, identify
-from elanite.study.measured import Measured
+from elanite.study.identify import ParameterInterval, identify
+from elanite.study.measured import MeasuredValue
 from elanite.study.minimum import minimise
 from elanite.study.ranges import Range, amount
-from elanite.study.search import Search, Texts
+from elanite.study.search import Texts, ValueSearch
 
 SIZES = (0, 64, 1024, 4096, 16384, 65536)
 HOPS = (2, 4, 6)
@@ -26,14 +26,14 @@ PLACES = [(size, hops) for size in SIZES for hops in HOPS]
 Model = Callable[[Sequence[float]], list[float]]
 
 
-class Formula(Search):
+class Formula(ValueSearch):
     """Value sets with calculated points."""
 
     def __init__(self, fit: dict[str, str], model: Model, values: Sequence[float], sigmas: Sequence[float]) -> None:
         self.keys = [key for each in fit if isinstance(key := ranges.of("--fit", each, fit[each]), Range)]
         self.model = model
         self.targets = [
-            Measured(f"m.csv:{line}", ("x", "s", "{}"), "latency", None, value, sigma, stated=True)
+            MeasuredValue(f"m.csv:{line}", ("x", "s", "{}"), "latency", None, value, sigma, stated=True)
             for line, (value, sigma) in enumerate(zip(values, sigmas, strict=True), 2)
         ]
         self.most = None
@@ -65,7 +65,7 @@ PRIOR = ("500 ns", "264 MB/s", "55 ns")
 
 def fitted(
     model: Model, fit: dict[str, str], true: Sequence[float], seed: int, scale: float = 1.0, steps: Sequence[float] = ()
-) -> tuple[Formula, Texts, list[Known]]:
+) -> tuple[Formula, Texts, list[ParameterInterval]]:
     """A fit to the true parameters' values with normal errors of 1%, stated as ``scale`` times 1%."""
     draws = random.Random(seed)
     exact = model(true)
@@ -78,7 +78,7 @@ def fitted(
     return search, best, known
 
 
-def interval(search: Search, index: int, known: Known) -> tuple[float, float]:
+def interval(search: ValueSearch, index: int, known: ParameterInterval) -> tuple[float, float]:
     return search.keys[index].number(known.low), search.keys[index].number(known.high)
 
 

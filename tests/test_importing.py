@@ -66,7 +66,7 @@ def texts(folder: Path, text: str) -> dict[str, str]:
     file = folder / "net.any"
     file.write_text(text)
     network = formats.read(file)[1]
-    return imported.Import(network, file.name, "net", BASE).files().texts
+    return imported.NetworkImport(network, file.name, "net", BASE).files().texts
 
 
 def link(machine: str) -> dict[str, Any]:

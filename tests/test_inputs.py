@@ -22,7 +22,7 @@ from elanite.cli import main
 from elanite.errors import Exit
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.mpirun.kept import Kept
+from elanite.mpirun.kept import KeptRun
 from elanite.mpirun.options import Options
 from elanite.store import Store, keep
 from elanite.store.places import ABANDONED
@@ -211,13 +211,13 @@ def kept(point: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_no_changed_bit_of_a_run_is_taken(kept: Path, tmp_path: Path) -> None:
-    whole = without_times(Kept.load(kept).manifest)
+    whole = without_times(KeptRun.load(kept).manifest)
     for draw in cases("of_a_run", 150):
         folder = copy(kept, tmp_path / "runs")
         name = draw.choice(["manifest.json", "links.parquet"])
         before = (folder / name).read_bytes()
         (folder / name).write_bytes(after := (spoil_json if name == "manifest.json" else spoil)(before, draw))
-        found, said = attempt(lambda folder=folder: Kept.load(folder))
+        found, said = attempt(lambda folder=folder: KeptRun.load(folder))
         if found is None:
             assert str(folder) in said
         else:

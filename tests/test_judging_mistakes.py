@@ -96,12 +96,12 @@ def comparisons() -> None:
 
 def intervals() -> None:
     """Bounds within an interval are not decisive, a run varies more than a mean, and looks widen intervals."""
-    from elanite.results.numbers import Number, at_least, at_most, excuse, number, prediction, together
+    from elanite.results.numbers import Number, all_hold, at_least, at_most, excuse, number, prediction
 
     figure = Number(5.0, 4.0, 6.0)
     assert [at_least(figure, bound) for bound in (4.0, 4.5, 6.0, 6.5)] == [True, None, None, False]
     assert [at_most(figure, bound) for bound in (6.0, 5.5, 4.0, 3.9)] == [True, None, None, False]
-    assert [together(some) for some in ([True, None], [None, False], [True, True])] == [None, False, True]
+    assert [all_hold(some) for some in ([True, None], [None, False], [True, True])] == [None, False, True]
     assert excuse(["a", "a", "b"], [None, False, None], 1) == [None, True, True]
     low, high = prediction([9.0, 10.0, 11.0])
     assert high - low == pytest.approx(2 * 2 * number([9.0, 10.0, 11.0]).half)
@@ -125,14 +125,14 @@ def independence() -> None:
 def selections() -> None:
     """Inclusive and exclusive bounds, a column's ends, and groups without their own rows."""
     from elanite.results.select import chosen
-    from elanite.validation.measures.quantities import End, Limits, Mean
+    from elanite.validation.measures.quantities import Extreme, Limits, Mean
 
     rows = table(nodes=[1, 2, 3, 4], value=[10.0, 20.0, 30.0, 40.0])
     wanted = {"least": [2, 3, 4], "most": [1, 2], "above": [3, 4], "below": [1]}
     for bound, nodes in wanted.items():
         assert chosen(rows, {"nodes": {bound: 2}})["nodes"].to_list() == nodes, bound
     assert chosen(rows, {"nodes": {"not": [1, 2]}})["nodes"].to_list() == [3, 4]
-    assert [Mean("latency", {"nodes": end}).figure(rows, {}).mean for end in End] == [10.0, 40.0]
+    assert [Mean("latency", {"nodes": end}).figure(rows, {}).mean for end in Extreme] == [10.0, 40.0]
     assert Mean("latency", {"nodes": (1, 2)}).figure(rows, {"nodes": 2}).mean == 20.0
     assert Mean("latency", {"nodes": Limits({"above": Mean("latency", {"nodes": 1})})}).rows(rows, {}).is_empty()
     shared = table(policy=["a", "a", ""], value=[1.0, 3.0, 7.0])
@@ -141,23 +141,25 @@ def selections() -> None:
 
 def quantities() -> None:
     """Each measure on one figure, on two, and over a column."""
-    from elanite.validation.measures.quantities import Along, Mean, Pair, Turned
+    from elanite.validation.measures.quantities import ColumnFigure, Mean, PairFigure, UnaryFigure
 
     rows = table(bytes=[1, 2, 6], policy=["a", "a", "b"], value=[10.0, 30.0, 40.0])
     one, other = Mean("latency", {"policy": "a"}), Mean("latency", {"policy": "b"})
     pairs = {"ratio": 0.5, "difference": -20.0, "gain": -0.5, "loss": 0.5}
-    assert {name: Pair(name, one, other).figure(rows, {}).mean for name in pairs} == pytest.approx(pairs)
+    assert {name: PairFigure(name, one, other).figure(rows, {}).mean for name in pairs} == pytest.approx(pairs)
     turned = {"twice": 40.0, "rest": -19.0, "size": 20.0}
-    assert {name: Turned(name, one).figure(rows, {}).mean for name in turned} == pytest.approx(turned)
-    assert Turned("size", Pair("difference", one, other)).figure(rows, {}).mean == 20.0
+    assert {name: UnaryFigure(name, one).figure(rows, {}).mean for name in turned} == pytest.approx(turned)
+    assert UnaryFigure("size", PairFigure("difference", one, other)).figure(rows, {}).mean == 20.0
     along = {"least": 10.0, "most": 40.0, "first": 10.0, "rate": 0.4}
-    assert {name: Along(name, Mean("latency"), "bytes").figure(rows, {}).mean for name in along} == pytest.approx(along)
+    assert {
+        name: ColumnFigure(name, Mean("latency"), "bytes").figure(rows, {}).mean for name in along
+    } == pytest.approx(along)
 
 
 def statements() -> None:
     """Statement bounds with and without means, group picks, and step rises."""
     from elanite.results.numbers import Number
-    from elanite.validation.measures import Bound, Figure, Ranking, Statement
+    from elanite.validation.measures import Bound, FigureMeasure, Ranking, Statement
     from elanite.validation.measures.quantities import Mean
 
     figure = Number(5.0, 4.0, 6.0)
@@ -167,9 +169,9 @@ def statements() -> None:
     assert Bound(least=4.5, means=True).holds(figure) is True
     assert Bound(least=4.5, means=True).holds(figure, 0) is None
     rows = table(nodes=[1, 2, 3], value=[10.0, 40.0, 30.0])
-    best = Figure(Mean("latency"), ("nodes",), pick="most").measured(rows, None)
+    best = FigureMeasure(Mean("latency"), ("nodes",), pick="most").measured(rows, None)
     assert best.mean == 40.0
-    assert Figure(Mean("latency"), ("nodes",), pick="farthest", middle=38.0).measured(rows, None).mean == 10.0
+    assert FigureMeasure(Mean("latency"), ("nodes",), pick="farthest", middle=38.0).measured(rows, None).mean == 10.0
     assert Ranking(Mean("latency"), ("nodes",)).measured(rows, None).names == ["2 nodes", "3 nodes", "one node"]
     rises = Statement(Mean("latency"), says="grows", bound=Bound(above=0.0), steps="nodes").finding(rows, None)
     assert [case.holds for case in rises.parts[0].cases] == [True, False]
@@ -277,7 +279,10 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
         ('"below": pl.Expr.lt', '"below": pl.Expr.le'),
     ],
     ("validation.measures.quantities", selections): [
-        ("column.min() if end is End.LOWEST else column.max()", "column.max() if end is End.LOWEST else column.min()"),
+        (
+            "column.min() if end is Extreme.LOWEST else column.max()",
+            "column.max() if end is Extreme.LOWEST else column.min()",
+        ),
         ("same if len(same) else here.filter(empty(here, name))", "same"),
     ],
     ("validation.measures.quantities", quantities): [
@@ -292,7 +297,7 @@ MISTAKES: dict[tuple[str, Callable[[], None]], list[tuple[str, str]]] = {
     ("validation.measures", statements): [
         ("figure.low <= high and figure.high >= low", "figure.mean <= high and figure.mean >= low"),
         ("return None if inside is None else not inside", "return not inside"),
-        ("if not self.means or early(look):", "if not self.means:"),
+        ("if not self.means or more_looks_possible(look):", "if not self.means:"),
         ("difference(b, a), sides=(a, b)", "difference(a, b), sides=(a, b)"),
         (
             "ordered = sorted(found, key=lambda one: -one[1].mean)",

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from elanite import _core
-from elanite.campaign.outcome import Outcome
+from elanite.campaign.outcome import CampaignOutcome
 from elanite.report import reproduction
 from elanite.report.reproduction import Reproduction, looks_at
 from elanite.results import looks
 from elanite.results.looks import ERROR, LAST, RUNS
-from elanite.results.numbers import Case, Finding, Part, number, ratio
+from elanite.results.numbers import Case, Finding, StatementPart, number, ratio
 from elanite.store import Store
 from elanite.validation import quick
 from elanite.validation import scoreboard as board
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from elanite.campaign.outcome import Spent
+    from elanite.campaign.outcome import ExperimentCost
     from elanite.inputs.plan import Plan, Point
     from elanite.validation.measures import Number
 
@@ -187,7 +187,7 @@ def test_a_claim_is_judged_at_its_first_look_that_resolves_it(monkeypatch: pytes
 
     def found(*holds: bool | None) -> tuple[int | None, bool | None]:
         Answers(monkeypatch, *holds)
-        looked = board.looked(claim, Full())
+        looked = board.look_record(claim, Full())
         assert not looked.missing
         return looked.verdict.look, looked.verdict.holds
 
@@ -202,17 +202,17 @@ def test_only_configurations_on_which_a_verdict_hangs_get_more_runs(monkeypatch:
     places = len({point.place for point in asked})
     runs = len(asked) // places
     everywhere = Answers(monkeypatch, None, None)
-    board.looked(claim, Full())
+    board.look_record(claim, Full())
     assert everywhere.points == [places * max(count, runs) for count in RUNS]
     somewhere = Answers(monkeypatch, None, True, hanging=1)
-    board.looked(claim, Full())
+    board.look_record(claim, Full())
     assert somewhere.points == [len(asked), len(asked) + RUNS[LAST] - runs]
     resolved = Answers(monkeypatch, True, None)
-    board.looked(claim, Full())
+    board.look_record(claim, Full())
     assert resolved.points == [len(asked), 0]
     # Unfinished runs are reported, and the previous look's verdict stays.
     Answers(monkeypatch, None, None, hanging=1)
-    looked = board.looked(claim, Full(RUNS[LAST]))
+    looked = board.look_record(claim, Full(RUNS[LAST]))
     assert looked.verdict.look == 0
     assert [point.seed for point in looked.missing] == [RUNS[LAST]]
     (plan,) = board.further([claim], Full(RUNS[LAST]), 1)
@@ -224,7 +224,7 @@ def test_a_verdict_hangs_on_the_cases_that_are_not_resolved() -> None:
     figures = [replace(number([1.0, 2.0, 3.0]), ids=frozenset({name})) for name in "abc"]
     both = replace(figures[1], ids=frozenset(), sides=(figures[1], figures[2]))
     cases = (Case("a", figures[0], True), Case("b", both, None))
-    found = judge(claim, Finding(None, "said", (), (Part("kept", None, "", cases),)), 0)
+    found = judge(claim, Finding(None, "said", (), (StatementPart("kept", None, "", cases),)), 0)
     assert found.open
     assert found.hanging == {"b", "c"}
     assert judge(Claim("a", "paper", "value", "says", value=2.0), figures[0], 0).hanging == {"a"}
@@ -241,9 +241,9 @@ def test_a_reproduction_looks_again_at_claims_that_are_open(monkeypatch: pytest.
     simulated: list[int] = []
     begun: list[int] = []
 
-    def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:  # noqa: ARG001
+    def simulate(plans: list[Plan], ended: Callable[[Plan, ExperimentCost], None]) -> CampaignOutcome:  # noqa: ARG001
         simulated.append(sum(len(plan.points) for plan in plans))
-        return Outcome(total=simulated[-1], simulated=1)
+        return CampaignOutcome(total=simulated[-1], simulated=1)
 
     work = Reproduction(Silent(), lambda _: None)  # type: ignore[arg-type]
     more = looks_at(["qsnet/hotspot"], Full(), 1, lambda number, _: begun.append(number))

@@ -12,7 +12,7 @@ from conftest import judged
 from elanite.results import numbers
 from elanite.validation.claim import Claim
 from elanite.validation.claims import claims
-from elanite.validation.measures import Figure, Grouped, Number, Ranking, Special, Statements
+from elanite.validation.measures import FigureMeasure, FunctionMeasure, GroupMeasure, Number, Ranking, Statements
 from elanite.validation.scoreboard import failed
 from elanite.validation.verdict import judge
 
@@ -169,9 +169,9 @@ def test_an_interval_across_a_bound_decides_nothing() -> None:
     assert numbers.at_most(Number(5.0, 4.0, 6.0), 6.0) is True
     assert numbers.at_most(Number(5.0, 4.0, 6.0), 5.9) is None
     assert numbers.at_most(Number(5.0, 4.0, 6.0), 3.9) is False
-    assert numbers.together([True, None]) is None
-    assert numbers.together([True, None, False]) is False
-    assert numbers.together([True, True]) is True
+    assert numbers.all_hold([True, None]) is None
+    assert numbers.all_hold([True, None, False]) is False
+    assert numbers.all_hold([True, True]) is True
 
 
 def test_a_case_may_fail_or_stay_unresolved_if_an_excuse_is_left() -> None:
@@ -241,10 +241,12 @@ def test_a_wrong_order_within_the_noise_is_not_resolved(figures: tuple[float, ..
     )
 
 
-def means(measure: Figure | Ranking | Statements) -> list[Mean]:
+def means(measure: FigureMeasure | Ranking | Statements) -> list[Mean]:
     """The first mean of each quantity in a measure."""
-    parts: list[Grouped] = list(measure.parts) if isinstance(measure, Statements) else [measure]
-    return [part.quantity.first for part in (*parts, *(measure.besides.parts if isinstance(measure, Figure) else ()))]
+    parts: list[GroupMeasure] = list(measure.parts) if isinstance(measure, Statements) else [measure]
+    return [
+        part.quantity.first for part in (*parts, *(measure.besides.parts if isinstance(measure, FigureMeasure) else ()))
+    ]
 
 
 def test_claims_are_complete() -> None:
@@ -255,7 +257,9 @@ def test_claims_are_complete() -> None:
             assert chosen.measure, chosen.id
             assert chosen.kind != "value" or chosen.tolerance, f"{chosen.id} needs a tolerance"
             assert chosen.kind not in ("order", "shape") or chosen.test, f"{chosen.id} needs its test in words"
-            assert isinstance(chosen.measure, Special) or all(mean.metric for mean in means(chosen.measure)), chosen.id
+            assert isinstance(chosen.measure, FunctionMeasure) or all(mean.metric for mean in means(chosen.measure)), (
+                chosen.id
+            )
     assert len({chosen.id for chosen in claims()}) == len(claims())
 
 

@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 import elanite as el
-from elanite.moved import CALLED, MOVED
+from elanite.moved import CALLED, MOVED, RENAMED
 
 NAMES = [(old, name) for old, names in MOVED.items() for name in names]
 
@@ -21,6 +21,17 @@ def test_a_moved_name_is_the_new_one_with_a_warning(old: str, name: str) -> None
         found = getattr(module, name)
     assert found is getattr(importlib.import_module(place), name)
     assert told[0].filename == __file__
+
+
+@pytest.mark.parametrize(("place", "name"), [(place, name) for place, names in RENAMED.items() for name in names])
+def test_a_former_name_is_the_new_one_with_a_warning(place: str, name: str) -> None:
+    module = importlib.import_module(place)
+    with pytest.warns(DeprecationWarning, match=rf"^{place}\.{name} is {place}\.{RENAMED[place][name]} now") as told:
+        found = getattr(module, name)
+    assert found is getattr(module, RENAMED[place][name])
+    assert told[0].filename == __file__
+    with pytest.raises(AttributeError, match="no attribute 'Anything'"):
+        _ = module.Anything
 
 
 def test_all_forms_of_import_find_a_moved_name() -> None:

@@ -22,7 +22,7 @@ from conftest import FAKE, PATIENCE, Ended, background, environment, execute, un
 from elanite.base import build
 from elanite.cli import main
 from elanite.mpirun import launcher
-from elanite.mpirun.kept import TABLES, Kept
+from elanite.mpirun.kept import TABLES, KeptRun
 
 Run = Callable[..., Ended]
 
@@ -62,7 +62,7 @@ def plain(ended: Ended, folder: Path) -> str:
     text = str(ended).replace(str(folder), "FOLDER").replace(str(Path(sys.prefix) / "bin"), "BIN")
     text = re.sub(r"pid \d+", "pid PID", text)
     text = re.sub(r"mpirun/[0-9a-f]{20}", "mpirun/ID", text)
-    text = text.replace(str(build.here()), "BUILD")
+    text = text.replace(str(build.own_build()), "BUILD")
     return re.sub(r"host time( +)\d+\.\d+ s", r"host time\1SECONDS s", text)
 
 
@@ -213,7 +213,7 @@ def test_json_is_one_line(mpirun: Run) -> None:
     assert found["mpi_us"]["most"] == {"time": 6.5, "rank": 1, "ranks": 1}
     assert found["links"][0]["busy"] == pytest.approx(0.5)
     assert found["repeatable"] is True
-    assert found["versions"] == build.here().versions()
+    assert found["versions"] == build.own_build().versions()
 
 
 def test_runs_are_kept(mpirun: Run, elanite: Run, tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_runs_are_kept(mpirun: Run, elanite: Run, tmp_path: Path) -> None:
         assert ended.code == 0, ended.err
     (folder,) = (tmp_path / "kept" / "mpirun").iterdir()  # the same run, and nothing half-written
     assert f"kept in kept/mpirun/{folder.name}" in ended.err
-    kept = Kept.load(folder)
+    kept = KeptRun.load(folder)
     assert kept.manifest["program"] == ["true"]
     heights = {"messages": 4, "calls": 0, "ranks": 2, "links": 1, "faults": 0, "series": 9}
     assert {name: kept.table(name).height for name in TABLES} == heights

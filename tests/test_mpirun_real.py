@@ -15,7 +15,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from conftest import BIN, FILES, PATIENCE, Ended, command, environment, needs_mpi, until
-from elanite.mpirun.kept import Kept
+from elanite.mpirun.kept import KeptRun
 from test_mpirun_timeline import Trace, check
 
 Run = Callable[..., Ended]
@@ -58,7 +58,7 @@ def test_a_run_is_repeatable(elanite: Run, tmp_path: Path, ends: str) -> None:
     assert re.fullmatch(r"from 7 at \d\.\d{9}\n", first.out)
     assert "repeatable      yes" in first.err
     (folder,) = (tmp_path / "out" / "mpirun").iterdir()
-    kept = Kept.load(folder)
+    kept = KeptRun.load(folder)
     assert kept.manifest["digest"] in first.err
     assert kept.table("ranks")["messages_sent"].min() >= 1  # type: ignore[operator]
     assert kept.table("messages").height == kept.manifest["messages"]

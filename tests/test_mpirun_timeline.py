@@ -15,7 +15,7 @@ from elanite.mpirun import Options, timeline
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.launcher import Mpi
 from elanite.mpirun.session import Run
-from elanite.mpirun.verdict import Ended
+from elanite.mpirun.verdict import RunEnd
 from elanite.store import empty, frame
 from files.columns import columns
 
@@ -58,7 +58,7 @@ def a_run(calls: Rows = CALLS, messages: Rows = MESSAGES, links: int = 2, faults
         ),
     }
     cluster = Cluster.of(sources.read("machine", "es40-qsnet"))
-    ended = Ended("finished", "", 0, 12.0)
+    ended = RunEnd("finished", "", 0, 12.0)
     tables = {name: frame(one) for name, one in given.items()}
     tables["faults"] = pl.DataFrame(faults or [], schema=empty("faults").schema, orient="row")
     return Run(("x",), Options(2), cluster, (0, 5), Mpi("mpiexec", "MPICH", "5"), ended, 0.1, tables)

@@ -10,7 +10,7 @@ import pytest
 
 import conftest
 from conftest import Row
-from elanite.results.policies import ordered, told
+from elanite.results.policies import ordered, with_policies
 
 if TYPE_CHECKING:
     from elanite.validation.verdict import Verdict
@@ -55,7 +55,7 @@ def points(*several: list[Row]) -> list[Row]:
 
 def test_labels_are_told_in_words() -> None:
     labels = [f"{HYBRID}0.0, rails.threshold=8 KB", f"rails.count=2, {DYNAMIC}0.5", BASIC, None]
-    rows = told(pl.DataFrame({"machine": labels}))
+    rows = with_policies(pl.DataFrame({"machine": labels}))
     assert rows["curve"].to_list() == ["hybrid, up to 8 KB, no striping", "dynamic, 0.5", "basic", ""]
     assert rows["rails"].to_list() == [4, 2, 4, 4]
     assert rows["threshold"].to_list() == ["8 KB", "", "", ""]
@@ -64,7 +64,7 @@ def test_labels_are_told_in_words() -> None:
 
 def test_policies_of_other_names_come_last() -> None:
     names = ("second", "static", "first", "basic")
-    rows = told(pl.DataFrame({"machine": [f"rails.policy={name}" for name in names]}))
+    rows = with_policies(pl.DataFrame({"machine": [f"rails.policy={name}" for name in names]}))
     assert ordered(rows) == ["static", "basic", "second", "first"]
 
 

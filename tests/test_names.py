@@ -1,11 +1,12 @@
-"""Names of types: a noun for each, and no name for two public types.
+"""Names of types: a noun for each, and no name for two public types, in Rust and in Python.
 
-`Config`, `Error` and `Kind` are read with their modules (`fabric::Config`, `elan::Config`). The words below are
-participles, adverbs and pronouns, which say how something is and not what it is.
+`Config`, `Error` and `Kind` are read with their crates' modules (`fabric::Config`, `elan::Config`).
+The words below are participles, adverbs and pronouns, which say how something is and not what it is.
 """
 
 from __future__ import annotations
 
+import ast
 import re
 from collections import defaultdict
 from pathlib import Path
@@ -25,6 +26,27 @@ NO_NOUNS = frozenset(
         """,
     )
 )
+COMMANDS = {"Replay", "Run", "Sweep"}
+"""Python names of a command, which has its verb's name, and of the result that the library returns."""
+NO_CLASSES = NO_NOUNS | frozenset(
+    re.findall(
+        r"\w+",
+        """
+        Along Called Changed Checked Compared ComparedAs Ended Finished Grouped Identified InOrder Irregular Measuring
+        Merged OfClaims OfNccl Opened Packed Published Ranked Studied Translated Turned Unfinished Verified
+        """,
+    )
+)
+NO_FUNCTIONS = frozenset(
+    re.findall(
+        r"\w+",
+        """
+        again alike alone apart aside at_the_end behind beside deaths few forsaken grown growing lacking looked meant
+        most ours over said says sought spoken still surely tied together told took up_to went_on whose worn
+        """,
+    )
+)
+"""Adverbs, participles and other riddles as names of functions."""
 TYPE = r"^ *(pub(?:\([^)]*\))? )?(?:unsafe )?(?:struct|enum|trait|union|(?<! )type|(?<=pub )type) (\w+)"
 
 
@@ -62,3 +84,38 @@ def test_shared_names_are_found(tmp_path: Path) -> None:
     assert types(tmp_path).keys() == {"Part", "Kind", "Told"}
     b.write_text("/// One.\npub type Part = u32;\n")
     assert shared(tmp_path) == {"Part": [a, b]}
+
+
+def definitions(package: Path, kind: type[ast.ClassDef | ast.FunctionDef]) -> dict[str, list[Path]]:
+    """The Python modules that define each class or function."""
+    found: dict[str, list[Path]] = defaultdict(list)
+    for path in sorted(package.rglob("*.py")):
+        for node in ast.parse(path.read_text(encoding="utf-8")).body:
+            if isinstance(node, kind):
+                found[node.name].append(path)
+    return found
+
+
+def shared_classes(package: Path) -> dict[str, list[Path]]:
+    """Names of several public classes."""
+    names = definitions(package, ast.ClassDef)
+    return {name: paths for name, paths in names.items() if len(paths) > 1 and not name.startswith("_")}
+
+
+def test_no_two_public_classes_have_one_name() -> None:
+    assert shared_classes(ROOT / "python").keys() == COMMANDS
+
+
+def test_classes_and_functions_have_plain_names() -> None:
+    for kind, words in ((ast.ClassDef, NO_CLASSES), (ast.FunctionDef, NO_FUNCTIONS)):
+        names = {name.lstrip("_"): paths for name, paths in definitions(ROOT / "python", kind).items()}
+        assert not {name: paths for name, paths in names.items() if name in words}, kind
+
+
+def test_shared_classes_are_found(tmp_path: Path) -> None:
+    a, b = tmp_path / "a.py", tmp_path / "b.py"
+    a.write_text("class Part:\n    pass\n\n\nclass _Told:\n    pass\n")
+    b.write_text("class Part:\n    pass\n\n\nclass _Told:\n    pass\n\n\ndef said():\n    pass\n")
+    assert shared_classes(tmp_path) == {"Part": [a, b]}
+    assert definitions(tmp_path, ast.ClassDef).keys() == {"Part", "_Told"}
+    assert definitions(tmp_path, ast.FunctionDef).keys() == {"said"}

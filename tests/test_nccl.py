@@ -14,8 +14,8 @@ import pytest
 import elanite as el
 from elanite.errors import UsageError
 from elanite.traces import goal, translate
-from elanite.traces.chakra_reading import Nccl, Reading
-from elanite.traces.nccl_call import Call
+from elanite.traces.chakra_reading import NcclTransport, ReadingOptions
+from elanite.traces.nccl_call import NcclCall
 from elanite.traces.nccl_trees import Aggregation, double_binary, gathering, scattering
 from test_chakra import ALL_GATHER, ALL_REDUCE, ALL_TO_ALL, BROADCAST, REDUCE, REDUCE_SCATTER, plain
 from test_chakra_jobs import collective
@@ -100,7 +100,7 @@ def traffic(ranks: list[list[Operation]]) -> tuple[int, int]:
 
 
 def made(text: str, algorithm: Algorithm = "ring", chunk: int | None = None, calls: int = 1) -> list[list[Operation]]:
-    return run(goal.nccl(Call.of(text, algorithm, chunk=chunk), calls=calls))
+    return run(goal.nccl(NcclCall.of(text, algorithm, chunk=chunk), calls=calls))
 
 
 @pytest.mark.parametrize(
@@ -290,7 +290,7 @@ def test_a_rank_is_at_most_so_many_slots_ahead(algorithm: Algorithm, slots: int)
 )
 def test_calls_that_are_refused(call: str, algorithm: Algorithm, wrong: str) -> None:
     with pytest.raises(UsageError, match=wrong):
-        Call.of(call, algorithm)
+        NcclCall.of(call, algorithm)
 
 
 def test_the_command_writes_a_call_that_a_machine_replays(tmp_path: Path, elanite: Callable[..., Ended]) -> None:
@@ -323,7 +323,7 @@ def test_collective_operations_of_chakra_by_nccl(tmp_path: Path) -> None:
     for rank, file in enumerate(files):
         plain(file, graph if rank % 2 == 0 else graph[:-1])
     for algorithm, share, rings in (("tree", 2, 4), ("pat", 1, 4), ("pat", 2, 6), ("ring", 4, 0)):
-        how = Reading(nccl=Nccl(algorithm, 2, None, share))  # type: ignore[arg-type]
+        how = ReadingOptions(nccl=NcclTransport(algorithm, 2, None, share))  # type: ignore[arg-type]
         done = translate(files, tmp_path / "job.goal", how)
         ranks = run(done.path.read_text().splitlines(keepends=True))
         size = 2 * 7 * 1000 + 8 * 7 * 100 + 7 * 800 + 7 * 10 + 7 * 10 + 8 * 7 * 10 + 2 * 3 * 8

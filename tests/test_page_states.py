@@ -12,13 +12,13 @@ import pytest
 from elanite.base.text import distinct
 from elanite.report.pages import curves, findings, summaries
 from elanite.results.frames import REASON, STATE
-from elanite.results.states import Load, State, ends, judged, states, with_states
+from elanite.results.states import Load, QueueState, ends, judged, states, with_states
 
 
 def curve(label: str, *places: tuple[float, float, float]) -> curves.Curve:
     found = judged([Load(load, None, accepted, 0.0, saturated) for load, accepted, saturated in places])
     made = [
-        curves.Place(load, f"{load:g} MB/s", {"accepted": accepted, "saturated": saturated}, {}, *state)
+        curves.CurvePoint(load, f"{load:g} MB/s", {"accepted": accepted, "saturated": saturated}, {}, *state)
         for (load, accepted, saturated), state in zip(places, found, strict=True)
     ]
     return curves.Curve("jobs", label, "load", made)
@@ -49,7 +49,7 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
         "Highest accepted load: 20 ± 4.4 to 4.6 MB/s per node at 20 MB/s (all 2 configurations)."
     ), "a tie of means is no tie of intervals"
     latency = [
-        curves.Curve("ping", name, "", [curves.Place(None, "", {"latency": mean}, {"latency": half})])
+        curves.Curve("ping", name, "", [curves.CurvePoint(None, "", {"latency": mean}, {"latency": half})])
         for name, mean, half in (("a", 7.0, 1.0), ("b", 7.0, 2.0), ("c", 9.0, 0.5))
     ]
     assert findings.sentences(latency, {"latency": "us"})[0] == (
@@ -95,7 +95,7 @@ def test_a_curve_with_lower_loads_has_no_lowest_maximum() -> None:
 
 def test_message_counts_are_those_of_all_equal_latencies() -> None:
     def one(label: str, latency: float, messages: float, seeds: int = 1) -> curves.Curve:
-        place = curves.Place(5.0, "5 MB/s", {"accepted": 5.0, "latency_mean": latency, "messages": messages})
+        place = curves.CurvePoint(5.0, "5 MB/s", {"accepted": 5.0, "latency_mean": latency, "messages": messages})
         return curves.Curve("jobs", label, "load", [replace(place, seeds=seeds)])
 
     tied = [one("a", 1.19, 24), one("b", 1.19, 21), one("c", 1.19, 5, seeds=2)]
@@ -122,7 +122,7 @@ def test_rounding_is_no_difference() -> None:
     load = Load(0.3, 0.3, accepted, 0.0, 0.0)
     assert judged([load])[0][1] == "queues grow in 0 of 1 seed; accepted 0.3 ≥ 95% of 0.3 offered"
     pings = [
-        curves.Curve("ping", name, "", [curves.Place(None, "", {"latency": mean})])
+        curves.Curve("ping", name, "", [curves.CurvePoint(None, "", {"latency": mean})])
         for name, mean in (("a", 0.3), ("b", accepted))
     ]
     assert findings.sentences(pings, {"latency": "us"}) == ["Latency: 0.3 µs in all configurations."]
@@ -139,7 +139,7 @@ def test_ties_belong_to_all_of_their_configurations() -> None:
     ]
 
     def ping(label: str, latency: float) -> curves.Curve:
-        return curves.Curve("ping", label, "message", [curves.Place(0.0, "0 B", {"latency": latency})])
+        return curves.Curve("ping", label, "message", [curves.CurvePoint(0.0, "0 B", {"latency": latency})])
 
     found = [ping("a", 0.36), ping("b", 0.5), ping("c", 0.3600001), ping("d", 0.5), ping("e", 0.4)]
     assert findings.sentences(found, {"latency": "us"}) == [
@@ -151,7 +151,7 @@ def test_programs_are_not_compared_with_one_another() -> None:
     """A flow list's time is not a trace's."""
 
     def program(place: str, job: str, time: float) -> curves.Curve:
-        at = [curves.Place(None, "", {"time": time, "slowdown": 1 + time / 100})]
+        at = [curves.CurvePoint(None, "", {"time": time, "slowdown": 1 + time / 100})]
         return curves.Curve("mix", f"{place}, job {job}", "", at, job=job, beside=place)
 
     found = [program(place, job, time) for job, times in (("a", (2, 3)), ("b", (50, 60)))
@@ -170,8 +170,8 @@ def test_programs_are_not_compared_with_one_another() -> None:
 
 def test_jobs_are_not_compared_with_one_another() -> None:
     """An aggressor's load is not its victim's maximum."""
-    loads = [curves.Place(10.0, "10 MB/s", {"accepted": 9.0, "latency_mean": 3.0})]
-    high = [curves.Place(90.0, "90 MB/s", {"accepted": 80.0, "latency_mean": 7.0})]
+    loads = [curves.CurvePoint(10.0, "10 MB/s", {"accepted": 9.0, "latency_mean": 3.0})]
+    high = [curves.CurvePoint(90.0, "90 MB/s", {"accepted": 80.0, "latency_mean": 7.0})]
     found = [
         curves.Curve("jobs", f"{where}, job {job}", f"{job}.load", places, "", job, where)
         for where in ("near", "far")
@@ -188,8 +188,8 @@ def test_jobs_are_not_compared_with_one_another() -> None:
 
 def test_points_that_lose_load_or_whose_seeds_differ_are_not_steady() -> None:
     means = {"accepted": 147.0, "offered": 311.0, "saturated": 0.0}
-    lost = curves.Place(200.0, "200 MB/s", means, {"accepted": 13.0}, State.UNDECIDED)
-    first = curves.Place(50.0, "50 MB/s", {"accepted": 50.0, "offered": 52.0, "saturated": 0.0}, {"accepted": 1.0})
+    lost = curves.CurvePoint(200.0, "200 MB/s", means, {"accepted": 13.0}, QueueState.UNDECIDED)
+    first = curves.CurvePoint(50.0, "50 MB/s", {"accepted": 50.0, "offered": 52.0, "saturated": 0.0}, {"accepted": 1.0})
     found = findings.sentences([curves.Curve("jobs", "", "load", [first, lost])], UNITS)
     assert found == [
         "Highest accepted load: 147 ± 13 MB/s per node at 200 MB/s.",
@@ -206,7 +206,7 @@ def test_points_that_lose_load_or_whose_seeds_differ_are_not_steady() -> None:
 def test_ranks_come_with_intervals_and_say_when_these_decide_nothing() -> None:
     def one(label: str, mean: float, half: float, messages: float = 9.0) -> curves.Curve:
         means = {"accepted": mean, "latency_mean": mean, "messages": messages}
-        place = curves.Place(10.0, "10 MB/s", means, {"accepted": half, "latency_mean": half}, seeds=2)
+        place = curves.CurvePoint(10.0, "10 MB/s", means, {"accepted": half, "latency_mean": half}, seeds=2)
         return curves.Curve("jobs", label, "load", [place])
 
     units = UNITS | {"latency_mean": "us"}
@@ -311,7 +311,9 @@ def test_latencies_at_saturated_loads_are_called_so(states_of: tuple[str, str], 
     found = [curve(name, (10, 10, 0)) for name in ("one", "other")]
     for number_, (each, state) in enumerate(zip(found, states_of, strict=True)):
         latency = {"latency_mean": 1.0 + number_}
-        each.places = [replace(place, means={**place.means, **latency}, state=State(state)) for place in each.places]
+        each.places = [
+            replace(place, means={**place.means, **latency}, state=QueueState(state)) for place in each.places
+        ]
     (sentence,) = (one for one in findings.sentences(found, {"latency_mean": "us"}) if "latency" in one)
     assert sentence.endswith(said)
 
@@ -330,7 +332,7 @@ def test_a_point_of_two_series_counts_once_for_its_state() -> None:
         schema_overrides={"job": pl.String},
     )
     once = with_states(rows)
-    assert {STATE: State.UNDECIDED, "id": "115.0"} in once.select(STATE, "id").to_dicts(), "within the interval"
+    assert {STATE: QueueState.UNDECIDED, "id": "115.0"} in once.select(STATE, "id").to_dicts(), "within the interval"
     twice = with_states(pl.concat([rows, rows.with_columns(series=pl.lit("two"))]))
     for series in ("one", "two"):
         own = twice.filter(pl.col("series") == series)
@@ -376,7 +378,7 @@ def test_a_load_above_the_maximum_of_its_curve_is_saturated(
 def test_equal_configurations_are_told_as_equal() -> None:
     def pings(label: str, *latencies: float) -> curves.Curve:
         sizes = zip((0.0, 64.0), ("0 B", "64 B"), latencies, strict=True)
-        places = [curves.Place(x, at, {"latency": one, "bandwidth": x}) for x, at, one in sizes]
+        places = [curves.CurvePoint(x, at, {"latency": one, "bandwidth": x}) for x, at, one in sizes]
         return curves.Curve("ping", label, "message", places)
 
     found = findings.sentences([pings("a", 1.0, 2.0), pings("b", 1.0, 2.00001)], {"latency": "us", "bandwidth": "MB/s"})

@@ -14,7 +14,7 @@ import pytest
 
 from conftest import SMALL, Ended
 from elanite.report import pages
-from elanite.report.pages import Drawing, Inputs, Page, Section, Table
+from elanite.report.pages import Drawing, Inputs, Page, PageTable, Section
 from elanite.validation import papers
 
 Run = Callable[..., Ended]
@@ -77,7 +77,7 @@ def tables_of(page: str) -> dict[str, list[list[str]]]:
 
 @pytest.fixture(scope="module")
 def small() -> str:
-    table = Table(("link", "busy"), [("a → b", "3"), ("<b>", "4")], "Hottest & links", right=("busy",))
+    table = PageTable(("link", "busy"), [("a → b", "3"), ("<b>", "4")], "Hottest & links", right=("busy",))
     drawing = Drawing("Timeline", '<div id="line"></div>', "In µs.", "#line { height: 9px; }", "window.line = 1;")
     page = Page(
         title="Mine <script>alert(1)</script>",

@@ -16,11 +16,11 @@ import pytest
 from conftest import Ended, data
 from elanite.figures import Figure, compared, dodge, tabular
 from elanite.report.pages import Inputs, comparison, frame
-from elanite.results.folders import Comparison, Line, compare_stores
-from elanite.results.samples import Pair, Sample, State
+from elanite.results.folders import Comparison, StoreLine, compare_stores
+from elanite.results.samples import ComparisonState, Sample, SamplePair
 from elanite.store import Store
 from elanite.study import residuals
-from elanite.study.measured import Place
+from elanite.study.measured import ValueComparison
 from test_calibrate import SHORT, pings
 from test_compare import faster
 from test_pages import FOREIGN, Parts, tables_of, text_of
@@ -30,9 +30,9 @@ __all__ = ["faster", "pings"]
 Run = Callable[..., Ended]
 
 
-def line(message: str, metric: str, a: list[float], b: list[float], drew: bool = False, **more: object) -> Line:
-    pair = Pair(*(Sample(tuple((n, 0) for n in range(len(each))), tuple(each), drew) for each in (a, b)))
-    return Line("x", "size", {"message": message, "to": 5} | more, "", metric, "us", pair)
+def line(message: str, metric: str, a: list[float], b: list[float], drew: bool = False, **more: object) -> StoreLine:
+    pair = SamplePair(*(Sample(tuple((n, 0) for n in range(len(each))), tuple(each), drew) for each in (a, b)))
+    return StoreLine("x", "size", {"message": message, "to": 5} | more, "", metric, "us", pair)
 
 
 def test_every_figure_of_a_comparison_is_one_mark() -> None:
@@ -56,15 +56,17 @@ def test_every_figure_of_a_comparison_is_one_mark() -> None:
     assert {row["_change"] for row in marks} == {0.5}
     assert {row["curve"] for row in marks} == {"main", "elan"}
     first, second = data(found[1], "_change")
-    assert first["_state"] == State.DIFFERS
+    assert first["_state"] == ComparisonState.DIFFERS
     assert 0 < first["_low"] < first["_change"] < first["_high"]
-    assert (second["_state"], second["_low"], second["_high"]) == (State.UNDECIDED, None, None), "no interval of two"
+    assert (second["_state"], second["_low"], second["_high"]) == (ComparisonState.UNDECIDED, None, None), (
+        "no interval of two"
+    )
 
 
 def test_a_name_has_one_colour_and_panels_one_axis() -> None:
     """Lines have point order: the size of a change moves no panel and no colour."""
 
-    def lines(change: float) -> list[Line]:
+    def lines(change: float) -> list[StoreLine]:
         some = [
             line(
                 f"{size} KB", metric, [8.0], [8.0 + (change if kind == "b" else 1) * size * up], kind=kind, up=f"u{up}"
@@ -119,7 +121,7 @@ def test_every_state_has_a_sign_and_its_interval_in_the_data() -> None:
         for layer in figure.spec()["layer"]
         if "transform" in layer
     }
-    assert set(signs) == set(State)
+    assert set(signs) == set(ComparisonState)
     assert len(set(signs.values())) == 3
     head, rows = tabular.table(figure)
     assert head == ["message", "change", "95% interval from", "to", "state"]
@@ -165,7 +167,7 @@ def test_equal_zeros_are_marks_and_others_are_counted() -> None:
     ((figure,),) = compared.draw(lines).values()
     marks = {row["message"]: row for row in data(figure, "_change")}
     assert marks["0 B"]["_change"] == 0
-    assert marks["0 B"]["_state"] == State.EQUAL
+    assert marks["0 B"]["_state"] == ComparisonState.EQUAL
     assert "4 KB" not in marks
     assert figure.caption.endswith("Without a mark, because A is 0: 1 figure; the table has them.")
     assert {row["_low"] for row in marks.values()} == {None}, "exact figures have no interval"
@@ -188,12 +190,12 @@ def test_legends_share_the_colours() -> None:
     assert colours[0] == colours[1]
 
 
-def place(series: str, metric: str, measured: float, job: str | None = None, **about: object) -> Place:
+def place(series: str, metric: str, measured: float, job: str | None = None, **about: object) -> ValueComparison:
     names = {"id": "x", "experiment": "mine", "series": series, "seed": 1}
-    return Place(names | about, job, metric, "us", measured, 0.1, True, 0.1, measured + 1, measured + 0.05)
+    return ValueComparison(names | about, job, metric, "us", measured, 0.1, True, 0.1, measured + 1, measured + 0.05)
 
 
-def drawn(places: list[Place]) -> list[Figure]:
+def drawn(places: list[ValueComparison]) -> list[Figure]:
     class Found:
         def __init__(self) -> None:
             self.places = places
@@ -277,7 +279,7 @@ def test_the_page_of_a_comparison(elanite: Run, campaign: Path, faster: Path, tm
     assert parts.headings[0] == f"{campaign} and {faster} compared"
     assert shlex.split(parts.command) == ["elanite", *words[:3], "--format", "json", "--html", "changes.html"]
     found = json.loads(ended.out)
-    counts = [sum(each["state"] == state for each in found) for state in State]
+    counts = [sum(each["state"] == state for each in found) for state in ComparisonState]
     assert (
         "{} figures of other points: {} differ, {} equal, {} undecided.".format(len(found), *counts) in parts.findings
     )
@@ -344,7 +346,7 @@ def test_the_largest_change_is_that_of_pairs(drew: bool, words: str) -> None:
 
 
 def states(table: str) -> list[str]:
-    return re.findall(rf"<td[^>]*>({'|'.join(State)})</td>\s*</tr>", table)
+    return re.findall(rf"<td[^>]*>({'|'.join(ComparisonState)})</td>\s*</tr>", table)
 
 
 def test_the_page_of_a_calibration(elanite: Run, pings: Path, tmp_path: Path) -> None:

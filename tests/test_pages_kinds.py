@@ -225,7 +225,7 @@ def test_values_are_in_the_unit_of_their_axis() -> None:
         for size, value in ((1, 0.25), (2, 0.96))
     )  # fmt: skip
     own = base() | {"metric": "availability", "x": "message_bytes", "curve": [], "series": []}
-    for found in (generic.draw(rows, {"s": "overlap"}), asked.over(own | {"y_title": ""}, rows)):
+    for found in (generic.draw(rows, {"s": "overlap"}), asked.figures_over(own | {"y_title": ""}, rows)):
         (figure,) = found
         layer = drawn(figure)
         assert layer["encoding"]["y"]["title"] == "availability, %"

@@ -21,7 +21,7 @@ from elanite.inputs import sources
 from elanite.inputs.plan import plan
 from elanite.report import pages
 from elanite.report.pages import Inputs, Page, opening
-from elanite.report.pages.files import Files, of_plan
+from elanite.report.pages.files import CommandFiles, of_plan
 from elanite.traces import goal
 from test_pages import Parts
 
@@ -152,7 +152,7 @@ def test_an_opened_command_has_all_options(elanite: Run, tmp_path: Path, words: 
 
 
 def test_shipped_files_are_named_and_same_names_are_kept_apart(tmp_path: Path) -> None:
-    files = Files()
+    files = CommandFiles()
     assert files.source(sources.read("machine", "es40-qsnet")) == "es40-qsnet"
     assert files.contents == {}
     for folder, text in (("a", "x = 1\n"), ("b", "x = 2\n")):

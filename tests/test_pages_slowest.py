@@ -55,13 +55,13 @@ def test_a_smaller_part_by_chance_is_named_beside_the_slowest_node(
 ) -> None:
     """Readers find the smallest part in the node table, whatever its cause."""
     found = run(tmp_path, ["40 MB/s", "1 GB/s"], seeds=1)
-    real = hottest._below
+    real = hottest._starved
 
     def mixed(*args: Any) -> list[Any]:
         first, *others = sorted(real(*args), key=lambda node: node.part)
         return [replace(first, behind=False), *others]
 
-    monkeypatch.setattr(hottest, "_below", mixed)
+    monkeypatch.setattr(hottest, "_starved", mixed)
     (said,) = hottest.slowest(found.points[-1:], found.store, [])
     slow, chance = re.findall(r"node \d+, with .*? offered \((\d+)%\)", said)
     assert "; a smaller part, by the chance of few messages: node" in said
@@ -71,7 +71,7 @@ def test_a_smaller_part_by_chance_is_named_beside_the_slowest_node(
         first, *_ = sorted(real(*args), key=lambda node: node.part)
         return [replace(first, behind=False), replace(first, behind=True)]
 
-    monkeypatch.setattr(hottest, "_below", equal)
+    monkeypatch.setattr(hottest, "_starved", equal)
     (said,) = hottest.slowest(found.points[-1:], found.store, [])
     assert "smaller part" not in said, "both accept the same part"
 

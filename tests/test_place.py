@@ -16,7 +16,7 @@ from elanite.cli.placing import read
 from elanite.errors import UsageError
 from elanite.report.pages.placement import sentence
 from elanite.study import placements
-from elanite.study.placements import Placement, Ranked, Tried
+from elanite.study.placements import Placement, PlacementScore, PlacementTrial
 from elanite.traces import patterns
 from test_pages import Parts
 
@@ -100,8 +100,8 @@ def test_the_best_is_first_and_its_links_are_named(rows: list[dict[str, float | 
 
 
 def test_the_next_placement_is_named_where_it_looks_as_good() -> None:
-    def ranked(name: str, slow: float) -> Ranked:
-        return Ranked(Tried(Placement(name, ((0,),)), (slow,), (1.0,)), (slow,))
+    def ranked(name: str, slow: float) -> PlacementScore:
+        return PlacementScore(PlacementTrial(Placement(name, ((0,),)), (slow,), (1.0,)), (slow,))
 
     best, worst = ranked("a", 1.0), ranked("z", 1.5)
     assert "next" not in sentence(["job"], [best, ranked("b", 1.1), worst])
@@ -113,8 +113,8 @@ def test_the_next_placement_is_named_where_it_looks_as_good() -> None:
 
 def test_a_slow_down_that_forgets_the_place_is_found() -> None:
     """A planted mistake: the time alone in the same place makes a bad place with little company the best."""
-    near = Tried(Placement("near", ((0,), (1,))), (10.5, 10.5), (10.0, 10.0))
-    far = Tried(Placement("far", ((0,), (9,))), (20.0, 20.0), (20.0, 20.0))
+    near = PlacementTrial(Placement("near", ((0,), (1,))), (10.5, 10.5), (10.0, 10.0))
+    far = PlacementTrial(Placement("far", ((0,), (9,))), (20.0, 20.0), (20.0, 20.0))
     assert [each.tried.placement.name for each in placements.ranked([far, near])] == ["near", "far"]
     assert max(far.sharing()) < max(near.sharing())
 

@@ -297,9 +297,9 @@ def test_percentiles_of_several_seeds_are_means() -> None:
         for top in [most if flow >= 395 else 1.0]
     )
     assert drawn.percentiles(flows) == {"p50": 1.0, "p99": 6.0, "p99.9": 6.0}
-    assert drawn.said(flows) == "400 flows in each of 3 seeds"
-    assert drawn.said(flows.filter(pl.col("seed") == 1)) == "400 flows"
-    assert drawn.said(flows.slice(1)) == "399 to 400 flows in each of 3 seeds"
+    assert drawn.flow_count(flows) == "400 flows in each of 3 seeds"
+    assert drawn.flow_count(flows.filter(pl.col("seed") == 1)) == "400 flows"
+    assert drawn.flow_count(flows.slice(1)) == "399 to 400 flows in each of 3 seeds"
     bins = drawn.binned(flows)
     assert bins["most"].unique().to_list() == [40]
     longest = bins.filter((pl.col("size") == 20 * 1024) & (pl.col("percentile") == "p99.9"))

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from conftest import COMPILER, FILES, OTHERS_FILES, Ended, command, execute, needs_mpi
-from elanite.mpirun.kept import Kept
+from elanite.mpirun.kept import KeptRun
 from timelines import agree, embedded
 
 SOURCES = FILES.parent / "prun"
@@ -138,7 +138,7 @@ def test_a_page(programs: Path, tmp_path: Path) -> None:
     (folder,) = (tmp_path / "out" / "mpirun").iterdir()
     agree(
         embedded(page),
-        {name: Kept.load(folder).table(name) for name in ("calls", "messages", "ranks", "links", "series")},
+        {name: KeptRun.load(folder).table(name) for name in ("calls", "messages", "ranks", "links", "series")},
     )
     assert "elanite prun -n 4" in page
     assert "of their time in calls" in page

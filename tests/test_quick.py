@@ -16,7 +16,7 @@ from elanite.inputs import sources, warmup
 from elanite.inputs.plan import plan
 from elanite.report import reproduction
 from elanite.report.index import Writer
-from elanite.results.numbers import Case, Finding, Number, Part
+from elanite.results.numbers import Case, Finding, Number, StatementPart
 from elanite.store import Store
 from elanite.validation import quick
 from elanite.validation.claim import Claim
@@ -25,7 +25,7 @@ from elanite.validation.scoreboard import plans_of
 from elanite.validation.verdict import judge
 
 if TYPE_CHECKING:
-    from elanite.campaign import Outcome, Spent
+    from elanite.campaign import CampaignOutcome, ExperimentCost
     from elanite.inputs.plan import Plan, Point
 
 Run = Callable[..., Ended]
@@ -121,8 +121,8 @@ def test_one_statement_with_intervals_misses_a_claim_in_a_short_run() -> None:
 
     def finding(missed: Number, other: Number) -> Finding:
         parts = (
-            Part("a", False, "", (Case("", missed, False),)),
-            Part("b", True, "", (Case("", other, True),)),
+            StatementPart("a", False, "", (Case("", missed, False),)),
+            StatementPart("b", True, "", (Case("", other, True),)),
         )
         return Finding(False, "", (missed, other), parts)
 
@@ -136,7 +136,7 @@ def test_points_that_are_not_shortened_need_no_more_values_than_in_a_whole_run()
 
     def finding(figure: Number) -> Finding:
         cases = (Case("", many, True), Case("", figure, True))
-        return Finding(True, "", (many, figure), (Part("a", True, "", cases),))
+        return Finding(True, "", (many, figure), (StatementPart("a", True, "", cases),))
 
     assert judge(claim, finding(one), 0).holds is None
     assert judge(claim, finding(replace(one, short=False)), 0).holds is True
@@ -160,7 +160,7 @@ def test_the_report_shows_what_has_finished_while_the_rest_runs(tmp_path: Path) 
     told: list[Path] = []
     work = reproduction.Reproduction(writer, told.append)
 
-    def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
+    def simulate(plans: list[Plan], ended: Callable[[Plan, ExperimentCost], None]) -> CampaignOutcome:
         first, second = plans
         campaign.run([replace(second, points=second.points[:1])], store)
         campaign.run([first], store, ended=ended)
@@ -187,7 +187,7 @@ def test_plans_are_taken_in_order_and_their_ends_are_told(tmp_path: Path) -> Non
     seen: list[str] = []
 
     class Seen(campaign.Observer):
-        def point(self, point: Point, failure: campaign.Failure | None) -> None:
+        def point(self, point: Point, failure: campaign.PointFailure | None) -> None:
             assert failure is None
             seen.append(point.id)
 

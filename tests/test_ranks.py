@@ -10,7 +10,7 @@ import pytest
 from elanite.errors import UsageError
 from elanite.validation.claim import COUNTED, fitted
 from elanite.validation.claims import claims, claims_of
-from elanite.validation.measures import Figure, Statements
+from elanite.validation.measures import FigureMeasure, Statements
 
 WHOLE = """
 [[claim]]
@@ -87,7 +87,7 @@ def test_a_consequence_rests_on_fitted_claims() -> None:
 def test_a_bound_that_the_source_does_not_state_is_named_as_ours() -> None:
     """Part bounds other than 0 and 1, and bounds in tests for which the source gives no figure."""
     for claim in claims():
-        measure = claim.measure.besides if isinstance(claim.measure, Figure) else claim.measure
+        measure = claim.measure.besides if isinstance(claim.measure, FigureMeasure) else claim.measure
         parts = measure.parts if isinstance(measure, Statements) else ()
         bounds = {end for part in parts for end in astuple(part.bound)[:4] if end is not None}
         if bounds - {0.0, 1.0} and not claim.today:

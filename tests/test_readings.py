@@ -14,7 +14,7 @@ import pytest
 
 from elanite.errors import UsageError
 from elanite.report import index as report
-from elanite.results.numbers import Case, Finding, Number, Part
+from elanite.results.numbers import Case, Finding, Number, StatementPart
 from elanite.store import Store
 from elanite.validation import readings
 from elanite.validation.claims import claims
@@ -110,7 +110,7 @@ def simulated(claim: Claim, here: Sequence[Point], _: Full, look: int | None = N
         value = (claim.value or 0.0) * (1 if right else 2)
         return Number(value, value, value, values=(value,) * 3)
     cases = tuple(Case(str(place), Number(place, place, place), right) for place in range(3))
-    return Finding(right, "said", parts=(Part("kept", right, "", cases),))
+    return Finding(right, "said", parts=(StatementPart("kept", right, "", cases),))
 
 
 @pytest.fixture
@@ -164,7 +164,7 @@ def test_the_report_has_the_table_in_the_chapter_of_its_paper(table: readings.Re
 
 def test_figures_are_short() -> None:
     few, many = ([Case("", Number(v, v, v), v > 0.9) for v in some] for some in ((0.5, 1.5), (0.8, 0.85, 0.99, 1.0)))
-    parts = (Part("kept", False, "", tuple(few)), Part("lost", False, "", tuple(many)))
+    parts = (StatementPart("kept", False, "", tuple(few)), StatementPart("lost", False, "", tuple(many)))
     verdict = judge(CLAIMS["combined.dedicated"], Finding(False, "said", parts=parts))
     assert figure(verdict) == "kept 0.5, 1.5; lost 0.8 to 1, 2 of 4 hold"
 

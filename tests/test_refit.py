@@ -12,7 +12,7 @@ from elanite.errors import UsageError
 from elanite.inputs.machine import Machine
 from elanite.store import Store
 from elanite.study.basis import Study, study
-from elanite.study.refit import Search, adjustable, fitted, refit
+from elanite.study.refit import ClaimSearch, adjustable, fitted, refit
 from elanite.validation.claim import fitted_parameters
 
 OPTERON = "opteron-qsnet2"
@@ -40,9 +40,9 @@ def halving(
     return [middle]
 
 
-def search(chosen: Study, folder: Path) -> Search:
+def search(chosen: Study, folder: Path) -> ClaimSearch:
     parameters, _ = adjustable(chosen)
-    return Search(chosen, parameters, fitted(chosen), Store(folder / "store"), 1)
+    return ClaimSearch(chosen, parameters, fitted(chosen), Store(folder / "store"), 1)
 
 
 def test_a_displaced_value_is_found_again(tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from elanite.cli.launch import MOST_TRACE
 from elanite.cli.replay import Replay
 from elanite.inputs import sources
 from elanite.traces import goal
-from elanite.traces.replay import Unfinished
+from elanite.traces.replay import UnfinishedReplay
 from test_pages import Parts
 from timelines import Tables, agree, embedded
 
@@ -124,7 +124,7 @@ c requires b
 def test_a_replay_without_an_end_has_a_timeline(elanite: Command, tmp_path: Path, network: str) -> None:
     """Up to the end, with the operations that had not ended: ranks 0 and 3 wait, and ranks 1 and 2 are done."""
     (tmp_path / "t.goal").write_text(STUCK)
-    with pytest.raises(Unfinished) as raised:
+    with pytest.raises(UnfinishedReplay) as raised:
         el.replay(tmp_path / "t.goal", operations=True, network=network)
     left = raised.value.replay
     assert left.tables["waiting"].select("rank", "operation").rows() == [(0, 1), (3, 1)]

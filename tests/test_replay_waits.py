@@ -10,7 +10,7 @@ import pytest
 import elanite as el
 from elanite.errors import UsageError
 from elanite.traces import translate
-from elanite.traces.replay import Unfinished
+from elanite.traces.replay import UnfinishedReplay
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -68,7 +68,7 @@ def test_buffered_sends_take_all_steps(ring: Path, elanite: Callable[..., Ended]
     assert STEPS * alone < found["simulated_us"] < 3 * STEPS * alone
     assert "buffers         1 MB for each pair of ranks" in elanite(*words).out
     assert el.replay(ring, machine="infiniband-ndr", buffered="200000 B").summary["bytes"] == found["bytes"]
-    with pytest.raises(Unfinished, match="deadlock"):
+    with pytest.raises(UnfinishedReplay, match="deadlock"):
         el.replay(ring, machine="infiniband-ndr", buffered="199999 B")
 
 

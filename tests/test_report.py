@@ -19,9 +19,9 @@ from elanite.figures import colours
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
 from elanite.report import index as report
-from elanite.report.index import Section
+from elanite.report.index import ExperimentSection
 from elanite.results import frames
-from elanite.results.numbers import Case, Number, Part
+from elanite.results.numbers import Case, Number, StatementPart
 from elanite.store import Store
 from elanite.validation import ablated, board, findings, papers
 from elanite.validation.claim import COUNTED, Role, fitted_parameters
@@ -56,7 +56,7 @@ def page(campaign: Path) -> str:
     store = Store(campaign / "store")
     drawn = list(figures.generic.draw(frames.tidy(planned.points, store)))
     assert drawn
-    section = Section(planned, len(planned.points), drawn, 1, 1, 1.0)
+    section = ExperimentSection(planned, len(planned.points), drawn, 1, 1, 1.0)
     verdicts = [Verdict(claim, note="not yet simulated") for claim in claims()]
     verdicts[0] = Verdict(claims()[0], simulated=300.0, error=-0.1, holds=False, widest=0.013)
     shape = next(index for index, claim in enumerate(claims()) if claim.kind == "shape" and not claim.vague)
@@ -117,14 +117,14 @@ def test_every_claim_is_once_on_the_page(page: str) -> None:
 def test_a_finding_is_told_with_the_figures_that_decide() -> None:
     """At most three figures, and those that fail if the finding fails."""
     cases = tuple(Case(f"{n} nodes", Number(n, n, n), holds=n < 5) for n in range(1, 10))
-    part = Part("at most four", holds=False, needs="at most 4", cases=cases)
+    part = StatementPart("at most four", holds=False, needs="at most 4", cases=cases)
     claim = next(claim for claim in claims() if claim.kind == "shape")
     (said,) = findings.sentences(Verdict(claim, simulated="all of them", holds=False, parts=(part,)))
     assert said.answer == "no"
     assert said.figures == "5 nodes: 5; 7 nodes: 7; 9 nodes: 9; 5 of 9 cases alike. Has to be at most 4."
-    assert findings.behind(Verdict(claim, simulated="all of them", parts=(part,))) == "all of them"
-    few = Part("at most four", holds=True, needs="", cases=cases[:2])
-    assert findings.behind(Verdict(claim, simulated="all of them", parts=(few,))) == ""
+    assert findings.figure_words(Verdict(claim, simulated="all of them", parts=(part,))) == "all of them"
+    few = StatementPart("at most four", holds=True, needs="", cases=cases[:2])
+    assert findings.figure_words(Verdict(claim, simulated="all of them", parts=(few,))) == ""
 
 
 def test_the_same_thing_has_the_same_colour_in_all_figures() -> None:

@@ -88,7 +88,7 @@ def short(name: str) -> Plan:
     return replace(planned, points=tuple(planned.series("build-up")[:1]))
 
 
-def sections(store: Store, plans: list[Plan]) -> list[report.Section]:
+def sections(store: Store, plans: list[Plan]) -> list[report.ExperimentSection]:
     """The sections for experiments with at least one point in the store."""
     return [report.section(each, points, store) for each in plans if (points := frames.finished(each, store))]
 

@@ -14,7 +14,7 @@ from elanite.figures import tabular
 from elanite.inputs import sources
 from elanite.inputs.plan import Plan, plan
 from elanite.report import index as report
-from elanite.report.index import Section, Writer, commands, render
+from elanite.report.index import ExperimentSection, Writer, commands, render
 from elanite.results.numbers import Number
 from elanite.store import Store
 from elanite.validation import quick, reference
@@ -25,8 +25,8 @@ from elanite.validation.scoreboard import measured
 from elanite.validation.verdict import Verdict, judge
 
 
-def section(name: str) -> Section:
-    return Section(plan(sources.read("experiment", name)), 0, [], 0, 0, 0.0)
+def section(name: str) -> ExperimentSection:
+    return ExperimentSection(plan(sources.read("experiment", name)), 0, [], 0, 0, 0.0)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ import pytest
 from conftest import command, execute
 from elanite import campaign
 from elanite.report import index, site
-from elanite.report.index import Report
+from elanite.report.index import ReportContent
 from elanite.store import Store
 from elanite.validation.claims import claims
 from elanite.validation.scoreboard import verdicts
@@ -32,15 +32,15 @@ TALLEST = 6000
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory: pytest.TempPathFactory) -> Report:
+def report(tmp_path_factory: pytest.TempPathFactory) -> ReportContent:
     store = Store(tmp_path_factory.mktemp("store") / "store")
     plans = [short(name) for name in MADE_OF]
     assert not campaign.run(plans, store).failures
-    return Report(sections(store, plans), judged(plans, store), note="These runs were short.")
+    return ReportContent(sections(store, plans), judged(plans, store), note="These runs were short.")
 
 
 @pytest.fixture(scope="module")
-def folder(report: Report, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(report: ReportContent, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     site.write(folder, report)
     return folder
@@ -59,7 +59,7 @@ def captions(page: str) -> list[str]:
     return re.findall(r"<figcaption>(.*?)</figcaption>", page, re.DOTALL)
 
 
-def test_figures_are_those_of_the_report(report: Report, folder: Path) -> None:
+def test_figures_are_those_of_the_report(report: ReportContent, folder: Path) -> None:
     """Chart, data and caption; a caption of a page of its own refers to no other figure."""
     whole = index.page_of(report)
     figures = list(site.shown(report))
@@ -73,7 +73,7 @@ def test_figures_are_those_of_the_report(report: Report, folder: Path) -> None:
         assert f'<span class="number">{one.figure.paper.capitalize()}</span>' in pages[one.name] or not one.figure.paper
 
 
-def test_a_claim_is_once_in_the_site(report: Report, folder: Path) -> None:
+def test_a_claim_is_once_in_the_site(report: ReportContent, folder: Path) -> None:
     text = "".join((folder / f"{name}.html").read_text("utf-8") for name in names(folder))
     counts = Counter(re.findall(r' id="claim-([^"]+)"', text))
     assert counts == {verdict.claim.id: 1 for verdict in report.verdicts}
@@ -157,7 +157,7 @@ def test_the_first_screen_has_three_ways_on(browser: Browser, folder: Path) -> N
     page.context.close()
 
 
-def test_the_search_finds_figures_and_opens_claims(browser: Browser, folder: Path, report: Report) -> None:
+def test_the_search_finds_figures_and_opens_claims(browser: Browser, folder: Path, report: ReportContent) -> None:
     page, said = opened(browser, folder / "index.html")
     page.locator("#search").fill("ping bandwidth")
     assert page.locator("#found a").first.get_attribute("href") == "collectives-ping-bandwidth.html"

@@ -21,7 +21,7 @@ from elanite.base.text import number
 from elanite.cli.mpirun import Mpirun
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.mpirun.kept import Kept
+from elanite.mpirun.kept import KeptRun
 from elanite.mpirun.summary import by_size, hottest, size, summarise, time_in_mpi
 from elanite.report.pages import traffic
 from elanite.report.pages.programs import shared, shared_links
@@ -166,7 +166,7 @@ def test_the_hottest_link_is_the_one_that_packets_waited_for() -> None:
 def test_the_largest_messages_have_their_own_sizes(counts: list[int], words: str) -> None:
     """A size class has bounds that its messages need not have."""
     sends = pl.DataFrame({"source": 0, "destination": 1, "bytes": counts})
-    found = traffic.largest(by_size(sends), sends)
+    found = traffic.largest_messages(by_size(sends), sends)
     assert found.startswith(f"Largest messages by volume: {words}, "), found
 
 
@@ -249,7 +249,7 @@ def test_the_page_of_a_real_run(elanite: Command, tmp_path: Path, mpi_programs: 
     assert "page: my page.html" in ended.err
     page = (tmp_path / "my page.html").read_text(encoding="utf-8")
     (folder,) = (tmp_path / "out" / "mpirun").iterdir()
-    kept = Kept.load(folder)
+    kept = KeptRun.load(folder)
     tables = {name: kept.table(name) for name in ("calls", "messages", "ranks", "links", "series")}
     agree(embedded(page), tables)
     tables_agree(page, tables)

@@ -13,7 +13,7 @@ import pytest
 
 from conftest import data
 from elanite import _core
-from elanite.cli.common import Format
+from elanite.cli.common import OutputFormat
 from elanite.cli.engine import Campaign
 from elanite.cli.sweep import Sweep
 from elanite.errors import RunError, UsageError
@@ -24,9 +24,9 @@ from elanite.report import index as report
 from elanite.results.numbers import Finding, Number
 from elanite.store import Store
 from elanite.study import changes, sensitivity
-from elanite.study.basis import about, studies, study
+from elanite.study.basis import machine_claims, studies, study
 from elanite.study.heat_map import draw
-from elanite.study.vary import UNKNOWN, Varied, scaled, uncertain, varied
+from elanite.study.vary import UNKNOWN, UncertainParameter, scaled, uncertain_parameters, varied
 from elanite.validation.claim import Claim, fitted
 from elanite.validation.claims import claims
 from elanite.validation.measures.quantities import MissingError
@@ -39,9 +39,9 @@ ES40 = "es40-qsnet"
 OPTERON = "opteron-qsnet2"
 
 FEW = [
-    Varied("host.call", "100 ns", "80 ns", "120 ns"),
-    Varied("tport.slots", "64", "51", "77"),
-    Varied("tport.handle", "50", None, "60", ("qsnet2.uni.latency",)),
+    UncertainParameter("host.call", "100 ns", "80 ns", "120 ns"),
+    UncertainParameter("tport.slots", "64", "51", "77"),
+    UncertainParameter("tport.handle", "50", None, "60", ("qsnet2.uni.latency",)),
 ]
 """A parameter that acts on an MPI latency, one that does not, and one that moves in one direction."""
 
@@ -59,10 +59,12 @@ def parameter(machine: Machine, key: str) -> Parameter:
 def test_a_step_is_the_nearest_value_that_the_machine_takes(name: str) -> None:
     machine = Machine.load(name)
     found, others = varied(machine)
-    assert [each.key for each in uncertain(machine)] == [
+    assert [each.key for each in uncertain_parameters(machine)] == [
         each.key for each in machine.parameters if each.fitted_to or UNKNOWN.search(each.source)
     ]
-    assert {each.key for each in found} | {each.key for each in others} == {each.key for each in uncertain(machine)}
+    assert {each.key for each in found} | {each.key for each in others} == {
+        each.key for each in uncertain_parameters(machine)
+    }
     for each in found:
         value = quantity(each.value)
         for step, text in each.steps.items():
@@ -98,7 +100,7 @@ def test_the_studies_name_claims_about_their_machines(name: str) -> None:
 
 @pytest.mark.parametrize("name", studies())
 def test_the_studies_cover_all_predicted_claims_about_their_machines(name: str) -> None:
-    predicted = {claim.id for claim in about(name) if claim.role == "predicted"}
+    predicted = {claim.id for claim in machine_claims(name) if claim.role == "predicted"}
     assert predicted <= study(name).parts.keys()
 
 
@@ -217,11 +219,11 @@ def test_a_study_is_resumed_kept_and_shown(tmp_path: Path, capsys: pytest.Captur
     names = ["qsnet2.uni.latency,qsnet2.bi.latency"]
     asked: dict[str, Any] = {"experiment": OPTERON, "one_at_a_time": True, "claims": names, "out": tmp_path}
     asked["engine"] = Campaign(jobs=1)
-    Sweep(**asked, format_=Format.CSV).execute()
+    Sweep(**asked, format_=OutputFormat.CSV).execute()
     first = capsys.readouterr()
     points = {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
     assert points
-    Sweep(**asked, format_=Format.CSV).execute()
+    Sweep(**asked, format_=OutputFormat.CSV).execute()
     again = capsys.readouterr()
     assert again.out == first.out
     assert points == {each.name: each.stat().st_mtime_ns for each in (tmp_path / "store").iterdir()}
@@ -301,8 +303,8 @@ def test_figures_without_batches_keep_seeds() -> None:
 
 
 def test_probes_find_the_points_on_which_a_parameter_acts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    acts = Varied("adapter.turnaround", "250 ns", None, "300 ns")
-    idles = Varied("tport.handle", "168", None, "202")
+    acts = UncertainParameter("adapter.turnaround", "250 ns", None, "300 ns")
+    idles = UncertainParameter("tport.handle", "168", None, "202")
     monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([acts, idles], []))
     monkeypatch.setattr("elanite.study.basis.studies", lambda: {ES40: {"permutation.neighbor": 0.02}})
     chosen, store = study(ES40), Store(tmp_path / "store")
@@ -315,7 +317,7 @@ def test_probes_find_the_points_on_which_a_parameter_acts(tmp_path: Path, monkey
 
 
 def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    refused = Varied("topology.nodes", "8", "1", None)  # the ping goes to node 1
+    refused = UncertainParameter("topology.nodes", "8", "1", None)  # the ping goes to node 1
     monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([*FEW[:2], refused], []))
     simulate = _core.simulate
 
@@ -335,7 +337,7 @@ def test_what_fails_or_is_refused_leaves_a_gap(tmp_path: Path, monkeypatch: pyte
 
 
 def test_one_value_of_a_random_process_is_not_told_from_noise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    one = Varied("adapter.thread_cycle", "10 ns", None, "12 ns")
+    one = UncertainParameter("adapter.thread_cycle", "10 ns", None, "12 ns")
     monkeypatch.setattr("elanite.study.sensitivity.varied", lambda _machine: ([one], []))
     name = "barrier.hardware.loaded.p93"
     monkeypatch.setattr("elanite.study.basis.studies", lambda: {ES40: {name: 0.02, "barrier.hardware.64": 0.02}})

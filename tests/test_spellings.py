@@ -11,7 +11,7 @@ import pytest
 
 import elanite as el
 from conftest import Ended, data
-from elanite.base.text import alike, plain
+from elanite.base.text import means_same, plain
 from elanite.figures.style import size_axis
 from test_figure_checks import JOBS
 
@@ -65,7 +65,7 @@ def test_small_numbers_have_one_spelling(elanite: Run, file: Path) -> None:
     ],
 )
 def test_numbers_are_compared_as_numbers(value: object, text: str, expected: bool) -> None:
-    assert alike(value, text) is expected
+    assert means_same(value, text) is expected
 
 
 def test_few_sizes_are_all_labelled() -> None:

@@ -65,7 +65,7 @@ def test_a_damaged_point_is_simulated_again(campaign: Path, tmp_path: Path, harm
 def test_leftovers_of_dead_processes_are_removed_and_those_of_living_ones_stay(tmp_path: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
-    here = owner.here()
+    here = owner.own_process()
     living = [
         here,
         replace(here, host="elsewhere", pid=dead.pid),  # nothing is known of the processes of other hosts

@@ -72,7 +72,7 @@ def claimed(folder: Path, by: owner.Owner, seconds: float = 600) -> Path:
 
 
 def test_a_claim_of_another_host_holds_until_it_expires_and_is_then_lost(tmp_path: Path) -> None:
-    file = claimed(tmp_path, replace(owner.here(), host="elsewhere"))
+    file = claimed(tmp_path, replace(owner.own_process(), host="elsewhere"))
     store = Store(tmp_path)
     assert store.claim("0123") is None
     os.utime(file, (time.time() - 590,) * 2)
@@ -94,10 +94,10 @@ def test_a_claim_of_another_host_holds_until_it_expires_and_is_then_lost(tmp_pat
 def test_a_claim_of_a_dead_process_of_this_host_is_taken_over_at_once(tmp_path: Path) -> None:
     dead = subprocess.Popen(["true"])
     dead.wait()
-    claimed(tmp_path, replace(owner.here(), pid=dead.pid))
+    claimed(tmp_path, replace(owner.own_process(), pid=dead.pid))
     with Store(tmp_path).claim("0123"):
         pass
-    claimed(tmp_path, replace(owner.here(), pid=dead.pid))
+    claimed(tmp_path, replace(owner.own_process(), pid=dead.pid))
     assert Store(tmp_path).clean() == [".claim-0123"]
 
 
@@ -120,7 +120,7 @@ def test_a_claim_in_use_renews_itself(tmp_path: Path) -> None:
 @pytest.mark.parametrize("ahead", [-86400.0, 86400.0])
 def test_the_clock_of_a_host_does_not_matter(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ahead: float) -> None:
     """Ages follow the file system's clock."""
-    file = claimed(tmp_path, replace(owner.here(), host="elsewhere"))
+    file = claimed(tmp_path, replace(owner.own_process(), host="elsewhere"))
     now = time.time
     monkeypatch.setattr(time, "time", lambda: now() + ahead)
     assert Store(tmp_path).claim("0123") is None
@@ -143,7 +143,7 @@ def test_of_many_successors_one_wins(tmp_path: Path) -> None:
     winners = []
     with ThreadPoolExecutor(8) as pool:
         for _ in range(50):
-            file = claimed(tmp_path, replace(owner.here(), host="elsewhere"))
+            file = claimed(tmp_path, replace(owner.own_process(), host="elsewhere"))
             os.utime(file, (time.time() - 610,) * 2)
             winners.append(sum(pool.map(attempt, range(8))))
             file.unlink(missing_ok=True)

@@ -148,7 +148,7 @@ def test_claims(address: str) -> None:
         assert until(lambda: files.modified(name) > made)
         assert store.claim("0123") is None
     # Another host's claim, and the same one when it has expired.
-    said = {"owner": str(replace(owner.here(), host="elsewhere")), "seconds": 600, "number": "1"}
+    said = {"owner": str(replace(owner.own_process(), host="elsewhere")), "seconds": 600, "number": "1"}
     files, name = path(address, ".claim-4567")
     files.pipe_file(name, json.dumps(said).encode())
     assert store.claim("4567") is None

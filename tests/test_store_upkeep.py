@@ -76,7 +76,7 @@ def test_a_merge_of_contradictions_is_refused(
     assert Store(other / "store").get(identity) is not None
     ended = elanite_here("store", "merge", "one", "other", "--into", "both")
     assert ended.code == 1
-    assert f"one/store/{identity} and other/store/{identity} {said}; computed by {build.here()}\n" in ended.err
+    assert f"one/store/{identity} and other/store/{identity} {said}; computed by {build.own_build()}\n" in ended.err
     assert "nothing was merged" in ended.err
     assert not (tmp_path / "both").exists()
     ended = elanite_here("store", "merge", "other", "--into", "one")

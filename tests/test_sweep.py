@@ -262,7 +262,7 @@ def test_an_axis_with_zero_and_great_values_has_steps() -> None:
 def test_keys_that_go_together_are_no_product() -> None:
     """Two keys in one --vary make as many combinations as they have values; a further key multiplies them."""
     source = sources.read("experiment", SMALL)
-    pair = ranges.together("--vary", "link.hop_delay=55 ns,65 ns,75 ns; adapter.dma_start=500 ns,540 ns,500 ns")
+    pair = ranges.linked_keys("--vary", "link.hop_delay=55 ns,65 ns,75 ns; adapter.dma_start=500 ns,540 ns,500 ns")
     single = ranges.read("--vary", "switch.tokens=true,false")
     plans = sweeps.planned(source, [], [], [pair, single])
     changes = [plan.overrides for plan in plans]
@@ -272,7 +272,7 @@ def test_keys_that_go_together_are_no_product() -> None:
         for tokens in ("true", "false")
     ]
     # A list and a range with as many values: both from their first value to the last.
-    mixed = ranges.together("--vary", "switch.tokens=true,false; link.hop_delay=55 ns..65 ns in 2")
+    mixed = ranges.linked_keys("--vary", "switch.tokens=true,false; link.hop_delay=55 ns..65 ns in 2")
     assert [plan.overrides for plan in sweeps.planned(source, [], [], [mixed])] == [
         ("switch.tokens=true", "link.hop_delay=55 ns"),
         ("switch.tokens=false", "link.hop_delay=65 ns"),
@@ -281,7 +281,7 @@ def test_keys_that_go_together_are_no_product() -> None:
 
 def test_keys_that_go_together_have_equally_many_values() -> None:
     with pytest.raises(UsageError, match=r"link.hop_delay 2, switch.tokens 1"):
-        ranges.together("--vary", "link.hop_delay=55 ns,65 ns; switch.tokens=true")
+        ranges.linked_keys("--vary", "link.hop_delay=55 ns,65 ns; switch.tokens=true")
 
 
 def test_a_dry_run_of_a_sweep_simulates_nothing(elanite: Run, tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from conftest import SMALL, Ended, command, environment, execute
 from elanite.base.text import brief, estimate, quantity
-from elanite.cli.common import Format
+from elanite.cli.common import OutputFormat
 from elanite.cli.output import of_table
 from elanite.cli.tables import _wrapped
 from elanite.validation.claims import claims
@@ -81,11 +81,11 @@ def test_few_values_tell_no_interval() -> None:
 
 def test_a_time_of_zero_has_no_unit(capsys: pytest.CaptureFixture[str]) -> None:
     frame = pl.DataFrame({"id": ["0"], "series": ["s"], "delay": ["0 ps"], "gap": ["10 ps"]})
-    of_table(frame, Format.TABLE)
+    of_table(frame, OutputFormat.TABLE)
     found = capsys.readouterr().out
     assert "0 ps" not in found.replace("10 ps", "")
     assert found.split()[-2:] == ["10", "ps"]
-    of_table(frame, Format.CSV)
+    of_table(frame, OutputFormat.CSV)
     assert "0 ps,10 ps" in capsys.readouterr().out, "machines read the quantity"
 
 

@@ -51,7 +51,7 @@ def test_each_rank_has_its_line() -> None:
         "1 of 1 verifications of an implementation hold",
         "1 of 1 repeats hold",
     ]
-    assert tally.before(holding(*ALL)) == "8 of 8 predicted claims of all ranks hold, 0 missed"
+    assert tally.unranked_count(holding(*ALL)) == "8 of 8 predicted claims of all ranks hold, 0 missed"
 
 
 @pytest.mark.parametrize("claim", [BOUND, CONSEQUENCE, VERIFICATION, REPEAT, STEADY, OPEN])

@@ -15,7 +15,7 @@ import pytest
 import elanite
 from elanite.mpirun import Options
 from elanite.mpirun.session import Run
-from elanite.mpirun.verdict import Ended as End
+from elanite.mpirun.verdict import RunEnd as End
 from elanite.report.pages import lanes, timeline
 from elanite.report.pages.frame import template
 from timelines import Tables, a_run, agree, embedded, intervals, loads, messages, of_calls, of_messages, page_of

@@ -15,7 +15,7 @@ import pytest
 from elanite.inputs import graphs
 from elanite.results import energy
 from elanite.traces import otf2, translate
-from elanite.traces.chakra_reading import Reading
+from elanite.traces.chakra_reading import ReadingOptions
 from spoiling import attempt, cases, fuzzing, say_how_to_see_it_again, spoil  # noqa: F401 - a fixture of all tests
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def test_spoilt_chakra_traces(tmp_path: Path, form: str) -> None:
     refused = count = 0
     for draw in cases(f"chakra_traces {form}", 150):
         path.write_bytes(spoil(whole, draw))
-        found, said = attempt(lambda: translate([path], tmp_path / "out.goal", Reading(replicate=1)))
+        found, said = attempt(lambda: translate([path], tmp_path / "out.goal", ReadingOptions(replicate=1)))
         assert found is not None or str(path) in said
         refused += found is None
         count += 1

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from conftest import PATIENCE, SMALL, command, end, environment, execute, until
-from elanite.campaign.pool import Processes, WorkerDied
+from elanite.campaign.pool import ProcessPool, WorkerDied
 from stores import contents
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def shouted(text: str) -> str:
 
 
 def test_the_death_of_a_worker_fails_its_task_alone() -> None:
-    with Processes(1) as pool:
+    with ProcessPool(1) as pool:
         calls = [pool.submit(shouted, text) for text in ("one", "die", "two", "raise", "three")]
         first, then, last = (calls[n].result(PATIENCE) for n in (0, 2, 4))
         with pytest.raises(WorkerDied, match="it ended with exit code 7"):

@@ -18,7 +18,7 @@ from elanite import campaign
 from elanite.errors import UsageError
 from elanite.inputs import sources
 from elanite.inputs.plan import plan
-from elanite.mpirun.kept import Kept
+from elanite.mpirun.kept import KeptRun
 from elanite.report.network import network
 from elanite.report.watch import Scene, of_run, scene
 from elanite.store import Store
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from conftest import Run
-    from elanite.report.network import Network
+    from elanite.report.network import NetworkDrawing
 
 SHORT = ("--set", "run.warm_up=2 ms")
 WATCHED = [
@@ -238,7 +238,7 @@ def test_links_around_a_torus_are_stubs_and_long_ones_of_a_hyperx_network_are_ar
     assert all(set(forms[name]) == {"line"} for name in ("tree of two rails", "dragonfly", "graph"))
 
 
-def _drawn(name: str, out: Path) -> Network:
+def _drawn(name: str, out: Path) -> NetworkDrawing:
     machine, nodes = NETWORKS[name]
     (out / "loaded.toml").write_text(LOADED.format(machine=machine, nodes=nodes), encoding="utf-8")
     return network(plan(sources.read("experiment", str(out / "loaded.toml"))).points[0].json)
@@ -256,7 +256,7 @@ def _replayed(elanite: Run, out: Path, *words: str) -> Path:
 
 def test_a_replay_shows_its_messages(elanite: Run, tmp_path: Path) -> None:
     folder = _replayed(elanite, tmp_path, "--operations")
-    kept = Kept.load(folder, replays=True)
+    kept = KeptRun.load(folder, replays=True)
     shown = of_run(kept)
     assert shown.messages is not None
     # Every rank sends to all others; the one on its own node needs no network.
@@ -286,7 +286,7 @@ def test_other_pages_show_what_their_scenes_say(name: str, elanite: Run, tmp_pat
     if chromium is None:
         pytest.skip("chromium was not found; on Debian: apt-get install chromium")
     if name == "run":
-        shown = of_run(Kept.load(_replayed(elanite, tmp_path, "--operations"), replays=True))
+        shown = of_run(KeptRun.load(_replayed(elanite, tmp_path, "--operations"), replays=True))
     else:
         shown = _scene(*NETWORKS[name], tmp_path)
     (tmp_path / "page.html").write_text(shown.page(), encoding="utf-8")

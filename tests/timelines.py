@@ -15,7 +15,7 @@ from elanite.mpirun import Options
 from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.launcher import Mpi
 from elanite.mpirun.session import Run
-from elanite.mpirun.verdict import Ended as End
+from elanite.mpirun.verdict import RunEnd as End
 from elanite.mpirun.verdict import Waiting
 from elanite.report.pages import Inputs, render
 from elanite.report.pages import run as of_run

@@ -1,7 +1,8 @@
-"""Names that moved into packages: their old places work for one release, with a ``DeprecationWarning``.
+"""Former places and names: they work for one release, with a ``DeprecationWarning``.
 
-A module in the table is made when it is imported. It has the listed names and takes them from their new places. The
-names of ``elanite.__all__`` did not move.
+A module in ``MOVED`` is made when it is imported. It has the listed names and takes them from their
+new places. A module in ``RENAMED`` has the former names of its classes by ``former``. The names of
+``elanite.__all__`` did not move.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
 MOVED = {
     "elanite.api": {
@@ -50,6 +51,36 @@ MOVED = {
 
 CALLED = {"elanite.noise": "measure", "elanite.replay": "replay"}
 """Names that stand for a function in ``elanite``: the old module is called as this function."""
+
+RENAMED = {
+    "elanite.campaign": {
+        "Failure": "PointFailure",
+        "Outcome": "CampaignOutcome",
+        "Spent": "ExperimentCost",
+        "State": "CampaignState",
+    },
+    "elanite.mpirun": {"Ended": "RunEnd"},
+    "elanite.store": {"Claim": "Lease"},
+    "elanite.traces.replay": {"Unfinished": "UnfinishedReplay"},
+}
+"""Public modules, and the new name for each former one."""
+
+
+def former(module: str) -> Callable[[str], object]:
+    """The ``__getattr__`` of a module in ``RENAMED``."""
+
+    def get(name: str) -> object:
+        new = RENAMED[module].get(name)
+        if new is None:
+            raise AttributeError(f"module '{module}' has no attribute '{name}'")
+        warnings.warn(
+            f"{module}.{name} is {module}.{new} now; the old name works until the next release",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(sys.modules[module], new)
+
+    return get
 
 
 class _Old(ModuleType):

@@ -40,7 +40,7 @@ from elanite.store import Store
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from elanite.campaign import Failure
+    from elanite.campaign import PointFailure
     from elanite.inputs.plan import Point
 
 EXPERIMENT = Path(__file__).with_name("tiny.toml")
@@ -78,7 +78,7 @@ class Reported(Observer):
     def start(self, total: int, done: int) -> None:
         pass
 
-    def point(self, point: Point, failure: Failure | None) -> None:
+    def point(self, point: Point, failure: PointFailure | None) -> None:
         if failure is None:
             os.write(self.pipe, point.id.encode() + b"\n")
 

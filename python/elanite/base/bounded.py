@@ -50,7 +50,7 @@ _KINDS = (
 _REMEDY = "name a regular file; the output of a command goes to a file first"
 
 
-class Irregular(OSError):
+class IrregularFile(OSError):
     """A name stands for no regular file, or for too large a one; ``strerror`` has the reason."""
 
 
@@ -61,7 +61,7 @@ def kind(path: Path) -> str | None:
 
 @contextmanager
 def opened(path: Path | str, most: int | None = None) -> Iterator[BufferedReader]:
-    """A regular file, open for bytes; ``most`` bounds its size. Raises ``Irregular`` and other ``OSError``."""
+    """A regular file, open for bytes; ``most`` bounds its size. Raises ``IrregularFile`` and other ``OSError``."""
     _regular(path, os.stat(path), most)  # noqa: PTH116 - may be a str; opening a device may have an effect
     handle = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
     with os.fdopen(handle, "rb") as file:
@@ -70,21 +70,21 @@ def opened(path: Path | str, most: int | None = None) -> Iterator[BufferedReader
 
 
 def load(path: Path | str, most: int) -> bytes:
-    """A file's bytes. Raises ``Irregular`` and other ``OSError``."""
+    """A file's bytes. Raises ``IrregularFile`` and other ``OSError``."""
     with opened(path, most) as file:
         content = file.read(most + 1)
     if len(content) > most:
-        raise Irregular(0, _large(len(content), most), str(path))
+        raise IrregularFile(0, _large(len(content), most), str(path))
     return content
 
 
 def typed(path: Path, most: int) -> bytes:
-    """The bytes from a command-line file, or from standard input. Raises ``Irregular`` and other ``OSError``."""
+    """The bytes from a command-line file, or from standard input. Raises ``IrregularFile`` and other ``OSError``."""
     if path != STDIN:
         return load(path, most)
     content = _standard_input(most)
     if len(content) > most:
-        raise Irregular(0, f"it has more than the {most:,} bytes that are read", str(path))
+        raise IrregularFile(0, f"it has more than the {most:,} bytes that are read", str(path))
     return content
 
 
@@ -148,7 +148,7 @@ def refused(
         yield
     except OSError as raised:
         said = f"{named}: {path}: {raised.strerror}" if named else f"{path}: {raised.strerror}"
-        advice = remedy or (_REMEDY if isinstance(raised, Irregular) else "")
+        advice = remedy or (_REMEDY if isinstance(raised, IrregularFile) else "")
         raise error(f"{said}; {advice}" if advice else said) from raised
 
 
@@ -174,9 +174,9 @@ def system(path: Path | str) -> str:
 
 def _regular(path: Path | str, about: os.stat_result, most: int | None) -> None:
     if (other := _kind(about.st_mode)) is not None:
-        raise Irregular(0, f"it is {other}", str(path))
+        raise IrregularFile(0, f"it is {other}", str(path))
     if most is not None and about.st_size > most:
-        raise Irregular(0, _large(about.st_size, most), str(path))
+        raise IrregularFile(0, _large(about.st_size, most), str(path))
 
 
 def _kind(mode: int) -> str | None:

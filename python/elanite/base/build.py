@@ -122,10 +122,10 @@ def grouped(builds: Iterable[Build]) -> list[tuple[Build, int]]:
 
 def note(builds: Sequence[tuple[Build, int]]) -> str:
     """A sentence that names the points' builds; empty if this build has computed all of them."""
-    if all(mine(build.versions()) for build, _ in builds):
+    if all(is_own(build.versions()) for build, _ in builds):
         return ""
     named = "; ".join(
-        f"{number:,} of {'this build, ' if mine(build.versions()) else ''}{build}" for build, number in builds
+        f"{number:,} of {'this build, ' if is_own(build.versions()) else ''}{build}" for build, number in builds
     )
     if len(builds) == 1:
         return f"all points are of another build: {named}"
@@ -133,13 +133,13 @@ def note(builds: Sequence[tuple[Build, int]]) -> str:
 
 
 @cache
-def here() -> Build:
+def own_build() -> Build:
     """The running program's build."""
     commit, dirty = _commit()
     return Build(_core.VERSION, _core.MODEL_REVISION, _core.ENGINE, _core.SOURCES, commit, dirty)
 
 
-def mine(versions: Versions) -> bool:
+def is_own(versions: Versions) -> bool:
     """Whether a manifest's ``versions`` name an engine equal to this program's."""
     return versions.get("engine") == _core.ENGINE and versions.get("model") == _core.MODEL_REVISION
 

@@ -70,7 +70,7 @@ SHOWN = 4
 """Most values of a column in a text."""
 
 
-def named(values: Sequence[str]) -> str:
+def value_list(values: Sequence[str]) -> str:
     """Some values of a column in a text: ``2, 4, 8, 16, ...``."""
     return ", ".join([*values[:SHOWN], "..."] if len(values) > SHOWN else values)
 
@@ -122,7 +122,7 @@ def minus(text: str) -> str:
     return re.sub(r"(?<![^\s(])-(?=\.?\d)", "\N{MINUS SIGN}", text)
 
 
-def alike(value: object, text: str) -> bool:
+def means_same(value: object, text: str) -> bool:
     """Whether a command-line text means a value: numbers and quantities are compared as numbers."""
     size = _size(plain(value))
     return plain(value) == text or str(value) == text or (size is not None and size == _size(text))

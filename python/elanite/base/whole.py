@@ -60,7 +60,7 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
     The folder for ``path`` is made. Libraries that write files themselves get the new file's path, which has the suffix
     of ``path``. Raises ``error`` with the name of ``path`` for every ``OSError``.
     """
-    with _named(path, error):
+    with _errors_named(path, error):
         if _special(path):
             with tempfile.TemporaryDirectory(prefix="elanite-") as folder:
                 aside = Path(folder) / f"whole{_ending(path)}"
@@ -72,7 +72,7 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
         if target.is_dir():
             raise IsADirectoryError(0, "it is a folder")
         target.parent.mkdir(parents=True, exist_ok=True)
-        aside = _aside(target)
+        aside = _temporary(target)
         try:
             with exclusive(aside):
                 pass
@@ -87,7 +87,7 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
 
 def prepare(path: Path, error: Callable[[str], Exception] = ElaniteError) -> None:
     """Make the folder for a file that is to be written later. Raises ``error`` if it could not be written now."""
-    with _named(path, error):
+    with _errors_named(path, error):
         if _special(path):
             if not os.access(path, os.W_OK):
                 raise PermissionError(0, "permission denied")
@@ -101,7 +101,7 @@ def prepare(path: Path, error: Callable[[str], Exception] = ElaniteError) -> Non
 def folder(path: Path) -> None:
     """Make a folder, and see whether a file finds room there. Raises ``OSError``."""
     path.mkdir(parents=True, exist_ok=True)
-    probe = _aside(path / "probe")
+    probe = _temporary(path / "probe")
     new(probe, PROBE)
     probe.unlink()
 
@@ -152,7 +152,7 @@ def _bytes(content: str | bytes) -> bytes:
 
 
 @contextmanager
-def _named(path: Path, error: Callable[[str], Exception]) -> Iterator[None]:
+def _errors_named(path: Path, error: Callable[[str], Exception]) -> Iterator[None]:
     try:
         yield
     except BrokenPipeError:
@@ -163,7 +163,7 @@ def _named(path: Path, error: Callable[[str], Exception]) -> Iterator[None]:
         raise error(f"{path} cannot be written: {raised.strerror or raised}") from raised
 
 
-def _aside(target: Path) -> Path:
+def _temporary(target: Path) -> Path:
     return target.with_name(f".{secrets.token_hex(8)}.partial{_ending(target)}")
 
 

@@ -17,10 +17,11 @@ from elanite.base import host
 from elanite.campaign import memory
 from elanite.campaign.cost import CostModel
 from elanite.campaign.driver import Driver
-from elanite.campaign.outcome import EngineError, Failure, Observer, Outcome, Spent, State
+from elanite.campaign.outcome import CampaignOutcome, CampaignState, EngineError, ExperimentCost, Observer, PointFailure
 from elanite.campaign.shards import shard as part
 from elanite.campaign.threads import MOST, Threads, idle
 from elanite.errors import UsageError
+from elanite.moved import former
 from elanite.store import StoreError
 
 if TYPE_CHECKING:
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
 
-__all__ = ["EngineError", "Failure", "Observer", "Outcome", "Spent", "State", "run"]
+__all__ = ["CampaignOutcome", "CampaignState", "EngineError", "ExperimentCost", "Observer", "PointFailure", "run"]
+
+if not TYPE_CHECKING:
+    __getattr__ = former(__name__)
 
 
 def run(
@@ -45,8 +49,8 @@ def run(
     executor: Executor | None = None,
     max_cost: float | None = None,
     shard: str | None = None,
-    ended: Callable[[Plan, Spent], None] | None = None,
-) -> Outcome:
+    ended: Callable[[Plan, ExperimentCost], None] | None = None,
+) -> CampaignOutcome:
     """Simulate the plans' missing points, ``jobs`` points at the same time.
 
     ``threads`` work on each point, by default by the rule in ``threads.py``; ``jobs`` is by default
@@ -63,7 +67,7 @@ def run(
     if threads is not None and executor is not None:
         raise UsageError("threads are for points in this process: an engine's workers have one thread for a point")
     planned = _planned(plans, shard)
-    outcome = Outcome(total=len(planned))
+    outcome = CampaignOutcome(total=len(planned))
     missing = [point for identity, (_, point) in planned.items() if store.current(identity) is None]
     others = [point for point in missing if store.get(point.id) is not None]
     outcome.others = store.builds(point.id for point in others)
@@ -87,7 +91,7 @@ def run(
     groups = [missing]
     if ended is not None:
         groups = [[point for point in missing if planned[point.id][0] is plan] for plan in plans]
-        observer = _InOrder(observer, plans, missing, outcome, ended)
+        observer = _OrderedObserver(observer, plans, missing, outcome, ended)
     if missing and outcome.others:
         observer.others(outcome.others)
     observer.start(outcome.total, outcome.reused)
@@ -112,7 +116,7 @@ def run(
     return outcome
 
 
-class _InOrder(Observer):
+class _OrderedObserver(Observer):
     """Passes all reports on to another observer, and notifies a listener of each plan whose last point has ended."""
 
     def __init__(
@@ -120,8 +124,8 @@ class _InOrder(Observer):
         observer: Observer,
         plans: Sequence[Plan],
         missing: Sequence[Point],
-        outcome: Outcome,
-        ended: Callable[[Plan, Spent], None],
+        outcome: CampaignOutcome,
+        ended: Callable[[Plan, ExperimentCost], None],
     ) -> None:
         left = {point.id for point in missing}
         self._observer = observer
@@ -137,7 +141,7 @@ class _InOrder(Observer):
     def others(self, builds: Sequence[tuple[Build, int]]) -> None:
         self._observer.others(builds)
 
-    def point(self, point: Point, failure: Failure | None) -> None:
+    def point(self, point: Point, failure: PointFailure | None) -> None:
         self._observer.point(point, failure)
         for _, left in self._open:
             left.discard(point.id)
@@ -146,7 +150,7 @@ class _InOrder(Observer):
     def note(self, line: str) -> None:
         self._observer.note(line)
 
-    def state(self, state: State) -> None:
+    def state(self, state: CampaignState) -> None:
         self._observer.state(state)
 
     def stop(self) -> None:
@@ -156,7 +160,7 @@ class _InOrder(Observer):
         ended = [plan for plan, left in self._open if not left]
         self._open = [(plan, left) for plan, left in self._open if left]
         for plan in ended:
-            self._ended(plan, self._outcome.spent.get(plan.experiment.name, Spent()))
+            self._ended(plan, self._outcome.spent.get(plan.experiment.name, ExperimentCost()))
 
 
 def _planned(plans: Sequence[Plan], shard: str | None) -> dict[str, tuple[Plan, Point]]:

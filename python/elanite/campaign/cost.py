@@ -50,7 +50,7 @@ class Rate:
 
 
 @dataclass(frozen=True)
-class Sample:
+class CostSample:
     """A point that was simulated."""
 
     experiment: str
@@ -97,7 +97,7 @@ class CostModel:
         A calibration asks again and again: the store remembers manifests, so that only new points' manifests are read.
         """
         model = cls.shipped()
-        samples: dict[str, list[Sample]] = defaultdict(list)
+        samples: dict[str, list[CostSample]] = defaultdict(list)
         for identity in store.identities()[:_SAMPLE]:
             manifest = store.get(identity)
             if manifest is None:
@@ -183,12 +183,14 @@ def _milliseconds(text: str) -> float:
     return stated(text, "us") / 1e3
 
 
-def sampled(manifest: Manifest, experiment: str, series: str) -> Sample:
+def sampled(manifest: Manifest, experiment: str, series: str) -> CostSample:
     """A finished point as a sample for a series."""
-    return Sample(experiment, series, manifest.data["point"], manifest.cpu_seconds, manifest.data["simulated_ps"] / 1e9)
+    return CostSample(
+        experiment, series, manifest.data["point"], manifest.cpu_seconds, manifest.data["simulated_ps"] / 1e9
+    )
 
 
-def _rate(samples: Sequence[Sample]) -> Rate:
+def _rate(samples: Sequence[CostSample]) -> Rate:
     """The rate for points in one series, or in one experiment and kind."""
     seconds = sum(one.seconds for one in samples)
     if samples[0].kind not in _IN_TIME:
@@ -199,13 +201,13 @@ def _rate(samples: Sequence[Sample]) -> Rate:
     return Rate(seconds / work, (simulated - warm_up) / sum(_extent(one.kind, one.point) for one in samples))
 
 
-def means(samples: Iterable[Sample]) -> dict[str, Rate]:
+def means(samples: Iterable[CostSample]) -> dict[str, Rate]:
     """The shipped table.
 
     The rate for an experiment or a kind is the mean over its series, so that a series with many points does not
     outweigh the others.
     """
-    series: dict[tuple[str, str, str], list[Sample]] = defaultdict(list)
+    series: dict[tuple[str, str, str], list[CostSample]] = defaultdict(list)
     for sample in samples:
         series[sample.experiment, sample.series, sample.kind].append(sample)
     found: dict[str, list[Rate]] = defaultdict(list)

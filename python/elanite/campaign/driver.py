@@ -24,8 +24,8 @@ from typing import TYPE_CHECKING
 from elanite import _core
 from elanite.campaign import work
 from elanite.campaign.batches import batches
-from elanite.campaign.outcome import EngineError, Failure, Spent, State
-from elanite.campaign.work import Report, Sign
+from elanite.campaign.outcome import CampaignState, EngineError, ExperimentCost, PointFailure
+from elanite.campaign.work import BatchReport, Sign
 from elanite.errors import ElaniteError, Exit
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor
 
     from elanite.campaign.memory import Share
-    from elanite.campaign.outcome import Observer, Outcome
+    from elanite.campaign.outcome import CampaignOutcome, Observer
     from elanite.campaign.threads import Threads
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
@@ -65,7 +65,7 @@ class Driver:
         store: Store,
         workers: int,
         observer: Observer,
-        outcome: Outcome,
+        outcome: CampaignOutcome,
         out: str | None,
         cost: Mapping[str, float],
         share: Share | None = None,
@@ -88,9 +88,9 @@ class Driver:
         self._cancel = _core.Cancel()
         self._sign: Sign | None = None
         self._ready: deque[_Batch] = deque()
-        self._running: dict[Future[Report | str], _Batch] = {}
+        self._running: dict[Future[BatchReport | str], _Batch] = {}
         self._elsewhere: dict[str, Point] = {}
-        self._sum = Spent()
+        self._sum = ExperimentCost()
         self._left = sum(cost.values())
         self._batches = 0
         self._begun = time.monotonic()
@@ -111,7 +111,7 @@ class Driver:
             self._unfinished = len(self._ready)
             self._loop(lambda batch: pool.submit(self._simulate, batch))
 
-    def _simulate(self, batch: _Batch) -> Report:
+    def _simulate(self, batch: _Batch) -> BatchReport:
         """Simulate a batch on a thread."""
         inside = self._inside
         threads = None if inside is None else lambda point: inside.of(point, self._unfinished)
@@ -131,7 +131,7 @@ class Driver:
             self._ready.extend(_Batch(points) for points in batches(group, self._cost, self._workers))
         sign = self._sign = Sign(self._store)
 
-        def submit(batch: _Batch) -> Future[Report | str]:
+        def submit(batch: _Batch) -> Future[BatchReport | str]:
             text = work.batch(batch.points, self._store, sign, batch.attempt)
             try:
                 return executor.submit(work.simulate, text)
@@ -144,7 +144,7 @@ class Driver:
             if all(future.done() for future in self._running):
                 sign.remove()
 
-    def _loop(self, submit: Callable[[_Batch], Future[Report | str]]) -> None:
+    def _loop(self, submit: Callable[[_Batch], Future[BatchReport | str]]) -> None:
         pause = _PAUSES[0]
         # Threads get their next point in advance. An engine's workers do not: a worker's death then costs only the
         # running batch, an engine need not hold a million batches, and a wait of some milliseconds for half a minute's
@@ -174,7 +174,7 @@ class Driver:
             self._stop()
             raise
 
-    def _take(self, future: Future[Report | str]) -> None:
+    def _take(self, future: Future[BatchReport | str]) -> None:
         """Take a batch's result."""
         batch = self._running.pop(future)
         try:
@@ -188,7 +188,7 @@ class Driver:
                 raise  # threads do not die: a bug
             self._died(batch, _words(error))
             return
-        report = Report.read(result) if isinstance(result, str) else result
+        report = BatchReport.read(result) if isinstance(result, str) else result
         if report.refused:
             raise EngineError(report.refused)
         left = self._settle(batch, report)
@@ -197,7 +197,7 @@ class Driver:
         if left and not self._cancel.is_set():
             self._died(_Batch(left, batch.attempt), f"{report.worker} stopped")
 
-    def _settle(self, batch: _Batch, report: Report) -> list[Point]:
+    def _settle(self, batch: _Batch, report: BatchReport) -> list[Point]:
         """Count a batch's simulated points, and keep those its worker could not; returns the points not begun."""
         for identity, packed in report.records.items():
             records, times = work.unpacked(packed)
@@ -259,7 +259,7 @@ class Driver:
     def _simulated(self, point: Point, seconds: float) -> None:
         estimate = self._cost[point.id]
         self._outcome.simulated += 1
-        for spent in (self._sum, self._outcome.spent.setdefault(point.experiment, Spent())):
+        for spent in (self._sum, self._outcome.spent.setdefault(point.experiment, ExperimentCost())):
             spent.points += 1
             spent.seconds += seconds
             spent.estimated += estimate
@@ -271,11 +271,11 @@ class Driver:
 
     def _failed(self, point: Point, message: str, code: int) -> None:
         plan, _ = self._planned[point.id]
-        failure = Failure(point, message, code, plan.command(point, self._out))
+        failure = PointFailure(point, message, code, plan.command(point, self._out))
         self._outcome.failures.append(failure)
         self._end(point, failure)
 
-    def _end(self, point: Point, failure: Failure | None) -> None:
+    def _end(self, point: Point, failure: PointFailure | None) -> None:
         self._left -= self._cost[point.id]
         self._observer.point(point, failure)
 
@@ -283,7 +283,7 @@ class Driver:
         spent = self._sum
         elapsed = time.monotonic() - self._begun
         left = max(self._left, 0.0)
-        self._observer.state(State(self._workers, self._batches, spent.seconds, spent.estimated, left, elapsed))
+        self._observer.state(CampaignState(self._workers, self._batches, spent.seconds, spent.estimated, left, elapsed))
 
     def _stop(self) -> None:
         """Stop the running points, and count the finished ones."""
@@ -297,7 +297,7 @@ class Driver:
                 continue
             result = future.result()
             with suppress(ElaniteError):  # the disk is full, for example: unkept points are simulated again
-                self._settle(batch, Report.read(result) if isinstance(result, str) else result)
+                self._settle(batch, BatchReport.read(result) if isinstance(result, str) else result)
 
 
 def _words(error: BaseException) -> str:

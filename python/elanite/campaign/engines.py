@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING
 
 from elanite.base import host
 from elanite.base.foreign import reading
-from elanite.campaign.pool import Processes
+from elanite.campaign.pool import ProcessPool
 from elanite.errors import UsageError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ def opened(
 
 @contextmanager
 def _processes(workers: int) -> Iterator[Engine]:
-    pool = Processes(workers)
+    pool = ProcessPool(workers)
     try:
         yield Engine(pool, workers)
     finally:

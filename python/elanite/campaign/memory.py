@@ -78,7 +78,7 @@ class Share:
 
 
 @dataclass(frozen=True)
-class Fitted:
+class MemoryFit:
     """How many points fit, and which do not fit at all."""
 
     jobs: int
@@ -103,14 +103,14 @@ def on_threads(point: Point, threads: int) -> int:
     return of_point(point) + REGION * _core.links(point.json) * (threads - 1)
 
 
-def fitted(points: Sequence[Point], jobs: int, room: Room | None = None, *, threads: int = 1) -> Fitted:
+def fitted(points: Sequence[Point], jobs: int, room: Room | None = None, *, threads: int = 1) -> MemoryFit:
     """The count of points that may run at the same time, at most ``jobs``, by default in this process's room.
 
     Each has several ``threads``, if its network may have several regions.
     """
     room = room or _room()
     if room is None:
-        return Fitted(jobs, {}, None, "")
+        return MemoryFit(jobs, {}, None, "")
     several = [point for point in points if threads > 1 and _core.undivided(point.json) is None]
     needs = {point.id: of_point(point) for point in points}
     needs |= {point.id: on_threads(point, threads) for point in several}
@@ -125,10 +125,10 @@ def fitted(points: Sequence[Point], jobs: int, room: Room | None = None, *, thre
     while fit > 1 and sum(largest[:fit]) > room.left:
         fit -= 1
     if fit == asked:
-        return Fitted(jobs, refused, Share.of(room, max(asked, 1)), "")
+        return MemoryFit(jobs, refused, Share.of(room, max(asked, 1)), "")
     needed = f"{asked} need about {_mb(sum(largest[:asked]))} of memory, and {_mb(room.left)} are left"
     line = f"simulating {counted(fit, 'point')} at a time instead of {jobs}: {needed} ({room.limit})"
-    return Fitted(fit, refused, Share.of(room, fit), line)
+    return MemoryFit(fit, refused, Share.of(room, fit), line)
 
 
 def _room() -> Room | None:

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class State:
+class CampaignState:
     """A campaign's progress, in processor seconds of the points that were to be simulated."""
 
     workers: int
@@ -53,10 +53,10 @@ class Observer:
     def others(self, builds: Sequence[tuple[Build, int]]) -> None:
         """Called before ``start`` if the store has other builds' points, which are simulated again."""
 
-    def point(self, point: Point, failure: Failure | None) -> None:
+    def point(self, point: Point, failure: PointFailure | None) -> None:
         """Called after each point, with its failure, if any; on an engine, when the point's batch has ended."""
 
-    def state(self, state: State) -> None:
+    def state(self, state: CampaignState) -> None:
         """Called before the first batch and after each batch."""
 
     def stop(self) -> None:
@@ -64,7 +64,7 @@ class Observer:
 
 
 @dataclass(frozen=True)
-class Failure:
+class PointFailure:
     """A point that did not finish."""
 
     point: Point
@@ -75,7 +75,7 @@ class Failure:
 
 
 @dataclass
-class Spent:
+class ExperimentCost:
     """One experiment's cost."""
 
     points: int = 0
@@ -86,7 +86,7 @@ class Spent:
 
 
 @dataclass
-class Outcome:
+class CampaignOutcome:
     """How a campaign went."""
 
     total: int = 0
@@ -99,14 +99,14 @@ class Outcome:
     """Another build's points that were simulated again, and whether their results have changed."""
     others: list[tuple[Build, int]] = field(default_factory=list)
     """The other builds in the store when the campaign began, with their point counts."""
-    failures: list[Failure] = field(default_factory=list)
+    failures: list[PointFailure] = field(default_factory=list)
     interrupted: bool = False
-    spent: dict[str, Spent] = field(default_factory=dict)
+    spent: dict[str, ExperimentCost] = field(default_factory=dict)
     """Simulated points, by experiment."""
     deaths: int = 0
     """How often a worker died at a batch."""
 
-    def add(self, later: Outcome) -> None:
+    def add(self, later: CampaignOutcome) -> None:
         """Add a campaign that followed."""
         self.total += later.total
         self.reused += later.reused
@@ -116,7 +116,7 @@ class Outcome:
         self.failures += later.failures
         self.interrupted = self.interrupted or later.interrupted
         for name, spent in later.spent.items():
-            known = self.spent.setdefault(name, Spent())
+            known = self.spent.setdefault(name, ExperimentCost())
             known.points += spent.points
             known.seconds += spent.seconds
             known.estimated += spent.estimated

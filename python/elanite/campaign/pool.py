@@ -1,9 +1,10 @@
 """Worker processes on this host without a port: text in, text out, through an unnamed socket pair.
 
-``Processes`` is an executor for functions with one text argument. Each worker is a fresh interpreter, connected to this
-process only by an inherited file descriptor, so that the host's other users have no address to connect to. Python's own
-``ProcessPoolExecutor`` breaks as a whole when a worker dies. Here a worker's death is the failure of its task alone
-(``WorkerDied``), and a new worker takes its place.
+``ProcessPool`` is an executor for functions with one text argument. Each worker is a fresh
+interpreter, connected to this process only by an inherited file descriptor, so that the host's
+other users have no address to connect to. Python's own ``ProcessPoolExecutor`` breaks as a whole
+when a worker dies. Here a worker's death is the failure of its task alone (``WorkerDied``), and a
+new worker takes its place.
 
 A worker whose parent has died reads its connection's end and exits immediately, even amid a computation. Workers ignore
 an interrupt from the terminal: the parent decides when they stop.
@@ -37,7 +38,7 @@ class WorkerDied(Exception):
     """A worker process has ended before its task did."""
 
 
-class Processes(Executor):
+class ProcessPool(Executor):
     """An executor with a fixed count of worker processes."""
 
     def __init__(self, workers: int) -> None:

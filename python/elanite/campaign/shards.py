@@ -20,7 +20,7 @@ MOST = 1_000_000
 """The largest shard count."""
 
 
-class Identified(Protocol):
+class IdentityHolder(Protocol):
     """A thing with an identity: a point."""
 
     @property
@@ -28,7 +28,7 @@ class Identified(Protocol):
         """Hexadecimal digits, equally distributed."""
 
 
-One = TypeVar("One", bound=Identified)
+One = TypeVar("One", bound=IdentityHolder)
 
 
 def parse(text: str) -> tuple[int, int]:

@@ -57,7 +57,7 @@ _GO, _STOP = "go\n", "stop\n"
 _OLD = 7 * 86400.0
 
 
-class Packed(TypedDict):
+class PackedPoint(TypedDict):
     """A point's results as JSON takes them, with their times; the tables are Arrow files in base64."""
 
     tables: dict[str, str]
@@ -73,7 +73,7 @@ class Packed(TypedDict):
 
 
 @dataclass
-class Report:
+class BatchReport:
     """The outcome of a batch's points. Points outside of all lists were pending when the work stopped."""
 
     worker: str = field(default_factory=lambda: f"process {os.getpid()} on {platform.node()}")
@@ -91,7 +91,7 @@ class Report:
     """Why the worker refused the batch."""
     unkept: str = ""
     """Why the store did not take a point; the batch's rest was not begun."""
-    records: dict[str, Packed] = field(default_factory=dict)
+    records: dict[str, PackedPoint] = field(default_factory=dict)
     """The points' results, from a worker that does not see the store."""
 
     def text(self) -> str:
@@ -99,7 +99,7 @@ class Report:
         return json.dumps(asdict(self))
 
     @classmethod
-    def read(cls, text: str) -> Report:
+    def read(cls, text: str) -> BatchReport:
         """The report that ``text`` has made."""
         return cls(**json.loads(text))
 
@@ -158,7 +158,7 @@ def batch(points: Sequence[Point], store: Store, sign: Sign, attempt: int) -> st
 def simulate(batch: str) -> str:
     """Simulate a batch, and report. A campaign's task for an engine: it needs no state and may run anywhere."""
     task = json.loads(batch)
-    report = Report()
+    report = BatchReport()
     if task["revision"] != _core.MODEL_REVISION:
         report.refused = (
             f"{report.worker} has revision {_core.MODEL_REVISION} of the model, and the campaign has revision"
@@ -184,16 +184,16 @@ def points(
     store: Store | None,
     cancel: _core.Cancel,
     sign: Path | None = None,
-    report: Report | None = None,
+    report: BatchReport | None = None,
     share: Share | None = None,
     threads: Callable[[Point], int] | None = None,
-) -> Report:
+) -> BatchReport:
     """Simulate a batch's points, except finished or claimed ones, until ``cancel`` or the sign stops the work.
 
     Without a store, the results are in the report. A point that needs more memory than its ``share`` fails. ``threads``
     is called as a point begins, and returns the number of threads for it.
     """
-    report = report or Report()
+    report = report or BatchReport()
     if sign is not None and _stopped(sign):
         return report
     with _watched(cancel, sign):
@@ -215,7 +215,7 @@ def _point(
     point: Point,
     store: Store | None,
     cancel: _core.Cancel,
-    report: Report,
+    report: BatchReport,
     share: Share | None,
     threads: Callable[[Point], int] | None,
 ) -> None:
@@ -284,13 +284,13 @@ def keep(
         store.put(point, records, times)
 
 
-def _packed(records: Records, times: Times) -> Packed:
+def _packed(records: Records, times: Times) -> PackedPoint:
     tables = {}
     for name, columns in records["tables"].items():
         file = io.BytesIO()
         frame(columns).write_ipc(file)
         tables[name] = base64.b64encode(file.getvalue()).decode("ascii")
-    packed: Packed = {
+    packed: PackedPoint = {
         "tables": tables,
         "base": records["base"],
         "digest": records["digest"],
@@ -305,7 +305,7 @@ def _packed(records: Records, times: Times) -> Packed:
     return packed
 
 
-def unpacked(packed: Packed) -> tuple[Records, Times]:
+def unpacked(packed: PackedPoint) -> tuple[Records, Times]:
     """A point's results and times from a worker without the store."""
     import polars as pl
 

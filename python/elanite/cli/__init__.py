@@ -36,7 +36,7 @@ from elanite.cli.mpirun import Mpirun, Prun
 from elanite.cli.new import New
 from elanite.cli.noise import Noise
 from elanite.cli.opening import Open
-from elanite.cli.parser import Group
+from elanite.cli.parser import CommandGroup
 from elanite.cli.place import Place
 from elanite.cli.processor import CalibrateHost
 from elanite.cli.replay import Replay
@@ -98,7 +98,7 @@ Exit codes:
 
 app = typer.Typer(
     name="elanite",
-    cls=Group,
+    cls=CommandGroup,
     help=HELP,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -152,12 +152,12 @@ def main(arguments: list[str] | None = None) -> None:
     try:
         code = app(arguments, prog_name="elanite")
     except SystemExit as leaving:
-        code = Exit.OK if _left() else leaving.code
+        code = Exit.OK if _reader_has_left() else leaving.code
     except ConfigError as error:
         print(shown(str(error)), file=sys.stderr)
         code = Exit.USAGE
     except ElaniteError as error:
-        code = _said(error)
+        code = _report(error)
     except BrokenPipeError:
         code = Exit.OK
     except KeyboardInterrupt:
@@ -170,7 +170,7 @@ def main(arguments: list[str] | None = None) -> None:
         if isinstance(error.__cause__, KeyboardInterrupt):
             sys.exit(Exit.INTERRUPTED)
         if (known := host.failure(error)) is not None:
-            sys.exit(_flushed(_said(known), told))
+            sys.exit(_flushed(_report(known), told))
         traceback.print_exc()
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
         print(f"This is a bug of Elanite. Please report it, with the command: {words}", file=sys.stderr)
@@ -178,12 +178,12 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(_flushed(code, told))
 
 
-def _left() -> bool:
+def _reader_has_left() -> bool:
     """Whether the reader of standard output left early, as `head` does: typer then replaces the stream."""
     return type(sys.stdout).__name__ == "PacifyFlushWrapper"
 
 
-def _said(error: ElaniteError) -> int:
+def _report(error: ElaniteError) -> int:
     print(shown(f"error: {error}"), file=sys.stderr)
     return error.exit_code
 
@@ -191,10 +191,10 @@ def _said(error: ElaniteError) -> int:
 def _failed(error: OSError) -> int:
     """Name the file and the system's message. All files have names except standard output."""
     if (known := host.failure(error)) is not None:
-        return _said(known)
+        return _report(known)
     where = error.filename or "standard output"
     words = "it is closed" if error.errno == errno.EBADF else error.strerror or error
-    return _said(ElaniteError(f"{where}: {words}"))
+    return _report(ElaniteError(f"{where}: {words}"))
 
 
 def _flushed(code: int | str | None, told: int | None) -> int | str | None:

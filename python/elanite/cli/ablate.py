@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from elanite.base.seeds import FIRST_SEED
-from elanite.cli.common import OUT, Format, Jobs, Out, Role, Seed, console, data, table
+from elanite.cli.common import OUT, Jobs, Out, OutputFormat, Role, Seed, console, data, table
 from elanite.cli.request import Request
 from elanite.cli.results import finish, stop_if_interrupted
 from elanite.cli.sensitivity import Claims, MachineName, chosen_names
@@ -50,8 +50,8 @@ class Ablate(Request):
     out: Out = OUT
     jobs: Jobs = None
     seed: Seed = FIRST_SEED
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the verdicts."), Role.OUTPUT] = (
-        Format.TABLE
+    format_: Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the verdicts."), Role.OUTPUT] = (
+        OutputFormat.TABLE
     )
 
     def execute(self) -> None:
@@ -68,9 +68,9 @@ class Ablate(Request):
         place = None if self.out == OUT else str(self.out)
         outcome, rows = ablation.run(chosen, wanted, Store(self.out / "store"), self.jobs, observer(), place)
         stop_if_interrupted(outcome, self.again())
-        if self.format_ is Format.TABLE:
+        if self.format_ is OutputFormat.TABLE:
             _print(rows)
-        elif self.format_ is Format.JSON:
+        elif self.format_ is OutputFormat.JSON:
             data(json.dumps([asdict(row) for row in rows], indent=1, ensure_ascii=False))
         else:
             output.rows(ablation.frame(rows), self.format_)

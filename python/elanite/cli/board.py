@@ -28,7 +28,7 @@ STYLE = {
 """The layout of scoreboard rows."""
 
 
-def named(verdicts: Sequence[Verdict], only: Sequence[str] | None) -> list[Verdict]:
+def selection(verdicts: Sequence[Verdict], only: Sequence[str] | None) -> list[Verdict]:
     """The verdicts on claims with names that begin so, up to a dot or to the end; all without a choice."""
     if only is None:
         return list(verdicts)
@@ -83,7 +83,7 @@ def scoreboard(
             screen.print(f"fitted on {machine}: {words}", style="dim", markup=False)
     if judged:
         screen.print(board.widest(judged), style="dim", markup=False)
-        screen.print(board.own(judged) if own else board.totals(judged))
+        screen.print(board.own_claims(judged) if own else board.totals(judged))
     if len(judged) < len(verdicts) and not absent:
         screen.print(_without_results(verdicts), markup=False)
 
@@ -117,7 +117,7 @@ def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
                 " ".join(
                     filter(None, (cells.SIGN[v.state], v.claim.id, f"({v.claim.standing})", text.percent(v.error)))
                 ),
-                [f"published {cells.published(v.claim)}", f"simulated {said}" if (said := _said(v)) else ""],
+                [f"published {cells.published(v.claim)}", f"simulated {said}" if (said := _verdict_cell(v)) else ""],
             )
             for v in verdicts
         ]
@@ -130,14 +130,14 @@ def _board(screen: Console, verdicts: Sequence[Verdict]) -> None:
             verdict.claim.id,
             verdict.claim.standing,
             cells.published(verdict.claim),
-            _said(verdict),
+            _verdict_cell(verdict),
             text.percent(verdict.error),
             style=style,
         )
     screen.print(board)
 
 
-def _said(verdict: Verdict) -> str:
+def _verdict_cell(verdict: Verdict) -> str:
     from elanite.validation import board
 
     if not verdict.judged:

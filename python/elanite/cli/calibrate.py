@@ -216,7 +216,7 @@ class Calibrate(Request):
         from elanite.report import pages
         from elanite.report.pages import calibration, files
 
-        kept = files.Files()
+        kept = files.CommandFiles()
         read = {"experiments": [kept.source(each.file) for each in experiments], "to": kept.path(self.to)}
         read["machine"] = kept.source(found.base.file)
         fitted = None

@@ -41,7 +41,7 @@ class Role(Enum):
     """It concerns this call alone, as ``--open`` does."""
 
 
-class Format(StrEnum):
+class OutputFormat(StrEnum):
     """How results are printed."""
 
     TABLE = "table"
@@ -199,7 +199,7 @@ Where = Annotated[
     typer.Option(
         "--where",
         metavar="KEY=VALUE",
-        autocompletion=completion.where,
+        autocompletion=completion.conditions,
         help="Run and print only points with this parameter; may be repeated, also for several values of one key.",
     ),
 ]
@@ -312,7 +312,7 @@ def about_version(wanted: bool) -> None:
     if wanted:
         from elanite.base import build
 
-        data(str(build.here()))
+        data(str(build.own_build()))
         warn_if_stale()
         raise typer.Exit
 

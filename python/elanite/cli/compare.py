@@ -14,13 +14,13 @@ from elanite.cli.common import Html, Open, Role, console, data, opened, say
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
-    from elanite.results.folders import Comparison, Line
-    from elanite.results.samples import Pair
+    from elanite.results.folders import Comparison, StoreLine
+    from elanite.results.samples import SamplePair
     from elanite.store import Store
     from elanite.validation.measures import Number
 
 
-class ComparedAs(StrEnum):
+class ComparisonFormat(StrEnum):
     """How a comparison is printed."""
 
     TABLE = "table"
@@ -62,9 +62,9 @@ class Compare(Request):
         typer.Option("--only", metavar="NAMES", help="Experiments, separated by commas."),
     ] = None
     every: Annotated[bool, typer.Option("--all", help="Also figures that are equal or undecided.")] = False
-    format_: Annotated[ComparedAs, typer.Option("--format", "-f", help="How to print the figures."), Role.OUTPUT] = (
-        ComparedAs.TABLE
-    )
+    format_: Annotated[
+        ComparisonFormat, typer.Option("--format", "-f", help="How to print the figures."), Role.OUTPUT
+    ] = ComparisonFormat.TABLE
     html: Html = None
     open_: Open = False
 
@@ -78,9 +78,9 @@ class Compare(Request):
             whole.prepare(page)
         names = [name.strip() for text in self.only or [] for name in text.split(",")]
         found = compare_stores(_store(self.a), _store(self.b), names)
-        if self.format_ is ComparedAs.JSON:
+        if self.format_ is ComparisonFormat.JSON:
             data(json.dumps([_as_json(line) for line in found.lines], indent=1, ensure_ascii=False))
-        elif self.format_ is ComparedAs.CSV:
+        elif self.format_ is ComparisonFormat.CSV:
             data(_as_csv(found.lines).rstrip("\n"))
         else:
             _settings(found)
@@ -132,11 +132,11 @@ def _compared(found: Comparison, every: bool) -> None:
     from elanite.base.text import heading, plain
     from elanite.cli.tables import blocks
     from elanite.results.folders import varying_parameters
-    from elanite.results.samples import State
+    from elanite.results.samples import ComparisonState
 
     screen = console()
     for (experiment, series), lines in found.series.items():
-        shown = [line for line in lines if every or line.state is State.DIFFERS]
+        shown = [line for line in lines if every or line.state is ComparisonState.DIFFERS]
         if not shown:
             continue
         screen.print(f"{experiment} {series}", style="bold", markup=False)
@@ -150,7 +150,7 @@ def _compared(found: Comparison, every: bool) -> None:
         blocks(screen, [*varying, "figure"], ["A", "B", "B / A", "state"], rows)
 
 
-def _as_json(line: Line) -> dict[str, object]:
+def _as_json(line: StoreLine) -> dict[str, object]:
     pair = line.pair
     return {
         "experiment": line.experiment,
@@ -167,7 +167,7 @@ def _as_json(line: Line) -> dict[str, object]:
     }
 
 
-def _intervals(pair: Pair) -> dict[str, dict[str, float | None]]:
+def _intervals(pair: SamplePair) -> dict[str, dict[str, float | None]]:
     return {
         "a": _interval(pair.a.figure, bounded=pair.a.bounded) | {"n": pair.a.figure.n},
         "b": _interval(pair.b.figure, bounded=pair.b.bounded) | {"n": pair.b.figure.n},
@@ -182,7 +182,7 @@ def _interval(figure: Number | None, *, bounded: bool = True) -> dict[str, float
     return {"mean": figure.mean if figure else None, "low": ends[0], "high": ends[1]}
 
 
-def _as_csv(lines: tuple[Line, ...]) -> str:
+def _as_csv(lines: tuple[StoreLine, ...]) -> str:
     """A row for each figure: the parameters are columns, and so is each interval entry, as ``a_mean``."""
     import polars as pl
 

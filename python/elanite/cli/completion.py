@@ -94,7 +94,7 @@ def series(context: Context, incomplete: str) -> list[str]:
     return _beginning(dict.fromkeys(each.series for each in planned.points), incomplete) if planned else []
 
 
-def where(context: Context, incomplete: str) -> list[str]:
+def conditions(context: Context, incomplete: str) -> list[str]:
     """Point parameters from the experiment that the command names, with their values once a key is complete."""
     from elanite.base.text import plain
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
-from elanite.cli.common import ExperimentOrRun, Format, console, data, table
+from elanite.cli.common import ExperimentOrRun, OutputFormat, console, data, table
 from elanite.cli.request import Request
-from elanite.cli.results import Finished
+from elanite.cli.results import FinishedPoints
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -57,7 +57,7 @@ class Congestion(Request):
     verb: ClassVar[str] = "congestion"
 
     experiment: ExperimentOrRun
-    finished: Finished = field(default_factory=Finished)
+    finished: FinishedPoints = field(default_factory=FinishedPoints)
 
     def execute(self) -> None:
         """Run the command."""
@@ -74,20 +74,20 @@ class Congestion(Request):
             _of_run(Path(self.experiment), format_)
             return
         if Path(self.experiment).parent.name in (kept.FOLDER, FOLDER):
-            raise UsageError(no_run(Path(self.experiment)))
+            raise UsageError(missing_run(Path(self.experiment)))
         result = self.finished.read(self.experiment)
-        if format_ is Format.TABLE:
+        if format_ is OutputFormat.TABLE:
             for each in result.points:
                 heading = f"{each.experiment} {each.series}, point {each.id}, seed {each.seed}"
                 about = ", ".join(f"{key} {plain(value)}" for key, value in each.parameters.items())
                 _print(result.congestion(each), heading, about)
-        elif format_ is Format.JSON:
+        elif format_ is OutputFormat.JSON:
             data(json.dumps([_json(each, result.congestion(each)) for each in result.points], indent=1))
         else:
             output.rows(links(result.points, result.store), format_)
 
 
-def no_run(folder: Path) -> str:
+def missing_run(folder: Path) -> str:
     """The message for a missing run folder: it lists the existing runs, the latest first."""
     from elanite.base.text import counted
     from elanite.inputs.sources import did_you_mean
@@ -105,23 +105,23 @@ def no_run(folder: Path) -> str:
     )
 
 
-def _of_run(folder: Path, format_: Format) -> None:
+def _of_run(folder: Path, format_: OutputFormat) -> None:
     """Print the matrix of an MPI program's run, or of a replay."""
     from elanite.cli import output
     from elanite.errors import UsageError
-    from elanite.mpirun.kept import Kept
+    from elanite.mpirun.kept import KeptRun
 
-    kept = Kept.load(folder, replays=True)
+    kept = KeptRun.load(folder, replays=True)
     about = kept.manifest
     if about["options"].get("network") == "ideal":
         raise UsageError(f"{folder}: the ideal network has no links; run it on the machine's network")
     matrix = kept.congestion()
-    if format_ is Format.TABLE:
+    if format_ is OutputFormat.TABLE:
         heading = (
             f"{shlex.join(about['program'])}, run {about['id']}" if "program" in about else f"replay {about['id']}"
         )
         _print(matrix, heading, f"{about['options']['ranks']} ranks on {about['machine']}")
-    elif format_ is Format.JSON:
+    elif format_ is OutputFormat.JSON:
         chosen = {key: about[key] for key in ("id", "program", "trace", "machine", "options") if key in about}
         data(
             json.dumps([chosen | {"links": matrix.links.to_dicts(), "switches": matrix.switches.to_dicts()}], indent=1)

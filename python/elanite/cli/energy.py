@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import ExperimentOrRun, Format, console, data, table
+from elanite.cli.common import ExperimentOrRun, OutputFormat, console, data, table
 from elanite.cli.request import Request
-from elanite.cli.results import Finished
+from elanite.cli.results import FinishedPoints
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from elanite.results.energy import Energy as Parameters
+    from elanite.results.energy import EnergyParameters as Parameters
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,7 +39,7 @@ class Energy(Request):
 
     experiment: ExperimentOrRun
     power: Annotated[Path, typer.Option("--power", metavar="FILE", help="The file with the section [energy].")]
-    finished: Finished = field(default_factory=Finished)
+    finished: FinishedPoints = field(default_factory=FinishedPoints)
 
     def execute(self) -> None:
         """Run the command."""
@@ -60,10 +60,10 @@ class Energy(Request):
             for one in result.points:
                 heading = f"{one.experiment} {one.series}, point {one.id}, seed {one.seed}"
                 found.append((heading, identity(one), of_point(one, result.store, parameters)))
-        if format_ is Format.TABLE:
+        if format_ is OutputFormat.TABLE:
             for heading, _, rows in found:
                 _print(heading, rows)
-        elif format_ is Format.JSON:
+        elif format_ is OutputFormat.JSON:
             data(json.dumps([about | {"energy": rows.to_dicts()} for _, about, rows in found], indent=1))
         else:
             wide = [
@@ -78,11 +78,11 @@ def _of_folder(folder: Path, parameters: Parameters) -> tuple[str, dict[str, obj
     import polars as pl
 
     from elanite.errors import UsageError
-    from elanite.mpirun.kept import Manifest
+    from elanite.mpirun.kept import RunManifest
     from elanite.results.energy import of_tables
     from elanite.store import read
 
-    about = read(folder, 2, 1, Manifest)
+    about = read(folder, 2, 1, RunManifest)
     if about is None or not about.keys() >= {"point", "time_us"}:
         raise UsageError(
             f"{folder} is not a folder of a run or replay, or is damaged; elanite replay prints its folder"

@@ -21,21 +21,21 @@ from elanite.cli.common import (
     complain,
     warn_if_stale,
 )
-from elanite.cli.request import Group
+from elanite.cli.request import OptionGroup
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractContextManager
     from pathlib import Path
 
-    from elanite.campaign import Outcome, Spent
+    from elanite.campaign import CampaignOutcome, ExperimentCost
     from elanite.campaign.engines import Engine
     from elanite.inputs.plan import Plan
     from elanite.store import Store
 
 
 @dataclass(frozen=True, kw_only=True)
-class Simulators(Group):
+class Simulators(OptionGroup):
     """The simulators of the points."""
 
     jobs: Jobs = None
@@ -69,15 +69,15 @@ class Campaign(Simulators):
         plans: Sequence[Plan],
         store: Store,
         out: Path,
-        ended: Callable[[Plan, Spent], None] | None = None,
-    ) -> Outcome:
+        ended: Callable[[Plan, ExperimentCost], None] | None = None,
+    ) -> CampaignOutcome:
         """Run a campaign, with its progress on standard error.
 
         The experiments' run times are printed at the end, or by ``ended``, as in ``campaign.run``. A dry run prints the
         pending work and its expected cost, and leaves.
         """
         from elanite import campaign
-        from elanite.cli.progress import deaths, observer, renewed, summary
+        from elanite.cli.progress import observer, report_deaths, report_renewals, summary
         from elanite.errors import UsageError
 
         if self.executor == "threads" and self.workers is not None:
@@ -105,8 +105,8 @@ class Campaign(Simulators):
             )
         if ended is None:
             summary(outcome)
-        deaths(outcome)
-        renewed(outcome)
+        report_deaths(outcome)
+        report_renewals(outcome)
         return outcome
 
     def points_at_a_time(self) -> int:

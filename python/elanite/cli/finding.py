@@ -14,13 +14,13 @@ from elanite.cli.common import OUT, Out, TableFormat, console, data, machine_opt
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
-    from elanite.explain.meanings import Moves
+    from elanite.explain.meanings import StudyResult
 
 MOST_EFFECTS = 8
 """Most shown effects per parameter or claim, for each machine."""
 
 
-class What(StrEnum):
+class Topic(StrEnum):
     """The listed topic."""
 
     MACHINES = "machines"
@@ -46,7 +46,7 @@ class List(Request):
 
     verb: ClassVar[str] = "list"
 
-    what: Annotated[What | None, typer.Argument(help="The entries to list.  [default: machines and experiments]")] = (
+    what: Annotated[Topic | None, typer.Argument(help="The entries to list.  [default: machines and experiments]")] = (
         None
     )
     format_: ListedAs = TableFormat.TABLE
@@ -58,13 +58,13 @@ class List(Request):
         from elanite.store import Store
 
         made = {
-            What.MACHINES: catalog.machines,
-            What.EXPERIMENTS: lambda: catalog.experiments(Store(self.out / "store")),
-            What.CLAIMS: catalog.claimed,
-            What.PARAMETERS: catalog.parameters,
-            What.FIGURES: catalog.figures,
+            Topic.MACHINES: catalog.machines,
+            Topic.EXPERIMENTS: lambda: catalog.experiments(Store(self.out / "store")),
+            Topic.CLAIMS: catalog.claimed,
+            Topic.PARAMETERS: catalog.parameters,
+            Topic.FIGURES: catalog.figures,
         }
-        chosen = [self.what] if self.what else [What.MACHINES, What.EXPERIMENTS]
+        chosen = [self.what] if self.what else [Topic.MACHINES, Topic.EXPERIMENTS]
         if self.format_ is TableFormat.JSON:
             found = {one.value: made[one]() for one in chosen}
             data(json.dumps(found[self.what] if self.what else found, indent=1, ensure_ascii=False))
@@ -126,7 +126,7 @@ class Explain(Request):
             _effects(moves, meaning.key)
 
 
-def _effects(moves: Moves, key: str) -> None:
+def _effects(moves: StudyResult, key: str) -> None:
     """A parameter's strongest effects, or those on a claim, as a table; a line counts the omitted ones."""
     from rich.padding import Padding
 

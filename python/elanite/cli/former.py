@@ -10,7 +10,7 @@ import typer
 
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli.calibrate import CLAIMS, Calibrate
-from elanite.cli.common import OUT, Format, Jobs, Out, Role, Seed, complain
+from elanite.cli.common import OUT, Jobs, Out, OutputFormat, Role, Seed, complain
 from elanite.cli.engine import Campaign, Simulators
 from elanite.cli.request import Request
 from elanite.cli.sensitivity import Claims, MachineName
@@ -18,7 +18,7 @@ from elanite.cli.sweep import Sweep
 
 
 @dataclass(frozen=True, kw_only=True)
-class OfClaims(Request):
+class ClaimRequest(Request):
     """The options of both: a machine, and claims about it."""
 
     former: ClassVar[bool] = True
@@ -31,7 +31,7 @@ class OfClaims(Request):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Sensitivity(OfClaims):
+class Sensitivity(ClaimRequest):
     """Former name of `elanite sweep MACHINE --one-at-a-time`.
 
     \b
@@ -41,8 +41,8 @@ class Sensitivity(OfClaims):
 
     verb: ClassVar[str] = "sensitivity"
 
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the changes."), Role.OUTPUT] = (
-        Format.TABLE
+    format_: Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the changes."), Role.OUTPUT] = (
+        OutputFormat.TABLE
     )
 
     def execute(self) -> None:
@@ -61,7 +61,7 @@ class Sensitivity(OfClaims):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Refit(OfClaims):
+class Refit(ClaimRequest):
     """Former name of `elanite calibrate MACHINE --to claims`.
 
     \b

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.goal_import import Import, OfNccl
-from elanite.cli.parser import Group as CommandGroup
+from elanite.cli.goal_import import ImportTrace, NcclAlgorithm
+from elanite.cli.parser import CommandGroup as CommandGroup
 from elanite.cli.quantities import chunk_bytes, in_bytes, in_ns
 from elanite.cli.request import Request, declare
 
@@ -202,8 +202,9 @@ class Nccl(Request):
         list[str], typer.Argument(metavar="CALL...", help="OPERATION SIZE over [HOSTS x] RANKS [with N channels].")
     ]
     algorithm: Annotated[
-        OfNccl, typer.Option("--algorithm", help="The tree is for all_reduce, pat for all_gather and reduce_scatter.")
-    ] = OfNccl.RING
+        NcclAlgorithm,
+        typer.Option("--algorithm", help="The tree is for all_reduce, pat for all_gather and reduce_scatter."),
+    ] = NcclAlgorithm.RING
     chunk: Annotated[
         str | None, typer.Option("--chunk", metavar="SIZE", help="Bytes of a chunk.  [default: as NCCL]")
     ] = None
@@ -213,9 +214,9 @@ class Nccl(Request):
     def execute(self) -> None:
         """Run the command."""
         from elanite.traces import goal
-        from elanite.traces.nccl_call import Call
+        from elanite.traces.nccl_call import NcclCall
 
-        call = Call.of(" ".join(self.call), self.algorithm.value, chunk=chunk_bytes(self.chunk))
+        call = NcclCall.of(" ".join(self.call), self.algorithm.value, chunk=chunk_bytes(self.chunk))
         _write(goal.nccl(call, compute=in_ns(self.compute), calls=self.calls))
 
 
@@ -280,4 +281,4 @@ class Expert(Request):
         )
 
 
-declare(goal_app, Import, Allreduce, Allgather, ReduceScatter, Alltoall, Nccl, Pipeline, Expert)
+declare(goal_app, ImportTrace, Allreduce, Allgather, ReduceScatter, Alltoall, Nccl, Pipeline, Expert)

@@ -14,10 +14,10 @@ from elanite.cli.quantities import chunk_bytes, memory_rate, operations
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
-    from elanite.traces.chakra_reading import Reading, Roofline
+    from elanite.traces.chakra_reading import ReadingOptions, Roofline
 
 
-class OfNccl(StrEnum):
+class NcclAlgorithm(StrEnum):
     """NCCL's algorithms."""
 
     RING = "ring"
@@ -26,7 +26,7 @@ class OfNccl(StrEnum):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Import(Request):
+class ImportTrace(Request):
     """Translate a trace of another tool: OTF2 (.otf2), Chakra (.et, .json) or the text of DUMPI (.txt).
 
     \b
@@ -76,7 +76,7 @@ class Import(Request):
         typer.Option("--replicate", min=1, max=1 << 20, metavar="N", help="Chakra: one trace stands for N ranks."),
     ] = None
     algorithm: Annotated[
-        OfNccl | None,
+        NcclAlgorithm | None,
         typer.Option("--algorithm", help="Chakra: collective operations as NCCL makes them.  [default: as MPI does]"),
     ] = None
     channels: Annotated[
@@ -100,10 +100,10 @@ class Import(Request):
         for note in done.notes:
             say(f"note: {note}")
 
-    def reading(self) -> Reading | None:
+    def reading(self) -> ReadingOptions | None:
         """The rules for reading Chakra traces; `None` without any option. Raises ``UsageError``."""
         from elanite.errors import UsageError
-        from elanite.traces.chakra_reading import Nccl, Reading
+        from elanite.traces.chakra_reading import NcclTransport, ReadingOptions
 
         cut = (self.channels, self.chunk, self.ranks_per_node)
         if self.algorithm is None and cut != (None,) * 3:
@@ -112,10 +112,10 @@ class Import(Request):
             raise UsageError("--set: it changes a machine; name one with --machine")
         nccl = None
         if self.algorithm is not None:
-            channels = self.channels or (2 if self.algorithm is OfNccl.TREE else 1)
-            nccl = Nccl(self.algorithm.value, channels, chunk_bytes(self.chunk), self.ranks_per_node or 1)
-        how = Reading(self.groups, self._roofline(), self.replicate, nccl)
-        return None if how == Reading() else how
+            channels = self.channels or (2 if self.algorithm is NcclAlgorithm.TREE else 1)
+            nccl = NcclTransport(self.algorithm.value, channels, chunk_bytes(self.chunk), self.ranks_per_node or 1)
+        how = ReadingOptions(self.groups, self._roofline(), self.replicate, nccl)
+        return None if how == ReadingOptions() else how
 
     def _roofline(self) -> Roofline:
         """The given rates, with the machine processor's rates as defaults."""

@@ -13,11 +13,11 @@ from elanite.base import bounded
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import Nodes, Role, Set, TableFormat
-from elanite.cli.request import Group, Stated
+from elanite.cli.request import OptionGroup, PrintedDefault
 
 if TYPE_CHECKING:
     from elanite.inputs.sources import Source
-    from elanite.report.pages.files import Files
+    from elanite.report.pages.files import CommandFiles
 
 MOST_TEXT = 2**20
 """Bytes up to which a page embeds a text file that the program's words name."""
@@ -26,7 +26,7 @@ MOST_TRACE = 2**21
 """Bytes up to which a page embeds a trace."""
 
 
-class Network(StrEnum):
+class NetworkModel(StrEnum):
     """Which network messages cross."""
 
     MACHINE = "machine"
@@ -56,7 +56,7 @@ MachineName = Annotated[
         help="A shipped machine or a machine file.",
     ),
     Role.INPUT,
-    Stated(),
+    PrintedDefault(),
 ]
 RanksPerNode = Annotated[
     int, typer.Option("--ranks-per-node", min=1, metavar="K", help="Ranks on each node: N ranks take N / K nodes.")
@@ -70,7 +70,9 @@ Placement = Annotated[
     ),
     Role.INPUT,
 ]
-NetworkName = Annotated[Network, typer.Option("--network", help="The machine's network, or one without contention.")]
+NetworkName = Annotated[
+    NetworkModel, typer.Option("--network", help="The machine's network, or one without contention.")
+]
 MemoryName = Annotated[
     Memory,
     typer.Option("--memory", help="The memory of a node that holds messages: main memory, or the adapter's."),
@@ -102,7 +104,7 @@ RunPage = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Launch(Group):
+class Launch(OptionGroup):
     """The machine, the ranks' places on it, and the network between them."""
 
     machine: MachineName = MACHINE
@@ -110,7 +112,7 @@ class Launch(Group):
     nodes: Nodes = None
     ranks_per_node: RanksPerNode = 1
     placement: Placement = "block"
-    network: NetworkName = Network.MACHINE
+    network: NetworkName = NetworkModel.MACHINE
     memory: MemoryName = Memory.MAIN
     seed: RanksSeed = FIRST_SEED
     fault: Faults = None
@@ -124,7 +126,7 @@ class Launch(Group):
         source = sources.read("machine", self.machine)
         return source, [*(self.set_ or []), *(tree_of(source, self.nodes) if self.nodes else [])]
 
-    def copied(self, source: Source, files: Files) -> dict[str, str]:
+    def copied(self, source: Source, files: CommandFiles) -> dict[str, str]:
         """The names of the machine and placement files within a page."""
         from elanite.mpirun.options import RULES
 

@@ -14,7 +14,17 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 import typer
 
 from elanite.cli.common import OUT, Open, Role, TableFormat, complain, console, opened, say, table, warn, warn_if_stale
-from elanite.cli.launch import MOST_FAULTS, Launch, Memory, Network, RunOut, RunPage, SummarisedAs, is_text, page_of
+from elanite.cli.launch import (
+    MOST_FAULTS,
+    Launch,
+    Memory,
+    NetworkModel,
+    RunOut,
+    RunPage,
+    SummarisedAs,
+    is_text,
+    page_of,
+)
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
@@ -157,7 +167,7 @@ class Mpirun(Request):
         warn_if_stale()
         started = datetime.now(UTC)
         source, changes = self.launch.read()
-        if self.launch.network is Network.MACHINE and self.format_ is TableFormat.TABLE:
+        if self.launch.network is NetworkModel.MACHINE and self.format_ is TableFormat.TABLE:
             warn(limits.of_machine(Machine.of(source, changes)))
         found = run(self.program, source, self.options(page), changes, self.mpi, native=self.native)
         times = {
@@ -189,7 +199,7 @@ class Mpirun(Request):
             ranks_per_node=self.launch.ranks_per_node,
             placement=self.launch.placement,
             compute=self.compute,
-            network="ideal" if self.launch.network is Network.IDEAL else "machine",
+            network="ideal" if self.launch.network is NetworkModel.IDEAL else "machine",
             memory="elan" if self.launch.memory is Memory.ELAN else "main",
             collectives=None if self.collectives is None else self.collectives.value,
             seed=self.launch.seed,
@@ -206,9 +216,9 @@ class Mpirun(Request):
 
         The program itself is named with its checksum; one that the PATH finds, such as an interpreter, is named only.
         """
-        from elanite.report.pages.files import Files
+        from elanite.report.pages.files import CommandFiles
 
-        files = Files()
+        files = CommandFiles()
         copied = self.launch.copied(source, files)
         first, *others = self.program
         if "/" in first:
@@ -370,4 +380,4 @@ def _print(found: Run, figures: Summary) -> None:
     why = found.unrepeatable
     screen.print(f"  {'repeatable':16}{f'no: {why}' if why else 'yes'}", markup=False)
     screen.print(f"  {'digest':16}{totals['digest']}", markup=False)
-    screen.print(f"  {'build':16}{build.here()}", markup=False, soft_wrap=True)
+    screen.print(f"  {'build':16}{build.own_build()}", markup=False, soft_wrap=True)

@@ -15,7 +15,7 @@ from elanite.cli.common import Nodes, data, say
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
-    from elanite.inputs.designs import Wanted
+    from elanite.inputs.designs import MachineRequest
 
 
 class Kind(StrEnum):
@@ -25,7 +25,7 @@ class Kind(StrEnum):
     EXPERIMENT = "experiment"
 
 
-class Topology(StrEnum):
+class TopologyKind(StrEnum):
     """The network kinds that are made for a node count (``elanite.inputs.shapes``)."""
 
     FAT_TREE = "fat-tree"
@@ -81,7 +81,7 @@ class New(Request):
         ),
     ] = None
     topology: Annotated[
-        Topology | None, typer.Option("--topology", help="The kind of network of --link.  [default: fat-tree]")
+        TopologyKind | None, typer.Option("--topology", help="The kind of network of --link.  [default: fat-tree]")
     ] = None
     oversubscription: Annotated[
         str | None,
@@ -125,11 +125,11 @@ class New(Request):
         after = f"elanite check {path}" if self.kind is Kind.MACHINE else f"elanite run {path}"
         say(f"change the file, then: {after}")
 
-    def _wanted(self) -> Wanted | None:
+    def _wanted(self) -> MachineRequest | None:
         """The machine that --link and the options beside it ask for; `None` without them."""
         from elanite.errors import UsageError
-        from elanite.inputs.designs import Wanted
-        from elanite.inputs.links import named
+        from elanite.inputs.designs import MachineRequest
+        from elanite.inputs.links import find
         from elanite.inputs.shapes import Ratio
 
         given = {"--link": self.link, "--topology": self.topology, "--oversubscription": self.oversubscription}
@@ -143,5 +143,5 @@ class New(Request):
         if self.nodes is None:
             raise UsageError(f"--link {self.link} needs the number of nodes: --nodes 200")
         ratio = Ratio.of(self.oversubscription) if self.oversubscription else None
-        topology = (self.topology or Topology.FAT_TREE).value
-        return Wanted(self.nodes, named(self.link), topology, ratio, self.ports)
+        topology = (self.topology or TopologyKind.FAT_TREE).value
+        return MachineRequest(self.nodes, find(self.link), topology, ratio, self.ports)

@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, Annotated, ClassVar
 
 import typer
 
-from elanite.cli.common import OUT, Format, console, data, say
+from elanite.cli.common import OUT, OutputFormat, console, data, say
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from elanite.library.noise import Measured
+    from elanite.library.noise import NoiseMeasurement
 
 LINES = 24
 """Most lines in the text histogram."""
@@ -57,7 +57,9 @@ class Noise(Request):
         str, typer.Option("--compute", metavar="TIME", help="Computation of an iteration, 10 us to 1 s.")
     ] = "1 ms"
     out: Annotated[Path, typer.Option("--out", metavar="DIR", help="Folder of the figure and the profile.")] = FOLDER
-    format_: Annotated[Format, typer.Option("--format", "-f", help="How to print the measurement.")] = Format.TABLE
+    format_: Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the measurement.")] = (
+        OutputFormat.TABLE
+    )
 
     def execute(self) -> None:
         """Run the command."""
@@ -69,9 +71,9 @@ class Noise(Request):
         prepared(self.out)
         host.require_drawing("--out")
         found = measure(self.seconds, self.compute, self.cpu)
-        if self.format_ is Format.TABLE:
+        if self.format_ is OutputFormat.TABLE:
             _print(found)
-        elif self.format_ is Format.JSON:
+        elif self.format_ is OutputFormat.JSON:
             data(json.dumps(found.summary | {"distribution": found.frame().to_dicts()}, indent=1))
         else:
             output.rows(found.frame(), self.format_)
@@ -79,7 +81,7 @@ class Noise(Request):
             say(f"wrote {path}")
 
 
-def _print(found: Measured) -> None:
+def _print(found: NoiseMeasurement) -> None:
     screen = console()
     summary = found.summary
     where = f"processor {found.cpu}" if found.cpu is not None else "no certain processor"

@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from elanite.base.streams import printable
-from elanite.base.text import alike, plain
-from elanite.cli.common import Format, console, data, say, table
+from elanite.base.text import means_same, plain
+from elanite.cli.common import OutputFormat, console, data, say, table
 from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
 
@@ -21,19 +21,19 @@ if TYPE_CHECKING:
 
     from elanite.inputs.plan import Plan, Point
     from elanite.library.api import Result
-    from elanite.report.reproduction import Part
-    from elanite.results.beside import Line
+    from elanite.report.reproduction import ReproductionPart
+    from elanite.results.beside import MachineLine
     from elanite.store import Store
 
 
-def refuse_terminal(format_: Format) -> None:
+def refuse_terminal(format_: OutputFormat) -> None:
     """Binary data has no place on a terminal."""
-    if format_ is Format.PARQUET and sys.stdout.isatty():
+    if format_ is OutputFormat.PARQUET and sys.stdout.isatty():
         raise UsageError("parquet is binary; send it to a file: --format parquet > results.parquet")
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ResultFilter:
     """Which results are printed: by metric, by series, and by parameters; an empty tuple chooses all.
 
     Several values for one parameter choose the points with any value; several parameters, the points that match all.
@@ -44,7 +44,7 @@ class Chosen:
     where: tuple[tuple[str, str], ...] = ()
 
     @classmethod
-    def of(cls, metrics: Iterable[str], series: Iterable[str], where: Iterable[str]) -> Chosen:
+    def of(cls, metrics: Iterable[str], series: Iterable[str], where: Iterable[str]) -> ResultFilter:
         """The choice by command-line options.
 
         Raises ``UsageError`` for a ``where`` without its sign, and for a metric that no result has.
@@ -81,7 +81,7 @@ class Chosen:
                 raise _unknown("--where", "parameter", name, there)
             kept: set[str] = set()
             for value in values:
-                here = {point.id for point in points if alike(point.parameters.get(name), value)}
+                here = {point.id for point in points if means_same(point.parameters.get(name), value)}
                 if not here:
                     known = list(dict.fromkeys(plain(point.parameters.get(name)) for point in points))
                     raise _unknown("--where", name, value, known)
@@ -95,14 +95,14 @@ class Chosen:
         for one in self.metrics:
             if one not in there:
                 raise _unknown("--metric", "metric", one, there)
-        return _only(frame, "metric", self.metrics) if self.metrics else frame
+        return _rows_with(frame, "metric", self.metrics) if self.metrics else frame
 
     def of_point(self, frame: pl.DataFrame) -> pl.DataFrame:
         """One point's chosen rows, which may be empty."""
-        return _only(frame, "metric", self.metrics) if self.metrics else frame
+        return _rows_with(frame, "metric", self.metrics) if self.metrics else frame
 
 
-def _only(frame: pl.DataFrame, column: str, values: Sequence[str]) -> pl.DataFrame:
+def _rows_with(frame: pl.DataFrame, column: str, values: Sequence[str]) -> pl.DataFrame:
     """The rows in which a column has a listed value, as people write it."""
     import polars as pl
 
@@ -116,13 +116,13 @@ def _unknown(option: str, what: str, word: str, allowed: Sequence[str]) -> Usage
     )
 
 
-def results(result: Result, format_: Format, chosen: Chosen | None = None) -> None:
+def results(result: Result, format_: OutputFormat, chosen: ResultFilter | None = None) -> None:
     """Print an experiment's finished points, or their chosen rows."""
-    chosen = chosen or Chosen()
-    if format_ is Format.JSON:
+    chosen = chosen or ResultFilter()
+    if format_ is OutputFormat.JSON:
         points = [point(result, each, chosen) for each in result.points]
         data(json.dumps([each for each in points if each["results"]], indent=1))
-    elif format_ is Format.TABLE:
+    elif format_ is OutputFormat.TABLE:
         if result.points:
             _tables(result, chosen)
     else:
@@ -137,13 +137,13 @@ def known_table(name: str) -> None:
         raise _unknown("--table", "table", name, list(TABLES))
 
 
-def of_table(frame: pl.DataFrame, format_: Format) -> None:
+def of_table(frame: pl.DataFrame, format_: OutputFormat) -> None:
     """Print a point table other than the measured values."""
     from elanite.cli.tables import blocks
 
-    if format_ is Format.JSON:
+    if format_ is OutputFormat.JSON:
         data(json.dumps(frame.to_dicts(), indent=1))
-    elif format_ is not Format.TABLE:
+    elif format_ is not OutputFormat.TABLE:
         rows(frame, format_)
     elif frame.is_empty():
         say("the table is empty")
@@ -165,9 +165,9 @@ def _judged(frame: pl.DataFrame) -> pl.DataFrame:
     return with_states(frame) if (frame["metric"] == "accepted").any() else frame
 
 
-def rows(frame: pl.DataFrame, format_: Format) -> None:
+def rows(frame: pl.DataFrame, format_: OutputFormat) -> None:
     """Print a data frame as csv or parquet."""
-    if format_ is Format.CSV:
+    if format_ is OutputFormat.CSV:
         import polars as pl
 
         from elanite.results.frames import parameters
@@ -184,7 +184,7 @@ def rows(frame: pl.DataFrame, format_: Format) -> None:
         sys.stdout.buffer.write(buffer.getvalue())
 
 
-def costs(parts: Sequence[Part], jobs: int, later: float | None = None) -> None:
+def costs(parts: Sequence[ReproductionPart], jobs: int, later: float | None = None) -> None:
     """Print a reproduction's cost: each experiment's points and expected processor time, in their order.
 
     ``later`` are the processor seconds for all looks after the first (see ``looks``).
@@ -235,13 +235,13 @@ def to_do(plans: Sequence[Plan], store: Store, jobs: int, shard: str | None) -> 
     )
 
 
-def point(result: Result, here: Point, chosen: Chosen | None = None) -> dict[str, object]:
+def point(result: Result, here: Point, chosen: ResultFilter | None = None) -> dict[str, object]:
     """A finished point and its results, for json."""
     from elanite.base.text import FEWEST
     from elanite.results import frames
 
     manifest = result.manifest(here)
-    rows = (chosen or Chosen()).of_point(frames.tidy([here], result.store))
+    rows = (chosen or ResultFilter()).of_point(frames.tidy([here], result.store))
     summary = frames.summarise(rows, ["job", "metric", "unit"])
     several = summary["job"].n_unique() > 1
     return {
@@ -269,7 +269,7 @@ def point(result: Result, here: Point, chosen: Chosen | None = None) -> dict[str
     }
 
 
-def _tables(result: Result, chosen: Chosen) -> None:
+def _tables(result: Result, chosen: ResultFilter) -> None:
     """The series as tables: the parameters that vary, and every metric as its mean and half its interval's width.
 
     With several machines, every metric has a line, with columns for each machine and for its ratio to the first one.
@@ -277,7 +277,7 @@ def _tables(result: Result, chosen: Chosen) -> None:
     from elanite.cli.tables import blocks
     from elanite.inputs.plan import ON
     from elanite.results import frames
-    from elanite.results.beside import beside
+    from elanite.results.beside import machine_lines
 
     frame = chosen.rows(_judged(result.frame()))
     screen = console()
@@ -286,7 +286,7 @@ def _tables(result: Result, chosen: Chosen) -> None:
         columns = frames.varying(rows)
         if len(result.plan.machines) > 1:
             columns = [*(name for name in columns if name != ON), "quantity"]
-            wide = [_side_by_side(line) for line in beside(rows.drop(frames.STATE, frames.REASON, strict=False))]
+            wide = [_side_by_side(line) for line in machine_lines(rows.drop(frames.STATE, frames.REASON, strict=False))]
         else:
             states = [frames.STATE] if (rows["metric"] == "accepted").any() else []
             wide = _wide(frames.summarise(rows, [*frames.parameters(rows), *states, "metric", "unit"]), columns)
@@ -315,7 +315,7 @@ def _wide(summary: pl.DataFrame, columns: Sequence[str]) -> list[dict[str, str]]
     return list(lines.values())
 
 
-def _side_by_side(line: Line) -> dict[str, str]:
+def _side_by_side(line: MachineLine) -> dict[str, str]:
     from elanite.base.text import estimate, heading
 
     row = {name: _cell(value) for name, value in line.parameters.items()}

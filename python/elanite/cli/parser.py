@@ -52,7 +52,7 @@ class Command(TyperCommand):
             raise
 
 
-class Group(TyperGroup):
+class CommandGroup(TyperGroup):
     """A command group."""
 
     command_class = Command

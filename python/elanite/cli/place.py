@@ -10,7 +10,7 @@ import typer
 
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
-from elanite.cli.common import OUT, Format, Html, Open, Out, Role, Seed, Set, opened, say, warn
+from elanite.cli.common import OUT, Html, Open, Out, OutputFormat, Role, Seed, Set, opened, say, warn
 from elanite.cli.engine import Campaign
 from elanite.cli.request import Request
 from elanite.cli.results import ResultsAs, finish
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from elanite.cli.placing import Work
     from elanite.store import Store
-    from elanite.study.placements import Ranked
+    from elanite.study.placements import PlacementScore
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,7 +81,7 @@ class Place(Request):
     set_: Set = None
     seed: Seed = FIRST_SEED
     out: Out = OUT
-    format_: ResultsAs = Format.TABLE
+    format_: ResultsAs = OutputFormat.TABLE
     html: Html = None
     open_: Open = False
     engine: Campaign = field(default_factory=Campaign)
@@ -123,7 +123,7 @@ class Place(Request):
                 tried += more
         found = placements.ranked(tried)
         table = work.table(found, store)
-        if self.format_ is Format.TABLE:
+        if self.format_ is OutputFormat.TABLE:
             work.print(found, store)
         else:
             output.of_table(table, self.format_)
@@ -132,7 +132,7 @@ class Place(Request):
             self._draw(work, found, store, page)
         finish(outcome, self.again(), self.out)
 
-    def _draw(self, work: Work, found: Sequence[Ranked], store: Store, page: Path) -> None:
+    def _draw(self, work: Work, found: Sequence[PlacementScore], store: Store, page: Path) -> None:
         from elanite.cli import placing
         from elanite.report import pages
         from elanite.report.pages import placement

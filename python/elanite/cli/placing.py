@@ -16,14 +16,14 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elanite.campaign import Outcome
+    from elanite.campaign import CampaignOutcome
     from elanite.cli.engine import Campaign
     from elanite.cli.request import Request
     from elanite.inputs.plan import Plan, Point
     from elanite.inputs.sources import Source
     from elanite.report.pages.inputs import Inputs
     from elanite.store import Store
-    from elanite.study.placements import Placement, Ranked, Tried
+    from elanite.study.placements import Placement, PlacementScore, PlacementTrial
 
 MOST_STEPS = 63
 """Most messages per rank, unless the command sets their count."""
@@ -36,7 +36,7 @@ DRAWN = ("packed", "spread")
 
 
 @dataclass(frozen=True)
-class Job:
+class JobRequest:
     """A command-line job."""
 
     name: str
@@ -48,13 +48,13 @@ class Job:
     """The trace, if the job has one."""
 
 
-def read(texts: Sequence[str]) -> list[Job]:
+def read(texts: Sequence[str]) -> list[JobRequest]:
     """The ``--job`` jobs. Raises ``UsageError``."""
     from elanite.errors import UsageError
     from elanite.inputs.sources import did_you_mean
     from elanite.traces import patterns
 
-    found: list[Job] = []
+    found: list[JobRequest] = []
     for text in texts:
         ranks, colon, what = text.partition(":")
         what = what.strip()
@@ -73,7 +73,7 @@ def read(texts: Sequence[str]) -> list[Job]:
         name = next(
             each for count in range(1, 1000) if (each := base if count == 1 else f"{base}-{count}") not in names
         )
-        found.append(Job(name, int(ranks), "" if trace else what, trace))
+        found.append(JobRequest(name, int(ranks), "" if trace else what, trace))
     return found
 
 
@@ -93,7 +93,7 @@ class Terms:
 class Work:
     """The placement experiment: its files, its points and their results."""
 
-    def __init__(self, request: Request, terms: Terms, machine: Source, jobs: Sequence[Job], steps: int) -> None:
+    def __init__(self, request: Request, terms: Terms, machine: Source, jobs: Sequence[JobRequest], steps: int) -> None:
         from elanite.cli.quantities import quantity
 
         self.request, self.terms, self.machine, self.jobs, self.steps = request, terms, machine, jobs, steps
@@ -129,10 +129,10 @@ class Work:
         # Together, and each job alone.
         return 2 * total / 1e6 * CostModel.shipped().means["trace"].seconds
 
-    def tried(self, chosen: Sequence[Placement], store: Store) -> tuple[list[Tried], Outcome]:
+    def tried(self, chosen: Sequence[Placement], store: Store) -> tuple[list[PlacementTrial], CampaignOutcome]:
         """Simulate placements."""
         from elanite.errors import UsageError
-        from elanite.study.placements import Tried
+        from elanite.study.placements import PlacementTrial
 
         plan = self.plan(chosen)
         outcome = self.terms.engine.run([plan], store, self.terms.out)
@@ -146,7 +146,7 @@ class Work:
             rows = store.table(point.id, "rows")
             values = {(row["job"], row["metric"]): row["value"] for row in rows.iter_rows(named=True)}
             times = tuple(values[job.name, "time"] for job in self.jobs)
-            found.append(Tried(each, times, tuple(values[job.name, "time_alone"] for job in self.jobs)))
+            found.append(PlacementTrial(each, times, tuple(values[job.name, "time_alone"] for job in self.jobs)))
         return found, outcome
 
     def plan(self, chosen: Sequence[Placement]) -> Plan:
@@ -196,7 +196,7 @@ class Work:
         content = {
             "title": f"Placements of {words}",
             "source": "my own",
-            "machine": _beside(self.machine, self.folder),
+            "machine": _machine_name(self.machine, self.folder),
             "series": series,
         }
         path = self.folder / "place.toml"
@@ -205,25 +205,25 @@ class Work:
 
     def inputs(self, written: Sequence[str]) -> Inputs:
         """The page's inputs: the machine, and the user's traces."""
-        from elanite.report.pages.files import Files
+        from elanite.report.pages.files import CommandFiles
 
-        files = Files()
+        files = CommandFiles()
         named = files.source(self.machine)
         jobs = [f"{job.ranks}:{files.path(job.trace) if job.trace else job.pattern}" for job in self.jobs]
         words = self.request.words(Role.INPUT, Role.RESULT, machine=named, job=jobs)
         return files.inputs(["elanite", self.request.verb, *words, *written])
 
-    def shared(self, each: Ranked, store: Store) -> pl.DataFrame:
+    def shared(self, each: PlacementScore, store: Store) -> pl.DataFrame:
         """The links that jobs share in a placement, by the bytes of all but the largest job, the most first."""
         from elanite.report.pages.programs import shared
 
         point = self._point(each)
         return shared(store.table(point.id, "shares"), store.table(point.id, "links"))
 
-    def _point(self, each: Ranked) -> Point:
+    def _point(self, each: PlacementScore) -> Point:
         return self._points[each.tried.placement.name]
 
-    def table(self, found: Sequence[Ranked], store: Store) -> pl.DataFrame:
+    def table(self, found: Sequence[PlacementScore], store: Store) -> pl.DataFrame:
         """A row for each placement and job."""
         import polars as pl
 
@@ -251,7 +251,7 @@ class Work:
                 )
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def print(self, found: Sequence[Ranked], store: Store) -> None:
+    def print(self, found: Sequence[PlacementScore], store: Store) -> None:
         """The ranks, the links that jobs share, and the best placement's nodes, for people."""
         from elanite.base.text import number
         from elanite.cli.common import table
@@ -291,7 +291,7 @@ class Work:
                 screen.print(f"  {row['from']} -> {row['to']}: {parts}", markup=False)
 
 
-def _beside(machine: Source, folder: Path) -> str:
+def _machine_name(machine: Source, folder: Path) -> str:
     """The machine as the experiment names it."""
     from elanite.inputs import sources
 

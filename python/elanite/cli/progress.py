@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress, TaskID
 
     from elanite.base.build import Build
-    from elanite.campaign import Failure, Outcome, Spent, State
+    from elanite.campaign import CampaignOutcome, CampaignState, ExperimentCost, PointFailure
     from elanite.inputs.plan import Point
 
 EVERY = 15.0
@@ -31,10 +31,10 @@ def observer() -> Observer | None:
     """The observer that fits where standard error goes; `None` with --quiet, which prints failures at the end."""
     if quiet():
         return None
-    return Bar() if sys.stderr.isatty() else Lines()
+    return ProgressBar() if sys.stderr.isatty() else Lines()
 
 
-class Spoken(Observer):
+class NotePrinter(Observer):
     """A campaign's notes, as lines on standard error."""
 
     def note(self, line: str) -> None:
@@ -43,10 +43,10 @@ class Spoken(Observer):
 
     def others(self, builds: Sequence[tuple[Build, int]]) -> None:
         """Name the points that are simulated again."""
-        say(_others(builds))
+        say(_other_builds(builds))
 
 
-class Lines(Spoken):
+class Lines(NotePrinter):
     """Plain lines, for logs."""
 
     def __init__(self) -> None:
@@ -60,13 +60,13 @@ class Lines(Spoken):
         self._last = time.monotonic()
         say(_opening(total, done))
 
-    def point(self, point: Point, failure: Failure | None) -> None:
+    def point(self, point: Point, failure: PointFailure | None) -> None:
         """Print failures immediately."""
         self._done += 1
         if failure:
             complain(_failure(point, failure))
 
-    def state(self, state: State) -> None:
+    def state(self, state: CampaignState) -> None:
         """Print the progress after a silent while."""
         now = time.monotonic()
         if now - self._last >= EVERY and self._done < self._total:
@@ -74,7 +74,7 @@ class Lines(Spoken):
             say(f"{self._done} of {self._total} points, {progress(state)}")
 
 
-class Bar(Spoken):
+class ProgressBar(NotePrinter):
     """A progress bar. It measures processor seconds, not points."""
 
     def __init__(self) -> None:
@@ -95,13 +95,13 @@ class Bar(Spoken):
         self._progress.start()
         self._task = self._progress.add_task("", total=1.0)
 
-    def point(self, point: Point, failure: Failure | None) -> None:
+    def point(self, point: Point, failure: PointFailure | None) -> None:
         """Print failures immediately."""
         self._done += 1
         if self._progress is not None and failure:
             self._progress.console.print(_failure(point, failure), markup=False)
 
-    def state(self, state: State) -> None:
+    def state(self, state: CampaignState) -> None:
         """Move the bar."""
         if self._progress is not None and self._task is not None:
             share = state.estimated / (state.estimated + state.left) if state.estimated else 0.0
@@ -154,26 +154,26 @@ class Counts:
             say(words)
 
 
-def progress(state: State) -> str:
+def progress(state: CampaignState) -> str:
     """Processor time spent and to come, workers, and the time left."""
     workers = "1 worker" if state.workers == 1 else f"{state.workers} workers"
     total = duration(state.spent + state.processor_left)
     return f"{duration(state.spent)} of about {total} CPU, {workers}, about {duration(state.seconds_left)} left"
 
 
-def summary(outcome: Outcome) -> None:
+def summary(outcome: CampaignOutcome) -> None:
     """One line for each experiment with simulated points: processor time, and its estimate."""
     for experiment, spent in sorted(outcome.spent.items(), key=lambda item: -item[1].seconds):
-        say(f"{experiment}: {took(spent)}")
+        say(f"{experiment}: {cost_words(spent)}")
 
 
-def took(spent: Spent) -> str:
+def cost_words(spent: ExperimentCost) -> str:
     """The processor time of an experiment's points."""
     cost = f"{duration(spent.seconds)} CPU (estimate {duration(spent.estimated)})"
     return f"{counted(spent.points, 'point')}, {cost}"
 
 
-def deaths(outcome: Outcome) -> None:
+def report_deaths(outcome: CampaignOutcome) -> None:
     """Report dead workers."""
     if outcome.deaths:
         times = "once" if outcome.deaths == 1 else f"{outcome.deaths} times"
@@ -185,14 +185,14 @@ def _opening(total: int, done: int) -> str:
     return f"{points}, {done} already done" if done else points
 
 
-def _others(builds: Sequence[tuple[Build, int]]) -> str:
+def _other_builds(builds: Sequence[tuple[Build, int]]) -> str:
     """Other builds' points that are simulated again."""
     names = "; ".join(str(build) for build, _ in builds)
     many = counted(sum(number for _, number in builds), "point")
     return f"simulating {many} of another build again: {names}"
 
 
-def renewed(outcome: Outcome) -> None:
+def report_renewals(outcome: CampaignOutcome) -> None:
     """Report the comparison with other builds' points."""
     if not outcome.again:
         return
@@ -207,6 +207,6 @@ def renewed(outcome: Outcome) -> None:
         say(f"{many} of another build simulated again: all results are the same")
 
 
-def _failure(point: Point, failure: Failure) -> str:
+def _failure(point: Point, failure: PointFailure) -> str:
     """One line; the command's end prints more."""
     return f"failed: {point.experiment} {point.series} {point.id}: {brief(failure.message).splitlines()[0]}"

@@ -23,7 +23,17 @@ from elanite.cli.common import (
     warn,
     warn_if_stale,
 )
-from elanite.cli.launch import MOST_FAULTS, MOST_TRACE, Launch, Network, RunOut, RunPage, SummarisedAs, page_of, size
+from elanite.cli.launch import (
+    MOST_FAULTS,
+    MOST_TRACE,
+    Launch,
+    NetworkModel,
+    RunOut,
+    RunPage,
+    SummarisedAs,
+    page_of,
+    size,
+)
 from elanite.cli.request import Request
 
 if TYPE_CHECKING:
@@ -164,12 +174,12 @@ class Replay(Request):
         from elanite.report.pages import replay as of_replay
         from elanite.store import rescued
         from elanite.study import limits
-        from elanite.traces.replay import Unfinished, keep, run
+        from elanite.traces.replay import UnfinishedReplay, keep, run
 
         page = page_of(self.html, self.out, trace.stem, open_=self.open_)
         prepared(self.out)
         source, changes = self.launch.read()
-        if self.launch.network is not Network.IDEAL:
+        if self.launch.network is not NetworkModel.IDEAL:
             warn(limits.of_machine(Machine.of(source, changes)))
         command = self.again(html=page)
         warn_if_stale()
@@ -189,7 +199,7 @@ class Replay(Request):
                 limit_time=self.launch.limit_time,
                 faults=tuple(self.launch.fault or ()),
             )
-        except Unfinished as error:
+        except UnfinishedReplay as error:
             _warnings(error.replay)
             if page is not None:
                 pages.write(page, of_replay.unfinished(error, source, command, self.inputs(trace, source, page)))
@@ -213,9 +223,9 @@ class Replay(Request):
 
     def inputs(self, trace: Path, source: Source, page: Path | None) -> Inputs:
         """The page's inputs: trace, machine and placement. A large trace is named with its checksum."""
-        from elanite.report.pages.files import Files
+        from elanite.report.pages.files import CommandFiles
 
-        files = Files()
+        files = CommandFiles()
         name = files.path(trace) if size(trace) <= MOST_TRACE else files.program(trace)
         words = self.words(Role.INPUT, Role.RESULT, traces=[name], **self.launch.copied(source, files))
         return files.inputs(["elanite", self.verb, *words, *self.written(html=page)])
@@ -284,7 +294,7 @@ def _print(found: Replayed) -> None:
     from elanite.base.rows import rows as rows_of
     from elanite.base.text import number
     from elanite.cli.tables import hottest
-    from elanite.mpirun.summary import named, size
+    from elanite.mpirun.summary import rank_list, size
     from elanite.results.congestion import Fault, in_words
 
     figures, faults = found.as_json(), found.tables["faults"]
@@ -302,7 +312,7 @@ def _print(found: Replayed) -> None:
         **({"buffers": f"{size(found.buffered)} for each pair of ranks"} if found.buffered else {}),
         **({"computation": f"the trace's times x {_span(found.factors)}"} if found.factors else {}),
         "payload": size(figures["bytes"]) + ("" if ideal else f"; {figures['packets']:,} packets in the network"),
-        "slowest": f"{named(tied)}; {computes} {number(slowest['computed_us'])} µs",
+        "slowest": f"{rank_list(tied)}; {computes} {number(slowest['computed_us'])} µs",
     }
     for word, text in lines.items():
         screen.print(f"  {word:16}{text}", markup=False)
@@ -313,4 +323,4 @@ def _print(found: Replayed) -> None:
     if len(faults):
         screen.print(f"  {'sent again':16}{figures['packets_resent']:,} packets", markup=False)
     screen.print(f"  {'digest':16}{figures['digest']}", markup=False)
-    screen.print(f"  {'build':16}{build.here()}", markup=False, soft_wrap=True)
+    screen.print(f"  {'build':16}{build.own_build()}", markup=False, soft_wrap=True)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from elanite.campaign import Outcome, Spent
+    from elanite.campaign import CampaignOutcome, ExperimentCost
     from elanite.errors import UsageError
     from elanite.inputs.plan import Plan
 
@@ -102,10 +102,10 @@ class Reproduce(Request):
             warn(limits.of_work(plans))
         elif brief := limits.in_brief(plans):
             say(brief)
-        told = Told(len(chosen))
+        told = ReproductionLog(len(chosen))
         work = Reproduction(Writer(self.out, store, self.seed, quick=short, asked=names), told.first)
 
-        def simulate(plans: list[Plan], ended: Callable[[Plan, Spent], None]) -> Outcome:
+        def simulate(plans: list[Plan], ended: Callable[[Plan, ExperimentCost], None]) -> CampaignOutcome:
             return self.engine.run(plans, store, self.out, ended)
 
         outcome = work.run(
@@ -126,19 +126,19 @@ class Reproduce(Request):
         finish(outcome, self.again(), self.out, 1 if failed(work.verdicts) else 0)
 
 
-class Told:
+class ReproductionLog:
     """Prints finished experiments, and the report's place once there is one."""
 
     def __init__(self, total: int) -> None:
         self._total = total
         self._ended = 0
 
-    def ended(self, plan: Plan, spent: Spent) -> None:
+    def ended(self, plan: Plan, spent: ExperimentCost) -> None:
         """An experiment has finished."""
-        from elanite.cli.progress import took
+        from elanite.cli.progress import cost_words
 
         self._ended += 1
-        what = took(spent) if spent.points else "already done"
+        what = cost_words(spent) if spent.points else "already done"
         say(f"[{self._ended}/{self._total}] {plan.experiment.name}: {what}")
 
     def look(self, number: int, plans: Sequence[Plan]) -> None:

@@ -3,10 +3,10 @@
 All command texts come from the fields. ``declare`` turns them into the options that ``typer`` parses, with their help
 and their completion. ``words`` turns the values back into a command line: the one that resumes or repeats the command,
 and a page's command, which runs in another folder. ``schema`` is the JSON schema of the values. A field of type
-``Group`` stands for the group's options, which several commands share.
+``OptionGroup`` stands for the group's options, which several commands share.
 
 A field's ``Role`` decides in which of these command lines it appears. Options with their default values are left out,
-except ``Stated`` ones.
+except ``PrintedDefault`` ones.
 """
 
 from __future__ import annotations
@@ -29,16 +29,16 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Stated:
+class PrintedDefault:
     """Marks options that the printed command names also with their default values."""
 
 
 @dataclass(frozen=True, kw_only=True)
-class Group:
+class OptionGroup:
     """Base of the dataclasses with options that several commands share."""
 
 
-Made = TypeVar("Made", bound="Request | Group")
+Filled = TypeVar("Filled", bound="Request | OptionGroup")
 
 
 @dataclass(frozen=True)
@@ -139,40 +139,42 @@ class Request:
         return ["elanite", *self.verb.split(), *self.words(**changed)]
 
 
-def entries(made: type[Request | Group]) -> tuple[Entry, ...]:
+def entries(made: type[Request | OptionGroup]) -> tuple[Entry, ...]:
     """A command's arguments and options, in declaration order."""
     return tuple(_entries(made))
 
 
-def _entries(made: type[Request | Group]) -> Iterator[Entry]:
+def _entries(made: type[Request | OptionGroup]) -> Iterator[Entry]:
     hints = get_type_hints(made, include_extras=True)
     for field in dataclasses.fields(made):
         annotation = hints[field.name]
-        if isinstance(annotation, type) and issubclass(annotation, Group):
+        if isinstance(annotation, type) and issubclass(annotation, OptionGroup):
             yield from entries(annotation)
             continue
         marks = annotation.__metadata__
         default = inspect.Parameter.empty if field.default is dataclasses.MISSING else field.default
         info = next(each for each in marks if isinstance(each, ParameterInfo))
         role = next((each for each in marks if isinstance(each, Role)), Role.RESULT)
-        stated = any(isinstance(each, Stated) for each in marks)
+        stated = any(isinstance(each, PrintedDefault) for each in marks)
         yield Entry(field.name, Annotated[get_args(annotation)[0], info], default, info, role, stated)
 
 
-def _values(of: Request | Group) -> dict[str, object]:
+def _values(of: Request | OptionGroup) -> dict[str, object]:
     """A command's values by field name, including group fields."""
     found: dict[str, object] = {}
     for field in dataclasses.fields(of):
         value = getattr(of, field.name)
-        found |= _values(value) if isinstance(value, Group) else {field.name: value}
+        found |= _values(value) if isinstance(value, OptionGroup) else {field.name: value}
     return found
 
 
-def filled(made: type[Made], values: dict[str, object]) -> Made:
+def filled(made: type[Filled], values: dict[str, object]) -> Filled:
     """The command, or the group, with these values by field name, including group fields."""
     hints = get_type_hints(made)
     names = [field.name for field in dataclasses.fields(made)]
-    groups = {name: hints[name] for name in names if isinstance(hints[name], type) and issubclass(hints[name], Group)}
+    groups = {
+        name: hints[name] for name in names if isinstance(hints[name], type) and issubclass(hints[name], OptionGroup)
+    }
     return made(**{name: filled(groups[name], values) if name in groups else values[name] for name in names})
 
 

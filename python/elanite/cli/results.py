@@ -12,7 +12,6 @@ from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
 from elanite.cli.common import (
     OUT,
-    Format,
     Html,
     MachineFile,
     MachineFiles,
@@ -20,6 +19,7 @@ from elanite.cli.common import (
     Nodes,
     Open,
     Out,
+    OutputFormat,
     PointId,
     Role,
     Seed,
@@ -34,15 +34,15 @@ from elanite.cli.common import (
     warn,
 )
 from elanite.cli.engine import Campaign
-from elanite.cli.request import Group, Request
+from elanite.cli.request import OptionGroup, Request
 from elanite.errors import ConfigError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from elanite.campaign import Failure, Outcome
-    from elanite.cli.output import Chosen
+    from elanite.campaign import CampaignOutcome, PointFailure
+    from elanite.cli.output import ResultFilter
     from elanite.inputs.plan import Plan
     from elanite.inputs.sources import Source
     from elanite.library.api import Result
@@ -59,7 +59,7 @@ Experiment = Annotated[
     ),
     Role.INPUT,
 ]
-ResultsAs = Annotated[Format, typer.Option("--format", "-f", help="How to print the results."), Role.OUTPUT]
+ResultsAs = Annotated[OutputFormat, typer.Option("--format", "-f", help="How to print the results."), Role.OUTPUT]
 TableName = Annotated[
     str,
     typer.Option(
@@ -73,29 +73,29 @@ TableName = Annotated[
 
 
 @dataclass(frozen=True, kw_only=True)
-class Selection(Group):
+class Selection(OptionGroup):
     """The results that are run and printed."""
 
     series: SeriesNames = None
     where: Where = None
     metric: Metrics = None
 
-    def read(self) -> Chosen:
+    def read(self) -> ResultFilter:
         """The selection, read. Raises ``UsageError`` for a ``--where`` without its sign."""
         from elanite.cli import output
 
-        return output.Chosen.of(self.metric or (), self.series or (), self.where or ())
+        return output.ResultFilter.of(self.metric or (), self.series or (), self.where or ())
 
 
 @dataclass(frozen=True, kw_only=True)
-class Finished(Group):
+class FinishedPoints(OptionGroup):
     """Finished points that are read, and the output form."""
 
     machine: MachineFile = None
     set_: Set = None
     seed: Seed = FIRST_SEED
     out: Out = OUT
-    format_: ResultsAs = Format.TABLE
+    format_: ResultsAs = OutputFormat.TABLE
     point: PointId = None
 
     def read(self, experiment: str) -> Result:
@@ -118,7 +118,7 @@ class Finished(Group):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Pictures(Group):
+class Pictures(OptionGroup):
     """The page and the picture of an experiment's results."""
 
     html: Html = None
@@ -147,7 +147,7 @@ class Pictures(Group):
         """
         from elanite.base import whole
         from elanite.figures.missing import missing
-        from elanite.figures.style import still
+        from elanite.figures.style import static_picture
         from elanite.report import pages
         from elanite.report.pages import experiment
 
@@ -163,7 +163,7 @@ class Pictures(Group):
             import io
 
             text = io.StringIO()
-            still(experiment.pictures(result.plan, result.store)).save(text, format="svg")
+            static_picture(experiment.pictures(result.plan, result.store)).save(text, format="svg")
             whole.write(self.svg, text.getvalue())
             say(f"picture: {self.svg}")
 
@@ -197,7 +197,7 @@ class Run(Request):
     nodes: Nodes = None
     seed: Seed = FIRST_SEED
     out: Out = OUT
-    format_: ResultsAs = Format.TABLE
+    format_: ResultsAs = OutputFormat.TABLE
     table: TableName = "rows"
     point: PointId = None
     engine: Campaign = field(default_factory=Campaign)
@@ -218,7 +218,7 @@ class Run(Request):
         output.known_table(self.table)
         machines = [sources.read("machine", name) for name in self.machine or []]
         source = sources.read("experiment", self.experiment)
-        changes = [*(self.set_ or []), *grown(source, machines, self.nodes)]
+        changes = [*(self.set_ or []), *size_overrides(source, machines, self.nodes)]
         planned = plan(source, machines, changes, self.seed)
         for idle in without_effect(planned):
             why = f"{self.experiment} has this value, or nothing in it uses the key"
@@ -255,7 +255,7 @@ class Run(Request):
         finish(outcome, self.again(), self.out)
 
 
-def grown(experiment: Source, machines: Sequence[Source], nodes: int | None) -> list[str]:
+def size_overrides(experiment: Source, machines: Sequence[Source], nodes: int | None) -> list[str]:
     """The overrides that give a machine this node count."""
     if nodes is None:
         return []
@@ -292,7 +292,7 @@ def without_effect(planned: Plan) -> list[str]:
     return found
 
 
-def stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
+def stop_if_interrupted(outcome: CampaignOutcome, words: Sequence[str]) -> None:
     """Leave after an interrupt, with the command that resumes."""
     if outcome.interrupted:
         done = outcome.reused + outcome.simulated
@@ -300,7 +300,7 @@ def stop_if_interrupted(outcome: Outcome, words: Sequence[str]) -> None:
         raise typer.Exit(130)
 
 
-def finish(outcome: Outcome, words: Sequence[str], out: Path, code: int = 0) -> None:
+def finish(outcome: CampaignOutcome, words: Sequence[str], out: Path, code: int = 0) -> None:
     """After failures, print them and the command that repeats the work, and leave."""
     from elanite.base.text import counted
 
@@ -320,7 +320,7 @@ MOST_FAILURES = 3
 """Most different failures that the terminal shows."""
 
 
-def failed_points(failures: Sequence[Failure], out: Path) -> None:
+def failed_points(failures: Sequence[PointFailure], out: Path) -> None:
     """Print failures in a screenful, and write them in full to a file.
 
     Points in one series that fail for the same reason are printed once.
@@ -328,7 +328,7 @@ def failed_points(failures: Sequence[Failure], out: Path) -> None:
     from elanite.base import whole
     from elanite.base.text import brief, counted
 
-    alike: dict[tuple[str, str, str], list[Failure]] = {}
+    alike: dict[tuple[str, str, str], list[PointFailure]] = {}
     for one in failures:
         kind = one.message.split(":", 1)[0].split(" at ", 1)[0]
         alike.setdefault((one.point.experiment, one.point.series, kind), []).append(one)

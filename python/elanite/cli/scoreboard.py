@@ -93,7 +93,7 @@ class Claims(Request):
         if self.file is not None:
             self._own(self.file, store)
             return
-        verdicts = board.named(judged_of(store, self.seed, quick=self.quick), self.only)
+        verdicts = board.selection(judged_of(store, self.seed, quick=self.quick), self.only)
         say_builds(store)
         judged = any(verdict.judged for verdict in verdicts)
         if self.missed:
@@ -117,7 +117,7 @@ class Claims(Request):
         for note in own.notes:
             say(f"note: {note}")
         verdicts = [verdict(claim, own.plans[claim.experiment], store) for claim in own.claims]
-        verdicts = board.named(verdicts, self.only)
+        verdicts = board.selection(verdicts, self.only)
         say_builds(store)
         for name in dict.fromkeys(each.claim.experiment for each in verdicts if not each.judged):
             say(f"run first: {own.plans[name].command(out=None if self.out == OUT else str(self.out))}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from elanite.cli import completion
-from elanite.cli.common import OUT, Format, Role, console, data, say, table
+from elanite.cli.common import OUT, OutputFormat, Role, console, data, say, table
 from elanite.cli.results import finish, stop_if_interrupted
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.study.basis import Study
-    from elanite.study.refit import Refit as Refitted
+    from elanite.study.refit import RefitResult as Refitted
 
 MOST_NAMED = 4
 """Most parameters that a table line names."""
@@ -39,7 +39,13 @@ Claims = Annotated[
 
 
 def one_at_a_time(
-    machine: str, claims: list[str] | None, out: Path, jobs: int | None, seed: int, format_: Format, again: list[str]
+    machine: str,
+    claims: list[str] | None,
+    out: Path,
+    jobs: int | None,
+    seed: int,
+    format_: OutputFormat,
+    again: list[str],
 ) -> None:
     """Change one machine parameter at a time, and print the claim changes; ``again`` is the command line."""
     from elanite.cli import output
@@ -56,9 +62,9 @@ def one_at_a_time(
     if changed:
         found = sensitivity.effects(chosen, changed, store)
         sensitivity.write(chosen, found, out)
-        if format_ is Format.TABLE:
+        if format_ is OutputFormat.TABLE:
             _print(chosen, found)
-        elif format_ is Format.JSON:
+        elif format_ is OutputFormat.JSON:
             data(json.dumps(found.to_dicts(), indent=1, ensure_ascii=False))
         else:
             output.rows(found, format_)
@@ -89,7 +95,7 @@ def _print(study: Study, found: pl.DataFrame) -> None:
 
     from elanite.base.text import number, percent
     from elanite.study.changes import LEAST, SIGN, read, resolved
-    from elanite.study.vary import uncertain
+    from elanite.study.vary import uncertain_parameters
 
     screen = console()
     board = table(("claim", "role", "as it is", "", "changed most by"), right=("as it is",))
@@ -120,7 +126,9 @@ def _print(study: Study, found: pl.DataFrame) -> None:
         ],
         "without a verdict": reading.open,
         "change no claim": reading.idle,
-        "are no numbers": [each.key for each in uncertain(study.machine) if each.key not in set(found["parameter"])],
+        "are no numbers": [
+            each.key for each in uncertain_parameters(study.machine) if each.key not in set(found["parameter"])
+        ],
     }
     for name, words in lines.items():
         if words:

@@ -13,7 +13,7 @@ import typer
 
 from elanite.base import host
 from elanite.cli.common import OUT, Jobs, TableFormat, console, data, say, table, warn_if_stale
-from elanite.cli.parser import Group
+from elanite.cli.parser import CommandGroup
 from elanite.cli.request import Request, declare
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ A store is named by the folder that --out names in other commands, by the folder
 as s3://bucket/store (pip install fsspec, and the package for the URL, such as s3fs).
 """
 
-store_app = typer.Typer(cls=Group, name="store", help=HELP, no_args_is_help=True, rich_markup_mode=None)
+store_app = typer.Typer(cls=CommandGroup, name="store", help=HELP, no_args_is_help=True, rich_markup_mode=None)
 
 
 At = Annotated[
@@ -64,7 +64,7 @@ def opened(name: str, *, new: bool = False) -> Store:
 
 
 @dataclass(frozen=True, kw_only=True)
-class List(Request):
+class ListStore(Request):
     """List the points of a store by experiment and model revision.
 
     \b
@@ -160,7 +160,7 @@ class Verify(Request):
         if note := build.note(verified.builds):
             say(note)
         differing = (
-            _again(found, verified.sound, wanted(len(verified.sound)), self.seed, self.jobs)
+            _resimulated(found, verified.sound, wanted(len(verified.sound)), self.seed, self.jobs)
             if wanted is not None
             else []
         )
@@ -170,7 +170,7 @@ class Verify(Request):
             raise typer.Exit(1)
 
 
-def _again(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | None) -> list[tuple[str, str]]:
+def _resimulated(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | None) -> list[tuple[str, str]]:
     """Simulate a sample of a store's sound points again; returns those that differ, with the reasons."""
     from elanite.cli.progress import Counts
     from elanite.store import checks
@@ -179,7 +179,7 @@ def _again(store: Store, sound: list[str], wanted: int, seed: int, jobs: int | N
     warn_if_stale()
     say(f"simulating again: {len(chosen):,} of {len(sound):,} points")
     with Counts("simulating again") as counts:
-        compared = checks.again(store.place, chosen, jobs or host.processors(), counts)
+        compared = checks.resimulate(store.place, chosen, jobs or host.processors(), counts)
     say(f"simulated again: {compared.points:,}; with other results: {len(compared.differing):,}")
     return compared.differing
 
@@ -326,4 +326,4 @@ class Export(Request):
         say(f"{shlex.quote(str(self.file))}: {points:,} points, {rows:,} rows")
 
 
-declare(store_app, List, Verify, Gc, Merge, Export)
+declare(store_app, ListStore, Verify, Gc, Merge, Export)

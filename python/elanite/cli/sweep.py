@@ -11,7 +11,7 @@ import typer
 
 from elanite.base.seeds import FIRST_SEED
 from elanite.cli import completion
-from elanite.cli.common import OUT, Format, MachineFiles, Out, Role, Seed, Set, data, say, warn
+from elanite.cli.common import OUT, MachineFiles, Out, OutputFormat, Role, Seed, Set, data, say, warn
 from elanite.cli.engine import Campaign
 from elanite.cli.request import Request
 from elanite.cli.results import Pictures, ResultsAs, Selection, finish, stop_if_interrupted
@@ -85,7 +85,7 @@ class Sweep(Request):
     set_: Set = None
     seed: Seed = FIRST_SEED
     out: Out = OUT
-    format_: ResultsAs = Format.TABLE
+    format_: ResultsAs = OutputFormat.TABLE
     engine: Campaign = field(default_factory=Campaign)
     selection: Selection = field(default_factory=Selection)
     pictures: Pictures = field(default_factory=Pictures)
@@ -110,7 +110,7 @@ class Sweep(Request):
             missing = "--vary KEY=VALUES" if not self.vary else "--one-at-a-time, if it has --claims"
             raise UsageError(f"a sweep needs {missing}\n  elanite sweep MACHINE --one-at-a-time compares claims")
         output.refuse_terminal(self.format_)
-        groups = [ranges.together("--vary", text) for text in self.vary]
+        groups = [ranges.linked_keys("--vary", text) for text in self.vary]
         keys = [key for group in groups for key in group]
         machines = [sources.read("machine", name) for name in self.machine or []]
         drawn = (self.sample[0].value, self.sample[1]) if self.sample else None
@@ -127,7 +127,7 @@ class Sweep(Request):
         outcome = self.engine.run(plans, store, self.out)
         stop_if_interrupted(outcome, self.again())
         found = library.Sweep(tuple(each.key for each in keys), plans, store)
-        if self.format_ is Format.JSON:
+        if self.format_ is OutputFormat.JSON:
             points = [output.point(result, point, printed) for result in found.results for point in result.points]
             data(json.dumps(points, indent=1))
         else:

@@ -137,15 +137,15 @@ class Watch(Request):
     def _run(self, folder: Path) -> None:
         """Show a kept run."""
         from elanite.base import whole
-        from elanite.cli.congestion import no_run
+        from elanite.cli.congestion import missing_run
         from elanite.errors import UsageError
-        from elanite.mpirun.kept import Kept
+        from elanite.mpirun.kept import KeptRun
         from elanite.report.watch import of_run
 
         self.refuse("the folder of a run", "experiment", "page", "open_", "out")
         if not folder.is_dir():
-            raise UsageError(no_run(folder))
-        shown = of_run(Kept.load(folder, replays=True))
+            raise UsageError(missing_run(folder))
+        shown = of_run(KeptRun.load(folder, replays=True))
         file = self.page or self.out / "watch" / f"{folder.name}.html"
         whole.prepare(file)
         whole.write(file, shown.page())

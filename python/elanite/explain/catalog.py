@@ -108,7 +108,7 @@ def figures() -> list[Row]:
 
 
 @dataclass(frozen=True)
-class Parameter:
+class SchemaParameter:
     """A machine file parameter by the schema."""
 
     key: str
@@ -127,12 +127,12 @@ def _loaded(source: Source) -> MachineFile:
 
 
 @cache
-def every_parameter() -> tuple[Parameter, ...]:
+def every_parameter() -> tuple[SchemaParameter, ...]:
     """The machine file parameters, from the schema, with a value from a shipped machine."""
     return tuple(_parameters())
 
 
-def _parameters() -> Iterator[Parameter]:
+def _parameters() -> Iterator[SchemaParameter]:
     schema: Entry = json.loads(_core.schema("machine"))
     values: dict[str, object] = {}
     for name in sources.shipped("machine"):
@@ -142,7 +142,7 @@ def _parameters() -> Iterator[Parameter]:
         for key, one in fields_of(resolved(entry, schema), schema):
             path = f"{section}.NAME.{key}" if section == "noise" else f"{section}.{key}"
             shown = values.get(path)
-            yield Parameter(path, words_of(one), one, plain(shown))
+            yield SchemaParameter(path, words_of(one), one, plain(shown))
 
 
 def fields_of(entry: Entry, schema: Entry) -> list[tuple[str, Entry]]:

@@ -17,12 +17,12 @@ from elanite import _core
 from elanite.base.schema import resolved
 from elanite.base.text import counted, plain, symbol
 from elanite.errors import ConfigError, UsageError
-from elanite.explain.catalog import Parameter, every_parameter, fields_of, words_of
+from elanite.explain.catalog import SchemaParameter, every_parameter, fields_of, words_of
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
 from elanite.results.metrics import MEANINGS
 from elanite.study import studied
-from elanite.study.basis import about, studies
+from elanite.study.basis import machine_claims, studies
 from elanite.study.vary import is_uncertain
 from elanite.validation import ablated
 from elanite.validation.cells import published
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from elanite.inputs.sources import Source
-    from elanite.study.studied import Effect, Studied
+    from elanite.study.studied import Effect, StudyOutcome
     from elanite.validation.claim import Claim
 
 MOST_UNSEEN = 4
@@ -53,12 +53,12 @@ class Meaning:
     """The bounds' machine; they may depend on its other values, as a delay's bounds on its cycle."""
     facts: list[tuple[str, str]] = field(default_factory=list)
     """More facts, as name and text pairs."""
-    moves: list[Moves] = field(default_factory=list)
+    moves: list[StudyResult] = field(default_factory=list)
     """Which claims a parameter moves, or which parameters move a claim, on each machine."""
 
 
 @dataclass(frozen=True)
-class Moves:
+class StudyResult:
     """The result of a machine's study for a parameter or a claim."""
 
     name: str
@@ -119,7 +119,7 @@ def explain(key: str, machine: Source | None = None) -> Meaning:
     tails = sorted(name for name in known if name.rsplit(".", 1)[-1] == key)
     if len(tails) == 1:
         return explain(tails[0], machine)
-    if meant := _meant(key):
+    if meant := _matches(key):
         hint = f"; here that is {' or '.join(f'`{one}`' for one in meant)}"
     else:
         hint = f"; there are: {', '.join(tails)}" if tails else sources.did_you_mean(key, known)
@@ -142,7 +142,7 @@ def _known(machine: Source | None) -> dict[str, Callable[[], Meaning]]:
     return known
 
 
-def _parameter(one: Parameter, machine: Source | None) -> Meaning:
+def _parameter(one: SchemaParameter, machine: Source | None) -> Meaning:
     allowed, where = _allowed(one, machine)
     chosen = [machine] if machine else [sources.read("machine", name) for name in sources.shipped("machine")]
     moves = _moves_here(one.key, machine) if machine else _moves(one.key)
@@ -192,7 +192,7 @@ def _turned(claim: Claim) -> str:
     return ", ".join(ablated.turning(rows)) or "no removed mechanism, so that the headline does not count it"
 
 
-def _meant(key: str) -> tuple[str, ...]:
+def _matches(key: str) -> tuple[str, ...]:
     """The parameters with this other name; only the named section's, if it has one."""
     section, _, word = key.rpartition(".")
     word = word.replace("-", "_").lower()
@@ -207,7 +207,7 @@ FILES = ("files.latency=1 us", "files.rate=1 GB/s", "files.total=1 GB/s", "files
 """A file system for the trials: no shipped machine has one, and each key of the section needs others."""
 
 
-def _allowed(parameter: Parameter, machine: Source | None = None) -> tuple[str, str]:
+def _allowed(parameter: SchemaParameter, machine: Source | None = None) -> tuple[str, str]:
     """A parameter's type and bounds, in the machine file reader's words, and the machine that it read."""
     name = "es40-qsnet" if not parameter.key.startswith(("elan4.", "rails.")) else "opteron-qsnet2"
     if parameter.key.startswith("rails."):
@@ -240,7 +240,7 @@ def _values(key: str, machines: Sequence[Source]) -> Iterator[tuple[str, str]]:
                 yield machine.name, f"{plain(one.value)}: {one.provenance}{fitted}"
 
 
-def _moves(key: str) -> Iterator[Moves]:
+def _moves(key: str) -> Iterator[StudyResult]:
     """Which claims a parameter moves, on each shipped machine that has the parameter."""
     others: dict[str, list[str]] = {}
     for name in sources.shipped("machine"):
@@ -261,44 +261,46 @@ def _moves(key: str) -> Iterator[Moves]:
             values, effects = study.values[key], study.of(key)
             stale = study.stale(key, str(one.value))
             of = f"of {counted(len(study.claims), 'claim')} studied ({stale or study.date})"
-            said = f"{len(effects) or 'none'} {of}{_unseen(name, study)}"
+            said = f"{len(effects) or 'none'} {of}{_unknown_effects(name, study)}"
             steps = (plain(values.get("less", "")), plain(values.get("more", "")))
-            yield Moves(f"moves on {name}", said, steps, effects, _pairs(name))
+            yield StudyResult(f"moves on {name}", said, steps, effects, _pairs(name))
     for why, names in others.items():
-        yield Moves(f"moves on {', '.join(names)}", why)
+        yield StudyResult(f"moves on {', '.join(names)}", why)
 
 
-def _moves_here(key: str, machine: Source) -> Iterator[Moves]:
+def _moves_here(key: str, machine: Source) -> Iterator[StudyResult]:
     """Which claims a parameter moves on one machine, which may be the user's."""
     shipped = sources.shipped("machine")
     if machine.name in shipped and sources.read("machine", machine.name).text == machine.text:
         for each in _moves(key):
             if machine.name in (names := each.name.removeprefix("moves on ").split(", ")):
-                yield each if len(names) == 1 else Moves(f"moves on {machine.name}", each.text)
+                yield each if len(names) == 1 else StudyResult(f"moves on {machine.name}", each.text)
     else:
-        yield Moves(f"moves on {machine.name}", "not studied: there are no claims about a machine of your own")
+        yield StudyResult(f"moves on {machine.name}", "not studied: there are no claims about a machine of your own")
 
 
-def _unseen(machine: str, study: Studied) -> str:
+def _unknown_effects(machine: str, study: StudyOutcome) -> str:
     """The predicted claims about a machine that its study does not have, in words: their effects are unknown."""
-    names = [claim.id for claim in about(machine) if claim.role == "predicted" and claim.id not in study.claims]
+    names = [
+        claim.id for claim in machine_claims(machine) if claim.role == "predicted" and claim.id not in study.claims
+    ]
     if not names:
         return ""
     more = f" and {len(names) - MOST_UNSEEN} more" if len(names) > MOST_UNSEEN else ""
     return f"; not looked at: {', '.join(names[:MOST_UNSEEN])}{more}"
 
 
-def _moved(claim: str) -> Iterator[Moves]:
+def _moved(claim: str) -> Iterator[StudyResult]:
     """Which parameters move a claim."""
-    machines = [name for name in studies() if any(one.id == claim for one in about(name))]
+    machines = [name for name in studies() if any(one.id == claim for one in machine_claims(name))]
     if machines and not any(claim in study.claims for study in studied.shipped().values()):
-        yield Moves(f"moved on {', '.join(machines)} by", "not looked at: no study has this claim")
+        yield StudyResult(f"moved on {', '.join(machines)} by", "not looked at: no study has this claim")
     for name, study in studied.shipped().items():
         if claim in study.claims:
             effects = study.on(claim)
             of = f"of {counted(len(study.values), 'parameter')} that were fitted or assumed"
             said = f"{len(effects) or 'none'} {of} (studied {study.date})"
-            yield Moves(f"moved on {name} by", said, effects=effects, fitted=_pairs(name))
+            yield StudyResult(f"moved on {name} by", said, effects=effects, fitted=_pairs(name))
 
 
 def _pairs(machine: str) -> frozenset[tuple[str, str]]:

@@ -37,15 +37,15 @@ from elanite.validation import reference
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
-    from elanite.inputs.contents import Asked
+    from elanite.inputs.contents import FigureSection
     from elanite.inputs.plan import Plan
     from elanite.store import Store, Table
 
 __all__ = ["DRAWINGS", "OWN", "Figure", "charts", "draw", "drawn", "matrices", "unique"]
 
-DRAWINGS: dict[str, Callable[[Asked, pl.DataFrame], Iterator[Figure]]] = {
-    "curves": asked.over,
-    "bars": asked.over,
+DRAWINGS: dict[str, Callable[[FigureSection, pl.DataFrame], Iterator[Figure]]] = {
+    "curves": asked.figures_over,
+    "bars": asked.figures_over,
     "loads": asked.loads,
 }
 """The general figure kinds, which draw any rows."""
@@ -72,7 +72,7 @@ PALE_POINTS = "Pale marks are shipped results of the whole run, with its longer 
 """The caption for figures with shipped reference results."""
 
 
-def draw(wanted: Asked, rows: pl.DataFrame) -> list[Figure]:
+def draw(wanted: FigureSection, rows: pl.DataFrame) -> list[Figure]:
     """The figures for one ``[[figure]]``, from its table's rows; empty without rows."""
     if rows.is_empty():
         return []
@@ -98,7 +98,7 @@ def drawn(plan: Plan, store: Store, beside: pl.DataFrame | None = None) -> list[
     ``beside`` are rows from the shipped reference results (see ``reference``), which figures draw pale.
     """
     found = charts(plan, store, beside)
-    congested = matrices(frames.finished(plan, store), store, plan.figures, origin.foreign(plan))
+    congested = matrices(frames.finished(plan, store), store, plan.figures, origin.foreign_machines(plan))
     return list(unique(found + congested))
 
 
@@ -142,7 +142,7 @@ def unique(found: Iterable[Figure]) -> Iterator[Figure]:
         yield figure if name == figure.name else replace(figure, name=name)
 
 
-def _titled(wanted: Asked, found: list[Figure]) -> list[Figure]:
+def _titled(wanted: FigureSection, found: list[Figure]) -> list[Figure]:
     """The drawn figures with the file's texts; if a kind draws several figures, these keep their own texts."""
     if len(found) != 1:
         return found

@@ -59,7 +59,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     metric = pl.when(hot).then(pl.lit("server_accepted")).otherwise(pl.lit("accepted"))
     traffic = pl.when(hot).then(pl.format("hot-spot of {}", pl.col("nodes"))).otherwise(pl.col("pattern"))
     rows = rows.filter(pl.col("metric") == metric).with_columns(traffic=traffic)
-    yield from grouping.each(rows, ("machine", "traffic"), _draw)
+    yield from grouping.part_figures(rows, ("machine", "traffic"), _draw)
 
 
 def _draw(rows: pl.DataFrame) -> Iterator[Figure]:

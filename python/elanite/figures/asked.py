@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import altair as alt
 import polars as pl
 
-from elanite.base.text import grouped, named, plain
+from elanite.base.text import grouped, plain, value_list
 from elanite.errors import UsageError
 from elanite.figures import asked_layers, axes, origin, published
 from elanite.figures import curves as layers_of
@@ -21,7 +21,7 @@ from elanite.figures import grouping as grouping_of
 from elanite.figures.style import Figure, layered
 from elanite.inputs.sources import did_you_mean
 from elanite.results.frames import SHIPPED, padded, parameters, resolved, summarise, sustained, unloaded
-from elanite.results.policies import told
+from elanite.results.policies import with_policies
 from elanite.results.select import chosen, empty
 from elanite.results.states import is_steady, with_states
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from elanite.figures.curves import Layers
     from elanite.figures.grouping import Grouping, Panel
-    from elanite.inputs.contents import Asked, Rows, Texts
+    from elanite.inputs.contents import FigureSection, FigureTexts, Rows
 
 CURVE = grouping_of.CURVE
 
@@ -39,9 +39,9 @@ TEMPLATE = asked_layers.TEMPLATE
 _COLUMN = re.compile(r"\{([^{}]+)\}")
 
 
-def panels(asked: Asked, rows: pl.DataFrame) -> Iterator[tuple[Asked, pl.DataFrame]]:
+def panels(asked: FigureSection, rows: pl.DataFrame) -> Iterator[tuple[FigureSection, pl.DataFrame]]:
     """The figure with its texts filled in, and its rows, for each panel."""
-    rows = chosen(rows, _where(asked))
+    rows = chosen(rows, _row_selection(asked))
     if rows.is_empty():
         return
     if not asked["panel"]:
@@ -59,7 +59,7 @@ def panels(asked: Asked, rows: pl.DataFrame) -> Iterator[tuple[Asked, pl.DataFra
         yield filled(asked, here, letter=letter), here
 
 
-def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
+def filled(asked: FigureSection, rows: pl.DataFrame, **known: str) -> FigureSection:
     """The texts with the values of each named column."""
 
     def value(found: re.Match[str]) -> str:
@@ -67,10 +67,10 @@ def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
         if name in known or name not in rows.columns:
             return known.get(name, found[0])
         values = rows[name].drop_nulls().unique(maintain_order=True).to_list()
-        return named([_said(asked, name, one) for one in values])
+        return value_list([_value_name(asked, name, one) for one in values])
 
-    asked = origin.belonging(asked, rows)
-    raw: Texts = {
+    asked = origin.section_for(asked, rows)
+    raw: FigureTexts = {
         "name": asked["name"],
         "title": asked["title"],
         "paper": asked["paper"],
@@ -88,17 +88,17 @@ def filled(asked: Asked, rows: pl.DataFrame, **known: str) -> Asked:
     }
 
 
-def figure(asked: Asked, layers: Layers, words: str = "", *, dashed: bool = False, stated: str = "") -> Figure:
+def figure(asked: FigureSection, layers: Layers, words: str = "", *, dashed: bool = False, stated: str = "") -> Figure:
     """The figure from some layers; ``words`` are its kind's caption, ``stated`` its published values' caption."""
     caption = " ".join(text for text in (asked["caption"], words, asked["dashed"] if dashed else "", stated) if text)
     return Figure(asked["name"], asked["title"], asked["paper"], caption, layered(asked["title"], layers))
 
 
-def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
+def figures_over(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
     """Means with their intervals over a parameter, as curves or as bars."""
-    rows, given = _told(rows), asked["x"]
+    rows, given = _with_policies(rows), asked["x"]
     asked, rows = _axis_column(asked, with_states(rows) if asked["steady"] else rows)
-    beside = chosen(rows, _where(asked["beside"])) if asked["beside"] else rows.clear()
+    beside = chosen(rows, _row_selection(asked["beside"])) if asked["beside"] else rows.clear()
     found_panels = []
     for panel, here in panels(asked, rows):
         selected = _selected(panel, here)
@@ -116,7 +116,7 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
     if not means:
         return
     every = pl.concat(means, how="vertical_relaxed")
-    common = axes.alike(means, log=asked["log"])
+    common = axes.share_scale(means, log=asked["log"])
     apart = "" if common else axes.OWN_AXES
     shown = [published.of_figure(one, part.rows, one["x"]) for *_, drawn, _ in found_panels for one, part, _ in drawn]
     reached = [value for values in shown for value in published.drawn(values)] if common else []
@@ -133,7 +133,7 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
                 continue
             stated = published.of_figure(one, part.rows, x)
             others = _selected(one, beside)
-            dashed, more = asked_layers.beside(one, others, part.rows, grouping)
+            dashed, more = asked_layers.companion_curves(one, others, part.rows, grouping)
             joined = grouping.lines and (x not in here.columns or grouping_of.measurable(part.rows, x))
             around = (every, reach, [*more, *reached])
             found, about = asked_layers.curves(one, data, around, stated, lines=joined, tips=more_tips)
@@ -141,14 +141,16 @@ def over(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
             yield figure(one, found + dashed, words, dashed=lines, stated=about)
 
 
-def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
+def loads(asked: FigureSection, rows: pl.DataFrame) -> Iterator[Figure]:
     """Accepted over offered load; all panels have the same axes, so that they can be compared."""
     drawn = []
     accepted, offered = asked["metric"] or "accepted", asked["offered"] or "offered"
-    for panel, here in panels(asked, with_states(_told(rows))):
+    for panel, here in panels(asked, with_states(_with_policies(rows))):
         wanted = here.filter(pl.col("metric").is_in([accepted, offered, "saturated"]))
         wanted = asked_layers.converted(panel, wanted, [accepted, offered])
-        named = _named(panel, wanted.unique(subset=[n for n in wanted.columns if n != "series"], maintain_order=True))
+        named = _with_names(
+            panel, wanted.unique(subset=[n for n in wanted.columns if n != "series"], maintain_order=True)
+        )
         grouping = _grouping(panel, named, loads_of(named))
         parts = list(grouping_of.panels(named, grouping, accepted))
         for one, part in _lettered(panel, parts, grouping):
@@ -167,7 +169,7 @@ def loads(asked: Asked, rows: pl.DataFrame) -> Iterator[Figure]:
         extra = tips(grouping, data)
         found = layers_of.loads(data, CURVE, one["legend"], unit, to=to, tips=extra)
         rules = [*published.layers(stated, axes.rounded((0.0, to[1]))), *asked_layers.crossing(one)]
-        words = [layers_of.signs(data, to[1], CURVE), grouping.words, _others(grouping, data)]
+        words = [layers_of.signs(data, to[1], CURVE), grouping.words, _other_loads(grouping, data)]
         yield figure(one, found + rules, " ".join(filter(None, words)), dashed=bool(rules))
 
 
@@ -179,7 +181,7 @@ def tips(grouping: Grouping, data: pl.DataFrame, x: str = "") -> list[alt.Toolti
     return [alt.Tooltip(axes.field(name), title=grouping_of.word(name)) for name in names]
 
 
-def _others(grouping: Grouping, data: pl.DataFrame) -> str:
+def _other_loads(grouping: Grouping, data: pl.DataFrame) -> str:
     """The caption sentence about job marks that differ in another job's load."""
     owners = [name.rpartition(".")[0] for name in grouping.axis]
     jobs = data["job"].unique().to_list() if "job" in data.columns else []
@@ -195,7 +197,7 @@ def loads_of(rows: pl.DataFrame) -> list[str]:
     return (varying or found)[:1]
 
 
-def _grouping(asked: Asked, rows: pl.DataFrame, axis: Sequence[str]) -> Grouping:
+def _grouping(asked: FigureSection, rows: pl.DataFrame, axis: Sequence[str]) -> Grouping:
     """The grouping for one panel's rows in the file."""
     covered = [name for template in asked["curve"] for name in _COLUMN.findall(template)]
     if {*covered, *axis} & {*grouping_of.DERIVED}:
@@ -204,7 +206,9 @@ def _grouping(asked: Asked, rows: pl.DataFrame, axis: Sequence[str]) -> Grouping
     return grouping_of.grouped(rows.drop(measured), axis, [CURVE] if asked["curve"] else [], covered)
 
 
-def _lettered(asked: Asked, parts: Sequence[Panel], grouping: Grouping) -> Iterator[tuple[Asked, Panel]]:
+def _lettered(
+    asked: FigureSection, parts: Sequence[Panel], grouping: Grouping
+) -> Iterator[tuple[FigureSection, Panel]]:
     """The panels with their texts; names, titles and the legend have the parameters that the file does not name."""
     added = [grouping_of.word(name) for name in grouping.curves if name != CURVE]
     for number, part in enumerate(parts, 1):
@@ -219,7 +223,7 @@ def _lettered(asked: Asked, parts: Sequence[Panel], grouping: Grouping) -> Itera
         yield one, part
 
 
-def _columns(asked: Asked, rows: pl.DataFrame) -> list[str]:
+def _columns(asked: FigureSection, rows: pl.DataFrame) -> list[str]:
     """The columns in curve names, in their order, without those that have no value here."""
     names = dict.fromkeys(name for template in asked["curve"] for name in _COLUMN.findall(template))
     return [
@@ -229,12 +233,12 @@ def _columns(asked: Asked, rows: pl.DataFrame) -> list[str]:
     ]
 
 
-def _axis_of(asked: Asked, rows: pl.DataFrame) -> list[str]:
+def _axis_of(asked: FigureSection, rows: pl.DataFrame) -> list[str]:
     """The horizontal axis's parameters: the loads, if a measured quantity is on the axis."""
     return [asked["x"]] if asked["x"] in rows.columns else loads_of(rows)
 
 
-def _selected(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
+def _selected(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows that are drawn, each with the name that the file gives its curve and with its place on the axis."""
     if rows.is_empty():
         return rows
@@ -251,7 +255,7 @@ def _selected(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
         return here
     here = asked_layers.converted(asked, here, [asked["metric"]])
     here = _sustained(asked, here) if asked["sustained"] else here
-    here = _named(asked, here.unique(subset=[n for n in here.columns if n != "series"], maintain_order=True))
+    here = _with_names(asked, here.unique(subset=[n for n in here.columns if n != "series"], maintain_order=True))
     if asked["twice"]:
         again = chosen(here.with_row_index("_row"), asked["twice"])["_row"]
         twice = pl.int_range(pl.len()).is_in(again.implode())
@@ -259,7 +263,7 @@ def _selected(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     return here
 
 
-def _sustained(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
+def _sustained(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows at the load with the highest accepted load, without this load: it is a result, no parameter."""
     if asked["metric"] != "accepted" or not loads_of(rows):
         have = "`accepted`" if asked["metric"] != "accepted" else "points with an offered load"
@@ -273,7 +277,7 @@ def _sustained(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
     return bare.with_columns(found.select(name for name in named if name in found.columns)).select(found.columns)
 
 
-def _means(asked: Asked, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame:
+def _means(asked: FigureSection, rows: pl.DataFrame, grouping: Grouping) -> pl.DataFrame:
     """A panel's data: a mean with its interval for each configuration, with its curve and place on the axis."""
     x = asked["x"]
     keys = dict.fromkeys([CURVE, x, *grouping.configuration])
@@ -299,7 +303,7 @@ def _listed(data: pl.DataFrame, x: str, shared: Sequence[str]) -> pl.Expr | None
     return pl.col(x).replace(dict(zip(values, axes.labels(x, values, shared), strict=True)))
 
 
-def _axis_column(asked: Asked, rows: pl.DataFrame) -> tuple[Asked, pl.DataFrame]:
+def _axis_column(asked: FigureSection, rows: pl.DataFrame) -> tuple[FigureSection, pl.DataFrame]:
     """The horizontal axis by a name without dots, which Vega-Lite takes for a path: ``io.load`` for the job ``io``."""
     x: str = asked["x"]
     name = x.replace(".", "_")
@@ -311,17 +315,17 @@ def _axis_column(asked: Asked, rows: pl.DataFrame) -> tuple[Asked, pl.DataFrame]
     )
 
 
-def _told(rows: pl.DataFrame) -> pl.DataFrame:
+def _with_policies(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with columns for their machines' rails and policies."""
-    return told(rows) if "machine" in rows.columns else rows
+    return with_policies(rows) if "machine" in rows.columns else rows
 
 
-def _where(asked: Rows) -> dict[str, object]:
+def _row_selection(asked: Rows) -> dict[str, object]:
     """The row selection: ``where``, and the series."""
     return {**({"series": asked["series"]} if asked["series"] else {}), **asked["where"]}
 
 
-def _column(rows: pl.DataFrame, asked: Asked, key: str, name: str) -> str:
+def _column(rows: pl.DataFrame, asked: FigureSection, key: str, name: str) -> str:
     """A column that a figure names; an error lists the columns if there is no such column."""
     if name not in rows.columns:
         have = parameters(rows)
@@ -332,13 +336,13 @@ def _column(rows: pl.DataFrame, asked: Asked, key: str, name: str) -> str:
     return name
 
 
-def _said(asked: Asked, name: str, value: object) -> str:
+def _value_name(asked: FigureSection, name: str, value: object) -> str:
     """A value's name in a figure."""
     names: dict[str, str] = dict(asked["names"].get(name, []))
     return names.get(plain(value), grouped(value))
 
 
-def _renamed(asked: Asked, name: str, rows: pl.DataFrame) -> pl.Expr:
+def _renamed(asked: FigureSection, name: str, rows: pl.DataFrame) -> pl.Expr:
     text = pl.col(name).cast(pl.String)
     if name in rows.columns and rows.schema[name].is_float():
         said = {value: plain(value) for value in rows[name].unique().drop_nulls()}
@@ -347,7 +351,7 @@ def _renamed(asked: Asked, name: str, rows: pl.DataFrame) -> pl.Expr:
     return text.replace(names) if names else text
 
 
-def _named(asked: Asked, rows: pl.DataFrame) -> pl.DataFrame:
+def _with_names(asked: FigureSection, rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with their curve's name, in legend order."""
     templates: list[str] = asked["curve"]
     columns = list(dict.fromkeys(name for template in templates for name in _COLUMN.findall(template)))

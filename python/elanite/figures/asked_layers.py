@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from elanite.figures.curves import Layers
     from elanite.figures.grouping import Grouping
-    from elanite.figures.published import Value
-    from elanite.inputs.contents import Asked
+    from elanite.figures.published import PlottedValue
+    from elanite.inputs.contents import FigureSection
 
 BARS = "Bars are 95% confidence intervals over batches and seeds."
 
@@ -37,7 +37,7 @@ TEMPLATE = "_template"
 """The column with the name that the file gives to a curve, without the parameters that were added to it."""
 
 
-def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt.X, str]:
+def axis(asked: FigureSection, data: pl.DataFrame, stated: Sequence[PlottedValue]) -> tuple[alt.X, str]:
     """The horizontal axis, and its kind in Vega-Lite."""
     x, scale = asked["x"], asked["x_scale"]
     title = asked["x_title"] or axes.title(x)
@@ -72,7 +72,7 @@ def axis(asked: Asked, data: pl.DataFrame, stated: Sequence[Value]) -> tuple[alt
     return alt.X(f"{x}:Q", title=title, scale=along, axis=whole), "Q"
 
 
-def stepped(asked: Asked, data: pl.DataFrame) -> Asked:
+def stepped(asked: FigureSection, data: pl.DataFrame) -> FigureSection:
     """The figure with steps for a horizontal axis that shows zero, for which a logarithmic one has no place."""
     x = asked["x"]
     numbers = data.schema[x].is_numeric() and data[x].min() is not None
@@ -81,7 +81,7 @@ def stepped(asked: Asked, data: pl.DataFrame) -> Asked:
     return asked
 
 
-def titled(asked: Asked, rows: pl.DataFrame) -> Asked:
+def titled(asked: FigureSection, rows: pl.DataFrame) -> FigureSection:
     """The figure with a title for its vertical axis: by default, the metric with the rows' unit."""
     return asked | {"y_title": asked["y_title"] or heading(worded(asked["metric"]), _unit(rows))}
 
@@ -92,7 +92,7 @@ def _unit(rows: pl.DataFrame) -> str:
     return units[0] if len(units) == 1 else ""
 
 
-def converted(asked: Asked, rows: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
+def converted(asked: FigureSection, rows: pl.DataFrame, metrics: Sequence[str]) -> pl.DataFrame:
     """The rows with some metrics' values in the unit in the vertical axis title."""
     own = pl.col("metric").is_in(metrics)
     here = rows.filter(own)
@@ -106,7 +106,9 @@ def converted(asked: Asked, rows: pl.DataFrame, metrics: Sequence[str]) -> pl.Da
     return rows.with_columns(value=pl.when(own).then(pl.col("value") * times).otherwise("value"))
 
 
-def beside(asked: Asked, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping) -> tuple[Layers, list[float]]:
+def companion_curves(
+    asked: FigureSection, other: pl.DataFrame, rows: pl.DataFrame, grouping: Grouping
+) -> tuple[Layers, list[float]]:
     """The curves for other rows, dashed in their names' colours, as far as the solid curves reach; their means.
 
     Other rows have the names of those solid curves with the same parameters, apart from parameters that they lack.
@@ -144,7 +146,7 @@ def _shared(other: pl.DataFrame, rows: pl.DataFrame, added: Sequence[str]) -> pl
 
 
 def bars(
-    asked: Asked, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame, more: Sequence[alt.Tooltip] = ()
+    asked: FigureSection, data: pl.DataFrame, every: pl.DataFrame, reach: pl.DataFrame, more: Sequence[alt.Tooltip] = ()
 ) -> tuple[Layers, str]:
     """Bars with their intervals, side by side where there are several curves, and the caption on cut intervals.
 
@@ -177,10 +179,10 @@ def bars(
 
 
 def curves(
-    asked: Asked,
+    asked: FigureSection,
     data: pl.DataFrame,
     around: tuple[pl.DataFrame, pl.DataFrame, Sequence[float]],
-    stated: Sequence[Value],
+    stated: Sequence[PlottedValue],
     *,
     lines: bool,
     tips: Sequence[alt.Tooltip] = (),
@@ -204,11 +206,11 @@ def curves(
     rules += crossing(asked, kind)
     at = {one: axes.place(one, x) for one in published.all_places(stated)}
     cut = axes.cut(data, ends, mark(x, several=data[CURVE].n_unique() > 1), log=log)
-    behind = dodge.behind(data, x, ends, log=log)
+    behind = dodge.hidden_marks(data, x, ends, log=log)
     return found + rules, " ".join(filter(None, [dodge.words(data), behind, cut, published.caption(stated, at)]))
 
 
-def crossing(asked: Asked, kind: str = "Q") -> Layers:
+def crossing(asked: FigureSection, kind: str = "Q") -> Layers:
     """The dashed line across a figure at its horizontal axis's ``mark``, if it has one."""
     if asked["mark"] is None:
         return []
@@ -232,5 +234,5 @@ def mark(x: str, *, several: bool) -> Callable[[Mapping[str, object]], str]:
 def intervals(data: pl.DataFrame) -> str:
     """The caption sentence about intervals, or about means over too few values."""
     if axes.widths(data):
-        return " ".join(filter(None, [BARS, axes.lacking(data)]))
-    return axes.few(data)
+        return " ".join(filter(None, [BARS, axes.missing_intervals(data)]))
+    return axes.few_values(data)

@@ -17,7 +17,7 @@ import altair as alt
 import polars as pl
 
 from elanite.base.text import counted, heading, number
-from elanite.figures.grouping import MACHINE, distinct, said, without, word
+from elanite.figures.grouping import MACHINE, distinct, label_without, value_label, word
 from elanite.figures.style import BYTES, FEW, HEIGHT, PADDING, SMALL, size_axis
 from elanite.results.frames import SUFFIX
 from elanite.results.samples import ROUNDED
@@ -120,13 +120,13 @@ def widths(data: pl.DataFrame) -> bool:
     return not data.filter(width > ROUNDED * size).is_empty()
 
 
-def few(data: pl.DataFrame) -> str:
+def few_values(data: pl.DataFrame) -> str:
     """The caption sentence about means over too few values; empty without any."""
     found = data.filter((pl.col("n") > 1) & pl.col("low").is_null())["n"].to_list()
     return f"Means of {max(found)} values, no interval." if found else ""
 
 
-def lacking(data: pl.DataFrame) -> str:
+def missing_intervals(data: pl.DataFrame) -> str:
     """The caption sentence about means without an interval beside intervals; empty without any."""
     return LACKING if widths(data) and data["low"].count() < data["mean"].count() else ""
 
@@ -145,7 +145,7 @@ def unmeasured(rows: pl.DataFrame, here: pl.DataFrame) -> str:
     known = here.drop_nulls("value").select(names)
     found = accepted.select(names).unique(maintain_order=True).join(known, on=names, how="anti", nulls_equal=True)
     words = [
-        ", ".join(f"{word(name)} {said(value)}" for name, value in row.items() if value is not None)
+        ", ".join(f"{word(name)} {value_label(value)}" for name, value in row.items() if value is not None)
         for row in found.sort(names, maintain_order=True).head(MOST_CUT).iter_rows(named=True)
     ]
     if not words:
@@ -169,7 +169,7 @@ BYTES_OF = {"MB": 2**20, "KB": 2**10, "B": 1}
 """Size units in bytes."""
 
 
-def alike(panels: Sequence[pl.DataFrame], *, log: bool = False) -> bool:
+def share_scale(panels: Sequence[pl.DataFrame], *, log: bool = False) -> bool:
     """Whether panels can have one vertical axis: all their means are visible on it."""
     most = [max([abs(mean) for mean in data["mean"].drop_nulls()], default=0.0) for data in panels]
     return log or min(most) >= FLAT * max(most)
@@ -261,12 +261,12 @@ def of_names(column: str, title: str, texts: Sequence[str]) -> alt.X:
 
 def labels(name: str, values: Sequence[object], shared: Sequence[str]) -> list[str]:
     """Labels for a name parameter's values: machine labels lack the ``shared`` changes."""
-    return texts([without(value, shared) for value in values] if name == MACHINE and shared else values)
+    return texts([label_without(value, shared) for value in values] if name == MACHINE and shared else values)
 
 
 def texts(values: Sequence[object]) -> list[str]:
     """Labels for a parameter's values, different for different values."""
-    short = [said(value) for value in values]
+    short = [value_label(value) for value in values]
     return short if len(set(short)) == len(short) else [str(value) for value in values]
 
 

@@ -62,7 +62,7 @@ _Slices = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Case:
+class PicturePoint:
     """A picture's point."""
 
     label: str
@@ -73,7 +73,7 @@ class Case:
 class _Picture:
     """One network's squares, with all its points' sums in µs."""
 
-    cases: Sequence[Case]
+    cases: Sequence[PicturePoint]
     squares: pl.DataFrame
     """``kind``, ``x``, ``x2``, ``y``, ``y2``, ``name``, and the lists ``us`` (the first point's moments, the second
     one's, and so on) and ``down`` (whether the link failed, by point)."""
@@ -83,7 +83,7 @@ class _Picture:
     """The time slices, then the measured window; only the window if not all points have slices."""
 
 
-def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
+def draw(cases: Sequence[PicturePoint], start: int = 0) -> list[Figure]:
     """The wait and delay pictures, and their differences if there are two points or more.
 
     All of a network's pictures show the same point at first: the one at the place ``start``, or the one with the
@@ -92,22 +92,24 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
     if not cases:
         return []
     found: list[Figure] = []
-    networks: dict[tuple[str, _Slices], list[Case]] = {}
+    networks: dict[tuple[str, _Slices], list[PicturePoint]] = {}
     for case in cases:
         wires = case.matrix.links.select("link", "from", "to").sort("link").write_csv()
         networks.setdefault((wires, _slices(case)), []).append(case)
     several = len(networks) > 1
-    apart = [_apart(*key, networks, here) for key, here in networks.items()]
+    apart = [_network_title(*key, networks, here) for key, here in networks.items()]
     for kind, title, view in KINDS:
         pictures = [_picture(here, view) for here in networks.values()]
-        most = _most(pictures)
+        most = _largest_sums(pictures)
         if not any(most.values()):
             continue
         for place, (of, here, picture) in enumerate(zip(apart, networks.values(), pictures, strict=True), 1):
             name = f"{kind}-{place}" if several else kind
             ends = _ends(here, cases[start])
             caption = _caption(view(here[0].matrix), most, picture)
-            found.append(Figure(name, title + of, "", caption, _chart(picture, name, most, ends), True, _told(picture)))
+            found.append(
+                Figure(name, title + of, "", caption, _chart(picture, name, most, ends), True, _reader_table(picture))
+            )
             if len(here) > 1:
                 name, caption = f"{name}-difference", f"The first point less the second one. {_scale(most)}"
                 if grouped(view(here[0].matrix)):
@@ -118,12 +120,14 @@ def draw(cases: Sequence[Case], start: int = 0) -> list[Figure]:
     return found
 
 
-def _slices(case: Case) -> _Slices:
+def _slices(case: PicturePoint) -> _Slices:
     """A point's time slices, and its measured window; empty without slices."""
     return tuple(moments_of(case.matrix)) if case.matrix.slice_count else ()
 
 
-def _apart(wires: str, slices: _Slices, networks: Collection[tuple[str, _Slices]], cases: Sequence[Case]) -> str:
+def _network_title(
+    wires: str, slices: _Slices, networks: Collection[tuple[str, _Slices]], cases: Sequence[PicturePoint]
+) -> str:
     """A network's size, and its slices, as far as a title needs them to distinguish its picture."""
     words = []
     if len({one for one, _ in networks}) > 1:
@@ -134,11 +138,11 @@ def _apart(wires: str, slices: _Slices, networks: Collection[tuple[str, _Slices]
     return "".join(f", {one}" for one in words)
 
 
-def still(cases: Sequence[Case]) -> Iterator[Figure]:
+def still_pictures(cases: Sequence[PicturePoint]) -> Iterator[Figure]:
     """Each point's waits and delays in its measured window, for pictures without lists; all have one scale."""
     for kind, title, view in KINDS:
         pictures = [_picture([case], view, sliced=False) for case in cases]
-        most = _most(pictures)
+        most = _largest_sums(pictures)
         if not any(most.values()):
             continue
         for place, (case, picture) in enumerate(zip(cases, pictures, strict=True), 1):
@@ -146,11 +150,17 @@ def still(cases: Sequence[Case]) -> Iterator[Figure]:
             heading = ", ".join(filter(None, [title, case.label]))
             chart = _chart(picture, name, most, (0, 0)).properties(title=heading)
             yield Figure(
-                name, heading, "", _caption(view(case.matrix), most, picture, still=True), chart, True, _told(picture)
+                name,
+                heading,
+                "",
+                _caption(view(case.matrix), most, picture, still=True),
+                chart,
+                True,
+                _reader_table(picture),
             )
 
 
-def _picture(cases: Sequence[Case], view: Callable[[Matrix], View], *, sliced: bool = True) -> _Picture:
+def _picture(cases: Sequence[PicturePoint], view: Callable[[Matrix], View], *, sliced: bool = True) -> _Picture:
     views = [view(case.matrix) for case in cases]
     _, labels, height = layout(views[0])
     tables = [parts_of(layout(one)[0], one) for one in views]
@@ -179,7 +189,7 @@ def _picture(cases: Sequence[Case], view: Callable[[Matrix], View], *, sliced: b
     )
 
 
-def _most(pictures: Sequence[_Picture]) -> dict[str, float]:
+def _largest_sums(pictures: Sequence[_Picture]) -> dict[str, float]:
     """The largest sum for any link and for any switch, over all points and moments, in µs."""
     squares = pl.concat([picture.squares.select("kind", "us") for picture in pictures])
     found = dict(squares.group_by("kind").agg(pl.col("us").list.max().max()).iter_rows())
@@ -199,7 +209,7 @@ def _caption(view: View, most: dict[str, float], picture: _Picture, *, still: bo
         said += f" {SLIDES}"
     elif not still and any(case.matrix.slice_count for case in picture.cases):
         said += ' The slices of time are too many for this picture: result.table("slices") has them.'
-    own = _most([picture])
+    own = _largest_sums([picture])
     for kind in ("link", "switch"):
         if 0 < own[kind] < most[kind] / FAINT:
             said += f" The highest {kind} of this network has {number(own[kind])} µs, and is pale on this scale."
@@ -211,7 +221,7 @@ def _crosses(picture: _Picture, where: str) -> str:
     return f" A cross in place of a number marks links that were down{where}." if failed else ""
 
 
-def _ends(cases: Sequence[Case], start: Case) -> tuple[int, int]:
+def _ends(cases: Sequence[PicturePoint], start: PicturePoint) -> tuple[int, int]:
     """The places of the first shown point, and of another one with the shortest waits, for the difference."""
     waits = [float(case.matrix.links["waiting_us"].sum()) for case in cases]
     hot = next((place for place, case in enumerate(cases) if case is start), waits.index(max(waits)))
@@ -360,7 +370,7 @@ def _differences(picture: _Picture, ends: tuple[int, int]) -> pl.DataFrame:
     return found.sort(pl.col(less).abs(), descending=True, maintain_order=True).head(MOST_ROWS)
 
 
-def _told(picture: _Picture) -> pl.DataFrame:
+def _reader_table(picture: _Picture) -> pl.DataFrame:
     """The sums in every point's measured window, for readers: the most loaded links and switches first."""
     steps = len(picture.moments)
     window = pl.col("us").list

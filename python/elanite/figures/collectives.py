@@ -49,7 +49,7 @@ def distributions(table: pl.DataFrame) -> Iterator[Figure]:
     rows = padded(table, **OTHER).filter(pl.col("series").is_in(["distribution", "hardware-loaded", "software-loaded"]))
     rows = rows.filter(pl.col("nodes") == pl.col("nodes").max())
     known = [*empty("distribution").columns, "nodes", "operation", "background.pattern"]
-    yield from grouping.each(rows, known, _distributions)
+    yield from grouping.part_figures(rows, known, _distributions)
 
 
 def _distributions(rows: pl.DataFrame) -> Iterator[Figure]:

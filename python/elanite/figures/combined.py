@@ -36,7 +36,7 @@ STATES = {True: "undisturbed", False: "suffers", None: "not resolved"}
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """The compute job's accepted over offered load for each I/O load, and its bandwidth at saturation."""
     loads = [name for name in rows.columns if name.split(".")[-1] in ("load", "load_MBps")]
-    yield from grouping.each(rows, ("job", "nodes", "compute.nodes", *loads), _draw)
+    yield from grouping.part_figures(rows, ("job", "nodes", "compute.nodes", *loads), _draw)
 
 
 def _draw(rows: pl.DataFrame) -> Iterator[Figure]:
@@ -90,12 +90,12 @@ def _load(
     layers = loads(data, "mapping", "I/O nodes", "MB/s per node", to=top)
     if not same.is_empty():
         order = data["mapping"].unique(maintain_order=True).to_list()
-        layers.append(_alone(of_loads(same, ["mapping", "load"]), order))
+        layers.append(_compute_alone(of_loads(same, ["mapping", "load"]), order))
     layers += published.layers(published.of_claims(beside, "combined.alone"), axes.rounded((0.0, top[1])))
     return Figure(f"19{letter}", title, f"figure 19 {letter}", caption, layered(title, layers))
 
 
-def _alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
+def _compute_alone(data: pl.DataFrame, order: list[str]) -> alt.Chart:
     """The compute job alone, in the colours for mappings with the same nodes."""
     base: alt.Chart = alt.Chart(data).mark_line(strokeDash=[4, 3], strokeWidth=1.2)
     chart: alt.Chart = base.encode(
@@ -148,7 +148,7 @@ def _io_summary(found: list[Server]) -> str:
     )
 
 
-def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
+def _summary(found: list[KeptBandwidth], beside: pl.DataFrame) -> Figure:
     title = "Combined traffic: where the compute job suffers"
     names = {f"{io_nodes}-{short}": f"{io_nodes}, {name}" for io_nodes in IO_NODES for short, name in MAPPINGS.items()}
     data = pl.DataFrame(
@@ -207,7 +207,7 @@ def _summary(found: list[Kept], beside: pl.DataFrame) -> Figure:
     return Figure("20", title, "figure 20", caption, layered(title, [blocks, figures, states]))
 
 
-class Kept:
+class KeptBandwidth:
     """The bandwidth that the compute job keeps at its highest load, beside an I/O job at one load."""
 
     def __init__(self, series: str, io_load: float, beside: Number, alone: Number) -> None:
@@ -227,14 +227,14 @@ class Kept:
         return None if self.few else at_least(self.kept, UNDISTURBED)
 
 
-def kept(rows: pl.DataFrame) -> list[Kept]:
+def kept(rows: pl.DataFrame) -> list[KeptBandwidth]:
     """The bandwidth that the compute job keeps, by series and I/O load; cases without a run alone are left out."""
     rows = compute(rows).filter(pl.col("metric") == "accepted")
     groups = rows.group_by("series", "compute_nodes", "io_load", maintain_order=True)
     found = {key: averaged(group) for key, group in groups}
     alone = {nodes: figure for (_, nodes, io_load), figure in found.items() if io_load is None}
     return [
-        Kept(str(series), float(io_load), figure, alone[nodes])
+        KeptBandwidth(str(series), float(io_load), figure, alone[nodes])
         for (series, nodes, io_load), figure in found.items()
         if isinstance(io_load, float) and nodes in alone
     ]

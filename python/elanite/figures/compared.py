@@ -21,14 +21,14 @@ from elanite.base.text import counted
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import HEIGHT, RULE, Figure, layered
 from elanite.results.folders import varying_parameters
-from elanite.results.samples import State
+from elanite.results.samples import ComparisonState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from elanite.figures.curves import Layers
     from elanite.figures.sides import Colours, Side
-    from elanite.results.folders import Line
+    from elanite.results.folders import StoreLine
 
 CAPTION = (
     "The mean of B relative to that of A, less 1, with its 95% interval; figures of fewer than three values have none,"
@@ -36,10 +36,10 @@ CAPTION = (
     " Filled circles: the figures differ; hollow circles: they are equal; diagonal crosses: undecided."
 )
 
-SIGNS: dict[State, tuple[str, bool]] = {
-    State.DIFFERS: ("circle", True),
-    State.EQUAL: ("circle", False),
-    State.UNDECIDED: ("M-1,-1L1,1M1,-1L-1,1", False),
+SIGNS: dict[ComparisonState, tuple[str, bool]] = {
+    ComparisonState.DIFFERS: ("circle", True),
+    ComparisonState.EQUAL: ("circle", False),
+    ComparisonState.UNDECIDED: ("M-1,-1L1,1M1,-1L-1,1", False),
 }
 """Each state's shape, and whether it is filled."""
 
@@ -49,12 +49,12 @@ AREA = 55
 PERCENT = "+.4~%"
 
 
-def draw(lines: Sequence[Line]) -> dict[tuple[str, str], list[Figure]]:
+def draw(lines: Sequence[StoreLine]) -> dict[tuple[str, str], list[Figure]]:
     """The figures by experiment and series: one for each metric, or several panels.
 
     ``lines`` cover the entire comparison, in point order.
     """
-    metrics: dict[tuple[str, str, str], list[Line]] = {}
+    metrics: dict[tuple[str, str, str], list[StoreLine]] = {}
     for line in lines:
         if not line.flag:
             metrics.setdefault((line.experiment, line.series, line.metric), []).append(line)
@@ -63,7 +63,7 @@ def draw(lines: Sequence[Line]) -> dict[tuple[str, str], list[Figure]]:
     panels = {
         names: list(_panels(here))
         for names, here in marks.items()
-        if any(line.state is not State.EQUAL for line in here)
+        if any(line.state is not ComparisonState.EQUAL for line in here)
     }
     colours = sides.colours(side for several in panels.values() for side in several)
     found: dict[tuple[str, str], list[Figure]] = {}
@@ -75,23 +75,23 @@ def draw(lines: Sequence[Line]) -> dict[tuple[str, str], list[Figure]]:
     return found
 
 
-def _change(line: Line) -> float | None:
+def _change(line: StoreLine) -> float | None:
     """The second mean relative to the first, less 1; `None` if only the first one is 0."""
     if line.pair.ratio:
         return line.pair.ratio.mean - 1
     return None if line.pair.b.figure.mean else 0.0
 
 
-def _fixed(marks: Sequence[Line], every: Sequence[Line]) -> str:
+def _fixed(marks: Sequence[StoreLine], every: Sequence[StoreLine]) -> str:
     """The parameters that vary among all figures in the series, but not among the marks, in words."""
     names = [name for name in varying_parameters(every) if name not in varying_parameters(marks)]
     values = {name: marks[0].parameters.get(name) for name in names}
     return ", ".join(
-        f"{grouping.word(name)} {grouping.said(value)}" for name, value in values.items() if value is not None
+        f"{grouping.word(name)} {grouping.value_label(value)}" for name, value in values.items() if value is not None
     )
 
 
-def _panels(lines: Sequence[Line]) -> Iterator[Side]:
+def _panels(lines: Sequence[StoreLine]) -> Iterator[Side]:
     intervals = [line.pair.ratio if line.pair.difference and not line.pair.exact else None for line in lines]
     return sides.panels(
         [line.parameters | {"job": line.job or None} for line in lines],
@@ -127,7 +127,7 @@ def _layers(side: Side, scale: alt.Scale, colours: Colours) -> Layers:
     tips = [*side.tooltips, *(alt.Tooltip(f"{name}:Q", title=titles[name], format=PERCENT) for name in titles)]
     base = side.chart(colours)
     points = base.encode(y=y, tooltip=[*tips, alt.Tooltip("_state:N", title="state")])
-    look = dodge.look(side.rows)
+    look = dodge.offset(side.rows)
     bars = base.mark_rule(xOffset=look).encode(y=alt.Y("_low:Q", title="B / A - 1"), y2=alt.Y2("_high"))
     return [
         zero,

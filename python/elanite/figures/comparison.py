@@ -16,13 +16,13 @@ from elanite.figures.style import Figure
 from elanite.figures.table import table
 from elanite.inputs.machine import Machine
 from elanite.inputs.plan import ON
-from elanite.results.beside import beside
+from elanite.results.beside import machine_lines
 from elanite.validation.claim import fitted_parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from elanite.results.beside import Line
+    from elanite.results.beside import MachineLine
     from elanite.validation.measures import Number
 
 NAMES = {"es40-qsnet": "QsNET", "opteron-qsnet2": "QsNetII"}
@@ -57,10 +57,10 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     )
     rows = rows.filter(wanted).with_columns(pl.col(ON).replace(NAMES).alias("_name"))
     if not rows.is_empty():
-        yield from grouping.each(rows, (ON, "operation", "pattern", "nodes"), lambda here: [_table(here)])
+        yield from grouping.part_figures(rows, (ON, "operation", "pattern", "nodes"), lambda here: [_table(here)])
 
 
-def rests_on(machine: str) -> str:
+def basis_sentence(machine: str) -> str:
     """A sentence on the basis of a machine's figures; empty for machines that are not shipped."""
     if machine not in fitted_parameters():
         return ""
@@ -84,18 +84,19 @@ def _table(rows: pl.DataFrame) -> Figure:
         here = rows.filter(pl.col("series") == series)
         if here.is_empty():
             continue
-        for line in beside(_plain(here)):
+        for line in machine_lines(_plain(here)):
             figures = [line.figures.get(machine) for machine in machines]
             ratios = [line.ratios.get(machine) for machine in machines[1:]]
             lines.append([Cell(words), *_cells(line, here), *map(_cell, figures + ratios)])
     title = "QsNET against QsNetII" if machines == list(NAMES) else " against ".join(names)
     caption = (
         f"{PREDICTION} Means with half of their 95% confidence intervals, over batches; a figure without one varied by"
-        f" less than it shows.{_offered(rows)}{''.join(map(rests_on, machines))} QsNET was fitted to figures of up to"
-        " 64 nodes, among them the barrier by hardware, which therefore is no prediction there, and some patterns"
-        " and broadcasts with other messages. QsNetII was fitted to pings and noise alone, and no figures of more than"
-        " one switch are published. Both are quaternary fat trees of 1,024 nodes here. Buffers lie in adapter memory,"
-        " so that the I/O buses (PCI, PCI-X) carry none of the data, and operating systems make no noise."
+        f" less than it shows.{_offered(rows)}{''.join(map(basis_sentence, machines))}"
+        " QsNET was fitted to figures of up to 64 nodes, among them the barrier by hardware, which therefore is no"
+        " prediction there, and some patterns and broadcasts with other messages. QsNetII was fitted to pings and"
+        " noise alone, and no figures of more than one switch are published. Both are quaternary fat trees of 1,024"
+        " nodes here. Buffers lie in adapter memory, so that the I/O buses (PCI, PCI-X) carry none of the data, and"
+        " operating systems make no noise."
     )
     grid = Grid(columns, lines)
     return Figure("table", title, "", caption, table(grid, title), wide=True, grid=grid)
@@ -117,7 +118,7 @@ def _plain(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.drop("_name", "id")
 
 
-def _cells(line: Line, rows: pl.DataFrame) -> list[Cell]:
+def _cells(line: MachineLine, rows: pl.DataFrame) -> list[Cell]:
     """The quantity and the node count; a parameter that does not vary is the same for all rows."""
     of = "operation" if "operation" in rows.columns and rows["operation"][0] is not None else "pattern"
     what, nodes = (line.parameters.get(name, rows[name][0]) for name in (of, "nodes"))

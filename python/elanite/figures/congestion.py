@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from elanite.figures.style import Figure
-    from elanite.inputs.contents import Asked
+    from elanite.inputs.contents import FigureSection
     from elanite.inputs.plan import Point
     from elanite.store import Store
 
 
 def matrices(
-    points: Sequence[Point], store: Store, asked: Sequence[Asked] = (), foreign: Collection[str] = ()
+    points: Sequence[Point], store: Store, asked: Sequence[FigureSection] = (), foreign: Collection[str] = ()
 ) -> list[Figure]:
     """The congestion matrices for the points with slices: two for each configuration, from its first seed.
 

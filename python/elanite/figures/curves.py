@@ -13,7 +13,7 @@ from elanite.figures import axes, dodge
 from elanite.figures.style import FORMAT, REASONS, RULE, below, colour, opacity, shape
 from elanite.results.frames import REASON, SHIPPED, STATE
 from elanite.results.numbers import number
-from elanite.results.states import LOST, State, with_states
+from elanite.results.states import LOST, QueueState, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -30,15 +30,15 @@ OFFERED = "The offered load is the load that the sources offered in the measured
 """The caption for ``loads``."""
 
 SAID = {
-    State.STEADY: (
+    QueueState.STEADY: (
         "Filled circles are steady points: the sources' queues grow in no seed, the accepted load is at least"
         f" {1 - LOST:.0%} of the offered load, and its uncertainty is small, or a higher load is steady."
     ),
-    State.SATURATED: (
+    QueueState.SATURATED: (
         "Triangles are saturated points: the nominal load exceeds the highest accepted load of its curve by more than"
         " its interval, or the sources' queues grow in all seeds."
     ),
-    State.UNDECIDED: (
+    QueueState.UNDECIDED: (
         "Diamonds are undecided: seeds differ, the nominal load is within the interval of the highest accepted load, or"
         " the accepted load is below the offered load or too uncertain although the queues did not grow; a longer"
         " window decides."
@@ -64,7 +64,7 @@ def signs(data: pl.DataFrame, top: float, curve: str) -> str:
         data, (0.0, top), lambda row: f"{several.format_map(row)}{figure(float(str(row['offered'])))} offered"
     )
     words = f"{words} {'Bars' if wide(data, top) else 'Bands'} {INTERVALS}"
-    return " ".join(filter(None, [words, axes.lacking(data), cut]))
+    return " ".join(filter(None, [words, axes.missing_intervals(data), cut]))
 
 
 def of_loads(
@@ -102,7 +102,7 @@ def of_loads(
         assert mean is None or isinstance(mean, float)  # noqa: S101 - a number column
         found = group[STATE]
         lost = number((here["accepted"] - here["offered"]).to_list(), seeds=seeds)
-        drawn = lost if found == State.STEADY else got
+        drawn = lost if found == QueueState.STEADY else got
         half = drawn.half if drawn.n >= FEWEST else None
         low, high = (None, None) if half is None else (got.mean - half, got.mean + half)
         points.append(
@@ -202,7 +202,7 @@ def curves(
     are more tooltips. Rows may have been ``dodge.moved``.
     """
     order = data[curve].unique(maintain_order=True).to_list()
-    moved = dodge.look(data)
+    moved = dodge.offset(data)
     reach = reach or axes.ends(data, log=log)
     base = alt.Chart(data).encode(x=x, color=colour(curve, order, legend))
     up = alt.Y(

@@ -86,7 +86,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """A call's time if all calls complete, and the cases with a deadlock."""
     rows = padded(rows, job=pl.String).filter(pl.col("job").is_null())
     rows = rows.with_columns(roots=pl.col("machine").replace(ROOTS))
-    yield from grouping.each(rows, ("machine", "groups"), _draw)
+    yield from grouping.part_figures(rows, ("machine", "groups"), _draw)
 
 
 def _draw(rows: pl.DataFrame) -> Iterator[Figure]:

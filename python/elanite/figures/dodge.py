@@ -57,7 +57,7 @@ def moved(
     return _moved(data, place, x, hidden=_hidden(data, place, ends))
 
 
-def apart(data: pl.DataFrame, place: str | None, x: alt.X, column: str, height: float) -> pl.DataFrame:
+def separated(data: pl.DataFrame, place: str | None, x: alt.X, column: str, height: float) -> pl.DataFrame:
     """The same for marks without intervals, in ``column``: they hide each other where they are nearer than ``height``.
 
     ``height`` is a mark's height, in vertical axis units.
@@ -80,7 +80,7 @@ def _moved(data: pl.DataFrame, place: str | None, x: alt.X, *, hidden: bool) -> 
     return data.with_columns(pl.col(CURVE).replace_strict(shifts, return_dtype=pl.Float64).alias(SHIFT))
 
 
-def look(data: pl.DataFrame) -> alt.ExprRef | UndefinedType:
+def offset(data: pl.DataFrame) -> alt.ExprRef | UndefinedType:
     """The pixels by which marks are moved (``xOffset``); undefined if all marks stay."""
     return alt.ExprRef(f"datum.{SHIFT}") if words(data) else alt.Undefined
 
@@ -90,7 +90,7 @@ def words(data: pl.DataFrame) -> str:
     return SIDE_BY_SIDE if SHIFT in data.columns and (data[SHIFT] != 0).any() else ""
 
 
-def behind(data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log: bool = False) -> str:
+def hidden_marks(data: pl.DataFrame, place: str | None, ends: axes.Ends, *, log: bool = False) -> str:
     """The caption sentences about curves with each mark behind one on another curve, which is in front.
 
     ``place`` is the horizontal axis's column, and ``ends`` are the vertical one's ends. Marks are behind others where

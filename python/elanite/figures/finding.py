@@ -134,10 +134,10 @@ def _mark(row: Spec, x: Spec, key: str) -> Mark:
     half = (high - low) / 2 if isinstance(low, int | float) and isinstance(high, int | float) else 0.0
     if field == "load_MBps" and place is not None:
         return Mark(row["mean"], half, str(row.get(key) or ""), place, f"at a load of {row.get('load', place)}")
-    return Mark(row["mean"], half, str(row.get(key) or "") if key else "", place, _at(place, field, x))
+    return Mark(row["mean"], half, str(row.get(key) or "") if key else "", place, _place_words(place, field, x))
 
 
-def _at(place: object, field: str, x: Spec) -> str:
+def _place_words(place: object, field: str, x: Spec) -> str:
     """A place on the axis, in words."""
     title = str(x.get("title") or "")
     if isinstance(place, str) and (title == "series" or not place.replace(".", "", 1).isdigit()):

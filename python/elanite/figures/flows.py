@@ -113,7 +113,7 @@ def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
     if flows["size"].n_unique() > BINS:
         each = f"Bins have {spanned(min(data['least']), max(data['most']), 'flow')} each."
     caption = (
-        f"Completion time over that of the same flow alone on the idle machine, of {said(flows)}."
+        f"Completion time over that of the same flow alone on the idle machine, of {flow_count(flows)}."
         f" {each} Percentiles are those of the nearest rank; of fewer than 1,000 flows, p99.9 is the largest value."
     )
     if (seeds := flows["seed"].n_unique()) > 1:
@@ -121,7 +121,7 @@ def _slowdown(flows: pl.DataFrame, name: str, label: str) -> Figure:
     return Figure(name, title, "", caption, layered(title, [base.mark_line(), marks]))
 
 
-def said(flows: pl.DataFrame) -> str:
+def flow_count(flows: pl.DataFrame) -> str:
     """The flow count in words: ``40 flows``, with several seeds ``40 flows in each of 3 seeds``."""
     seeds = flows["seed"].n_unique()
     return spanned(*counts(flows), "flow") + (f" in each of {counted(seeds, 'seed')}" if seeds > 1 else "")

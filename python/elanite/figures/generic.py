@@ -23,7 +23,7 @@ from elanite.figures.colours import PALETTE
 from elanite.figures.grouping import CURVE, Panel
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
 from elanite.results.frames import STATE, SUFFIX, resolved, summarise
-from elanite.results.states import LOST, State, with_states
+from elanite.results.states import LOST, QueueState, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -64,7 +64,7 @@ def draw(rows: pl.DataFrame, kinds: Mapping[str, str] | None = None) -> Iterator
         over, metrics = plots.get((kinds or {}).get(series, ""), ("", list(units)))
         offered = here.filter(pl.col("metric") == OFFERED)
         off = _off_nominal(offered)
-        late = with_states(here).filter(pl.col(STATE) == State.SATURATED) if not offered.is_empty() else offered
+        late = with_states(here).filter(pl.col(STATE) == QueueState.SATURATED) if not offered.is_empty() else offered
         growing = [name for name in late["metric"].unique() if name.startswith(LATENCY)]
         for metric in metrics:
             if metric in units:
@@ -119,7 +119,7 @@ def _metric(
         off, place = "", LABEL if labels else main and grouping.numeric(rows, main)
     data = [dodge.moved(one, place, x) for one in data]
     log = _log(rows, main, unit, pl.concat([one["mean"] for one in data]).to_list())
-    common = axes.alike(data, log=log)
+    common = axes.share_scale(data, log=log)
     ends = axes.ends(pl.concat([one.select("mean", "low", "high") for one in data]), log=log)
     title = f"{series}: {metric.replace('_', ' ')}"
     for number, (panel, means) in enumerate(zip(panels, data, strict=True), 1):
@@ -129,10 +129,10 @@ def _metric(
         layers = _layers(means, x, (metric, unit), main, found, reach, log=log)
         cut = axes.cut(means, reach, _mark(means, main, found), log=log)
         more = [
-            INTERVALS if axes.widths(means) else "" if metric in YES_OR_NO else axes.few(means),
-            axes.lacking(means),
+            INTERVALS if axes.widths(means) else "" if metric in YES_OR_NO else axes.few_values(means),
+            axes.missing_intervals(means),
             dodge.words(means),
-            dodge.behind(means, LABEL if labels else main, reach, log=log),
+            dodge.hidden_marks(means, LABEL if labels else main, reach, log=log),
             cut,
             off,
             found.words,
@@ -192,7 +192,9 @@ def _mark(data: pl.DataFrame, main: str | None, found: Grouping) -> Callable[[Ma
 
     def named(row: Mapping[str, object]) -> str:
         words = [str(row[CURVE])] if several else []
-        return " at ".join([*words, *([f"{grouping.word(main)} {grouping.said(row[at])}"] if main and at else [])])
+        return " at ".join(
+            [*words, *([f"{grouping.word(main)} {grouping.value_label(row[at])}"] if main and at else [])]
+        )
 
     return named
 
@@ -210,7 +212,7 @@ def _layers(
     names = [name for name in (CURVE, main, *found.configuration) if name and (name != CURVE or found.curves)]
     tips = [alt.Tooltip(axes.field(name), title=grouping.word(name)) for name in dict.fromkeys(names)]
     tips += [alt.Tooltip(f"{OFFERED}:Q", title=OFFERED, format=FORMAT)] if OFFERED in data.columns else []
-    aside = dodge.look(data) if len(order) > 1 else alt.Undefined
+    aside = dodge.offset(data) if len(order) > 1 else alt.Undefined
     tint = alt.Undefined if len(order) > 1 else PALETTE[0]
     ends_of = [alt.Tooltip(f"{end}:Q") for end in ("low", "high") if data["low"].count()]
     points = base.mark_point(filled=True, size=45, opacity=1, color=tint, xOffset=aside).encode(

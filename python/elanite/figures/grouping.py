@@ -49,7 +49,7 @@ EFFORT = ("series", "repeats")
 """Columns for the repetitions and the place of a measurement in the file, unless configurations differ in them."""
 
 DERIVED = ("rails", "policy", "striping", "threshold")
-"""Columns that ``policies.told`` makes from the machine's changes."""
+"""Columns that ``policies.with_policies`` makes from the machine's changes."""
 
 ALONE = "no other change"
 """The label for a machine that has only the changes that all machines share."""
@@ -116,7 +116,9 @@ def grouped(
     free = [name for name in distinct(rows) if name not in (*axis, *named)]
     found = list(named)
     for name in free:
-        if _several(rows, name, [*found, *axis]) or (name not in covered and _apart(rows, name, found, axis)):
+        if _several(rows, name, [*found, *axis]) or (
+            name not in covered and _separates_curves(rows, name, found, axis)
+        ):
             found.append(name)
     sampled: list[str] = []
     if axis and found and (count := rows.select(found).n_unique()) > CURVES:
@@ -149,7 +151,7 @@ def common(labels: Iterable[object]) -> tuple[str, ...]:
     return tuple(one for one in parts[0] if all(one in others for others in parts))
 
 
-def without(label: object, shared: Sequence[str]) -> str:
+def label_without(label: object, shared: Sequence[str]) -> str:
     """The label for a machine's changes without shared ones; ``ALONE`` if it has no others."""
     return ", ".join(one for one in _changes(label) if one not in shared) or ALONE
 
@@ -176,8 +178,8 @@ def panels(rows: pl.DataFrame, grouping: Grouping, legend: str = "") -> Iterator
     """
     for key, here in _parts(rows, grouping.panels):
         pairs = zip(grouping.panels, key, strict=True)
-        own = {name: without(value, grouping.common) if name == MACHINE else value for name, value in pairs}
-        words = ", ".join(f"{word(name)} {said(value)}" for name, value in own.items())
+        own = {name: label_without(value, grouping.common) if name == MACHINE else value for name, value in pairs}
+        words = ", ".join(f"{word(name)} {value_label(value)}" for name, value in own.items())
         curves = here.select(grouping.curves).unique(maintain_order=True) if grouping.curves else pl.DataFrame()
         if curves.is_empty():
             yield Panel(words, here.with_columns(pl.lit(legend).alias(CURVE)))
@@ -208,11 +210,11 @@ def parts(rows: pl.DataFrame, known: Sequence[str]) -> Iterator[tuple[str, pl.Da
         return
     for key in rows.select(apart).drop_nulls().unique(maintain_order=True).rows():
         here = [pl.col(name).eq_missing(value) | pl.col(name).is_null() for name, value in zip(apart, key, strict=True)]
-        words = ", ".join(f"{word(name)} {said(value)}" for name, value in zip(apart, key, strict=True))
+        words = ", ".join(f"{word(name)} {value_label(value)}" for name, value in zip(apart, key, strict=True))
         yield words, rows.filter(here)
 
 
-def each(
+def part_figures(
     rows: pl.DataFrame, known: Sequence[str], draw: Callable[[pl.DataFrame], Iterable[Figure]]
 ) -> Iterator[Figure]:
     """The figures in a kind that distinguishes the ``known`` columns only: one for each part in ``parts``."""
@@ -228,7 +230,7 @@ def names(curves: pl.DataFrame, shared: Sequence[str] = ()) -> list[str]:
     ``shared`` are changes that no name needs. Lists have commas inside, so that semicolons separate them.
     """
     if MACHINE in curves.columns:
-        own = [value and without(value, shared) for value in curves[MACHINE].to_list()]
+        own = [value and label_without(value, shared) for value in curves[MACHINE].to_list()]
         curves = curves.with_columns(pl.Series(MACHINE, own, pl.String))
     ends = [name.split(".")[-1] for name in curves.columns]
     owned = ["." in name and ends.count(end) > 1 for name, end in zip(curves.columns, ends, strict=True)]
@@ -236,7 +238,7 @@ def names(curves: pl.DataFrame, shared: Sequence[str] = ()) -> list[str]:
     inside = any(listed(value) is not None for row in curves.rows() for value in row)
     comma = "; " if inside and curves.width > 1 else ", "
     short = [
-        comma.join(head + said(value) for head, value in zip(heads, row, strict=True) if value not in (None, ""))
+        comma.join(head + value_label(value) for head, value in zip(heads, row, strict=True) if value not in (None, ""))
         for row in curves.rows()
     ]
     if len(set(short)) == len(short):
@@ -254,7 +256,7 @@ def word(name: str) -> str:
     return WORDS.get(name, name.removesuffix(suffix) if "." in name else name.removesuffix(suffix).replace("_", " "))
 
 
-def said(value: object) -> str:
+def value_label(value: object) -> str:
     """A parameter value in a legend or on an axis: ``8, 8`` for a list, ``1,024`` for a number."""
     if isinstance(value, str) and (items := listed(value)) is not None:
         return plain(items)
@@ -320,7 +322,7 @@ def on_axis(name: str, axis: Sequence[str]) -> bool:
     return any(twin in axis or twin.replace(".", "_") in axis for twin in twins)
 
 
-def _apart(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[str]) -> bool:
+def _separates_curves(rows: pl.DataFrame, name: str, curves: Sequence[str], axis: Sequence[str]) -> bool:
     """Whether a parameter separates curves, although the axis has different places for its values.
 
     A number does not if each place has its own value: it grows with the axis. Names on the axis separate everything.

@@ -8,12 +8,12 @@ import altair as alt
 import polars as pl
 
 from elanite.figures import axes, grouping, published
-from elanite.figures.published import Value
+from elanite.figures.published import PlottedValue
 from elanite.figures.style import FORMAT, Figure, colour, layered, shape
 from elanite.results.frames import summarise
 from elanite.store import empty
 from elanite.validation.claims import claims
-from elanite.validation.measures import Grouped
+from elanite.validation.measures import GroupMeasure
 from elanite.validation.measures.quantities import Limits
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def of_nodes(nodes: pl.DataFrame) -> Iterator[Figure]:
     rows = rows.filter(pl.col("nodes") == most).with_columns(
         curve=pl.format("{} / {}", pl.col("sizes"), pl.col("arrivals")), value=pl.col("accepted")
     )
-    yield from grouping.each(rows, [*empty("nodes").columns, "sizes", "arrivals"], _of_nodes)
+    yield from grouping.part_figures(rows, [*empty("nodes").columns, "sizes", "arrivals"], _of_nodes)
 
 
 def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
@@ -67,14 +67,16 @@ def _of_nodes(rows: pl.DataFrame) -> Iterator[Figure]:
     yield Figure("16b", title, "figure 16 b", caption, layered(title, layers))
 
 
-def _groups(rows: pl.DataFrame) -> list[Value]:
+def _groups(rows: pl.DataFrame) -> list[PlottedValue]:
     """Each node group's published bandwidth, from its first node to its last one, if the rows are of its network."""
     return [
-        Value(claim, places=_nodes(claim)) for claim in claims() if claim.id in GROUPS and published.fits(claim, rows)
+        PlottedValue(claim, places=_nodes(claim))
+        for claim in claims()
+        if claim.id in GROUPS and published.fits(claim, rows)
     ]
 
 
 def _nodes(claim: Claim) -> tuple[float, ...]:
     """A group's first and last node."""
-    nodes = claim.measure.quantity.first.where["node"] if isinstance(claim.measure, Grouped) else None
+    nodes = claim.measure.quantity.first.where["node"] if isinstance(claim.measure, GroupMeasure) else None
     return nodes.span if isinstance(nodes, Limits) else ()

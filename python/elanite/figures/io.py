@@ -36,7 +36,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     rows = rows.with_columns(mapping=MAPPING, traffic=pl.col("pattern").replace(TRAFFIC))
     lower = pl.col("series").str.contains("-(load|knee)$")
     highest = rows.filter(~lower & (pl.col("metric") == "server_accepted"))
-    yield from grouping.each(highest, ("pattern", "servers", "nodes", "writes"), _table)
+    yield from grouping.part_figures(highest, ("pattern", "servers", "nodes", "writes"), _table)
 
 
 def _table(rows: pl.DataFrame) -> Iterator[Figure]:

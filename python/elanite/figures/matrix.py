@@ -154,7 +154,7 @@ def _figure(view: View, name: str, title: str, paper: str, parameters: str) -> F
         caption += " A cross in place of a number marks links that were down in the run."
     if parameters:
         caption += f" Parameters: {parameters}."
-    return Figure(name, title, paper, caption, _chart(view, name, title), wide=True, data=_told(view))
+    return Figure(name, title, paper, caption, _chart(view, name, title), wide=True, data=_reader_table(view))
 
 
 def _chart(view: View, name: str, title: str) -> alt.LayerChart:
@@ -255,7 +255,7 @@ def moments_of(matrix: Matrix) -> list[str]:
     return [f"{one} to {two} ms" for one, two in pairwise(ends)] + [f"{last}, {begin} to {end} ms"]
 
 
-def _told(view: View) -> pl.DataFrame:
+def _reader_table(view: View) -> pl.DataFrame:
     """The measured window's figures, as a table for readers: links, then switches."""
     links = pl.concat([part.select("name", "packets", "us") for part in (view.links, view.ends) if len(part)])
     parts = [links, view.switches.select("name", "packets", "us")]
@@ -270,7 +270,7 @@ def _told(view: View) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class Scene:
+class MatrixScene:
     """The delay picture at every moment, for separate drawing. Lengths are in pixels."""
 
     squares: pl.DataFrame
@@ -282,7 +282,7 @@ class Scene:
     height: int
 
 
-def scene(matrix: Matrix) -> Scene:
+def scene(matrix: Matrix) -> MatrixScene:
     """A matrix's delay picture, at every moment that it has."""
     view = of_delays(matrix)
     members, labels, height = layout(view)
@@ -295,4 +295,4 @@ def scene(matrix: Matrix) -> Scene:
     squares = parts.select("x", "x2", "y", "y2", "name", "kind").with_columns(
         relative=pl.Series(relative, dtype=pl.List(pl.Float64))
     )
-    return Scene(squares, labels, moments_of(matrix), WIDTH, height)
+    return MatrixScene(squares, labels, moments_of(matrix), WIDTH, height)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     import polars as pl
 
-    from elanite.inputs.contents import Asked
+    from elanite.inputs.contents import FigureSection
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
 
@@ -47,7 +47,7 @@ def missing(plan: Plan, store: Store, drawn: Collection[str]) -> list[str]:
     return found
 
 
-def _special(asked: Asked, points: Sequence[Point], store: Store) -> Iterator[str]:
+def _special(asked: FigureSection, points: Sequence[Point], store: Store) -> Iterator[str]:
     """The reason why a special figure kind stays empty; figures in such a kind have their own names."""
     kind = asked["draw"]
     if kind == "congestion":
@@ -59,14 +59,14 @@ def _special(asked: Asked, points: Sequence[Point], store: Store) -> Iterator[st
         yield f"no results that draw = `{kind}` shows" + (f", which are those of {shipped}" if shipped else "")
 
 
-def _is_drawn(asked: Asked, drawn: Collection[str]) -> bool:
+def _is_drawn(asked: FigureSection, drawn: Collection[str]) -> bool:
     fixed, column, _ = asked["name"].partition("{")
     if column:  # each panel has its own letter or value
         return any(one.startswith(fixed) for one in drawn)
     return any(one == fixed or one.startswith(f"{fixed}-") for one in drawn)
 
 
-def _reasons(asked: Asked, rows: pl.DataFrame) -> Iterator[str]:
+def _reasons(asked: FigureSection, rows: pl.DataFrame) -> Iterator[str]:
     """The first reason."""
     here = chosen(rows, {**({"series": asked["series"]} if asked["series"] else {}), **asked["where"]})
     metric = asked["metric"] or "accepted"

@@ -12,7 +12,7 @@ from elanite.figures.style import Figure
 from elanite.figures.table import table
 from elanite.results.frames import padded
 from elanite.results.numbers import averaged, ratio
-from elanite.results.policies import changes, ordered, told
+from elanite.results.policies import changes, ordered, with_policies
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -36,7 +36,7 @@ PATTERNS = {"uniform": "uniform traffic", "blocks": "a server for each block of 
 
 def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Each policy's accepted load beyond saturation, relative to basic, also after a rail failure."""
-    rows = padded(told(rows), servers=pl.String)
+    rows = padded(with_policies(rows), servers=pl.String)
     if rows.is_empty():
         return
     cases = [
@@ -44,7 +44,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
         for series, pattern, machine in rows.select("series", "pattern", "machine").rows()
     ]
     rows = rows.with_columns(pl.Series("_case", cases)).rename({"curve": "_curve"})
-    yield from grouping.each(rows, ("_case", "_curve"), lambda here: [_table(here)])
+    yield from grouping.part_figures(rows, ("_case", "_curve"), lambda here: [_table(here)])
 
 
 def _table(rows: pl.DataFrame) -> Figure:

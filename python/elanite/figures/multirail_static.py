@@ -35,7 +35,7 @@ def draw(rows: pl.DataFrame) -> Iterator[Figure]:
     """Rails over nodes, a curve for each algorithm."""
     rows = rows.filter((pl.col("metric") == "rails") & ~pl.col("series").is_in(DRAWN))
     if not rows.is_empty():
-        yield from grouping.each(rows, ("algorithm", "nodes"), _draw)
+        yield from grouping.part_figures(rows, ("algorithm", "nodes"), _draw)
 
 
 def _draw(rows: pl.DataFrame) -> Iterator[Figure]:

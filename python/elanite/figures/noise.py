@@ -34,7 +34,7 @@ NAMES = {0: ("3a", "first"), 1: ("3b", "second")}
 def draw(table: pl.DataFrame) -> Iterator[Figure]:
     """A histogram for each processor, on the same axes; nodes and seeds count alike."""
     if not table.is_empty():
-        yield from grouping.each(table, [*empty("distribution").columns, "nodes"], _draw)
+        yield from grouping.part_figures(table, [*empty("distribution").columns, "nodes"], _draw)
 
 
 def _draw(table: pl.DataFrame) -> Iterator[Figure]:
@@ -122,7 +122,7 @@ QUIET = "host.noise=false"
 def scaling(rows: pl.DataFrame) -> Iterator[Figure]:
     """The time that noise adds to a step (computation and call), over the node count."""
     rows = rows.filter(pl.col("metric") == "step")
-    yield from grouping.each(rows, ("operation", "nodes", "machine"), _scaling)
+    yield from grouping.part_figures(rows, ("operation", "nodes", "machine"), _scaling)
 
 
 def _scaling(rows: pl.DataFrame) -> Iterator[Figure]:

@@ -20,14 +20,14 @@ from elanite.results.frames import FOREIGN
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from elanite.inputs.contents import Asked
+    from elanite.inputs.contents import FigureSection
     from elanite.inputs.plan import Plan
 
 TRAFFIC = ("run", "series")
 """First words in keys that change the traffic or its measurement, not the machine."""
 
 
-def foreign(plan: Plan) -> frozenset[str]:
+def foreign_machines(plan: Plan) -> frozenset[str]:
     """The names of a plan's machines that its experiment does not name, or that an override changes."""
     every = frozenset(machine.name for machine in plan.machines)
     if _change_machines(plan.overrides):
@@ -47,7 +47,7 @@ def foreign(plan: Plan) -> frozenset[str]:
 
 def marked(rows: pl.DataFrame, plan: Plan) -> pl.DataFrame:
     """The rows with the column ``FOREIGN``, if the plan has foreign machines."""
-    names = foreign(plan)
+    names = foreign_machines(plan)
     if not names:
         return rows
     ids = [point.id for point in plan.points if point.machine in names]
@@ -65,7 +65,7 @@ def shared(rows: pl.DataFrame) -> bool:
     return ON in rows.columns and rows[ON].n_unique() > 1
 
 
-def belonging(asked: Asked, rows: pl.DataFrame) -> Asked:
+def section_for(asked: FigureSection, rows: pl.DataFrame) -> FigureSection:
     """A ``[[figure]]`` as it belongs to some rows: foreign machines' rows have no number and no published values."""
     return asked if owned(rows) else asked | {"paper": "", "published": []}
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from elanite.figures.axes import Ends
     from elanite.figures.curves import Layers
-    from elanite.inputs.contents import Asked
+    from elanite.inputs.contents import FigureSection
     from elanite.validation.claim import Claim
 
 PUBLISHED = "published"
@@ -48,7 +48,7 @@ Place = float | str
 
 
 @dataclass(frozen=True)
-class Value:
+class PlottedValue:
     """A published value in a figure."""
 
     claim: Claim
@@ -73,10 +73,10 @@ class Value:
     def source(self) -> str:
         """The publication in a few words, with the machine in a figure for several machines."""
         on = f" on {self.machine}" if self.machine else ""
-        return f"{papers.named(self.claim.source)}{on}"
+        return f"{papers.citations(self.claim.source)}{on}"
 
 
-def of_figure(asked: Asked, rows: pl.DataFrame, column: str = "") -> list[Value]:
+def of_figure(asked: FigureSection, rows: pl.DataFrame, column: str = "") -> list[PlottedValue]:
     """A ``[[figure]]``'s published values that the rows do not contradict; ``column`` is the axis's column."""
     known = {claim.id: claim for claim in claims()}
     found = []
@@ -90,13 +90,13 @@ def of_figure(asked: Asked, rows: pl.DataFrame, column: str = "") -> list[Value]
         if fits(claim, rows):
             own = () if entry["x"] is None else (entry["x"],)
             machine = " and ".join(_machines(claim.experiment)) if claim.experiment and origin.shared(rows) else ""
-            found.append(Value(claim, entry["label"], own or places(claim, column), machine))
+            found.append(PlottedValue(claim, entry["label"], own or places(claim, column), machine))
     return found
 
 
-def of_claims(rows: pl.DataFrame, *identities: str) -> list[Value]:
+def of_claims(rows: pl.DataFrame, *identities: str) -> list[PlottedValue]:
     """Claims' published values as rules across; empty for rows from other machines."""
-    return [Value(claim) for claim in claims() if claim.id in identities and _measured(claim, rows)]
+    return [PlottedValue(claim) for claim in claims() if claim.id in identities and _measured(claim, rows)]
 
 
 def places(claim: Claim, column: str) -> tuple[Place, ...]:
@@ -110,12 +110,12 @@ def places(claim: Claim, column: str) -> tuple[Place, ...]:
     return ()
 
 
-def drawn(values: Sequence[Value]) -> list[float]:
+def drawn(values: Sequence[PlottedValue]) -> list[float]:
     """The figures, which the vertical axis has to reach."""
     return [figure for value in values for figure in value.values]
 
 
-def layers(values: Sequence[Value], ends: Ends, kind: str = "Q", *, log: bool = False) -> Layers:
+def layers(values: Sequence[PlottedValue], ends: Ends, kind: str = "Q", *, log: bool = False) -> Layers:
     """The marks and rules for published values on a vertical axis with these ends.
 
     ``kind`` is Vega-Lite's kind for the horizontal axis.
@@ -126,7 +126,7 @@ def layers(values: Sequence[Value], ends: Ends, kind: str = "Q", *, log: bool = 
         rows = [_row(value, figure) for value in across for figure in value.values]
         rule = alt.Chart(pl.DataFrame(rows)).mark_rule(strokeDash=[6, 4], color=RULE, strokeWidth=1.5)
         found.append(rule.encode(y=alt.Y("value:Q"), tooltip=alt.Tooltip("text:N", title="")))
-        found += _beside([value for value in across if value.label], ends, log=log)
+        found += _rule_names([value for value in across if value.label], ends, log=log)
     points = [value for value in values if len(value.places) == 1]
     if points:
         rows = [_row(value, figure) | {"at": value.places[0]} for value in points for figure in value.values]
@@ -148,7 +148,7 @@ def layers(values: Sequence[Value], ends: Ends, kind: str = "Q", *, log: bool = 
     return found
 
 
-def caption(values: Sequence[Value], at: Mapping[Place, str]) -> str:
+def caption(values: Sequence[PlottedValue], at: Mapping[Place, str]) -> str:
     """A sentence with the marks' figures, by their sources; ``at`` has the places in words."""
     words: dict[str, list[str]] = {}
     for value in values:
@@ -160,7 +160,7 @@ def caption(values: Sequence[Value], at: Mapping[Place, str]) -> str:
     return " ".join(f"Published by {source}: {', '.join(figures)}." for source, figures in words.items())
 
 
-def dodged(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
+def separated_places(places: Sequence[float], apart: float, low: float, high: float) -> list[float]:
     """Places that are so far apart, in the same order, between two ends, and near where they were."""
     order = sorted(range(len(places)), key=lambda index: places[index])
     apart = min(apart, (high - low) / max(len(places) - 1, 1))
@@ -174,7 +174,7 @@ def dodged(places: Sequence[float], apart: float, low: float, high: float) -> li
     return found
 
 
-def _beside(values: Sequence[Value], ends: Ends, *, log: bool) -> Layers:
+def _rule_names(values: Sequence[PlottedValue], ends: Ends, *, log: bool) -> Layers:
     """The rule names at the chart's right."""
     if not values:
         return []
@@ -182,7 +182,7 @@ def _beside(values: Sequence[Value], ends: Ends, *, log: bool) -> Layers:
     middles = [sum(value.values) / len(value.values) for value in values]
     along = [math.log10(middle) if log else middle for middle in middles]
     apart = APART / HEIGHT * (high - low)
-    found = dodged(along, apart, low + apart / 2, high - apart / 2)
+    found = separated_places(along, apart, low + apart / 2, high - apart / 2)
     rows = [
         {"value": 10**place if log else place, "text": f"{_named(value)}\n{value.text}"}
         for value, place in zip(values, found, strict=True)
@@ -193,7 +193,7 @@ def _beside(values: Sequence[Value], ends: Ends, *, log: bool) -> Layers:
     return [words.encode(y=alt.Y("value:Q"), x=alt.value("width"), text=alt.Text("text:N"))]
 
 
-def _row(value: Value, figure: float) -> dict[str, object]:
+def _row(value: PlottedValue, figure: float) -> dict[str, object]:
     label = PUBLISHED if value.label in ("", PUBLISHED) else f"{PUBLISHED}, {value.label}:"
     return {"value": figure, "text": f"{label} {value.text} ({value.source})"}
 
@@ -206,7 +206,7 @@ def _machines(experiment: str) -> tuple[str, ...]:
     return (found,) if isinstance(found, str) else tuple(found)
 
 
-def _named(value: Value) -> str:
+def _named(value: PlottedValue) -> str:
     """A rule's name beside the chart."""
     return f"{value.label}, {value.machine}" if value.machine else value.label
 
@@ -226,6 +226,6 @@ def fits(claim: Claim, rows: pl.DataFrame) -> bool:
     return not chosen(rows, {name: list(values) for name, values in alike}).is_empty()
 
 
-def all_places(values: Sequence[Value]) -> Iterator[Place]:
+def all_places(values: Sequence[PlottedValue]) -> Iterator[Place]:
     """All values' places, which the horizontal axis has to reach."""
     return (place for value in values for place in value.places)

@@ -61,7 +61,7 @@ class Side:
 
         ``height`` is a mark's height, in vertical axis units.
         """
-        return replace(self, rows=dodge.apart(self.rows, self.place, self.x, column, height))
+        return replace(self, rows=dodge.separated(self.rows, self.place, self.x, column, height))
 
     def chart(self, colours: Colours) -> alt.Chart:
         """The rows' chart, with the horizontal axis and the curves' ``colours``."""

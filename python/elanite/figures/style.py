@@ -136,7 +136,7 @@ class Figure:
         return spec
 
 
-def still(figures: Iterable[Figure]) -> alt.VConcatChart:
+def static_picture(figures: Iterable[Figure]) -> alt.VConcatChart:
     """Figures with their captions, one below the other, as one picture that does not react.
 
     Legends have room around them, because a viewer may have a wider font than the maker of the picture.

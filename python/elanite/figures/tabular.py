@@ -42,11 +42,11 @@ class Legend:
 def table(figure: Figure) -> tuple[list[str], list[list[str]]]:
     """Headings and rows for the data behind a figure, all as texts."""
     if figure.data is not None:
-        return list(figure.data.columns), [[_said(value) for value in row] for row in figure.data.iter_rows()]
+        return list(figure.data.columns), [[_value_text(value) for value in row] for row in figure.data.iter_rows()]
     layer, rows = main(figure.spec())
     columns = _columns(layer)
     heads = [title for _, title, _ in columns]
-    lines = [[_said(row.get(field), form) for field, _, form in columns] for row in rows]
+    lines = [[_value_text(row.get(field), form) for field, _, form in columns] for row in rows]
     if any(row.get(SHIPPED) for row in rows):
         heads.append("results of")
         lines = [
@@ -101,7 +101,7 @@ def _column(tooltip: Spec) -> tuple[str, str, str]:
     return field, tooltip.get("title") or field.replace("_", " "), tooltip.get("format", "")
 
 
-def _said(value: object, form: str = "") -> str:
+def _value_text(value: object, form: str = "") -> str:
     """A value as text, in the tooltip's format, if there is one."""
     if value is None:
         return ""

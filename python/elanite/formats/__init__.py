@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from elanite.base import bounded
 from elanite.errors import UsageError
 from elanite.formats import recognise
-from elanite.formats.recognise import Format, format_of
+from elanite.formats.recognise import FileFormat, format_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from elanite.formats.network import Network
 
 
-def read(file: Path) -> tuple[Format, Network]:
+def read(file: Path) -> tuple[FileFormat, Network]:
     """Read a file in any known format. Raises ``UsageError`` with the name of any other format."""
     with bounded.refused(file):
         content = bounded.typed(file, bounded.TABLE)
     if not content.strip():
         raise UsageError(f"{file}: the file is empty")
     found = format_of(content)
-    if not isinstance(found, Format):
+    if not isinstance(found, FileFormat):
         raise UsageError(f"{file}: this is {found.name}, and no network\n  {found.remedy}")
     return found, found.read(recognise.decoded(content), file)

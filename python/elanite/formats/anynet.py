@@ -18,7 +18,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from elanite.formats.network import MOST_NODES, Cable, Network, checked, wrong
+from elanite.formats.network import MOST_NODES, Cable, Network, checked, fail
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,21 +40,19 @@ def read(text: str, file: Path) -> Network:
         parts = list(_parts(words, file, line))
         (kind, head, delay), others = parts[0], parts[1:]
         if delay is not None:
-            wrong(
-                file, line, f"a delay stands behind the first name of the line, {kind} {head}: write it behind a peer"
-            )
+            fail(file, line, f"a delay stands behind the first name of the line, {kind} {head}: write it behind a peer")
         _known(network, kind, head, line)
         for other, name, cycles in others:
             _known(network, other, name, line)
             if kind == other == "node":
-                wrong(file, line, f"node {head} is joined to node {name}: BookSim joins nodes to routers")
+                fail(file, line, f"node {head} is joined to node {name}: BookSim joins nodes to routers")
             if kind == other:
                 channels[(head, name)] = (1 if cycles is None else cycles, line)
                 continue
             node, router = (head, name) if kind == "node" else (name, head)
             found = seats.setdefault(node, (router, 1 if cycles is None else cycles, line))
             if found[0] != router:
-                wrong(
+                fail(
                     file, line, f"node {node} is at router {found[0]} (line {found[2]}) and at {router}: a node has one"
                 )
     for node, (router, cycles, line) in sorted(seats.items(), key=lambda each: int(each[0])):
@@ -81,14 +79,14 @@ def _parts(words: list[str], file: Path, line: int) -> list[tuple[str, str, int 
     while rest:
         kind, number = rest[0], rest[1] if len(rest) > 1 else ""
         if kind not in ("router", "node"):
-            wrong(file, line, f"`{kind}` stands where `router` or `node` belongs")
+            fail(file, line, f"`{kind}` stands where `router` or `node` belongs")
         if not re.fullmatch(r"\d{1,6}", number) or int(number) >= MOST_NODES:
-            wrong(file, line, f"`{kind} {number}`: a number is needed, 0 to {MOST_NODES - 1}")
+            fail(file, line, f"`{kind} {number}`: a number is needed, 0 to {MOST_NODES - 1}")
         rest = rest[2:]
         delay = None
         if rest and rest[0] not in ("router", "node"):
             if not re.fullmatch(r"\d{1,4}", rest[0]) or not 1 <= int(rest[0]) <= MOST_CYCLES:
-                wrong(file, line, f"`{rest[0]}` is not a delay: write 1 to {MOST_CYCLES} cycles")
+                fail(file, line, f"`{rest[0]}` is not a delay: write 1 to {MOST_CYCLES} cycles")
             delay = int(rest[0])
             rest = rest[1:]
         found.append((kind, str(int(number)), delay))

@@ -28,7 +28,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from elanite.formats.network import wrong
+from elanite.formats.network import fail
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -48,7 +48,7 @@ _NUMBER = r"\d{1,15}(?:\.\d{0,9})?(?:[eE][+-]?\d{1,2})?"
 
 
 @dataclass(frozen=True)
-class Value:
+class BenchmarkValue:
     """A measured value."""
 
     line: int
@@ -68,11 +68,11 @@ class _Table:
     factor: float = 1.0
 
 
-def values(text: str, file: Path) -> list[Value]:
+def values(text: str, file: Path) -> list[BenchmarkValue]:
     """A file's values. Raises ``UsageError``."""
     table: _Table | None = None
     named = processes = ""
-    found: list[Value] = []
+    found: list[BenchmarkValue] = []
     tables: dict[str, int] = {}
     counts: dict[str, int] = {}
     for line, written in enumerate(text.splitlines(), 1):
@@ -90,20 +90,22 @@ def values(text: str, file: Path) -> list[Value]:
             continue
         number = words[table.column]
         if not re.fullmatch(_NUMBER, number) or int(words[0]) > LARGEST:
-            wrong(file, line, f"`{number[:40]}` is no value of {table.name}, or {words[0]} no size of a message")
+            fail(file, line, f"`{number[:40]}` is no value of {table.name}, or {words[0]} no size of a message")
         if float(number) > 0:
             tables.setdefault(table.name, line)
             counts.setdefault(processes, line)
             half = table.metric == "accepted" and _BOTH.search(table.name) is not None
-            found.append(Value(line, int(words[0]), table.metric, float(number) * table.factor * (0.5 if half else 1)))
+            found.append(
+                BenchmarkValue(line, int(words[0]), table.metric, float(number) * table.factor * (0.5 if half else 1))
+            )
     if len(tables) > 1:
         listed = ", ".join(f"{name} (line {line})" for name, line in tables.items())
-        wrong(file, None, f"there are several benchmarks, {listed}: give each a file of its own")
+        fail(file, None, f"there are several benchmarks, {listed}: give each a file of its own")
     if len(counts) > 1:
         listed = ", ".join(f"{count or 'no number'} (line {line})" for count, line in counts.items())
-        wrong(file, None, f"there are several numbers of processes, {listed}: give each a file of its own (-npmin N)")
+        fail(file, None, f"there are several numbers of processes, {listed}: give each a file of its own (-npmin N)")
     if not found:
-        wrong(file, None, "there is no measured value: give the table of sizes and values that the benchmark prints")
+        fail(file, None, "there is no measured value: give the table of sizes and values that the benchmark prints")
     return found
 
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from elanite.base.foreign import reading
 from elanite.errors import UsageError
 from elanite.formats import infragraph, quantities
-from elanite.formats.network import Cable, Network, checked, wrong
+from elanite.formats.network import Cable, Network, checked, fail
 from elanite.formats.xml import parsed
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ _ETHERNET = re.compile(r"([\d.]+)\s*G(?:bE|E|b)?")
 
 
 @dataclass
-class Drawing:
+class AttributedGraph:
     """Vertices and edges with their attributes, and their lines where these are known."""
 
     directed: bool = False
@@ -58,12 +58,12 @@ def graphml(text: str, file: Path) -> Network:
     root = parsed(text, file, "a graph")
     graphs = root.of("graph")
     if root.name != "graphml" or len(graphs) != 1:
-        wrong(file, root.line, "a document with one <graph> in <graphml> is needed")
+        fail(file, root.line, "a document with one <graph> in <graphml> is needed")
     (graph,) = graphs
     keys = {each.attributes.get("id", ""): each.attributes.get("attr.name", "") for each in root.of("key")}
-    drawn = Drawing(directed=graph.attributes.get("edgedefault") == "directed")
+    drawn = AttributedGraph(directed=graph.attributes.get("edgedefault") == "directed")
     for each in graph.of("graph", "hyperedge"):
-        wrong(file, each.line, f"<{each.name}> within a graph is not read: draw nodes and edges alone")
+        fail(file, each.line, f"<{each.name}> within a graph is not read: draw nodes and edges alone")
 
     def data(element: Element) -> dict[str, object]:
         return {keys.get(each.attributes.get("key", ""), ""): each.text.strip() for each in element.of("data")}
@@ -71,13 +71,13 @@ def graphml(text: str, file: Path) -> Network:
     for each in graph.of("node"):
         name = each.attributes.get("id", "")
         if not name or name in drawn.vertices:
-            wrong(file, each.line, f"the id `{name}` of a node is missing, or taken")
+            fail(file, each.line, f"the id `{name}` of a node is missing, or taken")
         drawn.vertex(name, data(each), each.line)
     for each in graph.of("edge"):
         ends = each.attributes.get("source", ""), each.attributes.get("target", "")
         for end in ends:
             if end not in drawn.vertices:
-                wrong(file, each.line, f"there is no node `{end}`")
+                fail(file, each.line, f"there is no node `{end}`")
         drawn.edges.append((*ends, data(each), each.line))
     if drawn.vertices and all("composed_device" in about for about, _ in drawn.vertices.values()):
         made = infragraph.Components({name: str(about.get("type", "")) for name, (about, _) in drawn.vertices.items()})
@@ -88,7 +88,7 @@ def graphml(text: str, file: Path) -> Network:
 
 def dot(text: str, file: Path) -> Network:
     """Read a Graphviz graph. Raises ``UsageError``."""
-    drawn = Drawing()
+    drawn = AttributedGraph()
     graphs: list[Any] = []  # pydot has no types for users
     with warnings.catch_warnings():
         # pydot calls pyparsing functions by their former names.
@@ -135,7 +135,7 @@ def _plain(data: dict[str, object]) -> dict[str, object]:
     return {str(key): _unquoted(str(value)) for key, value in data.items()}
 
 
-def network(drawn: Drawing, name: str, file: Path) -> Network:
+def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
     """A drawing's nodes, switches and cables."""
     made = Network(name, notes=list(drawn.notes))
     kinds = _kinds(drawn, made.notes)
@@ -146,7 +146,7 @@ def network(drawn: Drawing, name: str, file: Path) -> Network:
         if (passes := str(about.get("forward", ""))) in ("yes", "no") and vertex in made.nodes:
             made.forward[vertex] = passes
         elif passes:
-            wrong(file, line, f"forward `{passes}` of `{vertex}`: a node says yes or no, and a switch nothing")
+            fail(file, line, f"forward `{passes}` of `{vertex}`: a node says yes or no, and a switch nothing")
     if not made.nodes:
         made.terminals = 1
     left: set[str] = set()
@@ -173,7 +173,7 @@ def network(drawn: Drawing, name: str, file: Path) -> Network:
     return checked(made, file)
 
 
-def _kinds(drawn: Drawing, notes: list[str]) -> dict[str, str]:
+def _kinds(drawn: AttributedGraph, notes: list[str]) -> dict[str, str]:
     """Each vertex's kind by the first attribute in which all have a known word, or some a word for a node."""
     every = {
         key: {name: str(data.get(key, "")).strip().lower() for name, (data, _) in drawn.vertices.items()}
@@ -221,7 +221,7 @@ def _rate(data: dict[str, object], left: set[str], file: Path, line: int | None)
         return None
     value = ethernet(text)
     if value is None and quantities.number(text) is None:
-        wrong(file, line, f"{key} `{text}` is not a rate: write for example 25 Gb/s")
+        fail(file, line, f"{key} `{text}` is not a rate: write for example 25 Gb/s")
     if value is None:
         left.add(key)
     return value
@@ -236,5 +236,5 @@ def _delay(data: dict[str, object], left: set[str], file: Path, line: int | None
         return None
     value = quantities.time(text)
     if value is None:
-        wrong(file, line, f"{key} `{text}` is not a time: write for example 500 ns")
+        fail(file, line, f"{key} `{text}` is not a time: write for example 500 ns")
     return value

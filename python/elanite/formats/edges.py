@@ -21,8 +21,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.formats import quantities
-from elanite.formats.drawings import DELAYS, EDGES, RATES, Drawing, ethernet, network, quantity
-from elanite.formats.network import Network, wrong
+from elanite.formats.drawings import DELAYS, EDGES, RATES, AttributedGraph, ethernet, network, quantity
+from elanite.formats.network import Network, fail
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -68,7 +68,9 @@ def words(line: str) -> list[str]:
 
 def edges(text: str, file: Path) -> Network:
     """Read an edge list, with or without Elanite's node and switch lines. Raises ``UsageError``."""
-    drawn = Drawing(directed=text.startswith("%%MatrixMarket") and " general" in text.partition("\n")[0].lower())
+    drawn = AttributedGraph(
+        directed=text.startswith("%%MatrixMarket") and " general" in text.partition("\n")[0].lower()
+    )
     weights = 0
     sized = _matrix(text)
     heading: Columns | None = None
@@ -84,11 +86,11 @@ def edges(text: str, file: Path) -> Network:
         found = words(rest)
         if found[:1] in (["switch"], ["node"]) and len(found) >= 2:
             if found[1] in drawn.vertices:
-                wrong(file, line, f"the name `{found[1]}` is taken: line {drawn.vertices[found[1]][1]} has it")
+                fail(file, line, f"the name `{found[1]}` is taken: line {drawn.vertices[found[1]][1]} has it")
             drawn.vertex(found[1], {"kind": found[0]} | _pairs(found[2:], file, line), line)
             continue
         if len(found) < 2:
-            wrong(file, line, f"`{rest}` is alone: a line is a switch, a node, or the two ends of a cable")
+            fail(file, line, f"`{rest}` is alone: a line is a switch, a node, or the two ends of a cable")
         if len(found) == 3 and quantities.number(found[2]) is not None:
             weights += 1
             found = found[:2]
@@ -97,7 +99,7 @@ def edges(text: str, file: Path) -> Network:
         _counted(drawn)
     if weights:
         drawn.notes.append(f"the third words of {weights} lines are weights without a unit: left out")
-    if heading and (left := [name for name in heading.names[2:] if not _meant(name)]):
+    if heading and (left := [name for name in heading.names[2:] if not _is_quantity(name)]):
         drawn.notes.append(f"columns left out: {', '.join(left)}")
     if not drawn.vertices:
         drawn.directed = drawn.directed or _both_ways(drawn)
@@ -107,7 +109,7 @@ def edges(text: str, file: Path) -> Network:
     return network(drawn, EDGES, file)
 
 
-def _meant(name: str) -> bool:
+def _is_quantity(name: str) -> bool:
     """Whether a column is a rate or a delay."""
     return (quantity({name: ""}, RATES) or quantity({name: ""}, DELAYS)) is not None
 
@@ -126,10 +128,10 @@ def _row(heading: Columns, line: str) -> tuple[tuple[str, str], dict[str, object
     if not heading.between and len(cells) != len(heading.names):
         return None
     named = dict(zip(heading.names[2:], cells[2:], strict=False))
-    return (cells[0], cells[1]), {name: cell for name, cell in named.items() if _meant(name)}
+    return (cells[0], cells[1]), {name: cell for name, cell in named.items() if _is_quantity(name)}
 
 
-def _both_ways(drawn: Drawing) -> bool:
+def _both_ways(drawn: AttributedGraph) -> bool:
     """Whether every edge comes in both directions equally often."""
     counts = Counter((one, other) for one, other, _, _ in drawn.edges)
     return bool(counts) and all(one != other and counts[other, one] == each for (one, other), each in counts.items())
@@ -143,7 +145,7 @@ def _matrix(text: str) -> int | None:
     return next((line for line, written in lines if written.strip() and not written.startswith("%")), None)
 
 
-def _counted(drawn: Drawing) -> None:
+def _counted(drawn: AttributedGraph) -> None:
     """Removes a first line with the vertex and edge counts.
 
     An edge between such numbers is one if they are ends elsewhere and the ends are not numbered in a row.
@@ -169,7 +171,7 @@ def _dictionary(text: str, file: Path, line: int) -> tuple[dict[str, object], st
     except (ValueError, SyntaxError, MemoryError, RecursionError):
         data = None  # its words name the parser's objects
     if not isinstance(data, dict):
-        wrong(file, line, "the data of the edge are no dictionary: write {'rate': '25 Gb/s'}")
+        fail(file, line, "the data of the edge are no dictionary: write {'rate': '25 Gb/s'}")
     return {str(key): value for key, value in data.items()}, text[:start].strip()
 
 
@@ -182,6 +184,6 @@ def _pairs(found: list[str], file: Path, line: int) -> dict[str, object]:
         elif quantities.number(word) is None and quantities.time(word) is not None:
             key, equals, value = "delay", "=", word
         if not equals or key not in ("rate", "delay", "forward"):
-            wrong(file, line, f"`{word}` is no word of an edge: write rate=25Gb/s, delay=500ns, or a weight alone")
+            fail(file, line, f"`{word}` is no word of an edge: write rate=25Gb/s, delay=500ns, or a weight alone")
         pairs[key] = value
     return pairs

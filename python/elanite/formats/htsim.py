@@ -29,7 +29,7 @@ import re
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Flow, Network, checked, wrong
+from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Flow, Network, checked, fail
 from elanite.formats.quantities import gigabits
 
 if TYPE_CHECKING:
@@ -62,16 +62,14 @@ def topology(text: str, file: Path) -> Network:
     nodes, count, pod = (_needed(header, key, file, "the header") for key in _HEADER)
     line = header["nodes"][1]
     if nodes > MOST_NODES:
-        wrong(file, line, f"{nodes:,} nodes are more than {MOST_NODES:,}")
+        fail(file, line, f"{nodes:,} nodes are more than {MOST_NODES:,}")
     if count not in (2, 3):
-        wrong(file, header["tiers"][1], f"{count} tiers: htsim has 2 or 3")
+        fail(file, header["tiers"][1], f"{count} tiers: htsim has 2 or 3")
     if nodes % pod or (count == 2 and nodes != pod):
-        wrong(
-            file, header["podsize"][1], f"{pod} hosts of a pod do not divide {nodes} nodes, or are not all of 2 tiers"
-        )
+        fail(file, header["podsize"][1], f"{pod} hosts of a pod do not divide {nodes} nodes, or are not all of 2 tiers")
     for number in range(count):
         if number not in tiers:
-            wrong(file, None, f"tier {number} is missing: add `Tier {number}` and its keys")
+            fail(file, None, f"tier {number} is missing: add `Tier {number}` and its keys")
     down = [_needed(tiers[number], "radix_down", file, f"tier {number}") for number in range(count)]
     up = [_needed(tiers[number], "radix_up", file, f"tier {number}") for number in range(count - 1)]
     bundle = [tiers[number].get("bundle", (1, 0))[0] for number in range(count)]
@@ -80,7 +78,7 @@ def topology(text: str, file: Path) -> Network:
         values = tiers[number]
         rate = gigabits(Fraction(_needed(values, "downlink_speed_gbps", file, f"tier {number}")))
         if rate is None:
-            wrong(file, values["downlink_speed_gbps"][1], "no link is as fast as that: write Gb/s")
+            fail(file, values["downlink_speed_gbps"][1], "no link is as fast as that: write Gb/s")
         delay = values["downlink_latency_ns"][0] * 1000 if "downlink_latency_ns" in values else None
         links.append((rate, delay))
     _wire(network, file, (nodes, pod), down, up, bundle, links, tiers)
@@ -98,28 +96,28 @@ def _read(text: str, file: Path) -> tuple[Values, dict[int, Values]]:
             continue
         key = words[0].lower()
         if len(words) < 2 or not re.fullmatch(r"\d{1,12}", words[1]):
-            wrong(file, line, f"`{written.strip()[:60]}`: a whole number is needed behind the key")
+            fail(file, line, f"`{written.strip()[:60]}`: a whole number is needed behind the key")
         value = int(words[1])
         if key == "tier":
             if value in tiers or value > 2:
-                wrong(file, line, f"tier {value} comes twice, or is none of 0, 1 and 2")
+                fail(file, line, f"tier {value} comes twice, or is none of 0, 1 and 2")
             here = tiers.setdefault(value, {})
             continue
         allowed = _HEADER if here is None else _KEYS
         if key not in allowed:
-            wrong(file, line, f"`{words[0]}` is not a key here; allowed: {', '.join((*allowed, 'tier'))}")
+            fail(file, line, f"`{words[0]}` is not a key here; allowed: {', '.join((*allowed, 'tier'))}")
         section = header if here is None else here
         if key in section:
-            wrong(file, line, f"`{words[0]}` comes twice: line {section[key][1]} has it")
+            fail(file, line, f"`{words[0]}` comes twice: line {section[key][1]} has it")
         section[key] = (value, line)
     return header, tiers
 
 
 def _needed(values: Values, key: str, file: Path, place: str) -> int:
     if key not in values:
-        wrong(file, None, f"`{key}` is missing in {place}")
+        fail(file, None, f"`{key}` is missing in {place}")
     if values[key][0] < 1:
-        wrong(file, values[key][1], f"`{key}` is 0: write 1 or more")
+        fail(file, values[key][1], f"`{key}` is 0: write 1 or more")
     return values[key][0]
 
 
@@ -136,20 +134,20 @@ def _wire(
     nodes, pod = size
     line = tiers[0]["radix_down"][1]
     if pod % down[0]:
-        wrong(file, line, f"{down[0]} ports downwards do not divide the {pod} hosts of a pod")
+        fail(file, line, f"{down[0]} ports downwards do not divide the {pod} hosts of a pod")
     if bundle[0] != 1:
-        wrong(file, tiers[0]["bundle"][1], "hosts with several cables are not known to htsim: leave the bundle out")
+        fail(file, tiers[0]["bundle"][1], "hosts with several cables are not known to htsim: leave the bundle out")
     leaves, pods = pod // down[0], nodes // pod
-    middle = _above(file, tiers, 0, up[0], bundle[1])
+    middle = _uplinks(file, tiers, 0, up[0], bundle[1])
     if leaves * up[0] != middle * down[1]:
         message = (
             f"the {leaves} switches of tier 0 in a pod have {leaves * up[0]} ports upwards, and the {middle} of tier 1"
             f" {middle * down[1]} downwards: radix_up, radix_down and bundle contradict each other"
         )
-        wrong(file, tiers[1]["radix_down"][1], message)
+        fail(file, tiers[1]["radix_down"][1], message)
     made = nodes + pods * leaves * up[0] * (1 + (up[1] if len(down) == 3 else 0))
     if made > MOST_CABLES:
-        wrong(file, line, f"the tree has more than {MOST_CABLES:,} cables")
+        fail(file, line, f"the tree has more than {MOST_CABLES:,} cables")
     for host in range(nodes):
         network.nodes[f"host{host}"] = None
         network.switches.setdefault(f"tor{host // down[0]}", line)
@@ -164,10 +162,10 @@ def _wire(
         _core(network, file, pods, middle, down[2], up[1], bundle[2], links[2], tiers)
 
 
-def _above(file: Path, tiers: dict[int, Values], tier: int, up: int, bundle: int) -> int:
+def _uplinks(file: Path, tiers: dict[int, Values], tier: int, up: int, bundle: int) -> int:
     """The count of next-tier switches that a switch is joined to."""
     if up % bundle:
-        wrong(file, tiers[tier]["radix_up"][1], f"bundles of {bundle} links do not divide {up} ports upwards")
+        fail(file, tiers[tier]["radix_up"][1], f"bundles of {bundle} links do not divide {up} ports upwards")
     return up // bundle
 
 
@@ -183,13 +181,13 @@ def _core(
     tiers: dict[int, Values],
 ) -> None:
     line = tiers[2]["radix_down"][1]
-    above = _above(file, tiers, 1, up, bundle)
+    above = _uplinks(file, tiers, 1, up, bundle)
     if pods * bundle != down:
         message = (
             f"{pods} pods with bundles of {bundle} links need {pods * bundle} ports downwards of a switch of tier 2,"
             f" and radix_down is {down}"
         )
-        wrong(file, line, message)
+        fail(file, line, message)
     for agg in range(pods * middle):
         for number in range(above):
             core = f"core{agg % middle + middle * number}"
@@ -234,10 +232,10 @@ def matrix(text: str, file: Path) -> Network:
             _unknown(file, line, words[0])
         elif words[0] in ("Nodes", "Connections", "Triggers", "Failures"):
             if len(words) < 2 or not re.fullmatch(r"\d{1,9}", words[1]):
-                wrong(file, line, f"`{words[0]}` needs a whole number")
+                fail(file, line, f"`{words[0]}` needs a whole number")
             header[words[0]] = (int(words[1]), line)
         else:
-            wrong(
+            fail(
                 file,
                 line,
                 f"`{written.strip()[:60]}` is not a line of a connection matrix: write 5->0 start 0 size 1000",
@@ -246,14 +244,14 @@ def matrix(text: str, file: Path) -> Network:
         if key in header and header[key][0] != count:
             if key != "Connections":
                 _unknown(file, header[key][1], key.lower()[:-1])
-            wrong(file, header[key][1], f"{header[key][0]} connections are promised, and the file has {count}")
+            fail(file, header[key][1], f"{header[key][0]} connections are promised, and the file has {count}")
     if any(" prio " in line for line in text.splitlines()):
         network.notes.append("prio is the order of a receiver's credits (pulls), which there are not here: left out")
     nodes = header.get("Nodes", (MOST_NODES, 0))[0]
     for flow in network.flows:
         for end in (flow.source, flow.destination):
             if int(end) >= nodes:
-                wrong(file, flow.line, f"there is no node {end}: there are {nodes}, 0 to {nodes - 1}")
+                fail(file, flow.line, f"there is no node {end}: there are {nodes}, 0 to {nodes - 1}")
     return network
 
 
@@ -263,7 +261,7 @@ def _unknown(file: Path, line: int, word: str) -> None:
         if word == "trigger"
         else "state failures as faults of the experiment"
     )
-    wrong(file, line, f"a list of flows has no {word}s; {remedy}")
+    fail(file, line, f"a list of flows has no {word}s; {remedy}")
 
 
 def _flow(file: Path, line: int, ends: re.Match[str], words: list[str]) -> Flow:
@@ -273,11 +271,11 @@ def _flow(file: Path, line: int, ends: re.Match[str], words: list[str]) -> Flow:
             _unknown(file, line, "trigger")
         # htsim reads starts as decimal picoseconds.
         if key not in _NUMBERED or not re.fullmatch(r"\d{1,18}(\.\d{0,12})?", value):
-            wrong(file, line, f"`{key} {value}` is not a part of a connection; allowed: {', '.join(_NUMBERED)}")
+            fail(file, line, f"`{key} {value}` is not a part of a connection; allowed: {', '.join(_NUMBERED)}")
         values[key] = int(value.partition(".")[0])
     if len(words) % 2:
-        wrong(file, line, f"`{words[-1]}` has no value")
+        fail(file, line, f"`{words[-1]}` has no value")
     for key in ("start", "size"):
         if key not in values:
-            wrong(file, line, f"the connection has no {key}: write {key} and a number")
+            fail(file, line, f"the connection has no {key}: write {key} and a number")
     return Flow(values["start"], str(int(ends[1])), str(int(ends[2])), values["size"], line)

@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from elanite.base.text import counted
-from elanite.formats.network import Cable, Network, checked, natural, wrong
+from elanite.formats.network import Cable, Network, checked, fail, sort_key
 from elanite.formats.quantities import gigabits
 
 if TYPE_CHECKING:
@@ -60,12 +60,12 @@ def read(text: str, file: Path) -> Network:
         if head := _HEAD.fullmatch(written):
             here = head[3]
             if here in kinds:
-                wrong(file, line, f"`{here}` has a second section: line {kinds[here][1]} begins the first one")
+                fail(file, line, f"`{here}` has a second section: line {kinds[here][1]} begins the first one")
             kinds[here] = (head[1].lower(), line)
             described[here] = _described(head[4]) or described.get(here, "")
         elif port := _PORT.fullmatch(written):
             if not here:
-                wrong(file, line, "a port stands before the first section: begin with a line `Switch`, `Ca` or `Rt`")
+                fail(file, line, "a port stands before the first section: begin with a line `Switch`, `Ca` or `Rt`")
             peer, remark = port[2], port[4]
             own, other = (here, port[1]), (peer, port[3])
             key = (own, other) if (other, own) not in ends else (other, own)
@@ -73,7 +73,7 @@ def read(text: str, file: Path) -> Network:
                 described.setdefault(peer, words)
             ends.setdefault(key, (remark, line))
         elif not _IGNORED.match(written):
-            wrong(
+            fail(
                 file,
                 line,
                 f"`{written.strip()[:60]}` is not a line of ibnetdiscover: a section begins with Switch, Ca or Rt, and"
@@ -102,7 +102,7 @@ def _fill(
     for (own, other), (remark, line) in ends.items():
         for end in (own, other):
             if used.setdefault(end, line) != line:
-                wrong(file, line, f"port {end[1]} of `{end[0]}` has two cables: line {used[end]} has the other one")
+                fail(file, line, f"port {end[1]} of `{end[0]}` has two cables: line {used[end]} has the other one")
         if lost := {end[0] for end in (own, other) if "aggregation node" in described.get(end[0], "").lower()}:
             left |= lost
             continue
@@ -115,7 +115,7 @@ def _fill(
                 adapters.setdefault(end, line)
     network.remarks |= {name: described[name] for name in network.switches if described.get(name)}
     names = _named(adapters, described)
-    for end in sorted(adapters, key=lambda each: natural(names[each])):
+    for end in sorted(adapters, key=lambda each: sort_key(names[each])):
         network.nodes[names[end]] = adapters[end]
     unknown = 0
     for own, other, remark, line in kept:

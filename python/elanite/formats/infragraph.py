@@ -23,7 +23,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.formats import quantities
-from elanite.formats.network import MOST_CABLES, Cable, Network, checked, natural, wrong
+from elanite.formats.network import MOST_CABLES, Cable, Network, checked, fail, sort_key
 from elanite.formats.yaml import LINE, loaded
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def read(text: str, file: Path) -> Network:
     """Read an infrastructure, or the graph that the service derives. Raises ``UsageError``."""
     content = loaded(text, file)
     if not isinstance(content, dict):
-        wrong(file, 1, "an InfraGraph is a mapping with devices, instances and edges")
+        fail(file, 1, "an InfraGraph is a mapping with devices, instances and edges")
     inner = content.get("infrastructure", content.get("infragraph", content))
     content = inner if isinstance(inner, dict) else content
     components = _linked(content, file) if "nodes" in content else _Expansion(content, file).made()
@@ -87,10 +87,10 @@ def _scale_out(components: Components, outside: list[Edge], file: Path) -> Netwo
     ends = {end: each.line for each in outside for end in (each.one, each.other)}
     nodes = [end for end in ends if _device(end) in hosts]
     if not nodes:
-        wrong(
+        fail(
             file, None, f"no device is a host: a host has a component of the type {', '.join(HOST[:-1])} or {HOST[-1]}"
         )
-    for end in sorted(nodes, key=lambda each: (order.get(_device(each), 0), natural(each))):
+    for end in sorted(nodes, key=lambda each: (order.get(_device(each), 0), sort_key(each))):
         made.nodes[end] = ends[end]
     for end, line in ends.items():
         if end not in made.nodes:
@@ -120,13 +120,13 @@ def _scale_up(components: Components, file: Path) -> Network:
     # PCIe joins accelerators to the host, not to each other.
     fast = {link for link in links if "pci" not in link.lower()} or links
     if not fast:
-        wrong(file, None, "no edge joins instances, and no link joins xpus: there is no network")
+        fail(file, None, "no edge joins instances, and no link joins xpus: there is no network")
     for each in joined:
         if each.link in fast:
             for end in (each.one, each.other):
                 (made.nodes if types[end] == "xpu" else made.switches).setdefault(end, each.line)
             made.cables.append(Cable(each.one, each.other, each.rate, each.delay, each.line))
-    made.nodes = dict(sorted(made.nodes.items(), key=lambda each: natural(each[0])))
+    made.nodes = dict(sorted(made.nodes.items(), key=lambda each: sort_key(each[0])))
     made.notes.append(f"no edge joins instances: the xpus are the nodes, joined by {', '.join(sorted(fast))}")
     return made
 
@@ -137,13 +137,13 @@ def _linked(content: dict[str, object], file: Path) -> Components:
     for each in _listed(content, "nodes", file):
         name = each.get("id")
         if not isinstance(name, str):
-            wrong(file, _line(each), "a node has no id")
+            fail(file, _line(each), "a node has no id")
         made.types[name] = str(each.get("type", ""))
     for each in _listed(content, "edges" if "edges" in content else "links", file):
         ends = each.get("source"), each.get("target")
         for end in ends:
             if end not in made.types:
-                wrong(file, _line(each), f"there is no node `{end}`")
+                fail(file, _line(each), f"there is no node `{end}`")
         made.edges.append(attributed(str(ends[0]), str(ends[1]), each, _line(each), file))
     return made
 
@@ -155,7 +155,7 @@ def attributed(one: str, other: str, data: dict[str, object], line: int | None, 
     long = quantities.time(given["latency"]) if "latency" in given else None
     for key, value in (("bandwidth", fast), ("latency", long)):
         if key in given and value is None and "GT/s" not in given[key]:
-            wrong(file, line, f"{key} `{given[key]}` is not understood: write for example 100 Gbps and 500 ns")
+            fail(file, line, f"{key} `{given[key]}` is not understood: write for example 100 Gbps and 500 ns")
     return Edge(one, other, fast, long, str(data.get("link", "")), line)
 
 
@@ -169,7 +169,7 @@ def _listed(content: dict[str, object], key: str, file: Path) -> list[dict[str, 
     """A list of mappings; empty without the key."""
     found = content.get(key) or []
     if not isinstance(found, list) or not all(isinstance(each, dict) for each in found):
-        wrong(file, _line(content), f"`{key}` is not a list of mappings")
+        fail(file, _line(content), f"`{key}` is not a list of mappings")
     return found
 
 
@@ -179,7 +179,7 @@ class _Expansion:
     def __init__(self, content: dict[str, object], file: Path) -> None:
         self.content, self.file = content, file
         if "connections" in content or any("connections" in each for each in _listed(content, "devices", file)):
-            wrong(
+            fail(
                 file,
                 _line(content),
                 "`connections` are of an InfraGraph before version 1: write edges with ep1 and ep2",
@@ -195,7 +195,7 @@ class _Expansion:
         """Write out all instances, and the edges between them."""
         instances = {self._text(each, "name"): each for each in _listed(self.content, "instances", self.file)}
         if not instances:
-            wrong(self.file, _line(self.content), "there are no instances")
+            fail(self.file, _line(self.content), "there are no instances")
         for name, instance in instances.items():
             device = self._device(self._text(instance, "device"), instance)
             for number in range(self._count(instance)):
@@ -207,7 +207,7 @@ class _Expansion:
                 written = self._text(end, "instance")
                 head = written.split("[")[0]
                 if head not in instances:
-                    wrong(self.file, _line(end), f"there is no instance `{head}`")
+                    fail(self.file, _line(end), f"there is no instance `{head}`")
                 numbers = self._slice(written, self._count(instances[head]), end)
                 device = self._device(self._text(instances[head], "device"), end)
                 parts = self._parts(device, self._text(end, "component"), end)
@@ -219,7 +219,7 @@ class _Expansion:
     def _place(self, prefix: str, device: str, at: dict[str, object], depth: int) -> None:
         """Add a device's components and edges; composed devices are parts with a device's name."""
         if depth > 8:
-            wrong(self.file, _line(at), f"device `{device}` contains itself, or devices within more than eight others")
+            fail(self.file, _line(at), f"device `{device}` contains itself, or devices within more than eight others")
         for name, (count, kind) in self.counts[device].items():
             self._bound(len(self.graph.types) + count, at)
             for number in range(count):
@@ -245,7 +245,7 @@ class _Expansion:
             name = word.split("[")[0]
             if name not in self.counts[device]:
                 known = ", ".join(self.counts[device]) or "none"
-                wrong(self.file, _line(at), f"device `{device}` has no component `{name}`; it has: {known}")
+                fail(self.file, _line(at), f"device `{device}` has no component `{name}`; it has: {known}")
             count, kind = self.counts[device][name]
             numbers = self._slice(word, count, at)
             self._bound(len(found) * len(numbers), at)
@@ -256,20 +256,20 @@ class _Expansion:
     def _slice(self, written: str, count: int, at: dict[str, object]) -> range:
         found = re.fullmatch(r"[^\[\]]+(?:\[(?:(\d{1,9})|(\d{0,9}):(\d{0,9})(?::([1-9]\d{0,8}))?)\])?", written)
         if found is None:
-            wrong(self.file, _line(at), f"`{written}` is no name with a slice: write for example nic[0:4]")
+            fail(self.file, _line(at), f"`{written}` is no name with a slice: write for example nic[0:4]")
         one, start, stop, step = found.groups()
         if one is not None:
             start, stop = one, str(int(one) + 1)
         numbers = range(int(start or 0), int(stop) if stop else count, int(step or 1))
         if (numbers and numbers[-1] >= count) or not numbers:
-            wrong(self.file, _line(at), f"`{written}` names none, or more than there are: {count}")
+            fail(self.file, _line(at), f"`{written}` names none, or more than there are: {count}")
         return numbers
 
     def _join(self, edge: dict[str, object], one: list[str], other: list[str], links: list[dict[str, object]]) -> None:
         name = self._text(edge, "link")
         link = next((each for each in links if each.get("name") == name), None)
         if link is None:
-            wrong(self.file, _line(edge), f"there is no link `{name}`")
+            fail(self.file, _line(edge), f"there is no link `{name}`")
         rate = self._physical(link, "bandwidth", _RATES)
         delay = self._physical(link, "latency", _TIMES)
         fast = quantities.gigabits(rate) if rate is not None else None
@@ -281,7 +281,7 @@ class _Expansion:
                 self._bound(len(self.graph.edges) + math.prod((len(one), len(other))), edge)
                 pairs = itertools.product(one, other)
             case scheme:
-                wrong(self.file, _line(edge), f"the scheme `{scheme}` is not read; allowed: one2one, many2many")
+                fail(self.file, _line(edge), f"the scheme `{scheme}` is not read; allowed: one2one, many2many")
         for start, end in pairs:
             if start != end:
                 self.graph.edges.append(Edge(start, end, fast, long, name, _line(edge)))
@@ -297,25 +297,25 @@ class _Expansion:
             return None  # transfers per second, without a stated width
         value = quantities.number(str(about.get(unit)))
         if not value:
-            wrong(self.file, _line(about), f"{key}: `{about.get(unit)}` is no number above 0")
+            fail(self.file, _line(about), f"{key}: `{about.get(unit)}` is no number above 0")
         return value * units[unit]
 
     def _mapping(self, at: dict[str, object], key: str) -> dict[str, object]:
         found = at.get(key)
         if not isinstance(found, dict):
-            wrong(self.file, _line(at), f"`{key}` is missing, or is no mapping")
+            fail(self.file, _line(at), f"`{key}` is missing, or is no mapping")
         return found
 
     def _text(self, at: dict[str, object], key: str) -> str:
         found = at.get(key)
         if not isinstance(found, str) or not found:
-            wrong(self.file, _line(at), f"`{key}` is missing, or is no text")
+            fail(self.file, _line(at), f"`{key}` is missing, or is no text")
         return found
 
     def _count(self, at: dict[str, object]) -> int:
         found = at.get("count", 1)
         if type(found) is not int or not 0 <= found <= MOST_CABLES:
-            wrong(self.file, _line(at), f"count: `{found}` is no number from 0 to {MOST_CABLES:,}")
+            fail(self.file, _line(at), f"count: `{found}` is no number from 0 to {MOST_CABLES:,}")
         return found
 
     def _type(self, at: dict[str, object]) -> str:
@@ -325,9 +325,9 @@ class _Expansion:
 
     def _device(self, name: str, at: dict[str, object]) -> str:
         if name not in self.counts:
-            wrong(self.file, _line(at), f"there is no device `{name}`; there are: {', '.join(self.counts) or 'none'}")
+            fail(self.file, _line(at), f"there is no device `{name}`; there are: {', '.join(self.counts) or 'none'}")
         return name
 
     def _bound(self, count: int, at: dict[str, object]) -> None:
         if count > MOST_CABLES:
-            wrong(self.file, _line(at), f"the infrastructure has more than {MOST_CABLES:,} components or edges")
+            fail(self.file, _line(at), f"the infrastructure has more than {MOST_CABLES:,} components or edges")

@@ -1,9 +1,10 @@
 """A network as other tools' formats describe it: nodes, switches and cables with rates and delays, and flows.
 
-Every reader in the package makes a ``Network``. Rates are exact fractions in bits per second, delays whole picoseconds;
-a format without one has `None`. Names are the file's; ``tidy`` turns them into graph file words, which have no blank,
-no comma and no ``#``. ``notes`` are sentences on the reader's assumptions about missing information, and on the
-information that Elanite leaves out.
+Every reader in the package makes a ``Network``. Rates are exact fractions in bits per second,
+delays whole picoseconds; a format without one has `None`. Names are the file's; ``graph_names``
+turns them into graph file words, which have no blank, no comma and no ``#``. ``notes`` are
+sentences on the reader's assumptions about missing information, and on the information that Elanite
+leaves out.
 
 A node is an adapter with its own process. A host with several adapters is several nodes.
 """
@@ -85,7 +86,7 @@ class Network:
         return len(self.nodes) or len(self.switches) * (self.terminals or 0)
 
 
-def wrong(file: Path, line: int | None, message: str) -> NoReturn:
+def fail(file: Path, line: int | None, message: str) -> NoReturn:
     """Raise the error for a line, or for the whole file."""
     raise UsageError(f"{file}:{line}: {message}" if line else f"{file}: {message}")
 
@@ -94,26 +95,26 @@ def checked(network: Network, file: Path) -> Network:
     """A network with parts that fit together. Raises ``UsageError`` with the line of the first misfit."""
     known = network.nodes.keys() | network.switches.keys()
     for name in network.nodes.keys() & network.switches.keys():
-        wrong(file, network.nodes[name], f"`{name}` is both a node and a switch: rename one")
+        fail(file, network.nodes[name], f"`{name}` is both a node and a switch: rename one")
     if not known:
-        wrong(file, None, f"this {network.format} has no switch and no node")
+        fail(file, None, f"this {network.format} has no switch and no node")
     seen: set[str] = set()
     for cable in network.cables:
         if cable.one == cable.other:
-            wrong(file, cable.line, f"a cable joins `{cable.one}` to itself: remove it")
+            fail(file, cable.line, f"a cable joins `{cable.one}` to itself: remove it")
         for end in (cable.one, cable.other):
             if end not in known:
-                wrong(file, cable.line, f"there is no node and no switch `{end}`: add it, or correct the name")
+                fail(file, cable.line, f"there is no node and no switch `{end}`: add it, or correct the name")
         seen |= {cable.one, cable.other}
     for name, line in (network.nodes | (network.switches if len(known) > 1 else {})).items():
         if name not in seen:
             kind = "node" if name in network.nodes else "switch"
-            wrong(file, line, f"{kind} `{name}` has no cable: add one, or remove the {kind}")
-    _whole(network, file)
+            fail(file, line, f"{kind} `{name}` has no cable: add one, or remove the {kind}")
+    _refuse_parts(network, file)
     return network
 
 
-def _whole(network: Network, file: Path) -> None:
+def _refuse_parts(network: Network, file: Path) -> None:
     """Refuses a network in several parts."""
     near: dict[str, list[str]] = {name: [] for name in (*network.switches, *network.nodes)}
     for cable in network.cables:
@@ -128,7 +129,7 @@ def _whole(network: Network, file: Path) -> None:
                 rest.append(name)
     if lost := [name for name in near if name not in reached]:
         line = network.switches.get(lost[0], network.nodes.get(lost[0]))
-        wrong(
+        fail(
             file,
             line,
             f"the network is in several parts: no way leads from `{first}` to `{lost[0]}`"
@@ -136,7 +137,7 @@ def _whole(network: Network, file: Path) -> None:
         )
 
 
-def tidy(names: Iterable[str]) -> dict[str, str]:
+def graph_names(names: Iterable[str]) -> dict[str, str]:
     """Names as graph file words, each different from the others."""
     found: dict[str, str] = {}
     taken: set[str] = set()
@@ -153,7 +154,7 @@ def tidy(names: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def natural(name: str) -> tuple[tuple[int, int, str], ...]:
+def sort_key(name: str) -> tuple[tuple[int, int, str], ...]:
     """The key that sorts ``n9`` before ``n10``."""
     parts = re.findall(r"\d+|\D+", name)
     return tuple((0, int(part), part) if part.isascii() and part.isdigit() else (1, 0, part) for part in parts)
@@ -190,6 +191,6 @@ def top(network: Network) -> list[str]:
     return [] if flat or len({level[name] for name in highest}) != 1 else highest
 
 
-def among(cables: Sequence[Cable]) -> Counter[tuple[str, str]]:
+def cable_counts(cables: Sequence[Cable]) -> Counter[tuple[str, str]]:
     """The cable count between each two ends, whatever their order."""
     return Counter((min(each.one, each.other), max(each.one, each.other)) for each in cables)

@@ -26,7 +26,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from elanite.formats import quantities
-from elanite.formats.network import MOST_NODES, Cable, Flow, Network, checked, wrong
+from elanite.formats.network import MOST_NODES, Cable, Flow, Network, checked, fail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,20 +65,20 @@ def topology(text: str, file: Path) -> Network:
                 f"{special} of the switches join the GPUs of a server (NVLink); they are switches here"
             )
         case _:
-            wrong(
+            fail(
                 file,
                 line,
                 "the first line has the numbers of vertices, switches and links: three numbers, PowerTCP's four, or"
                 " SimAI's six words",
             )
     if not 0 < vertices <= MOST_NODES + 4096 or switches > vertices:
-        wrong(file, line, f"{vertices} vertices with {switches} switches are no network of 1 to {MOST_NODES:,} nodes")
+        fail(file, line, f"{vertices} vertices with {switches} switches are no network of 1 to {MOST_NODES:,} nodes")
     chosen, last = _switches(lines, file, vertices, switches, line)
     network.nodes = {str(number): last for number in range(vertices) if number not in chosen}
     network.switches = {str(number): last for number in sorted(chosen)}
     lossy = sum(_link(network, file, line, words, vertices) for line, words in itertools.islice(lines, links))
     if len(network.cables) < links:
-        wrong(file, 1, f"line 1 promises {links} links, and the file has {len(network.cables)}: correct the number")
+        fail(file, 1, f"line 1 promises {links} links, and the file has {len(network.cables)}: correct the number")
     _rest(network, lines, "links")
     if lossy:
         network.notes.append(f"the error rates of {lossy} links are left out: state them as faults of an experiment")
@@ -96,11 +96,11 @@ def _switches(
     while len(chosen) < switches:
         line, words = next(lines, (line, []))
         if not words:
-            wrong(file, line, f"{switches} switches are promised, and {len(chosen)} are listed: list them in line 2")
+            fail(file, line, f"{switches} switches are promised, and {len(chosen)} are listed: list them in line 2")
         for word in words:
             number = int(word) if word.isascii() and word.isdigit() and len(word) < 10 else -1
             if not 0 <= number < vertices or number in chosen:
-                wrong(file, line, f"`{word}` is not a further switch: list {switches} numbers from 0 to {vertices - 1}")
+                fail(file, line, f"`{word}` is not a further switch: list {switches} numbers from 0 to {vertices - 1}")
             chosen.add(number)
     return chosen, line
 
@@ -108,22 +108,22 @@ def _switches(
 def _link(network: Network, file: Path, line: int, words: list[str], vertices: int) -> bool:
     """Add a link; whether it loses packets."""
     if not 4 <= len(words) <= 6:
-        wrong(file, line, f"{len(words)} words are no link: write two vertices, rate, delay and error rate")
+        fail(file, line, f"{len(words)} words are no link: write two vertices, rate, delay and error rate")
     ends = []
     for word in words[:2]:
         if not (word.isascii() and word.isdigit()) or len(word) > 9 or int(word) >= vertices:
-            wrong(file, line, f"`{word}` is not a vertex: they have the numbers 0 to {vertices - 1}")
+            fail(file, line, f"`{word}` is not a vertex: they have the numbers 0 to {vertices - 1}")
         ends.append(str(int(word)))
     rate, delay = quantities.rate(words[2]), quantities.time(words[3])
     if rate is None and (bits := quantities.number(words[2])) is not None:
         rate = quantities.gigabits(bits / 10**9)
     if rate is None:
-        wrong(file, line, f"`{words[2]}` is not a rate: write for example 25Gbps")
+        fail(file, line, f"`{words[2]}` is not a rate: write for example 25Gbps")
     if delay is None:
-        wrong(file, line, f"`{words[3]}` is not a delay: write for example 0.8us")
+        fail(file, line, f"`{words[3]}` is not a delay: write for example 0.8us")
     loss = quantities.number(words[4]) if len(words) > 4 else 0
     if loss is None or loss > 1:
-        wrong(file, line, f"`{words[4]}` is not an error rate: write a number from 0 to 1")
+        fail(file, line, f"`{words[4]}` is not an error rate: write a number from 0 to 1")
     network.cables.append(Cable(ends[0], ends[1], rate, delay, line))
     return loss > 0
 
@@ -163,12 +163,12 @@ def flows(text: str, file: Path) -> Network:
     lines = statements(text)
     line, head = next(lines, (1, []))
     if len(head) != 1 or not (head[0].isascii() and head[0].isdigit()):
-        wrong(file, line, "the first line has the number of flows alone: write it above the flows")
+        fail(file, line, "the first line has the number of flows alone: write it above the flows")
     network = Network(FLOWS)
     count = int(head[0][:9])
     for line, words in itertools.islice(lines, count):
         if len(words) < 5:
-            wrong(
+            fail(
                 file,
                 line,
                 f"{len(words)} words are no flow: write source, destination, priority group, port, bytes and start",
@@ -177,10 +177,10 @@ def flows(text: str, file: Path) -> Network:
         numbers = [int(word) if word.isascii() and word.isdigit() and len(word) < 19 else -1 for word in head]
         start = quantities.time(began)
         if min(numbers) < 0 or start is None or re.search(r"[a-z]", began.replace("e", "")):
-            wrong(file, line, "source, destination, group, port and bytes are whole numbers, and the start is seconds")
+            fail(file, line, "source, destination, group, port and bytes are whole numbers, and the start is seconds")
         source, destination, group, *_, size = numbers
         network.flows.append(Flow(start, str(source), str(destination), size, line, group))
     if len(network.flows) < count:
-        wrong(file, 1, f"line 1 promises {count} flows, and the file has {len(network.flows)}: correct the number")
+        fail(file, 1, f"line 1 promises {count} flows, and the file has {len(network.flows)}: correct the number")
     _rest(network, lines, "flows")
     return network

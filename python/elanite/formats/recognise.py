@@ -25,7 +25,7 @@ _SAMPLE = 262_144
 
 
 @dataclass(frozen=True)
-class Format:
+class FileFormat:
     """A format that is imported."""
 
     name: str
@@ -35,29 +35,29 @@ class Format:
 
 
 @dataclass(frozen=True)
-class Other:
+class OtherFormat:
     """A format that another command reads, or that no command reads."""
 
     name: str
     remedy: str
 
 
-class Known(Enum):
+class KnownFormat(Enum):
     """The formats that are imported."""
 
-    IBNETDISCOVER = Format(infiniband.NAME, infiniband.read)
-    NS3_TOPOLOGY = Format(ns3.TOPOLOGY, ns3.topology)
-    NS3_FLOWS = Format(ns3.FLOWS, ns3.flows, flows=True)
-    HTSIM_TOPOLOGY = Format(htsim.TOPOLOGY, htsim.topology)
-    HTSIM_MATRIX = Format(htsim.MATRIX, htsim.matrix, flows=True)
-    ANYNET = Format(anynet.NAME, anynet.read)
-    SIMGRID = Format(simgrid.NAME, simgrid.read)
-    SLURM = Format(slurm.NAME, slurm.read)
-    SLURM_YAML = Format(slurm.YAML, slurm.read_yaml)
-    INFRAGRAPH = Format(infragraph.NAME, infragraph.read)
-    GRAPHML = Format(drawings.GRAPHML, drawings.graphml)
-    DOT = Format(drawings.DOT, drawings.dot)
-    EDGES = Format(drawings.EDGES, edges.edges)
+    IBNETDISCOVER = FileFormat(infiniband.NAME, infiniband.read)
+    NS3_TOPOLOGY = FileFormat(ns3.TOPOLOGY, ns3.topology)
+    NS3_FLOWS = FileFormat(ns3.FLOWS, ns3.flows, flows=True)
+    HTSIM_TOPOLOGY = FileFormat(htsim.TOPOLOGY, htsim.topology)
+    HTSIM_MATRIX = FileFormat(htsim.MATRIX, htsim.matrix, flows=True)
+    ANYNET = FileFormat(anynet.NAME, anynet.read)
+    SIMGRID = FileFormat(simgrid.NAME, simgrid.read)
+    SLURM = FileFormat(slurm.NAME, slurm.read)
+    SLURM_YAML = FileFormat(slurm.YAML, slurm.read_yaml)
+    INFRAGRAPH = FileFormat(infragraph.NAME, infragraph.read)
+    GRAPHML = FileFormat(drawings.GRAPHML, drawings.graphml)
+    DOT = FileFormat(drawings.DOT, drawings.dot)
+    EDGES = FileFormat(drawings.EDGES, edges.edges)
 
 
 _LABEL = r"^(?:\[[^\]\n]*\]<std(?:out|err)>:|\d+:)?[ \t]*"
@@ -65,64 +65,70 @@ _LABEL = r"^(?:\[[^\]\n]*\]<std(?:out|err)>:|\d+:)?[ \t]*"
 
 MEASURED = "elanite calibrate EXPERIMENT --fit KEY=LOW..HIGH --to FILE"
 KINETO = "merge it with PyTorch's execution trace (chakra_trace_link), and convert it (chakra_converter)"
-CHAKRA = Other("a Chakra trace", "elanite goal import TRACE... -o FILE.goal")
+CHAKRA = OtherFormat("a Chakra trace", "elanite goal import TRACE... -o FILE.goal")
 
 FABRIC = "give the output of ibnetdiscover, without options"
 BETWEEN = "give the network between computers"
 CONVERT = "convert it: networkx.write_graphml(networkx.read_{}(FILE), OUTPUT)"
 
-_XML: dict[str, Format | Other] = {
-    "graphml": Known.GRAPHML.value,
-    "platform": Known.SIMGRID.value,
-    "gexf": Other("a graph in GEXF", CONVERT.format("gexf")),
-    "topology": Other("the hardware of one computer (lstopo of hwloc)", BETWEEN),
-    "system": Other("the hardware of one computer (NCCL)", BETWEEN),
+_XML: dict[str, FileFormat | OtherFormat] = {
+    "graphml": KnownFormat.GRAPHML.value,
+    "platform": KnownFormat.SIMGRID.value,
+    "gexf": OtherFormat("a graph in GEXF", CONVERT.format("gexf")),
+    "topology": OtherFormat("the hardware of one computer (lstopo of hwloc)", BETWEEN),
+    "system": OtherFormat("the hardware of one computer (NCCL)", BETWEEN),
 }
 
-_RULES: tuple[tuple[str, Format | Other], ...] = (
-    (r'^[ \t]*(Switch|Ca|Hca|Rt)\s+\d+\s+"|^#\s*Topology file: generated', Known.IBNETDISCOVER.value),
-    (r"==\([^)\n]*(Active|Down)\b[^)\n]*\)==>", Other("output of iblinkinfo", FABRIC)),
+_RULES: tuple[tuple[str, FileFormat | OtherFormat], ...] = (
+    (r'^[ \t]*(Switch|Ca|Hca|Rt)\s+\d+\s+"|^#\s*Topology file: generated', KnownFormat.IBNETDISCOVER.value),
+    (r"==\([^)\n]*(Active|Down)\b[^)\n]*\)==>", OtherFormat("output of iblinkinfo", FABRIC)),
     (
         r"^(SW|CA|RT)[ \t]+\d+[ \t]+\d+[ \t]+0x[0-9a-f]+[ \t]",
-        Other("output of ibnetdiscover -p, the list of ports", FABRIC),
+        OtherFormat("output of ibnetdiscover -p, the list of ports", FABRIC),
     ),
-    (r"^\{[ \t]*(CA|SW)[ \t]+Ports:", Other("the list of links of OpenSM (opensm-subnet.lst)", FABRIC)),
-    (r"^[ \t]*GPU0[ \t]+GPU1\b", Other("output of nvidia-smi topo, the links within a host", BETWEEN)),
-    (r"\A(#.*\n|\s|Creator .*\n|Version .*\n)*graph\s*\[", Other("a graph in GML", CONVERT.format("gml"))),
-    (r"(?i)^[ \t]*\*vertices[ \t]+\d+", Other("a graph in Pajek's format", CONVERT.format("pajek"))),
-    (r"(?i)^[ \t]*(SwitchName|BlockName|BlockSizes)\s*=", Known.SLURM.value),
-    (r"^[ \t]*(router\s+\d+\s+(node|router)\s+\d+|node\s+\d+\s+router\s+\d+)(\s|$)", Known.ANYNET.value),
-    (r"(?i)^[ \t]*(Podsize|Radix_Down|Downlink_speed_Gbps)[ \t]+\d", Known.HTSIM_TOPOLOGY.value),
-    (r"^[ \t]*\d+->\d+\s", Known.HTSIM_MATRIX.value),
-    (r"^(Nodes|Connections)[ \t]+\d+[ \t]*\n(Connections|Nodes)[ \t]+\d+", Known.HTSIM_MATRIX.value),
-    (r"^[ \t]*num_ranks\s+\d+", Other("a trace in GOAL", "elanite replay FILE")),
-    (r"^MPI_\w+ entering at walltime", Other("a trace of DUMPI as text", "elanite goal import TRACE... -o FILE.goal")),
-    (r"^[ \t]*npus_count\s*:", Other("a network of ASTRA-sim's analytical model", "give its topology.txt of ns-3")),
-    (r'"logical-dims"\s*:', Other("the logical dimensions of ASTRA-sim", "give its topology.txt of ns-3")),
-    (_LABEL + r"#\s*OSU .*(MPI|NCCL|SHMEM|Test)", Other("output of the OSU benchmarks", MEASURED)),
+    (r"^\{[ \t]*(CA|SW)[ \t]+Ports:", OtherFormat("the list of links of OpenSM (opensm-subnet.lst)", FABRIC)),
+    (r"^[ \t]*GPU0[ \t]+GPU1\b", OtherFormat("output of nvidia-smi topo, the links within a host", BETWEEN)),
+    (r"\A(#.*\n|\s|Creator .*\n|Version .*\n)*graph\s*\[", OtherFormat("a graph in GML", CONVERT.format("gml"))),
+    (r"(?i)^[ \t]*\*vertices[ \t]+\d+", OtherFormat("a graph in Pajek's format", CONVERT.format("pajek"))),
+    (r"(?i)^[ \t]*(SwitchName|BlockName|BlockSizes)\s*=", KnownFormat.SLURM.value),
+    (r"^[ \t]*(router\s+\d+\s+(node|router)\s+\d+|node\s+\d+\s+router\s+\d+)(\s|$)", KnownFormat.ANYNET.value),
+    (r"(?i)^[ \t]*(Podsize|Radix_Down|Downlink_speed_Gbps)[ \t]+\d", KnownFormat.HTSIM_TOPOLOGY.value),
+    (r"^[ \t]*\d+->\d+\s", KnownFormat.HTSIM_MATRIX.value),
+    (r"^(Nodes|Connections)[ \t]+\d+[ \t]*\n(Connections|Nodes)[ \t]+\d+", KnownFormat.HTSIM_MATRIX.value),
+    (r"^[ \t]*num_ranks\s+\d+", OtherFormat("a trace in GOAL", "elanite replay FILE")),
+    (
+        r"^MPI_\w+ entering at walltime",
+        OtherFormat("a trace of DUMPI as text", "elanite goal import TRACE... -o FILE.goal"),
+    ),
+    (
+        r"^[ \t]*npus_count\s*:",
+        OtherFormat("a network of ASTRA-sim's analytical model", "give its topology.txt of ns-3"),
+    ),
+    (r'"logical-dims"\s*:', OtherFormat("the logical dimensions of ASTRA-sim", "give its topology.txt of ns-3")),
+    (_LABEL + r"#\s*OSU .*(MPI|NCCL|SHMEM|Test)", OtherFormat("output of the OSU benchmarks", MEASURED)),
     (
         r"Intel\(R\) MPI Benchmarks|" + _LABEL + r"# Benchmarking \w+",
-        Other("output of the Intel MPI benchmarks", MEASURED),
+        OtherFormat("output of the Intel MPI benchmarks", MEASURED),
     ),
-    (_LABEL + r"#(\s*nThread \d+ nGpus|\s*size\s.*\bbusbw\b)", Other("output of NCCL-tests", MEASURED)),
-    (_LABEL + r"#bytes\s+#iterations", Other("output of perftest", MEASURED)),
-    (r"^[ \t]*\[\[?\s*(machine|topology|link|series|run)\b", Other("a file of Elanite", "elanite check FILE")),
-    (r"(?i)\A(\s|//.*\n|#.*\n|/\*(?:[^*]|\*(?!/))*\*/)*(strict\s+)?(di)?graph\b[^{]{0,200}\{", Known.DOT.value),
-    (r'"traceEvents"\s*:', Other("a trace of PyTorch's profiler (Kineto)", KINETO)),
+    (_LABEL + r"#(\s*nThread \d+ nGpus|\s*size\s.*\bbusbw\b)", OtherFormat("output of NCCL-tests", MEASURED)),
+    (_LABEL + r"#bytes\s+#iterations", OtherFormat("output of perftest", MEASURED)),
+    (r"^[ \t]*\[\[?\s*(machine|topology|link|series|run)\b", OtherFormat("a file of Elanite", "elanite check FILE")),
+    (r"(?i)\A(\s|//.*\n|#.*\n|/\*(?:[^*]|\*(?!/))*\*/)*(strict\s+)?(di)?graph\b[^{]{0,200}\{", KnownFormat.DOT.value),
+    (r'"traceEvents"\s*:', OtherFormat("a trace of PyTorch's profiler (Kineto)", KINETO)),
     (r'"schema"\s*:\s*"[^"]*[Cc]hakra|"(comm_type|COMM_\w+|ctrl_deps|data_deps)"|"workload_graph"', CHAKRA),
-    (r"^[ \t]*-[ \t]+\"?topology\"?:", Known.SLURM_YAML.value),
+    (r"^[ \t]*-[ \t]+\"?topology\"?:", KnownFormat.SLURM_YAML.value),
     (
         r'(^[ \t]*"?|^\{.{0,4000}")(instances|devices|infrastructure)"?\s*:|"?composed_device"?\s*:',
-        Known.INFRAGRAPH.value,
+        KnownFormat.INFRAGRAPH.value,
     ),
     (
         r'\A\s*\{(?=[\s\S]*"nodes"\s*:\s*\[)[\s\S]*"(links|edges)"\s*:\s*\[',
-        Other("a graph of networkx as JSON", "write it as GraphML: networkx.write_graphml(GRAPH, FILE)"),
+        OtherFormat("a graph of networkx as JSON", "write it as GraphML: networkx.write_graphml(GRAPH, FILE)"),
     ),
 )
 
 
-def format_of(content: bytes) -> Format | Other:
+def format_of(content: bytes) -> FileFormat | OtherFormat:
     """A file's format."""
     try:
         text = decoded(content)
@@ -144,33 +150,38 @@ def decoded(content: bytes) -> str:
     return content.decode("utf-8-sig")
 
 
-def of_text(text: str) -> Format | Other:
+def of_text(text: str) -> FileFormat | OtherFormat:
     """A text's format."""
     sample = text[:_SAMPLE].lstrip("\ufeff")
     if sample.lstrip().startswith("<"):
         name = _root(sample)
-        return _XML.get(name, Other(f"XML with the root `{name}`", _allowed()))
+        return _XML.get(name, OtherFormat(f"XML with the root `{name}`", _allowed()))
     for pattern, found in _RULES:
         if re.search(pattern, sample, re.MULTILINE):
             return found
     lines = [words for _, words in ns3.statements(sample)]
     links = [bool(ns3.LINE.fullmatch(" ".join(each))) for each in lines]
     if any(links[1:]) and not (links[0] and len(lines[0]) < 5):  # a list of edges has no first line, and no error rates
-        return Known.NS3_TOPOLOGY.value
-    if len(lines) > 1 and len(lines[0]) == _whole(lines[0]) == 1 and len(lines[1]) in (5, 6) and _whole(lines[1]):
-        return Known.NS3_FLOWS.value
-    if lines and all(len(each) in (5, 6) and _whole(each[:4]) == 4 for each in lines[:2000]):
-        return Known.NS3_FLOWS.value  # without the first line, which its reader asks for
+        return KnownFormat.NS3_TOPOLOGY.value
+    if (
+        len(lines) > 1
+        and len(lines[0]) == _leading_integers(lines[0]) == 1
+        and len(lines[1]) in (5, 6)
+        and _leading_integers(lines[1])
+    ):
+        return KnownFormat.NS3_FLOWS.value
+    if lines and all(len(each) in (5, 6) and _leading_integers(each[:4]) == 4 for each in lines[:2000]):
+        return KnownFormat.NS3_FLOWS.value  # without the first line, which its reader asks for
     if len(lines) > 3 and len(lines[0]) == 2 and all(map(str.isdecimal, lines[0])) and len(lines[1]) == 3:
         vertices, edges = map(int, (word[:9] for word in lines[0]))
         if len(lines) == 1 + vertices + edges:
-            return Other("a list of places and edges (Inet)", _allowed())
+            return OtherFormat("a list of places and edges (Inet)", _allowed())
     if sample.lstrip().startswith(("{", "[")):
-        return Other("JSON of no known kind", _allowed())
+        return OtherFormat("JSON of no known kind", _allowed())
     keys = re.findall(r"^[ \t]*(?:- )?[\"']?[\w.-]+[\"']?:(?=\s|$)", sample, re.MULTILINE)
     if len(keys) * 2 > sum(bool(line.strip()) for line in sample.splitlines()):
-        return Other("YAML of no known kind", _allowed())
-    return Known.EDGES.value if _edges(sample) else Other("of no known format", _allowed())
+        return OtherFormat("YAML of no known kind", _allowed())
+    return KnownFormat.EDGES.value if _edges(sample) else OtherFormat("of no known format", _allowed())
 
 
 def _root(sample: str) -> str:
@@ -187,7 +198,7 @@ def _root(sample: str) -> str:
     return "?"
 
 
-def _whole(words: list[str]) -> int:
+def _leading_integers(words: list[str]) -> int:
     """The word count, if at least the first three words are whole numbers; else 0."""
     numbers = [word for word in words if word.isascii() and word.isdigit()]
     return len(words) if len(numbers) >= min(len(words), 3) else 0
@@ -202,18 +213,22 @@ def _edges(sample: str) -> bool:
     return bool(lines) and good * 2 > len(lines)
 
 
-def _binary(content: bytes) -> Other:
+def _binary(content: bytes) -> OtherFormat:
     if content.startswith(b"OTF2"):
-        return Other("the anchor of an OTF2 archive", "elanite goal import FILE -o FILE.goal")
+        return OtherFormat("the anchor of an OTF2 archive", "elanite goal import FILE -o FILE.goal")
     if content.startswith(b"\x1f\x8b"):
-        return Other("a file compressed by gzip", "decompress it: zcat FILE | elanite import - --output NAME.toml")
+        return OtherFormat(
+            "a file compressed by gzip", "decompress it: zcat FILE | elanite import - --output NAME.toml"
+        )
     try:
         content.decode()
     except UnicodeDecodeError as error:
         if b"\0" not in content:
-            return Other(f"a text that is not UTF-8 (byte {error.start})", "convert it: iconv -f LATIN1 -t UTF-8 FILE")
-    return Other("a binary file", "traces: elanite goal import, elanite replay; networks are texts")
+            return OtherFormat(
+                f"a text that is not UTF-8 (byte {error.start})", "convert it: iconv -f LATIN1 -t UTF-8 FILE"
+            )
+    return OtherFormat("a binary file", "traces: elanite goal import, elanite replay; networks are texts")
 
 
 def _allowed() -> str:
-    return "networks: " + ", ".join(each.value.name for each in Known)
+    return "networks: " + ", ".join(each.value.name for each in KnownFormat)

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from elanite.base.text import counted
 from elanite.formats import quantities
-from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Network, checked, wrong
+from elanite.formats.network import MOST_CABLES, MOST_NODES, Cable, Network, checked, fail
 from elanite.formats.xml import Element, parsed
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ def read(text: str, file: Path) -> Network:
             case "route" | "zoneRoute" | "ASroute":
                 routes.append(each)
             case "peer" | "cabinet" | "trace" | "trace_connect":
-                wrong(file, each.line, f"`{each.name}` is not read: describe the network by clusters, or by routes")
+                fail(file, each.line, f"`{each.name}` is not read: describe the network by clusters, or by routes")
     loops = [each for each in routes if each.attributes.get("src", "") == each.attributes.get("dst")]
     if loops:
         network.notes.append(f"{counted(len(loops), 'route')} from a host to itself left out")
@@ -79,14 +79,14 @@ def _below(element: Element) -> Iterator[Element]:
 def _given(element: Element, key: str, file: Path) -> str:
     value = element.attributes.get(key, "").strip()
     if not value:
-        wrong(file, element.line, f"`{element.name}` has no {key}")
+        fail(file, element.line, f"`{element.name}` has no {key}")
     return value
 
 
 def _add(to: dict[str, int | None], network: Network, element: Element, file: Path) -> None:
     name = _given(element, "id", file)
     if name in network.nodes or name in network.switches:
-        wrong(file, element.line, f"the name `{name}` is taken")
+        fail(file, element.line, f"the name `{name}` is taken")
     to[name] = element.line
 
 
@@ -97,11 +97,11 @@ def _link(element: Element, rate: str, delay: str, file: Path) -> Link:
         plain = quantities.number(element.attributes[rate])
         fast = quantities.gigabits(plain * 8 / 10**9) if plain else None
     if fast is None:
-        wrong(file, element.line, f'{rate}="{element.attributes[rate]}" is not a rate: write for example 125MBps')
+        fail(file, element.line, f'{rate}="{element.attributes[rate]}" is not a rate: write for example 125MBps')
     text = element.attributes.get(delay, "0s")
     long = quantities.time(text)
     if long is None:
-        wrong(file, element.line, f'{delay}="{text}" is not a time: write for example 50us')
+        fail(file, element.line, f'{delay}="{text}" is not a time: write for example 50us')
     return fast, long
 
 
@@ -115,9 +115,9 @@ def _route(
     used = [each.attributes.get("id", "") for each in route.of("link_ctn")]
     if len(used) != 1:
         message = f"the route from `{ends[0]}` to `{ends[1]}` has {len(used)} links, which gives a way and no cables"
-        wrong(file, route.line, f"{message}: use a cluster, or a router with a route of one link to each host")
+        fail(file, route.line, f"{message}: use a cluster, or a router with a route of one link to each host")
     if used[0] not in links:
-        wrong(file, route.line, f"there is no link `{used[0]}`")
+        fail(file, route.line, f"there is no link `{used[0]}`")
     back = [each for each in network.cables if (each.one, each.other) == (ends[1], ends[0])]
     if not (back and route.attributes.get("symmetrical", "").lower() in ("no", "false", "0")):
         network.cables.append(Cable(ends[0], ends[1], *links[used[0]][0], route.line))
@@ -131,12 +131,12 @@ def _cluster(network: Network, cluster: Element, file: Path) -> str:
     hosts = [f"{prefix}{number}{suffix}" for number in numbers]
     for host in hosts:
         if host in network.nodes:
-            wrong(file, cluster.line, f"the name `{host}` is taken")
+            fail(file, cluster.line, f"the name `{host}` is taken")
         network.nodes[host] = cluster.line
     link = _link(cluster, "bw", "lat", file)
     kind = cluster.attributes.get("topology", "FLAT").upper()
     shapes = [
-        _whole(part, file, cluster.line)
+        _whole_numbers(part, file, cluster.line)
         for part in cluster.attributes.get("topo_parameters", "").split(";")
         if part.strip()
     ]
@@ -144,7 +144,7 @@ def _cluster(network: Network, cluster: Element, file: Path) -> str:
         return _flat(network, cluster, name, hosts, link)
     makers = {"FAT_TREE": _fat_tree, "TORUS": _torus, "DRAGONFLY": _dragonfly}
     if kind not in makers:
-        wrong(file, cluster.line, f'topology="{kind}" is not known; allowed: FLAT, {", ".join(makers)}')
+        fail(file, cluster.line, f'topology="{kind}" is not known; allowed: FLAT, {", ".join(makers)}')
     makers[kind](network, name, hosts, link, shapes, file, cluster.line)
     for key in ("limiter_link", "loopback_bw"):
         if key in cluster.attributes:
@@ -170,33 +170,33 @@ def _radical(text: str, file: Path, line: int) -> list[int]:
         ends = re.fullmatch(r"\s*(\d{1,9})(?:\s*-\s*(\d{1,9}))?\s*", part)
         last = int(ends[2] or ends[1]) if ends else -1
         if ends is None or not int(ends[1]) <= last < int(ends[1]) + MOST_NODES or len(found) > MOST_NODES:
-            wrong(file, line, f'radical="{text[:60]}" is not a set of numbers: write for example 0-15')
+            fail(file, line, f'radical="{text[:60]}" is not a set of numbers: write for example 0-15')
         found += range(int(ends[1]), last + 1)
     if len(set(found)) != len(found):
-        wrong(file, line, f'radical="{text[:60]}" has a number twice')
+        fail(file, line, f'radical="{text[:60]}" has a number twice')
     return found
 
 
-def _whole(part: str, file: Path, line: int) -> list[int]:
+def _whole_numbers(part: str, file: Path, line: int) -> list[int]:
     if not re.fullmatch(r"\s*\d{1,6}(\s*,\s*\d{1,6})*\s*", part) or 0 in (
         found := [int(word) for word in part.split(",")]
     ):
-        wrong(file, line, f"topo_parameters: `{part.strip()}` is not a list of numbers from 1 on")
+        fail(file, line, f"topo_parameters: `{part.strip()}` is not a list of numbers from 1 on")
     return found
 
 
 def _fits(count: int, hosts: list[str], cables: int, file: Path, line: int) -> None:
     if count != len(hosts):
-        wrong(file, line, f"topo_parameters give {count} hosts, and radical {len(hosts)}: make both equal")
+        fail(file, line, f"topo_parameters give {count} hosts, and radical {len(hosts)}: make both equal")
     if cables > MOST_CABLES:
-        wrong(file, line, f"the topology has more than {MOST_CABLES:,} cables")
+        fail(file, line, f"the topology has more than {MOST_CABLES:,} cables")
 
 
 def _fat_tree(
     network: Network, name: str, hosts: list[str], link: Link, shapes: list[list[int]], file: Path, line: int
 ) -> None:
     if len(shapes) != 4 or len(shapes[0]) != 1 or any(len(each) != shapes[0][0] for each in shapes[1:]):
-        wrong(
+        fail(
             file,
             line,
             "topo_parameters of a FAT_TREE are levels;down,...;up,...;cables,... with a number for each level",
@@ -207,7 +207,7 @@ def _fat_tree(
     cables = sum(sizes[level] * up[level] * parallel[level] for level in range(levels))
     _fits(sizes[0], hosts, cables, file, line)
     if sum(sizes[1:]) > MOST_NODES:
-        wrong(file, line, "the tree has too many switches")
+        fail(file, line, "the tree has too many switches")
 
     def named(level: int, place: tuple[int, ...]) -> str:
         """The element with these digits, level 0 first: below `level` digits in `up`, then in `down`."""
@@ -229,7 +229,7 @@ def _torus(
     network: Network, name: str, hosts: list[str], link: Link, shapes: list[list[int]], file: Path, line: int
 ) -> None:
     if len(shapes) != 1:
-        wrong(file, line, "topo_parameters of a TORUS are x,y,...")
+        fail(file, line, "topo_parameters of a TORUS are x,y,...")
     (sizes,) = shapes
     _fits(math.prod(sizes), hosts, math.prod(sizes) * len(sizes), file, line)
     for number, host in enumerate(hosts):
@@ -252,14 +252,14 @@ def _dragonfly(
     network: Network, name: str, hosts: list[str], link: Link, shapes: list[list[int]], file: Path, line: int
 ) -> None:
     if [len(each) for each in shapes] != [2, 2, 2, 1]:
-        wrong(file, line, "topo_parameters of a DRAGONFLY are groups,blue;chassis,black;routers,green;nodes")
+        fail(file, line, "topo_parameters of a DRAGONFLY are groups,blue;chassis,black;routers,green;nodes")
     (groups, blue), (chassis, black), (routers, green), (nodes,) = shapes
     own = chassis * routers
     total = groups * own
     cables = len(hosts) + total * (routers * green + chassis * black) // 2 + groups * groups * blue // 2
     _fits(total * nodes, hosts, cables, file, line)
     if groups > max(own, 1) and groups > 1:
-        wrong(file, line, f"{groups} groups need as many routers in each, which has {own}")
+        fail(file, line, f"{groups} groups need as many routers in each, which has {own}")
 
     def router(group: int, place: int) -> str:
         return f"{name}.{group}.{place}"

@@ -32,7 +32,7 @@ import re
 from typing import TYPE_CHECKING, NamedTuple
 
 from elanite.base.text import counted
-from elanite.formats.network import MOST_NODES, Cable, Network, checked, natural, wrong
+from elanite.formats.network import MOST_NODES, Cable, Network, checked, fail, sort_key
 from elanite.formats.yaml import LINE, loaded
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ _TOP = "top"
 """The switch above all blocks."""
 
 
-class Entry(NamedTuple):
+class SlurmEntry(NamedTuple):
     """A switch or a block, with the host lists that the file has."""
 
     line: int
@@ -59,8 +59,8 @@ class Entry(NamedTuple):
 
 def read(text: str, file: Path) -> Network:
     """Read a ``topology.conf``. Raises ``UsageError``."""
-    switches: list[Entry] = []
-    blocks: list[Entry] = []
+    switches: list[SlurmEntry] = []
+    blocks: list[SlurmEntry] = []
     speeds = False
     for line, words in _lines(text, file):
         speeds |= "LinkSpeed" in words
@@ -68,11 +68,11 @@ def read(text: str, file: Path) -> Network:
             continue
         kind = next((key for key in ("SwitchName", "BlockName") if key in words), None)
         if kind is None:
-            wrong(file, line, "the line has no SwitchName and no BlockName")
-        entry = Entry(line, words[kind], words.get("Nodes", ""), words.get("Switches", ""))
+            fail(file, line, "the line has no SwitchName and no BlockName")
+        entry = SlurmEntry(line, words[kind], words.get("Nodes", ""), words.get("Switches", ""))
         (switches if kind == "SwitchName" else blocks).append(entry)
     if switches and blocks:
-        wrong(file, blocks[0].line, f"line {switches[0].line} has a switch, and this one a block: a file has one kind")
+        fail(file, blocks[0].line, f"line {switches[0].line} has a switch, and this one a block: a file has one kind")
     network = Network(NAME)
     if speeds:
         network.notes.append("LinkSpeed has no unit, and Slurm ignores it: left out")
@@ -85,7 +85,7 @@ def read_yaml(text: str, file: Path) -> Network:
     listed = content if isinstance(content, list) else []
     found = [each for each in listed if isinstance(each, dict) and "topology" in each]
     if not found:
-        wrong(file, 1, "a topology.yaml is a list of topologies: - topology: NAME")
+        fail(file, 1, "a topology.yaml is a list of topologies: - topology: NAME")
     chosen = next((each for each in found if each.get("cluster_default") is True), found[0])
     network = Network(YAML)
     if len(found) > 1:
@@ -96,43 +96,43 @@ def read_yaml(text: str, file: Path) -> Network:
         return _blocks(network, list(_entries(block, "blocks", "block", file)), file)
     if not isinstance(tree, dict):
         plugin = next((key for key in chosen if key not in ("topology", "cluster_default", LINE)), "flat")
-        wrong(file, chosen[LINE], f"the plugin topology/{plugin} states no network that is read; allowed: tree, block")
+        fail(file, chosen[LINE], f"the plugin topology/{plugin} states no network that is read; allowed: tree, block")
     return _tree(network, list(_entries(tree, "switches", "switch", file)), file)
 
 
-def _entries(part: dict[str, object], key: str, name: str, file: Path) -> Iterator[Entry]:
+def _entries(part: dict[str, object], key: str, name: str, file: Path) -> Iterator[SlurmEntry]:
     listed = part.get(key)
     for each in listed if isinstance(listed, list) else ():
         if not isinstance(each, dict) or not isinstance(each.get(name), str | int):
-            wrong(file, _line(each, part), f"`{key}` lists mappings with the key `{name}`")
+            fail(file, _line(each, part), f"`{key}` lists mappings with the key `{name}`")
         nodes, below = (str(each.get(one) or "") for one in ("nodes", "children"))
-        yield Entry(_line(each, part), str(each[name]), nodes, below)
+        yield SlurmEntry(_line(each, part), str(each[name]), nodes, below)
 
 
 def _line(*places: object) -> int:
     return next((int(each[LINE]) for each in places if isinstance(each, dict)), 1)
 
 
-def _tree(network: Network, entries: Sequence[Entry], file: Path) -> Network:
+def _tree(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Network:
     below: list[tuple[str, bool, str, int]] = []
     alike = 0
     for line, written, nodes, switches in entries:
         if bool(nodes) == bool(switches):
-            wrong(file, line, f"switch `{written}` needs either Nodes or Switches")
+            fail(file, line, f"switch `{written}` needs either Nodes or Switches")
         names = expanded(written, file, line)
         if nodes and len(names) > 1:
-            wrong(file, line, f"`{written}` are {len(names)} switches, and a node is at one: write a line for each")
+            fail(file, line, f"`{written}` are {len(names)} switches, and a node is at one: write a line for each")
         alike += len(names) > 1
         for name in names:
             if name in network.switches:
-                wrong(file, line, f"switch `{name}` comes twice: line {network.switches[name]} has it")
+                fail(file, line, f"switch `{name}` comes twice: line {network.switches[name]} has it")
             network.switches[name] = line
             below += [(name, bool(nodes), each, line) for each in expanded(nodes or switches, file, line)]
     for switch, is_node, name, line in below:
         if is_node:
             _seat(network, name, switch, line, file)
         elif name not in network.switches:
-            wrong(file, line, f"there is no line SwitchName={name}")
+            fail(file, line, f"there is no line SwitchName={name}")
         else:
             network.cables.append(Cable(name, switch, None, None, line))
     _connected(network, {name for _, is_node, name, _ in below if not is_node}, file)
@@ -158,9 +158,9 @@ def _connected(network: Network, below: set[str], file: Path) -> None:
             if name not in seen:
                 seen[name] = root
                 rest += near.get(name, ())
-    parts = sorted({seen[root] for root in roots}, key=natural)
+    parts = sorted({seen[root] for root in roots}, key=sort_key)
     if len(parts) > 1:
-        wrong(
+        fail(
             file,
             network.switches[parts[1]],
             f"the file has {len(parts)} trees, {', '.join(parts[:4])}{', ...' if parts[4:] else ''}, and no cable"
@@ -168,19 +168,19 @@ def _connected(network: Network, below: set[str], file: Path) -> None:
         )
 
 
-def _blocks(network: Network, entries: Sequence[Entry], file: Path) -> Network:
+def _blocks(network: Network, entries: Sequence[SlurmEntry], file: Path) -> Network:
     for line, name, nodes, _ in entries:
         if not nodes:
-            wrong(file, line, f"block `{name}` has no Nodes")
+            fail(file, line, f"block `{name}` has no Nodes")
         if name in network.switches:
-            wrong(file, line, f"block `{name}` comes twice: line {network.switches[name]} has it")
+            fail(file, line, f"block `{name}` comes twice: line {network.switches[name]} has it")
         network.switches[name] = line
         for node in expanded(nodes, file, line):
             _seat(network, node, name, line, file)
     network.notes.insert(0, "a block has no switches in the file: one with a cable to each node is assumed")
     if len(entries) > 1:
         if _TOP in network.switches or _TOP in network.nodes:
-            wrong(file, network.switches.get(_TOP), f"the name `{_TOP}` is that of the switch above all: rename it")
+            fail(file, network.switches.get(_TOP), f"the name `{_TOP}` is that of the switch above all: rename it")
         network.switches[_TOP] = None
         network.cables += [Cable(each.name, _TOP, None, None, each.line) for each in entries]
         network.notes.insert(
@@ -191,13 +191,13 @@ def _blocks(network: Network, entries: Sequence[Entry], file: Path) -> Network:
 
 def _seat(network: Network, node: str, switch: str, line: int, file: Path) -> None:
     if node in network.nodes:
-        wrong(file, line, f"node `{node}` is at two switches: line {network.nodes[node]} has it, too")
+        fail(file, line, f"node `{node}` is at two switches: line {network.nodes[node]} has it, too")
     network.nodes[node] = line
     network.cables.append(Cable(node, switch, None, None, line))
 
 
 def _sorted(network: Network, file: Path) -> Network:
-    network.nodes = {name: network.nodes[name] for name in sorted(network.nodes, key=natural)}
+    network.nodes = {name: network.nodes[name] for name in sorted(network.nodes, key=sort_key)}
     return checked(network, file)
 
 
@@ -215,14 +215,14 @@ def _lines(text: str, file: Path) -> Iterator[tuple[int, dict[str, str]]]:
         if not written:
             continue
         if re.match(r"include\s", written, re.IGNORECASE):
-            wrong(file, start, f"`{written[:60]}`: one file is read; put its lines here")
+            fail(file, start, f"`{written[:60]}`: one file is read; put its lines here")
         if rest := _WORD.sub("", written).strip():
-            wrong(file, start, f"`{rest[:60]}` is no KEY=VALUE")
+            fail(file, start, f"`{rest[:60]}` is no KEY=VALUE")
         words: dict[str, str] = {}
         for key, value in _WORD.findall(written):
             name = names.get(key.lower(), "")
             if not name or name in words:
-                wrong(file, start, f"`{key}` is not a key here, or comes twice; allowed: {', '.join(_KEYS)}")
+                fail(file, start, f"`{key}` is not a key here, or comes twice; allowed: {', '.join(_KEYS)}")
             words[name] = value.strip('"')
         yield start, words
 
@@ -235,11 +235,11 @@ def expanded(text: str, file: Path, line: int) -> list[str]:
         for piece in re.findall(r"\[[^\[\]]*\]|[^\[\]]+", part):
             ends = _range(piece, file, line) if piece.startswith("[") else [piece]
             if len(names) * len(ends) > MOST_NODES:
-                wrong(file, line, f"`{part}` stands for more than {MOST_NODES:,} names")
+                fail(file, line, f"`{part}` stands for more than {MOST_NODES:,} names")
             names = [name + end for name in names for end in ends]
         found += names
     if not found or "[" in re.sub(r"\[[^\[\]]*\]", "", text) or "]" in re.sub(r"\[[^\[\]]*\]", "", text):
-        wrong(file, line, f"`{text}` is not a list of names: write for example cn[001-006,010]")
+        fail(file, line, f"`{text}` is not a list of names: write for example cn[001-006,010]")
     return found
 
 
@@ -249,6 +249,6 @@ def _range(piece: str, file: Path, line: int) -> list[str]:
         ends = re.fullmatch(r"(\d{1,9})(?:-(\d{1,9}))?", part.strip())
         last = int(ends[2] or ends[1]) if ends else -1
         if ends is None or not int(ends[1]) <= last < int(ends[1]) + MOST_NODES:
-            wrong(file, line, f"`{part}` in `{piece}` is no range: write for example 001-006")
+            fail(file, line, f"`{part}` in `{piece}` is no range: write for example 001-006")
         found += [f"{number:0{len(ends[1])}d}" for number in range(int(ends[1]), last + 1)]
     return found

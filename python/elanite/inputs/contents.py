@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import NotRequired, TypedDict
 
 
-class Published(TypedDict):
+class PublishedReference(TypedDict):
     """A published value beside a figure."""
 
     claim: str
@@ -17,7 +17,7 @@ class Published(TypedDict):
     x: float | None
 
 
-class Texts(TypedDict):
+class FigureTexts(TypedDict):
     """A figure's texts that may name columns."""
 
     name: str
@@ -34,7 +34,7 @@ class Rows(TypedDict):
     where: dict[str, list[object]]
 
 
-class Asked(Rows):
+class FigureSection(Rows):
     """An experiment's ``[[figure]]``; empty texts and lists stand for keys that the file leaves out."""
 
     name: str
@@ -58,15 +58,15 @@ class Asked(Rows):
     names: dict[str, list[tuple[str, str]]]
     twice: dict[str, object]
     beside: Rows | None
-    published: list[Published]
+    published: list[PublishedReference]
     mark: float | None
-    raw: NotRequired[Texts]
+    raw: NotRequired[FigureTexts]
     """The file's texts, where ``figures.asked`` has filled in column names."""
     known: NotRequired[dict[str, str]]
     """The words that it has filled in and that are no columns."""
 
 
-class Admissible(TypedDict):
+class SourceRange(TypedDict):
     """The range that a parameter's source leaves open."""
 
     low: object
@@ -74,14 +74,14 @@ class Admissible(TypedDict):
     source: str
 
 
-class Stated(TypedDict):
+class ParameterEntry(TypedDict):
     """A machine file parameter."""
 
     key: str
     value: object
     source: str
     fitted_to: NotRequired[list[str] | None]
-    admissible: NotRequired[Admissible | None]
+    admissible: NotRequired[SourceRange | None]
 
 
 class MachineFile(TypedDict):
@@ -89,7 +89,7 @@ class MachineFile(TypedDict):
 
     name: str
     title: str
-    parameters: list[Stated]
+    parameters: list[ParameterEntry]
     layers: int | None
 
 
@@ -108,19 +108,19 @@ class Description(TypedDict):
     machine: str | list[str]
     run: NotRequired[dict[str, object]]
     series: list[Series]
-    figure: NotRequired[list[Asked]]
+    figure: NotRequired[list[FigureSection]]
 
 
-class Count(TypedDict):
+class CountParameter(TypedDict):
     """A whole number among a machine's parameters."""
 
     value: int
 
 
-class Topology(TypedDict):
+class ResolvedTopology(TypedDict):
     """A resolved machine's wiring."""
 
-    nodes: Count
+    nodes: CountParameter
 
 
 class Head(TypedDict):
@@ -129,14 +129,14 @@ class Head(TypedDict):
     name: str
 
 
-class Machine(TypedDict):
+class ResolvedMachine(TypedDict):
     """A point's resolved machine."""
 
     machine: Head
-    topology: Topology
+    topology: ResolvedTopology
 
 
-class Running(TypedDict):
+class RunSettings(TypedDict):
     """How a point is run and measured: ``[run]`` with this point's values; times are texts."""
 
     warm_up: str
@@ -152,8 +152,8 @@ class Running(TypedDict):
 class Content(TypedDict):
     """A point's configuration."""
 
-    machine: Machine
-    run: Running
+    machine: ResolvedMachine
+    run: RunSettings
     seed: int
     series: str
     workload: dict[str, dict[str, object]]
@@ -161,14 +161,14 @@ class Content(TypedDict):
     faults: NotRequired[list[dict[str, object]]]
 
 
-class Failure(TypedDict):
+class RailFailure(TypedDict):
     """A rail that fails permanently beside jobs (a series' ``failure``), and the moment as text."""
 
     rail: int
     at: str
 
 
-def failure(content: Content) -> Failure | None:
+def failure(content: Content) -> RailFailure | None:
     """The rail that a point's series lets fail, if any."""
     found = content["workload"].get("jobs", {}).get("failure")
     if not isinstance(found, dict):

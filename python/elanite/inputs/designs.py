@@ -17,7 +17,7 @@ from elanite.base.text import counted
 from elanite.errors import UsageError
 from elanite.formats.quantities import decimal, exact, span
 from elanite.inputs import shapes
-from elanite.inputs.links import HEADER, Link
+from elanite.inputs.links import HEADER, LinkKind
 from elanite.inputs.machine import Machine
 
 if TYPE_CHECKING:
@@ -40,11 +40,11 @@ class Design:
 
 
 @dataclass(frozen=True)
-class Wanted:
+class MachineRequest:
     """A machine that is asked for."""
 
     nodes: int
-    link: Link
+    link: LinkKind
     topology: str = "fat-tree"
     ratio: Ratio | None = None
     """A tree's oversubscription; 1:1 by default."""
@@ -164,7 +164,7 @@ class Wanted:
         return found
 
 
-def _cycles(time: object, cycle: Fraction, link: Link) -> int:
+def _cycles(time: object, cycle: Fraction, link: LinkKind) -> int:
     """The nearest whole cycles for a time, at least one."""
     found = max(1, round(exact(time, "us") * 10**6 / cycle))
     if found > LONGEST_HOP:

@@ -23,7 +23,7 @@ from elanite.errors import ConfigError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from elanite.inputs.contents import Asked, Description
+    from elanite.inputs.contents import Description, FigureSection
     from elanite.inputs.sources import Source
 
 JOBS = ("jobs",)
@@ -104,7 +104,7 @@ def check(source: Source, about: Description) -> None:
             raise _error(source, index, f"figure.{figure['name']}.{key}", message, hint)
 
 
-def _problems(figure: Asked, about: Description) -> Iterator[tuple[str, str, str]]:
+def _problems(figure: FigureSection, about: Description) -> Iterator[tuple[str, str, str]]:
     """Key, message and remedy for each problem with a figure."""
     draw = figure["draw"]
     series = [one for one in about["series"] if not figure["series"] or one["name"] in figure["series"]]
@@ -124,7 +124,7 @@ def _problems(figure: Asked, about: Description) -> Iterator[tuple[str, str, str
     yield from _units(figure)
 
 
-def _units(figure: Asked) -> Iterator[tuple[str, str, str]]:
+def _units(figure: FigureSection) -> Iterator[tuple[str, str, str]]:
     metric = figure["metric"] or ("accepted" if figure["draw"] == "loads" else "")
     if metric in UNITS and (problem := wrong_unit(figure["y_title"], metric, UNITS[metric])):
         yield "y_title", *problem

@@ -65,13 +65,13 @@ def completed(text: str, machine: Path) -> str:
             _foreign(content, file)
         if (mistake := _core.graph_mistake(content)) is not None:
             line, message = mistake
-            _wrong(file, lines[line - 1] if lines and line else line, message)
+            _fail(file, lines[line - 1] if lines and line else line, message)
         text, cables = _with(text, "cables", content, _value(topology, "file")), content
     if (file := _named(topology, "routes_file", "routes", machine)) is not None:
         content = _content(file, "routes_file", machine)
         terminals = _value(topology, "terminals")
         if isinstance(cables, str) and (mistake := _mistake(cables, terminals, content)) is not None:
-            _wrong(file, *mistake)
+            _fail(file, *mistake)
         text = _with(text, "routes", content, _value(topology, "routes_file"))
     return text
 
@@ -90,9 +90,9 @@ def _content(file: Path, key: str, machine: Path) -> str:
 def _foreign(content: str, file: Path) -> None:
     """Refuses another tool's network by its format's name: its words may be taken for edges."""
     found = recognise.of_text(content)
-    if isinstance(found, recognise.Format) and found is not recognise.Known.EDGES.value:
+    if isinstance(found, recognise.FileFormat) and found is not recognise.KnownFormat.EDGES.value:
         message = f"this is a file of another tool, {found.name}, and no list of cables"
-        _wrong(file, None, f"{message}\n  write a machine of it: elanite import {file}")
+        _fail(file, None, f"{message}\n  write a machine of it: elanite import {file}")
 
 
 def _with(text: str, key: str, content: str, source: object) -> str:
@@ -234,7 +234,7 @@ def _name(vertex: object) -> str:
     return name
 
 
-def _wrong(file: Path, line: int | None, message: str) -> NoReturn:
+def _fail(file: Path, line: int | None, message: str) -> NoReturn:
     place = f"{file}:{line}" if line else f"{file}"
     raise UsageError(f"{place}: {message}")
 
@@ -249,17 +249,17 @@ def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
     with reading(file, "not a graph in GraphML", "draw it anew, or write a list of cables"):
         graph = nx.parse_graphml(content, force_multigraph=True)
     if graph.is_directed():
-        _wrong(file, None, 'the graph is directed, and cables lead both ways: write edgedefault="undirected"')
+        _fail(file, None, 'the graph is directed, and cables lead both ways: write edgedefault="undirected"')
     text: list[str] = []
     lines: list[int] = []
     kinds = {name: data.get("kind") for name, data in graph.nodes(data=True)}
     parted = any(kinds.values())
     for name, line in parts.items():
         if re.search(r"[\s,#]", name) or not name:
-            _wrong(file, line, f"the name `{name}` has a blank, a comma or a #: take another id")
+            _fail(file, line, f"the name `{name}` has a blank, a comma or a #: take another id")
         kind = kinds.get(name) if parted else "switch"
         if kind not in KINDS:
-            _wrong(file, line, f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
+            _fail(file, line, f"`{name}` is neither a node nor a switch: give it the data kind, `node` or `switch`")
         text.append(f"{kind} {name}")
         lines.append(line)
     # Edges between the same two vertices stand in file order.
@@ -269,7 +269,7 @@ def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
     for start, end, line in ends:
         for name in (start, end):
             if name not in parts:
-                _wrong(file, line, f"there is no node and no switch `{name}`")
+                _fail(file, line, f"there is no node and no switch `{name}`")
         text.append(f"{start} {end}{words[frozenset((start, end))].pop(0)}")
         lines.append(line)
     return "\n".join(text), lines
@@ -287,7 +287,7 @@ def _elements(content: str, file: Path) -> tuple[dict[str, int], list[tuple[str,
             case "node":
                 name = attributes.get("id", "")
                 if name in parts:
-                    _wrong(file, line, f"the name `{name}` is taken: line {parts[name]} has it")
+                    _fail(file, line, f"the name `{name}` is taken: line {parts[name]} has it")
                 parts[name] = line
             case "edge":
                 ends.append((attributes.get("source", ""), attributes.get("target", ""), line))
@@ -296,5 +296,5 @@ def _elements(content: str, file: Path) -> tuple[dict[str, int], list[tuple[str,
     try:
         parser.Parse(content.encode(), True)
     except expat.ExpatError as error:
-        _wrong(file, error.lineno, f"not a graph in GraphML: {expat.ErrorString(error.code)}")
+        _fail(file, error.lineno, f"not a graph in GraphML: {expat.ErrorString(error.code)}")
     return parts, ends

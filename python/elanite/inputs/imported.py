@@ -31,7 +31,7 @@ from elanite import _core
 from elanite.base.rows import section
 from elanite.base.text import counted
 from elanite.errors import ConfigError, UsageError
-from elanite.formats.network import Network, tidy, top, wrong
+from elanite.formats.network import Network, fail, graph_names, top
 from elanite.formats.quantities import exact, shown, span
 from elanite.inputs import graphs, toml
 from elanite.inputs.machine import Machine
@@ -54,7 +54,7 @@ LARGEST_FLIT, SMALLEST_FLIT = 1024, 33
 
 
 @dataclass(frozen=True)
-class Files:
+class ImportedFiles:
     """An imported network's files, by the suffix behind their common name."""
 
     texts: dict[str, str]
@@ -85,18 +85,18 @@ class _Clock:
         return span(cycles * self.cycle)
 
 
-def machine(network: Network, origin: str, name: str, base: Source) -> Files:
+def machine(network: Network, origin: str, name: str, base: Source) -> ImportedFiles:
     """A network's machine file and graph file; ``origin`` is its file's name.
 
     Raises ``UsageError`` or ``ConfigError`` if the machine cannot hold the network.
     """
-    made = Import(network, origin, name, base)
+    made = NetworkImport(network, origin, name, base)
     files = made.files()
     made.check(files)
     return files
 
 
-class Import:
+class NetworkImport:
     """A network with the data that the two files share."""
 
     def __init__(self, network: Network, origin: str, name: str, base: Source) -> None:
@@ -106,7 +106,7 @@ class Import:
         if network.terminals is not None:
             each = counted(network.terminals, "node")
             self.notes.append(f"there are no nodes: each switch has {each} (`--terminals`)")
-        self.names = tidy((*network.switches, *network.nodes))
+        self.names = graph_names((*network.switches, *network.nodes))
         cables = Counter(end for each in network.cables for end in (each.one, each.other))
         joined = {each.one for each in network.cables if each.other in network.nodes} | {
             each.other for each in network.cables if each.one in network.nodes
@@ -128,14 +128,14 @@ class Import:
         for node, line in self.network.nodes.items():
             if cables[node] > 1 and node not in self.forwarding:
                 places = [each.line for each in self.network.cables if node in (each.one, each.other) and each.line]
-                wrong(
+                fail(
                     Path(self.origin),
                     places[1] if len(places) > 1 else line,
                     f"host `{node}` has {cables[node]} cables, and an adapter has one: make each cable's end a host of"
                     f" its own (`{node}.0`, `{node}.1`), or give each network its own rail ([rails] in a machine file)",
                 )
 
-    def files(self) -> Files:
+    def files(self) -> ImportedFiles:
         """Both files' texts."""
         graph = f"{self.name}.graph.txt"
         cables = list(self._graph())
@@ -143,9 +143,9 @@ class Import:
         machine = "\n".join(self._machine(graph, routing)) + "\n"
         text = "\n".join([*self._head("The graph"), *cables]) + "\n"
         channels = self.channels or int(str(self.machine["link.channels"]))
-        return Files({".toml": machine, ".graph.txt": text}, self.notes, self.network.count(), channels)
+        return ImportedFiles({".toml": machine, ".graph.txt": text}, self.notes, self.network.count(), channels)
 
-    def check(self, files: Files) -> None:
+    def check(self, files: ImportedFiles) -> None:
         """Raises ``UsageError`` or ``ConfigError`` if the simulator refuses the machine."""
         machine, text = files.texts[".toml"], files.texts[".graph.txt"]
         if (mistake := _core.graph_mistake(text)) is not None:

@@ -37,7 +37,7 @@ GEN6 = Bus("118000 MB/s", "0.2 ns", "PCIe 6.0, 16 lanes of 64 GT/s, 236 of the 2
 
 
 @dataclass(frozen=True)
-class Link:
+class LinkKind:
     """A link kind."""
 
     name: str
@@ -66,27 +66,31 @@ HEADER = ("82 B", "RoCEv2: preamble and gap 20 bytes, Ethernet 18, IPv4 20, UDP 
 """Bytes in an Ethernet packet outside its payload."""
 
 _ALL = (
-    Link("EDR", "100 Gb/s", "InfiniBand EDR: four lanes of 25 Gb/s of data", 36, "SB7800 (Switch-IB 2)", GEN3),
-    Link("HDR100", "100 Gb/s", "InfiniBand HDR100: two lanes of 50 Gb/s of data", 80, "QM8700 (Quantum), split", GEN3),
-    Link("HDR", "200 Gb/s", "InfiniBand HDR: four lanes of 50 Gb/s of data", 40, "QM8700 (Quantum)", GEN4),
-    Link(
+    LinkKind("EDR", "100 Gb/s", "InfiniBand EDR: four lanes of 25 Gb/s of data", 36, "SB7800 (Switch-IB 2)", GEN3),
+    LinkKind(
+        "HDR100", "100 Gb/s", "InfiniBand HDR100: two lanes of 50 Gb/s of data", 80, "QM8700 (Quantum), split", GEN3
+    ),
+    LinkKind("HDR", "200 Gb/s", "InfiniBand HDR: four lanes of 50 Gb/s of data", 40, "QM8700 (Quantum)", GEN4),
+    LinkKind(
         "NDR200", "200 Gb/s", "InfiniBand NDR200: two lanes of 100 Gb/s of data", 128, "QM9700 (Quantum-2), split", GEN5
     ),
-    Link("NDR", "400 Gb/s", "InfiniBand NDR: four lanes of 100 Gb/s of data", 64, "QM9700 (Quantum-2)", GEN5),
-    Link("XDR", "800 Gb/s", "InfiniBand XDR: four lanes of 200 Gb/s of data", 144, "Q3400 (Quantum-X800)", GEN6),
-    Link("10GbE", "10 Gb/s", "IEEE 802.3ae: the rate of the MAC", 48, "SN2410 (Spectrum)", GEN3_X8, ethernet=True),
-    Link("25GbE", "25 Gb/s", "IEEE 802.3by: the rate of the MAC", 48, "SN2410 (Spectrum)", GEN3_X8, ethernet=True),
-    Link("50GbE", "50 Gb/s", "IEEE 802.3cd: the rate of the MAC", 64, "SN2700 (Spectrum), split", GEN3, ethernet=True),
-    Link("100GbE", "100 Gb/s", "IEEE 802.3bj: the rate of the MAC", 32, "SN2700 (Spectrum)", GEN3, ethernet=True),
-    Link("200GbE", "200 Gb/s", "IEEE 802.3bs: the rate of the MAC", 32, "SN3700 (Spectrum-2)", GEN4, ethernet=True),
-    Link("400GbE", "400 Gb/s", "IEEE 802.3bs: the rate of the MAC", 32, "SN4700 (Spectrum-3)", GEN5, ethernet=True),
-    Link("800GbE", "800 Gb/s", "IEEE 802.3df: the rate of the MAC", 64, "SN5600 (Spectrum-4)", GEN6, ethernet=True),
+    LinkKind("NDR", "400 Gb/s", "InfiniBand NDR: four lanes of 100 Gb/s of data", 64, "QM9700 (Quantum-2)", GEN5),
+    LinkKind("XDR", "800 Gb/s", "InfiniBand XDR: four lanes of 200 Gb/s of data", 144, "Q3400 (Quantum-X800)", GEN6),
+    LinkKind("10GbE", "10 Gb/s", "IEEE 802.3ae: the rate of the MAC", 48, "SN2410 (Spectrum)", GEN3_X8, ethernet=True),
+    LinkKind("25GbE", "25 Gb/s", "IEEE 802.3by: the rate of the MAC", 48, "SN2410 (Spectrum)", GEN3_X8, ethernet=True),
+    LinkKind(
+        "50GbE", "50 Gb/s", "IEEE 802.3cd: the rate of the MAC", 64, "SN2700 (Spectrum), split", GEN3, ethernet=True
+    ),
+    LinkKind("100GbE", "100 Gb/s", "IEEE 802.3bj: the rate of the MAC", 32, "SN2700 (Spectrum)", GEN3, ethernet=True),
+    LinkKind("200GbE", "200 Gb/s", "IEEE 802.3bs: the rate of the MAC", 32, "SN3700 (Spectrum-2)", GEN4, ethernet=True),
+    LinkKind("400GbE", "400 Gb/s", "IEEE 802.3bs: the rate of the MAC", 32, "SN4700 (Spectrum-3)", GEN5, ethernet=True),
+    LinkKind("800GbE", "800 Gb/s", "IEEE 802.3df: the rate of the MAC", 64, "SN5600 (Spectrum-4)", GEN6, ethernet=True),
 )
 
 LINKS = {link.name: link for link in _ALL}
 
 
-def named(name: str) -> Link:
+def find(name: str) -> LinkKind:
     """The links with a name, whatever its case. Raises ``UsageError`` with the known names."""
     known = {each.lower(): each for each in LINKS}
     if (found := known.get(name.lower())) is not None:

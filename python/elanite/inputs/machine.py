@@ -16,7 +16,7 @@ from elanite.inputs import graphs, sources, toml
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping, Sequence
 
-    from elanite.inputs.contents import Admissible, MachineFile
+    from elanite.inputs.contents import MachineFile, SourceRange
     from elanite.inputs.graphs import Graph
     from elanite.inputs.sources import Source
 
@@ -33,7 +33,7 @@ class Parameter:
     """The document and section that give the value, or how it was found."""
     fitted_to: tuple[str, ...] = ()
     """The claims to which it was fitted; the scoreboard marks them."""
-    admissible: Admissible | None = None
+    admissible: SourceRange | None = None
     """The range that its source leaves open: ``low``, ``high`` and ``source``, the words that do so."""
 
     @property

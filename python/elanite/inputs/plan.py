@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from elanite import _core
 from elanite.base import bounded
 from elanite.base.seeds import FIRST_SEED, MOST_SEED
-from elanite.base.text import grouped, named
+from elanite.base.text import grouped, value_list
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import contents, figure_checks, sources
 from elanite.inputs.overrides import check as check_keys
@@ -28,7 +28,7 @@ from elanite.inputs.overrides import check as check_keys
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Sequence
 
-    from elanite.inputs.contents import Asked, Description, Failure, Running
+    from elanite.inputs.contents import Description, FigureSection, RailFailure, RunSettings
     from elanite.inputs.sources import Source
 
 ON = "on"
@@ -59,13 +59,13 @@ class Point:
         return self.series, self.machine, json.dumps(self.parameters, sort_keys=True)
 
     @property
-    def run(self) -> Running:
+    def run(self) -> RunSettings:
         """The run and measurement settings: the ``[run]`` keys with their values for this point."""
-        run: Running = json.loads(self.json)["run"]
+        run: RunSettings = json.loads(self.json)["run"]
         return run
 
     @property
-    def failure(self) -> Failure | None:
+    def failure(self) -> RailFailure | None:
         """The rail that fails permanently beside its jobs, if any (``failure`` in the series)."""
         return contents.failure(json.loads(self.json))
 
@@ -87,7 +87,7 @@ class Plan:
     """Whether the machines were chosen by the user, not by the experiment."""
     titles: tuple[tuple[str, str], ...] = ()
     """Each series' name and title as in the file; see ``title_of``."""
-    figures: tuple[Asked, ...] = ()
+    figures: tuple[FigureSection, ...] = ()
     """The figures that the experiment file requests, each with all its keys."""
     general: bool = False
     """Whether there are general figures, too, in which varied keys may be axes, as in sweeps."""
@@ -123,7 +123,7 @@ class Plan:
 
         def values(found: re.Match[str]) -> str:
             here = (point.parameters.get(found[1]) for point in points)
-            return named([*dict.fromkeys(grouped(one) for one in here if one is not None)]) or found[0]
+            return value_list([*dict.fromkeys(grouped(one) for one in here if one is not None)]) or found[0]
 
         return re.sub(r"\{([^{}]+)\}", values, dict(self.titles).get(name, ""))
 

@@ -53,16 +53,16 @@ def shipped(kind: Kind) -> list[str]:
 def read(kind: Kind, named: str | Path) -> Source:
     """Read a machine or experiment: by a file's path or ``-``, standard input, or by a shipped name."""
     argument, path = str(named), Path(named)
-    if _named(path):
+    if _is_path(path):
         found = _read_path(kind, argument, path)
         if _clearly(found.text) not in (kind, None):
-            raise _other(kind, argument)
+            raise _other_kind(kind, argument)
         return found
     wanted = argument.removesuffix(".toml")
     if (known := read_shipped(kind, wanted)) is not None:
         return known
     if wanted in shipped("experiment" if kind == "machine" else "machine"):
-        raise _other(kind, argument)
+        raise _other_kind(kind, argument)
     raise UsageError(_not_found(kind, argument))
 
 
@@ -82,7 +82,7 @@ def _clearly(text: str) -> Kind | None:
     return None if bool(experiment) == bool(machine) else "experiment" if experiment else "machine"
 
 
-def _other(kind: Kind, argument: str) -> UsageError:
+def _other_kind(kind: Kind, argument: str) -> UsageError:
     """A machine was given where an experiment belongs, or the other way round."""
     if kind == "machine":
         return UsageError(
@@ -98,7 +98,7 @@ def _other(kind: Kind, argument: str) -> UsageError:
 def read_any(argument: str) -> Source:
     """Read a machine or an experiment; the name or the content decides which."""
     path = Path(argument)
-    if _named(path):
+    if _is_path(path):
         return _read_path(_shape(_text_of(path)), argument, path)
     wanted = argument.removesuffix(".toml")
     kinds: tuple[Kind, ...] = ("machine", "experiment")
@@ -108,7 +108,7 @@ def read_any(argument: str) -> Source:
     names = shipped("machine") + shipped("experiment")
     start = f"`{argument}` is a folder" if path.is_dir() else f"there is no file, machine or experiment `{argument}`"
     raise UsageError(
-        f"{start}{_meant(argument, names)}\n"
+        f"{start}{_suggestions(argument, names)}\n"
         f"  machines:{_listed(shipped('machine'))}\n"
         f"  experiments:{_listed(shipped('experiment'))}"
     )
@@ -179,7 +179,7 @@ def _read_path(kind: Kind, argument: str, path: Path) -> Source:
     return Source(kind, name, argument, argument, completed(text, path) if kind == "machine" else text)
 
 
-def _named(path: Path) -> bool:
+def _is_path(path: Path) -> bool:
     """Whether an argument is a file's path; a device or a pipe is refused as soon as it is read."""
     return path == bounded.STDIN or (path.exists() and not path.is_dir())
 
@@ -203,7 +203,7 @@ def _not_found(kind: Kind, argument: str) -> str:
         start = f"there is no file `{argument}`, and no shipped {kind} of that name"
     else:
         start = f"there is no {kind} `{argument}`"
-    return f"{start}{_meant(argument, names)}\n  shipped:{_listed(names)}"
+    return f"{start}{_suggestions(argument, names)}\n  shipped:{_listed(names)}"
 
 
 def _listed(names: Iterable[str]) -> str:
@@ -217,7 +217,7 @@ def _listed(names: Iterable[str]) -> str:
     return "".join(f"\n    {folder}/: {', '.join(ones)}" for folder, ones in folders.items())
 
 
-def _meant(argument: str, names: Iterable[str]) -> str:
+def _suggestions(argument: str, names: Iterable[str]) -> str:
     """Possible meanings of the argument: a file without its suffix, a file with a similar name, or a shipped name."""
     path = Path(argument)
     try:

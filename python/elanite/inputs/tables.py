@@ -30,7 +30,7 @@ _LINE = re.compile(r"^[ \t]*(?:\[\[?[ \t]*(?P<heading>[\w.-]+)[ \t]*\]|(?P<key>[
 
 
 @dataclass(frozen=True)
-class Table:
+class DataTable:
     """A data file's table."""
 
     content: Mapping[str, object]
@@ -138,14 +138,14 @@ class Table:
             raise self.wrong(key, "a list of numbers is needed", f"write {key} = [1.0, ...]")
         return tuple(found)
 
-    def table(self, key: str) -> Table:
+    def table(self, key: str) -> DataTable:
         """An inner table; an empty one without the key."""
         found = self.content.get(key, {})
         if not isinstance(found, dict):
             raise self.wrong(key, "a table is needed", f"write {key} = {{ ... }}")
         return replace(self, content=found, path=f"{self.path}{key}.")
 
-    def tables(self, key: str) -> list[Table]:
+    def tables(self, key: str) -> list[DataTable]:
         """The tables in a table list; empty without the key."""
         found = self.content.get(key, [])
         if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
@@ -163,20 +163,20 @@ class Table:
         ]
 
 
-READERS: dict[str, Callable[[Table, str], object]] = {
-    "str": Table.string,
-    "float | None": Table.number,
-    "bool": Table.truth,
-    "tuple[str, ...]": Table.strings,
-    "tuple[float, ...]": Table.numbers,
+READERS: dict[str, Callable[[DataTable, str], object]] = {
+    "str": DataTable.string,
+    "float | None": DataTable.number,
+    "bool": DataTable.truth,
+    "tuple[str, ...]": DataTable.strings,
+    "tuple[float, ...]": DataTable.numbers,
 }
 """Field readers, by type."""
 
 
-def loaded(text: str, file: str) -> Table:
+def loaded(text: str, file: str) -> DataTable:
     """A data file's content. Raises ``UsageError`` if it is not TOML."""
     try:
-        return Table(tomllib.loads(text), "", file, text)
+        return DataTable(tomllib.loads(text), "", file, text)
     except tomllib.TOMLDecodeError as error:
         raise UsageError(f"{file} is no TOML file: {error}") from None
 

@@ -68,7 +68,7 @@ def machine(content: Mapping[str, object]) -> str:
 
 def _tables(content: Mapping[str, object], path: tuple[str, ...]) -> Iterator[str]:
     """The lines of a table and the tables below it."""
-    own = {key: each for key, each in content.items() if not _below(each)}
+    own = {key: each for key, each in content.items() if not _is_table(each)}
     if own and path:
         yield f"[{'.'.join(path)}]"
     for key, each in own.items():
@@ -76,16 +76,16 @@ def _tables(content: Mapping[str, object], path: tuple[str, ...]) -> Iterator[st
     if own:
         yield ""
     for key, each in content.items():
-        if isinstance(each, list) and _below(each):
+        if isinstance(each, list) and _is_table(each):
             for entry in each:
                 yield f"[[{'.'.join((*path, key))}]]"
                 yield from (f"{name} = {value(each, name)}" for name, each in entry.items())
                 yield ""
-        elif _below(each):
+        elif _is_table(each):
             yield from _tables(section(each), (*path, key))
 
 
-def _below(each: object) -> bool:
+def _is_table(each: object) -> bool:
     """Whether a value is a separate table, and not a parameter."""
     if isinstance(each, list):
         return bool(each) and all(isinstance(entry, dict) for entry in each)

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     import xarray
 
     from elanite.base.build import Build
-    from elanite.campaign import Failure, Observer
+    from elanite.campaign import Observer, PointFailure
     from elanite.figures import Figure
     from elanite.results.congestion import Matrix
     from elanite.store import Manifest, Table
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
 class PointsFailed(ElaniteError):
     """Some points did not finish. ``result`` holds the finished points, ``failures`` the others."""
 
-    def __init__(self, result: Result, failures: Sequence[Failure]) -> None:
+    def __init__(self, result: Result, failures: Sequence[PointFailure]) -> None:
         self.result = result
         self.failures = list(failures)
         first = failures[0]

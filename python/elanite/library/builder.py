@@ -30,7 +30,7 @@ Several: TypeAlias = T | Sequence[T]
 """A value, or values that are used in turn."""
 
 
-class Job(TypedDict, total=False):
+class JobKeys(TypedDict, total=False):
     """A job's keys that have defaults in experiment files or here."""
 
     sizes: Several[str]
@@ -43,7 +43,7 @@ class Job(TypedDict, total=False):
     processes: Several[int]
 
 
-class Varied(TypedDict, total=False):
+class JobValues(TypedDict, total=False):
     """Values for a job's keys, which are used in turn."""
 
     nodes: Sequence[int | str]
@@ -55,7 +55,7 @@ class Varied(TypedDict, total=False):
     processes: Sequence[int]
 
 
-class Measuring(TypedDict, total=False):
+class MeasurementKeys(TypedDict, total=False):
     """How points are measured, beside window and warm-up."""
 
     precision: float
@@ -81,7 +81,7 @@ class Jobs:
         nodes: Several[int | str],
         message: Several[str],
         load: Several[str],
-        **more: Unpack[Job],
+        **more: Unpack[JobKeys],
     ) -> Jobs:
         """A further job on other nodes, at the same time."""
         return replace(self, jobs={**self.jobs, name: _job(pattern, nodes, message, load, more)})
@@ -90,12 +90,12 @@ class Jobs:
         """On these machines: shipped ones by name, files by path, or ``Machine`` objects."""
         return replace(self, machines=machines)
 
-    def vary(self, job: str = "", **values: Unpack[Varied]) -> Jobs:
+    def vary(self, job: str = "", **values: Unpack[JobValues]) -> Jobs:
         """All combinations of a job's values, by default the first job's. Raises ``KeyError`` without such a job."""
         name = job or next(iter(self.jobs))
         return replace(self, jobs={**self.jobs, name: {**self.jobs[name], **values}})
 
-    def measured(self, window: str, *, warm_up: str = "0 ps", **more: Unpack[Measuring]) -> Jobs:
+    def measured(self, window: str, *, warm_up: str = "0 ps", **more: Unpack[MeasurementKeys]) -> Jobs:
         """Measured in a simulated-time window after a warm-up."""
         return replace(self, running={**self.running, "window": window, "warm_up": warm_up, **more})
 
@@ -127,7 +127,7 @@ def jobs(
     message: Several[str],
     load: Several[str],
     name: str = "load",
-    **more: Unpack[Job],
+    **more: Unpack[JobKeys],
 ) -> Jobs:
     """A traffic job: its pattern, nodes, messages and load, as experiment file keys.
 
@@ -136,6 +136,6 @@ def jobs(
     return Jobs({name: _job(pattern, nodes, message, load, more)})
 
 
-def _job(pattern: object, nodes: object, message: object, load: object, more: Job) -> Mapping[str, object]:
+def _job(pattern: object, nodes: object, message: object, load: object, more: JobKeys) -> Mapping[str, object]:
     always = {"pattern": pattern, "nodes": nodes, "message": message, "load": load}
     return always | {"sizes": "fixed", "arrivals": "exponential"} | dict(more)

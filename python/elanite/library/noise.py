@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Measured:
+class NoiseMeasurement:
     """A noise test on this computer. Times are in microseconds."""
 
     compute: str
@@ -89,7 +89,7 @@ class Measured:
         return [svg, html, toml]
 
 
-def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None) -> Measured:
+def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None) -> NoiseMeasurement:
     """Compute for ``seconds`` on a processor, and measure each iteration's time.
 
     Raises ``RunError`` with the allowed values if the processor does not exist, or a number is out of range.
@@ -120,7 +120,7 @@ def measure(seconds: float = 5.0, compute: str = "1 ms", cpu: int | None = None)
         raise
     if failed:
         raise failed[0]
-    return Measured(compute, cpu, found[0])
+    return NoiseMeasurement(compute, cpu, found[0])
 
 
 def prepared(folder: str | Path) -> Path:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from elanite.campaign import Observer
 
 if TYPE_CHECKING:
-    from elanite.campaign import Failure
+    from elanite.campaign import PointFailure
     from elanite.inputs.plan import Point
 
 
@@ -24,7 +24,7 @@ def observer() -> Observer | None:
             from tqdm.auto import tqdm
     except ImportError:
         return None
-    return Bar(tqdm)
+    return NotebookBar(tqdm)
 
 
 def in_notebook() -> bool:
@@ -33,7 +33,7 @@ def in_notebook() -> bool:
     return shell is not None and type(shell.get_ipython()).__name__ == "ZMQInteractiveShell"
 
 
-class Shown(Protocol):
+class TqdmBar(Protocol):
     """A tqdm bar, as far as it is used."""
 
     def __init__(self, *, total: int, initial: int, unit: str, desc: str) -> None:
@@ -46,19 +46,19 @@ class Shown(Protocol):
         """Leave the bar as it is."""
 
 
-class Bar(Observer):
+class NotebookBar(Observer):
     """A bar with the remaining points; absent if all points are finished."""
 
-    def __init__(self, tqdm: type[Shown]) -> None:
+    def __init__(self, tqdm: type[TqdmBar]) -> None:
         self._tqdm = tqdm
-        self._bar: Shown | None = None
+        self._bar: TqdmBar | None = None
 
     def start(self, total: int, done: int) -> None:
         """Show the bar."""
         if total > done:
             self._bar = self._tqdm(total=total, initial=done, unit="point", desc="points")
 
-    def point(self, point: Point, failure: Failure | None) -> None:
+    def point(self, point: Point, failure: PointFailure | None) -> None:
         """Move the bar by one point; failures are printed at the end."""
         del point, failure
         if self._bar is not None:

@@ -29,12 +29,18 @@ the program can see no time but simulated time; then the same command gives the 
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from elanite.base.verbs import callable_module
+from elanite.moved import former
 from elanite.mpirun.call import mpirun
 from elanite.mpirun.options import Options
 from elanite.mpirun.session import Run, run
-from elanite.mpirun.verdict import Ended
+from elanite.mpirun.verdict import RunEnd
 
-__all__ = ["Ended", "Options", "Run", "mpirun", "run"]
+__all__ = ["Options", "Run", "RunEnd", "mpirun", "run"]
+
+if not TYPE_CHECKING:
+    __getattr__ = former(__name__)
 
 callable_module(__name__, mpirun)

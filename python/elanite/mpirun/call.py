@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elanite.inputs.machine import Machine
-    from elanite.mpirun.options import Chosen
+    from elanite.mpirun.options import OptionKeywords
     from elanite.mpirun.session import Run
 
 
@@ -25,7 +25,7 @@ def mpirun(
     *,
     mpi: str | None = None,
     check: bool = True,
-    **options: Unpack[Chosen],
+    **options: Unpack[OptionKeywords],
 ) -> Run:
     """Run an MPI, OpenSHMEM or Elanlib program on a machine: ``el.mpirun(["./ring", "10"], 8)``.
 

@@ -36,30 +36,30 @@ repeats = 1
 """
 
 
-class Value(TypedDict):
+class ParameterValue(TypedDict):
     """A parameter in a resolved machine file."""
 
     value: object
 
 
-class Topology(TypedDict):
+class TopologySection(TypedDict):
     """The resolved machine file's section that is read here."""
 
-    nodes: Value
+    nodes: ParameterValue
 
 
 class Rails(TypedDict, total=False):
     """The section on adapters."""
 
-    count: Value
+    count: ParameterValue
 
 
 class Parameters(TypedDict):
     """A resolved machine file; further sections concern the simulator only."""
 
-    topology: Topology
+    topology: TopologySection
     rails: NotRequired[Rails]
-    files: NotRequired[dict[str, Value]]
+    files: NotRequired[dict[str, ParameterValue]]
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ Left = tuple[int, Literal["abort", "error", "exit"], int]
 """A rank, how it leaves (it calls ``MPI_Abort``, MPI fails, or it exits), and the code."""
 
 
-class Traffic(TypedDict):
+class TrafficTotals(TypedDict):
     """Totals for every run and replay."""
 
     time_us: float
@@ -25,7 +25,7 @@ class Traffic(TypedDict):
     digest: str
 
 
-class Totals(Traffic):
+class RunTotals(TrafficTotals):
     """A run's totals, as the simulator counts them."""
 
     events: int
@@ -35,7 +35,7 @@ class Totals(Traffic):
     collectives_mpi: int
 
 
-class Stray(TypedDict):
+class StrayProcess(TypedDict):
     """A process that has initialised an MPI without a part in the run."""
 
     rank: int
@@ -44,7 +44,7 @@ class Stray(TypedDict):
     """The size of its ``MPI_COMM_WORLD``; `None` if it did not reach the simulated network."""
 
 
-class Waits(TypedDict):
+class RankStatus(TypedDict):
     """A rank at a run's end."""
 
     rank: int
@@ -57,7 +57,7 @@ class Waits(TypedDict):
     runs: bool
 
 
-class Dead(TypedDict):
+class DeadRank(TypedDict):
     """A rank that ended while others continued."""
 
     rank: int
@@ -67,20 +67,20 @@ class Dead(TypedDict):
     """Whether its host stopped."""
 
 
-class Outcome(TypedDict):
+class RunOutcome(TypedDict):
     """The simulator's report (``Outcome`` in the crate ``mpirun``)."""
 
     end: str
     message: str
     time_us: float
     attached: int
-    dead: list[Dead]
-    waiting: list[Waits]
+    dead: list[DeadRank]
+    waiting: list[RankStatus]
     rank: NotRequired[int | None]
     lost: NotRequired[str | None]
     absent: NotRequired[list[int]]
     managed: NotRequired[bool]
-    stray: NotRequired[Stray | None]
+    stray: NotRequired[StrayProcess | None]
     unseen: NotRequired[list[int]]
 
 
@@ -88,7 +88,7 @@ class Outcome(TypedDict):
 class Evidence:
     """All that is known at the end."""
 
-    outcome: Outcome
+    outcome: RunOutcome
     """The simulator's outcome."""
     reports: Reports
     """The reports from mpiexec."""

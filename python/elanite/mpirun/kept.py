@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from elanite import _core
 from elanite.errors import UsageError
-from elanite.store import Store, empty, keep, ours, read, versions
+from elanite.store import Store, empty, is_own, keep, read, versions
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,21 +33,21 @@ _LAYOUT = 2
 _UNSEALED = 1
 
 
-class Asked(TypedDict):
+class KeptOptions(TypedDict):
     """A kept run's options, as far as they are read here."""
 
     ranks: int
     network: NotRequired[str]
 
 
-class Manifest(TypedDict):
+class RunManifest(TypedDict):
     """The manifest of a kept run or replay, as far as it is read here."""
 
     id: str
     program: NotRequired[list[str]]
     trace: NotRequired[str]
     machine: str
-    options: Asked
+    options: KeptOptions
     time_us: float
     point: dict[str, object]
     files: dict[str, object]
@@ -82,25 +82,25 @@ def write(run: Run, out: Path, times: Mapping[str, object]) -> Path:
         "point": json.loads(run.cluster.point),
         "times": {**times, "host_seconds": round(run.host_seconds, 6)},
     }
-    if not ours(folder, identity):
+    if not is_own(folder, identity):
         keep(folder, identity, {name: run.tables[name] for name in TABLES}, data)
     return folder / identity
 
 
 @dataclass(frozen=True)
-class Kept:
+class KeptRun:
     """A run on the disk."""
 
     folder: Path
-    manifest: Manifest = field(repr=False)
+    manifest: RunManifest = field(repr=False)
 
     @classmethod
-    def load(cls, folder: Path, *, replays: bool = False) -> Kept:
+    def load(cls, folder: Path, *, replays: bool = False) -> KeptRun:
         """The run in a folder that ``write`` has written; with ``replays`` also one from ``replay.keep``.
 
         Raises ``UsageError`` if the folder has no undamaged run.
         """
-        manifest = read(folder, _LAYOUT, _UNSEALED, Manifest)
+        manifest = read(folder, _LAYOUT, _UNSEALED, RunManifest)
         of = {"program", *(("trace",) if replays else ())}
         if manifest is not None and manifest.keys() & of and manifest.keys() >= {"point", "time_us"}:
             return cls(folder, manifest)

@@ -138,7 +138,7 @@ def remedy(library: Library, file: Path | None, mpi: Mpi) -> str:
         found.append(f"name the mpiexec of this Open MPI: --mpi {beside or 'PATH'}")
     elif mpi.kind == "Open MPI" and library.family != "Open MPI":
         found.append("name the mpiexec of an MPICH: --mpi PATH, or leave --mpi out")
-    elif file is not None and (folder := _other(library, file, mpi)):
+    elif file is not None and (folder := _other_folder(library, file, mpi)):
         found.append(f"run it with the library of this mpiexec: LD_LIBRARY_PATH={shlex.quote(str(folder))}")
     found.append(f"link the program with {Path(mpi.path).with_name('mpicc')}")
     return "\n  " + ", or ".join(found)
@@ -207,7 +207,7 @@ def starter(library: Path | None) -> str | None:
     return None
 
 
-def _other(library: Library, file: Path, mpi: Mpi) -> Path | None:
+def _other_folder(library: Library, file: Path, mpi: Mpi) -> Path | None:
     """The folder with ``mpi``'s library under another one's name, if the program takes it from there."""
     folder = Path(mpi.path).resolve().parents[1] / "lib"
     if not (folder / library.name).is_file():

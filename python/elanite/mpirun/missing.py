@@ -22,7 +22,7 @@ from elanite.mpirun import linkage
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.mpirun.evidence import Evidence, Outcome
+    from elanite.mpirun.evidence import Evidence, RunOutcome
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.linkage import Library
 
@@ -51,7 +51,7 @@ def no_mpi(evidence: Evidence) -> tuple[str, int]:
     )
 
 
-def absent(evidence: Evidence) -> tuple[str, int]:
+def absence(evidence: Evidence) -> tuple[str, int]:
     """The message and the exit code for a run in which some ranks ended without MPI."""
     gone = evidence.outcome["absent"]
     others = [rank for rank in range(len(evidence.placement)) if rank not in gone]
@@ -60,7 +60,7 @@ def absent(evidence: Evidence) -> tuple[str, int]:
     return message + (f"; {_ranks(others)} cannot go on without" if others else ""), int(Exit.USAGE)
 
 
-def stray(evidence: Evidence) -> tuple[str, int]:
+def stray_process(evidence: Evidence) -> tuple[str, int]:
     """The message and the exit code for a run in which a process has a foreign MPI."""
     found = evidence.outcome["stray"]
     assert found is not None  # noqa: S101 - the run's end names it
@@ -73,7 +73,7 @@ def stray(evidence: Evidence) -> tuple[str, int]:
     return f"{message}: {evidence.stray or 'its MPI library is unknown'}", int(Exit.USAGE)
 
 
-def loaded(outcome: Outcome, mpi: Mpi) -> str:
+def loaded(outcome: RunOutcome, mpi: Mpi) -> str:
     """The MPI library in the process outside the run, and a remedy; empty if the library is unknown.
 
     Call it while the process lives.
@@ -88,12 +88,12 @@ def loaded(outcome: Outcome, mpi: Mpi) -> str:
     return f"the program has loaded {words}, and lacks the environment that mpiexec gave it" if words else ""
 
 
-def ran(outcome: Outcome) -> bool:
+def has_figures(outcome: RunOutcome) -> bool:
     """Whether ranks have run as one program, so that the run has figures."""
     return bool(outcome["attached"]) and outcome["end"] not in ("stray", "absent")
 
 
-def unseen(evidence: Evidence) -> tuple[str, int]:
+def unseen_calls(evidence: Evidence) -> tuple[str, int]:
     """The message and the exit code for a finished run in which some ranks' calls were not seen."""
     calls = "calls of the simulated libraries" if evidence.native else "calls of MPI"
     return (

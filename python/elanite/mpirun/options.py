@@ -134,7 +134,7 @@ class Options:
         )
 
 
-class Chosen(TypedDict, total=False):
+class OptionKeywords(TypedDict, total=False):
     """Fields of ``Options`` as keywords: all but the rank count."""
 
     ranks_per_node: int

@@ -37,7 +37,7 @@ PATIENCE = 5.0
 """Seconds until all killed processes must have ended."""
 
 
-class Processes:
+class ProcessTree:
     """mpiexec and its descendants. Call ``start`` in the main thread: if that thread ends, the kernel kills mpiexec."""
 
     def __init__(self, name: str, space: str) -> None:

@@ -22,13 +22,13 @@ from elanite.base.rows import first
 from elanite.errors import ElaniteError, UsageError
 from elanite.mpirun import exchange, launcher, missing, program, resources
 from elanite.mpirun.cluster import Cluster
-from elanite.mpirun.evidence import Evidence, Totals
+from elanite.mpirun.evidence import Evidence, RunTotals
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.oversight import Oversight
-from elanite.mpirun.processes import Processes
+from elanite.mpirun.processes import ProcessTree
 from elanite.mpirun.sampled import Sampling
 from elanite.mpirun.streams import Listener, Pump, Reports
-from elanite.mpirun.verdict import Ended, cancelled, judge, locate
+from elanite.mpirun.verdict import RunEnd, cancelled, judge, locate
 from elanite.mpirun.witness import Witness
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from elanite._core import Cancel, MpiRun
     from elanite.inputs.sources import Source
-    from elanite.mpirun.evidence import Outcome
+    from elanite.mpirun.evidence import RunOutcome
     from elanite.mpirun.launcher import Mpi
     from elanite.mpirun.options import Options
     from elanite.results.congestion import Matrix
@@ -61,7 +61,7 @@ class Run:
     placement: tuple[int, ...]
     """Each rank's node, including ranks that the program has started."""
     mpi: Mpi
-    ended: Ended
+    ended: RunEnd
     host_seconds: float
     tables: dict[str, pl.DataFrame] = field(repr=False)
     """``messages``, ``calls``, ``ranks``, ``links``, ``faults``, ``series``, ``summary``; empty without a rank."""
@@ -119,7 +119,7 @@ class Run:
             "repeatable": not self.unrepeatable,
             "why": self.unrepeatable,
             "digest": found.totals["digest"],
-            "versions": build.here().versions(),
+            "versions": build.own_build().versions(),
             "end": self.ended.end,
             "exit_code": self.ended.exit_code,
             "folder": folder,
@@ -152,9 +152,9 @@ class Run:
         return congestion.of_tables(self.cluster.point, self.tables["links"], slices, window, 0, self.tables["faults"])
 
     @property
-    def summary(self) -> Totals:
+    def summary(self) -> RunTotals:
         """The run's totals, as the simulator counts them."""
-        return first(self.tables["summary"], Totals)
+        return first(self.tables["summary"], RunTotals)
 
     @property
     def unrepeatable(self) -> str:
@@ -209,7 +209,7 @@ def _run(
     own = {**libraries, **launcher.of_ranks({**os.environ, **libraries}, network)}
     environment = launcher.environment(os.environ, core.environment(), name, network, cluster.rails)
 
-    reports, processes = Reports(), Processes(name, space)
+    reports, processes = Reports(), ProcessTree(name, space)
     ours, theirs = os.pipe()
     listener = Listener(os.fdopen(ours, "rb"), reports)
     begun = time.monotonic()
@@ -247,7 +247,7 @@ def _run(
         listener.join(GRACE)
     host_seconds = time.monotonic() - begun
     _complain(left, pumps)
-    tables = _tables(core.records()) if missing.ran(outcome) else {}
+    tables = _tables(core.records()) if missing.has_figures(outcome) else {}
     compiler = str(Path(chosen.path).with_name("mpicc"))
     placement = placement[: len(core.pids())]  # without the places at which no rank has started
     evidence = Evidence(
@@ -286,7 +286,7 @@ def _complain(left: Sequence[int], pumps: Sequence[Pump]) -> None:
             raise ElaniteError(f"standard {name} cannot be written: {pump.failed.strerror}; the run has ended early")
 
 
-def _serve(core: MpiRun, cancel: Cancel, pid: int) -> Outcome:
+def _serve(core: MpiRun, cancel: Cancel, pid: int) -> RunOutcome:
     """Simulate until the run is over, in another thread, so that this thread can receive interrupts."""
     said: list[str] = []
     failed: list[BaseException] = []
@@ -302,7 +302,7 @@ def _serve(core: MpiRun, cancel: Cancel, pid: int) -> Outcome:
     thread.join()
     if failed:
         raise failed[0]
-    outcome: Outcome = json.loads(said[0])
+    outcome: RunOutcome = json.loads(said[0])
     return outcome
 
 

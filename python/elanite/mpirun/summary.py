@@ -10,7 +10,7 @@ import polars as pl
 from elanite.base import html
 from elanite.base.rows import first, rows
 from elanite.base.text import number, ranks
-from elanite.mpirun.evidence import Totals
+from elanite.mpirun.evidence import RunTotals
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -60,7 +60,7 @@ class Sizes:
 
 
 @dataclass(frozen=True)
-class Files:
+class FileTotals:
     """Operations on files, of all ranks."""
 
     operations: int
@@ -81,7 +81,7 @@ class Files:
 class Summary:
     """A run's figures."""
 
-    totals: Totals
+    totals: RunTotals
     """The run's totals, as the simulator counts them."""
     kinds: dict[str, int]
     """Messages by kind."""
@@ -90,7 +90,7 @@ class Summary:
     """Time in MPI, in us, and all ranks with this time: ``least``, ``mean`` (without ranks) and ``most``."""
     clocks: tuple[float, int]
     """The longest time, in us, that a rank spent in successive clock readings, and the rank."""
-    files: Files
+    files: FileTotals
     links: list[Link]
     """The hottest node links, then those between switches: ``from``, ``to``, ``level`` (0 for node links), ``up``,
     ``busy`` (share of the run), ``packets``, ``waiting_us`` (sum over all packets; `None` from nodes)."""
@@ -98,7 +98,7 @@ class Summary:
 
 def summarise(tables: Mapping[str, pl.DataFrame]) -> Summary:
     """A run's figures from its tables; its ranks have attached."""
-    messages, totals = tables["messages"], first(tables["summary"], Totals)
+    messages, totals = tables["messages"], first(tables["summary"], RunTotals)
     kinds = messages.group_by("kind").len().sort("len", "kind", descending=[True, False])
     return Summary(
         totals,
@@ -178,9 +178,9 @@ def time_in_mpi(found: Summary, unseen: Sequence[int], compute: str) -> list[str
     Every summary prints these texts, so that a time that is unknown, or 100% by construction, never looks measured.
     """
     if unseen:
-        return [f"unknown: Elanite saw no call of {named(unseen)}"]
+        return [f"unknown: Elanite saw no call of {rank_list(unseen)}"]
     times = (
-        f"{word} {number(time)} µs{f' ({named(tied)})' if tied else ''}" for word, (time, tied) in found.mpi.items()
+        f"{word} {number(time)} µs{f' ({rank_list(tied)})' if tied else ''}" for word, (time, tied) in found.mpi.items()
     )
     files = ", and files" if found.files.operations else ""
     notes = [f"100% by construction, but for sleeps and clocks{files}: --compute none"] if compute == "none" else []
@@ -193,7 +193,7 @@ def time_in_mpi(found: Summary, unseen: Sequence[int], compute: str) -> list[str
     return [", ".join(times), *notes]
 
 
-def time_in_files(files: Files, modelled: bool) -> list[str]:
+def time_in_files(files: FileTotals, modelled: bool) -> list[str]:
     """The operations on files for people, one text for those that took simulated time and one for the others.
 
     ``modelled`` says whether the machine has a file system. A time of zero is never left unsaid.
@@ -201,7 +201,7 @@ def time_in_files(files: Files, modelled: bool) -> list[str]:
     texts = []
     if files.operations:
         moved = _moved(files.operations, files.bytes_read, files.bytes_written)
-        texts.append(f"{moved}; at most {number(files.time)} µs ({named(files.ranks)})")
+        texts.append(f"{moved}; at most {number(files.time)} µs ({rank_list(files.ranks)})")
     if files.untimed_operations:
         moved = _moved(files.untimed_operations, files.untimed_bytes_read, files.untimed_bytes_written)
         why = "by threads without MPI, or outside of MPI" if modelled else "the machine has no section [files]"
@@ -213,12 +213,12 @@ def _moved(operations: int, read: int, written: int) -> str:
     return f"{operations:,} operation{'s' * (operations != 1)}, {size(read)} read, {size(written)} written"
 
 
-def named(some: Sequence[int]) -> str:
+def rank_list(some: Sequence[int]) -> str:
     """Some ranks with their noun: ``rank 3``, ``ranks 0, 2 to 63``."""
     return f"rank{'s' * (len(some) > 1)} {ranks(some)}"
 
 
-def collectives(totals: Totals) -> dict[str, int]:
+def collectives(totals: RunTotals) -> dict[str, int]:
     """Barriers, broadcasts and reductions by their executor, counted in rank calls."""
     return {
         "hardware": totals["collectives_hardware"],
@@ -261,13 +261,13 @@ def _at_clocks(ranks: pl.DataFrame) -> tuple[float, int]:
     return float(time), int(rank)
 
 
-def _in_files(ranks: pl.DataFrame) -> Files:
+def _in_files(ranks: pl.DataFrame) -> FileTotals:
     def total(name: str) -> int:
         return int(ranks[name].sum())
 
     time = float(str(ranks["files_us"].max() or 0.0))
     tied = ranks.filter(pl.col("files_us") == time)["rank"].to_list()
-    return Files(
+    return FileTotals(
         total("file_operations"),
         total("file_bytes_read"),
         total("file_bytes_written"),

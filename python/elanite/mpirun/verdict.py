@@ -28,7 +28,7 @@ from elanite.mpirun import missing, where
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.mpirun.evidence import Evidence, Left, Outcome, Waits
+    from elanite.mpirun.evidence import Evidence, Left, RankStatus, RunOutcome
     from elanite.mpirun.streams import Reports
 
 MOST_GROUPS = 16
@@ -57,7 +57,7 @@ class Waiting:
 
 
 @dataclass(frozen=True)
-class Ended:
+class RunEnd:
     """How a run ended."""
 
     end: str
@@ -80,7 +80,7 @@ class Ended:
         return self.end == "finished"
 
 
-def judge(evidence: Evidence) -> Ended:
+def judge(evidence: Evidence) -> RunEnd:
     """How the run ended."""
     outcome, reports = evidence.outcome, evidence.reports
     end = outcome["end"]
@@ -88,21 +88,21 @@ def judge(evidence: Evidence) -> Ended:
     if reports.stalled and end != "finished":
         message, code = reports.stalled, int(Exit.FAILED)
     elif end == "deadlock":
-        message, code = "\n".join([_deadlock(outcome, waiting), *_early(evidence)]), int(Exit.DEADLOCK)
+        message, code = "\n".join([_deadlock(outcome, waiting), *_early_ends(evidence)]), int(Exit.DEADLOCK)
     elif end == "corrupted":
         message, code = outcome["message"], int(Exit.BROKEN)
     elif end in ("stopped", "foul"):
         message, code = outcome["message"], int(Exit.FAILED)
     elif end == "stray":
-        message, code = missing.stray(evidence)
+        message, code = missing.stray_process(evidence)
     elif end == "died" and 0 < len(outcome["dead"]) < len(evidence.placement):
-        message, code = _went_on(evidence)
+        message, code = _partial_end(evidence)
     elif (abort := _abort(evidence)) is not None and end != "limit":
         message, code = _aborted(abort, evidence)
     elif end == "finished":
-        message, code = _at_the_end(evidence)
+        message, code = _late_failure(evidence)
         if not message and outcome.get("unseen"):
-            message, code = missing.unseen(evidence)
+            message, code = missing.unseen_calls(evidence)
     elif end in ("died", "launcher gone", "no mpi") and evidence.code is not None and evidence.code < 0:
         message, code = _launcher_gone(evidence), int(Exit.FAILED)  # mpiexec has ended the ranks
     elif end == "died" or (end == "launcher gone" and _culprit(reports) is not None):
@@ -112,7 +112,7 @@ def judge(evidence: Evidence) -> Ended:
     elif end == "absent" and _failed(reports):
         message, code = _died(evidence, waiting)
     elif end == "absent" or (end == "launcher gone" and outcome.get("absent")):
-        message, code = missing.absent(evidence)
+        message, code = missing.absence(evidence)
     elif end == "launcher gone":
         message, code = _launcher_gone(evidence), int(Exit.FAILED)
     elif end == "limit":
@@ -123,20 +123,20 @@ def judge(evidence: Evidence) -> Ended:
     if message and lost:
         message += f"\n  the first message that was lost: {lost}"
     unseen = tuple(outcome.get("unseen") or ())
-    return Ended(end, message, code, float(outcome["time_us"]), waiting, lost, unseen)
+    return RunEnd(end, message, code, float(outcome["time_us"]), waiting, lost, unseen)
 
 
-def _waiting(outcome: Outcome) -> tuple[Waiting, ...]:
+def _waiting(outcome: RunOutcome) -> tuple[Waiting, ...]:
     return tuple(Waiting(one["rank"], _call_of(one), one["what"]) for one in outcome.get("waiting", []))
 
 
-def _call_of(one: Waits) -> str:
+def _call_of(one: RankStatus) -> str:
     """A rank's current call; outside of calls, the last one."""
     call, last = str(one["call"]), str(one.get("last", ""))
     return f"{call}, after {last}" if call == "no call of MPI" and last not in ("", call) else call
 
 
-def locate(outcome: Outcome) -> None:
+def locate(outcome: RunOutcome) -> None:
     """Add the source lines from which ranks have called, while their processes live."""
     if outcome["end"] not in ("deadlock", "limit", "cancelled"):
         return
@@ -155,13 +155,13 @@ def locate(outcome: Outcome) -> None:
             one["what"] = f"{one['what']} {at}" if one["what"] else at
 
 
-def cancelled(outcome: Outcome) -> list[str]:
+def cancelled(outcome: RunOutcome) -> list[str]:
     """Where a run's ranks were that was interrupted."""
     table = _table(_waiting(outcome))
     return [f"interrupted at {number(outcome['time_us'])} µs of simulated time", *table]
 
 
-def _deadlock(outcome: Outcome, waiting: Sequence[Waiting]) -> str:
+def _deadlock(outcome: RunOutcome, waiting: Sequence[Waiting]) -> str:
     head = f"deadlock at {number(outcome['time_us'])} µs of simulated time: {outcome['message']}"
     return "\n".join([head, *_table(waiting)])
 
@@ -182,7 +182,7 @@ def _table(waiting: Sequence[Waiting]) -> list[str]:
     return lines if rows else []
 
 
-def _said(evidence: Evidence) -> list[Left]:
+def _announcements(evidence: Evidence) -> list[Left]:
     """The announcements that count: a rank that exits, and only then calls MPI_Finalize, leaves in order."""
     finalizing = {one["rank"] for one in evidence.outcome["waiting"] if one["call"] == "MPI_Finalize"}
     return [one for one in evidence.left if one[1] != "exit" or one[0] not in finalizing]
@@ -190,7 +190,7 @@ def _said(evidence: Evidence) -> list[Left]:
 
 def _abort(evidence: Evidence) -> tuple[int, int, str] | None:
     """The rank that ended all ranks, the code, and why; the MPI library's message may be lost with mpiexec."""
-    report, said = evidence.reports.abort, _said(evidence)
+    report, said = evidence.reports.abort, _announcements(evidence)
     if not said:
         return report
     rank, how, code = said[0]
@@ -211,16 +211,16 @@ def _aborted(abort: tuple[int, int, str], evidence: Evidence) -> tuple[str, int]
     if "MPI_Abort" in said:
         if evidence.native and code == 0:
             return "", int(Exit.OK)  # as a program may end all ranks by shmem_global_exit
-        return f"{who} {_ended_all(code, evidence)}", status
+        return f"{who} {_end_of_all(code, evidence)}", status
     return f"{who} ended the run with an error of MPI{said and ': '}{said.rstrip(': ')}", status
 
 
-def _ended_all(code: int, evidence: Evidence) -> str:
+def _end_of_all(code: int, evidence: Evidence) -> str:
     """How a rank has ended all ranks on purpose."""
     return f"{'ended all ranks' if evidence.native else 'called MPI_Abort'} with code {code}"
 
 
-def _at_the_end(evidence: Evidence) -> tuple[str, int]:
+def _late_failure(evidence: Evidence) -> tuple[str, int]:
     """The message for a run whose ranks left MPI in order: the program may fail afterwards."""
     code = evidence.code or 0
     culprit = _culprit(evidence.reports)
@@ -254,23 +254,23 @@ def _died(evidence: Evidence, waiting: Sequence[Waiting]) -> tuple[str, int]:
         # mpiexec passes on the code from MPI_Abort, or from an MPI error, but not always the rank's message. On a busy
         # host mpiexec sometimes loses its helper before the helper has reported, and ends with its own code.
         code = 0 if evidence.code == _HELPER_LOST else evidence.code
-        return f"{who} ended{_lacking(evidence)}{when}{where}", code or int(Exit.FAILED)
-    lacking = _lacking(evidence, status) if not status & 0x7F and attached else ""
+        return f"{who} ended{_missing_step(evidence)}{when}{where}", code or int(Exit.FAILED)
+    lacking = _missing_step(evidence, status) if not status & 0x7F and attached else ""
     return f"{who} {_how(status)}{when}{where}{lacking}", _exit_code(status)
 
 
-def _early(evidence: Evidence) -> list[str]:
+def _early_ends(evidence: Evidence) -> list[str]:
     """For each rank that ended while others went on: how it ended."""
     aborts = {rank: code for rank, how, code in evidence.left if how == "abort"}
     lines = []
     for one in evidence.outcome["dead"]:
         rank, status = one["rank"], evidence.reports.statuses.get(one["rank"])
         when = f" at {number(one['time_us'])} µs of simulated time"
-        where, lacking = _in(one["call"]), _lacking(evidence, status)
+        where, lacking = _in(one["call"]), _missing_step(evidence, status)
         if one.get("stopped"):
             how, lacking = "failed when its host stopped", ""
         elif rank in aborts:
-            how, where, lacking = _ended_all(aborts[rank], evidence), "", ""
+            how, where, lacking = _end_of_all(aborts[rank], evidence), "", ""
         elif status is None:
             how = "ended"
         else:
@@ -279,7 +279,7 @@ def _early(evidence: Evidence) -> list[str]:
     return lines
 
 
-def _lacking(evidence: Evidence, status: int | None = None) -> str:
+def _missing_step(evidence: Evidence, status: int | None = None) -> str:
     """The step that an early end misses. A program for the simulated libraries leaves by exit or _exit."""
     if not evidence.native:
         # MPI_Finalize waits for all ranks: with one out of reach it fails, and a program may ignore that.
@@ -291,9 +291,9 @@ def _in(call: str) -> str:
     return f" in {call}" if call and not call.startswith("no call") else ""
 
 
-def _went_on(evidence: Evidence) -> tuple[str, int]:
+def _partial_end(evidence: Evidence) -> tuple[str, int]:
     """The message for a run in which some ranks ended early and the others went on."""
-    early = _early(evidence)
+    early = _early_ends(evidence)
     shown = early[:MOST_GROUPS] if len(early) > MOST_GROUPS + 1 else early
     if len(shown) < len(early):
         shown.append(f"and {len(early) - len(shown)} other ranks ended early")
@@ -330,7 +330,7 @@ def _first(evidence: Evidence) -> int:
     reports, named = evidence.reports, evidence.outcome.get("rank")
     culprit = _culprit(reports)
     own = _failed(reports)
-    said = [rank for rank, _, _ in _said(evidence) if not own or reports.statuses.get(rank) not in _AFTERMATH]
+    said = [rank for rank, _, _ in _announcements(evidence) if not own or reports.statuses.get(rank) not in _AFTERMATH]
     if said:
         return said[0]
     if culprit is not None and own:

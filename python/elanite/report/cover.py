@@ -37,7 +37,7 @@ NUMBERS = ("value", "max", "min", "range")
 
 
 @dataclass(frozen=True)
-class Bar:
+class ClaimBar:
     """A row in the picture; places are in per cent of its width."""
 
     verdict: Verdict
@@ -56,11 +56,11 @@ class Bar:
 
 
 @dataclass(frozen=True)
-class Group:
+class PaperGroup:
     """One paper's claims: those with a number, and those without."""
 
     name: str
-    bars: tuple[Bar, ...]
+    bars: tuple[ClaimBar, ...]
     tiles: tuple[Verdict, ...]
 
 
@@ -70,7 +70,7 @@ def place(ratio: float) -> float:
     return 100 * (math.log(min(max(ratio, ENDS[0]), ENDS[1])) - low) / (high - low)
 
 
-def bar(verdict: Verdict) -> Bar | None:
+def bar(verdict: Verdict) -> ClaimBar | None:
     """The row for a claim about a number; `None` for other claims, and without figures to compare."""
     claim, simulated = verdict.claim, verdict.simulated
     if claim.kind not in NUMBERS or not isinstance(simulated, int | float):
@@ -82,10 +82,10 @@ def bar(verdict: Verdict) -> Bar | None:
     ratio, low, high = (figure / reference for figure in (simulated, *ends))
     least, most = (bound / reference for bound in claim.bounds)
     beyond = "◂" if ratio < ENDS[0] else "▸" if ratio > ENDS[1] else ""
-    return Bar(verdict, place(ratio), place(low), place(high), (place(least), place(most)), beyond)
+    return ClaimBar(verdict, place(ratio), place(low), place(high), (place(least), place(most)), beyond)
 
 
-def groups(verdicts: Sequence[Verdict], lines: Sequence[str]) -> list[Group]:
+def groups(verdicts: Sequence[Verdict], lines: Sequence[str]) -> list[PaperGroup]:
     """The judged claims that some count lines have, by paper (``elanite.validation.tally``)."""
     found = []
     judged = [verdict for verdict in verdicts if verdict.judged and line_of(verdict) in lines]
@@ -96,7 +96,7 @@ def groups(verdicts: Sequence[Verdict], lines: Sequence[str]) -> list[Group]:
         bars = tuple(row for _, row in rows if row is not None)
         tiles = tuple(verdict for verdict, row in rows if row is None)
         if here:
-            found.append(Group(name, bars, tiles))
+            found.append(PaperGroup(name, bars, tiles))
     return found
 
 
@@ -107,7 +107,7 @@ def typical(verdicts: Sequence[Verdict], lines: Sequence[str]) -> float | None:
     return median(errors) if errors else None
 
 
-def says(verdict: Verdict) -> str:
+def row_text(verdict: Verdict) -> str:
     """A row or a tile in one line, for pointers and screen readers."""
     words = f"{verdict.claim.id}: {verdict.state}. {verdict.claim.says} Published: {published(verdict.claim)}."
     if isinstance(verdict.simulated, str):

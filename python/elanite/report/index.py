@@ -6,8 +6,9 @@ figures are specifications with their data inside, drawn by the reader's browser
 that the page opens immediately; the Vega libraries are embedded as text and started with the first figure. Without
 scripts the page still has the cover, all claims and all tables.
 
-A report's content is a ``Report``. ``render`` lays it out as one page, ``site.write`` as a folder of pages, with the
-same templates. The user's experiments have separate pages (``elanite.report.pages``).
+A report's content is a ``ReportContent``. ``render`` lays it out as one page, ``site.write`` as a
+folder of pages, with the same templates. The user's experiments have separate pages
+(``elanite.report.pages``).
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from elanite.results import frames
 from elanite.store.places import Folder
 from elanite.study import ablation_table, heat_map
 from elanite.study.basis import studies, study
-from elanite.study.changes import STRONG, Reading, read
+from elanite.study.changes import STRONG, ChangeSummary, read
 from elanite.study.sensitivity import FOLDER, kept
 from elanite.study.vary import varied
 from elanite.validation import admissible, findings, papers, readings, reference, tally
@@ -45,7 +46,7 @@ from elanite.validation.cells import SIGN, one_run, simulated, spread
 from elanite.validation.cells import published as published_text
 from elanite.validation.claim import fitted_parameters
 from elanite.validation.claims import claims
-from elanite.validation.quick import NOTE, made, planned
+from elanite.validation.quick import NOTE, looks_plan, planned
 from elanite.validation.scoreboard import verdicts
 
 if TYPE_CHECKING:
@@ -79,7 +80,7 @@ ABOUT = {
 
 
 @dataclass(frozen=True)
-class Section:
+class ExperimentSection:
     """One experiment in the report."""
 
     plan: Plan
@@ -90,7 +91,7 @@ class Section:
     cpu_seconds: float
     renewed: int = 0
     """Points that this build has computed."""
-    same: Section | None = None
+    same: ExperimentSection | None = None
     """The section before this one that has all its points, and so its figures."""
 
     @property
@@ -105,7 +106,7 @@ class Chapter:
 
     key: str
     paper: Paper | None
-    sections: list[Section]
+    sections: list[ExperimentSection]
     others: list[Verdict]
     judged: list[Verdict]
     """The chapter's claims with results."""
@@ -115,7 +116,7 @@ class Chapter:
         """The chapter's heading."""
         return self.paper.short if self.paper else NAMES[self.key]
 
-    def label(self, section: Section) -> str:
+    def label(self, section: ExperimentSection) -> str:
         """A section's title in short: the part before the colon, or after it if others begin alike."""
         first, _, rest = section.plan.title.partition(": ")
         alike = sum(other.plan.title.split(": ")[0] == first for other in self.sections)
@@ -128,12 +129,12 @@ class Chapter:
 
 
 @dataclass(frozen=True)
-class Studied:
+class MachineSensitivity:
     """The sensitivity of one machine's claims."""
 
     machine: str
     figure: Figure
-    reading: Reading
+    reading: ChangeSummary
     others: list[str]
     """Uncertain parameters that are no numbers."""
     chosen: int
@@ -141,14 +142,14 @@ class Studied:
 
 
 @dataclass(frozen=True)
-class Report:
+class ReportContent:
     """A report's content, whatever pages it is laid out on."""
 
-    sections: Sequence[Section]
+    sections: Sequence[ExperimentSection]
     verdicts: Sequence[Verdict]
     """Without verdicts there are no paper chapters."""
     seed: int = FIRST_SEED
-    sensitivities: Sequence[Studied] = ()
+    sensitivities: Sequence[MachineSensitivity] = ()
     note: str = ""
     """A text for the cover, such as that the runs were short."""
     table: Readings | None = None
@@ -162,7 +163,7 @@ class Report:
         return list(_chapters(self.sections, self.verdicts))
 
 
-def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
+def studied(out: Path, seed: int = FIRST_SEED) -> list[MachineSensitivity]:
     """The sensitivity studies that were kept below ``out`` and still hold for the machines as they are."""
     found = []
     for machine in studies() if (out / FOLDER).is_dir() else []:
@@ -171,7 +172,7 @@ def studied(out: Path, seed: int = FIRST_SEED) -> list[Studied]:
         figure = heat_map.draw(machine, table) if table is not None else None
         if table is not None and figure is not None:
             others = [each.key for each in varied(chosen.machine)[1]]
-            found.append(Studied(machine, figure, read(table), others, len(chosen.claims)))
+            found.append(MachineSensitivity(machine, figure, read(table), others, len(chosen.claims)))
     return found
 
 
@@ -192,7 +193,7 @@ class Writer:
     ) -> None:
         """``asked`` are the campaign's experiments; `None` for a report on finished points alone."""
         self.out, self.store, self.seed, self.quick, self.asked = out, store, seed, quick, asked
-        self._drawn: dict[str, Section] = {}
+        self._drawn: dict[str, ExperimentSection] = {}
         self._judged: dict[str, Verdict] = {}
         self._readings = readings.Reader(store, seed, quick=quick)
         prepare(out)
@@ -209,7 +210,7 @@ class Writer:
         whole.write(self.out / "scoreboard.json", json.dumps(board, indent=1, ensure_ascii=False) + "\n")
         return page, list(report.verdicts)
 
-    def read(self, only: Collection[str] | None = None) -> Report:
+    def read(self, only: Collection[str] | None = None) -> ReportContent:
         """The report's content, from the finished points of all experiments or of these ``only``."""
         found = verdicts(self.store, self.seed, quick=self.quick, known=self._judged)
         # Another build's points may be replaced by this one's before the next report.
@@ -220,7 +221,7 @@ class Writer:
         names = [name for name in sources.shipped("experiment") if only is None or name in only]
         shown = [section for name in names if (section := self._section(name)) is not None]
         mixed = build.note(self.store.builds())
-        return Report(
+        return ReportContent(
             sections=shown,
             verdicts=found,
             seed=self.seed,
@@ -232,8 +233,8 @@ class Writer:
             again=commands(shown, self.seed, quick=self.quick),
         )
 
-    def _section(self, name: str) -> Section | None:
-        plan = made(name, self.store, self.seed) if self.quick else planned(name, self.seed)
+    def _section(self, name: str) -> ExperimentSection | None:
+        plan = looks_plan(name, self.store, self.seed) if self.quick else planned(name, self.seed)
         points = frames.finished(plan, self.store)
         if not self._belongs(plan, points):
             return None
@@ -255,7 +256,7 @@ class Writer:
         return asked or any(one["experiment"] == name for one in own)
 
 
-def commands(found: Sequence[Section], seed: int, *, quick: bool) -> list[str]:
+def commands(found: Sequence[ExperimentSection], seed: int, *, quick: bool) -> list[str]:
     """The commands that simulate the experiments on a page again: one, and another for those without a quick form."""
     names = {section.plan.experiment.name for section in found}
     decisive = {claim.experiment for claim in claims()}
@@ -276,10 +277,10 @@ def prepare(out: Path) -> None:
     Folder(out / "report").prepare()
 
 
-def section(plan: Plan, points: Sequence[Point], store: Store, beside: pl.DataFrame | None = None) -> Section:
+def section(plan: Plan, points: Sequence[Point], store: Store, beside: pl.DataFrame | None = None) -> ExperimentSection:
     """An experiment's section, from the finished points; figures also draw the rows ``beside`` them, marked."""
     manifests = [manifest for point in points if (manifest := store.get(point.id)) is not None]
-    return Section(
+    return ExperimentSection(
         plan=plan,
         finished=len(points),
         figures=figures.drawn(plan, store, beside),
@@ -295,19 +296,19 @@ def write(out: Path, store: Store, seed: int = FIRST_SEED, *, quick: bool = Fals
 
 
 def render(
-    found: Sequence[Section],
+    found: Sequence[ExperimentSection],
     verdicts: Sequence[Verdict],
     seed: int = FIRST_SEED,
-    sensitivities: Sequence[Studied] = (),
+    sensitivities: Sequence[MachineSensitivity] = (),
     note: str = "",
     table: Readings | None = None,
     again: Sequence[str] = (),
 ) -> str:
-    """A report as one page's text; arguments as the fields of ``Report``."""
-    return page_of(Report(found, verdicts, seed, sensitivities, note, table, again))
+    """A report as one page's text; arguments as the fields of ``ReportContent``."""
+    return page_of(ReportContent(found, verdicts, seed, sensitivities, note, table, again))
 
 
-def page_of(report: Report) -> str:
+def page_of(report: ReportContent) -> str:
     """A report as one page's text."""
     page = templates("report.html.j2", lambda anchor: f"#{anchor}")
     return page.render(
@@ -322,17 +323,17 @@ def templates(name: str, at: Callable[[str], str]) -> jinja2.Template:
         simulated=simulated,
         spread=spread,
         one_run=one_run,
-        ranged=admissible.said,
-        says=cover.says,
+        ranged=admissible.verdict_words,
+        says=cover.row_text,
         sentences=findings.sentences,
-        behind=findings.behind,
+        behind=findings.figure_words,
         in_order=lambda drawn: list(signs_once(in_order(drawn))),
     )
     found.globals.update(at=at)
     return found.get_template(name)
 
 
-def facts(report: Report) -> dict[str, Any]:
+def facts(report: ReportContent) -> dict[str, Any]:
     """A report's content as its templates name it."""
     found, verdicts = report.sections, report.verdicts
     unjudged = [v for v in verdicts if not v.judged]
@@ -362,7 +363,7 @@ def facts(report: Report) -> dict[str, Any]:
         "first_seed": FIRST_SEED,
         "date": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC"),
         "versions": {
-            **build.here().facts(),
+            **build.own_build().facts(),
             "Python": platform.python_version(),
             "Altair": version("altair"),
             "Polars": version("polars"),
@@ -392,9 +393,9 @@ def _of_papers(verdicts: Sequence[Verdict]) -> dict[str, object]:
     }
 
 
-def _chapters(found: Sequence[Section], verdicts: Sequence[Verdict]) -> Iterator[Chapter]:
+def _chapters(found: Sequence[ExperimentSection], verdicts: Sequence[Verdict]) -> Iterator[Chapter]:
     """The papers with their experiments and claims, then the chapters that are no paper."""
-    known: dict[str, list[Section]] = {}
+    known: dict[str, list[ExperimentSection]] = {}
     for section in sorted(_without_twins(found), key=lambda section: papers.place(section.plan)):
         known.setdefault(papers.chapter(section.plan), []).append(section)
     chapters = {key: paper for key, paper in papers.papers().items() if paper.chapter}
@@ -407,7 +408,7 @@ def _chapters(found: Sequence[Section], verdicts: Sequence[Verdict]) -> Iterator
             yield Chapter(key, chapters.get(key), known.get(key, []), others, judged)
 
 
-def _without_twins(found: Sequence[Section]) -> Iterator[Section]:
+def _without_twins(found: Sequence[ExperimentSection]) -> Iterator[ExperimentSection]:
     """The sections; one with all its points in a larger one refers to that one, and has no figures."""
     points = {id(section): {point.id for point in section.plan.points} for section in found}
     for section in found:

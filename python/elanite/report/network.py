@@ -33,7 +33,7 @@ class Spot(TypedDict):
     y: float
 
 
-class Link(TypedDict):
+class DrawnLink(TypedDict):
     """A link's ends by the places of their spots, null at empty positions; its name, rail, and form.
 
     The links of a ``group`` lead to the same place, or upwards from the same switch.
@@ -48,14 +48,14 @@ class Link(TypedDict):
 
 
 @dataclass(frozen=True)
-class Network:
+class NetworkDrawing:
     """A network's drawing."""
 
     nodes: int
     rails: int
     spots: list[Spot]
     """One rail's nodes, and then its switches."""
-    links: list[Link]
+    links: list[DrawnLink]
     """By link number, of all rails."""
     aspect: float | None
     """Height over width; `None` if the drawing may have any."""
@@ -80,7 +80,7 @@ class _Switches:
                 yield node, switch, (place + 0.5) / len(here) - 0.5
 
 
-def network(point_json: str) -> Network:
+def network(point_json: str) -> NetworkDrawing:
     """The drawing of the network of a point's machine."""
     topology = json.loads(point_json)["machine"]["topology"]
     nodes = int(topology["nodes"]["value"])
@@ -88,7 +88,7 @@ def network(point_json: str) -> Network:
     levels: dict[str, int] = {}
     seats: dict[int, str] = {}
     for row in rows:
-        (start, rail), (end, _) = _named(row["from"]), _named(row["to"])
+        (start, rail), (end, _) = _end_of_link(row["from"]), _end_of_link(row["to"])
         if rail:
             continue
         for name, level in ((start, row["level"]), (end, row["enters_level"])):
@@ -109,11 +109,11 @@ def network(point_json: str) -> Network:
     spots: list[Spot] = [
         {"name": name, "x": round(places[name][0], _DIGITS), "y": round(places[name][1], _DIGITS)} for name in order
     ]
-    links: list[Link] = []
+    links: list[DrawnLink] = []
     groups: dict[tuple[str, str], int] = {}
-    wraps = _wraps([(_named(row["from"])[0], _named(row["to"])[0]) for row in rows])
+    wraps = _wraps([(_end_of_link(row["from"])[0], _end_of_link(row["to"])[0]) for row in rows])
     for row in rows:
-        (start, rail), (end, _) = _named(row["from"]), _named(row["to"])
+        (start, rail), (end, _) = _end_of_link(row["from"]), _end_of_link(row["to"])
         group = groups.setdefault((row["from"], "up" if row["up"] else row["to"]), len(groups))
         links.append(
             {
@@ -125,10 +125,10 @@ def network(point_json: str) -> Network:
                 "form": _form(start, end, wraps=wraps),
             }
         )
-    return Network(nodes, 1 + max(link["rail"] for link in links), spots, links, aspect, pitch)
+    return NetworkDrawing(nodes, 1 + max(link["rail"] for link in links), spots, links, aspect, pitch)
 
 
-def _named(end: str) -> tuple[str, int]:
+def _end_of_link(end: str) -> tuple[str, int]:
     """A link's end without its rail, and the rail."""
     name, _, rail = end.partition(_RAIL)
     return name, int(rail or 0)
@@ -144,7 +144,7 @@ def _numbers(name: str) -> list[tuple[int, int | str]]:
     return [(0, int(part)) if part.isdigit() else (1, part) for part in re.split(r"(\d+)", name) if part]
 
 
-def _at(name: str) -> list[int]:
+def _coordinates(name: str) -> list[int]:
     """A switch's coordinates."""
     return [int(part) for part in name.removeprefix("switch ").split(",")]
 
@@ -161,7 +161,7 @@ def _tree(switches: _Switches, nodes: int) -> tuple[dict[str, tuple[float, float
 
 
 def _grid(switches: _Switches) -> tuple[dict[str, tuple[float, float]], float | None, float]:
-    at = {name: _at(name) for name in switches.levels}
+    at = {name: _coordinates(name) for name in switches.levels}
     sides = [1 + max(each) for each in zip(*at.values(), strict=True)]
     columns, rows = sides[0], sides[1]
     planes = math.prod(sides[2:])
@@ -210,7 +210,7 @@ def _ring(switches: _Switches) -> tuple[dict[str, tuple[float, float]], float | 
 
 def _wraps(ends: Sequence[tuple[str, str]]) -> bool:
     """Whether the links of a grid that pass switches go around its ends, as in a torus."""
-    between = [(_at(start), _at(end)) for start, end in ends if "," in start and "," in end]
+    between = [(_coordinates(start), _coordinates(end)) for start, end in ends if "," in start and "," in end]
     if not between:
         return False
     sides = [max(each) for each in zip(*(start for start, _ in between), strict=True)]
@@ -222,7 +222,7 @@ def _wraps(ends: Sequence[tuple[str, str]]) -> bool:
 def _form(start: str, end: str, *, wraps: bool) -> str:
     if "," not in start or "," not in end:
         return "line"
-    step = sum(abs(a - b) for a, b in zip(_at(start), _at(end), strict=True))
+    step = sum(abs(a - b) for a, b in zip(_coordinates(start), _coordinates(end), strict=True))
     if step <= 1:
         return "line"
     return "stub" if wraps else "arc"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
     from pathlib import Path
 
-    from elanite.campaign import Outcome, Spent
+    from elanite.campaign import CampaignOutcome, ExperimentCost
     from elanite.inputs.plan import Plan, Point
     from elanite.report.index import Writer
     from elanite.store import Store
@@ -38,7 +38,7 @@ SHARE = 0.05
 
 
 @dataclass(frozen=True)
-class Part:
+class ReproductionPart:
     """One experiment in a reproduction."""
 
     plan: Plan
@@ -55,7 +55,7 @@ class Part:
         return self.plan.experiment.name
 
 
-def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False) -> list[Part]:
+def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False) -> list[ReproductionPart]:
     """The experiments in the order in which they run; a quick run leaves out those that decide no claim.
 
     Experiments with claims that are judged over an admissible range have a part for each range end as well.
@@ -71,7 +71,7 @@ def parts(names: Iterable[str], store: Store, seed: int, *, quick: bool = False)
         for plan in [usual, *([] if quick else admissible.plans(usual, claims()))]:
             missing = {point.id: point for point in plan.points if store.current(point.id) is None}
             of_plan = decided if plan is usual else sum(bool(claim.admissible) for claim in of_experiment)
-            found.append(Part(plan, len(missing), model.total(missing.values()), of_plan))
+            found.append(ReproductionPart(plan, len(missing), model.total(missing.values()), of_plan))
     return sorted(found, key=lambda part: (not part.claims, part.seconds))
 
 
@@ -121,10 +121,10 @@ class Reproduction:
     def run(
         self,
         plans: list[Plan],
-        simulate: Callable[[list[Plan], Callable[[Plan, Spent], None]], Outcome],
-        ended: Callable[[Plan, Spent], None],
+        simulate: Callable[[list[Plan], Callable[[Plan, ExperimentCost], None]], CampaignOutcome],
+        ended: Callable[[Plan, ExperimentCost], None],
         looks: Iterable[list[Plan]] = (),
-    ) -> Outcome:
+    ) -> CampaignOutcome:
         """Simulate experiments' plans, and write the report; ``ended`` is called for each plan that has ended.
 
         ``simulate`` is one campaign, which gets the plans and the listener for their ends. Each of the ``looks`` is
@@ -134,7 +134,7 @@ class Reproduction:
             writing: Future[None] | None = None
             left = len(plans)
 
-            def finished(plan: Plan, spent: Spent) -> None:
+            def finished(plan: Plan, spent: ExperimentCost) -> None:
                 nonlocal writing, left
                 ended(plan, spent)
                 left -= 1

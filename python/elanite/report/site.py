@@ -1,11 +1,12 @@
 """The report as a site: a page for each paper and for each figure, in a folder that works from a disk or a server.
 
-The content is a ``Report``, and the texts, figures and claims come from the templates of the one-page report: a site is
-another layout, with no other numbers. A figure's page has its finding as the title (``figures.finding``), computed from
-the rows of the chart; a chart without a finding keeps its own title. A paper's page has a small picture and the finding
-of each figure, and the claims, folded. Every page finds figures, experiments and claims (``search.js``), and shares the
-style, the script and the Vega libraries, which are files here. The pictures are at the width of a paper's column, as
-SVG, PDF and PNG (``figures.column``).
+The content is a ``ReportContent``, and the texts, figures and claims come from the templates of the
+one-page report: a site is another layout, with no other numbers. A figure's page has its finding as
+the title (``figures.finding``), computed from the rows of the chart; a chart without a finding
+keeps its own title. A paper's page has a small picture and the finding of each figure, and the
+claims, folded. Every page finds figures, experiments and claims (``search.js``), and shares the
+style, the script and the Vega libraries, which are files here. The pictures are at the width of a
+paper's column, as SVG, PDF and PNG (``figures.column``).
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elanite.figures import Figure
-    from elanite.report.index import Chapter, Report, Section
+    from elanite.report.index import Chapter, ExperimentSection, ReportContent
 
 ASSETS = ("report.css", "site.css", "report.js", "site.js")
 """The files that all pages share, besides the libraries and the search's entries."""
@@ -42,11 +43,11 @@ ANCHORS = {"missed": "fidelity", "machines": "sources", "reproduce": "sources", 
 
 
 @dataclass(frozen=True)
-class Shown:
+class FigurePage:
     """A figure with a page of its own."""
 
     figure: Figure
-    section: Section
+    section: ExperimentSection
     chapter: Chapter
     name: str
     """The page's and the pictures' file name, without a suffix."""
@@ -65,7 +66,7 @@ class Shown:
         return f"{self.chapter.name}, {number}" if number else self.chapter.name
 
 
-def write(folder: Path, report: Report, explore: str = "", model: str = "") -> list[Path]:
+def write(folder: Path, report: ReportContent, explore: str = "", model: str = "") -> list[Path]:
     """Write all pages and pictures, and return the pages, the front page first.
 
     ``explore`` and ``model`` are the addresses of the explorer and of the guide for a network of one's own, where a
@@ -86,16 +87,18 @@ def write(folder: Path, report: Report, explore: str = "", model: str = "") -> l
     return [folder / f"{name}.html" for name in pages]
 
 
-def shown(report: Report) -> Iterator[Shown]:
+def shown(report: ReportContent) -> Iterator[FigurePage]:
     """The figures in the papers' order."""
     for chapter in report.chapters:
         for section in chapter.sections:
             for figure in in_order(section.figures):
                 name = re.sub(r"[^A-Za-z0-9-]+", "-", f"{section.anchor}-{figure.name}")
-                yield Shown(figure, section, chapter, name, finding.sentence(figure))
+                yield FigurePage(figure, section, chapter, name, finding.sentence(figure))
 
 
-def render(report: Report, figures: list[Shown], explore: str = "", model: str = "") -> Iterator[tuple[str, str]]:
+def render(
+    report: ReportContent, figures: list[FigurePage], explore: str = "", model: str = ""
+) -> Iterator[tuple[str, str]]:
     """All pages' names and texts, the front page first."""
     content = facts(report)
     places = dict(_places(report))
@@ -137,7 +140,7 @@ def _has(name: str, content: dict[str, object]) -> bool:
     )
 
 
-def _places(report: Report) -> Iterator[tuple[str, str]]:
+def _places(report: ReportContent) -> Iterator[tuple[str, str]]:
     """The page of each anchor that the shared templates link to."""
     yield from ANCHORS.items()
     for chapter in report.chapters:
@@ -154,7 +157,7 @@ def _places(report: Report) -> Iterator[tuple[str, str]]:
         yield "readings", report.table.paper
 
 
-def entries(report: Report, figures: list[Shown]) -> Iterator[dict[str, str]]:
+def entries(report: ReportContent, figures: list[FigurePage]) -> Iterator[dict[str, str]]:
     """The search's entries: address, title, place, and further words."""
     for chapter in report.chapters:
         yield {"at": f"{chapter.key}.html", "title": chapter.name, "where": "paper" if chapter.paper else "chapter",

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.inputs.plan import Point
-    from elanite.mpirun.kept import Kept
-    from elanite.report.network import Network
+    from elanite.mpirun.kept import KeptRun
+    from elanite.report.network import NetworkDrawing
     from elanite.store import Store
 
 MOST_NODES = 1024
@@ -82,7 +82,7 @@ class Scene:
     """The point's parameters, in words."""
     length: float
     """The watched time's length."""
-    network: Network
+    network: NetworkDrawing
     packets: list[Packet] = field(default_factory=list)
     """``source``, ``rail``, ``sequence``, ``first``, ``last``, ``flits``, ``delivered``, ``acknowledged``, and the
     channels ``way``: lists of hop, link, channel, waits, opened, head, tail, closed; `None` before the event."""
@@ -197,7 +197,7 @@ def scene(point: Point, store: Store) -> Scene:
     )
 
 
-def of_run(kept: Kept) -> Scene:
+def of_run(kept: KeptRun) -> Scene:
     """The scene of a kept run or replay.
 
     Raises ``UsageError`` if it has no network, more nodes or messages than fit, or did not keep its messages.
@@ -229,7 +229,7 @@ def of_run(kept: Kept) -> Scene:
     )
 
 
-def _messages(kept: Kept, nodes: dict[int, int]) -> list[Message]:
+def _messages(kept: KeptRun, nodes: dict[int, int]) -> list[Message]:
     """A run's messages between nodes; those within a node do not cross the network."""
     import polars as pl
 

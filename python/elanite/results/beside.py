@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Line:
+class MachineLine:
     """One figure on several machines."""
 
     parameters: dict[str, object]
@@ -49,14 +49,14 @@ class Line:
         return {machine: ratio(figure, reference) for machine, figure in others if reference.mean}
 
 
-def beside(rows: pl.DataFrame) -> Iterator[Line]:
+def machine_lines(rows: pl.DataFrame) -> Iterator[MachineLine]:
     """One series' lines, from its tidy rows (see ``elanite.results.frames.tidy``)."""
     names = [name for name in varying(rows) if name not in (ON, "series")]
     machines = rows[ON].unique(maintain_order=True).to_list()
     for key, here in rows.group_by([*names, "metric", "unit"], maintain_order=True):
         parts = {machine: here.filter(pl.col(ON) == machine) for machine in machines}
         *values, metric, unit = key
-        yield Line(
+        yield MachineLine(
             dict(zip(names, values, strict=True)),
             str(metric),
             str(unit or ""),

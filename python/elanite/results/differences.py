@@ -15,7 +15,7 @@ import polars as pl
 from elanite.errors import UsageError
 from elanite.inputs.plan import ON
 from elanite.results.frames import varying
-from elanite.results.samples import Pair, Sample
+from elanite.results.samples import Sample, SamplePair
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -27,7 +27,7 @@ _SCHEMA = {"on": pl.String, "reference": pl.Float64, "mean": pl.Float64, "low": 
 _SCHEMA |= {"ratio": pl.Float64, "ratio_low": pl.Float64, "ratio_high": pl.Float64, "state": pl.String}
 
 
-class Finished(Protocol):
+class PlanResult(Protocol):
     """A plan's finished points, such as a library ``Result``."""
 
     @property
@@ -45,7 +45,7 @@ class Finished(Protocol):
         """Tidy rows for the finished points."""
 
 
-def compare(first: Finished, *others: Finished) -> pl.DataFrame:
+def compare(first: PlanResult, *others: PlanResult) -> pl.DataFrame:
     """Compare results with the first one, or one result's machines with the first machine.
 
     A row is a configuration and a metric ``on`` one of the others: ``reference`` (the mean of the first), ``mean`` with
@@ -72,7 +72,7 @@ def compare(first: Finished, *others: Finished) -> pl.DataFrame:
     return table.select(*given, "metric", "unit", *_SCHEMA)
 
 
-def _pairs(rows: pl.DataFrame) -> Iterator[tuple[dict[str, object], str, Pair]]:
+def _pairs(rows: pl.DataFrame) -> Iterator[tuple[dict[str, object], str, SamplePair]]:
     """Each configuration's figures: their identification, another machine, and its pair with the first one."""
     machines = rows[ON].unique(maintain_order=True).to_list()
     for (series,), here in rows.group_by(["series"], maintain_order=True):
@@ -83,14 +83,14 @@ def _pairs(rows: pl.DataFrame) -> Iterator[tuple[dict[str, object], str, Pair]]:
             *values, metric, unit = key
             about = {"series": series, **dict(zip(names, values, strict=True)), "metric": metric, "unit": unit or ""}
             for machine, sample in others:
-                yield about, machine, Pair(reference, sample)
+                yield about, machine, SamplePair(reference, sample)
 
 
 _RANDOM = "_random"
 """Column: whether the row's point drew random numbers."""
 
 
-def _side_by_side(*results: Finished) -> pl.DataFrame:
+def _side_by_side(*results: PlanResult) -> pl.DataFrame:
     """All results' tidy rows, with a column ``on`` that distinguishes them, and ``_RANDOM``."""
     frames = []
     for result in results:
@@ -110,6 +110,6 @@ def _side_by_side(*results: Finished) -> pl.DataFrame:
     return pl.concat(frames, how="diagonal_relaxed").drop("id", "experiment")
 
 
-def _name(result: Finished) -> str:
+def _name(result: PlanResult) -> str:
     (machine,) = result.plan.machines
     return ", ".join([machine.name, *result.plan.overrides])

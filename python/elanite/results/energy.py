@@ -57,7 +57,7 @@ _EXAMPLE = {"J": "5 pJ", "W": "0.5 W"}
 
 
 @dataclass(frozen=True)
-class Energy:
+class EnergyParameters:
     """Parts' energy, in J per bit, and power, in W."""
 
     link_bit: float
@@ -68,7 +68,7 @@ class Energy:
     adapter_idle: float
 
 
-def load(path: Path) -> Energy:
+def load(path: Path) -> EnergyParameters:
     """A file's parameters. Raises ``UsageError``, which names file and key."""
     with reading(path, "it cannot be read", "name a file with a section [energy]"):
         data = bounded.typed(path, bounded.SETTINGS)
@@ -80,7 +80,7 @@ def load(path: Path) -> Energy:
     for key in (*content, *section):
         if key != "energy" and key not in PARAMETERS:
             raise UsageError(f"{path}: {key}: this key is unknown; allowed in [energy] are {', '.join(PARAMETERS)}")
-    return Energy(**{key: _parameter(path, key, section.get(key)) for key in PARAMETERS})
+    return EnergyParameters(**{key: _parameter(path, key, section.get(key)) for key in PARAMETERS})
 
 
 def _parameter(path: Path, key: str, given: object) -> float:
@@ -98,7 +98,7 @@ def _parameter(path: Path, key: str, given: object) -> float:
     return float(read[1]) * _PREFIXES[read[2]]
 
 
-def of_point(point: Point, store: Store, energy: Energy) -> pl.DataFrame:
+def of_point(point: Point, store: Store, energy: EnergyParameters) -> pl.DataFrame:
     """A finished point's energy in its measured window; the columns are as in ``of_tables``."""
     from elanite.results.congestion import window
 
@@ -106,7 +106,7 @@ def of_point(point: Point, store: Store, energy: Energy) -> pl.DataFrame:
     return of_tables(point.json, store.table(point.id, "links"), end - begin, energy)
 
 
-def of_tables(point_json: str, counted: pl.DataFrame, time_us: float, energy: Energy) -> pl.DataFrame:
+def of_tables(point_json: str, counted: pl.DataFrame, time_us: float, energy: EnergyParameters) -> pl.DataFrame:
     """The energy of a point's machine, from the link counters in a time.
 
     One row for links, switches and adapters each, and one for all: ``part``, ``count``, ``bits``, ``traffic_J``,

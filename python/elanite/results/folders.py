@@ -21,8 +21,8 @@ import polars as pl
 from elanite.base.text import YES_OR_NO, counted, number, plain
 from elanite.base.units import amount
 from elanite.inputs.plan import ON
-from elanite.results.samples import Pair, Sample, State
-from elanite.results.settings import apart
+from elanite.results.samples import ComparisonState, Sample, SamplePair
+from elanite.results.settings import differing_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ _Key = tuple[str, str, str, str]
 
 
 @dataclass(frozen=True)
-class Line:
+class StoreLine:
     """One figure in both stores."""
 
     experiment: str
@@ -51,13 +51,13 @@ class Line:
     job: str
     metric: str
     unit: str
-    pair: Pair
+    pair: SamplePair
     """The figure in the first store and in the second."""
     settings: tuple[Setting, ...] = ()
     """The inputs in which both stores' points differ."""
 
     @property
-    def state(self) -> State:
+    def state(self) -> ComparisonState:
         """Whether the figures differ."""
         return self.pair.state
 
@@ -84,7 +84,7 @@ class Line:
 class Comparison:
     """Two stores' figures side by side."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[StoreLine, ...]
     """All figures for points that are in both stores with different records."""
     same: int
     """Points with the same records, byte for byte."""
@@ -100,13 +100,13 @@ class Comparison:
     """The identities of A's and B's points with a counterpart, those with the same records included."""
 
     @cached_property
-    def _by_state(self) -> dict[State, list[Line]]:
-        found: dict[State, list[Line]] = {state: [] for state in State}
+    def _by_state(self) -> dict[ComparisonState, list[StoreLine]]:
+        found: dict[ComparisonState, list[StoreLine]] = {state: [] for state in ComparisonState}
         for line in sorted(self.lines, key=lambda line: -line.change):
             found[line.state].append(line)
         return found
 
-    def of(self, state: State) -> list[Line]:
+    def of(self, state: ComparisonState) -> list[StoreLine]:
         """A state's figures, the largest change first."""
         return self._by_state[state]
 
@@ -116,7 +116,7 @@ class Comparison:
         points = f"{counted(self.same, 'identical point')}; only in A: {self.only_a}; only in B: {self.only_b}"
         if not self.lines:
             return [points]
-        differing, equal, undecided = (len(self.of(state)) for state in State)
+        differing, equal, undecided = (len(self.of(state)) for state in ComparisonState)
         figures = f"{counted(len(self.lines), 'figure')} of other points: {differing} differ, {equal} equal,"
         return [points, f"{figures} {undecided} undecided"]
 
@@ -124,14 +124,14 @@ class Comparison:
     def notes(self) -> list[str]:
         """Limits of the comparison: chance, undecided figures, points without a draw record, ambiguous points."""
         found = []
-        chance = sum(not line.pair.exact for line in self.of(State.DIFFERS))
+        chance = sum(not line.pair.exact for line in self.of(ComparisonState.DIFFERS))
         judged = sum(not line.pair.exact and line.pair.difference is not None for line in self.lines)
         if chance:
             found.append(
                 f"{counted(chance, 'figure')} of random points differ{'s' * (chance == 1)} by a 95% interval; of"
                 f" {judged} such intervals, about {max(1, round(judged / 20))} may exclude zero by chance"
             )
-        if undecided := self.of(State.UNDECIDED):
+        if undecided := self.of(ComparisonState.UNDECIDED):
             few = sum(line.pair.difference is None for line in undecided)
             reasons = [f"{few} of fewer than three values"] if few else []
             reasons += [f"{len(undecided) - few} with wide intervals"] if few < len(undecided) else []
@@ -150,16 +150,16 @@ class Comparison:
         return found
 
     @property
-    def series(self) -> dict[tuple[str, str], list[Line]]:
+    def series(self) -> dict[tuple[str, str], list[StoreLine]]:
         """The figures by experiment and series: those that differ first, the largest change first."""
-        found: dict[tuple[str, str], list[Line]] = {}
-        for state in State:
+        found: dict[tuple[str, str], list[StoreLine]] = {}
+        for state in ComparisonState:
             for line in self.of(state):
                 found.setdefault((line.experiment, line.series), []).append(line)
         return found
 
 
-def varying_parameters(lines: Sequence[Line]) -> list[str]:
+def varying_parameters(lines: Sequence[StoreLine]) -> list[str]:
     """The parameters that distinguish figures."""
     keys = dict.fromkeys(key for line in lines for key in line.parameters)
     return [key for key in keys if len({plain(line.parameters.get(key)) for line in lines}) > 1]
@@ -169,7 +169,7 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
     """Compare two stores; all experiments unless some are named."""
     here, there = _matched(*(_works(store, experiments) for store in (a, b)))
     twice = {key for points, store in ((here, a), (there, b)) for key, ids in points.items() if _twice(store, ids)}
-    lines: list[Line] = []
+    lines: list[StoreLine] = []
     same = unrecorded = 0
     compared: tuple[list[str], list[str]] = ([], [])
     manifests = []
@@ -185,11 +185,13 @@ def compare_stores(a: Store, b: Store, experiments: Sequence[str] = ()) -> Compa
             same += 1
             continue
         sides = _rows(a, points), _rows(b, others)
-        lines += _lines(key, *sides, apart([pair]))
+        lines += _lines(key, *sides, differing_settings([pair]))
         unrecorded += sum(drew is None for _, random in sides for drew in random)
     only = [len(one.keys() - other.keys()) for one, other in ((here, there), (there, here))]
     found = tuple(compared[0]), tuple(compared[1])
-    return Comparison(tuple(lines), same, only[0], only[1], len(twice), unrecorded, apart(manifests), found)
+    return Comparison(
+        tuple(lines), same, only[0], only[1], len(twice), unrecorded, differing_settings(manifests), found
+    )
 
 
 def _place(key: _Key) -> tuple[str, str, list[tuple[str, float, str]]]:
@@ -290,12 +292,12 @@ def _lines(
     a: tuple[pl.DataFrame, list[bool | None]],
     b: tuple[pl.DataFrame, list[bool | None]],
     settings: tuple[Setting, ...],
-) -> Iterator[Line]:
+) -> Iterator[StoreLine]:
     experiment, series, *_ = key
     names = ["job", "metric", "unit"]
     others = {tuple(figure): rows for figure, rows in b[0].group_by(names, maintain_order=True)}
     for figure, rows in a[0].group_by(names, maintain_order=True):
         if tuple(figure) in others:
             job, metric, unit = (str(name or "") for name in figure)
-            pair = Pair(Sample.of(rows, a[1]), Sample.of(others[tuple(figure)], b[1]))
-            yield Line(experiment, series, _parameters(key), job, metric, unit, pair, settings)
+            pair = SamplePair(Sample.of(rows, a[1]), Sample.of(others[tuple(figure)], b[1]))
+            yield StoreLine(experiment, series, _parameters(key), job, metric, unit, pair, settings)

@@ -36,7 +36,7 @@ _STEPS = 80
 """Halvings in the search for a quantile."""
 
 
-def early(look: int | None) -> bool:
+def more_looks_possible(look: int | None) -> bool:
     """Whether a later look may follow; ``look`` is `None` for a whole run, which has one look."""
     return look is not None and look < LAST
 

@@ -41,7 +41,7 @@ class Number:
     """Single runs' means, by seed, if the figure is a mean over rows."""
     sides: tuple[Number, ...] = ()
     """The figures that it compares; empty without a comparison."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StatementPart, ...] = ()
     """The claim's other statements."""
     drawn: bool = True
     """Whether the simulations drew random numbers; else the figure is exact, as in any other run."""
@@ -123,7 +123,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Part:
+class StatementPart:
     """One statement in a claim, its figures, and their bound, in words."""
 
     says: str
@@ -151,7 +151,7 @@ class Finding:
     text: str
     numbers: tuple[Number, ...] = ()
     """The figures that were compared."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StatementPart, ...] = ()
     """The statements with their figures; empty for special measures, which have only the text."""
 
 
@@ -204,7 +204,7 @@ def ratio(one: Number, other: Number) -> Number:
     A pair ratio's values come from its linear approximation at the means, so that they have its mean.
     """
     mean = one.mean / other.mean if other.mean else math.copysign(math.inf, one.mean) if one.mean else math.nan
-    if other.mean and (apart := _apart(one, other, mean)) is not None:
+    if other.mean and (apart := _distance(one, other, mean)) is not None:
         half = apart.half / abs(other.mean)
         values = tuple(mean + value / other.mean for value in apart.values)
         return Number(mean, mean - half, mean + half, values=values, seeds=apart.seeds)
@@ -214,13 +214,13 @@ def ratio(one: Number, other: Number) -> Number:
 
 def difference(one: Number, other: Number) -> Number:
     """One figure less another; the interval has both uncertainties."""
-    if (apart := _apart(one, other)) is not None:
+    if (apart := _distance(one, other)) is not None:
         return apart
     mean, half = one.mean - other.mean, math.hypot(one.half, other.half)
     return Number(mean, mean - half, mean + half)
 
 
-def _apart(one: Number, other: Number, times: float = 1.0) -> Number | None:
+def _distance(one: Number, other: Number, times: float = 1.0) -> Number | None:
     """The mean over one value less a multiple of the other, value by value; `None` if the two were not measured alike.
 
     Two configurations with the same seeds draw the same random numbers, so that both share much noise, and the pairs'
@@ -242,7 +242,7 @@ def at_most(figure: Number, bound: float) -> bool | None:
     return True if figure.high <= bound else False if figure.low > bound else None
 
 
-def together(parts: Iterable[bool | None]) -> bool | None:
+def all_hold(parts: Iterable[bool | None]) -> bool | None:
     """Whether all parts hold: False if one part fails, else `None` if one part is not resolved."""
     found = list(parts)
     return False if False in found else None if None in found else True

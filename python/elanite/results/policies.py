@@ -26,17 +26,17 @@ def changes(label: str) -> dict[str, str]:
     return {key: value for key, _, value in parts}
 
 
-def told(rows: pl.DataFrame) -> pl.DataFrame:
+def with_policies(rows: pl.DataFrame) -> pl.DataFrame:
     """The rows with columns for their rails, policy, striping and threshold, and with a name for all but the rails."""
     rows = padded(rows, machine=pl.String)
     labels = rows["machine"].unique(maintain_order=True).to_list()
-    known = [_told(label or "") | {"machine": label} for label in labels]
+    known = [_policy_columns(label or "") | {"machine": label} for label in labels]
     columns = ("machine", "rails", "policy", "striping", "threshold", "curve")
     schema = dict.fromkeys(columns, pl.String) | {"rails": pl.Int64}
     return rows.join(pl.DataFrame(known, schema=schema), on="machine", nulls_equal=True, maintain_order="left")
 
 
-def _told(label: str) -> dict[str, object]:
+def _policy_columns(label: str) -> dict[str, object]:
     said = changes(label)
     policy = said.get("rails.policy", "")
     alone = policy in ("static", "basic")
@@ -52,7 +52,7 @@ def _told(label: str) -> dict[str, object]:
 
 
 def ordered(rows: pl.DataFrame) -> list[str]:
-    """The names from ``told``, in the order of ``POLICIES``; other policies come last, in row order."""
+    """The names from ``with_policies``, in the order of ``POLICIES``; other policies come last, in row order."""
     names = rows.filter(pl.col("policy") != "").select("policy", "curve").unique(maintain_order=True)
     policies = dict.fromkeys((*POLICIES, *names["policy"]))
     names = names.sort(pl.col("curve").str.contains(STRIPED["1.0"]), maintain_order=True)

@@ -10,9 +10,10 @@ The interval is right without common noise, too, for example where the change th
 order. Samples with other seeds or batches count as independent. An exact mean needs no partner: it is compared with the
 other side's interval.
 
-Every sample pair has one of three states (``State``). *Differs*: the difference's 95% interval excludes zero. *Equal*:
-the interval contains zero and reaches no farther than ``NEGLIGIBLE`` of the figure. *Undecided*: the interval is wider,
-or a sample has fewer than three values. For one equal figure in twenty, the interval excludes zero by chance.
+Every sample pair has one of three states (``ComparisonState``). *Differs*: the difference's 95%
+interval excludes zero. *Equal*: the interval contains zero and reaches no farther than
+``NEGLIGIBLE`` of the figure. *Undecided*: the interval is wider, or a sample has fewer than three
+values. For one equal figure in twenty, the interval excludes zero by chance.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ ROUNDED = 1e-12
 """Exact means that are less apart, as a fraction, differ by rounding alone."""
 
 
-class State(StrEnum):
+class ComparisonState(StrEnum):
     """A comparison's result."""
 
     DIFFERS = "differs"
@@ -88,7 +89,7 @@ class Sample:
 
 
 @dataclass(frozen=True)
-class Pair:
+class SamplePair:
     """Two samples for one figure, compared."""
 
     a: Sample
@@ -105,20 +106,20 @@ class Pair:
         return self.a.exact and self.b.exact
 
     @cached_property
-    def state(self) -> State:
+    def state(self) -> ComparisonState:
         """Whether the figures differ."""
         a, b = self.a.figure, self.b.figure
         if self.exact:
-            return State.EQUAL if math.isclose(a.mean, b.mean, rel_tol=ROUNDED) else State.DIFFERS
+            return ComparisonState.EQUAL if math.isclose(a.mean, b.mean, rel_tol=ROUNDED) else ComparisonState.DIFFERS
         if self.paired and self.a.values == self.b.values:
-            return State.EQUAL
+            return ComparisonState.EQUAL
         change = self.difference
         if change is None:
-            return State.UNDECIDED
+            return ComparisonState.UNDECIDED
         if change.low > 0 or change.high < 0:
-            return State.DIFFERS
+            return ComparisonState.DIFFERS
         near = max(abs(change.low), abs(change.high)) <= NEGLIGIBLE * max(abs(a.mean), abs(b.mean))
-        return State.EQUAL if near else State.UNDECIDED
+        return ComparisonState.EQUAL if near else ComparisonState.UNDECIDED
 
     @cached_property
     def difference(self) -> Number | None:

@@ -24,7 +24,7 @@ BOUNDS = {"least": pl.Expr.ge, "most": pl.Expr.le, "above": pl.Expr.gt, "below":
 def chosen(rows: pl.DataFrame, where: Mapping[str, object]) -> pl.DataFrame:
     """The selected rows."""
     rows = padded(rows, **dict.fromkeys(where, pl.String))
-    return rows.filter([_meant(rows, name, wanted) for name, wanted in where.items()]) if where else rows
+    return rows.filter([_condition(rows, name, wanted) for name, wanted in where.items()]) if where else rows
 
 
 def empty(rows: pl.DataFrame, name: str) -> pl.Expr:
@@ -33,10 +33,10 @@ def empty(rows: pl.DataFrame, name: str) -> pl.Expr:
     return column.is_null() | (column == "") if rows.schema[name] == pl.String else column.is_null()
 
 
-def _meant(rows: pl.DataFrame, name: str, wanted: object) -> pl.Expr:
+def _condition(rows: pl.DataFrame, name: str, wanted: object) -> pl.Expr:
     column = pl.col(name)
     if isinstance(wanted, dict) and "not" in wanted:
-        return ~_meant(rows, name, wanted["not"])
+        return ~_condition(rows, name, wanted["not"])
     if isinstance(wanted, dict):
         return pl.all_horizontal(BOUNDS[bound](column, value) for bound, value in wanted.items())
     if isinstance(wanted, str) and wanted.startswith("{"):

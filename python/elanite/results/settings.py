@@ -1,7 +1,8 @@
 """Finished points' inputs: machine and experiment keys, seeds, and the simulator.
 
-A manifest has the whole point, so that two folders can be compared by inputs, too: ``apart`` lists the keys with values
-that differ between points with the same work. Keys are as in ``--set``. Value sources and titles are not inputs.
+A manifest has the whole point, so that two folders can be compared by inputs, too:
+``differing_settings`` lists the keys with values that differ between points with the same work.
+Keys are as in ``--set``. Value sources and titles are not inputs.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ class Setting:
         return first, second
 
 
-def apart(pairs: Iterable[tuple[Sequence[Manifest], Sequence[Manifest]]]) -> tuple[Setting, ...]:
+def differing_settings(pairs: Iterable[tuple[Sequence[Manifest], Sequence[Manifest]]]) -> tuple[Setting, ...]:
     """The keys that differ between the two sides of any pair, with the values from the pairs in which they do."""
     found: dict[str, tuple[dict[str, None], dict[str, None]]] = {}
     for sides in pairs:

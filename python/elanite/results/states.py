@@ -59,7 +59,7 @@ MOST = 0.5
 """The share of seeds with growing queues from which on the curve decides at its highest load, too."""
 
 
-class State(StrEnum):
+class QueueState(StrEnum):
     """The sources' queue state."""
 
     STEADY = "steady"
@@ -87,39 +87,49 @@ class Load:
     unknown."""
 
 
-def states(curve: Sequence[Load]) -> list[State]:
+def states(curve: Sequence[Load]) -> list[QueueState]:
     """The states of all points on a curve."""
     return [state for state, _ in judged(curve)]
 
 
-def judged(curve: Sequence[Load]) -> list[tuple[State, str]]:
+def judged(curve: Sequence[Load]) -> list[tuple[QueueState, str]]:
     """The states of all points on a curve, each with the comparison that decides it."""
     top = maximum(curve)
     highest = max((load.nominal or 0.0 for load in curve), default=0.0)
     found = []
     for load in curve:
         nominal = load.nominal or 0.0
-        state, reason = _alone(load)
+        state, reason = _own_state(load)
         grow = (load.saturated or 0.0) >= MOST
-        if top.low < nominal and (nominal < highest or (grow and nominal > top.high)) and state is not State.SATURATED:
-            state = State.SATURATED if nominal > top.high else State.UNDECIDED
+        if (
+            top.low < nominal
+            and (nominal < highest or (grow and nominal > top.high))
+            and state is not QueueState.SATURATED
+        ):
+            state = QueueState.SATURATED if nominal > top.high else QueueState.UNDECIDED
             also = f", and {reason}" if nominal == highest else ""
             reason = f"nominal load {top.beside(nominal)}{also}"
         found.append((state, reason))
     pairs = zip(curve, found, strict=True)
-    steady = max((load.nominal or 0.0 for load, (state, _) in pairs if state is State.STEADY), default=0.0)
+    steady = max((load.nominal or 0.0 for load, (state, _) in pairs if state is QueueState.STEADY), default=0.0)
     for place, load in enumerate(curve):
-        if _is_unsure(load) and found[place][0] is State.UNDECIDED and (load.nominal or 0.0) < min(steady, top.low):
+        if (
+            _is_unsure(load)
+            and found[place][0] is QueueState.UNDECIDED
+            and (load.nominal or 0.0) < min(steady, top.low)
+        ):
             accepted, offered = distinct(load.accepted or 0.0, load.offered or 0.0)
             reason = (
                 f"accepted {accepted} ≥ {1.0 - LOST:.0%} of {offered} offered, and the load {number(steady)} is steady"
             )
-            found[place] = State.STEADY, reason
+            found[place] = QueueState.STEADY, reason
     pairs = zip(curve, found, strict=True)
-    saturated = min((load.nominal or 0.0 for load, (state, _) in pairs if state is State.SATURATED), default=math.inf)
+    saturated = min(
+        (load.nominal or 0.0 for load, (state, _) in pairs if state is QueueState.SATURATED), default=math.inf
+    )
     for place, load in enumerate(curve):
-        if found[place][0] is State.UNDECIDED and (load.nominal or 0.0) > saturated:
-            found[place] = State.SATURATED, f"the load {number(saturated)} is saturated, and {found[place][1]}"
+        if found[place][0] is QueueState.UNDECIDED and (load.nominal or 0.0) > saturated:
+            found[place] = QueueState.SATURATED, f"the load {number(saturated)} is saturated, and {found[place][1]}"
     return found
 
 
@@ -170,22 +180,28 @@ def maximum(curve: Sequence[Load]) -> Maximum:
     return Maximum(mean, half, len(same))
 
 
-def _alone(load: Load) -> tuple[State, str]:
+def _own_state(load: Load) -> tuple[QueueState, str]:
     """A point's state by its own window."""
     seeds = f"{round((load.saturated or 0.0) * load.seeds)} of {counted(load.seeds, 'seed')}"
     if load.saturated is not None and load.saturated >= 1.0:
-        return State.SATURATED, f"queues grow in {seeds}"
+        return QueueState.SATURATED, f"queues grow in {seeds}"
     if load.saturated:
-        return State.UNDECIDED, f"queues grow in {seeds}"
+        return QueueState.UNDECIDED, f"queues grow in {seeds}"
     if load.accepted is None or load.offered is None:
-        return State.STEADY, ""
+        return QueueState.STEADY, ""
     accepted, offered = distinct(load.accepted, load.offered)
     if load.accepted < (1.0 - LOST) * load.offered:
-        return State.UNDECIDED, f"accepted {accepted} < {1.0 - LOST:.0%} of {offered} offered"
+        return QueueState.UNDECIDED, f"accepted {accepted} < {1.0 - LOST:.0%} of {offered} offered"
     if _is_unsure(load):
-        return State.UNDECIDED, f"accepted {accepted} - {number(load.ends)} < {1.0 - SURE:.0%} of {offered} offered"
+        return (
+            QueueState.UNDECIDED,
+            f"accepted {accepted} - {number(load.ends)} < {1.0 - SURE:.0%} of {offered} offered",
+        )
     sure = f", {accepted} - {number(load.ends)} ≥ {1.0 - SURE:.0%}" if load.ends else ""
-    return State.STEADY, f"queues grow in {seeds}; accepted {accepted} ≥ {1.0 - LOST:.0%}{sure} of {offered} offered"
+    return (
+        QueueState.STEADY,
+        f"queues grow in {seeds}; accepted {accepted} ≥ {1.0 - LOST:.0%}{sure} of {offered} offered",
+    )
 
 
 def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFrame:
@@ -199,7 +215,7 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     keys = [name for name in parameters(every) if name not in ("_load", "series", *beside)]
     bare = every
     if "id" in every.columns:
-        every = every.with_columns(_series=_apart(every, keys))
+        every = every.with_columns(_series=_separate_series(every, keys))
         keys.append("_series")
         bare = every.unique(set(every.columns) - {"series"}, maintain_order=True)
 
@@ -234,7 +250,7 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
             "_load", "offered", "accepted", "accepted_seeds", "saturated", "seeds", "runs"
         ).iter_rows()
     ]
-    found: list[tuple[State | None, str | None]] = [(None, None)] * len(loads)
+    found: list[tuple[QueueState | None, str | None]] = [(None, None)] * len(loads)
     curves = points.with_row_index("_point").group_by(keys, maintain_order=True).agg("_point")["_point"].to_list()
     for curve in curves:
         for place, state in zip(curve, judged([loads[place] for place in curve]), strict=True):
@@ -249,7 +265,7 @@ def with_states(rows: pl.DataFrame, beside: Collection[str] = ()) -> pl.DataFram
     return rows.with_columns(joined[STATE], joined[REASON])
 
 
-def _apart(rows: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
+def _separate_series(rows: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
     """The series of rows on curves with several points at one load and seed; null on other curves."""
     each = rows.group_by([*keys, "_load", *(["seed"] if "seed" in rows.columns else [])]).agg(pl.col("id").n_unique())
     curves = each.filter(pl.col("id") > 1).select(keys).unique()
@@ -259,7 +275,7 @@ def _apart(rows: pl.DataFrame, keys: Sequence[str]) -> pl.Expr:
 
 def is_steady() -> pl.Expr:
     """Whether rows with states are steady; rows without a state have no load that could be too high."""
-    return pl.col(STATE).fill_null(State.STEADY) == State.STEADY
+    return pl.col(STATE).fill_null(QueueState.STEADY) == QueueState.STEADY
 
 
 def accepted_load(values: Sequence[float], seeds: Sequence[int | None]) -> tuple[float | None, float]:

@@ -28,9 +28,10 @@ from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.errors import ElaniteError
+from elanite.moved import former
 from elanite.store import manifest
 from elanite.store.errors import DamagedError, NoFolderError, StoreError, UnreadableError
-from elanite.store.leases import Claim
+from elanite.store.leases import Lease
 from elanite.store.manifest import Manifest, versions
 from elanite.store.places import Folder
 from elanite.store.points import Store
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "TABLES",
-    "Claim",
+    "Lease",
     "Manifest",
     "NoFolderError",
     "Store",
@@ -60,6 +61,9 @@ __all__ = [
     "rescued",
     "versions",
 ]
+
+if not TYPE_CHECKING:
+    __getattr__ = former(__name__)
 
 
 def read(folder: Path, layout: int, unsealed: int, shape: type[Shape]) -> Shape | None:
@@ -82,7 +86,7 @@ def keep(folder: Path, identity: str, tables: Mapping[str, pl.DataFrame], data: 
     where this is possible.
     """
     place, files = Folder(folder), manifest.seal(tables, data)
-    if not place.keep(identity, files) and not ours(folder, identity):
+    if not place.keep(identity, files) and not is_own(folder, identity):
         place.replace(identity, files)
 
 
@@ -108,7 +112,7 @@ def rescued(write: Callable[[Path], Path], out: Path) -> tuple[Path, str]:
     return kept, f"{cause}\n  The results of the run are kept in {kept} instead."
 
 
-def ours(folder: Path, identity: str) -> bool:
+def is_own(folder: Path, identity: str) -> bool:
     """Whether an identity has a folder with a manifest that names this build's sources."""
     try:
         data = json.loads(Folder(folder).load(f"{identity}/{manifest.MANIFEST}"))

@@ -5,16 +5,17 @@ A seal shows damage, and anyone can make one. So three statements in a manifest 
 - **The identity** is computed from ``point``, the content that was simulated. Parameters, series and seed, by which
   figures find the point, must equal the content's.
 - **The digest** is computed from the tables: the simulator takes it over all packets (``base``) and every table. It
-  covers measurements and counts. It does not cover derived columns: units, link and switch names, and switch sums. This
-  costs several times as much as the checksums. So it is done when a point is written, which is refused if they differ,
-  when a point is merged, and beside ``again``. In between, the **bond** holds digest and tables together: a checksum
-  over both, which only a writer that has compared them adds to the manifest.
-- ``again`` simulates sample points, and compares digests and all tables.
+  covers measurements and counts. It does not cover derived columns: units, link and switch names,
+  and switch sums. This costs several times as much as the checksums. So it is done when a point is
+  written, which is refused if they differ, when a point is merged, and beside ``resimulate``. In
+  between, the **bond** holds digest and tables together: a checksum over both, which only a writer
+  that has compared them adds to the manifest.
+- ``resimulate`` simulates sample points, and compares digests and all tables.
 
-The first two find tables that were edited, taken from another point or lost on the way, and points that were renamed.
-They do not find a program that computes digest and bond as Elanite does: only ``again`` does. Points from another model
-revision have other rules for identities and digests, and points from older versions have no bond: both are counted as
-*unconfirmed*.
+The first two find tables that were edited, taken from another point or lost on the way, and points
+that were renamed. They do not find a program that computes digest and bond as Elanite does: only
+``resimulate`` does. Points from another model revision have other rules for identities and digests,
+and points from older versions have no bond: both are counted as *unconfirmed*.
 
 Digests for many points are computed at a time, because polars and the simulator take small tables together in a
 fraction of the time that they need one by one.
@@ -44,8 +45,8 @@ if TYPE_CHECKING:
 
     from elanite._core import Records
     from elanite.base.build import Build
-    from elanite.store.manifest import Manifest, Whole
-    from elanite.store.places import Place
+    from elanite.store.manifest import Manifest, PointFolder
+    from elanite.store.places import StorePlace
 
 AT_ONCE = 256
 """How many points are checked at a time."""
@@ -55,7 +56,7 @@ _ON = "on"
 
 
 @dataclass
-class Checked:
+class FolderCheck:
     """A folder, and its checks' outcome."""
 
     identity: str
@@ -74,18 +75,18 @@ class Checked:
         return self.damage or self.contradiction
 
 
-def checked(place: Place, identities: Iterable[str], *, digests: bool) -> Iterator[Checked]:
+def checked(place: StorePlace, identities: Iterable[str], *, digests: bool) -> Iterator[FolderCheck]:
     """Check folders; every byte is read. ``digests``: compute digests again. Raises ``UnreadableError``."""
     rest = iter(identities)
     while some := list(islice(rest, AT_ONCE)):
-        found = [Checked(identity) for identity in some]
+        found = [FolderCheck(identity) for identity in some]
         # Thousands of manifests in memory would keep the garbage collector busy: only the needed parts are kept.
         texts: dict[str, bytes] = {}
         claims: dict[str, Claims] = {}
-        wholes: dict[str, Whole] = {}
+        wholes: dict[str, PointFolder] = {}
         for one in found:
             try:
-                whole = manifest.whole(place, one.identity)
+                whole = manifest.point_folder(place, one.identity)
             except DamagedError as reason:
                 one.damage = str(reason)
                 continue
@@ -105,7 +106,7 @@ def checked(place: Place, identities: Iterable[str], *, digests: bool) -> Iterat
         yield from found
 
 
-def _bond(one: Checked, found: Manifest) -> None:
+def _bond(one: FolderCheck, found: Manifest) -> None:
     if "bond" in found.data:
         if found.data["bond"] != manifest.bond(found.data):
             one.contradiction = "its tables are not those that its digest was computed from"
@@ -115,7 +116,7 @@ def _bond(one: Checked, found: Manifest) -> None:
         one.unconfirmed = "they are of a version that wrote no bond of digest and tables"
 
 
-def _comparable(one: Checked) -> bool:
+def _comparable(one: FolderCheck) -> bool:
     if one.build is not None and one.build.revision != _core.MODEL_REVISION:
         one.unconfirmed = f"they have the model revision {one.build.revision}"
         return False
@@ -177,7 +178,7 @@ def compare(identity: str, records: Records, tables: Mapping[str, pl.DataFrame])
         )
 
 
-def _digests(some: Sequence[Checked], wholes: Mapping[str, Whole]) -> None:
+def _digests(some: Sequence[FolderCheck], wholes: Mapping[str, PointFolder]) -> None:
     """Compare points' digests with their tables."""
     try:
         together = _computed([wholes[one.identity] for one in some]) if some else []
@@ -201,7 +202,7 @@ class _Unread(Exception):
     """Tables without the columns or the rows of their kind."""
 
 
-def _computed(wholes: Sequence[Whole]) -> list[str | None]:
+def _computed(wholes: Sequence[PointFolder]) -> list[str | None]:
     """Points' digests, from their tables. Raises ``_Unread``."""
     totals = [_totals(whole.manifest) for whole in wholes]
     tables = {}
@@ -291,7 +292,7 @@ def _body(words: pl.DataFrame) -> bytes:
 
 
 @dataclass
-class Again:
+class Resimulation:
     """Points that were simulated again."""
 
     points: int = 0
@@ -304,19 +305,19 @@ def sample(identities: Sequence[str], wanted: int, seed: int) -> list[str]:
     return sorted(identities, key=lambda identity: hashlib.sha256(f"{seed} {identity}".encode()).digest())[:wanted]
 
 
-def again(
-    place: Place, identities: Sequence[str], jobs: int, progress: Callable[[int, int], None] | None = None
-) -> Again:
+def resimulate(
+    place: StorePlace, identities: Sequence[str], jobs: int, progress: Callable[[int, int], None] | None = None
+) -> Resimulation:
     """Simulate sound points again, and compare. Raises ``UnreadableError``, and ``RunError`` after an interrupt.
 
     ``progress`` gets the counts of simulated points and all points.
     """
     cancel = _core.Cancel()
-    found = Again()
+    found = Resimulation()
     with ThreadPoolExecutor(jobs, thread_name_prefix="again") as pool:
         try:
             for identity, difference in zip(
-                identities, pool.map(lambda one: _again(place, one, cancel), identities), strict=True
+                identities, pool.map(lambda one: _differences(place, one, cancel), identities), strict=True
             ):
                 found.points += 1
                 if progress is not None:
@@ -330,11 +331,11 @@ def again(
     return found
 
 
-def _again(place: Place, identity: str, cancel: _core.Cancel) -> str:
+def _differences(place: StorePlace, identity: str, cancel: _core.Cancel) -> str:
     """A point's differences from its simulation by this program; empty if it is equal."""
     import polars as pl
 
-    whole = manifest.whole(place, identity)
+    whole = manifest.point_folder(place, identity)
     written = whole.manifest.build
     records = _core.simulate(json.dumps(whole.manifest.data["point"]), cancel)
     new: Mapping[str, object] = records

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from elanite.store.owner import Owner
-    from elanite.store.places import Place
+    from elanite.store.places import StorePlace
 
 CLAIM = ".claim-"
 SECONDS = 600.0
@@ -40,10 +40,10 @@ BLANK = 2.0
 
 
 @dataclass
-class Claim:
+class Lease:
     """A point that this process may simulate. As a context it renews itself, and is released at the end."""
 
-    place: Place
+    place: StorePlace
     identity: str
     seconds: float
     _data: bytes = field(repr=False)
@@ -87,34 +87,34 @@ class Claim:
                 pass  # the next time may be better; until then the claim is not known to be lost
 
 
-def claim(place: Place, identity: str, seconds: float = SECONDS) -> Claim | None:
+def claim(place: StorePlace, identity: str, seconds: float = SECONDS) -> Lease | None:
     """Claim a point for this process; `None` if it is held. Raises ``StoreError`` if files cannot be made there."""
     name = CLAIM + identity
-    data = json.dumps({"owner": str(owner.here()), "seconds": seconds, "number": secrets.token_hex(8)}).encode()
+    data = json.dumps({"owner": str(owner.own_process()), "seconds": seconds, "number": secrets.token_hex(8)}).encode()
     for _ in range(3):
         if place.create(name, data):
-            return Claim(place, identity, seconds, data)
+            return Lease(place, identity, seconds, data)
         seen = _load(place, name)
         if seen is not None:
-            if not over(place, name, seen):
+            if not is_expired(place, name, seen):
                 return None
             _succeed(place, name, seen, data)
     return None
 
 
-def _succeed(place: Place, name: str, seen: bytes, data: bytes) -> None:
+def _succeed(place: StorePlace, name: str, seen: bytes, data: bytes) -> None:
     """Remove a claim that is over, unless another successor does so: the one that has made a file for this claim."""
     turn = f"{name}.{hashlib.sha256(seen).hexdigest()[:16]}"
     if place.create(turn, data):
         place.take(name, seen)
         place.take(turn, data)
     else:
-        forsaken(place, turn)
+        remove_expired(place, turn)
 
 
-def over(place: Place, name: str, seen: bytes) -> bool:
+def is_expired(place: StorePlace, name: str, seen: bytes) -> bool:
     """Whether a claim has no holder any more: the process has died, or the time is over."""
-    holder, seconds = _said(seen)
+    holder, seconds = _recorded(seen)
     if holder is not None and holder.dead():
         return True
     try:
@@ -123,18 +123,18 @@ def over(place: Place, name: str, seen: bytes) -> bool:
         return True
 
 
-def forsaken(place: Place, name: str) -> bool:
+def remove_expired(place: StorePlace, name: str) -> bool:
     """Remove a claim without a holder; True if it was removed."""
     seen = _load(place, name)
-    return seen is not None and over(place, name, seen) and place.take(name, seen)
+    return seen is not None and is_expired(place, name, seen) and place.take(name, seen)
 
 
 def holder(data: bytes) -> Owner | None:
     """The holder of a claim with this content; `None` if the content has none."""
-    return _said(data)[0]
+    return _recorded(data)[0]
 
 
-def _said(data: bytes) -> tuple[Owner | None, float]:
+def _recorded(data: bytes) -> tuple[Owner | None, float]:
     """A claim's holder and seconds. An empty one is just being made, or was left by a power loss."""
     try:
         said = json.loads(data)
@@ -144,7 +144,7 @@ def _said(data: bytes) -> tuple[Owner | None, float]:
         return None, BLANK
 
 
-def _load(place: Place, name: str) -> bytes | None:
+def _load(place: StorePlace, name: str) -> bytes | None:
     try:
         return place.load(name)
     except FileNotFoundError:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from elanite.inputs.contents import Content
-    from elanite.store.places import Place
+    from elanite.store.places import StorePlace
 
 Shape = TypeVar("Shape")
 
@@ -98,7 +98,7 @@ class Manifest:
     @property
     def mine(self) -> bool:
         """Whether a simulator with this one's sources has computed the point."""
-        return build.mine(self.data["versions"])
+        return build.is_own(self.data["versions"])
 
     @property
     def build(self) -> build.Build:
@@ -107,7 +107,7 @@ class Manifest:
 
 
 @dataclass(frozen=True)
-class Whole:
+class PointFolder:
     """A finished point with its files' bytes."""
 
     manifest: Manifest
@@ -117,7 +117,7 @@ class Whole:
     """The tables by their files' names."""
 
 
-def point(place: Place, identity: str, *, tables: bool = True) -> Manifest:
+def point(place: StorePlace, identity: str, *, tables: bool = True) -> Manifest:
     """A finished point's manifest; with ``tables``, the tables' checksums are compared, too.
 
     Raises ``DamagedError`` with the reason if the folder is no point, and ``UnreadableError``.
@@ -125,10 +125,10 @@ def point(place: Place, identity: str, *, tables: bool = True) -> Manifest:
     return _point(identity, read(place, identity, LAYOUT, UNSEALED, Data, tables=tables))
 
 
-def whole(place: Place, identity: str) -> Whole:
+def point_folder(place: StorePlace, identity: str) -> PointFolder:
     """A finished point with all its bytes; raises as ``point``."""
     text, data, tables = _load(place, identity, LAYOUT, UNSEALED, Data, tables=True)
-    return Whole(_point(identity, data), text, tables)
+    return PointFolder(_point(identity, data), text, tables)
 
 
 def _point(identity: str, data: Data) -> Manifest:
@@ -143,7 +143,9 @@ def _point(identity: str, data: Data) -> Manifest:
     return Manifest(data)
 
 
-def read(place: Place, identity: str, layout: int, unsealed: int, shape: type[Shape], *, tables: bool = True) -> Shape:
+def read(
+    place: StorePlace, identity: str, layout: int, unsealed: int, shape: type[Shape], *, tables: bool = True
+) -> Shape:
     """The manifest in a folder that ``seal`` has made. Raises ``DamagedError`` or ``UnreadableError``.
 
     Folders in the layout ``unsealed`` have no seal. ``shape`` is the manifest's type; its owner checks the keys.
@@ -152,7 +154,7 @@ def read(place: Place, identity: str, layout: int, unsealed: int, shape: type[Sh
 
 
 def _load(
-    place: Place,
+    place: StorePlace,
     identity: str,
     layout: int,
     unsealed: int,
@@ -181,7 +183,7 @@ def _load(
     return text, data, held
 
 
-def _compared(place: Place, identity: str, sums: Mapping[str, str]) -> dict[str, bytes]:
+def _compared(place: StorePlace, identity: str, sums: Mapping[str, str]) -> dict[str, bytes]:
     """A folder's tables, compared with their checksums."""
     held = {}
     for name in sums:
@@ -225,7 +227,7 @@ def encode(table: pl.DataFrame) -> bytes:
 
 def versions() -> build.Versions:
     """The build that writes a folder, and the Python and polars versions."""
-    return {**build.here().versions(), "python": platform.python_version(), "polars": version("polars")}
+    return {**build.own_build().versions(), "python": platform.python_version(), "polars": version("polars")}
 
 
 def _seal(data: Mapping[str, object]) -> str:

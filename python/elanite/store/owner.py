@@ -43,7 +43,7 @@ class Owner:
 
     def dead(self) -> bool:
         """Whether it is proved that the process has ended."""
-        own = here()
+        own = own_process()
         if (self.host, self.kernel) != (own.host, own.kernel):
             return False
         try:
@@ -56,7 +56,7 @@ class Owner:
         return state in "ZX" or start != self.start
 
 
-def here() -> Owner:
+def own_process() -> Owner:
     """The process that asks."""
     return _here(os.getpid())
 

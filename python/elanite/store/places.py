@@ -40,7 +40,7 @@ _MEASURED = 10.0
 _numbers = itertools.count()
 
 
-class Place(Protocol):
+class StorePlace(Protocol):
     """Folders of files, and loose files. Operations raise ``StoreError`` and ``UnreadableError``."""
 
     name: str
@@ -146,7 +146,7 @@ class Folder:
         try:
             with bounded.opened(path) as file:
                 return file.read()
-        except bounded.Irregular:
+        except bounded.IrregularFile:
             pass
         except OSError as error:
             if error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP):
@@ -274,7 +274,7 @@ class Folder:
 
     def _aside(self, name: str) -> Path:
         """A unique path for an unfinished entry."""
-        return self.path / f"{PARTIAL}{name.replace('-', '_')}-{next(_numbers)}-{owner.here()}"
+        return self.path / f"{PARTIAL}{name.replace('-', '_')}-{next(_numbers)}-{owner.own_process()}"
 
     def _silent(self, name: str) -> bool:
         try:
@@ -315,6 +315,6 @@ def _unlink(path: Path) -> None:
         path.unlink()
 
 
-def walk(place: Place) -> Iterator[str]:
+def walk(place: StorePlace) -> Iterator[str]:
     """Names of folders that look finished."""
     return (name for name in place.names() if not name.startswith("."))

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from elanite._core import Records
     from elanite.base.build import Build
     from elanite.inputs.plan import Point
-    from elanite.store.leases import Claim
-    from elanite.store.places import Place
+    from elanite.store.leases import Lease
+    from elanite.store.places import StorePlace
 
 
 def _any(columns: Mapping[str, tuple[str, Sequence[object]]]) -> bool:
@@ -62,8 +62,8 @@ def _with_failure(faults: pl.DataFrame, known: Manifest | None) -> pl.DataFrame:
 class Store:
     """The finished points below one folder, or at another place."""
 
-    def __init__(self, place: Path | Place) -> None:
-        self.place: Place = Folder(place) if isinstance(place, Path) else place
+    def __init__(self, place: Path | StorePlace) -> None:
+        self.place: StorePlace = Folder(place) if isinstance(place, Path) else place
         self._known: dict[str, Manifest] = {}
 
     @classmethod
@@ -101,10 +101,10 @@ class Store:
             self.place.remove(name)
         with suppress(StoreError):  # a store that is only read is cleaned by its writers
             held = [name for name in self.place.names() if name.startswith(leases.CLAIM)]
-            partial += [name for name in held if leases.forsaken(self.place, name)]
+            partial += [name for name in held if leases.remove_expired(self.place, name)]
         return partial
 
-    def claim(self, identity: str, seconds: float = leases.SECONDS) -> Claim | None:
+    def claim(self, identity: str, seconds: float = leases.SECONDS) -> Lease | None:
         """The right to simulate a point; `None` if a living process has it, or if this build has finished it meanwhile.
 
         The claim is a context that releases it at the end. It holds for ``seconds`` after it was last renewed, and in

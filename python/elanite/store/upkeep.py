@@ -35,7 +35,7 @@ _COUNTED = ("digest", "packets", "events", "simulated_ps")
 
 
 @dataclass
-class Compared:
+class FolderFingerprint:
     """The manifest entries by which two folders of a point are compared."""
 
     seal: str | None
@@ -72,7 +72,7 @@ class FalseError(ElaniteError):
 
 
 @dataclass
-class Group:
+class RevisionGroup:
     """The points from one experiment and one model revision."""
 
     experiment: str
@@ -86,7 +86,7 @@ class Group:
 class Listing:
     """A store's content."""
 
-    groups: list[Group]
+    groups: list[RevisionGroup]
     damaged: int
     """Folders with manifests that no longer hold. The tables were not read: ``verify`` does that."""
     unfinished: list[str]
@@ -98,7 +98,7 @@ class Listing:
 
 
 @dataclass
-class Merged:
+class MergeOutcome:
     """A merge's outcome."""
 
     copied: int = 0
@@ -110,7 +110,7 @@ class Merged:
 
 def listing(store: Store) -> Listing:
     """The points by experiment and model revision, and the unfinished ones. Tables are not read."""
-    groups: dict[tuple[str, int], Group] = {}
+    groups: dict[tuple[str, int], RevisionGroup] = {}
     builds = []
     damaged = 0
     for identity in store.identities():
@@ -120,7 +120,7 @@ def listing(store: Store) -> Listing:
         except (DamagedError, KeyError, TypeError, ValueError):
             damaged += 1
             continue
-        group = groups.setdefault(key, Group(*key))
+        group = groups.setdefault(key, RevisionGroup(*key))
         builds.append(found.build)
         group.points += 1
         group.cpu_seconds += found.cpu_seconds
@@ -139,7 +139,7 @@ def listing(store: Store) -> Listing:
 
 
 @dataclass
-class Verified:
+class VerificationOutcome:
     """A verification's findings."""
 
     sound: list[str] = field(default_factory=list)
@@ -152,13 +152,15 @@ class Verified:
     """The builds that have computed the sound points."""
 
 
-def verify(store: Store, *, digests: bool = False, progress: Callable[[int, int], None] | None = None) -> Verified:
+def verify(
+    store: Store, *, digests: bool = False, progress: Callable[[int, int], None] | None = None
+) -> VerificationOutcome:
     """Compare every byte in a store with its checksum, identities with contents, and bonds with digests and tables.
 
     ``digests``: compute the digests from the tables, too. ``progress`` gets the counts of checked points and all
     points.
     """
-    found = Verified()
+    found = VerificationOutcome()
     builds = []
     identities = list(walk(store.place))
     for done, one in enumerate(checks.checked(store.place, identities, digests=digests), 1):
@@ -196,13 +198,13 @@ def _chosen(store: Store, condition: Callable[[Manifest], bool]) -> list[str]:
     return chosen
 
 
-def merge(stores: Sequence[Store], into: Store) -> Merged:
+def merge(stores: Sequence[Store], into: Store) -> MergeOutcome:
     """Copy all sound points from several stores into one.
 
     Raises ``ConflictError`` or ``FalseError`` before anything is copied.
     """
-    merged = Merged()
-    taken: dict[str, tuple[Store, Compared]] = {}
+    merged = MergeOutcome()
+    taken: dict[str, tuple[Store, FolderFingerprint]] = {}
     conflicts: list[str] = []
     for store in (into, *stores):
         for identity in walk(store.place):
@@ -211,7 +213,7 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
             except DamagedError as reason:
                 merged.damaged.append((f"{store.place.name}/{identity}", str(reason)))
                 continue
-            said = Compared(
+            said = FolderFingerprint(
                 found.data.get("seal"), found.data["files"], {key: found[key] for key in _COUNTED}, found.build
             )
             if identity not in taken:
@@ -239,14 +241,14 @@ def merge(stores: Sequence[Store], into: Store) -> Merged:
     return merged
 
 
-def _false(store: Store, taken: Mapping[str, tuple[Store, Compared]]) -> list[tuple[str, str]]:
+def _false(store: Store, taken: Mapping[str, tuple[Store, FolderFingerprint]]) -> list[tuple[str, str]]:
     """The points to be copied from a store that are not the results that they claim to be, with the reasons."""
     own = [identity for identity, (holder, _) in taken.items() if holder is store]
     found = checks.checked(store.place, own, digests=True)
     return [(f"{store.place.name}/{one.identity}", one.reason) for one in found if one.reason]
 
 
-def _difference(identity: str, one: tuple[Store, Compared], other: tuple[Store, Compared]) -> str:
+def _difference(identity: str, one: tuple[Store, FolderFingerprint], other: tuple[Store, FolderFingerprint]) -> str:
     """The differences between a point's two folders; empty if they agree."""
     (first, before), (second, after) = one, other
     if before.seal == after.seal is not None:

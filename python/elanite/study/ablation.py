@@ -32,7 +32,7 @@ from elanite.validation.verdict import judge
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from elanite.campaign import Observer, Outcome
+    from elanite.campaign import CampaignOutcome, Observer
     from elanite.inputs.plan import Plan
     from elanite.store import Store
     from elanite.study.basis import Study
@@ -52,7 +52,7 @@ class Mechanism:
     changes: tuple[str, ...]
 
 
-class Entry(TypedDict):
+class MechanismEntry(TypedDict):
     """A mechanism in the data file, without the machines: these are further keys."""
 
     says: str
@@ -60,7 +60,7 @@ class Entry(TypedDict):
 
 
 @cache
-def every() -> dict[str, Entry]:
+def all_mechanisms() -> dict[str, MechanismEntry]:
     """All mechanisms by their names, as the data file has them."""
     return tomllib.loads(bounded.packaged("data", "mechanisms.toml"))
 
@@ -68,7 +68,7 @@ def every() -> dict[str, Entry]:
 def mechanisms(machine: str) -> tuple[Mechanism, ...]:
     """A shipped machine's mechanisms."""
     found = []
-    for name, entry in every().items():
+    for name, entry in all_mechanisms().items():
         of_machine: Mapping[str, object] = entry
         changes = of_machine.get(machine)
         if isinstance(changes, list):
@@ -94,7 +94,7 @@ def run(
     jobs: int | None = None,
     observer: Observer | None = None,
     out: str | None = None,
-) -> tuple[Outcome, list[Ablation]]:
+) -> tuple[CampaignOutcome, list[Ablation]]:
     """Simulate the points that the store lacks; returns all claims' rows, empty after an interrupt.
 
     A claim without results on the unchanged machine has no rows. A mechanism has no rows if an experiment needs it, or

@@ -26,7 +26,7 @@ SIGN = {"holds": "+", "missed": "-", "not resolved": "?"}
 
 
 @dataclass(frozen=True)
-class Line:
+class AblationLine:
     """One claim's ablations."""
 
     claim: Claim
@@ -61,16 +61,16 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Table:
+class AblationTable:
     """The ablations for all claims that the headline may count."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[AblationLine, ...]
     revision: int | None
     """The rows' model revision; `None` without any row."""
     date: str
 
     @cached_property
-    def ablated(self) -> list[Line]:
+    def ablated(self) -> list[AblationLine]:
         """The claims with rows."""
         return [line for line in self.lines if line.rows]
 
@@ -78,7 +78,7 @@ class Table:
     def mechanisms(self) -> list[str]:
         """The mechanisms that were removed."""
         removed = {row.mechanism for line in self.ablated for row in line.rows}
-        return [name for name in ablation.every() if name in removed]
+        return [name for name in ablation.all_mechanisms() if name in removed]
 
     @property
     def never(self) -> list[str]:
@@ -103,13 +103,13 @@ class Table:
         return f"These ablations are of model revision {self.revision}; the model has revision {_core.MODEL_REVISION}."
 
 
-def table() -> Table:
+def table() -> AblationTable:
     """The shipped table."""
     head = tomllib.loads(text) if (text := bounded.packaged_or_none("data", ablated.FILE)) else {}
     shipped = ablated.shipped()
     lines = tuple(
-        Line(claim, shipped.get(claim.id, ()))
+        AblationLine(claim, shipped.get(claim.id, ()))
         for claim in claims()
         if claim.role == "predicted" and claim.rank in COUNTED and not claim.today
     )
-    return Table(lines, head.get("revision"), str(head.get("date", "")))
+    return AblationTable(lines, head.get("revision"), str(head.get("date", "")))

@@ -85,7 +85,7 @@ def study(machine: str, chosen: Sequence[str] = (), seed: int = FIRST_SEED) -> S
         names = ", ".join(known)
         raise UsageError(f"there is no study of `{machine}`{sources.did_you_mean(machine, known)}\n  machines: {names}")
     base, usual = Machine.load(machine), known[machine]
-    here = [claim.id for claim in about(machine)]
+    here = [claim.id for claim in machine_claims(machine)]
     parts: dict[str, float] = {}
     for name in chosen or usual:
         found = [claim for claim in here if _named(claim, name)]
@@ -95,7 +95,7 @@ def study(machine: str, chosen: Sequence[str] = (), seed: int = FIRST_SEED) -> S
     return Study(base, parts, seed, _plans(base, parts, seed, ()))
 
 
-def asked(claim: Claim, plans: Mapping[str, Plan]) -> list[Point]:
+def claim_points(claim: Claim, plans: Mapping[str, Plan]) -> list[Point]:
     """The points on which a claim is measured."""
     return [point for point in plans[claim.experiment].points if claim.asks_for(point)]
 
@@ -105,7 +105,7 @@ def measured(claim: Claim, plans: Mapping[str, Plan], store: Store) -> Measureme
 
     In short runs a figure can be missing that the experiment has, such as a latency if no load is steady.
     """
-    points = asked(claim, plans)
+    points = claim_points(claim, plans)
     if not points or any(store.get(point.id) is None for point in points):
         return None
     try:
@@ -115,7 +115,7 @@ def measured(claim: Claim, plans: Mapping[str, Plan], store: Store) -> Measureme
 
 
 @cache
-def about(machine: str) -> list[Claim]:
+def machine_claims(machine: str) -> list[Claim]:
     """The claims that are measured on a machine alone."""
     alone = {}
     for name in dict.fromkeys(claim.experiment for claim in claims() if claim.experiment):
@@ -140,14 +140,14 @@ def _plans(machine: Machine, parts: Mapping[str, float], seed: int, overrides: t
     found = {}
     for name in dict.fromkeys(claim.experiment for claim in wanted):
         here = [claim for claim in wanted if claim.experiment == name]
-        changes = _shorter(_only(_whole(machine.file, name, seed), here), here, parts)
+        changes = _shorter(_only(_full_plan(machine.file, name, seed), here), here, parts)
         planned = plan(sources.read("experiment", name), [machine.file], (*changes, *overrides), seed)
         found[name] = _only(planned, here)
     return found
 
 
 @cache
-def _whole(machine: Source, experiment: str, seed: int) -> Plan:
+def _full_plan(machine: Source, experiment: str, seed: int) -> Plan:
     """An experiment on a machine as they are."""
     return plan(sources.read("experiment", experiment), [machine], (), seed)
 
@@ -184,16 +184,16 @@ def _shorter(planned: Plan, wanted: Sequence[Claim], parts: Mapping[str, float])
     return [change for changes in found.values() for change in changes]
 
 
-class Traffic(TypedDict, total=False):
+class StudyTraffic(TypedDict, total=False):
     """A collective operation, or jobs by their names."""
 
     repeats: int
 
 
-def traffic(point: Point) -> Traffic:
+def traffic(point: Point) -> StudyTraffic:
     """The collective operation among a point's traffic, or the traffic alone; empty without traffic."""
     (workload,) = json.loads(point.json)["workload"].values()
     if not workload.get("jobs"):
         return {}
-    found: Traffic = workload.get("collective", workload["jobs"])
+    found: StudyTraffic = workload.get("collective", workload["jobs"])
     return found

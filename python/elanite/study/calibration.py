@@ -30,12 +30,12 @@ from elanite.inputs.plan import Plan, plan
 from elanite.results import frames
 from elanite.store import Store
 from elanite.study import measured, ranges
-from elanite.study.fit import Calibration, Group, Value, interval, pairs_alike, unlikely
+from elanite.study.fit import Calibration, ErrorGroup, FittedValue, interval, pairs_alike, unlikely
 from elanite.study.identify import identify
-from elanite.study.measured import Place
+from elanite.study.measured import ValueComparison
 from elanite.study.minimum import minimise
 from elanite.study.ranges import Choice, Range
-from elanite.study.search import Search
+from elanite.study.search import ValueSearch
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 
     from elanite.inputs.experiment import Experiment
     from elanite.inputs.plan import Point
-    from elanite.study.identify import Known
-    from elanite.study.measured import Measured
+    from elanite.study.identify import ParameterInterval
+    from elanite.study.measured import MeasuredValue
     from elanite.study.search import Progress
 
 BADLY = "as badly"
@@ -81,7 +81,7 @@ def calibrate(
     targets = measured.read(Path(to), plans, note)
     store = Store(Path(out) / "store")
     engine = (jobs, threads, trials, progress, str(out), executor)
-    search = Search(base, experiments, keys, targets, store, seed, *engine)
+    search = ValueSearch(base, experiments, keys, targets, store, seed, *engine)
     own = search.own()
     search.first(own)
     ended = minimise(search, seed)
@@ -121,14 +121,20 @@ def calibrate(
 
 
 def _places(
-    targets: Sequence[Measured], plans: Sequence[Plan], search: Search, before: Sequence[float], after: Sequence[float]
-) -> list[Place]:
+    targets: Sequence[MeasuredValue],
+    plans: Sequence[Plan],
+    search: ValueSearch,
+    before: Sequence[float],
+    after: Sequence[float],
+) -> list[ValueComparison]:
     """The measured values beside those that were simulated before and after."""
     about = {measured.key(point): frames.identity(point) for each in plans for point in each.points}
     found = []
     for each, *sides in zip(targets, search.sigmas, before, after, strict=True):
         unit = search.units[each.metric]
-        found.append(Place(about[each.key], each.job, each.metric, unit, each.value, each.sigma, each.stated, *sides))
+        found.append(
+            ValueComparison(about[each.key], each.job, each.metric, unit, each.value, each.sigma, each.stated, *sides)
+        )
     return found
 
 
@@ -165,7 +171,9 @@ def _base(experiments: Sequence[Experiment], machine: Machine | None) -> Machine
     return Machine.load(str(names[0]))
 
 
-def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str], fits: str) -> Value:
+def _value(
+    key: Range, before: str, best: str, known: ParameterInterval, alike: Sequence[str], fits: str
+) -> FittedValue:
     share = key.share(best)
     wide = abs(key.number(min(1, share + known.error)) - key.number(max(0, share - known.error))) / 2
     number = abs(key.number(share))
@@ -178,7 +186,7 @@ def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str
     whole = not (known.below or known.above)
     if whole and fits == BADLY:
         low = high = ""
-    return Value(
+    return FittedValue(
         key=key.key,
         before=before,
         after=ranges.rewritten(best, unit) if known.determined else before,
@@ -190,7 +198,7 @@ def _value(key: Range, before: str, best: str, known: Known, alike: Sequence[str
     )
 
 
-def _reason(known: Known, span: str, alike: Sequence[str], fits: str) -> str:
+def _reason(known: ParameterInterval, span: str, alike: Sequence[str], fits: str) -> str:
     """Why a parameter is not determined; its other values fit ``as well`` or ``as badly``."""
     if not known.effect:
         return "no measured value depends on it"
@@ -204,18 +212,18 @@ def _reason(known: Known, span: str, alike: Sequence[str], fits: str) -> str:
     return f"the {end} end of its range fits {fits} as values from {span}"
 
 
-def _fitted(value: Value, to: str | Path) -> str:
+def _fitted(value: FittedValue, to: str | Path) -> str:
     """A fitted value's source."""
     spread = f"standard error {value.error:.1%}, 95% interval {value.interval}"
     return f"fitted to {Path(to).name}, {spread}; {value.before} before"
 
 
-def _kept(value: Value, to: str | Path) -> str:
+def _kept(value: FittedValue, to: str | Path) -> str:
     """The addition to the source for a value that the data do not determine."""
     return f"not determined by {Path(to).name}: {value.reason}"
 
 
-def _groups(targets: Sequence[Measured], before: Sequence[float], after: Sequence[float]) -> list[Group]:
+def _groups(targets: Sequence[MeasuredValue], before: Sequence[float], after: Sequence[float]) -> list[ErrorGroup]:
     groups: dict[tuple[str, str, str], list[int]] = {}
     for index, each in enumerate(targets):
         groups.setdefault(each.group, []).append(index)
@@ -231,5 +239,5 @@ def _groups(targets: Sequence[Measured], before: Sequence[float], after: Sequenc
     for names, members in groups.items():
         worst = max(members, key=lambda index: abs(error(index, after)))
         ends = error(worst, after), targets[worst].place
-        found.append(Group(*names, len(members), root(members, before), root(members, after), *ends))
+        found.append(ErrorGroup(*names, len(members), root(members, before), root(members, after), *ends))
     return found

@@ -60,7 +60,7 @@ def turned(table: pl.DataFrame) -> pl.DataFrame:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ChangeSummary:
     """The sentences for a change table."""
 
     steady: list[str]
@@ -75,7 +75,7 @@ class Reading:
     """Parameters that change no claim."""
 
 
-def read(table: pl.DataFrame) -> Reading:
+def read(table: pl.DataFrame) -> ChangeSummary:
     """The trusted claims, and the parameters that matter."""
     turning: dict[str, list[str]] = {}
     for row in turned(table).filter(~pl.col("own")).iter_rows(named=True):
@@ -89,7 +89,7 @@ def read(table: pl.DataFrame) -> Reading:
     for parameter, claim, _ in much.sort("change", descending=True, maintain_order=True).iter_rows():
         strong.setdefault(parameter, []).append(claim)
     acting = set(told["parameter"])
-    return Reading(
+    return ChangeSummary(
         steady=[claim for claim in claims["claim"] if claim not in turning and claim not in open_],
         turning=turning,
         open=open_,

@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 
     from elanite.figures import Figure
     from elanite.inputs.machine import Machine
-    from elanite.study.measured import Place
+    from elanite.study.measured import ValueComparison
 
 UNLIKELY = 0.01
 """The machine does not explain a fit's errors if chance makes them so large in fewer cases."""
 
 
 @dataclass(frozen=True)
-class Value:
+class FittedValue:
     """A parameter that was fitted."""
 
     key: str
@@ -64,7 +64,7 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Group:
+class ErrorGroup:
     """The errors in measured values, for a series and metric."""
 
     experiment: str
@@ -88,17 +88,17 @@ class Calibration:
     correlated that the data hardly distinguish them.
     """
 
-    values: list[Value]
+    values: list[FittedValue]
     correlation: list[list[float]]
     """The correlation between the values' errors, in value order, by the data alone."""
-    groups: list[Group]
+    groups: list[ErrorGroup]
     before: float
     """Root mean square of all errors in units of their sigma, on the machine as it is."""
     after: float
     """The same on the resulting machine."""
     best: float
     """The same with the best value set, including values that the data do not determine."""
-    places: list[Place]
+    places: list[ValueComparison]
     """Every measured value beside the simulated ones, in file order."""
     swept: Mapping[tuple[str, str], tuple[str, ...]]
     """By experiment and series: the parameters that its points vary, measured or not."""
@@ -139,7 +139,7 @@ class Calibration:
         )
 
     @property
-    def undetermined(self) -> list[Value]:
+    def undetermined(self) -> list[FittedValue]:
         """The parameters that keep their values."""
         return [each for each in self.values if not each.determined]
 

@@ -32,7 +32,7 @@ WIDTH, NARROWEST = 1180, 480
 FITTED, ASSUMED, TURNS = "●", "○", "x"
 
 
-class Changed(TypedDict):
+class ChangeRow(TypedDict):
     """A row in the change table."""
 
     parameter: str
@@ -59,12 +59,12 @@ def draw(machine: str, table: pl.DataFrame) -> Figure | None:
     head = 12 + LETTER * max(map(len, claims))
     turns = {(row["parameter"], row["step"], row["claim"]) for row in turned(table).iter_rows(named=True)}
     cells: list[dict[str, object]] = []
-    for row in rows_of(told, Changed):
+    for row in rows_of(told, ChangeRow):
         left = LEFT + claims.index(row["claim"]) * column + (column / 2 if row["step"] == "more" else 0)
         top = head + parameters.index(row["parameter"]) * ROW
         marks = (row["parameter"], row["step"], row["claim"]) in turns
         place = {"x": left, "x2": left + column / 2, "y": float(top), "y2": float(top + ROW)}
-        cells.append(place | {"change": row["change"], "turns": TURNS if marks else "", "says": _says(row)})
+        cells.append(place | {"change": row["change"], "turns": TURNS if marks else "", "says": _tooltip(row)})
     title = f"Sensitivity of the claims about {machine}"
     chart = _chart(
         cells, _labels(table, parameters, claims, head, column), [head, column], len(parameters), len(claims), title
@@ -78,7 +78,7 @@ def draw(machine: str, table: pl.DataFrame) -> Figure | None:
     return Figure(f"sensitivity-{machine}", title, "", caption, chart, wide=True)
 
 
-def _says(row: Changed) -> str:
+def _tooltip(row: ChangeRow) -> str:
     """The tooltip for a cell."""
     half = (row["high"] - row["low"]) / 2
     sure = f" ± {half:.1%}" if half >= LEAST / 10 else ""

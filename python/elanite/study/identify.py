@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from elanite.study.search import Search, Texts
+    from elanite.study.search import Texts, ValueSearch
 
 CONFIDENCE = 0.95
 
@@ -56,7 +56,7 @@ _END = 1e-9
 
 
 @dataclass(frozen=True)
-class Known:
+class ParameterInterval:
     """A parameter's interval by the data; values are shares of its range."""
 
     error: float
@@ -76,7 +76,7 @@ class Known:
         return self.below and self.above and self.error * _quantile() < 0.5
 
 
-def identify(search: Search) -> tuple[Texts, list[Known], list[list[float]]]:
+def identify(search: ValueSearch) -> tuple[Texts, list[ParameterInterval], list[list[float]]]:
     """The best value set, each value's interval, and their errors' correlation.
 
     Sets that the intervals need are no trials.
@@ -93,7 +93,7 @@ def identify(search: Search) -> tuple[Texts, list[Known], list[list[float]]]:
 class _Profile:
     """The sum of squares around its minimum."""
 
-    def __init__(self, search: Search, best: Texts) -> None:
+    def __init__(self, search: ValueSearch, best: Texts) -> None:
         import numpy as np
 
         self.search = search
@@ -105,7 +105,7 @@ class _Profile:
         freedom = len(self.left) - int(np.linalg.matrix_rank(self.slopes))
         self.limit, self.scale = _limit(self.square, freedom)
 
-    def known(self) -> tuple[list[Known], list[list[float]]]:
+    def known(self) -> tuple[list[ParameterInterval], list[list[float]]]:
         """All parameters, and their errors' correlation."""
         import numpy as np
 
@@ -128,7 +128,7 @@ class _Profile:
             above = above and high < 1 - _END
             low, high, step = self._rounded(index, low, high)
             effect = bool(np.any(self.slopes[:, index] != 0)) or low > _END or high < 1 - _END
-            found.append(Known(float(np.hypot(error, step * PRIOR)), low, high, effect, below, above))
+            found.append(ParameterInterval(float(np.hypot(error, step * PRIOR)), low, high, effect, below, above))
         return found, (covariance / np.outer(errors, errors)).tolist()
 
     def _guess(self, index: int, way: int, reach: NDArray[np.float64]) -> float:

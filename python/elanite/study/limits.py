@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from elanite.inputs.machine import Machine, Parameter
     from elanite.inputs.plan import Plan, Point
     from elanite.inputs.sources import Source
-    from elanite.results.differences import Finished
+    from elanite.results.differences import PlanResult
     from elanite.study.studied import Effect
 
 ASSUMED = "assumed"
@@ -142,7 +142,7 @@ def of_plans(plans: Sequence[Plan]) -> list[Limit]:
         common = [change for change in with_it[0] if all(change in changes for changes in with_it)]
         subject = f"{first.subject} ({', '.join(common)})" if common else first.subject
         found.append(Limit(first.kind, subject, first.key, first.value, first.message + more))
-    return found + [limit for plan in _experiments(plans) for limit in (*_same(plan), *_started(plan))]
+    return found + [limit for plan in _experiments(plans) for limit in (*_redundant_values(plan), *_started(plan))]
 
 
 def _started(plan: Plan) -> Iterator[Limit]:
@@ -171,7 +171,7 @@ def _started(plan: Plan) -> Iterator[Limit]:
         )
 
 
-def _same(plan: Plan) -> list[Limit]:
+def _redundant_values(plan: Plan) -> list[Limit]:
     """Values in an experiment file that make the same points."""
     found: dict[tuple[str, str], dict[str, None]] = {}
     repeated: dict[str, int] = {}
@@ -200,7 +200,7 @@ def _list(values: Iterable[str]) -> str:
     return ", ".join(all_[:NAMED]) + more
 
 
-def alike(points: Sequence[Point], content: Callable[[Point], str | None]) -> dict[str, list[list[str]]]:
+def equal_values(points: Sequence[Point], content: Callable[[Point], str | None]) -> dict[str, list[list[str]]]:
     """For each parameter the lists of its values that make no difference to any point's content.
 
     Points are compared that differ in this parameter only. Points without content are left out.
@@ -231,14 +231,14 @@ def _of_alike(kind: str, subject: str, found: dict[str, list[list[str]]], messag
 def without_effect(name: str, points: Sequence[Point]) -> list[Limit]:
     """Planned points' parameters with values that make the same points."""
     message = "these values make the same points: nothing in the experiment uses the key, or the values are equal"
-    return _of_alike("same", name, alike(points, lambda point: point.id), message)
+    return _of_alike("same", name, equal_values(points, lambda point: point.id), message)
 
 
-def without_results(result: Finished) -> list[Limit]:
+def without_results(result: PlanResult) -> list[Limit]:
     """Finished points' parameters with values that gave equal results, though the points differ."""
     points = result.points
-    same = alike(points, lambda point: point.id)
-    found = alike(points, lambda point: str(result.manifest(point)["digest"]))
+    same = equal_values(points, lambda point: point.id)
+    found = equal_values(points, lambda point: str(result.manifest(point)["digest"]))
     new = {key: several for key, several in found.items() if same.get(key) != several}
     message = "these values had no effect: all points with them have equal results, packet by packet"
     return _of_alike("idle", result.plan.experiment.argument, new, message)

@@ -57,7 +57,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredValue:
     """A measured value and its configuration."""
 
     place: str
@@ -81,7 +81,7 @@ def key(point: Point) -> Key:
     return point.experiment, point.series, json.dumps(point.parameters)
 
 
-def read(file: Path, plans: Iterable[Plan], note: Callable[[str], None] | None = None) -> list[Measured]:
+def read(file: Path, plans: Iterable[Plan], note: Callable[[str], None] | None = None) -> list[MeasuredValue]:
     """Read measured values, and find the configuration of each among the plans' points.
 
     ``note`` gets sentences on values in a benchmark's output that are left out.
@@ -109,14 +109,16 @@ def read(file: Path, plans: Iterable[Plan], note: Callable[[str], None] | None =
             index[names] = _indexed(points, names)
         candidates = index[names].get(tuple(_canonical(cell) for cell in told.values()), [])
         if len(candidates) != 1:
-            raise UsageError(f"{place}: {_says(told)}: {_lost(told, points, candidates)}")
+            raise UsageError(f"{place}: {_configuration(told)}: {_ambiguity(told, points, candidates)}")
         found.append(_measured(place, candidates[0], cells))
     if not found:
         raise UsageError(f"{file}: there is no measured value\n  add a line for each")
     return found
 
 
-def _printed(file: Path, text: str, plans: Iterable[Plan], note: Callable[[str], None] | None = None) -> list[Measured]:
+def _printed(
+    file: Path, text: str, plans: Iterable[Plan], note: Callable[[str], None] | None = None
+) -> list[MeasuredValue]:
     """The values of a benchmark's output at the sizes that the experiments have."""
     by_size: dict[tuple[str, object], list[Key]] = {}
     for point in (point for each in plans for point in each.points):
@@ -138,7 +140,7 @@ def _printed(file: Path, text: str, plans: Iterable[Plan], note: Callable[[str],
         if candidates:
             sigma = UNKNOWN * each.value
             found.append(
-                Measured(f"{file}:{each.line}", candidates[0], each.metric, None, each.value, sigma, stated=False)
+                MeasuredValue(f"{file}:{each.line}", candidates[0], each.metric, None, each.value, sigma, stated=False)
             )
         else:
             left.append(each.message)
@@ -168,7 +170,7 @@ def _check(file: Path, columns: Sequence[str], parameters: set[str]) -> None:
             )
 
 
-def _measured(place: str, where: Key, cells: Mapping[str, str]) -> Measured:
+def _measured(place: str, where: Key, cells: Mapping[str, str]) -> MeasuredValue:
     numbers: dict[str, float] = {}
     for name in ("value", "sigma"):
         cell = cells.get(name, "")
@@ -191,7 +193,7 @@ def _measured(place: str, where: Key, cells: Mapping[str, str]) -> Measured:
     if sigma <= 0:
         remedy = "a value of 0 needs a sigma" if "sigma" not in numbers else "a sigma is more than 0"
         raise UsageError(f"{place}: sigma: {remedy}; give the standard error of the value, or leave the line out")
-    return Measured(place, where, cells["metric"], cells.get("job") or None, value, sigma, "sigma" in numbers)
+    return MeasuredValue(place, where, cells["metric"], cells.get("job") or None, value, sigma, "sigma" in numbers)
 
 
 def _factor(place: str, metric: str, unit: str) -> float:
@@ -233,11 +235,11 @@ def _canonical(text: str) -> object:
         return text.lower() if text in ("True", "False") else text
 
 
-def _says(told: Mapping[str, str]) -> str:
+def _configuration(told: Mapping[str, str]) -> str:
     return ", ".join(f"{name} = {cell}" for name, cell in told.items()) or "no configuration is named"
 
 
-def _lost(told: Mapping[str, str], points: Mapping[Key, Mapping[str, object]], found: Sequence[Key]) -> str:
+def _ambiguity(told: Mapping[str, str], points: Mapping[Key, Mapping[str, object]], found: Sequence[Key]) -> str:
     """Why a line has not one configuration."""
     if found:
         all_ = [points[where] for where in found]
@@ -253,7 +255,7 @@ def _lost(told: Mapping[str, str], points: Mapping[Key, Mapping[str, object]], f
 
 
 @dataclass(frozen=True)
-class Place:
+class ValueComparison:
     """A measured value beside the simulated ones."""
 
     about: Mapping[str, object]

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elanite.errors import UsageError
-from elanite.study.search import Search, Spent
+from elanite.study.search import TrialLimitError, ValueSearch
 from elanite.study.sweeps import hypercube
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ CLOSE = 1e-3
 """The search ends if values, as shares of their ranges, or the sum of squares change by less than this fraction."""
 
 
-def minimise(search: Search, seed: int) -> bool:
+def minimise(search: ValueSearch, seed: int) -> bool:
     """Try value sets until the search ends, or has used all its trials; returns whether it converged."""
     count = len(search.keys)
     try:
@@ -46,12 +46,12 @@ def minimise(search: Search, seed: int) -> bool:
         _descend(search, search.shares(search.best()), range(count))
         _leap(search)
         _neighbours(search)
-    except Spent:
+    except TrialLimitError:
         return False
     return True
 
 
-def _descend(search: Search, start: Sequence[float], free: Sequence[int]) -> None:
+def _descend(search: ValueSearch, start: Sequence[float], free: Sequence[int]) -> None:
     """Least squares over some of the parameters; the others stay where they are."""
     try:
         import numpy as np
@@ -76,7 +76,7 @@ def _descend(search: Search, start: Sequence[float], free: Sequence[int]) -> Non
     )
 
 
-def _leap(search: Search) -> None:
+def _leap(search: ValueSearch) -> None:
     """Go to the minimum of the slopes' linear problem, within the ranges, while that helps.
 
     Trust regions shrink where a machine rounds values, and may end far from the minimum.
@@ -97,7 +97,7 @@ def _leap(search: Search) -> None:
             return
 
 
-def _neighbours(search: Search) -> None:
+def _neighbours(search: ValueSearch) -> None:
     """Try the next values of parameters that have few, each with the others' best values, while that helps.
 
     Least squares ignores gaps between values, and may end beside the best of a few.
@@ -124,7 +124,7 @@ def _neighbours(search: Search) -> None:
             return
 
 
-def neighbours(search: Search, texts: tuple[str, ...], index: int) -> list[tuple[str, ...]] | None:
+def neighbours(search: ValueSearch, texts: tuple[str, ...], index: int) -> list[tuple[str, ...]] | None:
     """The sets with a parameter's next values, upwards and downwards; `None` if its values lie close together."""
     share = search.shares(texts)[index]
     found: list[tuple[str, ...]] = []
@@ -141,7 +141,7 @@ def neighbours(search: Search, texts: tuple[str, ...], index: int) -> list[tuple
     return found
 
 
-def jacobian(search: Search, texts: tuple[str, ...], free: Sequence[int] | None = None) -> NDArray[np.float64]:
+def jacobian(search: ValueSearch, texts: tuple[str, ...], free: Sequence[int] | None = None) -> NDArray[np.float64]:
     """The residuals' derivatives by the ranges' shares, over steps that change the machine's values.
 
     A column for each parameter, or for each one in ``free``.
@@ -158,7 +158,7 @@ def jacobian(search: Search, texts: tuple[str, ...], free: Sequence[int] | None 
     return np.stack(columns, axis=1)
 
 
-def _stepped(search: Search, texts: tuple[str, ...], index: int) -> tuple[str, ...] | None:
+def _stepped(search: ValueSearch, texts: tuple[str, ...], index: int) -> tuple[str, ...] | None:
     """The set with another value for one parameter: a step upwards, or downwards at the upper end."""
     shares = search.shares(texts)
     for far in (STEP, 2 * STEP, 4 * STEP, 8 * STEP, 16 * STEP, 0.5):

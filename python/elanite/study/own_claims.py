@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from elanite.inputs.plan import Plan, Point
-    from elanite.inputs.tables import Table
+    from elanite.inputs.tables import DataTable
     from elanite.validation.claim import Claim
 
 UNITS = {"latency": "us", "accepted": "MB/s"}
@@ -46,7 +46,7 @@ class OwnClaims:
     notes: list[str] = field(default_factory=list)
     """Measured values that belong to no point."""
 
-    def experiment(self, entry: Table) -> Plan:
+    def experiment(self, entry: DataTable) -> Plan:
         """An entry's experiment, with its points."""
         name = entry.string("experiment")
         if not name:
@@ -56,7 +56,7 @@ class OwnClaims:
             self.plans[name] = plan(sources.read("experiment", where), seed=self.seed)
         return self.plans[name]
 
-    def listed(self, entry: Table) -> Sequence[Table]:
+    def listed(self, entry: DataTable) -> Sequence[DataTable]:
         """The entry, or an entry for each of its measured values."""
         whole = self.experiment(entry)
         if OUTPUT not in entry.content:
@@ -83,7 +83,7 @@ class OwnClaims:
         return [_claim(entry, each, points[each.key]) for each in values]
 
 
-def _claim(entry: Table, value: measured.Measured, point: Point) -> Table:
+def _claim(entry: DataTable, value: measured.MeasuredValue, point: Point) -> DataTable:
     """The entry for one measured value."""
     size = frames.identity(point).get("message_bytes")
     parts = [entry.string("id"), value.place.rpartition(":")[2] if size is None else str(size), value.job or ""]

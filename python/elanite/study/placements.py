@@ -48,7 +48,7 @@ class Placement:
 
 
 @dataclass(frozen=True)
-class Tried:
+class PlacementTrial:
     """A placement with each job's simulated times in microseconds."""
 
     placement: Placement
@@ -63,10 +63,10 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Ranked:
+class PlacementScore:
     """A placement that was tried, with each job's slow-down."""
 
-    tried: Tried
+    tried: PlacementTrial
     slowdowns: tuple[float, ...]
 
     @property
@@ -75,11 +75,12 @@ class Ranked:
         return max(self.slowdowns), sum(self.slowdowns) / len(self.slowdowns)
 
 
-def ranked(tried: Sequence[Tried]) -> list[Ranked]:
+def ranked(tried: Sequence[PlacementTrial]) -> list[PlacementScore]:
     """All placements, the best first; among equals the one that was tried first."""
     fastest = [min(times) for times in zip(*(each.alone for each in tried), strict=True)]
     found = [
-        Ranked(each, tuple(time / alone for time, alone in zip(each.times, fastest, strict=True))) for each in tried
+        PlacementScore(each, tuple(time / alone for time, alone in zip(each.times, fastest, strict=True)))
+        for each in tried
     ]
     return sorted(found, key=lambda each: each.score)
 

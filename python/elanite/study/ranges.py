@@ -124,7 +124,7 @@ def read(option: str, text: str, *, twice: bool = False) -> Choice | Range:
     return of(option, key.strip(), values.strip(), twice=twice)
 
 
-def together(option: str, text: str) -> list[Choice | Range]:
+def linked_keys(option: str, text: str) -> list[Choice | Range]:
     """Read ``KEY=VALUES; KEY=VALUES``: keys with values that go together, so that their counts are equal."""
     parts = _split(text, ";")
     found = [read(option, part, twice=len(parts) > 1) for part in parts]

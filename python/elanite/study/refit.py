@@ -48,7 +48,7 @@ CLOSE = 1e-3
 
 
 @dataclass(frozen=True)
-class Value:
+class RefitValue:
     """A fitted parameter before and after."""
 
     key: str
@@ -57,10 +57,10 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Refit:
+class RefitResult:
     """A joint refit's result."""
 
-    values: list[Value]
+    values: list[RefitValue]
     stay: list[str]
     """Fitted parameters that did not take part."""
     verdicts: list[tuple[Verdict, Verdict]]
@@ -74,7 +74,7 @@ class Refit:
     """The count of tried value sets."""
 
 
-def refit(study: Study, store: Store, jobs: int | None = None, most: int | None = None) -> Refit:
+def refit(study: Study, store: Store, jobs: int | None = None, most: int | None = None) -> RefitResult:
     """Search better values; at most ``most`` value sets, without those for derivatives.
 
     Raises ``UsageError`` without a parameter to fit, or without SciPy.
@@ -84,13 +84,13 @@ def refit(study: Study, store: Store, jobs: int | None = None, most: int | None 
     if not parameters or not taken:
         name = study.machine.name
         raise UsageError(f"no fitted parameter of {name} can be moved, or none of its fitted claims is chosen")
-    search = Search(study, parameters, taken, store, jobs)
+    search = ClaimSearch(study, parameters, taken, store, jobs)
     best = search.nearest([1.0] * len(parameters), _least_squares(most))
     texts = search.texts(best)
     before, after = (search.verdicts(values) for values in ([1.0] * len(parameters), best))
     order = sorted(before, key=lambda claim: claim not in {each.id for each in taken})
-    return Refit(
-        values=[Value(p.key, str(p.value), text) for p, text in zip(parameters, texts, strict=True)],
+    return RefitResult(
+        values=[RefitValue(p.key, str(p.value), text) for p, text in zip(parameters, texts, strict=True)],
         stay=stay,
         verdicts=[(before[claim], after[claim]) for claim in order if claim in after],
         taken=[claim.id for claim in taken],
@@ -123,7 +123,7 @@ def adjustable(study: Study) -> tuple[list[Parameter], list[str]]:
 
 
 @dataclass
-class Search:
+class ClaimSearch:
     """Claim errors over parameter factors."""
 
     study: Study

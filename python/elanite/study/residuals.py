@@ -16,7 +16,7 @@ import polars as pl
 from elanite.base.text import SCALE, heading, worded
 from elanite.figures import dodge, grouping, sides
 from elanite.figures.style import RULE, Figure, layered
-from elanite.study.measured import UNKNOWN, Place
+from elanite.study.measured import UNKNOWN, ValueComparison
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -45,9 +45,9 @@ RESIDUALS = (
 )
 
 
-def draw(everywhere: Sequence[Place], swept: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Figure]:
+def draw(everywhere: Sequence[ValueComparison], swept: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Figure]:
     """Two figures for each series and metric, in the measured values' file order."""
-    groups: dict[tuple[str, str, str], list[Place]] = {}
+    groups: dict[tuple[str, str, str], list[ValueComparison]] = {}
     for place in everywhere:
         groups.setdefault((str(place.about["experiment"]), str(place.about["series"]), place.metric), []).append(place)
     panels = {names: list(_panels(places)) for names, places in groups.items()}
@@ -57,14 +57,14 @@ def draw(everywhere: Sequence[Place], swept: Mapping[tuple[str, str], Sequence[s
         yield from _group(names, groups[names][0].unit, several, colours, fixed)
 
 
-def _fixed(places: Sequence[Place], swept: Sequence[str]) -> str:
+def _fixed(places: Sequence[ValueComparison], swept: Sequence[str]) -> str:
     """The parameters that the series varies, and that are the same for all marks, in words."""
     values = {name: [each.about.get(name) for each in places] for name in swept}
     same = {name: here[0] for name, here in values.items() if here[0] is not None and here.count(here[0]) == len(here)}
-    return ", ".join(f"{grouping.word(name)} {grouping.said(value)}" for name, value in same.items())
+    return ", ".join(f"{grouping.word(name)} {grouping.value_label(value)}" for name, value in same.items())
 
 
-def _panels(places: Sequence[Place]) -> Iterator[Side]:
+def _panels(places: Sequence[ValueComparison]) -> Iterator[Side]:
     left_out = ("id", "seed", "experiment", "series")
     scales = [SCALE.get(each.unit, 1.0) for each in places]
     scaled = list(zip(places, scales, strict=True))
@@ -120,7 +120,7 @@ def _values(side: Side, label: str, scale: alt.Scale, colours: Colours) -> Layer
         return alt.Y(f"{name}:Q", title=label, scale=scale)
 
     dash, width = [4, 4], 24
-    look = dodge.look(side.rows)
+    look = dodge.offset(side.rows)
     if side.lines:
         before, after = base.mark_line(strokeDash=dash, opacity=0.6, xOffset=look), base.mark_line(xOffset=look)
     else:
@@ -138,7 +138,7 @@ def _residuals(side: Side, far: float, colours: Colours) -> Layers:
     y = alt.Y("_residual:Q", title="residual, standard errors", scale=alt.Scale(domain=[-far, far], padding=8))
     band = alt.Chart(pl.DataFrame({"low": [-2.0], "high": [2.0]})).mark_rect(opacity=0.12, color=RULE)
     zero = alt.Chart(pl.DataFrame({"zero": [0.0]})).mark_rule(color=RULE).encode(y=alt.Y("zero:Q"))
-    look = dodge.look(side.rows)
+    look = dodge.offset(side.rows)
     points = (
         side.chart(colours)
         .mark_point(filled=True, size=AREA, opacity=1, xOffset=look)

@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from elanite.campaign import Failure
+    from elanite.campaign import PointFailure
     from elanite.inputs.experiment import Experiment
     from elanite.inputs.machine import Machine
     from elanite.inputs.plan import Plan, Point
     from elanite.store import Store
-    from elanite.study.measured import Key, Measured
+    from elanite.study.measured import Key, MeasuredValue
     from elanite.study.ranges import Range
 
 REFUSED = 100.0
@@ -41,18 +41,18 @@ Progress = Callable[[int, float], None]
 """Receives the count of sets tried so far and the best one's error, in sigmas."""
 
 
-class Spent(Exception):
+class TrialLimitError(Exception):
     """All trials are used."""
 
 
 @dataclass
-class Search:
+class ValueSearch:
     """Measured values' residuals over value sets."""
 
     machine: Machine
     experiments: Sequence[Experiment]
     keys: Sequence[Range]
-    targets: Sequence[Measured]
+    targets: Sequence[MeasuredValue]
     store: Store
     seed: int
     jobs: int | None
@@ -103,7 +103,7 @@ class Search:
         self.sigmas = [(t.sigma**2 + error**2) ** 0.5 for t, error in zip(self.targets, errors, strict=True)]
 
     def run(self, sets: Sequence[Texts]) -> None:
-        """Simulate value sets; raises ``Spent`` if that needs more trials than are left, after those that fit."""
+        """Simulate value sets; raises ``TrialLimitError`` after the sets that fit, if more are needed."""
         new = [texts for texts in dict.fromkeys(sets) if texts not in self.tried]
         room = len(new) if self.most is None else max(0, self.most - len(self.tried))
         points, _ = self._simulate(new[:room])
@@ -118,7 +118,7 @@ class Search:
         if self.progress and points:
             self.progress(len(self.tried), min(map(self.root, self.tried)))
         if len(new) > room:
-            raise Spent
+            raise TrialLimitError
 
     def simulated(self, texts: Texts) -> list[float]:
         """A set's simulated values, in the order of the measured ones."""
@@ -177,7 +177,7 @@ class Search:
     def _changes(self, texts: Texts) -> list[str]:
         return [f"{key.key}={text}" for key, text in zip(self.keys, texts, strict=False)]
 
-    def _simulate(self, sets: Sequence[Texts]) -> tuple[dict[Texts, list[Point] | None], list[Failure]]:
+    def _simulate(self, sets: Sequence[Texts]) -> tuple[dict[Texts, list[Point] | None], list[PointFailure]]:
         """Simulate the measured points with each of these value sets; `None` for sets that the machine refuses."""
         points: dict[Texts, list[Point] | None] = {}
         plans = []
@@ -216,7 +216,7 @@ class Search:
         return found
 
 
-def _pick(target: Measured, values: Mapping[tuple[str, str], list[float]]) -> list[float]:
+def _pick(target: MeasuredValue, values: Mapping[tuple[str, str], list[float]]) -> list[float]:
     """The values for the metric and job that were measured."""
     metrics = list(dict.fromkeys(metric for metric, _ in values))
     if target.metric not in metrics:

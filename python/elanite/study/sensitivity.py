@@ -25,7 +25,7 @@ from elanite import _core, campaign
 from elanite.errors import ConfigError
 from elanite.results.numbers import Number, difference, ratio
 from elanite.store import Store, keep, versions
-from elanite.study.basis import asked, measured, traffic
+from elanite.study.basis import claim_points, measured, traffic
 from elanite.study.changes import SCHEMA
 from elanite.study.vary import varied
 from elanite.validation.verdict import judge
@@ -34,10 +34,10 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from elanite.campaign import Observer, Outcome
+    from elanite.campaign import CampaignOutcome, Observer
     from elanite.inputs.plan import Plan, Point
     from elanite.study.basis import Study
-    from elanite.study.vary import Varied
+    from elanite.study.vary import UncertainParameter
     from elanite.validation.claim import Claim
     from elanite.validation.measures import Finding, Measurement, Order
     from elanite.validation.verdict import Verdict
@@ -52,17 +52,17 @@ Key = tuple[str, str, int]
 
 
 @dataclass(frozen=True)
-class Changed:
+class Perturbation:
     """The claims' points with one parameter changed; points on which it does not act are as usual."""
 
-    varied: Varied
+    varied: UncertainParameter
     step: str
     plans: Mapping[str, Plan]
 
 
 def run(
     study: Study, store: Store, jobs: int | None = None, observer: Observer | None = None, out: str | None = None
-) -> tuple[Outcome, list[Changed]]:
+) -> tuple[CampaignOutcome, list[Perturbation]]:
     """Simulate the points that the store lacks.
 
     The changes are empty after an interrupt. A point that fails leaves a gap in the table, and so does a step that the
@@ -71,7 +71,7 @@ def run(
     numbers, _ = varied(study.machine)
     steps = [(one, step) for one in numbers for step in one.steps]
     outcome, found = probed(study, store, [[_override(*each)] for each in steps], jobs, observer, out)
-    changed = [Changed(*steps[number], plans) for number, plans in found.items()]
+    changed = [Perturbation(*steps[number], plans) for number, plans in found.items()]
     return outcome, changed
 
 
@@ -82,7 +82,7 @@ def probed(
     jobs: int | None = None,
     observer: Observer | None = None,
     out: str | None = None,
-) -> tuple[Outcome, dict[int, dict[str, Plan]]]:
+) -> tuple[CampaignOutcome, dict[int, dict[str, Plan]]]:
     """Simulate a study's points on changed machines, after probes; ``changes`` are machine file overrides.
 
     Returns each change's plans by its number. A change that an experiment refuses is left out, and there are no plans
@@ -105,7 +105,7 @@ def probed(
     return last, {} if last.interrupted else found
 
 
-def effects(study: Study, changed: Sequence[Changed], store: Store) -> pl.DataFrame:
+def effects(study: Study, changed: Sequence[Perturbation], store: Store) -> pl.DataFrame:
     """The change table; see ``changes.SCHEMA``. Claims without results on the machine as it is are left out."""
     rows = []
     for claim in study.claims:
@@ -114,8 +114,8 @@ def effects(study: Study, changed: Sequence[Changed], store: Store) -> pl.DataFr
             continue
         before = judge(claim, usual)
         for one in changed:
-            points = asked(claim, one.plans)
-            same = {point.id for point in points} == {point.id for point in asked(claim, study.usual)}
+            points = claim_points(claim, one.plans)
+            same = {point.id for point in points} == {point.id for point in claim_points(claim, study.usual)}
             after = usual if same else measured(claim, one.plans, store)
             rows.append(_row(claim, one, usual, before, after))
     return pl.DataFrame(rows, SCHEMA, orient="row")
@@ -152,7 +152,7 @@ def kept(study: Study, out: Path) -> pl.DataFrame | None:
     return pl.read_parquet(path) if path.is_file() else None
 
 
-def _override(each: Varied, step: str) -> str:
+def _override(each: UncertainParameter, step: str) -> str:
     return f"{each.key}={each.steps[step]}"
 
 
@@ -184,13 +184,13 @@ def _tables(store: Store, point: Point) -> object:
 
 
 def _row(
-    claim: Claim, one: Changed, usual: Measurement, before: Verdict, after: Measurement | None
+    claim: Claim, one: Perturbation, usual: Measurement, before: Verdict, after: Measurement | None
 ) -> tuple[object, ...]:
     """A table row."""
     moved = change(claim, usual, after) if after else None
     numbers = [each.mean if isinstance(each, Number) else None for each in (usual, after)]
     interval: tuple[float | None, ...] = (moved.mean, moved.low, moved.high) if moved else (None, None, None)
-    if moved and moved.mean and moved.low == moved.high and any(traffic(p) for p in asked(claim, one.plans)):
+    if moved and moved.mean and moved.low == moved.high and any(traffic(p) for p in claim_points(claim, one.plans)):
         interval = (moved.mean, None, None)  # one value from a random process
     holds = judge(claim, after).holds if after else None
     each = one.varied
@@ -208,10 +208,10 @@ def change(claim: Claim, before: Measurement, after: Measurement) -> Number | No
         return difference(after, before).turned(1 / abs(published)) if published else None
     if isinstance(before, Number) or isinstance(after, Number):
         return None
-    return _most(before, after)
+    return _largest_change(before, after)
 
 
-def _most(before: Finding | Order, after: Finding | Order) -> Number | None:
+def _largest_change(before: Finding | Order, after: Finding | Order) -> Number | None:
     """The largest change in a figure behind a finding, among those distinguished from noise if there are any."""
     if len(before.numbers) != len(after.numbers):
         return None

@@ -44,7 +44,7 @@ class Effect:
 
 
 @dataclass(frozen=True)
-class Studied:
+class StudyOutcome:
     """A machine's default study outcome."""
 
     machine: str
@@ -83,8 +83,8 @@ Moved = tuple[str, str, float | None, float | None, bool]
 """Parameter, claim, its change with less and with more, and whether the verdict turns."""
 
 
-class Outcome(TypedDict):
-    """A machine's entry in the shipped data; fields as in ``Studied``."""
+class StudyEntry(TypedDict):
+    """A machine's entry in the shipped data; fields as in ``StudyOutcome``."""
 
     revision: int
     date: str
@@ -96,14 +96,14 @@ class Outcome(TypedDict):
 
 
 @cache
-def shipped() -> dict[str, Studied]:
+def shipped() -> dict[str, StudyOutcome]:
     """The shipped outcomes, by machine."""
     text = bounded.packaged("data", "studies.json")
     return {name: _read(name, about) for name, about in json.loads(text)["machines"].items()}
 
 
-def _read(machine: str, about: Outcome) -> Studied:
-    return Studied(
+def _read(machine: str, about: StudyEntry) -> StudyOutcome:
+    return StudyOutcome(
         machine,
         about["revision"],
         about["date"],

@@ -116,11 +116,11 @@ def _plan(
     except ConfigError as error:
         words, problems = error.args
         raise ConfigError(f"in the sweep, with {', '.join(changes)}:\n{words}", problems) from None
-    points = tuple(replace(point, parameters=_beside(chosen, point) | point.parameters) for point in found.points)
+    points = tuple(replace(point, parameters=_varied_keys(chosen, point) | point.parameters) for point in found.points)
     return replace(found, points=points)
 
 
-def _beside(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
+def _varied_keys(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
     """A point's varied keys, without other series' keys and those that are its parameters anyway."""
     found = {}
     for key, value in chosen.items():

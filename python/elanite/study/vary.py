@@ -38,7 +38,7 @@ _QUANTITY = re.compile(r"(\d+(?:\.\d+)?) ([^\s\d]+)")
 
 
 @dataclass(frozen=True)
-class Varied:
+class UncertainParameter:
     """An uncertain parameter, and its values one step away."""
 
     key: str
@@ -54,7 +54,7 @@ class Varied:
         return {way: value for way, value in (("less", self.less), ("more", self.more)) if value is not None}
 
 
-def uncertain(machine: Machine) -> list[Parameter]:
+def uncertain_parameters(machine: Machine) -> list[Parameter]:
     """The parameters that were fitted or assumed."""
     return [each for each in machine.parameters if is_uncertain(each)]
 
@@ -64,15 +64,15 @@ def is_uncertain(parameter: Parameter) -> bool:
     return bool(parameter.fitted_to or UNKNOWN.search(parameter.source))
 
 
-def varied(machine: Machine) -> tuple[list[Varied], list[Parameter]]:
+def varied(machine: Machine) -> tuple[list[UncertainParameter], list[Parameter]]:
     """The uncertain parameters that are numbers, with their steps; and the others, which have no steps."""
     found, others = [], []
-    for each in uncertain(machine):
+    for each in uncertain_parameters(machine):
         less, more = (_step(machine, each, up) for up in (False, True))
         if less is None and more is None:
             others.append(each)
         else:
-            found.append(Varied(each.key, str(each.value), less, more, each.fitted_to))
+            found.append(UncertainParameter(each.key, str(each.value), less, more, each.fitted_to))
     return found, others
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from elanite.traces.chakra_reading import Reading
+    from elanite.traces.chakra_reading import ReadingOptions
     from elanite.traces.writing import Writing
 
 OTF2 = ".otf2"
@@ -33,7 +33,7 @@ _OTHERS = (
 
 
 @dataclass(frozen=True)
-class Translated:
+class Translation:
     """The written trace."""
 
     path: Path
@@ -43,7 +43,7 @@ class Translated:
     """The translation's assumptions, in words; the file has them as comments."""
 
 
-def reader(traces: Sequence[Path], how: Reading | None = None) -> Writing:
+def reader(traces: Sequence[Path], how: ReadingOptions | None = None) -> Writing:
     """The reader for these files: an OTF2 archive's anchor, or all ranks' Chakra traces."""
     for path in traces:
         bounded.check(path, "name the anchor of an OTF2 archive or Chakra traces")
@@ -62,20 +62,20 @@ def reader(traces: Sequence[Path], how: Reading | None = None) -> Writing:
 
         return Archive(traces[0])
     if len(suffixes) == 1 and suffixes <= set(CHAKRA):
-        from elanite.traces.chakra import Job
+        from elanite.traces.chakra import ChakraJob
 
-        return Job(traces, how)
+        return ChakraJob(traces, how)
     if suffixes == {DUMPI}:
         if how is not None:
             raise UsageError(f"{traces[0]}: these options are for Chakra traces; a trace of DUMPI has all")
         from elanite.traces import dumpi
 
-        return dumpi.Job(traces)
+        return dumpi.DumpiJob(traces)
     allowed = ", ".join((OTF2, *CHAKRA, f"{DUMPI} (the text of DUMPI)"))
     raise UsageError(f"{traces[0]}: names of traces end with one of {allowed}, and all with the same")
 
 
-def translate(traces: Sequence[Path], out: Path, how: Reading | None = None) -> Translated:
+def translate(traces: Sequence[Path], out: Path, how: ReadingOptions | None = None) -> Translation:
     """Translate a trace into GOAL, as text, in the file ``out``; ``how`` is for Chakra traces.
 
     Raises ``UsageError`` for names that cannot be read or written, and ``RunError`` for a trace that cannot be
@@ -84,4 +84,4 @@ def translate(traces: Sequence[Path], out: Path, how: Reading | None = None) -> 
     source = reader(traces, how)
     with whole.replacing(out, UsageError) as aside:
         whole.fill(aside, source.lines())
-    return Translated(out, source.ranks, source.operations, tuple(source.notes))
+    return Translation(out, source.ranks, source.operations, tuple(source.notes))

@@ -36,7 +36,7 @@ KNOWN = BARRIERS | UNEQUAL | EQUAL | {"DESTROY_HANDLE"}
 
 
 @dataclass
-class Call:
+class CollectiveCall:
     """A collective operation: the reports from all its ranks."""
 
     what: str
@@ -65,7 +65,7 @@ def share(size: int, count: int) -> int:
     return -(-size // count)
 
 
-def expand(block: Block, group: Sequence[int], me: int, call: Call, after: list[int]) -> list[int]:
+def expand(block: Block, group: Sequence[int], me: int, call: CollectiveCall, after: list[int]) -> list[int]:
     """Write this rank's messages of a collective operation; returns the last operations."""
     count, what = len(group), call.what
     turned, place = [*group[call.root :], *group[: call.root]], (me - call.root) % count

@@ -27,10 +27,10 @@ from typing import TYPE_CHECKING
 
 from elanite.base.text import counted
 from elanite.traces import nccl
-from elanite.traces.calls import Call, expand
-from elanite.traces.chakra_calls import Calls
+from elanite.traces.calls import CollectiveCall, expand
+from elanite.traces.chakra_calls import OperationRegister
 from elanite.traces.chakra_ranks import LARGEST, Ranks
-from elanite.traces.chakra_reading import Nccl, Reading
+from elanite.traces.chakra_reading import NcclTransport, ReadingOptions
 from elanite.traces.collectives import Block
 from elanite.traces.writing import Writing
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-    from elanite.traces.chakra_groups import Group
+    from elanite.traces.chakra_groups import ProcessGroup
     from elanite.traces.chakra_node import Node
     from elanite.traces.nccl import Algorithm
 
@@ -55,14 +55,14 @@ _LONGEST = 100 * 24 * 3600 * 10**6
 """GOAL's longest computation, in µs."""
 
 
-class Job(Writing):
+class ChakraJob(Writing):
     """The traces of all ranks in a job."""
 
-    def __init__(self, traces: Sequence[Path], how: Reading | None = None) -> None:
-        self._how = how or Reading()
+    def __init__(self, traces: Sequence[Path], how: ReadingOptions | None = None) -> None:
+        self._how = how or ReadingOptions()
         self._ranks = Ranks(traces, self._how)
-        self._calls = Calls(self._ranks)
-        self._tags: dict[tuple[Group, int], int] = {}
+        self._calls = OperationRegister(self._ranks)
+        self._tags: dict[tuple[ProcessGroup, int], int] = {}
 
     @property
     def ranks(self) -> int:
@@ -89,7 +89,7 @@ class Job(Writing):
         notes = [f"work takes {self._how.roofline.source}"] if self._how.roofline.source else []
         return notes + self._of_nccl(self._how.nccl) if self._how.nccl is not None else notes
 
-    def _of_nccl(self, chosen: Nccl) -> list[str]:
+    def _of_nccl(self, chosen: NcclTransport) -> list[str]:
         """How collective operations are carried."""
         rings: dict[str, int] = defaultdict(int)
         for one, calls in self._calls.by_group.items():
@@ -117,8 +117,8 @@ class Job(Writing):
             for other in node.after:
                 if other not in nodes:
                     self._ranks.refuse(rank, node, f"it depends on node {other}, which does not exist")
-        numbers: dict[Group, int] = defaultdict(int)
-        places: dict[int, tuple[Group, int]] = {}
+        numbers: dict[ProcessGroup, int] = defaultdict(int)
+        places: dict[int, tuple[ProcessGroup, int]] = {}
         for node in nodes.values():
             if node.kind == "COMM_COLL":
                 group = self._ranks.group_of(rank, node)
@@ -132,7 +132,7 @@ class Job(Writing):
         return block
 
     def _operations(
-        self, rank: int, block: Block, node: Node, place: tuple[Group, int] | None, after: list[int]
+        self, rank: int, block: Block, node: Node, place: tuple[ProcessGroup, int] | None, after: list[int]
     ) -> list[int]:
         """Write a node's operations; returns the last ones."""
         if place is not None:
@@ -178,7 +178,7 @@ class Job(Writing):
         """Message tags are even, and tags in collective operations odd."""
         return 2 * self._ranks.number(rank, node, "comm_tag", 2**31 - 1) if "comm_tag" in node.attributes else 0
 
-    def _collective(self, rank: int, block: Block, place: tuple[Group, int], begin: int) -> list[int]:
+    def _collective(self, rank: int, block: Block, place: tuple[ProcessGroup, int], begin: int) -> list[int]:
         group, number = place
         members = self._calls.members[group]
         count = len(members)
@@ -195,7 +195,7 @@ class Job(Writing):
         # Bytes in Score-P's counting, with a rank's bytes for itself.
         counted = {"ALLREDUCE": size * count, "ALLGATHER": size * count, "ALLTOALL": part * count}
         sent, received = counted.get(what, size), part * count if what == "REDUCE_SCATTER_BLOCK" else size
-        call = Call(what, max(root, 0), count, {0: sent}, {0: received})
+        call = CollectiveCall(what, max(root, 0), count, {0: sent}, {0: received})
         channels = chosen.channels if chosen is not None else 1
         block.tag = 2 * self._tags.setdefault(place, len(self._tags)) * channels + 1
         return expand(block, members, members.index(rank), call, [begin])

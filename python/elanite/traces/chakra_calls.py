@@ -15,7 +15,7 @@ from elanite.base.text import counted
 from elanite.errors import RunError
 
 if TYPE_CHECKING:
-    from elanite.traces.chakra_groups import Group
+    from elanite.traces.chakra_groups import ProcessGroup
     from elanite.traces.chakra_node import Node
     from elanite.traces.chakra_ranks import Ranks
 
@@ -27,7 +27,7 @@ _FIRST = -2
 """The default root for an operation in a group with unknown members: the first member."""
 
 
-class Operation(NamedTuple):
+class GroupOperation(NamedTuple):
     """A group's collective operation."""
 
     node: Node
@@ -42,14 +42,14 @@ def _in_words(what: str, size: int, root: int) -> str:
     return f"{what} of {size} bytes" + (f" with its root at place {root} of the group" if root >= 0 else "")
 
 
-class Calls:
+class OperationRegister:
     """All groups' collective operations: ``survey`` each rank, then ``close``."""
 
     def __init__(self, ranks: Ranks) -> None:
         self._ranks = ranks
-        self.members: dict[Group, list[int]] = {}
-        self.by_group: dict[Group, list[Operation]] = defaultdict(list)
-        self._made: dict[tuple[Group, int], int] = defaultdict(int)
+        self.members: dict[ProcessGroup, list[int]] = {}
+        self.by_group: dict[ProcessGroup, list[GroupOperation]] = defaultdict(list)
+        self._made: dict[tuple[ProcessGroup, int], int] = defaultdict(int)
         """A rank's operation count per group."""
         self._unnamed = 0
         self._rootless = 0
@@ -63,7 +63,7 @@ class Calls:
                 if node.kind in messages:
                     what = "it communicates, and the trace is the only one; name the files of all ranks, or make them"
                     self._ranks.refuse(rank, node, f"{what} with --replicate N")
-        numbers: dict[Group, int] = defaultdict(int)
+        numbers: dict[ProcessGroup, int] = defaultdict(int)
         for node in nodes.values():
             if node.kind != "COMM_COLL":
                 continue
@@ -79,7 +79,7 @@ class Calls:
             root = self._root(rank, node, group, _ROOTS[what]) if what in _ROOTS else -1
             calls = self.by_group[group]
             if number == len(calls):
-                calls.append(Operation(node, what, size, root))
+                calls.append(GroupOperation(node, what, size, root))
             other = calls[number]
             if other[1:] != (what, size, root):
                 mine, others = _in_words(what, size, root), _in_words(*other[1:])
@@ -88,7 +88,7 @@ class Calls:
         for group, count in numbers.items():
             self._made[group, rank] = count
 
-    def _root(self, rank: int, node: Node, group: Group, name: str) -> int:
+    def _root(self, rank: int, node: Node, group: ProcessGroup, name: str) -> int:
         """The root's place in the group; for a group with unknown members, its rank."""
         if name not in node.attributes:
             self._rootless += 1
@@ -117,7 +117,7 @@ class Calls:
                 if root >= 0 and root not in members:
                     raise RunError(f"{self._ranks.files[members[0]]}: {node}: the root {root} is not in the group")
                 at = members.index(root) if root >= 0 else 0 if root == _FIRST else root
-                calls[place] = Operation(node, what, size, at)
+                calls[place] = GroupOperation(node, what, size, at)
 
     @property
     def notes(self) -> list[str]:

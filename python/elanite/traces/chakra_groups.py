@@ -39,7 +39,7 @@ EVERYBODY = ("", "0")
 
 
 @dataclass(frozen=True)
-class Group:
+class ProcessGroup:
     """A group by its name, its members, or both."""
 
     name: str
@@ -92,7 +92,7 @@ def _members(value: object, ranks: int) -> TypeGuard[list[int] | tuple[int, ...]
 
 def group(
     node: Node, rank: int, ranks: int, known: dict[str, tuple[int, ...]] | None, metadata: dict[str, tuple[int, ...]]
-) -> Group:
+) -> ProcessGroup:
     """The group for a rank's collective operation; ``known`` are a file's groups, if there is one.
 
     Raises ``GroupError`` with the mistake.
@@ -101,7 +101,7 @@ def group(
     if listed is not None:
         if not _members(listed, ranks) or rank not in listed:
             raise GroupError(f"`ranks` is {listed}, and must have different ranks of the job, {rank} too")
-        return Group("", tuple(listed))
+        return ProcessGroup("", tuple(listed))
     dimensions = node.attributes.get("involved_dim", ())
     if not all(dimensions if isinstance(dimensions, list | tuple) else (dimensions,)):
         raise GroupError(
@@ -116,7 +116,7 @@ def group(
         raise GroupError(f"its group `{name}` is not in the file of groups")
     if members is not None and (not _members(members, ranks) or rank not in members):
         raise GroupError(f"its group `{name}` has the ranks {list(members)}, and must have different ranks, {rank} too")
-    return Group(name, members)
+    return ProcessGroup(name, members)
 
 
 @dataclass(frozen=True)
@@ -137,11 +137,11 @@ class Copies:
         }
         return replace(node, attributes={**node.attributes, **turned})
 
-    def group(self, of_own: Group, rank: int) -> Group:
+    def group(self, of_own: ProcessGroup, rank: int) -> ProcessGroup:
         """Another rank's group, from the traced rank's."""
         members = of_own.ranks
         if self.ranks == 1:
-            return Group(of_own.name, (0,))
+            return ProcessGroup(of_own.name, (0,))
         if members is None:
             what = f"its group `{of_own.name}` is of unknown ranks; give its members in a file with --groups"
             raise GroupError(what)
@@ -155,7 +155,9 @@ class Copies:
             what = f"its group is {list(members)}, and --replicate needs rows of a grid of {self.ranks} ranks"
             raise GroupError(f"{what}; name the traces of all ranks")
         first = rank // grid * grid + rank % stride
-        return Group(of_own.name, self._ordered(members, ordered, [first + stride * place for place in range(count)]))
+        return ProcessGroup(
+            of_own.name, self._ordered(members, ordered, [first + stride * place for place in range(count)])
+        )
 
     @staticmethod
     def _ordered(members: Sequence[int], ordered: list[int], others: list[int]) -> tuple[int, ...]:

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NoReturn
 from elanite.base.text import counted
 from elanite.errors import RunError, UsageError
 from elanite.traces.chakra_file import read
-from elanite.traces.chakra_groups import Copies, Group, GroupError, group, of_file, of_metadata
+from elanite.traces.chakra_groups import Copies, GroupError, ProcessGroup, group, of_file, of_metadata
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
     from elanite.traces.chakra_node import Node
-    from elanite.traces.chakra_reading import Reading
+    from elanite.traces.chakra_reading import ReadingOptions
 
 LARGEST = 2**63
 """Numbers in node attributes are below."""
@@ -70,7 +70,7 @@ def _in_turn(working: Sequence[Node]) -> dict[int, Node]:
 class Ranks:
     """The traces of all ranks in a job."""
 
-    def __init__(self, traces: Sequence[Path], how: Reading) -> None:
+    def __init__(self, traces: Sequence[Path], how: ReadingOptions) -> None:
         self.copies: Copies | None = None
         count = how.replicate
         if count is not None:
@@ -145,7 +145,7 @@ class Ranks:
             self.refuse(rank, node, f"`{name}` is {text}{value}, and must be a number from 0 to {most - 1}")
         return value
 
-    def group_of(self, rank: int, node: Node) -> Group:
+    def group_of(self, rank: int, node: Node) -> ProcessGroup:
         """The group for a rank's collective operation."""
         copies = self.copies
         try:

@@ -62,7 +62,7 @@ class Roofline:
 
 
 @dataclass(frozen=True)
-class Nccl:
+class NcclTransport:
     """NCCL's transport of collective operations (``elanite.traces.nccl``)."""
 
     algorithm: Algorithm
@@ -74,7 +74,7 @@ class Nccl:
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadingOptions:
     """How traces are read that leave things open."""
 
     groups: Path | None = None
@@ -82,5 +82,5 @@ class Reading:
     roofline: Roofline = Roofline()
     replicate: int | None = None
     """One trace stands for this many ranks."""
-    nccl: Nccl | None = None
+    nccl: NcclTransport | None = None
     """Collective operations are NCCL's; `None`: MPI's."""

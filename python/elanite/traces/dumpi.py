@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from elanite.errors import RunError, UsageError
 from elanite.traces import collectives
-from elanite.traces.calls import Call, expand
-from elanite.traces.dumpi_file import SIZES, Called, calls
-from elanite.traces.tape import Place, Tape
+from elanite.traces.calls import CollectiveCall, expand
+from elanite.traces.dumpi_file import SIZES, DumpiCall, calls
+from elanite.traces.tape import Tape, TapePlace
 from elanite.traces.writing import Writing
 
 if TYPE_CHECKING:
@@ -68,14 +68,14 @@ WORLD = Comm(None, 0)
 SELF = Comm(None, 1)
 
 
-def _alone(comm: Comm) -> bool:
+def _is_single(comm: Comm) -> bool:
     """Whether it is a single-rank communicator, or made from one."""
     while comm.parent is not None:
         comm = comm.parent
     return comm == SELF
 
 
-class Job(Writing):
+class DumpiJob(Writing):
     """The traces of all ranks in a program."""
 
     def __init__(self, traces: Sequence[Path]) -> None:
@@ -91,7 +91,7 @@ class Job(Writing):
         self._files = [numbered[rank] for rank in range(len(traces))]
         self.colors: dict[tuple[Comm, int], dict[int, tuple[int, int]]] = defaultdict(dict)
         """For each split, by rank: color and key."""
-        self._made: dict[Comm, list[Call]] = defaultdict(list)
+        self._made: dict[Comm, list[CollectiveCall]] = defaultdict(list)
         self._tags: dict[tuple[Comm, int | str], int] = {}
 
     @property
@@ -101,7 +101,7 @@ class Job(Writing):
 
     def lines(self) -> Iterator[str]:
         """The trace's lines."""
-        noted: list[tuple[Called, Comm, int, str, int, int, int]] = []
+        noted: list[tuple[DumpiCall, Comm, int, str, int, int, int]] = []
         for rank, path in enumerate(self._files):
             reader = _Rank(self, rank)
             for call in calls(path):
@@ -112,7 +112,7 @@ class Job(Writing):
             numbers[comm, rank] += 1
             made = self._made[comm]
             if number == len(made):
-                made.append(Call(what, root))
+                made.append(CollectiveCall(what, root))
             if (made[number].what, made[number].root) != (what, root):
                 call.refuse(f"another rank has {made[number].what} with root {made[number].root} in its place")
             made[number].add(self.members(comm, rank).index(rank), sent, received)
@@ -148,7 +148,7 @@ class Job(Writing):
         """The GOAL tag for a communicator's tag, or for collective operations."""
         return self._tags.setdefault((comm, what), len(self._tags))
 
-    def call(self, comm: Comm, number: int) -> Call:
+    def call(self, comm: Comm, number: int) -> CollectiveCall:
         """A communicator's collective operation."""
         return self._made[comm][number]
 
@@ -156,7 +156,7 @@ class Job(Writing):
 class _Rank:
     """A rank's calls: noted in the first reading, written in the second one."""
 
-    def __init__(self, job: Job, rank: int) -> None:
+    def __init__(self, job: DumpiJob, rank: int) -> None:
         self._job, self._rank, self.tape = job, rank, Tape()
         self._left: int | None = None
         self._comms: dict[int, Comm] = {}
@@ -164,9 +164,9 @@ class _Rank:
         self._types: dict[int, int] = {}
         self._numbers: dict[Comm, int] = defaultdict(int)
         self._sends: dict[int, int] = {}
-        self._receives: dict[int, tuple[Place, Called, Comm]] = {}
+        self._receives: dict[int, tuple[TapePlace, DumpiCall, Comm]] = {}
 
-    def survey(self, call: Called) -> list[tuple[Called, Comm, int, str, int, int, int]]:
+    def survey(self, call: DumpiCall) -> list[tuple[DumpiCall, Comm, int, str, int, int, int]]:
         """Note a collective operation, and follow communicators and types."""
         name = call.name.removeprefix("MPI_")
         if name not in _COLLECTIVES:
@@ -175,9 +175,9 @@ class _Rank:
         comm, what = self._comm(call, "comm"), _COLLECTIVES[name]
         root = call.number("root") if "root" in call.arguments else 0
         sent, received = self._sizes(call, name, comm)
-        return [] if _alone(comm) else [(call, comm, self._rank, what, root, sent, received)]
+        return [] if _is_single(comm) else [(call, comm, self._rank, what, root, sent, received)]
 
-    def _sizes(self, call: Called, name: str, comm: Comm) -> tuple[int, int]:
+    def _sizes(self, call: DumpiCall, name: str, comm: Comm) -> tuple[int, int]:
         """The bytes that a rank sends and receives, as ``elanite.traces.calls`` counts them, for a rank's part."""
         if name in ("Barrier", "Alltoallv"):
             return 0, 0
@@ -195,7 +195,7 @@ class _Rank:
         received = call.numbers("recvcount") if "recvcount" in call.arguments else []
         return sent, received[0] * self._type(call, "recvtype") if received else 0
 
-    def take(self, call: Called) -> None:
+    def take(self, call: DumpiCall) -> None:
         """Write a call."""
         name = call.name.removeprefix("MPI_")
         if self._left is not None and call.begin > self._left:
@@ -230,7 +230,7 @@ class _Rank:
         if self._left is None:
             raise RunError(f"{path}: there is no MPI_Init; name the text that dumpi2ascii writes for a rank")
 
-    def _follow(self, call: Called, name: str) -> None:
+    def _follow(self, call: DumpiCall, name: str) -> None:
         """Follow communicators and types; refuse operations outside GOAL."""
         if _UNREAD.fullmatch(name):
             call.refuse("this call is not read; record a program without it")
@@ -249,28 +249,28 @@ class _Rank:
             blocks = call.number("count") * call.number("blocklength")
             self._types[call.number("newtype")] = blocks * self._type(call, "oldtype")
 
-    def _comm(self, call: Called, name: str) -> Comm:
+    def _comm(self, call: DumpiCall, name: str) -> Comm:
         known = {"MPI_COMM_WORLD": WORLD, "MPI_COMM_SELF": SELF}.get(call.named(name))
         number = call.number(name)
         if known is None and number not in self._comms:
             call.refuse(f"communicator {number} was made by a call that is not read; use duplicates and splits")
         return known or self._comms[number]
 
-    def _type(self, call: Called, name: str) -> int:
+    def _type(self, call: DumpiCall, name: str) -> int:
         """A type's bytes."""
         number, plain = call.number(name), call.named(name).removeprefix("MPI_")
         if plain not in SIZES and number not in self._types:
             call.refuse(f"type {number} ({call.named(name)}) has an unknown size; use contiguous types or vectors")
         return self._types[number] if number in self._types else SIZES[plain]
 
-    def _peer(self, call: Called, comm: Comm, place: int) -> int:
+    def _peer(self, call: DumpiCall, comm: Comm, place: int) -> int:
         members = self._job.members(comm, self._rank)
         if not 0 <= place < len(members):
             call.refuse(f"there is no rank {place} in its communicator, which has {len(members)}")
         return members[place]
 
     def _send(
-        self, call: Called, to: str = "dest", tag: str = "tag", count: str = "count", kind: str = "datatype"
+        self, call: DumpiCall, to: str = "dest", tag: str = "tag", count: str = "count", kind: str = "datatype"
     ) -> list[int]:
         if _to_none(call, to):
             return []
@@ -280,13 +280,13 @@ class _Rank:
 
     def _recv(
         self,
-        call: Called,
+        call: DumpiCall,
         source: str = "source",
         tag: str = "tag",
         count: str = "count",
         kind: str = "datatype",
         statuses: Sequence[tuple[int, int]] = (),
-        place: Place | None = None,
+        place: TapePlace | None = None,
         comm: Comm | None = None,
     ) -> list[int]:
         comm = comm or self._comm(call, "comm")
@@ -304,7 +304,7 @@ class _Rank:
         text = f"recv {size}b from {peer} tag {known}"
         return [self.tape.define(place, text) if place is not None else self.tape.put(text)]
 
-    def _complete(self, call: Called, name: str) -> None:
+    def _complete(self, call: DumpiCall, name: str) -> None:
         """Requests' ends."""
         if name.startswith("Test") and "flag" in call.arguments and not call.number("flag"):
             return
@@ -328,7 +328,7 @@ class _Rank:
                 ended += self._recv(posted, statuses=statuses[turn : turn + 1], place=place, comm=comm)
         self.tape.saw(ended)
 
-    def _collective(self, call: Called) -> list[int]:
+    def _collective(self, call: DumpiCall) -> list[int]:
         comm, name = self._comm(call, "comm"), call.name.removeprefix("MPI_")
         begin = [self.tape.put("calc 0")]
         members = self._job.members(comm, self._rank)
@@ -346,16 +346,16 @@ class _Rank:
         made = self._job.call(comm, number)
         return expand(self.tape, members, me, _counted(made, len(members)), begin)
 
-    def _short(self, call: Called, count: int) -> NoReturn:
+    def _short(self, call: DumpiCall, count: int) -> NoReturn:
         call.refuse(f"it has not the counts of {count} ranks")
 
 
-def _to_none(call: Called, name: str) -> bool:
+def _to_none(call: DumpiCall, name: str) -> bool:
     """Whether a peer is MPI_PROC_NULL, a negative number, which differs from library to library."""
     return call.number(name) < 0 and call.named(name) != "MPI_ANY_SOURCE"
 
 
-def _counted(call: Call, count: int) -> Call:
+def _counted(call: CollectiveCall, count: int) -> CollectiveCall:
     """A call with bytes as Score-P counts them: for all ranks, where a rank has named one rank's."""
     of_all_sent = call.what in ("ALLREDUCE", "ALLGATHER", "ALLGATHERV", "ALLTOALL", "SCAN")
     of_all_received = call.what == "REDUCE_SCATTER"
@@ -363,4 +363,4 @@ def _counted(call: Call, count: int) -> Call:
     if call.what == "EXSCAN":
         sent = {one: size * (count - 1) for one, size in call.sent.items()}
     received = {one: size * (count if of_all_received else 1) for one, size in call.received.items()}
-    return Call(call.what, call.root, call.members, sent, received)
+    return CollectiveCall(call.what, call.root, call.members, sent, received)

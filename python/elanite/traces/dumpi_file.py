@@ -36,7 +36,7 @@ SIZES = {
 
 
 @dataclass
-class Called:
+class DumpiCall:
     """A rank's MPI call."""
 
     path: Path
@@ -78,9 +78,9 @@ class Called:
         return [(int(source), int(tag)) for _, _, source, tag in _STATUS.findall(self.arguments.get(name, ""))]
 
 
-def calls(path: Path) -> Iterator[Called]:
+def calls(path: Path) -> Iterator[DumpiCall]:
     """A rank's calls, in their order. Raises ``RunError``."""
-    call: Called | None = None
+    call: DumpiCall | None = None
     last = 0
     with bounded.refused(path), bounded.opened(path) as file:
         for number, content in enumerate(file, 1):
@@ -102,7 +102,7 @@ def calls(path: Path) -> Iterator[Called]:
                 raise RunError(f"{path}:{number}: {name}: the clock goes back; record the trace again")
             last = at
             if call is None:
-                call = Called(path, number, name, at)
+                call = DumpiCall(path, number, name, at)
             else:
                 call.end = at
                 yield call

@@ -34,7 +34,7 @@ from elanite.traces.collectives import Block, parts
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from elanite.traces.nccl_call import Call
+    from elanite.traces.nccl_call import NcclCall
 
 Algorithm = Literal["ring", "tree", "recursive-doubling", "hierarchical"]
 ALGORITHMS: tuple[Algorithm, ...] = get_args(Algorithm)
@@ -117,7 +117,7 @@ def all_to_all(ranks: int, size: int, *, group: int | None = None, compute: int 
     return _calls(ranks, calls, compute, call)
 
 
-def nccl(call: Call, *, compute: int = 0, calls: int = 1) -> Iterator[str]:
+def nccl(call: NcclCall, *, compute: int = 0, calls: int = 1) -> Iterator[str]:
     """NCCL calls, each after ``compute`` ns."""
     communicator, what = call.communicator, call.what
     yield f"// NCCL: {what} of {call.size} bytes by {call.algorithm}, {counted(communicator.channels, 'channel')}\n"

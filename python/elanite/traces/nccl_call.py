@@ -29,7 +29,7 @@ _EXAMPLE = "all_reduce 64 MB over 8 x 8 with 4 channels"
 
 
 @dataclass(frozen=True)
-class Call:
+class NcclCall:
     """A collective operation between all ranks in a job."""
 
     what: str
@@ -39,7 +39,7 @@ class Call:
     communicator: Communicator
 
     @classmethod
-    def of(cls, text: str, algorithm: Algorithm, *, chunk: int | None = None) -> Call:
+    def of(cls, text: str, algorithm: Algorithm, *, chunk: int | None = None) -> NcclCall:
         """Read a call. Raises ``UsageError`` with the word that is wrong."""
         found = _CALL.fullmatch(text.strip())
         if found is None:

@@ -22,7 +22,7 @@ Message = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Place:
+class TreePlace:
     """A place in a host tree."""
 
     up: int | None
@@ -33,24 +33,24 @@ class Place:
     """Whether it is its parent's second child."""
 
 
-def binary(count: int, place: int) -> Place:
+def binary(count: int, place: int) -> TreePlace:
     """A place in a tree in which leaves and others alternate, with its root at 0."""
     bit = place & -place if place else 1 << (count - 1).bit_length()
     low = bit >> 1
     if place == 0:
-        return Place(None, (None, low or None), is_second=False)
+        return TreePlace(None, (None, low or None), is_second=False)
     up = (place ^ bit) | (bit << 1)
     up = up if up < count else place ^ bit
     if not low:
-        return Place(up, (None, None), is_second=place > up)
+        return TreePlace(up, (None, None), is_second=place > up)
     left, right = place - low, place + low
     while right >= count and low > 1:
         low >>= 1
         right = place + low
-    return Place(up, (left, right if right < count else None), is_second=place > up)
+    return TreePlace(up, (left, right if right < count else None), is_second=place > up)
 
 
-def double_binary(count: int, place: int) -> tuple[Place, Place]:
+def double_binary(count: int, place: int) -> tuple[TreePlace, TreePlace]:
     """A place in both trees."""
     even = count % 2 == 0
 
@@ -61,7 +61,7 @@ def double_binary(count: int, place: int) -> tuple[Place, Place]:
 
     other = binary(count, count - 1 - place if even else (place - 1) % count)
     first, second = other.down
-    return binary(count, place), Place(turned(other.up), (turned(first), turned(second)), other.is_second)
+    return binary(count, place), TreePlace(turned(other.up), (turned(first), turned(second)), other.is_second)
 
 
 @dataclass(frozen=True)

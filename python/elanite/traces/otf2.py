@@ -36,8 +36,8 @@ from typing import TYPE_CHECKING, NoReturn
 from elanite.base import bounded
 from elanite.base.foreign import reading
 from elanite.errors import RunError, UsageError
-from elanite.traces.calls import KNOWN, ROOTED, Call
-from elanite.traces.otf2_rank import Rank
+from elanite.traces.calls import KNOWN, ROOTED, CollectiveCall
+from elanite.traces.otf2_rank import RankTranslation
 from elanite.traces.tape import Tape
 from elanite.traces.writing import Writing
 
@@ -65,7 +65,7 @@ _otf2.Reader_Close(_otf2.Reader_Open(sys.argv[1]))
 
 
 @dataclass
-class Recorded:
+class RecordedOperation:
     """A rank's collective operation, in call order."""
 
     end: kinds.MpiCollectiveEnd | kinds.NonBlockingCollectiveComplete | None
@@ -88,7 +88,7 @@ class Archive(Writing):
         """The current event: rank, event number in the rank, event."""
         self._group: range | None = None
         """The ranks that are read."""
-        self._calls: dict[int, list[Call]] = defaultdict(list)
+        self._calls: dict[int, list[CollectiveCall]] = defaultdict(list)
         self._later: dict[int, deque[tuple[int, int]]] = defaultdict(deque)
         """For each rank, its non-blocking calls' communicators and numbers, in their order."""
         self._tags: dict[tuple[int, int | str], int] = {}
@@ -137,7 +137,7 @@ class Archive(Writing):
         """The blocks of a rank group, by way of an unnamed file for each rank."""
         with ExitStack() as stack:
             tapes = {rank: Tape() for rank in group}
-            ranks = {rank: Rank(self, rank, tapes[rank]) for rank in group}
+            ranks = {rank: RankTranslation(self, rank, tapes[rank]) for rank in group}
             files = {rank: stack.enter_context(TemporaryFile("w+", encoding="utf-8")) for rank in group}
             for rank, offset, event in self.events(group):
                 ranks[rank].take(offset, event)
@@ -223,7 +223,7 @@ class Archive(Writing):
         """The GOAL tag for a communicator's tag, or for collective operations."""
         return self._tags.setdefault((comm, what), len(self._tags))
 
-    def call(self, comm: int, number: int) -> Call:
+    def call(self, comm: int, number: int) -> CollectiveCall:
         """A communicator's collective operation."""
         return self._calls[comm][number]
 
@@ -233,16 +233,16 @@ class Archive(Writing):
 
     def _survey(self, group: range) -> None:
         """Read ranks' collective operations."""
-        orders: dict[int, deque[Recorded]] = defaultdict(deque)
-        waiting: dict[tuple[int, int], Recorded] = {}
+        orders: dict[int, deque[RecordedOperation]] = defaultdict(deque)
+        waiting: dict[tuple[int, int], RecordedOperation] = {}
         numbers: dict[int, dict[int, int]] = defaultdict(lambda: defaultdict(int))
         for rank, offset, event in self.events(group):
             order = orders[rank]
             match type(event).__name__:
                 case "MpiCollectiveEnd":
-                    order.append(Recorded(event, offset, later=False))
+                    order.append(RecordedOperation(event, offset, later=False))
                 case "NonBlockingCollectiveRequest":
-                    waiting[rank, event.request_id] = Recorded(None, offset, later=True)
+                    waiting[rank, event.request_id] = RecordedOperation(None, offset, later=True)
                     order.append(waiting[rank, event.request_id])
                 case "NonBlockingCollectiveComplete":
                     if (rank, event.request_id) not in waiting:
@@ -278,7 +278,7 @@ class Archive(Writing):
             self.refuse(rank, offset, event, f"the root {root} is not in communicator {comm} of {len(members)} ranks")
         calls = self._calls[comm]
         if number == len(calls):
-            calls.append(Call(what, root))
+            calls.append(CollectiveCall(what, root))
         call = calls[number]
         if (call.what, call.root) != (what, root):
             said = f"{what} with root {root}, where another rank has {call.what} with root {call.root}"

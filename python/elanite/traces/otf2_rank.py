@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from otf2 import definitions, events
 
-    from elanite.traces.calls import Call
-    from elanite.traces.tape import Place, Tape
+    from elanite.traces.calls import CollectiveCall
+    from elanite.traces.tape import Tape, TapePlace
 
 Request = TypeVar("Request")
 
@@ -40,7 +40,7 @@ class Definitions(Protocol):
     def tag(self, comm: int, what: int | str) -> int:
         """The trace's tag for a communicator's tag."""
 
-    def call(self, comm: int, number: int) -> Call:
+    def call(self, comm: int, number: int) -> CollectiveCall:
         """A communicator's collective operation."""
 
     def later(self, rank: int) -> tuple[int, int]:
@@ -50,7 +50,7 @@ class Definitions(Protocol):
         """Raise an error that names the event."""
 
 
-class Rank:
+class RankTranslation:
     """The translation of a rank's events."""
 
     def __init__(self, archive: Definitions, rank: int, tape: Tape) -> None:
@@ -63,9 +63,9 @@ class Rank:
         self._ended: list[int] = []
         """Operations that have ended in the present MPI call."""
         self._sends: dict[int, int] = {}
-        self._receives: dict[int, Place] = {}
-        self._probed: dict[int, tuple[Place, events.MpiProbe]] = {}
-        self._matched: dict[int, tuple[Place, events.MpiProbe]] = {}
+        self._receives: dict[int, TapePlace] = {}
+        self._probed: dict[int, tuple[TapePlace, events.MpiProbe]] = {}
+        self._matched: dict[int, tuple[TapePlace, events.MpiProbe]] = {}
         self._collectives: dict[int, list[int]] = {}
         self._numbers: dict[int, int] = defaultdict(int)
         self._event: events.Event = None
@@ -149,7 +149,7 @@ class Rank:
         to, tag = self._peer(comm, event.receiver), self._archive.tag(comm, event.msg_tag)
         return self._tape.put(f"send {event.msg_length}b to {to} tag {tag}")
 
-    def _receive(self, place: Place, comm: definitions.Comm, sender: int, tag: int, size: int) -> None:
+    def _receive(self, place: TapePlace, comm: definitions.Comm, sender: int, tag: int, size: int) -> None:
         source, known = self._peer(comm._ref, sender), self._archive.tag(comm._ref, tag)
         self._ended.append(self._tape.define(place, f"recv {size}b from {source} tag {known}"))
 
@@ -195,7 +195,7 @@ class Rank:
         """The end of a matched non-blocking receive."""
         self._take(self._pop(self._matched, event.request_id), event.msg_length)
 
-    def _take(self, probed: tuple[Place, events.MpiProbe], size: int) -> None:
+    def _take(self, probed: tuple[TapePlace, events.MpiProbe], size: int) -> None:
         place, probe = probed
         self._receive(place, probe.communicator, probe.sender, probe.tag, size)
 

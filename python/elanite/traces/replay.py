@@ -3,7 +3,7 @@
 A trace lists each rank's sends, receives and the computations between them; ``docs/traces-format.md`` has the format. A
 replay is a pure function of the trace, the machine and the options. A replay that cannot begin (a wrong trace, no room)
 raises ``RunError``. One that stops before its end (messages without a partner, a bound that is passed) raises
-``Unfinished``, with the records up to that moment.
+``UnfinishedReplay``, with the records up to that moment.
 """
 
 from __future__ import annotations
@@ -21,8 +21,9 @@ from elanite.base import bounded, build, html
 from elanite.base.rows import first
 from elanite.base.units import amount
 from elanite.errors import Exit, RunError, UsageError
+from elanite.moved import former
 from elanite.mpirun.cluster import Cluster
-from elanite.mpirun.evidence import Traffic
+from elanite.mpirun.evidence import TrafficTotals
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.options import Options
 from elanite.traces.processors import factors
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from elanite.inputs.machine import Machine
     from elanite.inputs.sources import Source
-    from elanite.mpirun.options import Chosen
+    from elanite.mpirun.options import OptionKeywords
     from elanite.mpirun.summary import Link
 
 TABLES = ("ranks", "operations", "links", "faults", "series")
@@ -45,13 +46,13 @@ Name = Literal["ranks", "operations", "waiting", "links", "faults", "series", "s
 _RECORDS: tuple[Name, ...] = ("ranks", "operations", "waiting", "links", "faults", "series", "summary")
 
 
-class Totals(Traffic):
+class ReplayTotals(TrafficTotals):
     """A replay's totals."""
 
     operations: int
 
 
-class Rank(TypedDict):
+class RankEnd(TypedDict):
     """A rank's end, in us."""
 
     rank: int
@@ -60,7 +61,7 @@ class Rank(TypedDict):
     computed_us: float
 
 
-class Operation(TypedDict):
+class PendingOperation(TypedDict):
     """An operation in the trace that had not ended."""
 
     rank: int
@@ -89,7 +90,7 @@ class Figures(TypedDict):
     bytes: int
     packets: int
     packets_resent: int
-    slowest: Rank
+    slowest: RankEnd
     links: list[Link]
     digest: str
     versions: Mapping[str, object]
@@ -118,14 +119,14 @@ class Replay:
     """The trace's labels that stand at a second operation."""
 
     @property
-    def summary(self) -> Totals:
+    def summary(self) -> ReplayTotals:
         """``time_us``, ``operations``, ``messages``, ``bytes``, ``packets``, ``packets_resent``, ``digest``."""
-        return first(self.tables["summary"], Totals)
+        return first(self.tables["summary"], ReplayTotals)
 
     @property
-    def slowest(self) -> Rank:
+    def slowest(self) -> RankEnd:
         """The row of the rank that ends last; if several do, the first."""
-        return first(self.tables["ranks"].sort("end_us", "rank", descending=[True, False]), Rank)
+        return first(self.tables["ranks"].sort("end_us", "rank", descending=[True, False]), RankEnd)
 
     def as_json(self, folder: str | None = None) -> Figures:
         """The replay's figures as plain data."""
@@ -153,7 +154,7 @@ class Replay:
             },
             "links": hottest_of_each(self.tables["links"], summary["time_us"]),
             "digest": summary["digest"],
-            "versions": build.here().versions(),
+            "versions": build.own_build().versions(),
             "folder": folder,
         }
         if self.buffered:
@@ -168,7 +169,7 @@ class Replay:
         return html.block(title, html.table(tuple(figures), [tuple(figures.values())]))
 
 
-class Unfinished(RunError):
+class UnfinishedReplay(RunError):
     """A replay that stopped before its end: receives wait for ever, messages have no receive, or a bound is passed."""
 
     def __init__(self, message: str, exit_code: Exit, replay: Replay) -> None:
@@ -197,7 +198,7 @@ def run(
     keep: bool = False,
     buffered: str | None = None,
     compute_scale: Sequence[str] = (),
-    **options: Unpack[Chosen],
+    **options: Unpack[OptionKeywords],
 ) -> Replay:
     """Replay a trace on a machine; ``keep`` keeps the tables ``operations`` and ``series``.
 
@@ -207,7 +208,7 @@ def run(
     ``options`` are fields of ``elanite.mpirun.Options``: ``ranks_per_node``, ``placement``, ``network``, ``memory``,
     ``seed``, ``limit_time``, ``faults``. Call this function in the main thread.
 
-    Raises ``UsageError``, ``ConfigError``, ``RunError`` or, with the records, ``Unfinished``.
+    Raises ``UsageError``, ``ConfigError``, ``RunError`` or, with the records, ``UnfinishedReplay``.
     """
     from elanite.store import frame
 
@@ -237,7 +238,7 @@ def run(
         tuple(read.warnings),
     )
     if early is not None:
-        raise Unfinished(early[0], Exit(early[1]), found)
+        raise UnfinishedReplay(early[0], Exit(early[1]), found)
     return found
 
 
@@ -282,7 +283,7 @@ def keep(replay: Replay, out: Path) -> Path:
     }
     text = json.dumps([asked, replay.cluster.parameters, _core.MODEL_REVISION], sort_keys=True)
     identity = hashlib.sha256(text.encode()).hexdigest()[:20]
-    if not store.ours(folder, identity):
+    if not store.is_own(folder, identity):
         data = {
             "layout": _LAYOUT,
             "id": identity,
@@ -304,7 +305,7 @@ def replay(
     operations: bool = False,
     buffered: str | None = None,
     compute_scale: Sequence[str] = (),
-    **options: Unpack[Chosen],
+    **options: Unpack[OptionKeywords],
 ) -> Replay:
     """Replay a GOAL trace on a machine: ``el.replay("allreduce.goal", network="ideal").summary``.
 
@@ -313,7 +314,7 @@ def replay(
     ``faults``, ``buffered``, ``compute_scale``. It writes no files. Call the function in the main thread.
 
     Raises ``UsageError`` or ``ConfigError`` for wrong options, ``RunError`` for a trace that cannot be replayed, and
-    ``Unfinished``, with the records in ``replay``, for a replay that stops before its end.
+    ``UnfinishedReplay``, with the records in ``replay``, for a replay that stops before its end.
     """
     from elanite.inputs.machine import Machine
 
@@ -321,3 +322,7 @@ def replay(
     return run(
         Path(trace), on.file, on.overrides, keep=operations, buffered=buffered, compute_scale=compute_scale, **options
     )
+
+
+if not TYPE_CHECKING:
+    __getattr__ = former(__name__)

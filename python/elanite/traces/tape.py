@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Place:
+class TapePlace:
     """A place in a rank's call order, for one operation."""
 
     number: int
@@ -37,17 +37,17 @@ class Tape(Block):
         super().__init__()
         self._before: int | None = None
         self._seen: list[int] = []
-        self._open: dict[int, Place] = {}
+        self._open: dict[int, TapePlace] = {}
 
-    def reserve(self) -> Place:
+    def reserve(self) -> TapePlace:
         """The next place in call order."""
-        place = Place(self._count, self._before, tuple(dict.fromkeys(self._seen)))
+        place = TapePlace(self._count, self._before, tuple(dict.fromkeys(self._seen)))
         self._count += 1
         self._before, self._seen = place.number, []
         self._open[place.number] = place
         return place
 
-    def define(self, place: Place, operation: str) -> int:
+    def define(self, place: TapePlace, operation: str) -> int:
         """Write a place's operation; returns its number."""
         number = place.number
         self.lines.append(f"l{number}: {operation}")

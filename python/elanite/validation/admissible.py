@@ -22,7 +22,7 @@ from elanite.inputs import sources
 from elanite.inputs.machine import Machine
 from elanite.inputs.plan import plan
 from elanite.validation.cells import simulated, spread
-from elanite.validation.verdict import Range, Verdict, holds_within
+from elanite.validation.verdict import AdmissibleRange, Verdict, holds_within
 
 if TYPE_CHECKING:
     from collections.abc import Hashable
@@ -35,16 +35,16 @@ UNMOVED = {"rails.handle": ("basic",)}
 
 
 @cache
-def of_machine(name: str) -> dict[str, Range]:
+def of_machine(name: str) -> dict[str, AdmissibleRange]:
     """A shipped machine's admissible ranges, by parameter."""
     return {
-        each.key: Range(each.key, plain(each.value), plain(of["low"]), plain(of["high"]), of["source"])
+        each.key: AdmissibleRange(each.key, plain(each.value), plain(of["low"]), plain(of["high"]), of["source"])
         for each in Machine.load(name).parameters
         if (of := each.admissible) is not None
     }
 
 
-def of_claim(claim: Claim, planned: Plan) -> Range:
+def of_claim(claim: Claim, planned: Plan) -> AdmissibleRange:
     """The range over which a claim is judged.
 
     Raises ``UsageError`` if the experiment's machine file has no such range.
@@ -60,13 +60,13 @@ def of_claim(claim: Claim, planned: Plan) -> Range:
     return found[claim.admissible]
 
 
-def at(planned: Plan, key: str, end: str) -> Plan:
+def plan_at(planned: Plan, key: str, end: str) -> Plan:
     """A plan at an end of a parameter's range; points that the parameter cannot change stay as they are."""
-    return _at(planned.experiment.name, planned.seed, key, end)
+    return _plan_at(planned.experiment.name, planned.seed, key, end)
 
 
 @cache
-def _at(name: str, seed: int, key: str, end: str) -> Plan:
+def _plan_at(name: str, seed: int, key: str, end: str) -> Plan:
     usual = plan(sources.read("experiment", name), seed=seed)
     changed = plan(usual.experiment, overrides=[f"{key}={end}"], seed=seed)
     own = {_place(point): point for point in usual.points}
@@ -91,14 +91,14 @@ def plans(planned: Plan, claims: tuple[Claim, ...]) -> list[Plan]:
         if claim.admissible and claim.experiment == planned.experiment.name:
             for end in of_claim(claim, planned).ends:
                 points = needed.setdefault((claim.admissible, end), {})
-                points |= {p.id: p for p in at(planned, claim.admissible, end).points if claim.asks_for(p)}
+                points |= {p.id: p for p in plan_at(planned, claim.admissible, end).points if claim.asks_for(p)}
     return [
-        replace(at(planned, *place), points=tuple(p for p in points.values() if p.id not in usual))
+        replace(plan_at(planned, *place), points=tuple(p for p in points.values() if p.id not in usual))
         for place, points in needed.items()
     ]
 
 
-def said(verdict: Verdict) -> str:
+def verdict_words(verdict: Verdict) -> str:
     """The verdict over the range in words, with the figures at the ends; empty without a range or before it was run."""
     claim = verdict.claim
     if not verdict.ends:

@@ -27,7 +27,7 @@ def measured(verdict: Verdict) -> str:
     words = [simulated(verdict), spread(verdict)]
     if isinstance(verdict.simulated, list) and verdict.note:
         words.append(f"({verdict.note})")
-    words += [f"({said})" for said in (one_run(verdict), admissible.said(verdict)) if said]
+    words += [f"({said})" for said in (one_run(verdict), admissible.verdict_words(verdict)) if said]
     return " ".join(filter(None, words))
 
 
@@ -41,7 +41,7 @@ def headline(verdicts: Sequence[Verdict]) -> str:
     return ". ".join(filter(None, [line, of_today(today)])) or "no claim is judged"
 
 
-def own(verdicts: Sequence[Verdict]) -> str:
+def own_claims(verdicts: Sequence[Verdict]) -> str:
     """One line on a user's own claims."""
     judged = [verdict for verdict in verdicts if verdict.judged]
     words = [f"{sum(v.holds is True for v in judged)} of {counted(len(judged), 'claim')} hold"]
@@ -92,7 +92,7 @@ def widest(verdicts: Sequence[Verdict]) -> str:
     )
 
 
-def looked(verdicts: Sequence[Verdict]) -> list[str]:
+def looks_sentences(verdicts: Sequence[Verdict]) -> list[str]:
     """The looks at short runs that verdicts rest on; empty if all rest on whole runs."""
     counts = [sum(verdict.look == look for verdict in verdicts) for look in range(len(RUNS))]
     if not any(counts):
@@ -127,11 +127,12 @@ def markdown(verdicts: Sequence[Verdict], builds: Sequence[tuple[Build, int]] = 
         "",
         "<!-- Written by `make docs` from the scoreboard; do not edit. -->",
         "",
-        *(paragraph for text in (*INTRODUCTION, *looked(verdicts)) for paragraph in (text, "")),
+        *(paragraph for text in (*INTRODUCTION, *looks_sentences(verdicts)) for paragraph in (text, "")),
         f"Model revision {_core.MODEL_REVISION}: {totals(verdicts)}. {widest(judged)}",
         "",
         *([engines(builds), ""] if builds else []),
-        f"Before claims had ranks, all predicted claims counted alike; that count would now be {tally.before(judged)}.",
+        "Before claims had ranks, all predicted claims counted alike; that count would now be"
+        f" {tally.unranked_count(judged)}.",
         "",
         "## Predicted",
         "",
@@ -221,7 +222,7 @@ def _notes(verdicts: Sequence[Verdict]) -> list[str]:
         " two ends. The counts above are those of the values that the machine files have.",
         "",
         *(
-            f"- `{v.claim.id}`: {v.state}; {admissible.said(v) or 'not run at the ends of its range'}."
+            f"- `{v.claim.id}`: {v.state}; {admissible.verdict_words(v) or 'not run at the ends of its range'}."
             for v in verdicts
             if v.claim.admissible
         ),

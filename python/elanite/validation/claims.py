@@ -18,17 +18,17 @@ from typing import TYPE_CHECKING, get_args
 
 from elanite.base import bounded
 from elanite.inputs.sources import did_you_mean
-from elanite.inputs.tables import Table, loaded
+from elanite.inputs.tables import DataTable, loaded
 from elanite.store import TABLES
 from elanite.validation.claim import COUNTED, Claim, Confidence, Kind, Rank
 from elanite.validation.measures import (
     OWN,
     PICKS,
     Bound,
-    Figure,
+    FigureMeasure,
+    FunctionMeasure,
     Measure,
     Ranking,
-    Special,
     Statement,
     Statements,
 )
@@ -36,12 +36,12 @@ from elanite.validation.measures.quantities import (
     MEASURES,
     PAIRS,
     TURNED,
-    Along,
-    End,
+    ColumnFigure,
+    Extreme,
     Limits,
     Mean,
-    Pair,
-    Turned,
+    PairFigure,
+    UnaryFigure,
 )
 from elanite.validation.measures.rows import KINDS
 from elanite.validation.proofs import checked
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from elanite.results.select import Scalar
-    from elanite.validation.measures.quantities import Quantity, Wanted
+    from elanite.validation.measures.quantities import ColumnSelection, Quantity
 
 WORDS = {
     "kind": get_args(Kind),
@@ -87,7 +87,7 @@ def claims() -> tuple[Claim, ...]:
 
 
 def claims_of(
-    text: str, file: str, listed: Callable[[Table], Sequence[Table]] = lambda entry: [entry]
+    text: str, file: str, listed: Callable[[DataTable], Sequence[DataTable]] = lambda entry: [entry]
 ) -> tuple[Claim, ...]:
     """A data file's claims; ``listed`` gives the entries behind one entry, such as those for measured values.
 
@@ -105,7 +105,7 @@ def claims_of(
     return tuple(found.values())
 
 
-def _claim(entry: Table) -> Claim:
+def _claim(entry: DataTable) -> Claim:
     entry.only({one.name for one in fields(Claim)} | MEASURED)
     if "rank" not in entry.content:
         raise entry.wrong("rank", "this key is needed", f"allowed: {', '.join(WORDS['rank'])}")
@@ -126,12 +126,12 @@ def _claim(entry: Table) -> Claim:
     )
 
 
-def series_of(entry: Table) -> tuple[str, ...]:
+def series_of(entry: DataTable) -> tuple[str, ...]:
     """The series that a claim is measured on; empty for all."""
     return (entry.string("series"),) if isinstance(entry.content.get("series"), str) else entry.strings("series")
 
 
-def _measure(entry: Table, kind: str) -> Measure:
+def _measure(entry: DataTable, kind: str) -> Measure:
     """How a claim is measured. Shapes have statements or a special measure, orders an order, all others a figure."""
     name = entry.word("measure", (*MEASURES, *OWN, "order", "parts"))
     needed = {"order": "order", "parts": "shape"} | dict.fromkeys(OWN, "shape")
@@ -144,15 +144,15 @@ def _measure(entry: Table, kind: str) -> Measure:
     if name == "parts":
         return _only(entry, name, {"part", "rows", "figures"}, parts)
     if name in OWN:
-        return _only(entry, name, {"figures"}, Special(name, entry.numbers("figures")))
+        return _only(entry, name, {"figures"}, FunctionMeasure(name, entry.numbers("figures")))
     if name == "order":
         return _only(entry, name, {"of", "each", "rows"}, Ranking(_mean(entry.table("of"), metric), each, rows))
     pick, middle = entry.word("pick", PICKS), ((entry.number("low") or 0.0) + (entry.number("high") or 0.0)) / 2
-    figure = Figure(_quantity(entry, metric), each, rows, pick, middle, entry.strings("shows"), parts)
+    figure = FigureMeasure(_quantity(entry, metric), each, rows, pick, middle, entry.strings("shows"), parts)
     return _only(entry, name, MEASURED - {"figures"}, figure)
 
 
-def _only(entry: Table, name: str, allowed: Collection[str], found: Measure) -> Measure:
+def _only(entry: DataTable, name: str, allowed: Collection[str], found: Measure) -> Measure:
     """The measure, unless the entry has keys that it does not read."""
     for key in entry.content:
         if key in MEASURED - {"measure"} and key not in allowed:
@@ -160,7 +160,7 @@ def _only(entry: Table, name: str, allowed: Collection[str], found: Measure) -> 
     return found
 
 
-def _statement(part: Table, entry: Table) -> Statement:
+def _statement(part: DataTable, entry: DataTable) -> Statement:
     part.only(PART)
     says = part.string("says")
     if not says and (idle := sorted(part.content.keys() & JUDGED)):
@@ -181,7 +181,7 @@ def _statement(part: Table, entry: Table) -> Statement:
     )
 
 
-def _quantity(table: Table, metric: str) -> Quantity:
+def _quantity(table: DataTable, metric: str) -> Quantity:
     """A quantity with `measure`, `of` and `over`; a table without `measure` is the mean over its `of` rows."""
     name = table.word("measure", MEASURES) if "measure" in table.content else "value"
     if name == "value":
@@ -190,15 +190,15 @@ def _quantity(table: Table, metric: str) -> Quantity:
         return _mean(table.table("of"), metric)
     of = _inner(table, "of", metric)
     if name in TURNED:
-        return Turned(name, of)
+        return UnaryFigure(name, of)
     if "over" not in table.content:
         raise table.wrong("over", f"the measure {name} needs this key", "name a quantity or a column")
     if name in PAIRS:
-        return Pair(name, of, _inner(table, "over", metric))
-    return Along(name, of, table.string("over"))
+        return PairFigure(name, of, _inner(table, "over", metric))
+    return ColumnFigure(name, of, table.string("over"))
 
 
-def _inner(table: Table, key: str, metric: str) -> Quantity:
+def _inner(table: DataTable, key: str, metric: str) -> Quantity:
     """A quantity's side: a row selection, or a quantity with `measure`."""
     inner = table.table(key)
     if "measure" not in inner.content:
@@ -207,14 +207,14 @@ def _inner(table: Table, key: str, metric: str) -> Quantity:
     return _quantity(inner, metric)
 
 
-def _mean(table: Table, metric: str) -> Mean:
+def _mean(table: DataTable, metric: str) -> Mean:
     return Mean(table.string("metric") or metric, {name: _wanted(table, name, metric) for name in table.content})
 
 
-def _wanted(table: Table, name: str, metric: str) -> Wanted:
+def _wanted(table: DataTable, name: str, metric: str) -> ColumnSelection:
     value = table.content[name]
-    if isinstance(value, str) and value in tuple(End):
-        return End(value)
+    if isinstance(value, str) and value in tuple(Extreme):
+        return Extreme(value)
     if not isinstance(value, dict):
         return scalars(table, name) if isinstance(value, list) else scalars(table, name)[0]
     limits = table.table(name)
@@ -224,7 +224,7 @@ def _wanted(table: Table, name: str, metric: str) -> Wanted:
     return Limits({bound: _limit(limits, bound, metric) for bound in value})
 
 
-def _limit(limits: Table, bound: str, metric: str) -> Scalar | tuple[Scalar, ...] | Quantity:
+def _limit(limits: DataTable, bound: str, metric: str) -> Scalar | tuple[Scalar, ...] | Quantity:
     value = limits.content[bound]
     if isinstance(value, dict):
         return _inner(limits, bound, metric)
@@ -236,7 +236,7 @@ def _limit(limits: Table, bound: str, metric: str) -> Scalar | tuple[Scalar, ...
     return value
 
 
-def scalars(table: Table, name: str) -> tuple[Scalar, ...]:
+def scalars(table: DataTable, name: str) -> tuple[Scalar, ...]:
     """One value or several."""
     value = table.content[name]
     listed = value if isinstance(value, list) else [value]
@@ -246,7 +246,7 @@ def scalars(table: Table, name: str) -> tuple[Scalar, ...]:
     return found
 
 
-def _check_rank(claim: Claim, found: Mapping[str, Claim], entry: Table) -> None:
+def _check_rank(claim: Claim, found: Mapping[str, Claim], entry: DataTable) -> None:
     """Refuses a rank without its reason or its claims, and a rank that the claim's kind contradicts.
 
     A claim with a proof that it is inconsistent is not judged, whatever its kind is.
@@ -267,7 +267,9 @@ def _check_rank(claim: Claim, found: Mapping[str, Claim], entry: Table) -> None:
     if (claim.rank in COUNTED) is bool(claim.because):
         counted = " and ".join(COUNTED)
         wrong("because", f"this key is for ranks other than {counted}, and needed there; the rank is {claim.rank}")
-    plain = isinstance(claim.measure, Figure) and isinstance(claim.measure.quantity, Mean) and not claim.measure.each
+    plain = (
+        isinstance(claim.measure, FigureMeasure) and isinstance(claim.measure.quantity, Mean) and not claim.measure.each
+    )
     if claim.one_run and not (claim.kind == "value" and plain):
         wrong("one_run", "this key is for a claim of the kind value whose measure is value, without `each`")
     if claim.one_miss and (claim.one_miss not in found or found[claim.one_miss].one_miss):

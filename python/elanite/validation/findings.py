@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.results.numbers import Case, Part
+    from elanite.results.numbers import Case, StatementPart
     from elanite.validation.verdict import Verdict
 
 DECISIVE = 3
@@ -43,14 +43,14 @@ def sentences(verdict: Verdict) -> list[Sentence]:
     return [_sentence(part) for part in verdict.parts]
 
 
-def behind(verdict: Verdict) -> str:
+def figure_words(verdict: Verdict) -> str:
     """All figures behind a verdict, as text; empty if the sentences have all."""
     text = verdict.simulated if isinstance(verdict.simulated, str) else verdict.note
     shown = all(len(part.cases) <= DECISIVE for part in verdict.parts)
     return "" if verdict.parts and shown else text
 
 
-def _sentence(part: Part) -> Sentence:
+def _sentence(part: StatementPart) -> Sentence:
     cases = decisive(part)
     words = [f"{case.name}: {_figure(case)}".removeprefix(": ") for case in cases]
     alike = sum(case.holds is part.holds for case in part.cases)
@@ -60,7 +60,7 @@ def _sentence(part: Part) -> Sentence:
     return Sentence(part.holds, part.says, said + (f". Has to be {part.needs}." if part.needs else "."))
 
 
-def decisive(part: Part) -> Sequence[Case]:
+def decisive(part: StatementPart) -> Sequence[Case]:
     """The figures that decide a statement, in the statement's order."""
     same = [case for case in part.cases if case.holds is part.holds] or list(part.cases)
     if len(same) <= DECISIVE:

@@ -58,7 +58,7 @@ def keys(source: str) -> list[str]:
     return [word for word in re.findall(r"[\w-]+", source) if word in papers()]
 
 
-def named(source: str) -> str:
+def citations(source: str) -> str:
     """The publications that a ``source`` cites, in a few words; the source itself without a citation."""
     return " and ".join(papers()[key].name for key in keys(source)) or source
 

@@ -30,7 +30,7 @@ from elanite.validation.claim import Claim, Proof
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from elanite.inputs.tables import Table
+    from elanite.inputs.tables import DataTable
 
 FUNCTIONS: dict[str, Callable[..., Fraction]] = {"min": min, "max": max}
 
@@ -55,7 +55,7 @@ ALLOWED = "allowed: names of `of`, numbers, + - * /, brackets, min, max, and the
 REMEDY = "correct the arithmetic, or remove `proof`: without a proof no claim is inconsistent in its source"
 
 
-def checked(claim: Claim, entry: Table, claims: Mapping[str, Claim]) -> Proof:
+def checked(claim: Claim, entry: DataTable, claims: Mapping[str, Claim]) -> Proof:
     """A claim's proof. Raises ``UsageError`` if the proof is irrelevant to this claim."""
     if entry.content.keys() != KEYS:
         raise entry.wrong(

@@ -83,7 +83,7 @@ def _more(source: Source, name: str, seed: int, look: int) -> list[str]:
     return [f"series.{series}.run.seeds={max(RUNS[look], len(runs[series]))}" for series in changed]
 
 
-def made(name: str, store: Store, seed: int = FIRST_SEED) -> Plan:
+def looks_plan(name: str, store: Store, seed: int = FIRST_SEED) -> Plan:
     """The plan with the short runs so far: the first look's, and the later looks' finished ones."""
     first = planned(name, seed, 0)
     usual = {point.id for point in first.points}

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elanite.inputs.plan import Point
-    from elanite.inputs.tables import Table
-    from elanite.results.numbers import Part
+    from elanite.inputs.tables import DataTable
+    from elanite.results.numbers import StatementPart
     from elanite.results.select import Scalar
     from elanite.store import Store
     from elanite.validation.claim import Claim
@@ -49,7 +49,7 @@ NOT_RUN = "not run"
 
 
 @dataclass(frozen=True)
-class Choice:
+class Reading:
     """One reading: the points that it selects, and the claims that it interprets."""
 
     name: str
@@ -63,7 +63,7 @@ class Choice:
 
 
 @dataclass(frozen=True)
-class Cell:
+class ReadingCell:
     """A claim with one reading: its figure and its verdict in words."""
 
     text: str
@@ -80,7 +80,7 @@ class Row:
     claim: Claim
     reading: str
     default: bool
-    cells: tuple[Cell, ...]
+    cells: tuple[ReadingCell, ...]
 
     @property
     def published(self) -> str:
@@ -123,25 +123,25 @@ class Readings:
         return f"Held: {'; '.join(words)}."
 
 
-def choices() -> tuple[dict[str, str], tuple[Choice, ...], tuple[Choice, ...]]:
+def choices() -> tuple[dict[str, str], tuple[Reading, ...], tuple[Reading, ...]]:
     """The shipped table's texts, its columns' readings, and its rows' readings."""
     return choices_of(bounded.packaged("data", FILE), FILE)
 
 
 @cache
-def choices_of(text: str, file: str) -> tuple[dict[str, str], tuple[Choice, ...], tuple[Choice, ...]]:
+def choices_of(text: str, file: str) -> tuple[dict[str, str], tuple[Reading, ...], tuple[Reading, ...]]:
     """The same for a data file. Raises ``UsageError`` for an unknown claim or key."""
     data = loaded(text, file)
     known = {claim.id: claim for claim in claims()}
 
-    def choice(entry: Table) -> Choice:
+    def choice(entry: DataTable) -> Reading:
         where, named = entry.table("where"), entry.strings("claims")
         for name in named:
             if name not in known:
                 wrong = f"there is no claim `{name}`{did_you_mean(name, list(known))}"
                 raise entry.wrong("claims", wrong, "use the `id` of a claim")
         return entry.filled(
-            Choice,
+            Reading,
             {},
             where=tuple((name, scalars(where, name)) for name in where.content),
             claims=tuple(known[name] for name in named),
@@ -151,7 +151,7 @@ def choices_of(text: str, file: str) -> tuple[dict[str, str], tuple[Choice, ...]
     return texts, tuple(map(choice, data.tables("column"))), tuple(map(choice, data.tables("row")))
 
 
-def points(claim: Claim, selected: Sequence[Choice], seed: int = FIRST_SEED, *, quick: bool = False) -> list[Point]:
+def points(claim: Claim, selected: Sequence[Reading], seed: int = FIRST_SEED, *, quick: bool = False) -> list[Point]:
     """The points that a claim is measured on with some readings: those in its experiment that they select."""
     series = next((one.series for one in selected if one.series), claim.series)
     where = dict(claim.where) | {name: values for one in selected for name, values in one.where}
@@ -173,7 +173,7 @@ class Reader:
 
     def __init__(self, store: Store, seed: int = FIRST_SEED, *, quick: bool = False) -> None:
         self.store, self.seed, self.quick = store, seed, quick
-        self._known: dict[tuple[str, ...], Cell] = {}
+        self._known: dict[tuple[str, ...], ReadingCell] = {}
 
     def read(self) -> Readings:
         """The table, with the finished points' figures."""
@@ -188,24 +188,24 @@ class Reader:
         """Read all cells again: points may have been replaced."""
         self._known.clear()
 
-    def _row(self, claim: Claim, row: Choice, columns: Sequence[Choice]) -> Row:
+    def _row(self, claim: Claim, row: Reading, columns: Sequence[Reading]) -> Row:
         if not row.columns:
             return Row(claim, row.name, row.default, (self._cell(claim, (row,)),))
         return Row(claim, row.name, row.default, tuple(self._cell(claim, (row, column)) for column in columns))
 
-    def _cell(self, claim: Claim, selected: Sequence[Choice]) -> Cell:
+    def _cell(self, claim: Claim, selected: Sequence[Reading]) -> ReadingCell:
         here = points(claim, selected, self.seed, quick=self.quick)
         default = all(one.default for one in selected)
         # A quick run leaves series out, and a statement needs all its sides.
         complete = not self.quick or _places(here) == _places(points(claim, selected, self.seed))
         if not complete or any(self.store.get(point.id) is None for point in here):
-            return Cell("", NOT_RUN, default)
+            return ReadingCell("", NOT_RUN, default)
         key = (claim.id, *(point.id for point in here))
         if key not in self._known:
             # A proof that the paper contradicts itself does not concern a reading.
             look = 0 if self.quick else None
             found = judge(replace(claim, proof=None), measurement(claim, here, self.store, look), look)
-            self._known[key] = Cell(figure(found), WORDS[found.holds], default)
+            self._known[key] = ReadingCell(figure(found), WORDS[found.holds], default)
         return self._known[key]
 
 
@@ -218,7 +218,7 @@ def figure(verdict: Verdict) -> str:
     return "; ".join(parts)
 
 
-def _part(part: Part) -> str:
+def _part(part: StatementPart) -> str:
     """One statement's figures: all, or the least and the greatest with the count of those that hold."""
     means = [case.number.mean for case in part.cases]
     if len(means) <= FEW:
@@ -243,6 +243,6 @@ def markdown(table: Readings) -> list[str]:
     return lines
 
 
-def _marked(cell: Cell) -> str:
+def _marked(cell: ReadingCell) -> str:
     state = f"**{cell.state}**" if cell.default else cell.state
     return f"{state}: {cell.text}" if cell.text else state

@@ -20,7 +20,7 @@ from elanite.validation.claims import claims
 from elanite.validation.measures import kinds
 from elanite.validation.measures.quantities import MissingError
 from elanite.validation.quick import planned, shortened
-from elanite.validation.verdict import End, Verdict, judge
+from elanite.validation.verdict import RangeEnd, Verdict, judge
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -66,9 +66,9 @@ def _over_range(found: Verdict, planned: Plan, store: Store) -> Verdict:
     range_ = admissible.of_claim(claim, planned)
     ends = []
     for value in range_.ends:
-        points = [p for p in admissible.at(planned, claim.admissible, value).points if claim.asks_for(p)]
+        points = [p for p in admissible.plan_at(planned, claim.admissible, value).points if claim.asks_for(p)]
         if all(store.get(point.id) is not None for point in points):
-            ends.append(End(value, _judged(claim, points, store)))
+            ends.append(RangeEnd(value, _judged(claim, points, store)))
     return replace(found, range=range_, ends=tuple(ends))
 
 
@@ -102,13 +102,13 @@ def verdicts(
     known = known or {}
     return [
         known.get(claim.id)
-        or (looked(claim, store, seed).verdict if quick else verdict(claim, plans.get(claim.experiment), store))
+        or (look_record(claim, store, seed).verdict if quick else verdict(claim, plans.get(claim.experiment), store))
         for claim in claims()
     ]
 
 
 @dataclass(frozen=True)
-class Looked:
+class LookRecord:
     """The looks at a claim so far."""
 
     verdict: Verdict
@@ -117,7 +117,7 @@ class Looked:
     """The next look's points that are to be simulated; empty without a next look."""
 
 
-def looked(claim: Claim, store: Store, seed: int = FIRST_SEED, *, mine: bool = False) -> Looked:
+def look_record(claim: Claim, store: Store, seed: int = FIRST_SEED, *, mine: bool = False) -> LookRecord:
     """Look at a claim again and again, as far as points are finished; ``mine`` takes only this build's points.
 
     Each look adds runs of the configurations on which the verdict hangs. A claim with a whole run's points is judged as
@@ -125,9 +125,9 @@ def looked(claim: Claim, store: Store, seed: int = FIRST_SEED, *, mine: bool = F
     """
     name = claim.experiment
     if name not in plans_of([claim], seed):
-        return Looked(verdict(claim, None, store))
+        return LookRecord(verdict(claim, None, store))
     if not shortened(claim, seed):
-        return Looked(verdict(claim, planned(name, seed), store))
+        return LookRecord(verdict(claim, planned(name, seed), store))
     has = store.current if mine else store.get
     points = {point.id: point for point in planned(name, seed, 0).points if claim.asks_for(point)}
     found = _verdict(claim, list(points.values()), store, 0)
@@ -138,9 +138,9 @@ def looked(claim: Claim, store: Store, seed: int = FIRST_SEED, *, mine: bool = F
         places = {points[identity].place for identity in hanging}
         points |= {point.id: point for point in planned(name, seed, look).points if point.place in places}
         if missing := tuple(point for point in points.values() if has(point.id) is None):
-            return Looked(found, missing)
+            return LookRecord(found, missing)
         found = _verdict(claim, list(points.values()), store, look)
-    return Looked(found)
+    return LookRecord(found)
 
 
 def plans_of(chosen: Iterable[Claim], seed: int = FIRST_SEED, look: int | None = None) -> dict[str, Plan]:
@@ -173,6 +173,6 @@ def further(chosen: Iterable[Claim], store: Store, seed: int) -> list[Plan]:
     """The points for the next looks at claims that are not resolved, by experiment."""
     needed: dict[str, dict[str, Point]] = {}
     for claim in chosen:
-        for point in looked(claim, store, seed, mine=True).missing:
+        for point in look_record(claim, store, seed, mine=True).missing:
             needed.setdefault(claim.experiment, {})[point.id] = point
     return [replace(planned(name, seed, LAST), points=tuple(points.values())) for name, points in needed.items()]

@@ -126,7 +126,7 @@ def lines(verdicts: Sequence[Verdict]) -> list[str]:
     return [*said.values(), *([f"inconsistent in the source: {contradicted}"] if contradicted else [])]
 
 
-def before(verdicts: Sequence[Verdict]) -> str:
+def unranked_count(verdicts: Sequence[Verdict]) -> str:
     """The count before claims had ranks: predicted claims with all ranks alike, each miss for itself."""
     judged = [v for v in verdicts if v.judged and v.role == "predicted" and not v.claim.today]
     holds, missed = (sum(v.holds is one for v in judged) for one in (True, False))

@@ -12,20 +12,20 @@ from itertools import combinations, pairwise
 from typing import TYPE_CHECKING
 
 from elanite.base.text import FEWEST
-from elanite.results.looks import early
-from elanite.results.numbers import Finding, Number, Order, at_least, difference, prediction, together
+from elanite.results.looks import more_looks_possible
+from elanite.results.numbers import Finding, Number, Order, all_hold, at_least, difference, prediction
 from elanite.validation.measures import Statements
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from elanite.results.numbers import Part
+    from elanite.results.numbers import StatementPart
     from elanite.validation.claim import Claim, Role
     from elanite.validation.measures import Measurement
 
 
 @dataclass(frozen=True)
-class Range:
+class AdmissibleRange:
     """The parameter values that its source admits."""
 
     key: str
@@ -43,7 +43,7 @@ class Range:
 
 
 @dataclass(frozen=True)
-class End:
+class RangeEnd:
     """A claim at one end of a range."""
 
     value: str
@@ -69,9 +69,9 @@ class Verdict:
     """`None` if the claim cannot be judged, or if the intervals are too wide to judge."""
     one_run: tuple[float, float] | None = None
     """The prediction interval for one run, by which a figure from one run is judged."""
-    range: Range | None = None
+    range: AdmissibleRange | None = None
     """The admissible range that the claim is judged over as well."""
-    ends: tuple[End, ...] = ()
+    ends: tuple[RangeEnd, ...] = ()
     """The verdicts at this range's ends that are not the machine's value; empty if they were not run."""
     note: str = ""
     """The figures behind an order or a mean, or the reason why the claim is not judged."""
@@ -79,7 +79,7 @@ class Verdict:
     """The compared figures' widest 95% confidence interval: half its width as a fraction of the mean."""
     look: int | None = None
     """The look at short runs that it rests on (see ``looks``); `None` if it rests on a whole run's points."""
-    parts: tuple[Part, ...] = ()
+    parts: tuple[StatementPart, ...] = ()
     """A finding's statements, each with its figures."""
     points: frozenset[str] = frozenset()
     """The identities of the simulated number's points, and of groups that may be picked in its place."""
@@ -122,7 +122,7 @@ class Verdict:
     @property
     def open(self) -> bool:
         """Whether a later look at short runs may resolve it."""
-        return early(self.look) and self.state == "not resolved"
+        return more_looks_possible(self.look) and self.state == "not resolved"
 
     @property
     def hanging(self) -> frozenset[str]:
@@ -244,35 +244,39 @@ def judge(claim: Claim, measurement: Measurement, look: int | None = None) -> Ve
             low=None if measurement.few or measurement.exact else measurement.low,
             high=None if measurement.few or measurement.exact else measurement.high,
             error=_error(claim, measurement.mean),
-            holds=together([_near(claim, measurement, one_run), measurement.besides]),
+            holds=all_hold([_near(claim, measurement, one_run), measurement.besides]),
             one_run=one_run,
             note=measurement.note,
             widest=_widest([measurement]),
             parts=measurement.parts,
             points=measurement.points,
         )
-    found = replace(found, few=_few(measurement), look=look)
+    found = replace(found, few=_has_few_values(measurement), look=look)
     if claim.role == "inconsistent":
         return replace(found, holds=None)
     if look is not None and found.few:
         return replace(found, holds=False if _missed_by_one(measurement) and not claim.vague else None)
-    return replace(found, holds=_surely(claim, measurement, found.holds, look)) if early(look) else found
+    return (
+        replace(found, holds=_certain_verdict(claim, measurement, found.holds, look))
+        if more_looks_possible(look)
+        else found
+    )
 
 
-def _surely(claim: Claim, measurement: Measurement, holds: bool | None, look: int | None) -> bool | None:
+def _certain_verdict(claim: Claim, measurement: Measurement, holds: bool | None, look: int | None) -> bool | None:
     """The verdict from a look before the last one: `None` unless its figures' whole intervals agree with it."""
     if holds is False and claim.vague:
         return None  # the figure is near a bound that is ours, where a short run is even less certain
     if isinstance(measurement, Number):
         low, high = claim.bounds
         inside = True if low <= measurement.low and measurement.high <= high else None
-        return together([inside, measurement.besides]) if holds else holds
+        return all_hold([inside, measurement.besides]) if holds else holds
     if isinstance(measurement, Order) and holds:
-        return together(at_least(difference(a, b).at(look), 0.0) for a, b in pairwise(measurement.numbers))
+        return all_hold(at_least(difference(a, b).at(look), 0.0) for a, b in pairwise(measurement.numbers))
     return holds
 
 
-def _few(measurement: Measurement) -> bool:
+def _has_few_values(measurement: Measurement) -> bool:
     """Whether an interval is not known: a figure has fewer than three values, or no figure was kept.
 
     Figures from points that a short run has not shortened equal a whole run's, and need no more values than there.

@@ -8,7 +8,7 @@ folder, with a command that gives the same results there.
         title="Two jobs on 128 nodes",
         about="place on m128, 8 points",
         findings=("Highest accepted load: 36,700 MB/s per node (interleaved).",),
-        sections=(Section("Accepted load", figures=figures, tables=(Table(("link", "busy"), rows, "Links"),)),),
+        sections=(Section("Accepted load", figures=figures, tables=(PageTable(("link", "busy"), rows, "Links"),)),),
         command=("elanite", "run", "../place.toml", "--html", "place.html"),
         inputs=Inputs.gather(("elanite", "run", "place.toml"), {"place.toml": text.encode()}),
     )
@@ -18,7 +18,7 @@ folder, with a command that gives the same results there.
 pages for one kind of work. The papers' report (``elanite.report``) is a separate page, with claims.
 """
 
-from elanite.report.pages.frame import Drawing, Page, Section, Table, render, write
+from elanite.report.pages.frame import Drawing, Page, PageTable, Section, render, write
 from elanite.report.pages.inputs import Inputs
 
-__all__ = ["Drawing", "Inputs", "Page", "Section", "Table", "render", "write"]
+__all__ = ["Drawing", "Inputs", "Page", "PageTable", "Section", "render", "write"]

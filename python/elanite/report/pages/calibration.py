@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elanite.base.text import counted, heading, micro, number, percent, plain
-from elanite.report.pages.frame import Page, Section, Table
+from elanite.report.pages.frame import Page, PageTable, Section
 from elanite.study.residuals import ASSUMED
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def page(found: Calibration, command: Sequence[str], inputs: Inputs) -> Page:
         findings=_findings(found),
         notes=notes,
         sections=[
-            Section("Parameters", tables=[_values(found)], text=_alike(found)),
+            Section("Parameters", tables=[_values(found)], text=_correlated(found)),
             Section("Measured and simulated", figures=found.figures(), tables=[_errors(found), _places(found)]),
         ],
         machines=[found.machine],
@@ -57,14 +57,14 @@ def _findings(found: Calibration) -> list[str]:
     return [*values, f"Root mean square of all errors: {errors}."]
 
 
-def _alike(found: Calibration) -> list[str]:
+def _correlated(found: Calibration) -> list[str]:
     return [
         f"{one} and {other} can hardly be told apart: the correlation of their errors is {share:.3f}."
         for one, other, share in found.alike
     ]
 
 
-def _values(found: Calibration) -> Table:
+def _values(found: Calibration) -> PageTable:
     columns = ("parameter", "before", "after", "standard error", "95% interval")
     rows = [
         (
@@ -83,10 +83,10 @@ def _values(found: Calibration) -> Table:
             " No values fit: an interval has those that fit hardly worse than the best, and there is none where both"
             " ends of the range do."
         )
-    return Table(columns, rows, "Fitted parameters", right=columns[1:], note=note)
+    return PageTable(columns, rows, "Fitted parameters", right=columns[1:], note=note)
 
 
-def _errors(found: Calibration) -> Table:
+def _errors(found: Calibration) -> PageTable:
     columns = ("experiment", "series", "metric", "values", "error before", "after", "worst")
     rows = [
         (
@@ -95,10 +95,12 @@ def _errors(found: Calibration) -> Table:
         )
         for each in found.groups
     ]
-    return Table(columns, rows, "Errors by series and metric", right=columns[3:], note="Errors are root mean squares.")
+    return PageTable(
+        columns, rows, "Errors by series and metric", right=columns[3:], note="Errors are root mean squares."
+    )
 
 
-def _places(found: Calibration) -> Table:
+def _places(found: Calibration) -> PageTable:
     """Every line in the file with measured values."""
     columns = ("experiment", "series", "configuration", "metric", "measured", "sigma", "before", "after", "residual")
     left_out = ("id", "seed", "experiment", "series")
@@ -112,7 +114,7 @@ def _places(found: Calibration) -> Table:
         rows.append((*map(str, names), *map(number, numbers)))
     assumed = "" if all(each.stated for each in found.places) else f" {ASSUMED}"
     note = f"The residual is after less measured, in standard errors of both.{assumed}"
-    return Table(columns, rows, "Measured values", right=columns[4:], folded=True, note=note)
+    return PageTable(columns, rows, "Measured values", right=columns[4:], folded=True, note=note)
 
 
 def _sentence(text: str) -> str:

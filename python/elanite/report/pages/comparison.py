@@ -9,17 +9,17 @@ from elanite.base import bounded
 from elanite.base.text import distinct, heading, plain
 from elanite.figures import compared
 from elanite.report.pages.files import tame
-from elanite.report.pages.frame import Page, Section, Table
+from elanite.report.pages.frame import Page, PageTable, Section
 from elanite.report.pages.inputs import Inputs
 from elanite.results.folders import varying_parameters
 from elanite.results.metrics import notes
-from elanite.results.samples import State
+from elanite.results.samples import ComparisonState
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
 
-    from elanite.results.folders import Comparison, Line
+    from elanite.results.folders import Comparison, StoreLine
 
 MOST_BYTES, MOST_FILES = 4 * 2**20, 4000
 """The size and the count of result files that a page holds; beyond these it holds no files."""
@@ -33,7 +33,7 @@ def page(found: Comparison, names: tuple[str, str], command: Sequence[str], inpu
         command=command,
         inputs=inputs,
         about=f"A is {a}, B is {b} · {found.counts[0]}",
-        findings=[*_largest(found), *(f"{text}." for text in found.counts[1:])],
+        findings=[*_largest_change(found), *(f"{text}." for text in found.counts[1:])],
         notes=[f"{note[:1].upper()}{note[1:]}." for note in [*found.notes, *_outside(inputs)]],
         sections=[*_settings(found), *_figures_of(found)],
     )
@@ -44,7 +44,7 @@ def _settings(found: Comparison) -> list[Section]:
     if not found.settings:
         return [Section("Inputs", text=["Machines, experiments, seeds and simulator are the same on both sides."])]
     rows = [(one.key, *one.texts) for one in found.settings]
-    return [Section("Inputs that differ", tables=[Table(("key", "A", "B"), rows, "Keys as in --set")])]
+    return [Section("Inputs that differ", tables=[PageTable(("key", "A", "B"), rows, "Keys as in --set")])]
 
 
 def _figures_of(found: Comparison) -> list[Section]:
@@ -78,13 +78,15 @@ def inputs(found: Comparison, a: Path, b: Path, options: Sequence[str]) -> Input
     return Inputs(words, contents)
 
 
-def _largest(found: Comparison) -> list[str]:
+def _largest_change(found: Comparison) -> list[str]:
     """The largest change among the figures that differ, as a factor, without those that are zero on one side."""
-    differing = found.of(State.DIFFERS)
+    differing = found.of(ComparisonState.DIFFERS)
     line = next((line for line in differing if math.isfinite(line.change) and not line.flag), None)
     if line is None:
         return []
-    place = ", ".join(f"{name} {plain(value)}" for name, value in line.parameters.items() if _told(found, line, name))
+    place = ", ".join(
+        f"{name} {plain(value)}" for name, value in line.parameters.items() if _is_listed(found, line, name)
+    )
     a, b, ratio = line.texts
     below = abs(line.pair.b.figure.mean) < abs(line.pair.a.figure.mean)
     factor = f", a factor of {distinct(1 + line.change, 1.0)[0]}" if below else ""
@@ -97,7 +99,7 @@ def _largest(found: Comparison) -> list[str]:
     ]
 
 
-def _told(found: Comparison, line: Line, name: str) -> bool:
+def _is_listed(found: Comparison, line: StoreLine, name: str) -> bool:
     return name in varying_parameters(found.series[line.experiment, line.series])
 
 
@@ -108,10 +110,10 @@ def _outside(inputs: Inputs) -> list[str]:
     return [f"the compared points have more than {MOST_BYTES >> 20} MB: the page does not hold them"]
 
 
-def _tables(lines: Sequence[Line]) -> list[Table]:
+def _tables(lines: Sequence[StoreLine]) -> list[PageTable]:
     """The figures that differ, and the others in a folded table."""
-    differing = [line for line in lines if line.state is State.DIFFERS]
-    others = [line for line in lines if line.state is not State.DIFFERS]
+    differing = [line for line in lines if line.state is ComparisonState.DIFFERS]
+    others = [line for line in lines if line.state is not ComparisonState.DIFFERS]
     varying = varying_parameters(lines)
     found = [_table(differing, varying, "Figures that differ", folded=False)] if differing else []
     if others:
@@ -119,7 +121,7 @@ def _tables(lines: Sequence[Line]) -> list[Table]:
     return found
 
 
-def _table(lines: Sequence[Line], varying: Sequence[str], caption: str, *, folded: bool) -> Table:
+def _table(lines: Sequence[StoreLine], varying: Sequence[str], caption: str, *, folded: bool) -> PageTable:
     columns = (*varying, "figure", "A", "B", "B / A", "state")
     rows = [
         (
@@ -131,4 +133,4 @@ def _table(lines: Sequence[Line], varying: Sequence[str], caption: str, *, folde
         for line in lines
     ]
     note = " ".join(notes(line.metric for line in lines))
-    return Table(columns, rows, caption, right=("A", "B", "B / A"), folded=folded, note=note)
+    return PageTable(columns, rows, caption, right=("A", "B", "B / A"), folded=folded, note=note)

@@ -18,7 +18,7 @@ from elanite import _core
 from elanite.base.text import FEWEST, YES_OR_NO, label, plain
 from elanite.inputs.plan import ON
 from elanite.results.frames import REASON, STATE, SUFFIX, parameters, summarise, varying
-from elanite.results.states import State, with_states
+from elanite.results.states import QueueState, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -42,7 +42,7 @@ MOST_NAMED = 4
 
 
 @dataclass(frozen=True)
-class Place:
+class CurvePoint:
     """One configuration's means."""
 
     x: float | None
@@ -54,7 +54,7 @@ class Place:
 
     halves: Mapping[str, float] = field(default_factory=dict)
     """Half each metric's interval; metrics with fewer than three values have no interval."""
-    state: State = State.STEADY
+    state: QueueState = QueueState.STEADY
     """Its load's state, as in load figures (``states``)."""
     reason: str = ""
     """The comparison that decides it."""
@@ -76,7 +76,7 @@ class Curve:
     """The values that distinguish it from other curves of its kind; empty without others."""
     axis: str
     """The axis parameter; empty if the curve has one place."""
-    places: list[Place] = field(default_factory=list)
+    places: list[CurvePoint] = field(default_factory=list)
     group: str = ""
     """The series that it is compared with; empty for all of a page. Jobs beside a benchmark have its series."""
     job: str = ""
@@ -91,25 +91,25 @@ class Curve:
         return any(SEARCHED in place.means for place in self.places)
 
     @property
-    def best(self) -> Place:
+    def best(self) -> CurvePoint:
         """The place with the highest accepted load, the first one among equals."""
         return max(self.places, key=lambda place: place.means.get("accepted", 0.0))
 
     @property
-    def steady(self) -> Place | None:
+    def steady(self) -> CurvePoint | None:
         """The highest load up to which all loads are steady."""
-        found = list(takewhile(lambda place: place.state is State.STEADY, self.places))
+        found = list(takewhile(lambda place: place.state is QueueState.STEADY, self.places))
         return found[-1] if found else None
 
     @property
-    def saturated(self) -> Place | None:
+    def saturated(self) -> CurvePoint | None:
         """The lowest saturated load."""
-        return next((place for place in self.places if place.state is State.SATURATED), None)
+        return next((place for place in self.places if place.state is QueueState.SATURATED), None)
 
     @property
-    def undecided(self) -> list[Place]:
+    def undecided(self) -> list[CurvePoint]:
         """The undecided loads."""
-        return [place for place in self.places if place.state is State.UNDECIDED]
+        return [place for place in self.places if place.state is QueueState.UNDECIDED]
 
 
 def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
@@ -118,10 +118,10 @@ def curves(rows: pl.DataFrame, kinds: Mapping[str, str]) -> list[Curve]:
     groups: list[tuple[str, list[str]]] = []
     for kind in dict.fromkeys(kinds.values()):
         series = [name for name, of in kinds.items() if of == kind]
-        groups += [(kind, group) for group in ([series] if kind == JOBS else alike(rows, series))]
+        groups += [(kind, group) for group in ([series] if kind == JOBS else comparable(rows, series))]
     for kind, group in groups:
         here = rows.filter(pl.col("series").is_in(group))
-        name = named(group) if len(groups) > 1 else ""
+        name = series_names(group) if len(groups) > 1 else ""
         if kind == JOBS:
             found += _of_kind(_of_jobs(here), kind, name)
             continue
@@ -154,7 +154,7 @@ def _of_jobs(rows: pl.DataFrame) -> pl.DataFrame:
     return rows.join(loaded, on="job", how="semi", nulls_equal=True, maintain_order="left")
 
 
-def alike(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
+def comparable(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
     """The series that vary the same keys, together: an experiment's barriers and broadcasts are not compared."""
     found: dict[tuple[str, ...], list[str]] = {}
     for name in series:
@@ -163,7 +163,7 @@ def alike(rows: pl.DataFrame, series: Sequence[str]) -> list[list[str]]:
     return list(found.values())
 
 
-def named(series: Sequence[str]) -> str:
+def series_names(series: Sequence[str]) -> str:
     """Some series' names, the first one if there are many."""
     return ", ".join(series) if len(series) <= MOST_NAMED else f"{series[0]} and {len(series) - 1} more"
 
@@ -223,8 +223,8 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str, *, aside: bool = False) 
             curve = found.setdefault((axis, own), Curve(kind, own, axis, [], group, job, beside))
             at = label(row[axis]) if axis else ""
             halves[key] = {}
-            state = State(row[STATE]), row[REASON], seeds
-            curve.places.append(Place(_numeric(row, axis), at, means[key], halves[key], *state))
+            state = QueueState(row[STATE]), row[REASON], seeds
+            curve.places.append(CurvePoint(_numeric(row, axis), at, means[key], halves[key], *state))
         means[key][row["metric"]] = row["mean"]
         if row["n"] >= FEWEST and row["metric"] not in YES_OR_NO:
             halves[key][row["metric"]] = (row["high"] - row["low"]) / 2
@@ -233,7 +233,7 @@ def _of_kind(rows: pl.DataFrame, kind: str, group: str, *, aside: bool = False) 
     yield from found.values()
 
 
-_STEADY = pl.lit(State.STEADY.value).alias(STATE), pl.lit("").alias(REASON)
+_STEADY = pl.lit(QueueState.STEADY.value).alias(STATE), pl.lit("").alias(REASON)
 """The state for points without loads."""
 
 

@@ -59,17 +59,17 @@ def page(
     kinds = {point.series: point.kind for point in points}
     units = dict(rows.select("metric", "unit").unique(maintain_order=True).iter_rows())
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
-    configurations = curves.curves(_bare(rows, shared), kinds)
+    configurations = curves.curves(_without_shared_changes(rows, shared), kinds)
     found = findings.sentences(configurations, units) if compared else []
     searches = curves.searches(rows)
     columns = curves.distinguishing(rows)
     named = curves.within_kinds(rows, kinds)
-    own = [_own(point, shared, searches, named[point.series]) for point in points]
+    own = [_label_point(point, shared, searches, named[point.series]) for point in points]
     links = hottest.hottest(own, store, columns) if any(_loaded(point, store) for point in own) else []
     best = hottest.first(links)
     drawn = _figures(plan, store, rows, kinds)
     empty = missing(plan, store, [one.name for one in drawn])
-    lost, counts = failures(_named(_bare(rows, shared), named), columns)
+    lost, counts = failures(_with_parameters(_without_shared_changes(rows, shared), named), columns)
     found += [*programs.findings(own, store, columns), *lost, *rails(points, store)]
     results = [Section("Results", figures=drawn, tables=[*summaries.tables(configurations, units), *counts])]
     if best is not None:
@@ -101,7 +101,7 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
     shared = grouping.common(point.parameters.get(grouping.MACHINE) for point in points)
     searches = curves.searches(rows)
     named = curves.within_kinds(rows, kinds)
-    own = [_own(point, shared, searches, named[point.series]) for point in points]
+    own = [_label_point(point, shared, searches, named[point.series]) for point in points]
     sliced = [point for point in own if point.run["slices"]]
     links = hottest.hottest(sliced, store, curves.distinguishing(rows)) if sliced else []
     first: dict[str, hottest.Hottest] = {}
@@ -109,21 +109,21 @@ def pictures(plan: Plan, store: Store) -> list[Figure]:
         if one.links["waiting_us"].sum() > 0:
             first.setdefault(one.configuration, one)
     shown = list(first.values())[:MOST_MATRICES]
-    cases = [beside.Case(one.configuration, matrix(one.point, store)) for one in shown]
+    cases = [beside.PicturePoint(one.configuration, matrix(one.point, store)) for one in shown]
     flows = programs.figures(own, store, curves.distinguishing(rows))
-    return [*_figures(plan, store, rows, kinds), *flows, *(beside.still(cases) if cases else [])]
+    return [*_figures(plan, store, rows, kinds), *flows, *(beside.still_pictures(cases) if cases else [])]
 
 
-def _bare(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
+def _without_shared_changes(rows: pl.DataFrame, shared: Sequence[str]) -> pl.DataFrame:
     """Rows without the changes that all machines share, which the page's head names."""
     if not shared:
         return rows
     labels = rows[grouping.MACHINE].unique().to_list()
-    own = {label: grouping.without(label, shared) for label in labels}
+    own = {label: grouping.label_without(label, shared) for label in labels}
     return rows.with_columns(pl.col(grouping.MACHINE).replace(own))
 
 
-def _named(rows: pl.DataFrame, named: Mapping[str, Collection[str]]) -> pl.DataFrame:
+def _with_parameters(rows: pl.DataFrame, named: Mapping[str, Collection[str]]) -> pl.DataFrame:
     """Rows with each series's ``named`` parameters only."""
 
     def without(name: str) -> pl.Expr:
@@ -133,14 +133,14 @@ def _named(rows: pl.DataFrame, named: Mapping[str, Collection[str]]) -> pl.DataF
     return rows.with_columns(without(name) for name in frames.parameters(rows) if name not in ("experiment", "series"))
 
 
-def _own(point: Point, shared: Sequence[str], searches: Collection[str], names: Collection[str]) -> Point:
+def _label_point(point: Point, shared: Sequence[str], searches: Collection[str], names: Collection[str]) -> Point:
     """A point with parameters for its label: without the changes that all machines share, and a search's first load.
 
     ``searches`` are the series that search the saturation point, ``names`` the parameters in labels.
     """
     own = {name: value for name, value in point.parameters.items() if name in names}
     if shared and grouping.MACHINE in own:
-        own = {**own, grouping.MACHINE: grouping.without(own[grouping.MACHINE], shared)}
+        own = {**own, grouping.MACHINE: grouping.label_without(own[grouping.MACHINE], shared)}
     if point.series in searches:
         own = {name: value for name, value in own.items() if name.split(".")[-1] != "load"}
     return replace(point, parameters=own)
@@ -165,7 +165,7 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
     groups = [
         (kind, together)
         for kind in dict.fromkeys(kinds.values())
-        for together in curves.alike(rows, [name for name, of in kinds.items() if of == kind])
+        for together in curves.comparable(rows, [name for name, of in kinds.items() if of == kind])
     ]
     drawn = list(asked)
     for kind, together in groups:
@@ -174,7 +174,7 @@ def _figures(plan: Plan, store: Store, rows: pl.DataFrame, kinds: dict[str, str]
             here = here.filter(~pl.col("metric").str.starts_with(programs.FLOWS))
             if here.is_empty():
                 continue
-        title = curves.named(together)
+        title = curves.series_names(together)
         if len(together) > 1:
             # The series' name is one more parameter, and stands for all that it decides.
             names = curves.distinguishing(here)
@@ -194,7 +194,7 @@ def _congestion(links: Sequence[hottest.Hottest], store: Store) -> list[Section]
     shown = sorted(waited, key=hottest.heat, reverse=True)[:MOST_MATRICES]
     chosen = {one.point.id for one in shown}
     inside = [one for one in waited if one.point.id in chosen]
-    cases = [beside.Case(one.label, matrix(one.point, store)) for one in inside]
+    cases = [beside.PicturePoint(one.label, matrix(one.point, store)) for one in inside]
     start = [one.point.id for one in inside].index(shown[0].point.id)
     text = []
     if len(shown) == len(waited) < len(links):

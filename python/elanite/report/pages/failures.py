@@ -13,7 +13,7 @@ import polars as pl
 from elanite.base.text import counted, number
 from elanite.base.units import stated
 from elanite.report.pages.curves import label_of
-from elanite.report.pages.frame import Table
+from elanite.report.pages.frame import PageTable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -36,7 +36,7 @@ REASONS = ("packets_unreachable", "packets_corrupted", "packets_timed_out")
 """The reasons for which packets are sent again."""
 
 
-def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], list[Table]]:
+def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], list[PageTable]]:
     """The finding and the table for tidy rows with failures; ``columns`` distinguish their configurations."""
     here = rows.filter(pl.col("metric").is_in(list(METRICS)))
     if here.is_empty():
@@ -54,7 +54,7 @@ def failures(rows: pl.DataFrame, columns: Sequence[str]) -> tuple[list[str], lis
     seeds = here["seed"].n_unique()
     resent = runs.filter(pl.col("metric") == "packets_resent")["value"].max()
     most = float(resent) if isinstance(resent, int | float) else 0.0
-    table = Table(("configuration", *heads), lines, "Packets refused, lost and sent again", right=heads, note=note)
+    table = PageTable(("configuration", *heads), lines, "Packets refused, lost and sent again", right=heads, note=note)
     return [_sentence(found, seeds, most)], [table]
 
 

@@ -29,7 +29,7 @@ _PAIRS = re.compile(r"[^\s,=\"'\[\]]+\.csv")
 """A pair file within an option's value."""
 
 
-class Files:
+class CommandFiles:
     """One command's files: each added file gets a name in the folder, which replaces its path in the command."""
 
     def __init__(self) -> None:
@@ -123,7 +123,7 @@ def of_plan(plan: Plan, options: Sequence[str], verb: str = "run", written: Sequ
     ``options`` are the words that decide the results besides the files: key changes, seeds and selections. ``written``
     are the words from ``outputs``; without any, the page has the experiment's name.
     """
-    files = Files()
+    files = CommandFiles()
     words = ["elanite", verb, files.source(plan.experiment)]
     machines = [files.source(machine) for machine in plan.machines]
     if plan.machine_given or machines != [machine.name for machine in plan.machines]:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING
 
 from elanite import _core
 from elanite.base.text import ROUNDING, YES_OR_NO, are, counted, distinct, number, worded
-from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED, Curve, Place
+from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED, Curve, CurvePoint
 from elanite.report.pages.programs import FLOWS
-from elanite.report.pages.worded import LOWER_END, few, mean_of, scaled, united, with_half
-from elanite.results.states import State
+from elanite.report.pages.worded import LOWER_END, few_messages, mean_of, scaled, united, with_half
+from elanite.results.states import QueueState
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -61,7 +61,7 @@ def _by(at: str) -> str:
     return f" at {at}" if at else ""
 
 
-def _tied(count: int, of: int, label: str) -> str:
+def _configurations(count: int, of: int, label: str) -> str:
     """The configurations with a figure, within a sentence: one by its label, several by their number."""
     if count == 1:
         return _named(label)
@@ -79,10 +79,10 @@ def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Ite
     known = [curve for curve in found if curve.saturated or _last(curve) == last]
     means = [curve.best.means["accepted"] for curve in known]
     low = [curve for curve in known if number(curve.best.means["accepted"]) == number(min(means))]
-    said = f"Highest accepted load{job}: {_best(top, unit)}{_tied(len(top), len(found), top[0].label)}"
+    said = f"Highest accepted load{job}: {_best(top, unit)}{_configurations(len(top), len(found), top[0].label)}"
     if low and len({number(mean) for mean in means}) > 1:
         said += f"; the lowest of the {len(known)} maxima is {_best(low, unit)}"
-        said += _tied(len(low), len(found), low[0].label)
+        said += _configurations(len(low), len(found), low[0].label)
         said += ALIKE if _within(top[0].best, low[0].best, "accepted") else ""
     yield f"{said}{_unknown(found, known)}."
     yield from _knees(found, job)
@@ -104,13 +104,13 @@ def _others(rest: Sequence[Curve], of: int) -> str:
     return f"{len(rest)} of {of} configurations {are(len(rest))}"
 
 
-def _up_to(found: Sequence[Curve]) -> str:
+def _highest_loads(found: Sequence[Curve]) -> str:
     """The configurations' highest loads: the lowest one and, if they differ, the highest one, with their curves."""
     lasts = sorted({_last(curve) for curve in found})
     ends = []
     for last in dict.fromkeys((lasts[0], lasts[-1])):
         here = [curve for curve in found if _last(curve) == last]
-        which = _tied(len(here), len(found), here[0].label) if len(lasts) > 1 else ""
+        which = _configurations(len(here), len(found), here[0].label) if len(lasts) > 1 else ""
         ends.append(f"up to {here[0].places[-1].at}{which}")
     between = sum(_last(curve) not in (lasts[0], lasts[-1]) for curve in found)
     return f" {', '.join(ends)}{f', in the other {between} between these loads' if between else ''}"
@@ -123,7 +123,7 @@ def _best(curves: Sequence[Curve], unit: str) -> str:
     return f"{with_half(best, 'accepted')} {unit}{at}"
 
 
-def _within(one: Place, other: Place, metric: str) -> bool:
+def _within(one: CurvePoint, other: CurvePoint, metric: str) -> bool:
     """Whether the difference between two means is less than its interval; False for means without intervals."""
     halves = [place.halves.get(metric, 0.0) for place in (one, other)]
     return abs(one.means[metric] - other.means[metric]) < math.hypot(*halves)
@@ -134,17 +134,17 @@ def _knees(found: Sequence[Curve], job: str) -> Iterator[str]:
     knees = [(curve.saturated.x, curve) for curve in found if curve.saturated and curve.saturated.x is not None]
     if not knees:
         if len({place.x for curve in found for place in curve.places}) > 1 and not any(c.undecided for c in found):
-            yield f"No saturation{job} at any load{_up_to(found)}."
+            yield f"No saturation{job} at any load{_highest_loads(found)}."
         return
     loads = sorted({x for x, _ in knees})
     named = loads if len(loads) <= MOST_KNEES else [loads[0], loads[-1]]
     ends = [_knees_at([curve for x, curve in knees if x == load], len(found)) for load in named]
     between = sum(x not in named for x, _ in knees)
     said = f"Saturation{job}: {'; '.join(ends)}{f'; the other {between} between these loads' if between else ''}"
-    steady = sum(all(place.state is State.STEADY for place in curve.places) for curve in found)
+    steady = sum(all(place.state is QueueState.STEADY for place in curve.places) for curve in found)
     if steady:
-        calm = [curve for curve in found if all(place.state is State.STEADY for place in curve.places)]
-        up_to = _up_to(calm) if len({_last(curve) for curve in found}) > 1 else ""
+        calm = [curve for curve in found if all(place.state is QueueState.STEADY for place in curve.places)]
+        up_to = _highest_loads(calm) if len({_last(curve) for curve in found}) > 1 else ""
         said += f"; {steady} of {len(found)} configurations {are(steady)} steady at all loads{up_to}"
     yield f"{said}."
 
@@ -183,7 +183,7 @@ def _knees_at(curves: Sequence[Curve], of: int) -> str:
     """The knee for curves that saturate at the same load."""
     first, same = curves[0], len({_knee(curve) for curve in curves}) == 1
     said = _knee(first) if same or first.saturated is None else f"saturated from {first.saturated.at}"
-    return said + _tied(len(curves), of, first.label)
+    return said + _configurations(len(curves), of, first.label)
 
 
 def _knee(curve: Curve) -> str:
@@ -204,7 +204,7 @@ def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> It
     if len(here) == 1:
         (curve,) = here
         first, end = curve.places[0], curve.steady or curve.places[0]
-        said = f"Mean latency{job}: {mean_of(first, LATENCY, units)}{_by(first.at)}{_growing([first])}"
+        said = f"Mean latency{job}: {mean_of(first, LATENCY, units)}{_by(first.at)}{_saturation_clause([first])}"
         yield said + (
             f", {mean_of(end, LATENCY, units)} at {end.at}, the highest steady load." if end is not first else "."
         )
@@ -212,9 +212,9 @@ def _latencies(found: Sequence[Curve], units: Mapping[str, str], job: str) -> It
     yield from _at_common(here, LATENCY, f"Mean latency{job}", units, ends=1)
 
 
-def _growing(places: Sequence[Place]) -> str:
+def _saturation_clause(places: Sequence[CurvePoint]) -> str:
     """A clause on saturated places: the sources' queues grow there, and latency with the window."""
-    count = sum(place.state is State.SATURATED for place in places)
+    count = sum(place.state is QueueState.SATURATED for place in places)
     if not count:
         return ""
     if count == len(places):
@@ -259,27 +259,29 @@ def _at_common(found: Sequence[Curve], metric: str, name: str, units: Mapping[st
         high = max(pairs, key=lambda pair: pair[1].means[metric])
         axis = found[0].axis
         where = f" at {axis} {pairs[0][1].at}" if common and axis else ""
-        late = _growing([place for _, place in pairs]) if metric == LATENCY else ""
+        late = _saturation_clause([place for _, place in pairs]) if metric == LATENCY else ""
         if math.isclose(low[1].means[metric], high[1].means[metric], rel_tol=ROUNDING):
             if low[1].means[metric]:
                 unit = units.get(metric, "")
                 figure = united(with_half([place for _, place in pairs], metric, unit), unit)
-                figure += few([place for _, place in pairs], metric)
+                figure += few_messages([place for _, place in pairs], metric)
                 yield f"{name}{where}: {figure} in all configurations{late}."
             continue
         unit = units.get(metric, "")
         figures = distinct(*(scaled(place.means[metric], unit) for _, place in (low, high)))
         least, most = (
-            united(with_half([place for _, place in _alike(pairs, end, metric)], metric, unit, figure), unit)
-            + few([place for _, place in _alike(pairs, end, metric)], metric)
-            + _whose(pairs, end, metric, bool(common))
+            united(with_half([place for _, place in _curves_at_end(pairs, end, metric)], metric, unit, figure), unit)
+            + few_messages([place for _, place in _curves_at_end(pairs, end, metric)], metric)
+            + _configurations_at_end(pairs, end, metric, bool(common))
             for figure, end in zip(figures, (low, high), strict=True)
         )
         alike = ALIKE if _within(low[1], high[1], metric) else ""
         yield f"{name}{where}: lowest {least}; highest {most}{alike}{late}."
 
 
-def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str) -> list[tuple[Curve, Place]]:
+def _curves_at_end(
+    pairs: Sequence[tuple[Curve, CurvePoint]], end: tuple[Curve, CurvePoint], metric: str
+) -> list[tuple[Curve, CurvePoint]]:
     """The configurations with an end's figure."""
     others = [place.means[metric] for _, place in pairs]
     # Figures that are equal as written are equal here, unless the ends themselves need more digits.
@@ -287,12 +289,14 @@ def _alike(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metri
     return [pair for pair in pairs if shown(pair[1].means[metric]) == shown(end[1].means[metric])]
 
 
-def _whose(pairs: Sequence[tuple[Curve, Place]], end: tuple[Curve, Place], metric: str, common: bool) -> str:
+def _configurations_at_end(
+    pairs: Sequence[tuple[Curve, CurvePoint]], end: tuple[Curve, CurvePoint], metric: str, common: bool
+) -> str:
     """The configurations with an end's figure; without a common axis, one configuration with its place on its axis."""
-    alike = _alike(pairs, end, metric)
+    alike = _curves_at_end(pairs, end, metric)
     curve, place = end
     same = len({_at(*pair) for pair in alike}) == 1
-    return (_at(curve, place) if same and not common else "") + _tied(len(alike), len(pairs), curve.label)
+    return (_at(curve, place) if same and not common else "") + _configurations(len(alike), len(pairs), curve.label)
 
 
 def _ends(common: set[float | None], ends: int) -> list[float | None]:
@@ -300,5 +304,5 @@ def _ends(common: set[float | None], ends: int) -> list[float | None]:
     return list(dict.fromkeys([ordered[0], ordered[-1]][:ends]))
 
 
-def _at(curve: Curve, place: Place) -> str:
+def _at(curve: Curve, place: CurvePoint) -> str:
     return f" at {curve.axis} {place.at}" if curve.axis else ""

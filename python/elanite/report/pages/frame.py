@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Table:
+class PageTable:
     """A section's table; all cells are texts, numbers formatted for people."""
 
     columns: Sequence[str]
@@ -67,7 +67,7 @@ class Section:
     text: Sequence[str] = ()
     """Plain text paragraphs."""
     figures: Sequence[Figure] = ()
-    tables: Sequence[Table] = ()
+    tables: Sequence[PageTable] = ()
     drawings: Sequence[Drawing] = ()
 
 
@@ -124,7 +124,7 @@ def render(page: Page) -> str:
 
 def footer() -> dict[str, str]:
     """A page's date and the build that made it: names and values."""
-    return {"made": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")} | build.here().facts()
+    return {"made": datetime.now(UTC).strftime("%d %B %Y, %H:%M UTC")} | build.own_build().facts()
 
 
 def environment(**filters: Callable[..., object]) -> jinja2.Environment:

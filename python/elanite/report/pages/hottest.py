@@ -24,7 +24,7 @@ from elanite.base.text import counted, number
 from elanite.base.units import amount, stated
 from elanite.errors import RunError
 from elanite.report.pages.curves import label_of
-from elanite.report.pages.frame import Table
+from elanite.report.pages.frame import PageTable
 from elanite.report.pages.traffic import HOTTEST
 from elanite.results.congestion import NAMED, waits, window
 from elanite.store import frame
@@ -221,7 +221,7 @@ def _written(link: Mapping[str, float]) -> tuple[str, str]:
     return number(link["waiting_us"]), f"{link['busy']:.1%}"
 
 
-def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[Table]:
+def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> list[PageTable]:
     """The hottest links at the point with the hottest link, and each configuration's hottest link in any seed."""
     jobs = known.jobs if known else ()
     columns = ("link", "busy", "packets", "waits, µs", *(f"flits of {_owner(job)}" for job in jobs))
@@ -240,7 +240,7 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
     seeds = len({one.point.seed for one in found})
     if seeds > 1:
         note += f" Of all points of {seeds} seeds, this one has the hottest link."
-    made = [Table(columns, rows, f"Hottest links{where}", right=columns[1:], note=note)]
+    made = [PageTable(columns, rows, f"Hottest links{where}", right=columns[1:], note=note)]
     hot: dict[str, Hottest] = {}
     for one in found:
         hot[one.configuration] = max(hot.get(one.configuration, one), one, key=heat)
@@ -252,7 +252,7 @@ def tables(found: Sequence[Hottest], best: Hottest, known: Shares | None) -> lis
             rows.append((one.configuration, *seed, *_cells(one.links.row(0, named=True))))
         name = "Hottest link of every configuration"
         note = f"The hottest link in any of {seeds} seeds, with its seed." if seeds > 1 else ""
-        made.append(Table(columns, rows, name, right=columns[-3:], note=note, folded=len(rows) > MOST_OPEN))
+        made.append(PageTable(columns, rows, name, right=columns[-3:], note=note, folded=len(rows) > MOST_OPEN))
     return made
 
 
@@ -271,7 +271,7 @@ def slowest(points: Sequence[Point], store: Store, columns: Sequence[str]) -> li
     independent-message offer: near a short window's end, a few messages are in flight in any network. A smaller part
     within this noise is named as such.
     """
-    below = [node for point in points for node in _below(point, store)]
+    below = [node for point in points for node in _starved(point, store)]
     if not below:
         return []
     seeds = len({point.seed for point in points})
@@ -317,7 +317,7 @@ class _Node:
         return self.accepted / self.offered
 
 
-def _below(point: Point, store: Store) -> Iterator[_Node]:
+def _starved(point: Point, store: Store) -> Iterator[_Node]:
     """A point's nodes that lack more than a tenth of their offer."""
     nodes = store.table(point.id, "nodes")
     manifest = store.get(point.id)

@@ -42,7 +42,7 @@ _SCRIPT = re.compile(rf'<script type="application/json" id="{BLOCK}">(?P<json>[^
 
 
 @dataclass(frozen=True)
-class Opened:
+class PageInputs:
     """A page's checked inputs."""
 
     page: Path
@@ -62,7 +62,7 @@ class Opened:
         return self.model == _core.MODEL_REVISION
 
 
-def read(page: Path) -> Opened:
+def read(page: Path) -> PageInputs:
     """Read and check a page's inputs. Raises ``UsageError`` if the file is no page with inputs, or damaged."""
     text = _text(page)
     blocks = [found["json"] for found in _SCRIPT.finditer(text)]
@@ -82,7 +82,7 @@ def read(page: Path) -> Opened:
     return _checked(page, block)
 
 
-def unpack(opened: Opened, folder: Path) -> list[Path]:
+def unpack(opened: PageInputs, folder: Path) -> list[Path]:
     """Write the files and the command to a folder, which is new or empty; returns the files' paths.
 
     Raises ``UsageError`` before anything is written if the folder has entries or is not a folder, and ``ElaniteError``
@@ -112,12 +112,12 @@ def unpack(opened: Opened, folder: Path) -> list[Path]:
     return written
 
 
-def line(opened: Opened, folder: Path) -> str:
+def line(opened: PageInputs, folder: Path) -> str:
     """The command as a shell line, from the present folder."""
     return f"cd {shlex.quote(str(folder))} && {shlex.join(opened.words)}"
 
 
-def _script(opened: Opened) -> str:
+def _script(opened: PageInputs) -> str:
     return (
         f"#!/bin/sh\n# The inputs of a page that Elanite {opened.elanite}, model revision {opened.model}, has made.\n"
         f'set -eu\ncd "$(dirname "$0")"\n{shlex.join(opened.words)}\n'
@@ -136,7 +136,7 @@ def _damaged(page: Path, why: str) -> NoReturn:
     raise UsageError(f"{page} is damaged: {why}; nothing was written\n  make the page again, or get another copy")
 
 
-def _checked(page: Path, block: object) -> Opened:
+def _checked(page: Path, block: object) -> PageInputs:
     """The block with the right types, safe names and fitting checksums."""
     if not isinstance(block, dict) or not isinstance(block.get("format"), int):
         _damaged(page, "the block of inputs has no format")
@@ -170,7 +170,7 @@ def _checked(page: Path, block: object) -> Opened:
         missing[name] = _shown(one.get("sha256") or "").strip('"')
     if sum(map(len, files.values())) > MOST_BYTES:
         _damaged(page, f"its files have more than {MOST_BYTES >> 20} MB")
-    return Opened(page, tuple(words), files, missing, version, model)
+    return PageInputs(page, tuple(words), files, missing, version, model)
 
 
 def _plain(one: dict[str, object]) -> bool:

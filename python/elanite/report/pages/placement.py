@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from elanite.base.text import counted, distinct, number
 from elanite.report.pages import experiment
-from elanite.report.pages.frame import Page, Section, Table
+from elanite.report.pages.frame import Page, PageTable, Section
 from elanite.study.placements import text
 
 if TYPE_CHECKING:
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from elanite.report.pages.inputs import Inputs
     from elanite.store import Store
     from elanite.study.limits import Limit
-    from elanite.study.placements import Ranked
+    from elanite.study.placements import PlacementScore
 
 
 def page(
@@ -27,7 +27,7 @@ def page(
     inputs: Inputs,
     limits: Iterable[Limit],
     jobs: Sequence[str],
-    found: Sequence[Ranked],
+    found: Sequence[PlacementScore],
 ) -> Page:
     """The page; ``plan`` has the drawn placements' points, ``found`` all ranks, the best first."""
     # Configurations of ``drawn`` are jobs of three placements only, and their slowdown is the sharing.
@@ -43,11 +43,11 @@ def page(
     )
 
 
-def _title(best: Ranked) -> str:
+def _title(best: PlacementScore) -> str:
     return f"Placement {best.tried.placement.name}: the slowest job takes {number(best.score[0])} times its time alone"
 
 
-def sentence(jobs: Sequence[str], found: Sequence[Ranked]) -> str:
+def sentence(jobs: Sequence[str], found: Sequence[PlacementScore]) -> str:
     """The best placement, the next one if it is as good or equal as written, and the worst one's cost."""
     best, worst = found[0], found[-1]
     near = [other for other in found[1:] if number(other.score[0]) == number(best.score[0])]
@@ -61,7 +61,7 @@ def sentence(jobs: Sequence[str], found: Sequence[Ranked]) -> str:
     )
 
 
-def _ranks(jobs: Sequence[str], found: Sequence[Ranked]) -> Table:
+def _ranks(jobs: Sequence[str], found: Sequence[PlacementScore]) -> PageTable:
     columns = ("placement", *(f"{job}{column}" for job in jobs for column in (", slow-down", ", sharing", ", µs")))
     rows = [
         (
@@ -78,9 +78,9 @@ def _ranks(jobs: Sequence[str], found: Sequence[Ranked]) -> Table:
         "Slow-down: time beside the other jobs over the time alone in the placement where the job is fastest alone."
         " Sharing: the same over the time alone in the same place, which the tables below call slowdown."
     )
-    return Table(columns, rows, "Placements, the best first", right=columns[1:], note=note)
+    return PageTable(columns, rows, "Placements, the best first", right=columns[1:], note=note)
 
 
-def _nodes(jobs: Sequence[str], found: Sequence[Ranked]) -> Table:
+def _nodes(jobs: Sequence[str], found: Sequence[PlacementScore]) -> PageTable:
     rows = [(each.tried.placement.name, *(text(nodes) for nodes in each.tried.placement.nodes)) for each in found]
-    return Table(("placement", *jobs), rows, "Nodes of the jobs", folded=True)
+    return PageTable(("placement", *jobs), rows, "Nodes of the jobs", folded=True)

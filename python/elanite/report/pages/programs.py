@@ -10,7 +10,7 @@ from elanite.base.text import counted, number
 from elanite.figures import flows
 from elanite.mpirun.summary import size
 from elanite.report.pages.curves import PROGRAMS, label_of
-from elanite.report.pages.frame import Section, Table
+from elanite.report.pages.frame import PageTable, Section
 from elanite.results.congestion import parallel
 from elanite.store import empty
 
@@ -60,7 +60,7 @@ def findings(points: Sequence[Point], store: Store, columns: Sequence[str]) -> l
     for here in lists[:MOST_SAID]:
         parts = [f"{name} {number(slowdown)}" for name, slowdown in flows.percentiles(here).items()]
         means = " (means of the seeds)" if here["seed"].n_unique() > 1 else ""
-        said.append(f"FCT slowdown of {flows.said(here)} ({here['label'][0]}): {', '.join(parts)}{means}.")
+        said.append(f"FCT slowdown of {flows.flow_count(here)} ({here['label'][0]}): {', '.join(parts)}{means}.")
     if len(lists) > len(said):
         said.append(f"FCT slowdown: sentences for {len(said)} of {len(lists)} flow lists; the figures show all.")
     return said
@@ -89,7 +89,7 @@ def _flows(point: Point, store: Store, columns: Sequence[str]) -> pl.DataFrame:
     return table.with_columns(label=pl.concat_str(parts, separator=", "), seed=pl.lit(point.seed))
 
 
-def _slowest(every: pl.DataFrame) -> Table:
+def _slowest(every: pl.DataFrame) -> PageTable:
     """The flows with the largest slowdown, each with its seed if there are several."""
     seeds = every["seed"].n_unique() > 1
     columns = (
@@ -126,7 +126,9 @@ def _slowest(every: pl.DataFrame) -> Table:
     )
     if ended:
         note += f" Faults have ended {counted(ended, 'flow')}, which have no completion time."
-    return Table(columns, rows, "Flows with the largest slowdown", right=columns[columns.index("size") :], note=note)
+    return PageTable(
+        columns, rows, "Flows with the largest slowdown", right=columns[columns.index("size") :], note=note
+    )
 
 
 def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
@@ -146,7 +148,7 @@ def shared(shares: pl.DataFrame, links: pl.DataFrame) -> pl.DataFrame:
     return found.sort("less", "link", descending=[True, False]).drop("several", "less")
 
 
-def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) -> tuple[list[Table], str]:
+def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) -> tuple[list[PageTable], str]:
     """The links that programs share in some points, with each program's bytes, and a sentence on the other points.
 
     Each configuration's first seed comes before all further seeds.
@@ -154,7 +156,7 @@ def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) 
     seeds = len({point.seed for point in points}) > 1
     labels = [_label(point, columns) for point in points]
     order = sorted(range(len(points)), key=lambda place: (labels[:place].count(labels[place]), place))
-    found: dict[int, Table] = {}
+    found: dict[int, PageTable] = {}
     for seen, place in enumerate(order):
         if len(found) == MOST_POINTS:
             left = f"{len(found)} of {counted(len(points), 'point')}"
@@ -171,7 +173,7 @@ def shared_links(points: Sequence[Point], store: Store, columns: Sequence[str]) 
     return [found[place] for place in sorted(found)], left
 
 
-def _shared_links(point: Point, store: Store, words: str) -> Table | None:
+def _shared_links(point: Point, store: Store, words: str) -> PageTable | None:
     """A point's links that programs share; ``words`` are its configuration."""
     found = shared(store.table(point.id, "shares"), store.table(point.id, "links"))
     if found.is_empty():
@@ -194,4 +196,4 @@ def _shared_links(point: Point, store: Store, words: str) -> Table | None:
     if len(found) > len(rows):
         note += f" {len(rows)} of {counted(len(found), 'shared link')}, by the bytes of all but the largest program."
     caption = f"Links that programs share{f': {words}' if words else ''}"
-    return Table(names, rows, caption, right=names[1:], note=note)
+    return PageTable(names, rows, caption, right=names[1:], note=note)

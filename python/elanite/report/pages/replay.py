@@ -12,19 +12,19 @@ from elanite.base.text import counted, number
 from elanite.errors import Exit
 from elanite.figures.flows import PER_MILLE, rank
 from elanite.inputs.machine import Machine
-from elanite.mpirun.summary import by_size, named, size
+from elanite.mpirun.summary import by_size, rank_list, size
 from elanite.report.pages import lanes, traffic
-from elanite.report.pages.frame import Page, Section, Table
+from elanite.report.pages.frame import Page, PageTable, Section
 from elanite.report.pages.timeline import drawing
 from elanite.results.congestion import Fault, in_words
-from elanite.traces.replay import Operation
+from elanite.traces.replay import PendingOperation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from elanite.inputs.sources import Source
     from elanite.report.pages.inputs import Inputs
-    from elanite.traces.replay import Replay, Unfinished
+    from elanite.traces.replay import Replay, UnfinishedReplay
 
 UNENDED = "Operations that did not end are not counted."
 
@@ -34,7 +34,7 @@ def page(replay: Replay, machine: Source, command: Sequence[str], inputs: Inputs
     return _page(replay, machine, command, inputs, "repeatable", _findings(replay), _sections(replay))
 
 
-def unfinished(error: Unfinished, machine: Source, command: Sequence[str], inputs: Inputs) -> Page:
+def unfinished(error: UnfinishedReplay, machine: Source, command: Sequence[str], inputs: Inputs) -> Page:
     """The page for a replay that stopped before its end: why, the operations that wait, and all until then."""
     replay = error.replay
     *lines, last = str(error).splitlines()
@@ -44,7 +44,7 @@ def unfinished(error: Unfinished, machine: Source, command: Sequence[str], input
         why = "operations have no partner" if lines else "a deadlock of packets"
     said = last.replace(": see the lines before", "")
     rows = [(line,) for line in lines]
-    partners = Table(("operation",), rows, "Operations that wait, or whose messages have no receive")
+    partners = PageTable(("operation",), rows, "Operations that wait, or whose messages have no receive")
     end = Section("End of the replay", [said], tables=[*([partners] if rows else []), *_waiting(replay)])
     return _page(
         replay,
@@ -77,15 +77,15 @@ def _oldest(replay: Replay) -> list[str]:
     waiting = replay.tables["waiting"].sort("free_us", "rank", "operation")
     if waiting.is_empty():
         return []
-    count, ranks = len(waiting), named(waiting["rank"].unique().sort().to_list())
-    earliest = row_of(waiting, Operation)
+    count, ranks = len(waiting), rank_list(waiting["rank"].unique().sort().to_list())
+    earliest = row_of(waiting, PendingOperation)
     oldest = f"{_in_words(earliest)} at rank {earliest['rank']}, since {number(earliest['free_us'])} µs"
     if count == 1:
         return [f"At the end, one operation had not ended: {oldest}."]
     return [f"At the end, {count:,} operations of {ranks} had not ended; the first of them: {oldest}."]
 
 
-def _in_words(operation: Operation) -> str:
+def _in_words(operation: PendingOperation) -> str:
     """An operation: ``recv of 5 B from rank 1 with tag 3``."""
     kind, amount, peer, tag = operation["kind"], operation["size"], operation["peer"], operation["tag"]
     if kind == "calc":
@@ -95,15 +95,15 @@ def _in_words(operation: Operation) -> str:
     return f"{kind} of {size(amount)} {'to' if kind == 'send' else 'from'} {whom} with {label}"
 
 
-def _waiting(replay: Replay) -> list[Table]:
+def _waiting(replay: Replay) -> list[PageTable]:
     found = [
         (f"rank {row['rank']}", str(row["operation"]), _in_words(row), number(row["free_us"]))
-        for row in rows_of(replay.tables["waiting"], Operation)
+        for row in rows_of(replay.tables["waiting"], PendingOperation)
     ]
     rows, left = traffic.cut(found, traffic.MOST_RANKS, "operations that had not ended")
     columns = ("rank", "number", "operation", "since, µs")
     right = ("number", "since, µs")
-    return [Table(columns, rows, "Operations that had not ended", right, note=left)] if rows else []
+    return [PageTable(columns, rows, "Operations that had not ended", right, note=left)] if rows else []
 
 
 def _page(
@@ -156,7 +156,10 @@ def _of_traffic(replay: Replay) -> list[str]:
     totals, sends = replay.summary, _sends(replay)
     found = [
         one
-        for one in (traffic.link(replay.tables["links"], totals["time_us"]), traffic.largest(by_size(sends), sends))
+        for one in (
+            traffic.link(replay.tables["links"], totals["time_us"]),
+            traffic.largest_messages(by_size(sends), sends),
+        )
         if one
     ]
     if totals["packets_resent"]:
@@ -210,7 +213,7 @@ def percentiles(messages: pl.DataFrame) -> list[tuple[str, ...]]:
     ]
 
 
-def _times(replay: Replay) -> list[Table]:
+def _times(replay: Replay) -> list[PageTable]:
     messages = _messages(replay)
     if messages.is_empty():
         return []
@@ -219,7 +222,7 @@ def _times(replay: Replay) -> list[Table]:
         "From the moment at which the send may begin to the end of the receive: a receive that comes late counts, and"
         " so does a processor that is busy. Percentiles are times of messages, by their rank."
     )
-    return [Table(("message size", *right), percentiles(messages), "Times of messages by size", right, note=note)]
+    return [PageTable(("message size", *right), percentiles(messages), "Times of messages by size", right, note=note)]
 
 
 def _sends(replay: Replay) -> pl.DataFrame:
@@ -238,17 +241,19 @@ def by_kind(operations: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _operations(replay: Replay, note: str) -> Table:
+def _operations(replay: Replay, note: str) -> PageTable:
     rows = [
         (kind, f"{count:,}", number(mean), number(longest))
         for kind, count, mean, longest in by_kind(replay.tables["operations"]).iter_rows()
     ]
     right = ("operations", "mean, µs", "longest, µs")
     words = "Times from the moment at which all dependencies are met to the end of the operation."
-    return Table(("operation", *right), rows, "Operations by kind", right, note=" ".join(filter(None, (words, note))))
+    return PageTable(
+        ("operation", *right), rows, "Operations by kind", right, note=" ".join(filter(None, (words, note)))
+    )
 
 
-def _ranks(replay: Replay, note: str) -> Table:
+def _ranks(replay: Replay, note: str) -> PageTable:
     slowest = replay.tables["ranks"].sort("end_us", "rank", descending=[True, False])
     rows = [
         (
@@ -264,4 +269,4 @@ def _ranks(replay: Replay, note: str) -> Table:
     left = f"{len(rows)} of {len(slowest):,} ranks, the slowest." if len(rows) < len(slowest) else ""
     columns = ("rank", "node", "end, µs", "computes, µs", "operations", "sent", "received")
     note = " ".join(filter(None, (left, note)))
-    return Table(columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=note)
+    return PageTable(columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=note)

@@ -9,9 +9,9 @@ import polars as pl
 
 from elanite.base.text import counted, digits_apart, number
 from elanite.inputs.machine import Machine
-from elanite.mpirun.summary import collectives, named, size, summarise, time_in_files, time_in_mpi
+from elanite.mpirun.summary import collectives, rank_list, size, summarise, time_in_files, time_in_mpi
 from elanite.report.pages import lanes, traffic
-from elanite.report.pages.frame import Page, Section, Table
+from elanite.report.pages.frame import Page, PageTable, Section
 from elanite.report.pages.timeline import drawing
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _findings(run: Run, figures: Summary) -> list[str]:
         one
         for one in (
             traffic.link(run.tables["links"], float(totals["time_us"])),
-            traffic.largest(figures.sizes, run.tables["messages"]),
+            traffic.largest_messages(figures.sizes, run.tables["messages"]),
         )
         if one
     ]
@@ -148,7 +148,7 @@ def _waiting(run: Run) -> list[tuple[str, str, str]]:
     for one in run.ended.waiting:
         groups.setdefault((one.call, one.what), []).append(one.rank)
     ordered = sorted(groups.items(), key=lambda each: (-len(each[1]), each[1][0]))
-    return [(named(who), call, what) for (call, what), who in ordered]
+    return [(rank_list(who), call, what) for (call, what), who in ordered]
 
 
 def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
@@ -156,13 +156,15 @@ def _sections(run: Run, figures: Summary | None, message: str) -> list[Section]:
     waiting = _waiting(run)
     if message:
         rows, left = traffic.cut(waiting, traffic.MOST_RANKS, "groups of ranks")
-        table = Table(("ranks", "call", "waits for"), rows, "Ranks at the end of the run", note=left)
+        table = PageTable(("ranks", "call", "waits for"), rows, "Ranks at the end of the run", note=left)
         lines = [] if waiting else message.splitlines()[1:]
         found.append(Section("End of the run", [message.splitlines()[0], *lines], tables=[table] if rows else []))
     if figures is None:
         return found
     time_us = float(figures.totals["time_us"])
-    unseen = [f"Elanite saw no call of {named(run.ended.unseen)}: their lanes are empty."] if run.ended.unseen else []
+    unseen = (
+        [f"Elanite saw no call of {rank_list(run.ended.unseen)}: their lanes are empty."] if run.ended.unseen else []
+    )
     found.append(Section("Timeline", unseen, drawings=[drawing(lanes.of_run(run), "Ranks over time")]))
     found.append(Section("Ranks and calls", tables=[*_calls(run), _ranks(run)]))
     sizes = traffic.messages(figures.sizes, run.tables["messages"])
@@ -209,7 +211,7 @@ def by_call(calls: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _calls(run: Run) -> list[Table]:
+def _calls(run: Run) -> list[PageTable]:
     calls = by_call(run.tables["calls"])
     if calls.is_empty():
         return []
@@ -222,10 +224,10 @@ def _calls(run: Run) -> list[Table]:
     notes = [one for one in (left, "" if run.ended.finished else UNENDED) if one]
     right = ("calls", "total, µs", "mean, µs", "longest, µs", "share")
     caption = "Calls by their share of all ranks' time"
-    return [Table(("call", *right), rows, caption, right, note=" ".join(notes))]
+    return [PageTable(("call", *right), rows, caption, right, note=" ".join(notes))]
 
 
-def _ranks(run: Run) -> Table:
+def _ranks(run: Run) -> PageTable:
     slowest = lanes.ended(run).sort("end_us", "mpi_us", "rank", descending=[True, True, False])
     times = [("end, µs", pl.col("end_us"))]
     ends = slowest["end_us"].to_list()
@@ -247,4 +249,4 @@ def _ranks(run: Run) -> Table:
     left = f"{len(rows)} of {len(slowest):,} ranks, the slowest." if len(rows) < len(slowest) else ""
     notes = [one for one in (left, "" if run.ended.finished else UNENDED) if one]
     columns = ("rank", "node", *(name for name, _ in times), "sent", "received")
-    return Table(columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=" ".join(notes))
+    return PageTable(columns, rows, "Ranks, the slowest first", columns[1:], folded=len(rows) > 8, note=" ".join(notes))

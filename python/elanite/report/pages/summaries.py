@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from elanite import _core
 from elanite.base.text import YES_OR_NO, heading, worded
 from elanite.report.pages.curves import JOBS, LATENCY, SEARCHED
-from elanite.report.pages.frame import Table
-from elanite.report.pages.worded import LOWER_END, cell, few, with_half
+from elanite.report.pages.frame import PageTable
+from elanite.report.pages.worded import LOWER_END, cell, few_messages, with_half
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from elanite.report.pages.curves import Curve
 
 
-def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[Table]:
+def tables(found: Sequence[Curve], units: Mapping[str, str]) -> list[PageTable]:
     """Every curve in a row: for jobs the highest accepted load and the knee, else each metric's range."""
     made = []
     for kind, group in dict.fromkeys((curve.kind, curve.group) for curve in found):
@@ -44,7 +44,7 @@ def _every(found: Sequence[Curve]) -> str:
     return f"every configuration{_of(found)}"
 
 
-def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
+def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
     accepted, saturation = (f"{units.get(name, 'MB/s')} per node" for name in ("accepted", SEARCHED))
     columns = (
         "configuration",
@@ -56,10 +56,10 @@ def _saturations(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
         (_label(curve), *(cell(curve.places[0], each, units) for each in (SEARCHED, "accepted", LATENCY)))
         for curve in found
     ]
-    return Table(columns, rows, f"Saturation point of {_every(found)}", right=columns[1:])
+    return PageTable(columns, rows, f"Saturation point of {_every(found)}", right=columns[1:])
 
 
-def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
+def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
     accepted = heading("highest accepted", f"{units.get('accepted', 'MB/s')} per node")
     latency = heading("mean latency at the lowest load", units.get(LATENCY, ""))
     rows = []
@@ -74,15 +74,15 @@ def _throughput(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
                 steady.at if steady else "",
                 saturated.at if saturated else "",
                 *([", ".join(place.at for place in curve.undecided)] if any(one.undecided for one in found) else []),
-                with_half(first, LATENCY) + few(first, LATENCY) if LATENCY in first.means else "",
+                with_half(first, LATENCY) + few_messages(first, LATENCY) if LATENCY in first.means else "",
             )
         )
     doubt = ["undecided at"] if any(one.undecided for one in found) else []
     columns = ("configuration", accepted, "at", "steady up to", "saturated from", *doubt, latency)
-    return Table(columns, rows, f"Throughput of {_every(found)}", right=columns[1:])
+    return PageTable(columns, rows, f"Throughput of {_every(found)}", right=columns[1:])
 
 
-def _states(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
+def _states(found: Sequence[Curve], units: Mapping[str, str]) -> PageTable:
     """Every load with the comparison that decides its state."""
     offered, accepted = (f"{name}, {units.get(name, 'MB/s')} per node" for name in ("offered", "accepted"))
     columns = ("configuration", "load", offered, accepted, "state", "because")
@@ -97,10 +97,10 @@ def _states(found: Sequence[Curve], units: Mapping[str, str]) -> Table:
         for curve in found
         for place in curve.places
     ]
-    return Table(columns, rows, f"State of every load{_of(found)}", right=columns[1:4], folded=True)
+    return PageTable(columns, rows, f"State of every load{_of(found)}", right=columns[1:4], folded=True)
 
 
-def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Table:
+def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> PageTable:
     metrics = next((metrics for name, _, metrics in _core.plots() if name == kind), list(units))
     metrics = [each for each in metrics if each not in YES_OR_NO and any(each in c.places[0].means for c in found)]
     axis = found[0].axis
@@ -116,7 +116,7 @@ def _ranges(found: Sequence[Curve], kind: str, units: Mapping[str, str]) -> Tabl
             cells += [cell(place, metric, units) for place in ends]
         rows.append(cells)
     note = f"First and last {axis} of each configuration: {_spans(found)}." if axis else ""
-    return Table(columns, rows, f"Every configuration of {found[0].group or kind}", right=columns[1:], note=note)
+    return PageTable(columns, rows, f"Every configuration of {found[0].group or kind}", right=columns[1:], note=note)
 
 
 def _spans(found: Sequence[Curve]) -> str:

@@ -11,7 +11,7 @@ from elanite.base.rows import rows as rows_of
 from elanite.base.text import counted
 from elanite.figures import matrix
 from elanite.mpirun.summary import Link, Sizes, busiest, hottest, size, waits
-from elanite.report.pages.frame import Section, Table
+from elanite.report.pages.frame import PageTable, Section
 from elanite.results.congestion import Fault, in_words, of_tables, parallel
 from elanite.store import empty
 
@@ -29,7 +29,7 @@ MOST_RANKS = 128
 """Rows in the rank table."""
 
 
-def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[Table]:
+def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[PageTable]:
     """Messages by size and by pair; ``pairs`` has each message's ``source``, ``destination`` and ``bytes``."""
     if not sizes:
         return []
@@ -41,8 +41,8 @@ def messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> list[Table]:
     ]
     left = f"{MOST_PAIRS} of {counted(len(sums), 'pair')}, by payload." if len(sums) > MOST_PAIRS else ""
     return [
-        Table(("message size", "messages", "payload"), by_size, "Messages by size", ("messages", "payload")),
-        Table(
+        PageTable(("message size", "messages", "payload"), by_size, "Messages by size", ("messages", "payload")),
+        PageTable(
             ("pair", "messages", "payload"),
             by_bytes,
             "Pairs of ranks with the most payload",
@@ -58,7 +58,7 @@ def by_pair(pairs: pl.DataFrame) -> pl.DataFrame:
     return sums.sort("bytes", "source", "destination", descending=[True, False, False])
 
 
-def largest(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
+def largest_messages(sizes: Sequence[Sizes], pairs: pl.DataFrame) -> str:
     """The finding about the messages that carry most payload; empty without payload."""
     total = sum(one.bytes for one in sizes)
     if not total:
@@ -116,11 +116,11 @@ def link(links: pl.DataFrame, time_us: float) -> str:
     if some.is_empty():
         return ""
     top, busy = first(some, Link), first(busiest(links, time_us), Link)
-    share = f"busy {busy['busy']:.1%} of the time{_alike(some, busy, _busy)}"
+    share = f"busy {busy['busy']:.1%} of the time{_equal_links(some, busy, _busy)}"
     if not top["waiting_us"]:
         return f"No packet waited for a link. Busiest link: {_place(busy)}, {share}."
     crossed = f"{counted(top['packets'], 'packet')} {'crosses' if top['packets'] == 1 else 'cross'} it"
-    waited = f"{crossed}, with {waits(top)} µs of waits in total{_alike(some, top, waits)}"
+    waited = f"{crossed}, with {waits(top)} µs of waits in total{_equal_links(some, top, waits)}"
     if _busy(busy) == _busy(top):
         return f"{HOTTEST}: {_place(top)}; {waited}; the link is also the busiest, {share}."
     return f"{HOTTEST}: {_place(top)}; {waited}, busy {_busy(top)} of the time. Busiest link: {_place(busy)}, {share}."
@@ -134,7 +134,7 @@ def _busy(link: Link) -> str:
     return f"{link['busy']:.1%}"
 
 
-def _alike(links: pl.DataFrame, one: Link, written: Callable[[Link], str]) -> str:
+def _equal_links(links: pl.DataFrame, one: Link, written: Callable[[Link], str]) -> str:
     """The count of other links with the same figure, as pages write it."""
     others = sum(written(each) == written(one) for each in rows_of(links, Link)) - 1
     return f", as {counted(others, 'other link')}" if others else ""
@@ -161,11 +161,11 @@ def network(point: str, tables: Mapping[str, pl.DataFrame], time_us: float) -> S
     if len(busy) > len(shown):
         note += f" {len(shown)} of {len(busy):,} busy links: the hottest of nodes, and between switches."
     right = ("busy", "packets", "waits, µs")
-    found = [Table(("link", "between", *right), rows, "Hottest links", right, note=note)] if rows else []
+    found = [PageTable(("link", "between", *right), rows, "Hottest links", right, note=note)] if rows else []
     if len(faults):
         words = [(in_words(one),) for one in rows_of(faults.head(MOST_FAULTS), Fault)]
         more = f"{MOST_FAULTS} of {len(faults):,} failures." if len(faults) > MOST_FAULTS else ""
-        found.append(Table(("failure",), words, "Failures", note=more))
+        found.append(PageTable(("failure",), words, "Failures", note=more))
     text, drawn = [], []
     if links["delay_ps"].sum():
         congestion = of_tables(point, links, empty("slices"), (0.0, time_us), 0, faults)

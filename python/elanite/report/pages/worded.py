@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from elanite.base.text import SCALE, counted, number, symbol
-from elanite.report.pages.curves import LATENCY, Place
+from elanite.report.pages.curves import LATENCY, CurvePoint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,13 +19,13 @@ FEW = 30
 """Messages below which a latency comes with their number."""
 
 
-def with_half(places: Place | Sequence[Place], metric: str, unit: str = "", text: str = "") -> str:
+def with_half(places: CurvePoint | Sequence[CurvePoint], metric: str, unit: str = "", text: str = "") -> str:
     """A mean with half its interval, if it has one, as a number; ``text`` is the mean if it needs more digits.
 
     With several places at this mean, the halves are the smallest and the largest one. Places without an interval are
     counted: their means are less certain, not exact.
     """
-    alike = [places] if isinstance(places, Place) else places
+    alike = [places] if isinstance(places, CurvePoint) else places
     halves = sorted(scaled(place.halves[metric], unit) for place in alike if metric in place.halves)
     least, most = (number(half) for half in (halves[0], halves[-1])) if halves else ("0", "0")
     mean = text or number(scaled(alike[0].means[metric], unit))
@@ -36,9 +36,9 @@ def with_half(places: Place | Sequence[Place], metric: str, unit: str = "", text
     return f"{mean} ± {most if least == most else f'{least} to {most}'}{without}"
 
 
-def few(places: Place | Sequence[Place], metric: str) -> str:
+def few_messages(places: CurvePoint | Sequence[CurvePoint], metric: str) -> str:
     """The message count behind a latency, if it is low; of several places the smallest and the largest one."""
-    alike = [places] if isinstance(places, Place) else places
+    alike = [places] if isinstance(places, CurvePoint) else places
     counts = [place.messages for place in alike if place.messages is not None]
     if metric != LATENCY or not counts or min(counts) >= FEW:
         return ""
@@ -46,10 +46,10 @@ def few(places: Place | Sequence[Place], metric: str) -> str:
     return f" (of {f'{least:,} to ' if least < most else ''}{counted(most, 'message')})"
 
 
-def mean_of(place: Place, metric: str, units: Mapping[str, str]) -> str:
+def mean_of(place: CurvePoint, metric: str, units: Mapping[str, str]) -> str:
     """A mean with half its interval and its unit."""
     unit = units.get(metric, "")
-    return united(with_half(place, metric, unit), unit) + few(place, metric)
+    return united(with_half(place, metric, unit), unit) + few_messages(place, metric)
 
 
 def united(figure: str, unit: str) -> str:
@@ -57,11 +57,11 @@ def united(figure: str, unit: str) -> str:
     return f"{figure}{'' if unit in TIGHT else ' '}{symbol(unit)}".rstrip()
 
 
-def cell(place: Place, metric: str, units: Mapping[str, str]) -> str:
+def cell(place: CurvePoint, metric: str, units: Mapping[str, str]) -> str:
     """A mean with half its interval in a table (the heading has the unit); empty without a mean."""
     if metric not in place.means:
         return ""
-    return with_half(place, metric, units.get(metric, "")) + few(place, metric)
+    return with_half(place, metric, units.get(metric, "")) + few_messages(place, metric)
 
 
 def scaled(value: float, unit: str) -> float:

@@ -1,9 +1,9 @@
 """Claim measures: they turn simulated rows into a number, an order or a finding.
 
-A claim has one measure: a ``Figure`` (a quantity, or its value in one of several groups), a ``Ranking`` of groups,
-``Statements`` that have to hold, or a ``Special`` function in ``OWN`` for rows that no quantity can express.
-``entries`` reads them from the data file, and ``elanite.validation.claims`` compares the results with the published
-numbers and orders.
+A claim has one measure: a ``FigureMeasure`` (a quantity, or its value in one of several groups), a
+``Ranking`` of groups, ``Statements`` that have to hold, or a ``FunctionMeasure`` function in
+``OWN`` for rows that no quantity can express. ``entries`` reads them from the data file, and
+``elanite.validation.claims`` compares the results with the published numbers and orders.
 """
 
 from __future__ import annotations
@@ -13,22 +13,22 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from elanite.base.text import number as plain
-from elanite.results.looks import early
+from elanite.results.looks import more_looks_possible
 from elanite.results.numbers import (
     Case,
     Finding,
     Measurement,
     Number,
     Order,
-    Part,
+    StatementPart,
+    all_hold,
     at_least,
     at_most,
     difference,
     excuse,
-    together,
 )
 from elanite.validation.measures import congestion, multirail, noise
-from elanite.validation.measures.quantities import MEASURES, MissingError, Pair, Quantity
+from elanite.validation.measures.quantities import MEASURES, MissingError, PairFigure, Quantity
 from elanite.validation.measures.rows import prepared
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ the highest lower end to the highest upper end; the group farthest from the publ
 
 
 @dataclass(frozen=True)
-class Special:
+class FunctionMeasure:
     """A function in ``OWN``, with the published figures that a finding is compared with."""
 
     name: str
@@ -74,7 +74,7 @@ class Special:
 
 
 @dataclass(frozen=True)
-class Grouped:
+class GroupMeasure:
     """A quantity over row groups of one kind."""
 
     quantity: Quantity
@@ -112,7 +112,7 @@ class Bound:
     def holds(self, figure: Number, look: int | None = None) -> bool | None:
         """Whether the whole interval is within the bounds; a mean that is enough fails only with its whole interval."""
         whole = self.within(figure)
-        if not self.means or early(look):
+        if not self.means or more_looks_possible(look):
             return whole
         return self.within(Number(figure.mean, figure.mean, figure.mean)) or whole
 
@@ -130,7 +130,7 @@ class Bound:
         if self.touches:
             low, high = self.touches
             judged.append(figure.low <= high and figure.high >= low)
-        return together(judged)
+        return all_hold(judged)
 
 
 def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool | None]) -> bool | None:
@@ -140,7 +140,7 @@ def _beyond(figure: Number, bound: float, within: Callable[[Number, float], bool
 
 
 @dataclass(frozen=True)
-class Statement(Grouped):
+class Statement(GroupMeasure):
     """A quantity with its bounds, for each group; without words it is only shown."""
 
     says: str = ""
@@ -161,7 +161,7 @@ class Statement(Grouped):
         holds = [None if look is not None and one.lacking else self.bound.holds(one, look) for _, one in found]
         if self.excused:
             holds = excuse([tuple(group[name] for name in self.each[:-1]) for group, _ in found], holds, self.excused)
-        whole = together(holds)
+        whole = all_hold(holds)
         said = _list(found)
         if not self.says:
             return Finding(whole, said)
@@ -171,7 +171,7 @@ class Statement(Grouped):
         numbers = () if self.bound.means else tuple(side for _, figure in found for side in _sides(figure))
         cases = tuple(Case(name, one, held) for name, (_, one), held in zip(_names(found), found, holds, strict=True))
         words = f"{self.says}, {SAID[whole]}: {said}"
-        return Finding(whole, words, numbers, (Part(self.says, whole, self.needs, cases),))
+        return Finding(whole, words, numbers, (StatementPart(self.says, whole, self.needs, cases),))
 
     def _rises(self, rows: pl.DataFrame) -> Figures:
         """The quantity's rises from each column value to the next."""
@@ -197,11 +197,11 @@ class Statements:
         found = [part.finding(rows, look) for part in self.parts]
         numbers = tuple(figure for part in found for figure in part.numbers)
         said = tuple(statement for part in found for statement in part.parts)
-        return Finding(together(part.holds for part in found), "; ".join(part.text for part in found), numbers, said)
+        return Finding(all_hold(part.holds for part in found), "; ".join(part.text for part in found), numbers, said)
 
 
 @dataclass(frozen=True)
-class Ranking(Grouped):
+class Ranking(GroupMeasure):
     """The groups' order by their figures, best first."""
 
     def measured(self, rows: pl.DataFrame, look: int | None) -> Order:  # noqa: ARG002 - see ``Measure``
@@ -212,7 +212,7 @@ class Ranking(Grouped):
 
 
 @dataclass(frozen=True)
-class Figure(Grouped):
+class FigureMeasure(GroupMeasure):
     """One figure, or one group's figure, and other statements that have to hold as well."""
 
     pick: str = ""
@@ -246,7 +246,7 @@ class Figure(Grouped):
         return max(found, key=lambda one: one[1].mean)
 
 
-Measure = Figure | Ranking | Statements | Special
+Measure = FigureMeasure | Ranking | Statements | FunctionMeasure
 """How a claim's rows are measured, with the intervals for a ``look``, or for a whole run.
 
 A short run's parts are not resolved by fewer than three values. An order's figures keep a whole run's intervals, as
@@ -257,7 +257,7 @@ they are compared in pairs.
 def kinds(measure: Measure | None) -> set[str]:
     """The row kinds that count for a measure."""
     grouped = measure.parts if isinstance(measure, Statements) else [measure]
-    return {one.rows for one in grouped if isinstance(one, Grouped)}
+    return {one.rows for one in grouped if isinstance(one, GroupMeasure)}
 
 
 def _sides(figure: Number) -> list[Number]:
@@ -279,7 +279,7 @@ def _groups(quantity: Quantity, each: Sequence[str], rows: pl.DataFrame) -> Figu
             if not each:
                 raise
     if not found:
-        sides = (quantity.of.words, quantity.over.words) if isinstance(quantity, Pair) else (quantity.words, "")
+        sides = (quantity.of.words, quantity.over.words) if isinstance(quantity, PairFigure) else (quantity.words, "")
         raise MissingError("the points have no pair of {} and {}".format(*sides))
     return found
 

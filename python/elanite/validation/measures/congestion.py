@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.results import congestion
-from elanite.results.numbers import Finding, at_least, number, together
+from elanite.results.numbers import Finding, all_hold, at_least, number
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -75,4 +75,4 @@ def hot_links(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa:
         f"the most loaded tenth of the links: {above}; of the links down to it the more loaded half has {ratio.text}"
         f" times the delays of the other; destinations get {min(shares):.2f} to {max(shares):.2f} of the mean"
     )
-    return Finding(together([elsewhere == 0, at_least(ratio, HOT), apart]), text, (ratio,))
+    return Finding(all_hold([elsewhere == 0, at_least(ratio, HOT), apart]), text, (ratio,))

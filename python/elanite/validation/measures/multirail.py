@@ -37,7 +37,7 @@ def static_bound(rows: pl.DataFrame, figures: Sequence[float]) -> Finding:  # no
     found = {(str(name), int(str(nodes))): _matrix(here) for (name, nodes), here in rows.group_by("algorithm", "nodes")}
     apart = [key for key, matrix in found.items() if not _connected(matrix)]
     # The bound holds for any allocation; each algorithm also reaches its own bound.
-    more = [key for key, matrix in found.items() if not _least(key[0], key[1], len(matrix))]
+    more = [key for key, matrix in found.items() if not _is_least(key[0], key[1], len(matrix))]
     other = [key for key, figure in FIGURES.items() if not _shows(found.get(key, ()), figure)]
     words = [
         _words(name, {nodes: len(matrix) for (one, nodes), matrix in found.items() if one == name}) for name in NUMBERS
@@ -63,15 +63,15 @@ def _connected(matrix: tuple[str, ...]) -> bool:
     return all(("1", "0") in zip(one, other, strict=True) for one, other in permutations(nodes, 2))
 
 
-def _most(algorithm: str, rails: int) -> int:
+def _published_nodes(algorithm: str, rails: int) -> int:
     """The published count of nodes that an algorithm connects by some rails; for the optimal algorithm, the bound."""
     return comb(rails, rails // 2) if algorithm == "optimal" else 2 ** (rails // 2)
 
 
-def _least(algorithm: str, nodes: int, rails: int) -> bool:
+def _is_least(algorithm: str, nodes: int, rails: int) -> bool:
     """Whether this number of rails is enough, and a smaller number is not."""
     fewer = rails - (1 if algorithm == "optimal" else 2)
-    return _most(algorithm, fewer) < nodes <= _most(algorithm, rails)
+    return _published_nodes(algorithm, fewer) < nodes <= _published_nodes(algorithm, rails)
 
 
 def _shows(matrix: tuple[str, ...], figure: tuple[str, ...]) -> bool:

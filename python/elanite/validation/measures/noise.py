@@ -78,13 +78,14 @@ def noise(table: pl.DataFrame, figures: Sequence[float]) -> Finding:  # noqa: AR
     taken = " and ".join(f"{one.mean / one.compute:.2%}" for one in (first, second))
     long = " and ".join(f"{one.long:.2%}" for one in (first, second))
     text = (
-        f"noiseless, {_said(quiet)}: {taken} of the time is taken, {long} of the iterations take 1% longer;"
-        f" displaced, {_said(displaced)}: the second processor's deciles by {min(shifts):.2f} to {max(shifts):.2f} us;"
-        f" same shape, {_said(alike)}: shifted by {shift:.2f} us they differ by {apart:.2f} us at most,"
+        f"noiseless, {_holds_words(quiet)}: {taken} of the time is taken, {long} of the iterations take 1% longer;"
+        f" displaced, {_holds_words(displaced)}: the second processor's deciles by {min(shifts):.2f}"
+        f" to {max(shifts):.2f} us;"
+        f" same shape, {_holds_words(alike)}: shifted by {shift:.2f} us they differ by {apart:.2f} us at most,"
         f" and the first one's are {width:.2f} us wide"
     )
     return Finding(quiet and displaced and alike, text)
 
 
-def _said(holds: bool) -> str:
+def _holds_words(holds: bool) -> str:
     return "so" if holds else "not so"

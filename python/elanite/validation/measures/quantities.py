@@ -1,8 +1,9 @@
 """Quantities: the mean over selected rows, or a figure made from other quantities.
 
-A ``Mean`` selects rows by their columns (see ``results.select``); an ``End`` stands for a column's least or greatest
-number, and a bound may be a quantity itself. A ``Pair`` compares one quantity with another, ``Turned`` changes one, and
-``Along`` takes one over a column's values.
+A ``Mean`` selects rows by their columns (see ``results.select``); an ``Extreme`` stands for a
+column's least or greatest number, and a bound may be a quantity itself. A ``PairFigure`` compares
+one quantity with another, ``UnaryFigure`` changes one, and ``ColumnFigure`` takes one over a
+column's values.
 
 A quantity is evaluated for a group: the rows with one value in some columns. If a group has no rows with its parameter
 value, rows without this parameter are used. If a quantity selects a column value itself, the group's value does not
@@ -35,7 +36,7 @@ class MissingError(ValueError):
     """A quantity has no rows."""
 
 
-class End(StrEnum):
+class Extreme(StrEnum):
     """A column's least or greatest number, among the other selected rows."""
 
     LOWEST = "lowest"
@@ -62,16 +63,16 @@ class Limits:
         }
 
 
-Wanted = str | int | float | bool | tuple["str | int | float | bool", ...] | End | Limits
+ColumnSelection = str | int | float | bool | tuple["str | int | float | bool", ...] | Extreme | Limits
 """A column selection: a value, one of several values, an end, or limits."""
 
 
-def _said(value: object) -> str:
+def _value_words(value: object) -> str:
     if isinstance(value, Limits):
-        return ", ".join(f"{name} {_said(limit)}" for name, limit in value.bounds.items())
+        return ", ".join(f"{name} {_value_words(limit)}" for name, limit in value.bounds.items())
     if isinstance(value, Quantity):
         return value.words
-    return " or ".join(map(_said, value)) if isinstance(value, tuple) else text.plain(value)
+    return " or ".join(map(_value_words, value)) if isinstance(value, tuple) else text.plain(value)
 
 
 @dataclass(frozen=True)
@@ -79,7 +80,7 @@ class Mean:
     """The mean over a metric's selected rows."""
 
     metric: str
-    where: Mapping[str, Wanted] = field(default_factory=dict)
+    where: Mapping[str, ColumnSelection] = field(default_factory=dict)
 
     @property
     def first(self) -> Mean:
@@ -89,7 +90,7 @@ class Mean:
     @property
     def words(self) -> str:
         """The selection."""
-        return ", ".join(f"{name} {_said(value)}" for name, value in self.where.items())
+        return ", ".join(f"{name} {_value_words(value)}" for name, value in self.where.items())
 
     def figure(self, rows: pl.DataFrame, group: Group) -> Number:
         """The mean, with its interval."""
@@ -113,11 +114,11 @@ class Mean:
             here = chosen(rows, {"metric": self.metric})
         else:
             here = rows.with_columns(value=pl.col(self.metric))  # a table with a column for each metric
-        ends = {name: value for name, value in self.where.items() if isinstance(value, End)}
+        ends = {name: value for name, value in self.where.items() if isinstance(value, Extreme)}
         other = {
             name: value.figures(rows, group) if isinstance(value, Limits) else value
             for name, value in self.where.items()
-            if not isinstance(value, End)
+            if not isinstance(value, Extreme)
         }
         here = chosen(here, other)
         for name, value in group.items():
@@ -130,13 +131,13 @@ class Mean:
                 here = same if len(same) else here.filter(empty(here, name))
         for name, end in ends.items():
             column = pl.col(name)
-            here = here.filter(column == (column.min() if end is End.LOWEST else column.max()))
+            here = here.filter(column == (column.min() if end is Extreme.LOWEST else column.max()))
         return here
 
 
-def _of_its_group(value: Wanted) -> bool:
+def _of_its_group(value: ColumnSelection) -> bool:
     limits = value.bounds.values() if isinstance(value, Limits) else ()
-    return isinstance(value, End) or any(isinstance(limit, Quantity) for limit in limits)
+    return isinstance(value, Extreme) or any(isinstance(limit, Quantity) for limit in limits)
 
 
 def _admits(wanted: object, name: str, value: Scalar) -> bool:
@@ -146,7 +147,7 @@ def _admits(wanted: object, name: str, value: Scalar) -> bool:
 
 
 @dataclass(frozen=True)
-class Made:
+class DerivedFigure:
     """A figure that is made from a quantity's figures."""
 
     measure: str
@@ -159,7 +160,7 @@ class Made:
 
 
 @dataclass(frozen=True)
-class Pair(Made):
+class PairFigure(DerivedFigure):
     """A comparison of one quantity with another."""
 
     over: Quantity
@@ -175,13 +176,13 @@ class Pair(Made):
         note = f"{plain(one.mean)} of {plain(other.mean)}"
         return replace(PAIRS[self.measure](one, other), note=note, sides=(one, other))
 
-    def at(self, column: str, value: Scalar) -> Pair:
+    def at(self, column: str, value: Scalar) -> PairFigure:
         """The comparison at this value."""
         return replace(self, of=self.of.at(column, value), over=self.over.at(column, value))
 
 
 @dataclass(frozen=True)
-class Turned(Made):
+class UnaryFigure(DerivedFigure):
     """A change in one quantity."""
 
     @property
@@ -193,13 +194,13 @@ class Turned(Made):
         """The changed figure."""
         return TURNED[self.measure](self.of.figure(rows, group))
 
-    def at(self, column: str, value: Scalar) -> Turned:
+    def at(self, column: str, value: Scalar) -> UnaryFigure:
         """The changed figure at this value."""
         return replace(self, of=self.of.at(column, value))
 
 
 @dataclass(frozen=True)
-class Along(Made):
+class ColumnFigure(DerivedFigure):
     """A figure of a quantity over a column's values."""
 
     over: str
@@ -221,12 +222,12 @@ class Along(Made):
             raise MissingError(f"the points have no {self.over}")
         return ALONG[self.measure](found)
 
-    def at(self, column: str, value: Scalar) -> Along:
+    def at(self, column: str, value: Scalar) -> ColumnFigure:
         """The figure over the rows with this value in another column."""
         return replace(self, of=self.of.at(column, value))
 
 
-Quantity = Mean | Pair | Turned | Along
+Quantity = Mean | PairFigure | UnaryFigure | ColumnFigure
 
 PAIRS: dict[str, Callable[[Number, Number], Number]] = {
     "ratio": ratio,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import polars as pl
 
 from elanite.results.frames import REASON, STATE, padded, sustained
-from elanite.results.policies import told
-from elanite.results.states import State, is_steady, with_states
+from elanite.results.policies import with_policies
+from elanite.results.states import QueueState, is_steady, with_states
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ OF_JOBS = {"load_MBps": pl.Float64, "compute.load_MBps": pl.Float64, "io.load_MB
 
 def prepared(rows: pl.DataFrame, kind: str, each: Sequence[str]) -> pl.DataFrame:
     """One kind's rows, with columns for the rails and policies of their machines."""
-    rows = told(rows) if "machine" in rows.columns and "curve" not in rows.columns else rows
+    rows = with_policies(rows) if "machine" in rows.columns and "curve" not in rows.columns else rows
     return KINDS[kind](rows, each)
 
 
@@ -50,8 +50,8 @@ def saturation(rows: pl.DataFrame, each: Sequence[str] = ()) -> pl.DataFrame:  #
     An undecided point has both values, so that its interval contains both.
     """
     rows = with_states(rows).filter(pl.col("metric") == "saturated")
-    no = rows.filter(pl.col(STATE) != State.SATURATED).with_columns(value=pl.lit(0.0))
-    yes = rows.filter(pl.col(STATE) != State.STEADY).with_columns(value=pl.lit(1.0))
+    no = rows.filter(pl.col(STATE) != QueueState.SATURATED).with_columns(value=pl.lit(0.0))
+    yes = rows.filter(pl.col(STATE) != QueueState.STEADY).with_columns(value=pl.lit(1.0))
     both = pl.concat([no.with_columns(batch=pl.lit(0)), yes.with_columns(batch=pl.lit(1))])
     return both.drop(STATE, REASON)
 
