@@ -291,6 +291,19 @@ def test_a_host_with_several_cables_is_refused_by_its_own_line(tmp_path: Path) -
         imported.machine(network, "net.txt", "net", BASE)
 
 
+def test_a_cable_that_is_too_slow_is_refused_by_its_own_line(tmp_path: Path) -> None:
+    """A link takes at most 512 cycles for a flit: a cable for management beside 800 Gb/s is none of the network."""
+    network = read(tmp_path, "3 1 2\n2\n0 2 800Gbps 1us 0\n1 2 1Gbps 1us 0\n")
+    with pytest.raises(UsageError, match=r"^net\.txt:4: 1 Gb/s beside 800 Gb/s: a cable is at most 512 times slower"):
+        imported.machine(network, "net.txt", "net", BASE)
+
+
+def test_limits_of_graphs_are_named(tmp_path: Path) -> None:
+    network = read(tmp_path, "".join(f"s{number} s{number + 1}\n" for number in range(4096)))
+    with pytest.raises(UsageError, match=r"the graph has 4097 switches; allowed are at most 4,096 switches"):
+        imported.machine(network, "net.txt", "net", BASE)
+
+
 def test_priority_groups_are_traffic_classes(tmp_path: Path, elanite: Elanite) -> None:
     """Two flows of other groups share 25 Gb/s: each takes twice its ideal time, and has its own row."""
     (tmp_path / "topology.txt").write_text("4 1 3\n3\n0 3 25Gbps 1us 0\n1 3 25Gbps 1us 0\n2 3 25Gbps 1us 0\n")

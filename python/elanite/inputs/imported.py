@@ -1,10 +1,9 @@
 """A machine file and a graph file for a network that another tool describes.
 
 The network decides the graph, the rates and the delays; a base machine gives all else: adapters, buses, hosts and
-switch rules. The network's fastest rate is the machine's, with a flit size for which a cycle is a whole number of
-picoseconds; slower cables state their rates on their lines. A link's delay is its cable's and that of the switch behind
-it: for a format that states switches apart from cables, a way's two links at nodes have half a switch each, so that the
-way's sum is right. Delays are whole cycles.
+switch rules. The network's fastest rate is the machine's (``imported_clock``); slower cables state their rates on their
+lines. A link's delay is its cable's and that of the switch behind it: for a format that states switches apart from
+cables, a way's two links at nodes have half a switch each, so that the way's sum is right. Delays are whole cycles.
 
 A node that forwards has a switch of its own behind its adapter. No cable leads there: the link in between takes a cycle
 where the file states delays, and feeds all of the node's cables together where these are a good deal faster than one.
@@ -32,8 +31,9 @@ from elanite.base.rows import section
 from elanite.base.text import counted
 from elanite.errors import ConfigError, UsageError
 from elanite.formats.network import Network, fail, graph_names, top
-from elanite.formats.quantities import exact, shown, span
+from elanite.formats.quantities import exact, shown
 from elanite.inputs import graphs, toml
+from elanite.inputs import imported_clock as clocks
 from elanite.inputs.machine import Machine
 from elanite.inputs.sources import Source
 
@@ -42,15 +42,9 @@ if TYPE_CHECKING:
 
     from elanite.formats.network import Cable
 
-LONGEST_HOP = 1023
-"""Most cycles in a link delay."""
 MOST_CHANNELS = 32
-NEAR = Fraction(1, 500)
-"""The largest part by which a rate is rounded, where no flit takes whole picoseconds at it."""
-GOOD_DEAL = Fraction(3, 2)
-"""A node's cables together over the fastest cable, from which on the link to them has their sum."""
-LARGEST_FLIT, SMALLEST_FLIT = 1024, 33
-"""Bytes in a flit: in the smallest size, 128 flits hold a 4 KB packet."""
+LIMITS = "at most 4,096 switches with at most 1,024 ports"
+"""Of a graph (``crates/fabric/src/topology/graph.rs``)."""
 
 
 @dataclass(frozen=True)
@@ -62,27 +56,6 @@ class ImportedFiles:
     nodes: int
     channels: int
     """Those of a link."""
-
-
-@dataclass(frozen=True)
-class _Clock:
-    """The machine's rate, flit and cycle."""
-
-    rate: Fraction
-    stated: Fraction
-    """The rate that the file states for the fastest cables; without ``feeds`` the machine's but for rounding."""
-    feeds: bool
-    """Whether the machine's rate is that of links that feed all cables of a node."""
-    flit: int
-    cycle: int
-    """Picoseconds."""
-
-    def cycles(self, picoseconds: Fraction | int) -> int:
-        """The nearest cycle count, at least one."""
-        return max(1, round(Fraction(picoseconds) / self.cycle))
-
-    def time(self, cycles: int) -> str:
-        return span(cycles * self.cycle)
 
 
 def machine(network: Network, origin: str, name: str, base: Source) -> ImportedFiles:
@@ -117,7 +90,7 @@ class NetworkImport:
         self._seats(cables)
         self.seated = network.nodes.keys() - self.forwarding
         """Nodes with one cable, to a switch."""
-        self.clock = self._clock()
+        self.clock = clocks.clock(network, self.machine, (origin, base.name), self.forwarding, self.notes)
         self.timed = not network.cycles and any(each.delay is not None for each in network.cables)
         self.hops = self._hops()
         self.roots = [self.names[name] for name in top(self.network)]
@@ -150,7 +123,7 @@ class NetworkImport:
         machine, text = files.texts[".toml"], files.texts[".graph.txt"]
         if (mistake := _core.graph_mistake(text)) is not None:
             line, message = mistake
-            place = f" ({text.splitlines()[line - 1]})" if line else ""
+            place = f" ({text.splitlines()[line - 1]})" if line else f"; allowed are {LIMITS}"
             raise UsageError(f"{self.origin}: the network is none that a machine may have: {message}{place}")
         file = f"{self.name}.toml"
         Machine.of(
@@ -160,74 +133,6 @@ class NetworkImport:
     def _level(self, cable: Cable) -> int:
         """The level of a cable's link: 0 at a node with one cable to a switch, else 1."""
         return 0 if self.seated & {cable.one, cable.other} else 1
-
-    def _clock(self) -> _Clock:
-        rates = {each.rate for each in self.network.cables if each.rate is not None}
-        flit = exact(self.machine["link.flit"], "B")
-        if not rates:
-            self.notes.append(f"there are no rates: all links have that of {self.base.name}")
-            own = self.machine["link.rate"]
-            stated = max(exact(each, "MB/s") for each in (own if isinstance(own, list) else [own])) * 8 * 10**6
-            fastest = self._feed(stated)
-            if fastest == stated:
-                return _Clock(stated, stated, False, int(flit), int(flit * 8 * 10**12 / stated))
-        else:
-            stated = max(rates)
-            if missing := sum(each.rate is None for each in self.network.cables):
-                self.notes.append(f"{missing} cables without a rate have the fastest one, {shown(stated)}")
-            fastest = self._feed(stated)
-        longest = max((each.delay or 0 for each in self.network.cables), default=0) if not self.network.cycles else 0
-        longest += self.network.switch_delay or 0
-        sizes = sorted(range(SMALLEST_FLIT, 2 * int(flit) + 1), key=lambda size: (abs(size - flit), size))
-        found, rate = next(
-            ((size, fastest) for size in sizes if (size * 8 * 10**12 / fastest).denominator == 1),
-            None,
-        ) or self._rounded(fastest, sizes)
-        while longest > LONGEST_HOP * found * 8 * 10**12 / rate and 2 * found <= LARGEST_FLIT:
-            found *= 2
-        cycle = int(found * 8 * 10**12 / rate)
-        if longest > LONGEST_HOP * cycle:
-            raise UsageError(
-                f"{self.origin}: a link of {span(longest)} at {shown(fastest)} is longer than {LONGEST_HOP} flits of"
-                f" {LARGEST_FLIT} bytes, {span(LONGEST_HOP * cycle)}: such distances are not modelled"
-            )
-        if found != flit:
-            self.notes.append(f"a flit has {found} bytes, so that it takes {span(cycle)} at {shown(rate)}")
-        return _Clock(rate, stated, fastest != stated, found, cycle)
-
-    def _feed(self, fastest: Fraction) -> Fraction:
-        """The rate at which a node that forwards feeds its cables: the largest sum, or the fastest cable's."""
-        sums: dict[str, Fraction] = {}
-        for cable in self.network.cables:
-            for end in {cable.one, cable.other} & self.forwarding:
-                sums[end] = sums.get(end, Fraction(0)) + (cable.rate or fastest)
-        most = max(sums.values(), default=fastest)
-        if most < GOOD_DEAL * fastest:
-            return fastest
-        self.notes.append(
-            f"nodes that forward feed their cables at {shown(most)} together (`link.rate` of level 0), as far as"
-            f" the adapters of {self.base.name} can"
-        )
-        return most
-
-    def _rounded(self, fastest: Fraction, sizes: Sequence[int]) -> tuple[int, Fraction]:
-        """A flit and the nearest rate, in whole bytes per second, at which it takes whole picoseconds."""
-        near: list[tuple[Fraction, int, Fraction]] = []
-        for place, size in enumerate(sizes):
-            bits = size * 8 * 10**12
-            first, last = math.ceil(bits / fastest / (1 + NEAR)), math.floor(bits / fastest / (1 - NEAR))
-            rates = [Fraction(bits, cycle) for cycle in range(first, last + 1) if bits % (8 * cycle) == 0]
-            near += [(abs(rate - fastest), place, rate) for rate in rates]
-        if not near:
-            raise UsageError(
-                f"{self.origin}: no flit of {min(sizes)} to {max(sizes)} bytes takes whole picoseconds at"
-                f" {shown(fastest)}, nor at a rate within 0.2%: round the rate in the file"
-            )
-        _, place, rate = min(near)
-        off = abs(rate - fastest) / fastest
-        said = f"the rate {shown(fastest)} is {shown(rate)} here, {float(off):.2%} off"
-        self.notes.append(f"{said}, so that a flit takes whole picoseconds")
-        return sizes[place], rate
 
     def _hops(self) -> tuple[int, int]:
         """The two levels' delays in cycles: the file's most frequent ones, or the base's."""
