@@ -15,6 +15,7 @@ from urllib.parse import quote
 
 import pytest
 
+import axe
 import elanite
 from conftest import command, execute
 from elanite import _core
@@ -206,7 +207,6 @@ def test_an_address_holds_the_whole_state(browser: Browser, address: str) -> Non
 @needs_browser
 @pytest.mark.parametrize("state", ["m=es40-qsnet&n=16", "m=es40-qsnet&n=16&j=two-jobs&tour=placement.1&w=random"])
 def test_the_page_fits_a_phone_and_has_no_violation_of_axe(browser: Browser, address: str, state: str) -> None:
-    axe = WEB / "node_modules" / "axe-core" / "axe.min.js"
     page, said = opened(browser, address, state, 390)
     digest(page)
     page.wait_for_selector("progress.done", state="attached")
@@ -215,11 +215,9 @@ def test_the_page_fits_a_phone_and_has_no_violation_of_axe(browser: Browser, add
         details.click()
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
     assert said == []
-    if not axe.is_file():
+    if not axe.INSTALLED:
         pytest.skip("axe-core is not installed: npm ci in web/")
-    page.add_script_tag(path=axe)
-    found = page.evaluate("axe.run()")
-    assert [(one["id"], [node["html"] for node in one["nodes"]]) for one in found["violations"]] == []
+    assert axe.violations(page) == []
     page.context.close()
 
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import polars as pl
 import pytest
 
+import axe
 from elanite import campaign
 from elanite.errors import UsageError
 from elanite.inputs import sources
@@ -317,6 +318,8 @@ def test_other_pages_show_what_their_scenes_say(name: str, elanite: Run, tmp_pat
             assert page.inner_text("#zoomed") == "100%"
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert said == []
+            if axe.INSTALLED:
+                assert axe.violations(page) == []
         browser.close()
 
 
@@ -358,4 +361,6 @@ def test_the_page_shows_what_the_scene_says(watched: tuple[Scene, pl.DataFrame],
             page.click("#play")
             assert page.evaluate("document.documentElement.scrollWidth") <= width
             assert said == []
+            if axe.INSTALLED:
+                assert axe.violations(page) == []
         browser.close()
