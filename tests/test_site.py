@@ -4,26 +4,41 @@ from __future__ import annotations
 
 import json
 import re
+import runpy
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING, Literal
 from urllib.parse import unquote, urldefrag
 
 import pytest
 
 import elanite as el
-from conftest import Ended, command, execute
+from conftest import Ended, command, execute, needs_mpi
 from elanite import _core
+from elanite.report import site as papers
+from test_report_browser import CHROMIUM, browser
+from test_report_site import report
+
+if TYPE_CHECKING:
+    from playwright.sync_api import Browser
+
+    from elanite.report.index import Report
+
+__all__ = ["browser", "report"]
 
 ROOT = Path(__file__).parents[1]
+PICTURE = re.compile(r"!\[[^\]]*\]\([^)/]+\.svg\)")
 
 pytestmark = pytest.mark.skipif(not (ROOT / "website").is_dir(), reason="not a checkout")
 pytest.importorskip("sphinx")
+pytest.importorskip("PIL")
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     out = tmp_path_factory.mktemp("site") / "site"
-    ended: Ended = execute([sys.executable, str(ROOT / "website" / "build.py"), str(out)])
+    build = str(ROOT / "website" / "build.py")
+    ended: Ended = execute([sys.executable, build, str(out), "--run", "first-steps"])
     assert (ended.code, ended.err) == (0, ""), ended
     return out
 
@@ -75,6 +90,61 @@ def test_the_reference_is_whole(site: Path) -> None:
         assert [key for key in keys if f'<span class="pre">{key}</span>' not in page] == []
 
 
+@pytest.mark.skipif(not CHROMIUM, reason="no chromium on the PATH: apt-get install chromium")
+@pytest.mark.parametrize(("width", "scheme"), [(1400, "light"), (390, "dark")])
+def test_results_of_notebooks_are_drawn_without_a_network(
+    site: Path, browser: Browser, width: int, scheme: Literal["light", "dark"]
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, offline=True)
+    page = context.new_page()
+    said: list[str] = []
+    page.on("console", lambda message: said.append(message.text))
+    page.on("pageerror", lambda error: said.append(str(error)))
+    page.on("request", lambda request: said.append(request.url) if request.url.startswith("http") else None)
+    page.goto((site / "notebooks" / "first-steps.html").as_uri())
+    page.wait_for_selector(".chart svg")
+    assert page.locator(".chart").count() == page.locator(".chart svg").count() == 1
+    assert page.locator(".result table").count() >= 3
+    assert page.locator('.chart[role="figure"]').get_attribute("aria-label") == "Ping in one direction: bandwidth"
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    assert said == []
+    context.close()
+
+
+def test_thumbnails_of_the_gallery_are_small_and_have_words(site: Path) -> None:
+    page = (site / "gallery.html").read_text(encoding="utf-8")
+    found = re.findall(r'<img alt="([^"]*)" class="[^"]*sd-card-img-top[^"]*" src="([^"]+)"', page)
+    pictures = {match for text in (ROOT / "docs").glob("*.md") for match in PICTURE.findall(text.read_text("utf-8"))}
+    assert len(found) == len(pictures) > 5
+    for alt, file in found:
+        assert len(alt) > 15
+        assert (site / file).stat().st_size < 20_000, file
+
+
+def test_figures_are_in_the_gallery(report: Report, tmp_path: Path) -> None:
+    """A thumbnail for each figure of the papers' pages leads to its page, and has the finding below."""
+    gallery = runpy.run_path(str(ROOT / "website" / "gallery.py"))
+    text = gallery["page"](tmp_path, ROOT / "docs", report, "papers")
+    figures = list(papers.shown(report))
+    assert len(figures) > 4
+    for one in figures:
+        assert f":link: papers/{one.name}.html\n" in text
+        assert f":img-alt: {' '.join(one.figure.title.split())}\n" in text
+        assert gallery["plain"](one.title) in text
+        assert (tmp_path / "figures" / f"{one.name}.png").stat().st_size < 20_000
+
+
+@pytest.mark.slow
+@needs_mpi
+def test_all_notebooks_are_executed_by_default(tmp_path: Path) -> None:
+    ended = execute([sys.executable, str(ROOT / "website" / "build.py"), str(tmp_path / "site")])
+    assert (ended.code, ended.err) == (0, ""), ended
+    for page in (tmp_path / "site" / "notebooks").glob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert "with the results of its cells" in text
+        assert 'class="result"' in text
+
+
 def test_a_link_to_nowhere_fails_the_build(tmp_path: Path) -> None:
     import shutil
 
@@ -85,6 +155,6 @@ def test_a_link_to_nowhere_fails_the_build(tmp_path: Path) -> None:
         shutil.copy(ROOT / file, copy)
     page = copy / "docs" / "speed.md"
     page.write_text(page.read_text(encoding="utf-8") + "\n[nowhere](nowhere.md)\n", encoding="utf-8")
-    ended = execute([sys.executable, str(copy / "website" / "build.py"), str(tmp_path / "site")])
+    ended = execute([sys.executable, str(copy / "website" / "build.py"), str(tmp_path / "site"), "--run"])
     assert ended.code == 1
     assert "speed.md: there is no nowhere.md" in ended.err

@@ -1,11 +1,12 @@
 """The documentation site: ``python website/build.py OUT`` lays pages out in ``OUT-source`` and makes HTML in ``OUT``.
 
-The pages in ``docs`` stay unchanged, since people also read them on the repository's hosting site. Notebooks become
-pages; the reference comes from the program itself: help texts, docstrings, and the schemas for machine and experiment
-files. A link to a file that is no page leads to the repository. The gallery has the pictures in ``docs``, and the
-figures for experiments with all their points in the store that ``--store`` names; from the same store, the site has
-the papers, a page for each and for each figure (``elanite.report.site``). Where `make web` has built the explorer, the
-site has it, too. The front page links to both.
+The pages in ``docs`` stay unchanged, since people also read them on the repository's hosting site.
+Notebooks become pages with the results of their cells (``tutorials``); the reference comes from the
+program itself: help texts, docstrings, and the schemas for machine and experiment files. A link to
+a file that is no page leads to the repository. From the store that ``--store`` names, the site has
+the papers, a page for each and for each figure (``elanite.report.site``). The gallery has
+thumbnails of these figures, and of the pictures in ``docs`` (``gallery``). Where `make web` has
+built the explorer, the site has it, too. The front page links to both.
 
 Every Sphinx warning is an error: a link to nowhere, a page that no table of contents has. Then the build fails, and
 names the place.
@@ -22,6 +23,9 @@ import tomllib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import gallery
+import nbformat
+import tutorials
 import typer
 from sphinx.cmd.build import main as sphinx
 from typer.testing import CliRunner
@@ -29,7 +33,6 @@ from typer.testing import CliRunner
 import elanite as el
 from elanite import _core
 from elanite.cli import app
-from elanite.inputs import sources
 from elanite.report import explorer
 from elanite.report import site as papers
 from elanite.report.index import Writer
@@ -37,6 +40,8 @@ from elanite.store import Store
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from elanite.report.index import Report
 
 ROOT = Path(__file__).resolve().parents[1]
 REPOSITORY = "https://github.com/elanite/elanite/blob/main"
@@ -50,16 +55,18 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Build the documentation site.")
     parser.add_argument("out", type=Path, help="the folder of the site")
     parser.add_argument("--store", type=Path, help="a store, whose complete experiments are in the gallery")
+    parser.add_argument("--run", nargs="*", metavar="NAME", help="the notebooks to execute; all without this option")
     asked = parser.parse_args()
     out = asked.out.resolve()
     pages = out.with_name(f"{out.name}-source")
     shutil.rmtree(pages, ignore_errors=True)
-    lay_out(pages, asked.store)
+    report = Writer(asked.store.parent, Store(asked.store)).read() if asked.store else None
+    lay_out(pages, report)
+    of_notebooks(pages, out.with_name(f"{out.name}-notebooks"), asked.run)
     code = sphinx(["-q", "-W", "--keep-going", "-b", "html", "-d", f"{pages}/.doctrees", str(pages), str(out)])
     if with_explorer():
         explorer.copy(out / EXPLORER)
-    if asked.store is not None:
-        report = Writer(asked.store.parent, Store(asked.store)).read()
+    if report is not None:
         there = f"../{EXPLORER}/index.html" if with_explorer() else "../docs/explore.html"
         papers.write(out / PAPERS, report, explore=there, model="../docs/my-cluster.html")
     return code
@@ -77,15 +84,15 @@ def with_explorer() -> bool:
     return (Path(el.__file__).parent / explorer.FOLDER / "index.html").is_file()
 
 
-def lay_out(pages: Path, store: Path | None) -> None:
+def lay_out(pages: Path, report: Report | None) -> None:
     """Write all page sources."""
-    for folder in ("docs", "notebooks", "reference", "figures"):
+    for folder in ("docs", "notebooks", "reference"):
         (pages / folder).mkdir(parents=True)
     for name in ("index.md", "conf.py"):
         shutil.copy(ROOT / "website" / name, pages)
     for page in sorted((ROOT / "docs").glob("*.md")):
         (pages / "docs" / page.name).write_text(with_links(page), encoding="utf-8")
-    if store is not None:
+    if report is not None:
         front = pages / "index.md"
         title, rest = front.read_text(encoding="utf-8").split("\n", 1)
         link = f'<p><a href="{PAPERS}/index.html"><b>The papers</b></a>: every published figure, simulated.</p>'
@@ -96,10 +103,8 @@ def lay_out(pages: Path, store: Path | None) -> None:
             there = f"{root}{EXPLORER}/index.html"
             link = f'<p><a href="{there}"><b>Open the explorer</b></a>: it simulates in this browser.</p>'
             page.write_text(f"{title}\n\n{link}\n{rest}", encoding="utf-8")
-    for picture in (ROOT / "docs").glob("*.svg"):
+    for picture in [*(ROOT / "docs").glob("*.svg"), *(ROOT / "docs").glob("*.webp")]:
         shutil.copy(picture, pages / "docs")
-    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
-        (pages / "notebooks" / f"{notebook.stem}.md").write_text(of_notebook(notebook), encoding="utf-8")
     for name in ("CHANGELOG", "CONTRIBUTING"):
         text = with_links(ROOT / f"{name}.md")
         (pages / f"{name.lower()}.md").write_text(text, encoding="utf-8")
@@ -111,7 +116,18 @@ def lay_out(pages: Path, store: Path | None) -> None:
         "rust": of_crates(),
     }.items():
         (pages / "reference" / f"{name}.md").write_text(text, encoding="utf-8")
-    (pages / "gallery.md").write_text("".join(of_figures(pages, store)), encoding="utf-8")
+    (pages / "gallery.md").write_text(gallery.page(pages, ROOT / "docs", report, PAPERS), encoding="utf-8")
+
+
+def of_notebooks(pages: Path, folder: Path, names: list[str] | None) -> None:
+    """Write the notebooks' pages, those of ``names`` or all with results; the cells run in a folder that stays."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for notebook in sorted((ROOT / "notebooks").glob("*.ipynb")):
+        executes = names is None or notebook.stem in names
+        found = tutorials.executed(notebook, folder) if executes else nbformat.read(notebook, as_version=4)
+        text = tutorials.page(found, REPOSITORY, notebook.stem)
+        (pages / "notebooks" / f"{notebook.stem}.md").write_text(text, encoding="utf-8")
+    tutorials.write_files(pages / "_static")
 
 
 def with_links(page: Path) -> str:
@@ -138,21 +154,6 @@ def with_links(page: Path) -> str:
     parts = re.split(r"(```.*?```|`[^`\n]*`)", text, flags=re.DOTALL)
     parts[::2] = [re.sub(r"\]\(([^)\s]+)\)", link, part) for part in parts[::2]]
     return "".join(parts)
-
-
-def of_notebook(notebook: Path) -> str:
-    """A notebook as a page, without its cell results."""
-    cells = json.loads(notebook.read_text(encoding="utf-8"))["cells"]
-    parts = []
-    for cell in cells:
-        text = "".join(cell["source"])
-        if cell["cell_type"] == "code":
-            text = f"```python\n{text}\n```"
-        text = re.sub(r"\]\(\.\./(README\.md)\)", rf"]({REPOSITORY}/\1)", text)
-        parts.append(text)
-    there = f"{REPOSITORY}/notebooks/{notebook.name}"
-    parts.insert(1, f"This page is the notebook [{notebook.name}]({there}), without the results of its cells.")
-    return "\n\n".join(parts) + "\n"
 
 
 def of_commands(group: typer.Typer = app, words: tuple[str, ...] = ()) -> Iterator[str]:
@@ -285,26 +286,6 @@ def of_crates() -> str:
         name = package.get("lib", {}).get("name", package["package"]["name"].replace("-", "_"))
         lines.append(f'| <a href="../rust/{name}/index.html"><code>{name}</code></a> | {words} |')
     return "\n".join([*lines, ""])
-
-
-def of_figures(pages: Path, store: Path | None) -> Iterator[str]:
-    """The gallery: figures from complete experiments, and the pages' pictures."""
-    yield "# Gallery\n\nFigures as `elanite report` draws them from finished points, and pictures of other pages.\n"
-    for name in sources.shipped("experiment"):
-        if store is None:
-            break
-        result = el.load_results(name, out=store.parent)
-        if len(result.points) < len(result.plan.points):
-            continue
-        yield f"\n## {result.plan.title}\n\n`elanite run {name}`, after {result.plan.document}.\n"
-        for figure in result.figures():
-            file = Path("figures") / f"{name.replace('/', '-')}-{figure.name}.svg"
-            figure.chart.properties(background="white").save(str(pages / file))
-            yield f"\n![{figure.title}]({file})\n\n*{figure.title}.* {figure.caption}\n"
-    yield "\n## Pictures of other pages\n"
-    for page in sorted((ROOT / "docs").glob("*.md")):
-        for title, file in re.findall(r"!\[([^\]]*)\]\(([^)/]+\.svg)\)", page.read_text(encoding="utf-8")):
-            yield f"\n![{title}](docs/{file})\n\n*{title}*: [{page.stem}](docs/{page.name})\n"
 
 
 if __name__ == "__main__":

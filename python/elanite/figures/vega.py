@@ -32,7 +32,7 @@ NOTICES = "vega-notices.txt"
 def libraries() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script with their notices, safe to stand inside a page."""
     wanted = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    name = f"vega-{wanted}-{version('vl-convert-python')}-notices.js"
+    name = f"vega-{wanted}-{version('vl-convert-python')}-scoped.js"
     kept = platformdirs.user_cache_path("elanite") / name
     with suppress(OSError, UnicodeError):
         return bounded.load(kept, bounded.TABLE).decode()
@@ -42,12 +42,24 @@ def libraries() -> str:
     return made
 
 
+MEDIA_TYPE = "application/vnd.vegalite.v6+json"
+"""The media type of a chart's specification."""
+
+
 def page(title: str, spec: Spec) -> str:
     """One chart as a separate page."""
     return (
         f'<!doctype html>\n<html lang="en">\n<head><meta charset="utf-8"><title>{escape(title)}</title></head>\n'
-        f'<body>\n<div id="chart"></div>\n<script>{libraries()}</script>\n'
-        f'<script>window.vegaEmbed("#chart", {embedded(spec)}, {{ mode: "vega-lite" }});</script>\n</body>\n</html>\n'
+        f"<body>\n{part(spec)}\n</body>\n</html>\n"
+    )
+
+
+def part(spec: Spec, number: int = 0) -> str:
+    """One chart as a part of a page, with the libraries; ``number`` tells several parts apart."""
+    place = f"chart-{number}" if number else "chart"
+    return (
+        f'<div id="{place}"></div>\n<script>{libraries()}</script>\n'
+        f'<script>window.vegaEmbed("#{place}", {embedded(spec)}, {{ mode: "vega-lite" }});</script>'
     )
 
 
@@ -60,4 +72,6 @@ def _made(wanted: str) -> str:
         "window.vegaEmbed = vegaEmbed;", vl_version=wanted if wanted in have else have[-1]
     )
     notices = bounded.packaged("templates", NOTICES)
-    return f"/*! {notices}*/\n{bundle}".replace("</script", "<\\/script").replace("<!--", "<\\!--")
+    # The bundle's names stay its own: a page may have other scripts, and a notebook several charts.
+    script = f"/*! {notices}*/\n(() => {{\n{bundle}\n}})();\n"
+    return script.replace("</script", "<\\/script").replace("<!--", "<\\!--")

@@ -209,6 +209,7 @@ def run(
     planned = _plan(experiment, machine, seed)
     result = Result(planned, Store(Path(out) / "store"))
     seen = observer or notebooks.observer()
+    notebooks.draw_offline()
     outcome = campaign.run([planned], result.store, jobs, seen, str(out), threads=threads, executor=executor)
     if outcome.interrupted:
         raise KeyboardInterrupt
@@ -225,6 +226,7 @@ def load_results(
     out: str | Path = "out",
 ) -> Result:
     """An experiment's finished points below ``out``, without simulating anything."""
+    notebooks.draw_offline()
     return Result(_plan(experiment, machine, seed), Store(Path(out) / "store"))
 
 

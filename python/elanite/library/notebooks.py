@@ -1,7 +1,8 @@
-"""Progress in notebooks: the tqdm bar, if it is installed."""
+"""Notebooks: progress as the tqdm bar, if it is installed, and charts that need no network."""
 
 from __future__ import annotations
 
+import itertools
 import sys
 import warnings
 from typing import TYPE_CHECKING, Protocol
@@ -10,6 +11,7 @@ from elanite.campaign import Observer
 
 if TYPE_CHECKING:
     from elanite.campaign import PointFailure
+    from elanite.figures.style import Spec
     from elanite.inputs.plan import Point
 
 
@@ -25,6 +27,31 @@ def observer() -> Observer | None:
     except ImportError:
         return None
     return NotebookBar(tqdm)
+
+
+def draw_offline() -> None:
+    """Let all charts in a notebook draw without a network, unless the user has chosen a renderer.
+
+    Altair's own default loads the Vega libraries from the network; here an output has them inside.
+    """
+    if not in_notebook():
+        return
+    import altair as alt
+
+    if alt.renderers.active == "default":
+        alt.renderers.register("elanite", output)
+        alt.renderers.enable("elanite")
+
+
+def output(spec: Spec, **_: object) -> dict[str, object]:
+    """A chart as a cell's output: as a part of a page, and as its Vega-Lite specification."""
+    from elanite.figures import vega
+
+    return {"text/html": vega.part(spec, next(_NUMBERS)), vega.MEDIA_TYPE: spec}
+
+
+_NUMBERS = itertools.count(1)
+"""The charts that this process has shown."""
 
 
 def in_notebook() -> bool:
