@@ -11,7 +11,7 @@ from typing import Any
 import polars as pl
 import pytest
 
-from conftest import Ended
+from conftest import FILES, Ended
 from elanite import _core
 from elanite.cli import progress
 from elanite.cli.store import number
@@ -20,6 +20,7 @@ from elanite.store import Store, checks, manifest, upkeep
 from elanite.store.tables import frame
 from stores import contents, copied, rewritten, small
 
+TINY = str(FILES.parent / "store_kills" / "tiny.toml")
 Run = Callable[..., Ended]
 Tables = dict[str, pl.DataFrame]
 Change = Callable[[Tables, Any], None]
@@ -196,6 +197,45 @@ def test_a_point_under_another_name_is_found(
     ((identity, reason),) = wrong(store)
     assert identity == a_load()
     assert said in reason
+
+
+def test_the_points_of_a_sweep_are_sound_and_merged(elanite: Run, tmp_path: Path) -> None:
+    """Varied keys are parameters in the manifests, and their values stand in the contents."""
+    varied = ("topology.down=[4, 4, 4]", "run.window=0.1 ms,200 us", "bus.rate=0.2 GB/s,300 MB/s")
+    vary = [word for text in (*varied, "switch.tokens=true") for word in ("--vary", text)]
+    assert elanite("sweep", TINY, *vary, "--out", "swept", "-q").code == 0
+    store = tmp_path / "swept" / "store"
+    found = upkeep.verify(Store(store))
+    assert (found.wrong, found.unconfirmed) == ([], {})
+    assert {content_of(store, one)["parameters"]["bus.rate"] for one in found.sound} == {
+        "0.2 GB/s",
+        "300 MB/s",
+    }
+    assert elanite("store", "merge", "swept", "--into", "whole", "-q").code == 0
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "false"),
+    [
+        ("bus.rate", "210 MB/s", True),
+        ("link.channels", "3", True),
+        ("switch.circuit", "wormhole", True),
+        ("topology.down", "[4, 4]", True),
+        ("bus.speed", "1", True),
+        ("speed", "1", True),
+        ("bus.rate", "0.4 GB/s", None),
+        ("run.window", "7 us", False),
+    ],
+)
+def test_a_varied_key_has_the_value_of_the_content(
+    campaign: Path, tmp_path: Path, key: str, value: str, false: bool | None
+) -> None:
+    store = copied(campaign, tmp_path) / "store"
+    rate = content_of(store, a_load())["point"]["machine"]["bus"]["rate"]["value"]
+    rewritten(store, a_load(), lambda _, data: data["parameters"].update({key: value}))
+    if false is None:
+        false = _core.quantity(rate) != _core.quantity(value)
+    assert wrong(store) == [(a_load(), "the parameters of the manifest and of the content differ")] * false
 
 
 def test_the_folder_of_another_point_is_found(campaign: Path, tmp_path: Path) -> None:

@@ -3,7 +3,8 @@
 A seal shows damage, and anyone can make one. So three statements in a manifest are derived again:
 
 - **The identity** is computed from ``point``, the content that was simulated. Parameters, series and seed, by which
-  figures find the point, must equal the content's.
+  figures find the point, must equal the content's; keys that a sweep has varied are parameters, too, with the values
+  of the content's machine.
 - **The digest** is computed from the tables: the simulator takes it over all packets (``base``) and every table. It
   covers measurements and counts. It does not cover derived columns: units, link and switch names,
   and switch sums. This costs several times as much as the checksums. So it is done when a point is
@@ -30,10 +31,11 @@ import struct
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from itertools import islice
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from elanite import _core
 from elanite.errors import ElaniteError, Exit, RunError
+from elanite.inputs.overrides import EXPERIMENT
 from elanite.store import manifest
 from elanite.store.errors import DamagedError
 from elanite.store.tables import TABLES, frame
@@ -83,6 +85,7 @@ def checked(place: StorePlace, identities: Iterable[str], *, digests: bool) -> I
         # Thousands of manifests in memory would keep the garbage collector busy: only the needed parts are kept.
         texts: dict[str, bytes] = {}
         claims: dict[str, Claims] = {}
+        contents: dict[str, Any] = {}
         wholes: dict[str, PointFolder] = {}
         for one in found:
             try:
@@ -96,12 +99,15 @@ def checked(place: StorePlace, identities: Iterable[str], *, digests: bool) -> I
                 data = whole.manifest.data
                 texts[one.identity] = whole.text
                 claims[one.identity] = data["parameters"], data.get("series"), data.get("seed")
+                if any("." in str(name) for name in data["parameters"]):
+                    contents[one.identity] = data["point"]
                 if digests and isinstance(data.get("base"), str):
                     wholes[one.identity] = whole
         said = dict(zip(texts, _identified(list(texts.values())), strict=True))
         for one in found:
             if one.identity in said and not one.contradiction:
-                one.contradiction = _identity(one.identity, claims[one.identity], said[one.identity])
+                content, own = contents.get(one.identity, {}), claims[one.identity]
+                one.contradiction = _identity(one.identity, own, said[one.identity], content)
         _digests([one for one in found if one.identity in wholes and not one.contradiction], wholes)
         yield from found
 
@@ -140,7 +146,7 @@ def _identified(texts: list[bytes]) -> list[Said | None]:
         return [said for text in texts for said in _identified([text])]
 
 
-def _identity(claimed: str, claims: Claims, said: Said | None) -> str:
+def _identity(claimed: str, claims: Claims, said: Said | None, content: Any) -> str:
     """A manifest's contradiction to its content; empty without one."""
     if said is None:
         return "its content is no point"
@@ -148,8 +154,9 @@ def _identity(claimed: str, claims: Claims, said: Said | None) -> str:
     identity = hashlib.sha256(f"{key}{_core.MODEL_REVISION}".encode()).hexdigest()[:20]
     if identity != claimed:
         return f"its content is that of the point {identity}"
-    contents = _without_machine(json.loads(parameters)), series, seed
-    written = _without_machine(claims[0]), *claims[1:]
+    own = _without_machine(json.loads(parameters))
+    contents = own, series, seed
+    written = _without_varied(_without_machine(claims[0]), own, content), *claims[1:]
     for name, one, other in zip(("parameters", "series", "seed"), written, contents, strict=True):
         if one != other:
             return f"the {name} of the manifest and of the content differ"
@@ -160,6 +167,48 @@ def _without_machine(parameters: object) -> object:
     if not isinstance(parameters, dict):
         return parameters
     return {name: value for name, value in parameters.items() if name != _ON}
+
+
+def _without_varied(parameters: object, own: object, content: Any) -> object:
+    """A manifest's parameters without the keys that a sweep has varied, unless they contradict the content."""
+    if not isinstance(parameters, dict) or not isinstance(own, dict):
+        return parameters
+    return {name: value for name, value in parameters.items() if name in own or _contradicts(content, name, value)}
+
+
+def _contradicts(content: Any, key: str, value: object) -> bool:
+    """Whether a point's content has another value at a varied key, or the key is none.
+
+    Values of the machine are compared if both sides are quantities, numbers or words. A series may
+    replace values of ``run``, and its own keys lead elsewhere in a content: they count as written.
+    """
+    first, *rest = key.split(".")
+    if not rest or first in EXPERIMENT:
+        return not rest
+    found = content.get("machine")
+    for name in (first, *rest):
+        found = found.get(name) if isinstance(found, dict) else None
+    if isinstance(found, dict):
+        found = found.get("value")
+    one, other = _plain(found), _plain(value)
+    return found is None or (type(one) is type(other) and one != other)
+
+
+@dataclass(frozen=True)
+class _Unknown:
+    """A text in a unit that is not known here; all are equal."""
+
+
+def _plain(value: object) -> object:
+    """A value as a number in its base unit, as what its JSON says, or as a word."""
+    text = value if isinstance(value, str) else json.dumps(value)
+    if (quantity := _core.quantity(text)) is not None:
+        return quantity
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return text if text.replace("-", "").isalpha() else _Unknown()
+    return float(found) if type(found) is int else found
 
 
 def compare(identity: str, records: Records, tables: Mapping[str, pl.DataFrame]) -> None:
