@@ -237,6 +237,58 @@ def test_a_file_to_read_is_regular_and_bounded(tmp_path: Path, elanite: Elanite,
             )
 
 
+def odd(name: str) -> dict[str, tuple[str, ...]]:
+    """Commands with a name that a file system has, and no text."""
+    return {
+        "check": ("check", f"{name}.toml"),
+        "show": ("show", f"{name}.toml"),
+        "run": ("run", f"{name}.toml"),
+        "page": ("run", SMALL, "--html", f"{name}.html"),
+        "machine": ("run", SMALL, "--machine", f"{name}.toml"),
+        "set": ("show", "es40-qsnet", "--set", f"bus.rate={name}"),
+        "measured": ("calibrate", SMALL, "--to", f"{name}.csv", "--fit", "bus.rate=150 MB/s..400 MB/s"),
+        "import": ("import", f"{name}.txt", "--terminals", "1"),
+        "new": ("new", "machine", name, "--nodes", "64"),
+        "replay": ("replay", f"{name}.goal"),
+        "mpirun": ("mpirun", "-n", "2", "--placement", name, "./program"),
+        "store": ("store", "verify", "--store", name),
+    }
+
+
+def test_names_with_bytes_that_are_no_text_are_refused(tmp_path: Path, elanite: Elanite) -> None:
+    name = os.fsdecode(b"a\xff")
+    for end in ("toml", "csv", "txt", "goal"):
+        (tmp_path / f"{name}.{end}").write_text("num_ranks 1\nrank 0 {\n}\n")
+    before = sorted(tmp_path.iterdir())
+    for case, words in odd(name).items():
+        ended = elanite(*words)
+        assert ended.code == 2, (case, ended)
+        assert ": this name has bytes that are not UTF-8; give it another one\n" in ended.err, (case, ended)
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_a_folder_with_bytes_that_are_no_text_is_no_bug(tmp_path: Path, elanite: Elanite) -> None:
+    folder = tmp_path / os.fsdecode(b"a\xff")
+    folder.mkdir()
+    (folder / "trace.goal").write_text("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")
+    for words in (("run", SMALL, "--html", "page.html"), ("replay", "trace.goal", "--html", "replay.html")):
+        ended = elanite(*words, cwd=folder)
+        assert ended.code in (0, 2), ended
+        assert "Traceback" not in ended.err
+
+
+def test_folders_within_folders_without_end(tmp_path: Path, elanite: Elanite) -> None:
+    """As many as a path may have, and more."""
+    deep = "x/" * 1200 + "y"
+    whole.write(tmp_path / deep, "deep")
+    assert (tmp_path / deep).read_text() == "deep"
+    for words in (("--out", "z/" * 2500), ("--html", f"{'z/' * 2500}page.html"), ("--out", "z" * 300)):
+        ended = elanite("run", SMALL, *words)
+        assert ended.code in (1, 2), ended
+        assert "File name too long" in ended.err, ended
+    assert [path.name for path in tmp_path.iterdir()] == ["x"]
+
+
 def test_a_file_that_grows_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "file"
     file.write_text("12345")

@@ -71,7 +71,7 @@ def replacing(path: Path, error: Callable[[str], Exception] = ElaniteError) -> I
         target = _target(path)
         if target.is_dir():
             raise IsADirectoryError(0, "it is a folder")
-        target.parent.mkdir(parents=True, exist_ok=True)
+        parents(target.parent)
         aside = _temporary(target)
         try:
             with exclusive(aside):
@@ -98,9 +98,18 @@ def prepare(path: Path, error: Callable[[str], Exception] = ElaniteError) -> Non
         folder(target.parent)
 
 
+def parents(path: Path) -> None:
+    """Make a folder and those around it, however many there are. Raises ``OSError``."""
+    missing = [path]
+    while not missing[-1].exists() and missing[-1] != missing[-1].parent:
+        missing.append(missing[-1].parent)
+    for each in reversed(missing):
+        each.mkdir(exist_ok=True)
+
+
 def folder(path: Path) -> None:
     """Make a folder, and see whether a file finds room there. Raises ``OSError``."""
-    path.mkdir(parents=True, exist_ok=True)
+    parents(path)
     probe = _temporary(path / "probe")
     new(probe, PROBE)
     probe.unlink()
@@ -136,6 +145,15 @@ def fill(path: Path, content: str | bytes | Iterable[str]) -> None:
     with path.open("wb") as file:
         parts = [content] if isinstance(content, str | bytes) else content
         file.writelines(_bytes(part) for part in parts)
+
+
+def extend(path: Path) -> None:
+    """Write more to a private file that a library could not fill, for the reason.
+
+    Raises ``OSError`` if there is one.
+    """
+    with path.open("ab") as file:
+        file.write(PROBE)
 
 
 def sync(folder: Path) -> None:

@@ -30,7 +30,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from elanite.base import host
+from elanite.base import host, whole
 from elanite.base.foreign import reading
 from elanite.campaign.pool import ProcessPool
 from elanite.errors import UsageError
@@ -156,7 +156,7 @@ def _batch_system(name: str, workers: int | None, folder: Path) -> Iterator[Engi
     command = {"slurm": "sbatch", "flux": "flux"}[name]
     if shutil.which(command) is None:
         raise UsageError(f"--executor {name} needs the command {command}, which is not here; run it on a login node")
-    folder.mkdir(parents=True, exist_ok=True)
+    whole.parents(folder)
     cache = Path(tempfile.mkdtemp(prefix=f".{name}-", dir=folder))
     kind = {"slurm": SlurmClusterExecutor, "flux": FluxClusterExecutor}[name]
     executor = kind(cache_directory=str(cache), disable_dependencies=True, refresh_rate=0.5)

@@ -118,7 +118,7 @@ class Sign:
             return
         folder = Path(store.address).parent
         try:
-            folder.mkdir(parents=True, exist_ok=True)
+            whole.parents(folder)
             for old in folder.glob(f"{_SIGN}*"):
                 if time.time() - old.stat().st_mtime > _OLD:
                     old.unlink(missing_ok=True)

@@ -23,6 +23,7 @@ from typer.models import ArgumentInfo, ParameterInfo
 
 from elanite.cli.common import Role, Speech
 from elanite.cli.parser import Command
+from elanite.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -175,7 +176,30 @@ def filled(made: type[Filled], values: dict[str, object]) -> Filled:
     groups = {
         name: hints[name] for name in names if isinstance(hints[name], type) and issubclass(hints[name], OptionGroup)
     }
-    return made(**{name: filled(groups[name], values) if name in groups else values[name] for name in names})
+    found = made(**{name: filled(groups[name], values) if name in groups else values[name] for name in names})
+    if isinstance(found, Request):
+        _require_text(found)
+    return found
+
+
+def _require_text(request: Request) -> None:
+    """Raise ``UsageError`` for a word with bytes that are not UTF-8: the simulator, pages and manifests are texts.
+
+    The words behind another program's name are that program's.
+    """
+    theirs = {entry.name for entry in entries(type(request)) if request.rest and entry.positional}
+    for name, value in _values(request).items():
+        for word in value if isinstance(value, list | tuple) else [value]:
+            if name not in theirs and isinstance(word, str | Path):
+                try:
+                    str(word).encode()
+                except UnicodeEncodeError:
+                    raise not_text(str(word)) from None
+
+
+def not_text(word: str) -> UsageError:
+    """An error about a name with bytes that are not UTF-8."""
+    return UsageError(f"`{word}`: this name has bytes that are not UTF-8; give it another one")
 
 
 def _word(value: object) -> str:

@@ -109,7 +109,7 @@ class Folder:
 
     def prepare(self) -> None:
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            whole.parents(self.path)
             probe = self._aside("probe")
             try:
                 whole.new(probe, whole.PROBE, durable=True)

@@ -101,7 +101,7 @@ def unpack(opened: PageInputs, folder: Path) -> list[Path]:
     try:
         for name, content in contents.items():
             path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
+            whole.parents(path.parent)
             whole.new(path, content)
             written.append(path)
     except OSError as error:
