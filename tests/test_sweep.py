@@ -79,6 +79,20 @@ def test_wrong_values_are_refused(text: str, says: str) -> None:
     assert remedy
 
 
+def test_more_values_than_can_be_planned_are_refused() -> None:
+    """Before a list of them is made."""
+    for count in ("1000001", "1000000000000", "9" * 400):
+        with pytest.raises(UsageError, match="a range has at most 1,000,000 values"):
+            ranges.read("--vary", f"bus.rate=1 MB/s..2 MB/s in {count}")
+    some = ranges.read("--vary", "bus.rate=1 MB/s..2 MB/s in 1001")
+    small = sources.read("experiment", SMALL)
+    other = ranges.read("--vary", "link.hop_delay=20 ns..90 ns in 1001")
+    with pytest.raises(UsageError, match="the keys have 1,002,001 combinations, and a sweep has at most 1,000,000"):
+        sweeps.planned(small, [], [], [some, other])
+    with pytest.raises(UsageError, match="a sample has at most 1,000,000 combinations"):
+        sweeps.planned(small, [], [], [some], ("lhs", 10**12))
+
+
 def test_a_full_factorial_has_all_combinations() -> None:
     found = planned("link.hop_delay=55 ns,65 ns", "tport.big=1 KB..16 KB in 3 log", "switch.tokens=true,false")
     assert len(found) == 12

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 _END = r"(-?\d+(?:\.\d+)?)(?: ([^\s\d.]\S*))?"
 _RANGE = re.compile(rf"{_END}\s*\.\.\s*{_END}(?: in (\d+))?( log)?")
 
+MOST = 1_000_000
+"""Most values of a key, and most combinations: each is planned before the first is simulated."""
 UNITS = ("ps", "ns", "us", "ms", "s"), ("B", "KB", "MB"), ("MB/s", "GB/s")
 """Units of one quantity, from the smallest on."""
 
@@ -212,6 +214,8 @@ def _range(option: str, key: str, text: str) -> Range:
         raise UsageError(f"{here}: the range is empty\n  the lower end comes first, and the ends differ")
     if log and first <= 0:
         raise UsageError(f"{here}: equal ratios need a low end above 0\n  raise the low end, or leave `log` out")
+    if count and (len(count) > 9 or int(count) > MOST):
+        raise UsageError(f"{here}: a range has at most {MOST:,} values")
     if count and int(count) < 2:
         raise UsageError(
             f"{here}: a range has two values at least\n  ask for two or more, or name one value: {key}={low}"

@@ -11,10 +11,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from elanite.base.foreign import optional
 from elanite.base.seeds import FIRST_SEED
 from elanite.errors import ConfigError, UsageError
 from elanite.inputs import sources
@@ -136,6 +138,11 @@ def _varied_keys(chosen: Mapping[str, str], point: Point) -> dict[str, str]:
 def _all(groups: Sequence[Together]) -> Iterator[tuple[float, ...]]:
     """The values' places in all combinations, the last key group fastest."""
     each = [list(zip(*map(_places, group), strict=True)) for group in groups]
+    if (count := math.prod(map(len, each))) > ranges.MOST:
+        raise UsageError(
+            f"--vary: the keys have {count:,} combinations, and a sweep has at most {ranges.MOST:,}\n"
+            "  give fewer values, or draw a sample: --sample lhs 100"
+        )
     for combination in itertools.product(*each):
         yield tuple(itertools.chain(*combination))
 
@@ -159,6 +166,8 @@ def _sampled(groups: Sequence[Together], sample: Sample, seed: int) -> Iterator[
         raise UsageError(f"--sample {method}: there is no such method{sources.did_you_mean(method, METHODS)}; use lhs")
     if count < 1:
         raise UsageError(f"--sample {method} {count}: a sample has one combination at least\n  for example lhs 100")
+    if count > ranges.MOST:
+        raise UsageError(f"--sample {method} {count}: a sample has at most {ranges.MOST:,} combinations")
     for shares in hypercube(len(groups), count, seed):
         yield tuple(
             key.shares()[min(int(share * key.count), key.count - 1)]
@@ -171,10 +180,8 @@ def _sampled(groups: Sequence[Together], sample: Sample, seed: int) -> Iterator[
 
 def hypercube(dimensions: int, count: int, seed: int) -> list[list[float]]:
     """Points in a Latin hypercube, each coordinate from 0 to 1."""
-    try:
+    with optional("a sample needs SciPy: pip install scipy"):
         import numpy as np
         from scipy.stats import qmc
-    except ImportError:
-        raise UsageError("a sample needs SciPy: pip install scipy") from None
     drawn: list[list[float]] = qmc.LatinHypercube(dimensions, seed=np.random.default_rng(seed)).random(count).tolist()
     return drawn
