@@ -1,94 +1,29 @@
 """Hosts with little: small limits, full disks, poor alphabets and closed descriptors are errors with a cause.
 
-No command ends in a traceback, is aborted by a library, or blames itself.
+The words for each; ``test_limits_matrix.py`` has all commands under all limits.
 """
 
 from __future__ import annotations
 
-import itertools
 import os
 import shlex
-import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from conftest import PATIENCE, SMALL, Ended, command, environment, execute, needs_mpi
-from elanite.base import host
+from elanite.base import foreign, host
 from elanite.base.streams import shown
+from elanite.errors import UsageError
 
-LIMITS = {
-    "memory of a command": "ulimit -v 1000000",
-    "address space": "ulimit -v 2000000",
-    "descriptors": "ulimit -n 40",
-    "processes": "ulimit -u 10",
-    "size of files": "ulimit -f 8",
-    "full disk": "exec > /dev/full",
-    "alphabet": "export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0",
-    "closed descriptors": "exec <&- >&- 2>&-",
-}
-"""Shell lines before the command."""
-COMMANDS = {
-    "list": ("list", "machines"),
-    "show": ("show", "es40-qsnet"),
-    "check": ("check", "es40-qsnet"),
-    "explain": ("explain", "link.hop_delay"),
-    "schema": ("schema", "machine"),
-    "run": ("run", SMALL, "--out", "out"),
-    "picture": ("run", SMALL, "--out", "out", "--svg", "picture.svg"),
-    "page": ("congestion", SMALL, "--out", "out"),
-    "goal": ("goal", "allreduce", "--ranks", "8", "--size", "1 KB"),
-    "replay": ("replay", "trace.goal", "--out", "out"),
-    "store": ("store", "verify", "out"),
-    "mpirun": ("mpirun", "-n", "2", "./messages", "10"),
-}
-OTHER = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
-OTHER += ["--inh-caps=-all,+dac_override", "--ambient-caps=+dac_override"]
-"""Another user, since the superuser has no process limit; test files stay readable."""
-BAD = ("Traceback", "bug of Elanite", "panicked", "core dumped", "Aborted", "memory allocation of", "MemoryError")
-QUICK = {("show", "alphabet"), ("run", "memory of a command"), ("picture", "address space"), ("store", "size of files")}
+ALPHABET = "export LC_ALL=C PYTHONUTF8=0 PYTHONCOERCECLOCALE=0"
 
 
-def limited(line: str, words: list[str], folder: Path, *, other_user: bool = False) -> Ended:
-    """Run a command under a limit; for the superuser, processes are limited as for another user."""
-    drop = OTHER if other_user else []
-    text = f'{line}; exec "$@"'
-    return execute([*drop, "bash", "-c", text, "bash", *words], cwd=folder, env=environment() | {"HOME": str(folder)})
-
-
-def fitting(name: str, folder: Path, programs: Path | None) -> list[str]:
-    (folder / "trace.goal").write_text("num_ranks 2\nrank 0 {\nl1: send 8b to 1\n}\nrank 1 {\nl1: recv 8b from 0\n}\n")
-    if name == "mpirun" and programs is not None:
-        shutil.copy(programs / "messages", folder / "messages")
-    return command(*COMMANDS[name])
-
-
-def sound(name: str, limit: str, folder: Path, programs: Path | None) -> None:
-    words = fitting(name, folder, programs)
-    root = os.geteuid() == 0 and limit == "processes"
-    if root:
-        folder.chmod(0o777)
-        if not shutil.which("setpriv") or execute([*OTHER, "sh", "-c", f"exec {sys.executable} -c ''"]).code:
-            pytest.skip("another user cannot run this Python")
-    ended = limited(LIMITS[limit], words, folder, other_user=root)
-    assert ended.code in (0, 1, 2), (name, limit, ended)
-    assert not [one for one in BAD if one in ended.err], (name, limit, ended)
-    if ended.code and limit != "closed descriptors":
-        assert "error: " in ended.err.lower(), (name, limit, ended)
-
-
-@pytest.mark.parametrize(("name", "limit"), sorted(QUICK))
-def test_a_limit_is_an_error_with_a_cause(name: str, limit: str, tmp_path: Path) -> None:
-    sound(name, limit, tmp_path, None)
-
-
-@needs_mpi
-@pytest.mark.slow
-@pytest.mark.parametrize(("name", "limit"), list(itertools.product(COMMANDS, LIMITS)))
-def test_all_limits_of_all_commands(name: str, limit: str, tmp_path: Path, mpi_programs: Path) -> None:
-    sound(name, limit, tmp_path, mpi_programs)
+def limited(line: str, words: list[str], folder: Path) -> Ended:
+    """A command after a shell line that sets a limit."""
+    run = ["bash", "-c", f'{line}; exec "$@"', "bash", *words]
+    return execute(run, cwd=folder, env=environment() | {"HOME": str(folder)})
 
 
 def test_the_limits_are_named(tmp_path: Path) -> None:
@@ -120,6 +55,48 @@ def test_exceptions_of_limits_are_told(raised: Exception, words: str) -> None:
         assert words in (host.reason(one) or "")
 
 
+def test_a_limit_is_told_without_memory_for_its_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    def none() -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(host, "memory", none)
+    assert host.reason(MemoryError()) == "memory has run out; use a host with more memory"
+
+
+def test_a_library_that_meets_a_limit_is_not_blamed() -> None:
+    """Neither the file that it reads, nor its absence."""
+    words = r"^x.csv: it cannot be read: memory has run out[^;]*; (raise|use)[^;]*$"
+    with pytest.raises(UsageError, match=words), foreign.reading("x.csv", "it cannot be read", "give a CSV file"):
+        raise MemoryError
+    needed = "a sample needs SciPy: pip install scipy"
+    with pytest.raises(ImportError, match="failed to map"), foreign.optional(needed):
+        raise ImportError("x.so: failed to map segment from shared object")
+    with pytest.raises(UsageError, match=f"^{needed}$"), foreign.optional(needed):
+        raise ModuleNotFoundError("scipy")
+    words = f"^{needed}; the library that is here cannot be loaded: no symbol"
+    with pytest.raises(UsageError, match=words), foreign.optional(needed):
+        raise ImportError("no symbol x in y.so")
+
+
+def test_a_limit_stands_beside_the_words_of_the_system(tmp_path: Path, campaign: Path) -> None:
+    export = command("store", "export", "rows.parquet", "--store", str(campaign))
+    ended = limited("ulimit -f 1", export, tmp_path)
+    assert ended.code == 1, ended
+    assert "rows.parquet cannot be written: File too large" in ended.err
+    assert "a file may have 1,024 bytes; raise the limit: ulimit -f unlimited" in ended.err
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_pictures_without_memory_are_refused_before_the_run(tmp_path: Path) -> None:
+    (tmp_path / "trace.goal").write_text("num_ranks 1\nrank 0 {\nl1: calc 5\n}\n")
+    line = f"export XDG_CACHE_HOME={tmp_path}; ulimit -d 700000"
+    for words in (("replay", "trace.goal", "--html", "page.html"), ("run", SMALL, "--svg", "picture.svg")):
+        ended = limited(line, command(*words), tmp_path)
+        assert ended.code == 2, ended
+        assert f"{words[2]}: the data of a process is limited to 716 MB, and 1,500 MB are needed" in ended.err
+        assert [path.name for path in tmp_path.iterdir()] == ["trace.goal"]
+
+
 def test_other_exceptions_are_not() -> None:
     assert host.reason(ValueError("memory of elephants")) is None
     assert host.reason(FileNotFoundError(2, "No such file or directory")) is None
@@ -135,8 +112,7 @@ def test_control_characters_are_shown_as_symbols(tmp_path: Path) -> None:
 
 
 def test_signs_without_an_encoding_are_replaced(tmp_path: Path) -> None:
-    line = LIMITS["alphabet"]
-    ended = limited(line, command("run", SMALL, "--out", "out"), tmp_path)
+    ended = limited(ALPHABET, command("run", SMALL, "--out", "out"), tmp_path)
     assert ended.code == 0, ended
     assert ended.out.isascii()
     assert "?" in ended.out + ended.err

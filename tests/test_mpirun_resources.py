@@ -86,12 +86,30 @@ def test_limits_of_groups_around_this_one_count(tmp_path: Path, monkeypatch: pyt
     assert host.group_left("memory.max", "memory.current") is None
 
 
+def test_files_in_memory_are_no_used_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel counts them in a group, and drops them where a process needs memory."""
+    (tmp_path / "job").mkdir()
+    own = tmp_path / "own"
+    own.write_text("0::/job\n")
+    stat = "anon 290\ninactive_anon 290\nactive_file 500\ninactive_file 100\nshmem 10\n"
+    texts = {"memory.max": "1000", "memory.current": "900", "memory.stat": stat}
+    for name, text in texts.items():
+        (tmp_path / "job" / name).write_text(text)
+    monkeypatch.setattr(host, "_GROUPS", tmp_path)
+    monkeypatch.setattr(host, "_OWN_GROUP", own)
+    monkeypatch.setattr(host, "available", lambda: None)
+    room = host.memory()
+    assert room is not None
+    assert room.left == 1000 - (900 - 500 - 100)
+
+
 def test_limits_of_groups_of_the_first_version_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     job = tmp_path / "memory" / "slurm" / "job"
     job.mkdir(parents=True)
     for folder, limit in ((job, 9223372036854771712), (job.parent, 5_000_000_000)):
         (folder / "memory.limit_in_bytes").write_text(f"{limit}\n")
         (folder / "memory.usage_in_bytes").write_text("2000000000\n")
+        (folder / "memory.stat").write_text("inactive_file 1\ntotal_inactive_file 7\ntotal_active_file 0\n")
     own = tmp_path / "own"
     own.write_text("12:pids:/slurm/job\n4:cpu,memory:/slurm/job\n")
     monkeypatch.setattr(host, "_GROUPS", tmp_path)
@@ -99,7 +117,7 @@ def test_limits_of_groups_of_the_first_version_count(tmp_path: Path, monkeypatch
     monkeypatch.setattr(host, "available", lambda: 8_000_000_000)
     room = host.memory()
     assert room is not None
-    assert (room.left, room.limit) == (3_000_000_000, "the memory limit of the control group")
+    assert (room.left, room.limit) == (3_000_000_007, "the memory limit of the control group")
 
 
 @pytest.mark.parametrize(("quota", "processors"), [("max 100000", 16), ("250000 100000", 2), ("50000 100000", 1)])

@@ -72,10 +72,19 @@ def opened(path: Path | str, most: int | None = None) -> Iterator[BufferedReader
 def load(path: Path | str, most: int) -> bytes:
     """A file's bytes. Raises ``IrregularFile`` and other ``OSError``."""
     with opened(path, most) as file:
-        content = file.read(most + 1)
+        content = _read_to(file, most + 1)
     if len(content) > most:
         raise IrregularFile(0, _large(len(content), most), str(path))
     return content
+
+
+def _read_to(file: BufferedReader, most: int) -> bytes:
+    """A file's bytes to its end, at most so many; memory is taken as they come."""
+    parts = []
+    while most > 0 and (part := file.read(min(most, MEGABYTE))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
 
 
 def typed(path: Path, most: int) -> bytes:
@@ -112,7 +121,7 @@ def _standard_input(most: int) -> bytes:
     """Standard input to its end, or one byte more than ``most``."""
     if not _read or len(_read[0]) <= most:
         with os.fdopen(os.dup(0), "rb") as file:
-            rest = file.read(most + 1 - sum(map(len, _read)))
+            rest = _read_to(file, most + 1 - sum(map(len, _read)))
         _read[:] = [b"".join((*_read, rest))]
     return _read[0]
 

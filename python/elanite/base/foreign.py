@@ -5,6 +5,11 @@ A library documents some of its exceptions on wrong input and raises others: a `
 is complete until the next damaged file. So a reader calls such a library within ``reading``, which takes them all and
 raises one error with the file, the position where it is known, the library's words and a remedy.
 
+A library that finds no memory, no thread or no descriptor has met a limit of the host: the error then names the limit
+and its remedy.
+
+An optional library is imported within ``optional``, which distinguishes a missing one from one that cannot be loaded.
+
 Elanite's errors pass as they are. So do interrupts and exits, and the exceptions in ``passing``: a full disk's, for
 example, where the same lines also write.
 """
@@ -14,6 +19,7 @@ from __future__ import annotations
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
+from elanite.base import host
 from elanite.errors import ElaniteError, UsageError
 
 if TYPE_CHECKING:
@@ -43,8 +49,22 @@ def reading(
         if not known or isinstance(raised, (ElaniteError, *passing)):
             raise
         where = place() if callable(place) else place
-        text = f"{where}: {problem}: {words(raised)}"
-        raise error(f"{text}; {remedy}" if remedy else text) from raised
+        limit = host.reason(raised)
+        text = f"{where}: {problem}: {limit or words(raised)}"
+        raise error(f"{text}; {remedy}" if remedy and limit is None else text) from raised
+
+
+@contextmanager
+def optional(needed: str) -> Iterator[None]:
+    """Raise ``UsageError`` with ``needed`` if an import within finds no library: ``a sample needs SciPy: pip ...``."""
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise UsageError(needed) from None
+    except ImportError as error:
+        if host.reason(error) is not None:
+            raise  # the host's limit, and no fault of the library
+        raise UsageError(f"{needed}; the library that is here cannot be loaded: {words(error)}") from error
 
 
 def words(raised: BaseException) -> str:

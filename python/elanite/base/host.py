@@ -1,4 +1,4 @@
-"""The host's limits: memory, address space, processes and open files, the rooms that they leave, and their errors.
+"""The host's limits: memory, processes and open files, the rooms that they leave, and their errors.
 
 Limits are compared with a command's needs before it starts, since a library that finds no memory or no thread aborts
 the process. Any library's exception that still comes from a limit is recognised by the system's words (``reason``), and
@@ -10,7 +10,7 @@ from __future__ import annotations
 import errno
 import os
 import resource
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,14 +21,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MEGABYTE = 1_000_000
-LEAST_ADDRESSES = 1_000 * MEGABYTE
-THREAD_ADDRESSES = 200 * MEGABYTE
-"""A command's address space in bytes, also for each processor, since threads reserve more than they use: 1,146 MB were
-measured for ``elanite run`` on two processors."""
-WORK_ADDRESSES = 500 * MEGABYTE
-"""Address space in bytes that libraries and threads reserve after a campaign has begun."""
-DRAWING_ADDRESSES = 72_000 * MEGABYTE
-"""Address space in bytes for a command that draws pictures: V8, the engine for JavaScript, reserves 69,500 MB."""
+LEAST_MEMORY = 120 * MEGABYTE
+DRAWING_MEMORY = 250 * MEGABYTE
+"""Free memory in bytes for a command, and for one that draws pictures. Under control groups with
+100 MB, the kernel killed ``elanite run``, and with 150 MB a command that drew."""
 LEAST_FILES = 64
 """A command's open files."""
 LEAST_PROCESSES = 32
@@ -42,7 +38,6 @@ _MEMORY = Path("/proc/meminfo")
 _UNLIMITED = 1 << 60
 """Control groups version 1 writes about 2^63 for no limit."""
 
-_ADDRESSES = "raise the limit: ulimit -v unlimited"
 _FILES = "raise the limit: ulimit -n 1024"
 _PROCESSES = "raise the limit (ulimit -u, or pids.max of the control group)"
 
@@ -61,35 +56,91 @@ def memory() -> Room | None:
     rooms = []
     if (free := available()) is not None:
         rooms.append(Room(free, "the memory of this host", "use a host with more memory"))
-    if (group := group_left("memory.max", "memory.current")) is not None:
+    if (group := group_left("memory.max", "memory.current", "memory.stat")) is not None:
         rooms.append(Room(group, "the memory limit of the control group", "raise it (memory.max, --memory)"))
     return min(rooms, key=lambda room: room.left, default=None)
 
 
-def addresses() -> Room | None:
-    """A process's address space; `None` without a limit."""
-    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
-    return None if limit == resource.RLIM_INFINITY else Room(limit, "the address space of a process", _ADDRESSES)
+@dataclass(frozen=True)
+class Bound:
+    """A limit on a process's memory, and a command's needs in bytes."""
+
+    number: int
+    """The limit's number in ``resource``."""
+    name: str
+    remedy: str
+    column: int
+    """The column of ``/proc/self/statm`` with the pages that count."""
+    least: int
+    thread: int
+    """The need for each processor, since threads reserve more than they use."""
+    work: int
+    """The need of libraries and threads after a campaign has begun."""
+    drawing: int
+    """The need with pictures."""
+
+    @property
+    def limit(self) -> int | None:
+        """The limit in bytes; `None` without one."""
+        limit = resource.getrlimit(self.number)[0]
+        return None if limit == resource.RLIM_INFINITY else limit
+
+    def used(self) -> int:
+        """The bytes of this process that count."""
+        return int(bounded.system("/proc/self/statm").split()[self.column]) * resource.getpagesize()
+
+    def need(self) -> int:
+        """A command's bytes on this host."""
+        return self.least + self.thread * (os.cpu_count() or 1)
 
 
-def addresses_left() -> Room | None:
-    """The address space that this process may still take; `None` without a limit."""
-    room = addresses()
-    if room is None:
-        return None
-    pages = int(bounded.system("/proc/self/statm").split()[0])
-    return replace(room, left=max(room.left - pages * resource.getpagesize() - WORK_ADDRESSES, 0))
+BOUNDS = (
+    # 1,146 MB were measured for `elanite run` on two processors; V8, the engine for JavaScript,
+    # reserves 69,500 MB.
+    Bound(
+        number=resource.RLIMIT_AS,
+        name="the address space of a process",
+        remedy="raise the limit: ulimit -v unlimited",
+        column=0,
+        least=1_000 * MEGABYTE,
+        thread=200 * MEGABYTE,
+        work=500 * MEGABYTE,
+        drawing=72_000 * MEGABYTE,
+    ),
+    # 305 MB were measured for `elanite run`, 530 MB for a calibration, 900 MB with pictures.
+    Bound(
+        number=resource.RLIMIT_DATA,
+        name="the data of a process",
+        remedy="raise the limit: ulimit -d unlimited",
+        column=5,
+        least=400 * MEGABYTE,
+        thread=100 * MEGABYTE,
+        work=200 * MEGABYTE,
+        drawing=1_500 * MEGABYTE,
+    ),
+)
+
+
+def process_left() -> Room | None:
+    """The memory that this process may still take, by its own limits; `None` without any."""
+    rooms = [
+        Room(max(limit - each.used() - each.work, 0), each.name, each.remedy)
+        for each in BOUNDS
+        if (limit := each.limit) is not None
+    ]
+    return min(rooms, key=lambda room: room.left, default=None)
 
 
 def require() -> None:
     """Raise ``UsageError`` if a process's limits are too low for any command."""
-    room = addresses()
-    if room is not None:
-        needed = LEAST_ADDRESSES + THREAD_ADDRESSES * (os.cpu_count() or 1)
-        if room.left < needed:
-            raise UsageError(_too_low(room, needed))
+    limited = False
+    for each in BOUNDS:
+        limited = limited or each.limit is not None
+        _require(each, each.need())
+    if limited:
         # The allocator reserves 1 GiB at a time, unless it is configured before it is loaded.
         os.environ.setdefault("MIMALLOC_ARENA_RESERVE", "64MiB")
+    _require_memory(LEAST_MEMORY)
     files = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     if files != resource.RLIM_INFINITY and files < LEAST_FILES:
         raise UsageError(f"a process may open {files} files, and a command needs {LEAST_FILES}; {_FILES}")
@@ -102,15 +153,23 @@ def require() -> None:
 
 
 def require_drawing(option: str) -> None:
-    """Raise ``UsageError`` if the address space limit is too low for pictures; ``option`` requests one."""
-    room = addresses()
-    if room is not None and room.left < DRAWING_ADDRESSES:
-        raise UsageError(f"{option}: {_too_low(room, DRAWING_ADDRESSES)}")
+    """Raise ``UsageError`` if memory has a limit too low for pictures; ``option`` requests one."""
+    for each in BOUNDS:
+        _require(each, each.drawing, f"{option}: ")
+    _require_memory(DRAWING_MEMORY, f"{option}: ")
 
 
-def _too_low(room: Room, needed: int) -> str:
-    have, need = room.left // MEGABYTE, needed // MEGABYTE
-    return f"{room.limit} is limited to {have:,} MB, and {need:,} MB are needed; {room.remedy}"
+def _require(bound: Bound, needed: int, before: str = "") -> None:
+    if (limit := bound.limit) is not None and limit < needed:
+        have, need = limit // MEGABYTE, needed // MEGABYTE
+        raise UsageError(f"{before}{bound.name} is limited to {have:,} MB, and {need:,} MB are needed; {bound.remedy}")
+
+
+def _require_memory(needed: int, before: str = "") -> None:
+    room = memory()
+    if room is not None and room.left < needed:
+        left, need = room.left // MEGABYTE, needed // MEGABYTE
+        raise UsageError(f"{before}{room.limit} leaves {left:,} MB, and {need:,} MB are needed; {room.remedy}")
 
 
 def reason(raised: BaseException) -> str | None:
@@ -130,7 +189,7 @@ def _reason(raised: BaseException) -> str | None:
         or number == errno.ENOMEM
         or any(words in text for words in ("failed to map segment", "Cannot allocate memory"))
     ):
-        room = addresses() or memory()
+        room = _closest()
         where = f": {room.limit}, {room.left // MEGABYTE:,} MB" if room else ""
         return f"memory has run out{where}; {room.remedy if room else 'use a host with more memory'}"
     if number in (errno.EMFILE, errno.ENFILE) or "Too many open files" in text:
@@ -143,6 +202,17 @@ def _reason(raised: BaseException) -> str | None:
         where = f"{raised.filename}: " if isinstance(raised, OSError) and raised.filename else ""
         return f"{where}a file may have {limit:,} bytes; raise the limit: ulimit -f unlimited"
     return None
+
+
+def _closest() -> Room | None:
+    """The nearest limit on memory, with its amount; `None` if even this finds no memory."""
+    try:
+        limits = [
+            (limit - each.used(), Room(limit, each.name, each.remedy)) for each in BOUNDS if (limit := each.limit)
+        ]
+        return min(limits, key=lambda found: found[0])[1] if limits else memory()
+    except (MemoryError, OSError):
+        return None
 
 
 def failure(raised: BaseException) -> ElaniteError | None:
@@ -187,18 +257,30 @@ def _own_groups(controller: str) -> Iterator[tuple[Path, int]]:
             folder = folder.parent
 
 
-def group_left(most: str, now: str) -> int | None:
-    """The rest of a limit in this process's control group, and in those around it, for both versions."""
+def group_left(most: str, now: str, details: str = "") -> int | None:
+    """The rest of a limit in this process's control group and those around it, for both versions.
+
+    ``details`` is a memory group's file with its parts: cached files count as used, and the kernel
+    drops them where a process needs memory.
+    """
     left = []
     for folder, version in _own_groups(_FIRST_VERSION[most][0]):
         limit, used = (_FIRST_VERSION[most][1], _FIRST_VERSION[now][1]) if version == 1 else (most, now)
         try:
             text = bounded.system(folder / limit).strip()
             if text != "max" and int(text) < _UNLIMITED:
-                left.append(int(text) - int(bounded.system(folder / used)))
+                spare = _cached(bounded.system(folder / details)) if details else 0
+                left.append(int(text) - int(bounded.system(folder / used)) + spare)
         except (OSError, ValueError):
             pass  # the root group has no limits
     return min(left, default=None)
+
+
+def _cached(details: str) -> int:
+    """The bytes of files in a memory group, in the names of the first version if there are such."""
+    parts = dict(line.split() for line in details.splitlines())
+    files = ("inactive_file", "active_file")
+    return sum(int(parts.get(f"total_{name}", parts.get(name, 0))) for name in files)
 
 
 def processors() -> int:

@@ -133,7 +133,7 @@ def fitted(points: Sequence[Point], jobs: int, room: Room | None = None, *, thre
 
 def _room() -> Room | None:
     """The closest limit for the memory that this process may still take."""
-    rooms = [room for room in (host.memory(), host.addresses_left()) if room is not None]
+    rooms = [room for room in (host.memory(), host.process_left()) if room is not None]
     return min(rooms, key=lambda room: room.left, default=None)
 
 

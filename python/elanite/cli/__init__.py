@@ -41,7 +41,7 @@ from elanite.cli.place import Place
 from elanite.cli.processor import CalibrateHost
 from elanite.cli.replay import Replay
 from elanite.cli.reproduce import Reproduce
-from elanite.cli.request import Request, declare
+from elanite.cli.request import Request, declare, not_text
 from elanite.cli.results import Run
 from elanite.cli.scoreboard import Claims, Report
 from elanite.cli.store import store_app
@@ -95,6 +95,9 @@ Exit codes:
   4    broken invariant (a bug of ours)
   130  interrupted; the same command resumes
 """
+
+AROUND = 40
+"""Letters around a place in a text that an error shows."""
 
 app = typer.Typer(
     name="elanite",
@@ -169,7 +172,7 @@ def main(arguments: list[str] | None = None) -> None:
         # Python 3.11 wraps an interrupt that comes while a class is made.
         if isinstance(error.__cause__, KeyboardInterrupt):
             sys.exit(Exit.INTERRUPTED)
-        if (known := host.failure(error)) is not None:
+        if (known := host.failure(error) or _not_text(error)) is not None:
             sys.exit(_flushed(_report(known), told))
         traceback.print_exc()
         words = shlex.join(["elanite", *(sys.argv[1:] if arguments is None else arguments)])
@@ -178,13 +181,23 @@ def main(arguments: list[str] | None = None) -> None:
     sys.exit(_flushed(code, told))
 
 
+def _not_text(error: BaseException) -> ElaniteError | None:
+    """An error about a name that is not UTF-8 and no word of the command: a folder's, or a file's in a folder."""
+    if not isinstance(error, UnicodeEncodeError) or "surrogates" not in error.reason:
+        return None
+    return not_text(error.object[max(error.start - AROUND, 0) : error.end + AROUND])
+
+
 def _reader_has_left() -> bool:
     """Whether the reader of standard output left early, as `head` does: typer then replaces the stream."""
     return type(sys.stdout).__name__ == "PacifyFlushWrapper"
 
 
 def _report(error: ElaniteError) -> int:
-    print(shown(f"error: {error}"), file=sys.stderr)
+    """Print an error, and the limit of the host that has led to it where its text has only the system's words."""
+    limit = host.reason(error.__cause__) if error.__cause__ else None
+    text = f"error: {error}"
+    print(shown(f"{text}\n  {limit}" if limit and limit not in text else text), file=sys.stderr)
     return error.exit_code
 
 

@@ -149,8 +149,12 @@ class Calibrate(Request):
             raise UsageError(f"a calibration needs {missing}")
         self._check_machine_out()
         page = self.html or (self.out / "report" / "calibration.html" if self.open_ else None)
-        for wanted in filter(None, (self.machine_out, page)):
-            whole.prepare(wanted)
+        if self.machine_out is not None:
+            whole.prepare(self.machine_out)
+        if page is not None:
+            from elanite.figures import vega
+
+            vega.prepare(page)
         words = self.again()
         own = [each for each in self.set_ or [] if of_experiment(each)]
         loaded = [Experiment.load(name, own) for name in self.experiments]

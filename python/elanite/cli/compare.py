@@ -70,12 +70,13 @@ class Compare(Request):
 
     def execute(self) -> None:
         """Run the command."""
-        from elanite.base import whole
         from elanite.results.folders import compare_stores
 
         page = self.html or (Path("comparison.html") if self.open_ else None)
         if page:
-            whole.prepare(page)
+            from elanite.figures import vega
+
+            vega.prepare(page)
         names = [name.strip() for text in self.only or [] for name in text.split(",")]
         found = compare_stores(_store(self.a), _store(self.b), names)
         if self.format_ is ComparisonFormat.JSON:

@@ -59,7 +59,8 @@ MachineName = Annotated[
     PrintedDefault(),
 ]
 RanksPerNode = Annotated[
-    int, typer.Option("--ranks-per-node", min=1, metavar="K", help="Ranks on each node: N ranks take N / K nodes.")
+    int,
+    typer.Option("--ranks-per-node", min=1, metavar="K", help="Ranks on each node: N ranks take N / K nodes."),
 ]
 Placement = Annotated[
     str,
@@ -137,11 +138,11 @@ class Launch(OptionGroup):
 
 def page_of(html: Path | None, out: Path, name: str, *, open_: bool) -> Path | None:
     """The page's file, if one is asked for, after a look whether it can be written. Raises ``ElaniteError``."""
-    from elanite.base import whole
-
     page = html or (out / "report" / f"{name}.html" if open_ else None)
     if page is not None:
-        whole.prepare(page)
+        from elanite.figures import vega
+
+        vega.prepare(page)
     return page
 
 

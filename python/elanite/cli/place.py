@@ -88,7 +88,6 @@ class Place(Request):
 
     def execute(self) -> None:
         """Run the command."""
-        from elanite.base import whole
         from elanite.cli import output, placing
         from elanite.inputs import sources
         from elanite.inputs.machine import Machine
@@ -98,7 +97,9 @@ class Place(Request):
 
         output.refuse_terminal(self.format_)
         if self.html:
-            whole.prepare(self.html)
+            from elanite.figures import vega
+
+            vega.prepare(self.html)
         machine = sources.read("machine", self.machine)
         nodes = Cluster.of(machine, self.set_ or []).nodes
         about = {each.key: each.value for each in Machine.of(machine, self.set_ or []).parameters}

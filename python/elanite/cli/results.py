@@ -129,9 +129,12 @@ class Pictures(OptionGroup):
         """Check that the files can be written. Raises ``ElaniteError``."""
         from elanite.base import host, whole
 
-        for wanted in filter(None, (self.html, self.svg)):
-            whole.prepare(wanted)
+        if self.html is not None:
+            from elanite.figures import vega
+
+            vega.prepare(self.html)
         if self.svg is not None:
+            whole.prepare(self.svg)
             host.require_drawing("--svg")
 
     def page(self, out: Path, name: str) -> Path | None:

@@ -9,6 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from elanite.figures.style import Spec
 
 
@@ -31,19 +33,39 @@ NOTICES = "vega-notices.txt"
 @cache
 def libraries() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script with their notices, safe to stand inside a page."""
-    wanted = ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    name = f"vega-{wanted}-{version('vl-convert-python')}-scoped.js"
-    kept = platformdirs.user_cache_path("elanite") / name
-    with suppress(OSError, UnicodeError):
-        return bounded.load(kept, bounded.TABLE).decode()
-    made = _made(wanted)
+    if (script := _kept()) is not None:
+        return script
+    made = _made(_wanted())
     with suppress(ElaniteError):  # without a place for it, the next page makes the script again
-        whole.write(kept, made)
+        whole.write(_place(), made)
     return made
 
 
 MEDIA_TYPE = "application/vnd.vegalite.v6+json"
 """The media type of a chart's specification."""
+
+
+def prepare(page: Path, option: str = "--html") -> None:
+    """Raise ``ElaniteError`` if a page could not be written now; ``option`` requests it."""
+    whole.prepare(page)
+    if _kept() is None:
+        host.require_drawing(option)
+
+
+def _wanted() -> str:
+    return ".".join(alt.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+
+
+def _place() -> Path:
+    name = f"vega-{_wanted()}-{version('vl-convert-python')}-scoped.js"
+    return platformdirs.user_cache_path("elanite") / name
+
+
+def _kept() -> str | None:
+    """The script that an earlier page has left in the cache."""
+    with suppress(OSError, UnicodeError):
+        return bounded.load(_place(), bounded.TABLE).decode()
+    return None
 
 
 def page(title: str, spec: Spec) -> str:
@@ -64,9 +86,9 @@ def part(spec: Spec, number: int = 0) -> str:
 
 
 def _made(wanted: str) -> str:
+    host.require_drawing("a page")
     import vl_convert as vlc
 
-    host.require_drawing("--html")
     have: list[str] = vlc.get_vegalite_versions()
     bundle: str = vlc.javascript_bundle(
         "window.vegaEmbed = vegaEmbed;", vl_version=wanted if wanted in have else have[-1]

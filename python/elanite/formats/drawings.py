@@ -14,8 +14,7 @@ import warnings
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from elanite.base.foreign import reading
-from elanite.errors import UsageError
+from elanite.base.foreign import optional, reading
 from elanite.formats import infragraph, quantities
 from elanite.formats.network import Cable, Network, checked, fail
 from elanite.formats.xml import parsed
@@ -93,10 +92,8 @@ def dot(text: str, file: Path) -> Network:
     with warnings.catch_warnings():
         # pydot calls pyparsing functions by their former names.
         warnings.simplefilter("ignore", DeprecationWarning)
-        try:
+        with optional(f"{file}: DOT needs the package pydot: pip install pydot"):
             import pydot
-        except ImportError as error:
-            raise UsageError(f"{file}: DOT needs the package pydot: pip install pydot") from error
         with reading(file, "it is no graph in DOT", "correct the place"):
             graphs += pydot.graph_from_dot_data(text) or []
     with reading(file, "it is no graph in DOT", "correct the place"):

@@ -7,8 +7,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 from xml.sax.handler import ContentHandler, feature_external_ges
 
-from elanite.base.foreign import reading
-from elanite.errors import UsageError
+from elanite.base.foreign import optional, reading
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,10 +56,8 @@ class _Tree(ContentHandler):
 
 def parsed(text: str, file: Path, about: str) -> Element:
     """A document's root. Raises ``UsageError`` with the line; ``about`` names the expected document."""
-    try:
+    with optional(f"{file}: XML needs the package defusedxml: pip install defusedxml"):
         from defusedxml.sax import make_parser
-    except ImportError as error:
-        raise UsageError(f"{file}: XML needs the package defusedxml: pip install defusedxml") from error
     tree = _Tree()
     with reading(
         lambda: _place(file, tree), f"not {about} in XML", "correct the document, without entities of its own"

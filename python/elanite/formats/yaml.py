@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elanite.base.foreign import reading
-from elanite.errors import UsageError
+from elanite.base.foreign import optional, reading
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +18,8 @@ LINE = "__line__"
 
 def loaded(text: str, file: Path) -> object:
     """A YAML or JSON document's content; each mapping has its line under ``LINE``. Raises ``UsageError``."""
-    try:
+    with optional(f"{file}: YAML needs the package PyYAML: pip install pyyaml"):
         import yaml
-    except ImportError as error:
-        raise UsageError(f"{file}: YAML needs the package PyYAML: pip install pyyaml") from error
 
     safe: type[yaml.SafeLoader] = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
     lined: type[yaml.SafeLoader] = type("Lined", (safe,), {})  # with its own constructor table

@@ -22,7 +22,7 @@ from xml.parsers import expat
 
 from elanite import _core
 from elanite.base import bounded
-from elanite.base.foreign import reading
+from elanite.base.foreign import optional, reading
 from elanite.errors import UsageError
 from elanite.formats import recognise
 from elanite.inputs import toml
@@ -241,10 +241,8 @@ def _fail(file: Path, line: int | None, message: str) -> NoReturn:
 
 def _graphml(content: str, file: Path) -> tuple[str, list[int]]:
     """GraphML as an edge list, and the file line for each list line."""
-    try:
+    with optional(f"{file}: GraphML needs the package networkx: pip install networkx"):
         import networkx as nx
-    except ImportError as error:
-        raise UsageError(f"{file}: GraphML needs the package networkx: pip install networkx") from error
     parts, ends = _elements(content, file)
     with reading(file, "not a graph in GraphML", "draw it anew, or write a list of cables"):
         graph = nx.parse_graphml(content, force_multigraph=True)

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING
 
 from elanite import campaign
 from elanite.base import html
+from elanite.base.foreign import optional
 from elanite.base.seeds import FIRST_SEED
 from elanite.errors import ElaniteError, UsageError
 from elanite.inputs import sources
@@ -141,10 +142,8 @@ class Result:
 
         Raises ``UsageError`` without xarray, which the extra ``xarray`` installs.
         """
-        try:
+        with optional("a dataset needs the package xarray: pip install xarray"):
             from xarray import Dataset
-        except ImportError:
-            raise UsageError("a dataset needs the package xarray: pip install xarray") from None
         import polars as pl
 
         rows = self.summary()

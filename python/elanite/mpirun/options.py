@@ -23,6 +23,10 @@ Collectives = Literal["mpi", "elan", "hardware"]
 _SAMPLED = "sampled:"
 
 
+MOST_RANKS = (1 << 32) - 1
+"""More ranks than any run has: a larger share of a node is the same."""
+
+
 @dataclass(frozen=True)
 class Options:
     """How a program runs on a machine."""
@@ -115,7 +119,7 @@ class Options:
         return json.dumps(
             {
                 "ranks": self.ranks,
-                "ranks_per_node": self.ranks_per_node,
+                "ranks_per_node": min(self.ranks_per_node, MOST_RANKS),
                 # With rank blocks on nodes, the simulator gives the better error if there are too few nodes.
                 "placement": None if self.placement == "block" else placement,
                 "compute": computation(self.compute),

@@ -23,7 +23,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING, Literal
 
 from elanite.base import whole
-from elanite.errors import UsageError
+from elanite.base.foreign import optional
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -86,10 +86,8 @@ class Tracks:
 
 def require() -> None:
     """Raise ``UsageError`` if the library that writes traces is not there."""
-    try:
+    with optional("--timeline needs the package perfetto; install it: pip install perfetto"):
         import perfetto  # noqa: F401
-    except ImportError:
-        raise UsageError("--timeline needs the package perfetto; install it: pip install perfetto") from None
 
 
 def write(run: Run, path: Path) -> int:

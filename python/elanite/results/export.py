@@ -9,6 +9,7 @@ memory does not grow with the store. The file appears as a whole or not at all.
 from __future__ import annotations
 
 import tempfile
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ from elanite.store.points import Store
 from elanite.store.tables import TABLES
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     import polars as pl
 
     from elanite.base.build import Build
@@ -55,15 +58,29 @@ def export(store: Store, file: Path, table: Table = "rows") -> tuple[int, int, l
                 builds += [build for build, number in read.builds() for _ in range(number)]
                 if part is not None:
                     parts.append(Path(folder) / f"{start}.parquet")
-                    part.write_parquet(parts[-1])
+                    with _reasons(parts[-1]):
+                        part.write_parquet(parts[-1])
                     many += part["id"].n_unique()
                     rows += part.height
             if not rows:
                 raise UsageError(f"{store.place.name} has no rows of a table {table}")
-            pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal_relaxed").sink_parquet(aside)
+            with _reasons(aside):
+                pl.concat([pl.scan_parquet(part) for part in parts], how="diagonal_relaxed").sink_parquet(aside)
     except (OSError, PolarsError) as error:
         raise ElaniteError(f"{file} cannot be written: {getattr(error, 'strerror', None) or error}") from error
     return many, rows, grouped(builds)
+
+
+@contextmanager
+def _reasons(file: Path) -> Iterator[None]:
+    """Turn polars' words for a file without room, "File out of specification", into the system's."""
+    from polars.exceptions import PolarsError
+
+    try:
+        yield
+    except PolarsError:
+        whole.extend(file)
+        raise
 
 
 def _part(store: Store, identities: list[str], table: Table) -> pl.DataFrame | None:

@@ -16,8 +16,8 @@ import contextlib
 import secrets
 from typing import TYPE_CHECKING
 
-from elanite.base.foreign import reading, words
-from elanite.errors import ElaniteError, UsageError
+from elanite.base.foreign import optional, reading, words
+from elanite.errors import ElaniteError
 from elanite.store.errors import StoreError, UnreadableError
 from elanite.store.places import ABANDONED
 
@@ -33,11 +33,8 @@ class Remote:
     """A place that a URL names."""
 
     def __init__(self, address: str) -> None:
-        try:
+        with optional(f"{address}: stores that are no folders need fsspec: pip install fsspec"):
             import fsspec
-        except ImportError:
-            needed = "stores that are no folders need fsspec: pip install fsspec"
-            raise UsageError(f"{address}: {needed}") from None
         with reading(address, "it cannot be opened", "write for example s3://bucket/store"):
             self._files, root = fsspec.core.url_to_fs(address, use_listings_cache=False)
         self._root = str(root).rstrip("/")

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from elanite.errors import UsageError
+from elanite.base.foreign import optional
 from elanite.study.search import TrialLimitError, ValueSearch
 from elanite.study.sweeps import hypercube
 
@@ -53,11 +53,9 @@ def minimise(search: ValueSearch, seed: int) -> bool:
 
 def _descend(search: ValueSearch, start: Sequence[float], free: Sequence[int]) -> None:
     """Least squares over some of the parameters; the others stay where they are."""
-    try:
+    with optional("a calibration needs SciPy: pip install scipy"):
         import numpy as np
         from scipy.optimize import least_squares
-    except ImportError:
-        raise UsageError("a calibration needs SciPy: pip install scipy") from None
 
     def texts(places: Sequence[float]) -> tuple[str, ...]:
         shares = list(start)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from elanite import campaign
+from elanite.base.foreign import optional
 from elanite.errors import ConfigError, UsageError
 from elanite.results.numbers import Number
 from elanite.study.basis import measured
@@ -198,10 +199,8 @@ class ClaimSearch:
 
 def _least_squares(most: int | None) -> Callable[..., list[float]]:
     """SciPy's optimiser: trust regions within bounds, derivatives by differences."""
-    try:
+    with optional("a refit needs SciPy: pip install scipy"):
         from scipy.optimize import least_squares
-    except ImportError:
-        raise UsageError("a refit needs SciPy: pip install scipy") from None
 
     def search(errors: Callable[..., list[float]], start: list[float], ends: list[tuple[float, float]]) -> list[float]:
         # A closed direction still needs some room, as the optimiser stays within its bounds.

@@ -14,8 +14,8 @@ import os
 from typing import TYPE_CHECKING, BinaryIO
 
 from elanite.base import bounded
-from elanite.base.foreign import reading
-from elanite.errors import RunError, UsageError
+from elanite.base.foreign import optional, reading
+from elanite.errors import RunError
 from elanite.traces import chakra_json, chakra_schema
 from elanite.traces.chakra_node import Node, kind_of, of_message
 from elanite.traces.chakra_schema import FORMER_COLLECTIVES, FORMER_FIELDS, FORMER_KINDS
@@ -66,11 +66,9 @@ def _length(path: Path, file: BinaryIO) -> int | None:
 
 
 def _binary(path: Path) -> Iterator[Node]:
-    try:
+    with optional(f"{path}: traces in .et need the package protobuf; install it: pip install protobuf"):
         metadata, _, made = chakra_schema.messages()
         former = chakra_schema.former()
-    except ImportError:
-        raise UsageError(f"{path}: traces in .et need the package protobuf; install it: pip install protobuf") from None
     with bounded.refused(path), bounded.opened(path) as file:
         size = os.fstat(file.fileno()).st_size
         first, node = True, of_message

@@ -17,7 +17,7 @@ import json
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from elanite.base import bounded
-from elanite.base.foreign import reading
+from elanite.base.foreign import optional, reading
 from elanite.errors import RunError, UsageError
 from elanite.traces import chakra_schema
 from elanite.traces.chakra_node import ATTRIBUTES, Node, kind_of, of_message
@@ -120,14 +120,10 @@ def _named(path: Path, where: str, one: Any) -> Node:
 
 def _printed(path: Path, whole: list[object]) -> Iterator[Node]:
     """The nodes from messages that were printed as JSON: the first one is the metadata."""
-    try:
+    with optional(f"{path}: messages in JSON need the package protobuf; install it: pip install protobuf"):
         from google.protobuf.json_format import ParseDict
 
         _, _, node = chakra_schema.messages()
-    except ImportError:
-        raise UsageError(
-            f"{path}: messages in JSON need the package protobuf; install it: pip install protobuf"
-        ) from None
     kinds = {f"{kind}_NODE": number for number, kind in enumerate(KINDS)}
     for place, content in enumerate(whole[1:], 2):
         where = f"object {place}"

@@ -34,8 +34,8 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING, NoReturn
 
 from elanite.base import bounded
-from elanite.base.foreign import reading
-from elanite.errors import RunError, UsageError
+from elanite.base.foreign import optional, reading
+from elanite.errors import RunError
 from elanite.traces.calls import KNOWN, ROOTED, CollectiveCall
 from elanite.traces.otf2_rank import RankTranslation
 from elanite.traces.tape import Tape
@@ -79,10 +79,8 @@ class Archive(Writing):
     """An archive, by its anchor file."""
 
     def __init__(self, anchor: Path) -> None:
-        try:
+        with optional(f"{anchor}: OTF2 needs the package otf2; install it: pip install otf2"):
             import otf2
-        except ImportError:
-            raise UsageError(f"{anchor}: OTF2 needs the package otf2; install it: pip install otf2") from None
         self._anchor, self.otf2 = anchor, otf2
         self._at: tuple[int, int, kinds.Event] | None = None
         """The current event: rank, event number in the rank, event."""
