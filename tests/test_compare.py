@@ -152,7 +152,7 @@ def test_all_changes_of_pings_are_real(elanite: Run, campaign: Path, faster: Pat
     assert {line["state"] for line in unbounded} == {"undecided"}
     shown = elanite(*words)
     counts = {state: sum(line["state"] == state for line in found) for state in ComparisonState}
-    said = f"{len(found)} figures of other points: {counts['differs']} differ, {counts['equal']} equal,"
+    said = f"{len(found)} figures of the points in both folders: {counts['differs']} differ, {counts['equal']} equal,"
     assert said in " ".join(shown.err.split())
     assert f"{counts['undecided']} undecided" in shown.err
     assert [line for line in shown.out.splitlines() if line.endswith("B / A    state")]
@@ -172,7 +172,7 @@ def test_every_figure_of_a_slower_bus_is_listed(tmp_path: Path, elanite: Run) ->
     for name, machine in (("a", usual), ("b", usual.with_({"bus.rate": "263 MB/s"}))):
         el.run(chosen, machine, out=tmp_path / name)
     shown = elanite("compare", "a", "b")
-    assert "21 figures of other points: 20 differ, 1 equal, 0 undecided" in shown.err
+    assert "21 figures of the points in both folders: 20 differ, 1 equal, 0 undecided" in shown.err
     rows = [line.split() for line in shown.out.splitlines() if line.endswith("differs")]
     assert len(rows) == 20
     for *_, a, b, ratio, _ in rows:

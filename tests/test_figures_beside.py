@@ -77,6 +77,18 @@ def test_all_pictures_have_one_scale_in_time(cases: list[PicturePoint]) -> None:
         assert "<svg" in vlc.vegalite_to_svg(drawn[name].spec())
 
 
+def test_captions_round_the_exact_sums_as_tables_do(cases: list[PicturePoint]) -> None:
+    """Squares keep five digits, and 1796.497 would become 1796.5 and then 1,796 or 1,797."""
+    first = cases[0].matrix
+    scale = 1796.497 / first.links["waiting_us"].fill_null(0).max()
+    longer = replace(first, links=first.links.with_columns(pl.col("waiting_us") * scale))
+    figure = next(one for one in beside.draw([replace(cases[0], matrix=longer)]) if one.name == "waits")
+    assert "the darkest link has 1,796 µs" in figure.caption
+    longer = replace(first, links=first.links.with_columns(pl.col("waiting_us") * scale * 1796.503 / 1796.497))
+    figure = next(one for one in beside.draw([replace(cases[0], matrix=longer)]) if one.name == "waits")
+    assert "the darkest link has 1,797 µs" in figure.caption
+
+
 def test_the_sums_are_those_of_the_matrices(cases: list[PicturePoint]) -> None:
     figure = next(figure for figure in beside.draw(cases) if figure.name == "delays-1")
     head, rows = tabular.table(figure)

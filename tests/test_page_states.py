@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from itertools import pairwise
 from random import Random
@@ -10,7 +11,8 @@ import polars as pl
 import pytest
 
 from elanite.base.text import distinct
-from elanite.report.pages import curves, findings, summaries
+from elanite.inputs.plan import Point
+from elanite.report.pages import curves, experiment, findings, summaries
 from elanite.results.frames import REASON, STATE
 from elanite.results.states import Load, QueueState, ends, judged, states, with_states
 
@@ -39,14 +41,14 @@ def test_the_knee_is_between_two_loads_that_were_run() -> None:
     ]
     twin = replace(never, label="t")
     assert findings.sentences([never, twin], UNITS)[0] == (
-        "Highest accepted load: 20 MB/s per node at 20 MB/s (all 2 configurations)."
+        "Highest accepted load: 20 MB/s per node at 20 MB/s (both configurations)."
     )
     halved = [
         replace(one, places=[replace(place, halves={"accepted": half}) for place in one.places])
         for one, half in ((never, 4.4), (twin, 4.6))
     ]
     assert findings.sentences(halved, UNITS)[0] == (
-        "Highest accepted load: 20 ± 4.4 to 4.6 MB/s per node at 20 MB/s (all 2 configurations)."
+        "Highest accepted load: 20 ± 4.4 to 4.6 MB/s per node at 20 MB/s (both configurations)."
     ), "a tie of means is no tie of intervals"
     latency = [
         curves.Curve("ping", name, "", [curves.CurvePoint(None, "", {"latency": mean}, {"latency": half})])
@@ -179,9 +181,9 @@ def test_jobs_are_not_compared_with_one_another() -> None:
     ]
     said = findings.sentences(found, {"accepted": "MB/s", "latency_mean": "us"})
     assert said == [
-        "Highest accepted load of job victim: 9 MB/s per node at 10 MB/s (all 2 configurations).",
+        "Highest accepted load of job victim: 9 MB/s per node at 10 MB/s (both configurations).",
         "Mean latency of job victim at victim.load 10 MB/s: 3 µs in all configurations.",
-        "Highest accepted load of job aggressor: 80 MB/s per node at 90 MB/s (all 2 configurations).",
+        "Highest accepted load of job aggressor: 80 MB/s per node at 90 MB/s (both configurations).",
         "Mean latency of job aggressor at aggressor.load 90 MB/s: 7 µs in all configurations.",
     ]
 
@@ -395,3 +397,20 @@ def test_findings_agree_with_their_counts() -> None:
     assert any("; 1 of 2 configurations is steady at all" in one for one in findings.sentences([early, late], UNITS))
     found = findings.sentences([early, late, curve("later", (10, 10, 0), (20, 20, 0))], UNITS)
     assert any("; 2 of 3 configurations are steady at all" in one for one in found)
+
+
+def test_a_page_names_the_run_keys_in_which_series_differ() -> None:
+    def point(series: str, **run: object) -> Point:
+        usual = {"warm_up": "10 us", "window": "1 ms", "precision": 0.0, "batches": 10}
+        content = json.dumps({"machine": {}, "run": usual | run})
+        return Point("p", "own", series, {}, 1, content, "m", "jobs")
+
+    same = [point("short"), point("long")]
+    assert experiment.run_keys(same) == []
+    other = [point("short", window="200 us"), point("short", window="200 us"), *same[1:], point("longer")]
+    assert experiment.run_keys(other) == ["Series differ: run.window is 200 us (short), 1 ms (long, longer)."]
+    other.append(point("many", batches=20))
+    assert experiment.run_keys(other) == [
+        "Series differ: run.window is 200 us (short), 1 ms (long, longer, many);"
+        " run.batches is 10 (short, long, longer), 20 (many)."
+    ]

@@ -281,7 +281,8 @@ def test_the_page_of_a_comparison(elanite: Run, campaign: Path, faster: Path, tm
     found = json.loads(ended.out)
     counts = [sum(each["state"] == state for each in found) for state in ComparisonState]
     assert (
-        "{} figures of other points: {} differ, {} equal, {} undecided.".format(len(found), *counts) in parts.findings
+        "{} figures of the points in both folders: {} differ, {} equal, {} undecided.".format(len(found), *counts)
+        in parts.findings
     )
     assert parts.findings[0].startswith(f"Largest change of the {counts[0]} figures that differ: ")
     rows = [row for table in re.findall(r'<table class="listed">.*?</table>', page, re.DOTALL) for row in states(table)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING, cast
 
 import polars as pl
 import pytest
@@ -16,13 +17,19 @@ from elanite.inputs.plan import Plan, plan
 from elanite.report import index as report
 from elanite.report.index import ExperimentSection, Writer, commands, render
 from elanite.results.numbers import Number
-from elanite.store import Store
+from elanite.store import Manifest, Store
 from elanite.validation import quick, reference
 from elanite.validation.claim import COUNTED, Claim
 from elanite.validation.claims import claims
 from elanite.validation.quick import planned
 from elanite.validation.scoreboard import measured
 from elanite.validation.verdict import Verdict, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from elanite.inputs.plan import Point
+    from elanite.store.manifest import Data
 
 
 def section(name: str) -> ExperimentSection:
@@ -148,3 +155,30 @@ def test_ranks_of_findings_alone_are_not_empty() -> None:
     assert f"{finding.id}: holds" in others
     assert "None yet" not in others
     assert "None yet" in page.partition("Other ranks")[0]
+
+
+class Held:
+    """A store with points of one experiment."""
+
+    def __init__(self, points: Iterable[Point]) -> None:
+        data = cast("Data", {"experiment": "qsnet/permutations"})
+        self.held = {point.id: Manifest(data) for point in points}
+
+    def identities(self) -> list[str]:
+        """The points' identities."""
+        return list(self.held)
+
+    def get(self, identity: str) -> Manifest | None:
+        """A point's manifest."""
+        return self.held.get(identity)
+
+
+def test_a_report_on_whole_runs_counts_the_points_of_quick_runs() -> None:
+    short, whole = (quick.planned("qsnet/permutations", look=look).points for look in (0, None))
+    assert not {point.id for point in short} & {point.id for point in whole}
+    said = (
+        "The figures and claims rest on whole runs; 3 finished points of quick runs are left out: elanite report"
+        " --quick shows them."
+    )
+    assert report.left_out(cast("Store", Held([*short[:3], *whole[:5]])), 1) == said
+    assert report.left_out(cast("Store", Held(whole[:5])), 1) == ""

@@ -171,7 +171,7 @@ class Report(Request):
         from elanite.inputs import sources
         from elanite.inputs.plan import plan
         from elanite.report import pages
-        from elanite.report.index import write
+        from elanite.report.index import Writer
         from elanite.report.pages import experiment as own
         from elanite.report.pages import files
         from elanite.results import frames
@@ -188,7 +188,10 @@ class Report(Request):
             if self.site is not None:
                 self._site(store, self.site)
                 return
-            page, _ = write(self.out, store, self.seed, quick=self.quick)
+            writer = Writer(self.out, store, self.seed, quick=self.quick)
+            page, _ = writer.write()
+            if writer.left_out:
+                say(f"note: {writer.left_out}")
             say_builds(store)
             say(f"report: {page}\nscoreboard: {self.out / 'scoreboard.json'}")
             if self.open_:
@@ -221,7 +224,10 @@ class Report(Request):
         from elanite.report.index import Writer
 
         host.require_drawing("--site")
-        front, *_ = site.write(folder, Writer(self.out, store, self.seed, quick=self.quick).read())
+        writer = Writer(self.out, store, self.seed, quick=self.quick)
+        front, *_ = site.write(folder, writer.read())
+        if writer.left_out:
+            say(f"note: {writer.left_out}")
         say_builds(store)
         say(f"site: {front}")
         if self.open_:

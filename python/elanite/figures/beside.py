@@ -28,6 +28,7 @@ from elanite.figures.matrix_places import (
     blocks,
     grouped,
     layout,
+    maxima,
     parts_of,
 )
 from elanite.figures.style import FORMAT, RULE, SLIDES, Figure, layered, pixels
@@ -81,6 +82,8 @@ class _Picture:
     height: int
     moments: list[str]
     """The time slices, then the measured window; only the window if not all points have slices."""
+    largest: dict[str, float]
+    """The largest sum for any link and for any switch, exactly: the squares' sums are rounded."""
 
 
 def draw(cases: Sequence[PicturePoint], start: int = 0) -> list[Figure]:
@@ -186,14 +189,13 @@ def _picture(cases: Sequence[PicturePoint], view: Callable[[Matrix], View], *, s
         labels,
         height,
         moments,
+        {kind: max(us for one in views for us in maxima(one)[kind][-len(moments) :]) for kind in ("link", "switch")},
     )
 
 
 def _largest_sums(pictures: Sequence[_Picture]) -> dict[str, float]:
     """The largest sum for any link and for any switch, over all points and moments, in µs."""
-    squares = pl.concat([picture.squares.select("kind", "us") for picture in pictures])
-    found = dict(squares.group_by("kind").agg(pl.col("us").list.max().max()).iter_rows())
-    return {kind: float(found.get(kind) or 0.0) for kind in ("link", "switch")}
+    return {kind: max(picture.largest[kind] for picture in pictures) for kind in ("link", "switch")}
 
 
 def _scale(most: dict[str, float]) -> str:

@@ -201,15 +201,20 @@ def _by_switch(view: View) -> pl.DataFrame:
     return view.slices.drop_nulls("switch").group_by("slice", "switch", maintain_order=True).agg(pl.col("us").sum())
 
 
-def largest(view: View) -> dict[str, list[float]]:
-    """The times that are 100 at every moment, in us, for links and for switches."""
+def maxima(view: View) -> dict[str, list[float]]:
+    """The largest times at every moment, in us, for links and for switches."""
     links = pl.concat([view.links["us"], view.ends["us"]]) if len(view.ends) else view.links["us"]
     tables = {"link": (view.slices, links), "switch": (_by_switch(view), view.switches["us"])}
     found = {}
     for kind, (slices, window) in tables.items():
         sums = [slices["us"]] * view.matrix.slice_count + [window]
-        found[kind] = [_short(max([0.0, *values.top_k(1).to_list()])) or 1.0 for values in sums]
+        found[kind] = [max([0.0, *values.top_k(1).to_list()]) for values in sums]
     return found
+
+
+def largest(view: View) -> dict[str, list[float]]:
+    """The times that are 100 at every moment, with the digits of the squares; 1 where all are 0."""
+    return {kind: [_short(us) or 1.0 for us in moments] for kind, moments in maxima(view).items()}
 
 
 def _short(us: float) -> float:

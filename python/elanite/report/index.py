@@ -28,6 +28,7 @@ from typing import TYPE_CHECKING, Any
 from elanite import figures
 from elanite.base import build, whole
 from elanite.base.seeds import FIRST_SEED
+from elanite.base.text import are, counted
 from elanite.figures import vega
 from elanite.inputs import sources
 from elanite.inputs.machine import Machine
@@ -196,6 +197,8 @@ class Writer:
         self._drawn: dict[str, ExperimentSection] = {}
         self._judged: dict[str, Verdict] = {}
         self._readings = readings.Reader(store, seed, quick=quick)
+        self.left_out = ""
+        """A sentence on finished points that the last report left out; empty without any."""
         prepare(out)
 
     def write(self, only: Collection[str] | None = None) -> tuple[Path, list[Verdict]]:
@@ -221,13 +224,18 @@ class Writer:
         names = [name for name in sources.shipped("experiment") if only is None or name in only]
         shown = [section for name in names if (section := self._section(name)) is not None]
         mixed = build.note(self.store.builds())
+        if self.asked is None and not self.quick:
+            self.left_out = left_out(self.store, self.seed)
         return ReportContent(
             sections=shown,
             verdicts=found,
             seed=self.seed,
             sensitivities=studied(self.out, self.seed),
             note=" ".join(
-                filter(None, [NOTE if self.quick else "", f"{mixed[0].upper()}{mixed[1:]}." if mixed else ""])
+                filter(
+                    None,
+                    [NOTE if self.quick else self.left_out, f"{mixed[0].upper()}{mixed[1:]}." if mixed else ""],
+                )
             ),
             table=self._readings.read(),
             again=commands(shown, self.seed, quick=self.quick),
@@ -254,6 +262,22 @@ class Writer:
         asked = len(finished) == len(plan.points) if self.asked is None else name in self.asked
         own = (manifest for point in finished if (manifest := self.store.get(point.id)) is not None)
         return asked or any(one["experiment"] == name for one in own)
+
+
+def left_out(store: Store, seed: int) -> str:
+    """A sentence on the finished points of short runs, which a report on whole runs does not show."""
+    manifests = (store.get(identity) for identity in store.identities())
+    held = {manifest.data["experiment"] for manifest in manifests if manifest is not None}
+    short: set[str] = set()
+    for name in held & set(sources.shipped("experiment")):
+        finished = {point.id for point in frames.finished(looks_plan(name, store, seed), store)}
+        short |= finished - {point.id for point in planned(name, seed).points}
+    if not short:
+        return ""
+    return (
+        f"The figures and claims rest on whole runs; {counted(len(short), 'finished point')} of quick runs"
+        f" {are(len(short))} left out: elanite report --quick shows them."
+    )
 
 
 def commands(found: Sequence[ExperimentSection], seed: int, *, quick: bool) -> list[str]:

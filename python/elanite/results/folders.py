@@ -117,7 +117,8 @@ class Comparison:
         if not self.lines:
             return [points]
         differing, equal, undecided = (len(self.of(state)) for state in ComparisonState)
-        figures = f"{counted(len(self.lines), 'figure')} of other points: {differing} differ, {equal} equal,"
+        which = "other points" if self.same else "the points in both folders"
+        figures = f"{counted(len(self.lines), 'figure')} of {which}: {differing} differ, {equal} equal,"
         return [points, f"{figures} {undecided} undecided"]
 
     @property

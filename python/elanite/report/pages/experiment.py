@@ -8,13 +8,13 @@ same keys share their charts, so that placements in separate series can be compa
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
 from elanite import figures
 from elanite.base import build
-from elanite.base.text import are, counted, number
+from elanite.base.text import are, counted, number, plain, value_list
 from elanite.figures import beside, grouping
 from elanite.figures.missing import missing
 from elanite.inputs.machine import Machine
@@ -33,6 +33,14 @@ if TYPE_CHECKING:
     from elanite.report.pages.inputs import Inputs
     from elanite.store import Store
     from elanite.study.limits import Limit
+
+RUN_KEYS: tuple[Literal["warm_up", "window", "precision", "batches"], ...] = (
+    "warm_up",
+    "window",
+    "precision",
+    "batches",
+)
+"""The keys of ``run`` that change how a series is measured; intervals show the seeds."""
 
 MOST_MATRICES = 12
 """Points in the congestion pictures."""
@@ -84,7 +92,12 @@ def page(
         inputs=inputs,
         about=" · ".join([_about(plan, points, store), *([f"all with {', '.join(shared)}"] if shared else [])]),
         findings=found,
-        notes=[*_notes(plan, points, store), *limited, *(f"{one[:1].upper()}{one[1:]}." for one in empty)],
+        notes=[
+            *_notes(plan, points, store),
+            *run_keys(points),
+            *limited,
+            *(f"{one[:1].upper()}{one[1:]}." for one in empty),
+        ],
         sections=results,
         machines=[Machine.of(machine, machine.overrides) for machine in plan.machines],
     )
@@ -229,3 +242,18 @@ def _notes(plan: Plan, points: Sequence[Point], store: Store) -> list[str]:
     manifests = (manifest for point in points if (manifest := store.get(point.id)) is not None)
     others = build.note(build.grouped(build.Build.of(manifest.data["versions"]) for manifest in manifests))
     return [*said, *([f"{others[:1].upper()}{others[1:]}."] if others else [])]
+
+
+def run_keys(points: Sequence[Point]) -> list[str]:
+    """A sentence on the keys of ``run`` in which the series differ; empty if they agree."""
+    found: dict[str, dict[str, dict[str, None]]] = {key: {} for key in RUN_KEYS}
+    for point in points:
+        run = point.run
+        for key in RUN_KEYS:
+            found[key].setdefault(plain(run[key]), {})[point.series] = None
+    parts = [
+        f"run.{key} is {value_list([f'{value} ({value_list(list(series))})' for value, series in values.items()])}"
+        for key, values in found.items()
+        if len(values) > 1
+    ]
+    return [f"Series differ: {'; '.join(parts)}."] if parts else []

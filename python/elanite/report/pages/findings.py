@@ -65,7 +65,8 @@ def _configurations(count: int, of: int, label: str) -> str:
     """The configurations with a figure, within a sentence: one by its label, several by their number."""
     if count == 1:
         return _named(label)
-    return f" (all {of} configurations)" if count == of else f" in {count} of {of} configurations"
+    every = "both" if of == 2 else f"all {of}"
+    return f" ({every} configurations)" if count == of else f" in {count} of {of} configurations"
 
 
 def _of_loads(found: Sequence[Curve], units: Mapping[str, str], job: str) -> Iterator[str]:
