@@ -105,8 +105,9 @@ fn mismatched(found: &str, needed: &str) -> Words {
         _ => found.to_string(),
     };
     let allowed = match needed {
-        "u32" => "a whole number, 0 to 4294967295",
-        "u64" => "a whole number, 0 or more",
+        "u32" if kind == "integer" => "a whole number, 0 to 4294967295",
+        "u64" if kind == "integer" => "a whole number, 0 or more",
+        "u32" | "u64" => "a whole number",
         "f64" => "a number",
         "a string" => "a text in quotes",
         "a boolean" => "true or false",

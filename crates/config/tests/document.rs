@@ -146,7 +146,7 @@ titel = "T" => this key is unknown | title, inner, list | did you mean `title`?
 title = "T"; inner = 5 => the number 5 does not fit here | a table of keys |
 title = "T"; [list]; name = "a" => a table does not fit here | a list in brackets | if it is a section, write its name in two pairs of brackets: [[name]]
 title = "T"; [inner]; numbers = 5 => the number 5 does not fit here | a list in brackets | for a list of one, write [5]
-title = "T"; [inner]; number = 1e3 => the number 1000.0 does not fit here | a whole number, 0 to 4294967295 |"#;
+title = "T"; [inner]; number = 1e3 => the number 1000.0 does not fit here | a whole number |"#;
 
 #[test]
 fn an_override_replaces_a_value_or_adds_a_key() {

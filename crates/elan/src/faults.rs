@@ -141,9 +141,10 @@ impl FaultyPart {
     pub fn name(&self, wiring: &dyn Wiring) -> String {
         match self {
             FaultyPart::Link(link) => {
-                let (from, to) = wiring.ends(cable(wiring, *link));
+                let link = cable(wiring, *link);
+                let (from, to) = wiring.ends(link);
                 let (from, to) = (wiring.end_name(from), wiring.end_name(to));
-                format!("cable from {from} to {to}")
+                format!("cable from {from} to {to}{}", place_in_bundle(wiring, link))
             }
             FaultyPart::Links(links) => {
                 let rail = links.rail.map(|rail| format!(" of rail {rail}"));
@@ -213,6 +214,27 @@ fn cable(wiring: &dyn Wiring, link: LinkId) -> LinkId {
         link
     } else {
         wiring.reverse(link)
+    }
+}
+
+/// A cable's place among the parallel cables of the same two switches, such as ` (cable 2 of 4)`;
+/// empty for a single cable.
+fn place_in_bundle(wiring: &dyn Wiring, link: LinkId) -> String {
+    let switches = |link| match wiring.ends(link) {
+        (End::Switch { switch: from, .. }, End::Switch { switch: to, .. }) => Some((from, to)),
+        _ => None,
+    };
+    let Some((from, to)) = switches(link) else {
+        return String::new();
+    };
+    let mut bundle: Vec<LinkId> = (0..wiring.ports(from))
+        .map(|port| wiring.output(from, port))
+        .filter(|&other| switches(other) == Some((from, to)))
+        .collect();
+    bundle.sort_unstable();
+    match bundle.iter().position(|&other| other == link) {
+        Some(place) if bundle.len() > 1 => format!(" (cable {} of {})", place + 1, bundle.len()),
+        _ => String::new(),
     }
 }
 

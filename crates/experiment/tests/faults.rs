@@ -5,6 +5,8 @@ use crate::common;
 use common::{GOOD_MACHINE, MACHINE, keys, plan_on, planned, points, series};
 use elan::faults::{CableChoice, FaultTiming, FaultyPart};
 use experiment::{MachineFile, simulate};
+use fabric::topology::FatTree;
+use fabric::{LinkId, Wiring};
 use serde_json::json;
 use std::collections::BTreeSet;
 use units::Time;
@@ -61,6 +63,22 @@ fn words_become_faults() {
     );
     let (at, lasts) = (Time::from_us(50), Some(Time::from_us(50)));
     assert_eq!(faults.list[1].when, FaultTiming::At { at, lasts });
+}
+
+/// The two cables between two switches have different names, and a node's only cable has no number.
+#[test]
+fn parallel_cables_have_numbers() {
+    let tree = FatTree::with_parallel_links(&[4, 4], &[4], &[2], 16).expect("within bounds");
+    let name = |link| FaultyPart::Link(link).name(&tree);
+    let names: BTreeSet<_> = LinkId::all(tree.links()).map(name).collect();
+    assert_eq!(names.len() * 2, tree.links() as usize);
+    for found in [
+        "cable from node 0 to switch 1.0",
+        "cable from switch 1.0 to switch 2.0 (cable 1 of 2)",
+        "cable from switch 1.0 to switch 2.0 (cable 2 of 2)",
+    ] {
+        assert!(names.contains(found), "{names:?}");
+    }
 }
 
 /// A command line changes faults, and recovery times.

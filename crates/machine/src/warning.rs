@@ -76,13 +76,13 @@ impl Machine {
             let (percent, part) = (100.0 * share, rate * share);
             format!("{percent:.1}% of its rate ({part:.3} of {rate:.3} GB/s)")
         };
-        let waits = if held {
-            String::new()
-        } else {
+        let behind = (!held).then(|| {
             let share = carries(behind);
-            format!(", and {share} where each packet waits behind another one")
-        };
-        let (hold, time, share) = (credits.hold, cycle * credits.hold, carries(alone));
+            format!("{share} where each packet waits behind another one")
+        });
+        let alone_share = (alone < ALL).then(|| carries(alone));
+        let shares: Vec<String> = alone_share.into_iter().chain(behind).collect();
+        let (hold, time, share) = (credits.hold, cycle * credits.hold, shares.join(", and "));
         let (key, value, remedy) = self.remedy(config, level, &credits, turnaround);
         Some(Warning {
             kind: "credits",
@@ -90,7 +90,7 @@ impl Machine {
             value,
             share: alone,
             message: format!(
-                "a full packet of {flits} flits holds a channel for {hold} cycles, {time}: {link} carries at most {share}{waits}; {remedy}"
+                "a full packet of {flits} flits holds a channel for {hold} cycles, {time}: {link} carries at most {share}; {remedy}"
             ),
         })
     }
