@@ -240,8 +240,8 @@ LINE = "qsnet/ping,size,one,elan,elan,64 B,latency,2.5"
         ([HEAD, LINE.replace("one", "on")], "2: .* no point has this directions; did you mean `one`?"),
         ([HEAD, LINE.replace(",elan,elan", ",,")], "2: .*4 configurations are meant\n  tell them apart by source or"),
         ([HEAD, LINE.replace("size", "mpi")], "2: .*no point has all of these values"),
-        ([HEAD, LINE.replace("2.5", "fast")], "2: value: `fast` is no number"),
-        ([HEAD, LINE.replace("2.5", "inf")], "2: value: `inf` is no number"),
+        ([HEAD, LINE.replace("2.5", "fast")], "2: value: `fast` is not a number"),
+        ([HEAD, LINE.replace("2.5", "inf")], "2: value: `inf` is not a number"),
         ([HEAD, LINE.replace("2.5", "0")], "2: sigma: a value of 0 needs a sigma"),
         ([HEAD + ",sigma", LINE + ",-1"], "2: sigma: a sigma is more than 0"),
         ([HEAD, LINE.replace("latency", "")], "2: metric: the cell is empty"),
@@ -276,7 +276,7 @@ def test_files_say_as_little_as_tells_points_apart(tmp_path: Path) -> None:
         ({"bus.rate": "200 MB/s..300 MB/s in 3"}, "a fit needs a range"),
         ({"run.window": "1 ms..2 ms"}, "this key belongs to the experiment"),
         ({"bus.rat": "200 MB/s..300 MB/s"}, "has no parameter bus.rat; did you mean bus.rate?|did you mean"),
-        ({"switch.circuit": "1..3"}, "the value until-acknowledged is no number"),
+        ({"switch.circuit": "1..3"}, "the value until-acknowledged is not a number"),
         ({"bus.rate": "200 ns..300 ns"}, "bus.rate"),
         ({"link.rate": "399 MB/s..401 MB/s"}, "a whole number of picoseconds"),
     ],
@@ -443,5 +443,5 @@ def test_measured_values_are_converted_to_the_unit_of_their_metric(tmp_path: Pat
 def test_units_of_another_dimension_are_refused(tmp_path: Path, metric: str, unit: str, remedy: str) -> None:
     with pytest.raises(UsageError) as caught:
         units(tmp_path, f"size,0 B,main,{metric},3.2,0.1,{unit}")
-    assert f"units.csv:2: unit: `{unit}` is no unit of {metric}" in str(caught.value)
+    assert f"units.csv:2: unit: `{unit}` is not a unit of {metric}" in str(caught.value)
     assert remedy in str(caught.value)

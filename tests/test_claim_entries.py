@@ -158,7 +158,7 @@ def test_a_second_claim_has_lines_of_its_own() -> None:
 
 
 def test_a_file_that_is_no_toml_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"own.toml is no TOML file: .*line 2"):
+    with pytest.raises(UsageError, match=r"own.toml is not a TOML file: .*line 2"):
         claims_of("[[claim]]\nid = a", "own.toml")
 
 

@@ -207,7 +207,7 @@ def test_claims_without_results(elanite: Run) -> None:
     assert all(entry["holds"] is None and entry["simulated"] is None for entry in board)
     assert {"id", "kind", "published", "simulated", "low", "high", "error", "holds", "role"} <= set(board[0])
     assert any(entry["role"] == "fitted" for entry in board)
-    assert "nothing is simulated" in ended.err
+    assert "has no results for these claims" in ended.err
 
 
 TINY = (

@@ -99,14 +99,14 @@ def test_the_commands_on_kept_replays_and_on_points(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "text", "wrong"),
     [
-        ("link_bit", "", r"power\.toml: energy\.link_bit: it needs a value and a source"),
-        ("link_bit", '"5 pJ"', "energy.link_bit: it needs a value and a source"),
-        ("link_bit", '{ value = "5 pJ" }', "energy.link_bit: it needs a value and a source"),
+        ("link_bit", "", r"power\.toml: energy\.link_bit: it has exactly the keys value and source"),
+        ("link_bit", '"5 pJ"', "energy.link_bit: it has exactly the keys value and source"),
+        ("link_bit", '{ value = "5 pJ" }', "energy.link_bit: it has exactly the keys value and source"),
         ("link_bit", '{ value = "5 pJ", source = " " }', "energy.link_bit: name the source"),
-        ("link_bit", '{ value = "5 W", source = "x" }', "energy.link_bit: `5 W` is no amount in J"),
-        ("link_bit", '{ value = "-5 pJ", source = "x" }', "energy.link_bit: `-5 pJ` is no amount in J"),
-        ("link_bit", "{ value = 5, source = 'x' }", "energy.link_bit: `5` is no amount in J"),
-        ("switch_idle", '{ value = "inf W", source = "x" }', "energy.switch_idle: `inf W` is no amount in W"),
+        ("link_bit", '{ value = "5 W", source = "x" }', "energy.link_bit: `5 W` is not an amount in J"),
+        ("link_bit", '{ value = "-5 pJ", source = "x" }', "energy.link_bit: `-5 pJ` is not an amount in J"),
+        ("link_bit", "{ value = 5, source = 'x' }", "energy.link_bit: `5` is not an amount in J"),
+        ("switch_idle", '{ value = "inf W", source = "x" }', "energy.switch_idle: `inf W` is not an amount in W"),
         ("fan_idle", '{ value = "5 W", source = "x" }', "fan_idle: this key is unknown"),
     ],
 )

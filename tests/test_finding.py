@@ -86,7 +86,7 @@ def test_results_are_chosen(elanite: Run, campaign: Path) -> None:
         ("--metric", "latncy", "there is no metric `latncy`; did you mean `latency`?"),
         ("--where", "mesage=64 B", "there is no parameter `mesage`; did you mean `message`?"),
         ("--where", "message=65 B", "there is no message `65 B`; did you mean `64 B`?"),
-        ("--where", "message", "is no KEY=VALUE"),
+        ("--where", "message", "is not KEY=VALUE"),
         ("--point", "", "--point is empty"),
         ("--machine", "qsnet/ping", "qsnet/ping is an experiment, and a machine is needed here"),
         ("--seed", "99999999999999999999999", "--seed"),

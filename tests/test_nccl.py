@@ -285,7 +285,7 @@ def test_a_rank_is_at_most_so_many_slots_ahead(algorithm: Algorithm, slots: int)
         ("all_reduce 64 MB over 8", "pat", "NCCL has no all_reduce by pat; take ring or tree"),
         ("broadcast 64 MB over 8", "tree", "NCCL has no broadcast by tree; take ring"),
         ("all_gather 64 MB over 8 x 8", "pat", "pat with one rank in each host; take ring"),
-        ("all_gather 1001B over 8", "ring", "1001 bytes are no equal parts of 8 ranks; take 1000B"),
+        ("all_gather 1001B over 8", "ring", "1001 bytes cannot be divided among 8 ranks; write 1000B"),
     ],
 )
 def test_calls_that_are_refused(call: str, algorithm: Algorithm, wrong: str) -> None:

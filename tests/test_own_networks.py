@@ -142,7 +142,7 @@ WAYS: dict[str, dict[str, Any]] = {"a": {"b": "b", "c": ["c"]}, "b": {"a": "a", 
             "wrong at switch c for b: the entry of `c` for `b` names `d`, which is no node",
         ),
         (WAYS | {"c": {"a": "a", "b": []}}, "at switch c for b: there is no next switch"),
-        (WAYS | {"c": ["a", "b"]}, "the routes of switch 'c' are no dictionary"),
+        (WAYS | {"c": ["a", "b"]}, "the routes of switch 'c' are not a dictionary"),
         (WAYS | {"b": {"a": "c", "c": "c"}, "c": {"a": "b", "b": "b"}}, r"to switch a return to .* nearer"),
         (WAYS | {"c": {"a": "a", "b": "b", "c": "a"}}, "switch c is at switch c itself"),
     ],
@@ -331,8 +331,8 @@ def fails(*_: object) -> list[int]:
         (el.Pattern(fails, "bad"), 8, r"bad\(0, \.\.\.\) fails: .*division"),
         (el.Pattern(lambda: [0], "bad"), 8, r"bad\(0, \.\.\.\) fails: .*\n  a pattern is a function of a node"),
         (bad(3), 8, "not iterable"),
-        (bad([-1]), 8, "yields -1, which is no number of a node"),
-        (bad([True]), 8, "yields True, which is no number of a node"),
+        (bad([-1]), 8, "yields -1, which is not a node number"),
+        (bad([True]), 8, "yields True, which is not a node number"),
         (bad(["1"]), 8, "yields '1', which"),
         (bad([]), 8, "bad yields no destination for any of 8 nodes"),
         (endless, 8, r"endless\(0, \.\.\.\) yields more than 65536 destinations"),
@@ -386,7 +386,7 @@ def test_the_python_of_the_pages_runs(page: str, words: str, tmp_path: Path, mon
 def test_other_callables_stay_wrong() -> None:
     content = traffic("uniform")
     content["series"][0]["jobs"]["load"]["message"] = halves
-    with pytest.raises(UsageError, match="a function is no value here"):
+    with pytest.raises(UsageError, match="a function is not a value"):
         el.Experiment.from_dict(content)
 
 

@@ -192,7 +192,7 @@ def test_a_proof_makes_a_claim_inconsistent() -> None:
         pytest.param(
             {"shows": "whole * parts > 1"}, ["`of` has no name `parts`; did you mean `part`?", "allowed: "], id="a name"
         ),
-        pytest.param({"shows": "whole * part"}, ["is no comparison", "allowed: "], id="no comparison"),
+        pytest.param({"shows": "whole * part"}, ["is not a comparison", "allowed: "], id="no comparison"),
         pytest.param(
             {"shows": "whole > min(part)"}, ["`min(part)` is not allowed", "allowed: "], id="the least of one"
         ),

@@ -50,7 +50,7 @@ def test_a_compiler_shows_what_it_would_do(name: str) -> None:
     assert compiler(name, "--showme:compile").out.startswith("-I")
     assert "-L" not in compiler(name, "-show", "-c", "x.c").out
     wrong = compiler(name, "--showme:what")
-    assert (wrong.code, wrong.err) == (2, "error: --showme:what: say --showme, --showme:compile or --showme:link\n")
+    assert (wrong.code, wrong.err) == (2, "error: --showme:what: write --showme, --showme:compile or --showme:link\n")
 
 
 def test_a_program_wants_to_be_started_by_prun(programs: Path) -> None:

@@ -130,7 +130,7 @@ def test_a_run_that_fails_leaves_no_trace(mpi_programs: Path, tmp_path: Path) ->
     ("options", "says"),
     [
         (("--collectives", "hardware"), "--record: a trace in GOAL has no collective operations"),
-        (("--fault", "link = 'node 0', at = '1 ms'"), "--record: a trace is of the program"),
+        (("--fault", "link = 'node 0', at = '1 ms'"), "--record: a trace has the program alone"),
     ],
 )
 def test_options_that_no_trace_can_have(

@@ -82,7 +82,7 @@ def test_parameters_without_values_nearby_stay() -> None:
 
 
 def test_there_must_be_something_to_fit(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=f"no fitted parameter of {OPTERON} can be moved"):
+    with pytest.raises(UsageError, match=f"{OPTERON} has no fitted parameter that can change"):
         refit(study(OPTERON, ["qsnet2.bi.bandwidth"]), Store(tmp_path / "store"))
 
 

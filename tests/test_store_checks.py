@@ -243,7 +243,7 @@ def test_the_folder_of_another_point_is_found(campaign: Path, tmp_path: Path) ->
     store = copied(campaign, tmp_path) / "store"
     shutil.rmtree(store / a_load())
     shutil.copytree(store / another(), store / a_load())
-    assert wrong(store) == [(a_load(), f"it says that it is the point {another()}")]
+    assert wrong(store) == [(a_load(), f"it has the identity of point {another()}")]
     rewritten(store, a_load(), bound(lambda _, data: data.update(id=a_load())))
     assert wrong(store) == [(a_load(), f"its content is that of the point {another()}")]
 

@@ -186,5 +186,6 @@ def _afford(missing: Sequence[Point], cost: Mapping[str, float], max_cost: float
     named = ", ".join(f"{name} {seconds / 3600:.3g}" for name, seconds in most)
     raise UsageError(
         f"{len(missing)} points would take about {hours:.3g} CPU-hours, more than --max-cost {max_cost:g}"
-        f" (most: {named}); nothing was simulated. Choose fewer points (--only, --point, --shard), or raise --max-cost"
+        f" (most: {named}); the campaign did not start. Choose fewer points (--only, --point,"
+        f" --shard), or raise --max-cost"
     )

@@ -111,7 +111,7 @@ def _store(folder: Path) -> Store:
 
     if not (folder / "store").is_dir():
         raise UsageError(
-            f"{folder} has no results: there is no folder {folder / 'store'}; name what was given as --out"
+            f"{folder} has no results: there is no folder {folder / 'store'}; name the folder that was given as --out"
         )
     return Store(folder / "store")
 

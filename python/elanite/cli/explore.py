@@ -50,7 +50,7 @@ class Explore(Request):
         from elanite.report import explorer
 
         if self.into is not None:
-            self.refuse("--into: it serves nothing", "into")
+            self.refuse("--into: the page is written to a folder and not served", "into")
             for file in explorer.copy(self.into):
                 data(str(file))
             return

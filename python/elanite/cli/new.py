@@ -139,7 +139,9 @@ class New(Request):
         if self.kind is not Kind.MACHINE:
             raise UsageError(f"{used[0]} belongs to a machine: elanite new machine --nodes N --link NDR")
         if self.link is None:
-            raise UsageError(f"{used[0]} needs the links, whose switches have so many ports: --link NDR")
+            raise UsageError(
+                f"{used[0]} needs --link, such as --link NDR: the links decide how many ports a switch has"
+            )
         if self.nodes is None:
             raise UsageError(f"--link {self.link} needs the number of nodes: --nodes 200")
         ratio = Ratio.of(self.oversubscription) if self.oversubscription else None

@@ -61,7 +61,7 @@ class ResultFilter:
         for one in where:
             name, sign, value = one.partition("=")
             if not sign or not name:
-                raise UsageError(f'--where: `{one}` is no KEY=VALUE; write it as in --where message="4 KB"')
+                raise UsageError(f'--where: `{one}` is not KEY=VALUE; write for example --where message="4 KB"')
             pairs.append((name.strip(), value.strip()))
         return cls(wanted, tuple(series), tuple(pairs))
 

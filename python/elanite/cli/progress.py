@@ -177,7 +177,7 @@ def report_deaths(outcome: CampaignOutcome) -> None:
     """Report dead workers."""
     if outcome.deaths:
         times = "once" if outcome.deaths == 1 else f"{outcome.deaths} times"
-        say(f"a worker died {times}; what was left of its batch was simulated again")
+        say(f"a worker died {times}; the rest of its batch was simulated again")
 
 
 def _opening(total: int, done: int) -> str:

@@ -100,7 +100,7 @@ class Claims(Request):
             verdicts = [verdict for verdict in verdicts if verdict.judged and verdict.holds is not True]
         board.scoreboard(verdicts, self.format_, store.builds(), absent=bool(self.only) and not self.missed)
         if not judged:
-            say(f"nothing is simulated in {self.out} for these claims; run: elanite reproduce")
+            say(f"{self.out} has no results for these claims; run: elanite reproduce")
         if failed(verdicts):
             raise typer.Exit(1)
 

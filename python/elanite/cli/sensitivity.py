@@ -80,7 +80,7 @@ def fitted_to_claims(
     from elanite.study.refit import refit
 
     chosen = study(machine, chosen_names(claims), seed)
-    say(f"{len(chosen.claims)} claims; every set of values is simulated anew")
+    say(f"{len(chosen.claims)} claims; every set of values needs a simulation")
     _print_refit(refit(chosen, Store(out / "store"), jobs, most))
 
 

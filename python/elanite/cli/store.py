@@ -241,7 +241,7 @@ class Gc(Request):
         from elanite.store import upkeep
 
         if self.known and not self.unknown:
-            raise UsageError("--known says which experiments --unknown keeps; give both, or none of them")
+            raise UsageError("--known lists the experiments that --unknown keeps; give both options, or neither")
         found = opened(self.store)
         doomed = set(upkeep.outdated(found)) if self.outdated else set()
         if self.unknown:

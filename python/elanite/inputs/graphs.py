@@ -213,7 +213,9 @@ def _tables(routes: Mapping[object, Mapping[object, object]]) -> str:
     lines = []
     for switch, row in routes.items():
         if not isinstance(row, Mapping):
-            raise UsageError(f"the routes of switch {switch!r} are no dictionary: write {{destination: next switches}}")
+            raise UsageError(
+                f"the routes of switch {switch!r} are not a dictionary: write {{destination: next switches}}"
+            )
         for destination, found in row.items():
             several = [found] if isinstance(found, Hashable) else sorted(found) if isinstance(found, set) else found
             names = [_name(each) for each in several]

@@ -64,6 +64,6 @@ def _place(content: dict[str, object], key: str) -> tuple[dict[str, object], str
     for step in path:
         below = section.setdefault(step, {})
         if not isinstance(below, dict):
-            raise TypeError(f"{key}: {step} is no table")
+            raise TypeError(f"{key}: {step} is not a table")
         section = below
     return section, last

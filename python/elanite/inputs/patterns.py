@@ -80,7 +80,7 @@ class Pattern:
             except TypeError:
                 number = -1
             if number < 0 or isinstance(destination, bool):
-                raise UsageError(f"{call} yields {destination!r}, which is no number of a node: 0 or more")
+                raise UsageError(f"{call} yields {destination!r}, which is not a node number: 0 or more")
             yield number
 
 

@@ -173,7 +173,7 @@ def plan(
     name.
     """
     if not 0 <= seed <= MOST_SEED:
-        raise UsageError(f"the seed {seed} is no number from 0 to {MOST_SEED}")
+        raise UsageError(f"the seed {seed} is not a number from 0 to {MOST_SEED}")
     chosen = tuple(overrides)
     about: Description = json.loads(_core.load_experiment(experiment.text, experiment.file, []))
     bases = tuple(machines) or tuple(machine_of(experiment, name) for name in _several(about["machine"]))

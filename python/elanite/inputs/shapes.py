@@ -64,7 +64,7 @@ class Ratio:
         down, colon, up = text.partition(":")
         if not (colon and down.isdecimal() and up.isdecimal() and len(text) < 10) or int(up) < 1:
             raise UsageError(
-                f"--oversubscription {text}: this is no ratio\n  write whole numbers, links down to links up of a"
+                f"--oversubscription {text}: this is not a ratio\n  write whole numbers, links down to links up of a"
                 " leaf: 1:1, 2:1, 3:2"
             )
         if int(down) < int(up):

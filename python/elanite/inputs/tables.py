@@ -178,7 +178,7 @@ def loaded(text: str, file: str) -> DataTable:
     try:
         return DataTable(tomllib.loads(text), "", file, text)
     except tomllib.TOMLDecodeError as error:
-        raise UsageError(f"{file} is no TOML file: {error}") from None
+        raise UsageError(f"{file} is not a TOML file: {error}") from None
 
 
 def _section(text: str, place: Sequence[tuple[str, int]]) -> tuple[int, dict[str, int]] | None:

@@ -38,7 +38,7 @@ def value(content: object, key: str = "") -> str:
             pairs = (f"{_key(name)} = {value(each, f'{key}.{name}')}" for name, each in content.items())
             return f"{{ {', '.join(pairs)} }}"
     raise UsageError(
-        f"{key}: a {type(content).__name__} is no value here; allowed: text, numbers, booleans, lists, dictionaries"
+        f"{key}: a {type(content).__name__} is not a value; allowed: text, numbers, booleans, lists, dictionaries"
     )
 
 

@@ -61,7 +61,7 @@ def run(names: Sequence[str], words: Sequence[str]) -> NoReturn:
                 "": lambda: command(names, [*words, "program.c"] if len(words) == 1 else words),
             }
             if part not in shown:
-                raise UsageError(f"{word}: say {show}, {show}:compile or {show}:link")
+                raise UsageError(f"{word}: write {show}, {show}:compile or {show}:link")
             sys.stdout.write(shlex.join(shown[part]()) + "\n")
             sys.exit(Exit.OK)
         line = command(names, words)

@@ -126,7 +126,8 @@ def _identify(path: str) -> Mpi:
         return Mpi(path, "Open MPI", found)
     first = said.strip().splitlines()[:1]
     raise UsageError(
-        f"{path} is neither the mpiexec of an MPICH nor that of an Open MPI; it says: {' '.join(first) or 'nothing'}\n"
+        f"{path} is neither the mpiexec of an MPICH nor that of an Open MPI; it prints:"
+        f" {' '.join(first) or 'an empty text'}\n"
         "  install one: pip install mpich"
     )
 

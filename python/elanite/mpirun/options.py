@@ -79,7 +79,7 @@ class Options:
             )
         if self.record and self.faults:
             raise UsageError(
-                "--record: a trace is of the program, and not of what a fault does to it; leave out --fault"
+                "--record: a trace has the program alone, without the effects of faults; leave out --fault"
             )
         if self.limit_time is not None:
             _time("--limit-time", self.limit_time)

@@ -60,10 +60,10 @@ def check(program: str) -> Path:
             _check_elf(path, called)
             return path
         if not head.startswith(b"#!"):
-            raise UsageError(f"{called} is neither an ELF program nor a script whose first line names its interpreter")
+            raise UsageError(f"{called} is neither an ELF program nor a script with an interpreter in its first line")
         path = _interpreter(head, called)
         called = f"{path}, which runs {program},"
-    raise UsageError(f"{program} is a script whose interpreter is a script, and so on; name the program itself")
+    raise UsageError(f"{program} is a script with a script as its interpreter; name the program itself")
 
 
 def _found(program: str) -> Path:
@@ -118,7 +118,7 @@ def _interpreter(head: bytes, called: str) -> Path:
     """The interpreter that a script's first line names; for ``env``, the program that ``env`` looks for."""
     words = os.fsdecode(head[2:].split(b"\n", 1)[0]).split()
     if not words:
-        raise UsageError(f"{called} is a script whose first line names no interpreter")
+        raise UsageError(f"{called} is a script without an interpreter in its first line")
     if Path(words[0]).name == "env":
         rest = [word for word in words[1:] if not word.startswith("-") and "=" not in word]
         found = shutil.which(rest[0]) if rest else None

@@ -103,7 +103,7 @@ def _side_by_side(*results: PlanResult) -> pl.DataFrame:
         frames.append(frame)
     names = [name for frame in frames for name in frame[ON].unique(maintain_order=True)]
     if len(names) < 2:
-        raise UsageError("there is nothing to compare; give two results, or a result on several machines")
+        raise UsageError("a comparison needs two results, or one result on several machines")
     for name in names:
         if names.count(name) > 1:
             raise UsageError(f"two results are of `{name}`; name one of the machines: machine.with_(..., name=...)")

@@ -87,13 +87,13 @@ def _parameter(path: Path, key: str, given: object) -> float:
     unit = PARAMETERS[key]
     example = f'{key} = {{ value = "{_EXAMPLE[unit]}", source = "..." }}'
     if not isinstance(given, dict) or set(given) != {"value", "source"}:
-        raise UsageError(f"{path}: energy.{key}: it needs a value and a source, and nothing else: {example}")
+        raise UsageError(f"{path}: energy.{key}: it has exactly the keys value and source: {example}")
     if not isinstance(given["source"], str) or not given["source"].strip():
         raise UsageError(f"{path}: energy.{key}: name the source of the value: a document or a measurement")
     read = _VALUE.fullmatch(given["value"]) if isinstance(given["value"], str) else None
     if read is None or read[3] != unit:
         raise UsageError(
-            f"{path}: energy.{key}: `{given['value']}` is no amount in {unit}; write for example {example}"
+            f"{path}: energy.{key}: `{given['value']}` is not an amount in {unit}; write for example {example}"
         )
     return float(read[1]) * _PREFIXES[read[2]]
 

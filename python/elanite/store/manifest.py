@@ -133,13 +133,13 @@ def point_folder(place: StorePlace, identity: str) -> PointFolder:
 
 def _point(identity: str, data: Data) -> Manifest:
     if data["id"] != identity:
-        raise DamagedError(f"it says that it is the point {data['id']}")
+        raise DamagedError(f"it has the identity of point {data['id']}")
     if "rows.parquet" not in data["files"] or not data.keys() >= _SAID:
-        raise DamagedError("it is no point")
+        raise DamagedError("it is not a point")
     if not isinstance(data["times"].get("cpu_seconds"), int | float):
-        raise DamagedError("its processor time is no number")
+        raise DamagedError("its processor time is not a number")
     if not (isinstance(data["versions"], dict) and isinstance(data["versions"].get("model"), int)):
-        raise DamagedError("its model revision is no number")
+        raise DamagedError("its model revision is not a number")
     return Manifest(data)
 
 
@@ -188,7 +188,7 @@ def _compared(place: StorePlace, identity: str, sums: Mapping[str, str]) -> dict
     held = {}
     for name in sums:
         if not name.endswith(".parquet") or "/" in name:
-            raise DamagedError(f"its manifest names {name}, which is no table of the folder")
+            raise DamagedError(f"its manifest names {name}, which the folder does not have")
     names = list(sums)
     for name, data in zip(names, place.load_all([f"{identity}/{name}" for name in names]), strict=True):
         if data is None:

@@ -182,7 +182,7 @@ def _measured(place: str, where: Key, cells: Mapping[str, str]) -> MeasuredValue
             numbers[name] = float("nan")
         if not abs(numbers[name]) < float("inf"):
             raise UsageError(
-                f"{place}: {name}: `{cell}` is no number\n  write a plain number; the column `unit` has its unit"
+                f"{place}: {name}: `{cell}` is not a number\n  write a plain number; the column `unit` has its unit"
             )
     if not cells["metric"]:
         raise UsageError(f"{place}: metric: the cell is empty\n  name the metric, for example latency")
@@ -211,7 +211,7 @@ def _factor(place: str, metric: str, unit: str) -> float:
     if own is None:  # a metric that is not known: the points have an error for it
         return 1.0
     inside = f"a unit that converts to {own}" if own in figure_checks.QUANTITIES else own or "an empty cell"
-    raise UsageError(f"{place}: unit: `{unit}` is no unit of {metric}\n  write {inside}")
+    raise UsageError(f"{place}: unit: `{unit}` is not a unit of {metric}\n  write {inside}")
 
 
 def _indexed(points: Mapping[Key, Mapping[str, object]], names: Sequence[str]) -> dict[tuple[object, ...], list[Key]]:

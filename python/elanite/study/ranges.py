@@ -189,7 +189,7 @@ def taken(where: Range, share: float, machine: Source, experiment: Source, overr
         else:
             return text
     if problem is None:
-        raise UsageError(f"{where}: `{where.unit}` is no unit of a range")
+        raise UsageError(f"{where}: `{where.unit}` is not a unit for a range")
     raise problem
 
 
@@ -198,14 +198,15 @@ def _range(option: str, key: str, text: str) -> Range:
     found = _RANGE.fullmatch(text)
     if not found:
         raise UsageError(
-            f"{here}: this is no range\n  write low..high with a unit, for example '10 ns..50 ns'; '10 ns..50 ns in 5'"
+            f"{here}: this is not a range\n  write low..high with a unit, for example '10 ns..50 ns';"
+            " '10 ns..50 ns in 5'"
             " for five values, '1 KB..1 MB in 11 log' for equal ratios"
         )
     low, low_unit, high, high_unit, count, log = found.groups()
     unit = low_unit or high_unit or ""
     for each in (unit, high_unit or unit):
         if each not in ("", "flits") and _core.quantity(f"1 {each}") is None:
-            raise UsageError(f"{here}: `{each}` is no unit\n  units are ns, us, ms, s; B, KB, MB; MB/s; flits")
+            raise UsageError(f"{here}: `{each}` is not a unit\n  units are ns, us, ms, s; B, KB, MB; MB/s; flits")
     kinds = {(_core.quantity(f"1 {each}") or (0, each))[1] for each in (unit, high_unit or unit)}
     if len(kinds) > 1 or (low_unit and not high_unit):
         raise UsageError(f"{here}: the ends have different units\n  give both ends a unit of the same quantity")

@@ -84,7 +84,7 @@ def refit(study: Study, store: Store, jobs: int | None = None, most: int | None 
     parameters, stay = adjustable(study)
     if not parameters or not taken:
         name = study.machine.name
-        raise UsageError(f"no fitted parameter of {name} can be moved, or none of its fitted claims is chosen")
+        raise UsageError(f"{name} has no fitted parameter that can change, or no fitted claim among the chosen ones")
     search = ClaimSearch(study, parameters, taken, store, jobs)
     best = search.nearest([1.0] * len(parameters), _least_squares(most))
     texts = search.texts(best)

@@ -79,7 +79,7 @@ class ValueSearch:
             except KeyError as error:
                 raise UsageError(f"--fit {key}: {error.args[0]}") from None
             except ValueError:
-                raise UsageError(f"--fit {key}: the value {found[-1]} is no number\n  fit numbers") from None
+                raise UsageError(f"--fit {key}: the value {found[-1]} is not a number\n  fit numbers") from None
         return tuple(found)
 
     def first(self, own: Texts) -> None:

@@ -297,7 +297,10 @@ class _Rank:
             there = statuses[0][0]
         if call.named(tag) == "MPI_ANY_TAG":
             if not statuses:
-                call.refuse("it takes any tag, and no status tells which one came; record the program with statuses")
+                call.refuse(
+                    "it accepts any tag, and the trace lacks the status with the received tag;"
+                    " record the program with statuses"
+                )
             label = statuses[0][1]
         peer = -1 if there < 0 else self._peer(call, comm, there)
         size, known = call.number(count) * self._type(call, kind), self._job.tag(comm, label)

@@ -58,7 +58,7 @@ class NcclCall:
         size = round(quantity[0])
         if what in ("all_gather", "reduce_scatter") and size % ranks:
             raise UsageError(
-                f"`{text}`: {size} bytes are no equal parts of {ranks} ranks; take {size // ranks * ranks}B"
+                f"`{text}`: {size} bytes cannot be divided among {ranks} ranks; write {size // ranks * ranks}B"
             )
         communicator = Communicator.of(range(ranks), share, channels, chunk)
         if refusal := communicator.refusal(what, algorithm):

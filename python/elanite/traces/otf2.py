@@ -207,7 +207,7 @@ class Archive(Writing):
             if count != expected[rank]:
                 raise RunError(
                     f"{self._anchor}: rank {rank}, location {self._world[rank]}: {count} of {expected[rank]} events can"
-                    " be read; the archive is cut short or names what is not defined"
+                    " be read; the archive is cut short, or uses undefined identifiers"
                 )
 
     def members(self, comm: int, rank: int) -> list[int] | None:

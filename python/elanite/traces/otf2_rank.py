@@ -139,7 +139,7 @@ class RankTranslation:
     def _peer(self, comm: int, place: int) -> int:
         members = self._archive.members(comm, self._rank)
         if members is None:
-            self._refuse(f"communicator {comm} is an intercommunicator or has members that are no ranks")
+            self._refuse(f"communicator {comm} is an intercommunicator or has members that are not ranks")
         if place >= len(members):
             self._refuse(f"there is no rank {place} in communicator {comm}, which has {len(members)}")
         return members[place]

@@ -111,7 +111,7 @@ def compared(text: str, figures: Mapping[str, Fraction]) -> tuple[bool, str, set
     """Whether a comparison is true for some figures, its evaluated sides, and the names that it uses."""
     comparison = ast.parse(text.strip(), mode="eval").body
     if not isinstance(comparison, ast.Compare):
-        raise ValueError("is no comparison")
+        raise ValueError("is not a comparison")
     sides = [_value(side, figures) for side in (comparison.left, *comparison.comparators)]
     holds, words = True, _plain(sides[0])
     for found, (one, other) in zip(comparison.ops, pairwise(sides), strict=True):

@@ -133,7 +133,7 @@ def _text(page: Path) -> str:
 
 
 def _damaged(page: Path, why: str) -> NoReturn:
-    raise UsageError(f"{page} is damaged: {why}; nothing was written\n  make the page again, or get another copy")
+    raise UsageError(f"{page} is damaged: {why}; no file was written\n  make the page again, or get another copy")
 
 
 def _checked(page: Path, block: object) -> PageInputs:
