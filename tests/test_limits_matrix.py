@@ -52,7 +52,7 @@ LIGHT = {"show", "check", "import"}
 """Commands that end in less than a second."""
 
 
-def kilobytes(bound: host.Bound, change: int = 0) -> str:
+def kilobytes(bound: host.HostLimit, change: int = 0) -> str:
     return f"{(bound.need() + change * host.MEGABYTE) // 1024}"
 
 

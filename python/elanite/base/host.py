@@ -62,7 +62,7 @@ def memory() -> Room | None:
 
 
 @dataclass(frozen=True)
-class Bound:
+class HostLimit:
     """A limit on a process's memory, and a command's needs in bytes."""
 
     number: int
@@ -97,7 +97,7 @@ class Bound:
 BOUNDS = (
     # 1,146 MB were measured for `elanite run` on two processors; V8, the engine for JavaScript,
     # reserves 69,500 MB.
-    Bound(
+    HostLimit(
         number=resource.RLIMIT_AS,
         name="the address space of a process",
         remedy="raise the limit: ulimit -v unlimited",
@@ -108,7 +108,7 @@ BOUNDS = (
         drawing=72_000 * MEGABYTE,
     ),
     # 305 MB were measured for `elanite run`, 530 MB for a calibration, 900 MB with pictures.
-    Bound(
+    HostLimit(
         number=resource.RLIMIT_DATA,
         name="the data of a process",
         remedy="raise the limit: ulimit -d unlimited",
@@ -159,7 +159,7 @@ def require_drawing(option: str) -> None:
     _require_memory(DRAWING_MEMORY, f"{option}: ")
 
 
-def _require(bound: Bound, needed: int, before: str = "") -> None:
+def _require(bound: HostLimit, needed: int, before: str = "") -> None:
     if (limit := bound.limit) is not None and limit < needed:
         have, need = limit // MEGABYTE, needed // MEGABYTE
         raise UsageError(f"{before}{bound.name} is limited to {have:,} MB, and {need:,} MB are needed; {bound.remedy}")
