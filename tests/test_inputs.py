@@ -197,6 +197,22 @@ def test_a_claim_that_says_nothing_holds_until_it_is_old(tmp_path: Path, text: s
     assert not list(tmp_path.iterdir())
 
 
+def test_a_claim_from_the_future_does_not_hold(tmp_path: Path) -> None:
+    """A clock was set back, or a file was copied with its time."""
+    left = tmp_path / ".claim-0123"
+    text = json.dumps({"owner": "elsewhere 1 2 3", "seconds": 600})
+    left.write_text(text)
+    store = Store(tmp_path)
+    for ahead, held in ((500, True), (5_000, False)):
+        left.write_text(text)
+        os.utime(left, (time.time() + ahead,) * 2)
+        claim = store.claim("0123")
+        assert (claim is None) == held
+    assert claim is not None
+    claim.release()
+    assert not list(tmp_path.iterdir())
+
+
 @pytest.fixture(scope="module")
 def kept(point: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A run's folder, with a point's tables instead of its own."""

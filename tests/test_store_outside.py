@@ -124,6 +124,12 @@ def test_output_on_a_full_disk_is_an_error(tmp_path: Path, unbuffered: str) -> N
     assert (ended.code, ended.err) == (1, "error: standard output: No space left on device\n")
 
 
+def test_a_current_folder_that_was_removed_is_named(tmp_path: Path) -> None:
+    line = f"mkdir gone; cd gone; rmdir ../gone; {ELANITE} run {quote(SMALL)}"
+    ended = execute(["sh", "-c", line], cwd=tmp_path, env=environment())
+    told(ended, 1, "error: the current folder: No such file or directory")
+
+
 @pytest.mark.usefixtures("hosts")
 def test_finished_points_are_shown_from_a_disk_that_is_only_read(campaign: Path, tmp_path: Path) -> None:
     line = f"{ELANITE} run {quote(SMALL)} --out disk --format csv"

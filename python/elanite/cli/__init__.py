@@ -205,7 +205,7 @@ def _failed(error: OSError) -> int:
     """Name the file and the system's message. All files have names except standard output."""
     if (known := host.failure(error)) is not None:
         return _report(known)
-    where = error.filename or "standard output"
+    where = error.filename or ("standard output" if error.errno != errno.ENOENT else "the current folder")
     words = "it is closed" if error.errno == errno.EBADF else error.strerror or error
     return _report(ElaniteError(f"{where}: {words}"))
 

@@ -4,7 +4,8 @@ A claim is a file ``.claim-<id>`` that only one process can make: exclusive crea
 NFS since version 3, and on object stores with conditional writes. The file names the holder and the claim's seconds.
 While a claim is in use as a context, a thread touches the file three times within these seconds, so that a long point
 keeps its claim. A claim by a process that has provably died, and one that was not touched for its seconds, is taken
-over: the process was killed, or its host. The seconds are counted by the file system's clock (``places``).
+over: the process was killed, or its host. The seconds are counted by the file system's clock (``places``). A claim
+from the future, after a clock was set back, would hold for years: it is taken over as well.
 
 Claims save work, and correctness does not depend on them: a process that has lost a claim unawares writes the same
 bytes as its successor, and the store keeps one of the two. One of several successors wins: the one that makes a file
@@ -118,7 +119,8 @@ def is_expired(place: StorePlace, name: str, seen: bytes) -> bool:
     if holder is not None and holder.dead():
         return True
     try:
-        return place.age(name) > seconds
+        # A time in the future is no holder's: the clock was set back since.
+        return not -SECONDS <= place.age(name) <= seconds
     except FileNotFoundError:
         return True
 
