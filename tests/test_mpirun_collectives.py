@@ -218,6 +218,7 @@ def test_programs(mpi_programs: Path, tmp_path: Path, program: str) -> None:
     """Threads with their own communicators, sessions, messages to itself."""
     ended = mpirun(4, "hardware", "--out", tmp_path, mpi_programs / program)
     assert ended.code == 0, ended
+    assert summary(ended)["repeatable"] is (program != "threads")
 
 
 def test_deadlock(tmp_path: Path) -> None:

@@ -166,6 +166,16 @@ def test_a_program_without_mpi(elanite: Run, tmp_path: Path) -> None:
     assert not (tmp_path / "out" / "mpirun").exists()
 
 
+def test_several_programs_are_refused(elanite: Run, mpi_programs: Path) -> None:
+    """Else the second one's words would be arguments of the first one, in a world without it."""
+    empty = str(mpi_programs / "empty")
+    ended = elanite("mpirun", "-n", "1", empty, ":", "-n", "1", empty)
+    assert ended.code == 2, ended
+    assert "': -n' begins another program, and a run has one" in told(ended)
+    choice = f"if [ $PMI_RANK = 0 ]; then exec {empty}; else exec {empty} other; fi"
+    assert elanite("mpirun", "-q", "-n", "2", "sh", "-c", choice).code == 0
+
+
 @pytest.mark.parametrize(
     ("outcome", "statuses", "code", "words"),
     [

@@ -113,6 +113,15 @@ def test_the_process_manager_knows_which_end_was_the_first(status: int, words: s
     assert judge(found).message.startswith(f"rank 2 (pid 13) on node 1 {words}")
 
 
+def test_an_exit_without_exit_functions_is_named() -> None:
+    """MPICH leaves its process manager in one, which takes the end for a bad one."""
+    found = evidence({"end": "finished"}, [9, 9, 0, 9])
+    found.reports.note(b'{"event": "fatal", "rank": 2}')
+    ended = judge(found)
+    assert ended.message == "rank 2 (pid 13) on node 1 ended after MPI_Finalize without its exit functions, as by _exit"
+    assert ended.exit_code == 1
+
+
 def test_a_host_that_stops_ends_its_ranks() -> None:
     said = "the host of node 1 stopped at 1 ms, and ranks 2, 3 with it"
     dead = [{"rank": rank, "call": "MPI_Recv", "time_us": 1000, "stopped": True} for rank in (2, 3)]

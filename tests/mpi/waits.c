@@ -25,6 +25,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#if !__GLIBC_PREREQ(2, 35)
+#define epoll_pwait2(file, events, most, time, mask) epoll_pwait(file, events, most, 2, mask)
+#endif
+
 static volatile sig_atomic_t rung;
 static sem_t semaphore;
 static int ends[2], word;

@@ -82,6 +82,7 @@ impl ThreadState {
             // MPICH's ranks that are threads (MPIX_Threadcomm) need no thread level.
             if IN_CALLS.fetch_add(1, Ordering::Relaxed) > 0 {
                 may_be_several();
+                AT_ONCE.store(true, Ordering::Relaxed);
             }
         }
     }
@@ -223,6 +224,14 @@ static MULTIPLE: AtomicBool = AtomicBool::new(false);
 
 /// How many threads are in calls, in a process that has several.
 static IN_CALLS: AtomicU32 = AtomicU32::new(0);
+
+/// Set when two threads have been in calls at once.
+static AT_ONCE: AtomicBool = AtomicBool::new(false);
+
+/// Whether two threads have been in calls at once: the host decides on their order, and so on the run's times.
+pub fn were_at_once() -> bool {
+    AT_ONCE.load(Ordering::Relaxed)
+}
 
 /// MPI lets several threads call it, or several do.
 pub fn may_be_several() {

@@ -14,6 +14,7 @@ import shutil
 import stat
 import struct
 import sys
+from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -22,6 +23,7 @@ from elanite.errors import UsageError
 from elanite.inputs.sources import did_you_mean
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import BinaryIO
 
 _PT_INTERP = 3
@@ -42,6 +44,9 @@ _COMPILERS = {".c": "mpicc", ".cc": "mpicxx", ".cpp": "mpicxx", ".cxx": "mpicxx"
 
 INSTALL_MPIFORT = "elanite install-mpifort"
 """The command that installs a compiler for Fortran (module ``fortran``)."""
+
+_RANKS = {"-n", "-np", "--n", "--np", "-c"}
+"""Options of mpiexec for the rank count."""
 
 _DEBIAN = ".mpich"
 """The suffix of Debian's MPICH compilers."""
@@ -64,6 +69,16 @@ def check(program: str) -> Path:
         path = _interpreter(head, called)
         called = f"{path}, which runs {program},"
     raise UsageError(f"{program} is a script with a script as its interpreter; name the program itself")
+
+
+def alone(words: Sequence[str]) -> None:
+    """Raise ``UsageError`` if the words name several programs, as for mpiexec (``./a : -n 2 ./b``)."""
+    for word, following in pairwise(words):
+        if word == ":" and following in _RANKS:
+            choice = "sh -c 'if [ $PMI_RANK = 0 ]; then exec ./a; else exec ./b; fi'"
+            raise UsageError(
+                f"': {following}' begins another program, and a run has one; a script can choose by the rank: {choice}"
+            )
 
 
 def _found(program: str) -> Path:

@@ -223,6 +223,9 @@ def _end_of_all(code: int, evidence: Evidence) -> str:
 def _late_failure(evidence: Evidence) -> tuple[str, int]:
     """The message for a run whose ranks left MPI in order: the program may fail afterwards."""
     code = evidence.code or 0
+    fatal = evidence.reports.fatal
+    if fatal is not None and not evidence.native and evidence.reports.statuses.get(fatal) == 0:
+        return f"{_who(fatal, evidence)} ended after MPI_Finalize without its exit functions, as by _exit", code
     culprit = _culprit(evidence.reports)
     if culprit is not None:
         rank, status = culprit

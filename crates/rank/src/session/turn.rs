@@ -190,7 +190,12 @@ impl Session {
 
     /// Time advances by a step that grows.
     pub fn step(&self, state: &mut SessionState) {
-        self.step_by(state, RankWait::report);
+        self.step_by(state, |until| {
+            RankWait::Report(Patience {
+                guessed: thread::were_at_once(),
+                ..Patience::until(until)
+            })
+        });
     }
 
     /// The same; the step ends early when others write into the rank's memory.
