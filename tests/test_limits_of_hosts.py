@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import shlex
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -124,6 +125,21 @@ def test_closed_descriptors(tmp_path: Path) -> None:
         ended = execute(["sh", "-c", line], cwd=tmp_path, env=environment())
         assert (ended.code, "es40-qsnet" in ended.out) == (code, out), ended
     assert ended.err == "error: standard output: it is closed\n"
+
+
+def test_a_full_standard_error_has_a_documented_exit_code(tmp_path: Path) -> None:
+    for words, codes in ((("list", "machines"), (0, 1)), (("check", "nothing.toml"), (1, 2))):
+        ended = limited("exec 2>/dev/full", command(*words), tmp_path)
+        assert ended.code in codes, ended
+
+
+def test_bytecode_is_not_kept_where_files_are_cut(tmp_path: Path) -> None:
+    """A part of a module's bytecode would end all later commands."""
+    code = "import sys; sys.argv[1:] = ['--version']; import runpy; runpy.run_module('elanite', run_name='__main__')"
+    inside = f"import atexit, sys; atexit.register(lambda: print(sys.dont_write_bytecode)); {code}"
+    for line, kept in (("ulimit -f 100", "True"), ("true", "False")):
+        ended = limited(line, [sys.executable, "-c", inside], tmp_path)
+        assert ended.out.splitlines()[-1] == kept, ended
 
 
 @needs_mpi

@@ -50,6 +50,6 @@ def settle() -> None:
             stream.reconfigure(errors="replace")
 
 
-def discard_output() -> None:
-    """Discard the remaining standard output."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+def discard_output(number: int = 1) -> None:
+    """Discard the remaining standard output, or standard error (2)."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), number)

@@ -10,6 +10,7 @@ import shlex
 import signal
 import sys
 import traceback
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -197,7 +198,8 @@ def _report(error: ElaniteError) -> int:
     """Print an error, and the limit of the host that has led to it where its text has only the system's words."""
     limit = host.reason(error.__cause__) if error.__cause__ else None
     text = f"error: {error}"
-    print(shown(f"{text}\n  {limit}" if limit and limit not in text else text), file=sys.stderr)
+    with suppress(OSError):  # standard error is full: the exit code remains
+        print(shown(f"{text}\n  {limit}" if limit and limit not in text else text), file=sys.stderr)
     return error.exit_code
 
 
@@ -218,4 +220,8 @@ def _flushed(code: int | str | None, told: int | None) -> int | str | None:
         if not isinstance(error, BrokenPipeError) and error.errno != told:
             code = _failed(error)
         discard_output()
+    try:
+        sys.stderr.flush()
+    except OSError:
+        discard_output(2)
     return code
