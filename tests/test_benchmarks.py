@@ -131,7 +131,7 @@ def test_a_nonblocking_collective_is_its_pure_communication(tmp_path: Path) -> N
     for titles, cells in tables:
         text = f"# OSU MPI Non-blocking Broadcast Latency Test v7.4\n# Size           {titles}\n1024   {cells}\n"
         assert recognise.of_text(text).name == "output of the OSU benchmarks"
-        assert [each[1:] for each in map(astuple, benchmarks.values(text, tmp_path))] == [(1024, "latency", 5.0)]
+        assert [each[1:4] for each in map(astuple, benchmarks.values(text, tmp_path))] == [(1024, "latency", 5.0)]
 
 
 @pytest.mark.parametrize("label", ["0: ", "12: ", "[1,0]<stdout>:", "[prterun-n1-7@1,0]<stdout>: "])
@@ -139,7 +139,7 @@ def test_a_nonblocking_collective_is_its_pure_communication(tmp_path: Path) -> N
 def test_labels_of_launchers_are_skipped(tmp_path: Path, name: str, label: str) -> None:
     text = "".join(f"{label}{line}\n" for line in ALL[name].splitlines())
     assert recognise.of_text(text) == recognise.of_text(ALL[name])
-    assert [each[1:] for each in map(astuple, benchmarks.values(text, tmp_path))] == READ[name]
+    assert [each[1:4] for each in map(astuple, benchmarks.values(text, tmp_path))] == READ[name]
 
 
 def test_several_numbers_of_processes_are_not_mixed(tmp_path: Path) -> None:
@@ -172,6 +172,58 @@ def test_sizes_belong_to_the_points_of_a_ping(tmp_path: Path) -> None:
     file.write_text(OSU.replace("1024", str(_bytes(sizes[0]))))
     with pytest.raises(UsageError, match=r"osu\.txt:\d+: \d+ B: 3 configurations are meant: .*ping, .*ping-hdr"):
         measured.read(file, [pings], notes.append)
+
+
+OPERATIONS = """\
+title = "operations"
+source = "my own"
+machine = "infiniband-ndr"
+[[series]]
+name = "traces"
+title = "traces"
+[series.trace]
+pattern = ["all-reduce-ring", "all-to-all"]
+nodes = "0-3"
+message = "1 KB"
+repeats = 1
+[[series]]
+name = "ping"
+title = "ping"
+[series.ping]
+from = 0
+to = 1
+directions = "one"
+source = "main"
+destination = "main"
+message = "1 KB"
+repeats = 2
+"""
+
+
+def test_a_collective_operation_belongs_to_points_of_the_same_one(tmp_path: Path) -> None:
+    """NCCL-tests print a rank's bytes for all ranks of an all-to-all, and the message is that to each of them."""
+    (tmp_path / "operations.toml").write_text(OPERATIONS)
+    plans = [plan(sources.read("experiment", str(tmp_path / "operations.toml")))]
+    file = tmp_path / "out.txt"
+    ranks = "".join(
+        f"#  Rank  {each} Group  0 Pid 4{each} on  host1 device  {each} [0x18] NVIDIA H100\n" for each in range(4)
+    )
+    nccl = (
+        NCCL.replace("all_reduce_perf", "alltoall_perf")
+        .replace("#  Rank  0", f"{ranks}#  Rink")
+        .replace(" 1024", " 4096")
+    )
+    written = {OSU: ("ping", ""), IMB: ("traces", "all-reduce-ring"), nccl: ("traces", "all-to-all")}
+    for text, (series, pattern) in written.items():
+        file.write_text(text)
+        (found,) = measured.read(file, plans)
+        assert found.key[1] == series
+        assert pattern in found.key[2]
+    file.write_text(IMB.replace("Allreduce", "Allgather"))
+    with pytest.raises(UsageError, match=r"no point has a message of one of the sizes .* in an operation `allgather`"):
+        measured.read(file, plans)
+    with pytest.raises(UsageError, match=r"4096 B of 0 ranks: NCCL-tests count a rank's bytes for all"):
+        benchmarks.values(nccl.replace("Rank", "Rink"), file)
 
 
 def _bytes(text: str) -> int:

@@ -9,7 +9,7 @@ Each table line is a message size in bytes and a value in the unit of Elanite's 
 | OSU: bandwidth, message rate | MB/s of 10^6 bytes | ``accepted`` |
 | IMB: PingPong, PingPing, collectives | t or t_avg in µs | ``latency`` |
 | IMB: Uniband, Biband | MB/s | ``accepted`` |
-| NCCL-tests | time out of place in µs | ``latency`` |
+| NCCL-tests | time out of place in µs; an all-to-all's size is divided by the ranks | ``latency`` |
 | perftest: ``ib_*_lat`` | the typical time, or the average, in µs | ``latency`` |
 | perftest: ``ib_*_bw`` | the average; its MB are 2^20 bytes, its Gb 10^9 bits | ``accepted`` |
 
@@ -44,6 +44,10 @@ _LABEL = re.compile(r"(?:\[[^\]]*\]<std(?:out|err)>:|\d+:)\s*")
 _PROCESSES = re.compile(r"#\s*#processes = (\d{1,9})\b.*")
 """IMB's heading with a table's number of processes."""
 
+_OPERATIONS = ("allreduce", "allgather", "alltoall", "reducescatter", "reduce", "bcast", "gather", "scatter", "barrier")
+"""Collective operations; longer names before their parts."""
+_NCCL_RANK = re.compile(r"#\s+Rank\s+\d+\b.*")
+
 _NUMBER = r"\d{1,15}(?:\.\d{0,9})?(?:[eE][+-]?\d{1,2})?"
 
 
@@ -56,6 +60,8 @@ class BenchmarkValue:
     """Bytes."""
     metric: str
     value: float
+    operation: str = ""
+    """The collective operation, in small letters (``allreduce``); empty for others, and where it is not printed."""
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,14 @@ class _Table:
     metric: str
     column: int
     factor: float = 1.0
+    nccl: bool = False
+    """Whether sizes are those of NCCL-tests."""
+
+
+def operation(name: str) -> str:
+    """The collective operation in a name: ``all_reduce_perf`` is ``allreduce``; empty without one."""
+    plain = re.sub(r"[^a-z]", "", name.lower()).replace("broadcast", "bcast")
+    return next((each for each in _OPERATIONS if each in plain), "")
 
 
 def values(text: str, file: Path) -> list[BenchmarkValue]:
@@ -75,11 +89,13 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
     found: list[BenchmarkValue] = []
     tables: dict[str, int] = {}
     counts: dict[str, int] = {}
+    ranks = 0
     for line, written in enumerate(text.splitlines(), 1):
         bare = written.strip()
         if label := _LABEL.match(bare):
             bare = bare[label.end() :]
         named = _name(bare) or named
+        ranks += _NCCL_RANK.fullmatch(bare) is not None
         if several := _PROCESSES.fullmatch(bare):
             processes = several[1]
         if heading := _heading(bare, named):
@@ -94,10 +110,18 @@ def values(text: str, file: Path) -> list[BenchmarkValue]:
         if float(number) > 0:
             tables.setdefault(table.name, line)
             counts.setdefault(processes, line)
+            what, size = operation(table.name), int(words[0])
+            if what == "alltoall" and table.nccl:
+                if not ranks or size % ranks:
+                    fail(
+                        file,
+                        line,
+                        f"{size} B of {ranks} ranks: NCCL-tests count a rank's bytes for all: keep its ranks",
+                    )
+                size //= ranks
             half = table.metric == "accepted" and _BOTH.search(table.name) is not None
-            found.append(
-                BenchmarkValue(line, int(words[0]), table.metric, float(number) * table.factor * (0.5 if half else 1))
-            )
+            value = float(number) * table.factor * (0.5 if half else 1)
+            found.append(BenchmarkValue(line, size, table.metric, value, what))
     if len(tables) > 1:
         listed = ", ".join(f"{name} (line {line})" for name, line in tables.items())
         fail(file, None, f"there are several benchmarks, {listed}: give each a file of its own")
@@ -139,7 +163,7 @@ def _heading(bare: str, named: str) -> _Table | None:
                 return _Table(name, "accepted" if column == "mbytes/sec" else "latency", columns.index(column))
     if bare.startswith("#") and words.startswith("size") and "algbw" in words:
         columns = words.split()
-        return _Table(name, "latency", columns.index("time")) if "time" in columns else None
+        return _Table(name, "latency", columns.index("time"), nccl=True) if "time" in columns else None
     if bare.startswith("#") and words.startswith("size") and "pure comm.(us)" in words:
         titles = re.findall(r"[^()]*\([^()]*\)", words[len("size") :])
         return _Table(name, "latency", 1 + [title.strip() for title in titles].index("pure comm.(us)"))

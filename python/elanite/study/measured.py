@@ -9,7 +9,8 @@ from all others; several rows for one configuration are measurements of the same
 metric's unit: ``0.085`` in ``ms`` is ``85`` in ``us``. Without it, they are in the metric's unit.
 
 OSU, IMB, NCCL-tests and perftest output is read as well (``formats.benchmarks``): a message size belongs to the point
-of a ping or an operation with this message, or, for a bandwidth test, to the point of a job with a load.
+of a ping with this message, for a collective operation to that of the same operation, or, for a bandwidth test, to the
+point of a job with a load.
 
 All mistakes are ``UsageError`` with file, line, column and remedy. Only metric names are checked later: the metrics are
 known when the first points are finished.
@@ -120,17 +121,21 @@ def _printed(
     file: Path, text: str, plans: Iterable[Plan], note: Callable[[str], None] | None = None
 ) -> list[MeasuredValue]:
     """The values of a benchmark's output at the sizes that the experiments have."""
-    by_size: dict[tuple[str, object], list[Key]] = {}
+    by_size: dict[tuple[str, object, str], list[Key]] = {}
     for point in (point for each in plans for point in each.points):
         about = frames.identity(point)
         metric = "accepted" if "load" in about else "latency"
-        same = by_size.setdefault((metric, about.get("message_bytes")), [])
+        # A job's pattern is none of an operation.
+        what = (
+            "" if metric == "accepted" else benchmarks.operation(f"{about.get('operation', about.get('pattern', ''))}")
+        )
+        same = by_size.setdefault((metric, about.get("message_bytes"), what), [])
         if (where := key(point)) not in same:
             same.append(where)
     found, left = [], []
     values = benchmarks.values(text, file)
     for each in values:
-        candidates = by_size.get((each.metric, each.message), [])
+        candidates = by_size.get((each.metric, each.message, each.operation), [])
         if len(candidates) > 1:
             series = ", ".join(f"{experiment} {name}" for experiment, name, _ in candidates)
             raise UsageError(
@@ -145,7 +150,8 @@ def _printed(
         else:
             left.append(each.message)
     if not found:
-        kind = "a job with a load" if values[0].metric == "accepted" else "a ping or an operation"
+        what = values[0].operation
+        kind = "a job with a load" if values[0].metric == "accepted" else f"an operation `{what}`" if what else "a ping"
         raise UsageError(
             f"{file}: no point has a message of one of the sizes in the file, {left[0]} to {left[-1]} B, in {kind}\n"
             f'  give such a series these sizes: message = ["{left[0]} B", ...]'
