@@ -197,7 +197,7 @@ def _reason(raised: BaseException) -> str | None:
         return f"too many files are open: a process may have {limit:,}; {_FILES}"
     if number == errno.EAGAIN or "can't start new thread" in text or "Resource temporarily unavailable" in text:
         return f"no process or thread can be started: the limit of this user is reached; {_PROCESSES}"
-    if number == errno.EFBIG:
+    if number == errno.EFBIG or "File too large (os error" in text:
         limit = resource.getrlimit(resource.RLIMIT_FSIZE)[0]
         where = f"{raised.filename}: " if isinstance(raised, OSError) and raised.filename else ""
         return f"{where}a file may have {limit:,} bytes; raise the limit: ulimit -f unlimited"

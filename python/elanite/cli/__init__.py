@@ -196,7 +196,7 @@ def _reader_has_left() -> bool:
 
 def _report(error: ElaniteError) -> int:
     """Print an error, and the limit of the host that has led to it where its text has only the system's words."""
-    limit = host.reason(error.__cause__) if error.__cause__ else None
+    limit = host.reason(error)
     text = f"error: {error}"
     with suppress(OSError):  # standard error is full: the exit code remains
         print(shown(f"{text}\n  {limit}" if limit and limit not in text else text), file=sys.stderr)
