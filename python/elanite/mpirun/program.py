@@ -71,7 +71,7 @@ def check(program: str) -> Path:
     raise UsageError(f"{program} is a script with a script as its interpreter; name the program itself")
 
 
-def alone(words: Sequence[str]) -> None:
+def check_single(words: Sequence[str]) -> None:
     """Raise ``UsageError`` if the words name several programs, as for mpiexec (``./a : -n 2 ./b``)."""
     for word, following in pairwise(words):
         if word == ":" and following in _RANKS:

@@ -180,7 +180,7 @@ def run(
 
     Raises ``UsageError`` or ``ConfigError`` if the program cannot be started; ``Run.ended`` has the run's end.
     """
-    program.alone(words)
+    program.check_single(words)
     file = program.check(words[0])
     chosen = exchange.choose(mpi, file, os.environ)
     with exchange.exchanged(file, words[0], chosen, os.environ) as libraries:
