@@ -96,7 +96,7 @@ def test_the_detours_of_a_graph_are_told(elanite: Run, tmp_path: Path) -> None:
     ended = elanite("check", str(file))
     assert ended.code == 0
     assert "topology.kind = graph: up*/down* routing takes detours" in ended.err, ended
-    share = re.search(r"accepts at most ([\d.]+)% .*, ([\d.]+)% on shortest ways", ended.err)
+    share = re.search(r"accepts about ([\d.]+)% .*, ([\d.]+)% on shortest ways", ended.err)
     assert share, ended
     assert 20 < float(share[1]) < 30
     assert float(share[2]) > 95
@@ -108,7 +108,7 @@ def test_the_bound_of_a_graph_is_near_the_accepted_load(tmp_path: Path) -> None:
     (limit,) = limits.of_machine(machine)
     (tmp_path / "uniform.toml").write_text(UNIFORM, encoding="utf-8")
     result = el.run(el.Experiment.load(tmp_path / "uniform.toml"), machine, out=tmp_path / "out")
-    found = re.search(r"at most ([\d.]+)%", limit.message)
+    found = re.search(r"about ([\d.]+)%", limit.message)
     assert found
     # A full packet has 4,096 bytes in 65 64-byte flits.
     bound = float(found[1]) / 100 * 50_000 * 4096 / 4160
@@ -116,7 +116,8 @@ def test_the_bound_of_a_graph_is_near_the_accepted_load(tmp_path: Path) -> None:
     below, beyond = rows.filter(rows["metric"] == "accepted")["mean"]
     offered, _ = rows.filter(rows["metric"] == "offered")["mean"]
     assert 0.65 * bound < 0.95 * offered < below
-    assert 0.85 * bound < beyond < 1.05 * bound, (beyond, bound)
+    # Adaptive ascents keep away from the busiest link, to which equal parts of the traffic go for the estimate.
+    assert 0.85 * bound < beyond < 1.1 * bound, (beyond, bound)
     assert rows.filter(rows["metric"] == "saturated")["mean"].to_list() == [0, 1]
 
 

@@ -408,9 +408,9 @@ def test_a_page_names_the_run_keys_in_which_series_differ() -> None:
     same = [point("short"), point("long")]
     assert experiment.run_keys(same) == []
     other = [point("short", window="200 us"), point("short", window="200 us"), *same[1:], point("longer")]
-    assert experiment.run_keys(other) == ["Series differ: run.window is 200 us (short), 1 ms (long, longer)."]
+    assert experiment.run_keys(other) == ["Series differ: run.window is 200 µs (short), 1 ms (long, longer)."]
     other.append(point("many", batches=20))
     assert experiment.run_keys(other) == [
-        "Series differ: run.window is 200 us (short), 1 ms (long, longer, many);"
+        "Series differ: run.window is 200 µs (short), 1 ms (long, longer, many);"
         " run.batches is 10 (short, long, longer), 20 (many)."
     ]

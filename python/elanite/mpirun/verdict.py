@@ -338,15 +338,19 @@ def _first(evidence: Evidence) -> int:
         return said[0]
     if culprit is not None and own:
         return culprit[0]
+    # A rank that waits in MPI does not exit; if mpiexec gives its status as 0, mpiexec has not waited for it.
+    blocked = {one["rank"] for one in evidence.outcome["waiting"] if not one["call"].startswith("no call")}
     if reports.fatal is not None:
-        return reports.fatal
+        # A rank without MPI may vanish with code 0, which ends no others; then the simulator ends them by signals.
+        left = {*evidence.dead, *(one["rank"] for one in evidence.outcome["waiting"])} - blocked
+        vanished = sorted(rank for rank in left if reports.statuses.get(rank) == 0)
+        killed = reports.statuses.get(reports.fatal) in _AFTERMATH
+        return vanished[0] if killed and vanished else reports.fatal
     # Without a status, and with a code that is not from a signal, a rank made mpiexec end all ranks. That rank was
     # running; the ranks that wait were killed.
     running = [one["rank"] for one in evidence.outcome["waiting"] if one["runs"]]
     if len(running) == 1 and not reports.statuses and 0 < (evidence.code or 0) < 128:
         return int(running[0])
-    # A rank that waits in MPI does not exit; if mpiexec gives its status as 0, mpiexec has not waited for it.
-    blocked = {one["rank"] for one in evidence.outcome["waiting"] if not one["call"].startswith("no call")}
     dead = [rank for rank in evidence.dead if reports.statuses.get(rank) or rank not in blocked]
     if dead:
         return dead[0]
