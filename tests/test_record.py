@@ -49,6 +49,8 @@ CASES = [
     pytest.param("vectors", 4, (), id="vectors", marks=pytest.mark.slow),
     pytest.param("polls", 4, (), id="polls by probes", marks=pytest.mark.slow),
     pytest.param("tests", 4, (), id="polls by tests", marks=pytest.mark.slow),
+    pytest.param("groups", 6, ("--network", "ideal"), id="communicators on the ideal network"),
+    pytest.param("groups", 6, ("--machine", "opteron-qsnet2"), id="communicators on Elan4", marks=pytest.mark.slow),
 ]
 
 
@@ -67,19 +69,25 @@ def test_a_replay_takes_the_time_of_the_run(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("pattern", "differs"), [("halo", False), ("polls", True)])
+@pytest.mark.parametrize(
+    ("pattern", "options", "differs"),
+    [
+        ("halo", ("-n", "4", "--network", "ideal"), False),
+        ("polls", ("-n", "4", "--network", "ideal"), True),
+        ("groups", ("-n", "6"), True),
+    ],
+)
 def test_the_summary_tells_how_long_the_replay_takes(
-    mpi_programs: Path, tmp_path: Path, pattern: str, *, differs: bool
+    mpi_programs: Path, tmp_path: Path, pattern: str, options: tuple[str, ...], *, differs: bool
 ) -> None:
-    """Polls that a trace cannot hold are reported with the size of the difference."""
-    options = ("-n", "4", "--network", "ideal")
+    """A replay that differs by more than 1% is reported with the size of the difference."""
     words = ("mpirun", *options, "--record", "run.goal", str(mpi_programs / "patterns"), pattern)
     ended = execute(command(*words), cwd=tmp_path)
     assert ended.code == 0, ended
     said = " ".join(ended.err.split("on this machine the replay takes ", 1)[1].split())
     change = float(said.split(" µs, ", 1)[1].split("%", 1)[0])
     assert (abs(change) > 1) == ("MPI_Iprobe" in said) == differs
-    assert "--network ideal" in ended.err
+    assert ("--network ideal" in ended.err) == ("ideal" in options)
 
 
 @pytest.mark.slow
@@ -115,6 +123,7 @@ def test_what_cannot_be_recorded_is_refused(mpi_programs: Path, tmp_path: Path) 
     ended, trace = recorded(tmp_path, "-n", "2", str(mpi_programs / "patterns"), "window")
     assert ended.code == 2, ended
     assert "cannot be recorded in GOAL: rank " in ended.err
+    assert "; in all, by call: MPI_Put: puts (2)" in " ".join(ended.err.split())
     assert trace.read_text() == "num_ranks 1\nrank 0 {\n}\n"
     assert not list(tmp_path.glob(".*.goal*"))
 

@@ -107,3 +107,95 @@ def test_an_error_quotes_the_trace(tmp_path: Path) -> None:
     )
     with pytest.raises(RunError, match=wrong):
         el.replay(path, network="ideal", compute_scale=("100",))
+
+
+REGIONS = """//@ processor 2 ns 9 GB/s
+//@ region 1 processor part 7
+//@ region 2 memory MPI_Wait a+0x1 > MPI_Allreduce a+0x2
+num_ranks 3
+rank 0 {
+a: calc 1000000 cpu 1 //@ 1
+b: calc 200000 //@ 2
+c: calc 50000
+b requires a
+c requires b
+}
+rank 1 {
+calc 300000 //@ 2
+}
+rank 2 {
+calc 100000 //@ 2
+}
+"""
+
+
+@pytest.fixture
+def regions(tmp_path: Path) -> Path:
+    path = tmp_path / "regions.goal"
+    path.write_text(REGIONS, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("scales", "ends"),
+    [
+        ((), [1250.0, 300.0, 100.0]),
+        (("2",), [2450.0, 600.0, 200.0]),
+        (("part 7=0.5",), [750.0, 300.0, 100.0]),
+        (("2", "*MPI_Allreduce*=3"), [2650.0, 900.0, 300.0]),
+        (("*MPI_Allreduce*=3", "1=4"), [1650.0, 1200.0, 300.0]),
+        (("1-2:*MPI_Allreduce*=3",), [1250.0, 900.0, 300.0]),
+        (("0=0", "*=1"), [1250.0, 300.0, 100.0]),
+    ],
+)
+def test_each_region_has_its_factor(regions: Path, scales: tuple[str, ...], ends: list[float]) -> None:
+    """Computation without a region keeps its time."""
+    found = el.replay(regions, network="ideal", compute_scale=scales)
+    assert found.tables["ranks"]["end_us"].to_list() == ends
+    rows = found.regions
+    assert sum(row["computed_us"] for row in rows) == sum(ends)
+    assert {row["name"]: row["executions"] for row in rows} == {
+        "part 7": 1,
+        "MPI_Wait a+0x1 > MPI_Allreduce a+0x2": 3,
+        None: 1,
+    }
+
+
+def test_the_machine_has_a_processor(regions: Path) -> None:
+    """Three times slower steps; a node's memory rate of a third for two ranks, and two thirds for one."""
+    changes = ["processor.step=6 ns", "processor.memory=6 GB/s"]
+    machine = el.Machine.load("es40-qsnet", changes)
+    found = el.replay(regions, machine, network="ideal", ranks_per_node=2)
+    assert found.tables["ranks"]["end_us"].to_list() == [3000.0 + 600 + 50, 900.0, 150.0]
+    assert found.processor == 3
+    scaled = el.replay(regions, machine, network="ideal", ranks_per_node=2, compute_scale=("part 7=0.5",))
+    assert scaled.tables["ranks"]["end_us"].to_list()[0] == 1500.0 + 600 + 50
+
+
+def test_the_summary_and_the_page_list_regions(regions: Path, tmp_path: Path, elanite: Callable[..., Ended]) -> None:
+    words = ("replay", str(regions), "--network", "ideal", "--compute-scale", "part 7=0.5")
+    ended = elanite(*words, "--html", str(tmp_path / "page.html"))
+    assert ended.code == 0, ended
+    assert "the trace's times x 0.5 to 1" in ended.out
+    assert "MPI_Wait a+0x1 > MPI_Allreduce a+0x2" in ended.out
+    assert "outside the regions" in ended.out
+    assert "Computation by region" in (tmp_path / "page.html").read_text(encoding="utf-8")
+    figures = json.loads(elanite(*words, "--format", "json").out)
+    assert [row["computed_us"] for row in figures["regions"]] == [600.0, 500.0, 50.0]
+    assert (figures["regions"][0]["longest_rank"], figures["regions"][0]["longest_us"]) == (1, 300.0)
+    assert figures["compute_scale_regions"] == ["part 7"]
+
+
+@pytest.mark.parametrize(
+    ("text", "wrong"),
+    [
+        ("part 8=2", "`part 8` is neither ranks nor a region; the trace has 2 regions: `part 7`, `MPI_Wait"),
+        ("0:part 8=2", "`part 8` is neither ranks nor a region"),
+        ("3:part 7=2", "the trace has the ranks 0 to 2"),
+        ("part 7=x", "`x` is not a factor"),
+    ],
+)
+def test_regions_that_are_wrong(text: str, wrong: str) -> None:
+    with pytest.raises(UsageError, match="--compute-scale: ") as error:
+        factors([text], 3, ["part 7", "MPI_Wait a+0x1 > MPI_Allreduce a+0x2"])
+    assert wrong in str(error.value)

@@ -128,9 +128,14 @@ class ReplayRecords(TypedDict):
     ranks: _Columns
     """`rank`, `operations`, `messages_sent`, `bytes_sent`, `messages_received`, `bytes_received`, `computed_us` (as the
     trace has it, without noise), `end_us`."""
+    regions: _Columns
+    """Where the trace has regions: `region` (its number; 0 for computations without one), `name`,
+    `bound`, `executions`, `computed_us` (in all ranks), `longest_rank` and `longest_us` (of the rank
+    that computes longest there)."""
     operations: _Columns
     """`rank`, `operation` (its number in the rank), `kind` (send, recv, calc), `peer` and `tag` (None for computation
-    and for receives from any), `size` (bytes or ns), `free_us` (when its dependencies were met), `end_us`; of a
+    and for receives from any), `size` (bytes or ns), `region` (of a computation),
+    `free_us` (when its dependencies were met), `end_us`; of a
     receive, `sender` (the rank whose message it has taken) and `sent_by` (the number of the send there); only if they
     were asked for."""
     waiting: _Columns
@@ -143,6 +148,8 @@ class ReplayRecords(TypedDict):
     """The columns of the series of an `MpiRun`; only with operations, and on a machine."""
     summary: _Columns
     """One row: `time_us`, `operations`, `messages`, `bytes`, `packets`, `packets_resent`, `digest`."""
+    processor: float | None
+    """The factor from the processor that the trace is of to the machine's; None if one of them is not known."""
     early: tuple[str, int] | None
     """Why the replay stopped before its end, and the exit code."""
 
@@ -157,6 +164,8 @@ class GoalTrace:
     def operations(self) -> int: ...
     @property
     def warnings(self) -> list[str]: ...
+    @property
+    def regions(self) -> list[str]: ...
     def replay(
         self,
         machine_text: str,
@@ -165,7 +174,7 @@ class GoalTrace:
         faults: list[str],
         options_json: str,
         buffered: int,
-        factors: list[float],
+        factors: tuple[list[list[float]], list[int]],
         keep: bool,
         cancel: Cancel,
     ) -> ReplayRecords: ...

@@ -2,7 +2,7 @@
  *
  *     mpiexec -n 8 ./patterns PATTERN
  *
- * PATTERN: ping, halo, collectives, vectors, gradient, farm, any, probe, polls, tests, window
+ * PATTERN: ping, halo, collectives, vectors, gradient, farm, any, probe, polls, tests, groups, window
  */
 #include "check.h"
 
@@ -214,6 +214,27 @@ static void tests(void)
     }
 }
 
+/* Nonblocking collective operations in several communicators, tested and awaited. */
+static void groups(void)
+{
+    MPI_Comm half, copy;
+    MPI_Request requests[2];
+    MPI_Comm_split(MPI_COMM_WORLD, rank % 2, rank, &half);
+    MPI_Comm_dup(MPI_COMM_WORLD, &copy);
+    for (int round = 0; round < ROUNDS; round++) {
+        int there = 0, size = 16 << round;
+        MPI_Iallreduce(out, in, size, MPI_INT64_T, MPI_SUM, half, &requests[0]);
+        MPI_Ibarrier(copy, &requests[1]);
+        while (!there)
+            MPI_Testall(2, requests, &there, MPI_STATUSES_IGNORE);
+        MPI_Ibcast(out, size, MPI_BYTE, round % ranks, copy, &requests[0]);
+        MPI_Iallgather(out + LONGEST / 2, size, MPI_BYTE, in, size, MPI_BYTE, half, &requests[1]);
+        MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    }
+    MPI_Comm_free(&half);
+    MPI_Comm_free(&copy);
+}
+
 /* Operations that GOAL traces cannot express. */
 static void window(void)
 {
@@ -232,7 +253,8 @@ int main(int argc, char **argv)
         void (*run)(void);
     } patterns[] = {{"ping", ping}, {"halo", halo}, {"collectives", collectives}, {"gradient", gradient},
                     {"farm", farm}, {"probe", probe}, {"window", window},
-                    {"vectors", vectors}, {"any", any}, {"polls", polls}, {"tests", tests}};
+                    {"vectors", vectors}, {"any", any}, {"polls", polls}, {"tests", tests},
+                    {"groups", groups}};
     check_begin(&argc, &argv, 2);
     require(argc == 2, "name a pattern");
     out = calloc(LONGEST, 1), in = calloc(LONGEST, 1);

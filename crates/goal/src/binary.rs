@@ -5,11 +5,13 @@
 //! | head | the number 4223 (8 bytes), ranks (4), the largest cpu (1) and nic (1) |
 //! | places | for each rank its block's begin and end (8 and 8), counted from behind the number 4223 |
 //! | block | operations (4), *roots* (4), the number of each root (4 each), the operations (39 each), lists (4 each) |
-//! | operation | dependencies that it waits for (4), kind (1: 1 send, 2 recv, 3 calc; 4 probe, 5 poll, which `LogGOPSim` does not have), peer (4), size (8), tag (4), cpu (1), nic (1); how many wait for its end (4) and where in the lists their numbers begin (4); how many wait for its start, and where (4 and 4) |
+//! | operation | dependencies that it waits for (4), kind (1: 1 send, 2 recv, 3 calc; 4 probe, 5 poll, which `LogGOPSim` does not have), peer (4), size (8), tag (4; for a computation its region), cpu (1), nic (1); how many wait for its end (4) and where in the lists their numbers begin (4); how many wait for its start, and where (4 and 4) |
 //!
-//! A root has no dependencies. -1 as a peer or a tag is 2^32 - 1.
+//! A root has no dependencies. -1 as a peer or a tag is 2^32 - 1. Behind the blocks may stand the
+//! notes on [regions](crate::TraceRegions); without them, a computation's tag has no meaning.
 
-use crate::{Kind, Operation, Schedule};
+use crate::regions::MARK;
+use crate::{Kind, Operation, Schedule, TraceRegions};
 use std::io::{self, Seek, SeekFrom, Write};
 
 /// The number with which a file begins.
@@ -68,13 +70,18 @@ impl OperationRecord {
             5 => Kind::Poll,
             other => return Err(other),
         };
+        let (tag, region) = match (kind, word(bytes, 17)) {
+            (Kind::Calc, region) => (0, region),
+            (_, tag) => (tag, 0),
+        };
         let operation = Operation {
             kind,
             peer: word(bytes, 5),
             size: long(bytes, 9),
-            tag: word(bytes, 17),
+            tag,
             cpu: bytes[21],
             nic: bytes[22],
+            region,
         };
         Ok(OperationRecord {
             operation,
@@ -92,7 +99,8 @@ impl OperationRecord {
         to.push(code(operation.kind));
         to.extend(operation.peer.to_le_bytes());
         to.extend(operation.size.to_le_bytes());
-        to.extend(operation.tag.to_le_bytes());
+        let tag = operation.tag | operation.region;
+        to.extend(tag.to_le_bytes());
         to.extend([operation.cpu, operation.nic]);
         for (count, first) in self.later {
             to.extend(count.to_le_bytes());
@@ -180,8 +188,14 @@ impl<W: Write + Seek> Writer<W> {
         Ok(())
     }
 
-    /// Writes the head, when all blocks are there.
-    pub fn finish(mut self) -> io::Result<W> {
+    /// Writes the notes on regions, and the head, when all blocks are there.
+    pub fn finish(mut self, regions: &TraceRegions) -> io::Result<W> {
+        if *regions != TraceRegions::default() {
+            let notes = regions.to_string();
+            self.to.write_all(MARK)?;
+            self.to.write_all(&(notes.len() as u32).to_le_bytes())?;
+            self.to.write_all(notes.as_bytes())?;
+        }
         let mut head = Vec::new();
         head.extend(MAGIC.to_le_bytes());
         head.extend((self.places.len() as u32).to_le_bytes());

@@ -44,6 +44,7 @@
 //! | `operation`, `schedule` | an operation; the graph of one rank, and its text |
 //! | [`pattern`] | schedules for collective operations |
 //! | `scan`, `text`, `write` | the text form: words, statements, a whole trace |
+//! | `regions`, `scales` | names for the computations' program parts, and factors on their times |
 //! | `binary`, `pages`, `nameless` | the binary form, and a bounded cache over its file, which has no name |
 //! | `trace` | a trace on the disk: any operation, from anywhere, in little memory |
 //! | `progress` | operations that may start |
@@ -71,7 +72,9 @@ mod pairs;
 pub mod pattern;
 mod problem;
 mod progress;
+mod regions;
 pub mod replay;
+mod scales;
 mod scan;
 mod schedule;
 mod standstill;
@@ -81,6 +84,8 @@ mod write;
 
 pub use operation::{ANY, Kind, Operation};
 pub use problem::{TracePlace, TraceProblem};
+pub use regions::{RegionLimit, TraceProcessor, TraceRegion, TraceRegions};
+pub use scales::Scales;
 pub use schedule::Schedule;
 pub use trace::Trace;
 pub use write::write_text;

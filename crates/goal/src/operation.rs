@@ -56,6 +56,8 @@ pub struct Operation {
     pub cpu: u8,
     /// The message's adapter.
     pub nic: u8,
+    /// A computation's region, from 1 on ([`crate::TraceRegions`]); 0 for none.
+    pub region: u32,
 }
 
 impl Operation {
@@ -68,6 +70,7 @@ impl Operation {
             tag,
             cpu: 0,
             nic: 0,
+            region: 0,
         }
     }
 

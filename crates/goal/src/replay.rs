@@ -40,7 +40,7 @@ use crate::standstill::{RankOperation, Standstill};
 use crate::{ANY, Kind, Operation, Trace, TraceProblem};
 use elan::Stop;
 use elan::series::SeriesRow;
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 use kernel::Digest;
 use libelan::JobError;
 use thiserror::Error;
@@ -69,6 +69,19 @@ pub struct ReplayRankRow {
     pub computed: Time,
     /// When its last operation ended.
     pub end: Time,
+}
+
+/// A region's computations.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ReplayRegionRow {
+    /// The region, from 1 on ([`crate::TraceRegions`]); 0 for computations without a region.
+    pub region: u32,
+    /// Computations.
+    pub executions: u64,
+    /// Their time in all ranks, without noise.
+    pub computed: Time,
+    /// The rank that computes longest there, and its time.
+    pub longest: (u32, Time),
 }
 
 /// When an operation was free, and when it ended.
@@ -106,6 +119,8 @@ pub struct WaitingRow {
 pub struct ReplayResult {
     /// Each rank's totals.
     pub ranks: Vec<ReplayRankRow>,
+    /// Each region's totals, if the trace has regions; only regions with computations.
+    pub regions: Vec<ReplayRegionRow>,
     /// When operations were free and ended, in the order of their ends; only on request.
     pub operations: Vec<OperationRow>,
     /// Link, bus and thread processor utilisation over time; only on a machine, and with operations.
@@ -162,6 +177,8 @@ struct Record {
     progress: Vec<RankProgress>,
     ledger: Ledger,
     ranks: Vec<ReplayRankRow>,
+    /// Executions and time by region and rank, if the trace has regions.
+    computed: HashMap<(u32, u32), (u64, Time)>,
     operations: Vec<OperationRow>,
     /// Only if operations are kept.
     pairs: Option<Pairs>,
@@ -176,6 +193,7 @@ impl Record {
             progress: (0..ranks).map(|_| RankProgress::default()).collect(),
             ledger: Ledger::default(),
             ranks: vec![ReplayRankRow::default(); ranks],
+            computed: HashMap::default(),
             operations: Vec::new(),
             pairs: keep.then(Pairs::default),
             digest: Digest::new(),
@@ -227,6 +245,12 @@ impl Record {
                     return Err(self.trace.problem(rank, number, what));
                 };
                 row.computed = computed;
+                if !self.trace.regions().is_empty() {
+                    let entry = self.computed.entry((operation.region, rank));
+                    let (executions, time) = entry.or_default();
+                    *executions += 1;
+                    *time += Time::from_ns(operation.size);
+                }
             }
         }
         let which = u64::from(rank) << 32 | u64::from(number);
@@ -306,12 +330,37 @@ impl Record {
         }
         ReplayResult {
             ranks: std::mem::take(&mut self.ranks),
+            regions: self.regions(),
             operations: std::mem::take(&mut self.operations),
             series,
             waiting,
             time,
             digest: self.digest.hex(),
         }
+    }
+
+    /// Each region's totals, in order.
+    fn regions(&self) -> Vec<ReplayRegionRow> {
+        let mut cells: Vec<_> = self.computed.iter().collect();
+        cells.sort_unstable_by_key(|&(&key, _)| key);
+        let mut rows: Vec<ReplayRegionRow> = Vec::new();
+        for (&(region, rank), &(executions, time)) in cells {
+            if rows.last().is_none_or(|row| row.region != region) {
+                let longest = (rank, Time::ZERO);
+                rows.push(ReplayRegionRow {
+                    region,
+                    longest,
+                    ..ReplayRegionRow::default()
+                });
+            }
+            let row = rows.last_mut().expect("it is there");
+            row.executions += executions;
+            row.computed = row.computed.saturating_add(time);
+            if time > row.longest.1 {
+                row.longest = (rank, time);
+            }
+        }
+        rows
     }
 
     /// Operations that wait forever, and messages without a receive.

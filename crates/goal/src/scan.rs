@@ -6,6 +6,9 @@ use std::io::{self, Read};
 /// The longest word: no label needs more, and a file without spaces takes no memory.
 const LONGEST: usize = 255;
 
+/// The most bytes of a note that are read: more than any region's note has.
+const LONGEST_NOTE: usize = 2048;
+
 /// A word.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Token {
@@ -15,6 +18,8 @@ pub enum Token {
     Number(u64, bool),
     /// One of `: { }`.
     Sign(u8),
+    /// The text of a comment that begins with `//@`; the line ends behind it.
+    Note(String),
     /// A line's end, or `;`.
     End,
     /// The file's end.
@@ -29,7 +34,7 @@ impl Token {
             Token::Number(number, false) => format!("`{number}`"),
             Token::Number(number, true) => format!("`-{number}`"),
             Token::Sign(sign) => format!("`{}`", char::from(*sign)),
-            Token::End => "the end of the line".into(),
+            Token::Note(_) | Token::End => "the end of the line".into(),
             Token::Eof => "the end of the file".into(),
         }
     }
@@ -117,15 +122,22 @@ impl<R: Read> Scanner<R> {
         Ok(())
     }
 
-    /// Passes over a comment after its first `/`.
-    fn comment(&mut self) -> Result<(), ScanError> {
+    /// Passes over a comment after its first `/`. Returns the text of a note.
+    fn comment(&mut self) -> Result<Option<String>, ScanError> {
         let begin = self.line;
         match self.peek()? {
             Some(b'/') => {
-                while self.peek()?.is_some_and(|byte| byte != b'\n') {
+                self.at += 1;
+                let notes = self.peek()? == Some(b'@');
+                let mut text = Vec::new();
+                while let Some(byte) = self.peek()?.filter(|&byte| byte != b'\n') {
+                    if notes && text.len() < LONGEST_NOTE {
+                        text.push(byte);
+                    }
                     self.at += 1;
                 }
-                Ok(())
+                let text = String::from_utf8_lossy(&text).into_owned();
+                Ok(notes.then(|| text[1..].trim().to_owned()))
             }
             Some(b'*') => {
                 let mut last = b' ';
@@ -134,7 +146,7 @@ impl<R: Read> Scanner<R> {
                     self.at += 1;
                     self.line += u64::from(byte == b'\n');
                     if (last, byte) == (b'*', b'/') {
-                        return Ok(());
+                        return Ok(None);
                     }
                     last = byte;
                 }
@@ -164,7 +176,9 @@ impl<R: Read> Scanner<R> {
                 }
                 b'/' => {
                     self.at += 1;
-                    self.comment()?;
+                    if let Some(note) = self.comment()? {
+                        return Ok(Token::Note(note));
+                    }
                 }
                 b':' | b'{' | b'}' => {
                     self.at += 1;

@@ -34,7 +34,11 @@ impl Schedule {
 impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (number, operation) in self.operations.iter().enumerate() {
-            writeln!(f, "l{number}: {operation}")?;
+            write!(f, "l{number}: {operation}")?;
+            if operation.region > 0 {
+                write!(f, " //@ {}", operation.region)?;
+            }
+            writeln!(f)?;
         }
         for &(later, earlier, started) in &self.dependencies {
             let how = if started { "irequires" } else { "requires" };

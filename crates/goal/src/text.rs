@@ -2,7 +2,7 @@
 
 use crate::scan::{ScanError, Scanner, Token};
 use crate::schedule::Schedule;
-use crate::{ANY, Kind, Operation, TracePlace};
+use crate::{ANY, Kind, Operation, TracePlace, TraceRegions};
 use foldhash::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Read;
@@ -29,6 +29,8 @@ pub struct Block {
 pub struct TextReader<R> {
     words: Scanner<R>,
     ranks: u32,
+    /// The regions that notes have defined so far.
+    pub regions: TraceRegions,
     labels: HashMap<Box<[u8]>, u32>,
     /// Labels that stand at a second operation, as far as they are named, and how many there are.
     pub twice: (Vec<ScanError>, u64),
@@ -44,15 +46,22 @@ fn is(word: &Token, name: &str) -> bool {
 impl<R: Read> TextReader<R> {
     /// Reads the head of a text of `length` bytes.
     pub fn new(from: R, length: u64) -> Result<Self, ScanError> {
-        let mut words = Scanner::new(from);
-        let first = skip_ends(&mut words)?;
+        let mut reader = TextReader {
+            words: Scanner::new(from),
+            ranks: 0,
+            regions: TraceRegions::default(),
+            labels: HashMap::default(),
+            twice: (Vec::new(), 0),
+        };
+        let first = reader.skip_ends()?;
+        let words = &mut reader.words;
         if !is(&first, "num_ranks") {
             let found = first.text();
             return words.wrong(format!(
                 "a trace begins with `num_ranks` and the number of ranks, not with {found}"
             ));
         }
-        let ranks = match words.next()? {
+        reader.ranks = match words.next()? {
             Token::Number(0, _) => return words.wrong("there is at least one rank"),
             // A small file cannot take memory by its first number: each rank has a block.
             Token::Number(ranks, false) if ranks > length / BLOCK => {
@@ -66,12 +75,7 @@ impl<R: Read> TextReader<R> {
                 return words.wrong(format!("`num_ranks` wants a number of ranks, not {found}"));
             }
         };
-        Ok(TextReader {
-            words,
-            ranks,
-            labels: HashMap::default(),
-            twice: (Vec::new(), 0),
-        })
+        Ok(reader)
     }
 
     /// How many ranks the trace has.
@@ -81,7 +85,7 @@ impl<R: Read> TextReader<R> {
 
     /// The next rank's block; `None` at the file's end.
     pub fn block(&mut self) -> Result<Option<Block>, ScanError> {
-        let word = skip_ends(&mut self.words)?;
+        let word = self.skip_ends()?;
         if word == Token::Eof {
             return Ok(None);
         }
@@ -100,7 +104,7 @@ impl<R: Read> TextReader<R> {
             ));
         }
         let line = self.words.begun();
-        match skip_ends(&mut self.words)? {
+        match self.skip_ends()? {
             Token::Sign(b'{') => {}
             word => {
                 return self
@@ -117,6 +121,42 @@ impl<R: Read> TextReader<R> {
         };
         while self.statement(&mut block)? {}
         Ok(Some(block))
+    }
+
+    /// The next word behind ends of lines. Takes in the notes before it.
+    fn skip_ends(&mut self) -> Result<Token, ScanError> {
+        loop {
+            match self.words.next()? {
+                Token::End => {}
+                Token::Note(note) => {
+                    let read = self.regions.read(&note);
+                    read.or_else(|what| self.words.wrong(what))?;
+                }
+                word => return Ok(word),
+            }
+        }
+    }
+
+    /// Takes in the note behind a statement: a computation's region.
+    fn mark(
+        &mut self,
+        schedule: &mut Schedule,
+        before: usize,
+        note: &str,
+    ) -> Result<(), ScanError> {
+        let calc = schedule.operations[before..].last_mut();
+        let calc = calc.filter(|operation| operation.kind == Kind::Calc);
+        let (Some(calc), Ok(region), false) = (calc, note.parse(), self.regions.is_empty()) else {
+            return Ok(());
+        };
+        let regions = self.regions.len();
+        if !(1..=regions).contains(&region) {
+            return self.words.wrong(format!(
+                "there is no region {region}: the notes before define regions 1 to {regions}"
+            ));
+        }
+        calc.region = region;
+        Ok(())
     }
 
     /// A number, 2^32 - 1 for -1 where that stands for any.
@@ -150,8 +190,8 @@ impl<R: Read> TextReader<R> {
 
     /// Reads a statement; returns whether the block continues.
     fn statement(&mut self, block: &mut Block) -> Result<bool, ScanError> {
-        let word = skip_ends(&mut self.words)?;
-        let line = self.words.begun();
+        let word = self.skip_ends()?;
+        let (line, before) = (self.words.begun(), block.schedule.operations.len());
         let label = match word {
             Token::Sign(b'}') => return Ok(false),
             Token::Eof => {
@@ -189,7 +229,12 @@ impl<R: Read> TextReader<R> {
                 }
             }
         }
-        match self.words.next()? {
+        let mut word = self.words.next()?;
+        if let Token::Note(note) = &word {
+            self.mark(&mut block.schedule, before, note)?;
+            word = self.words.next()?;
+        }
+        match word {
             Token::End => Ok(true),
             word @ (Token::Sign(b'}') | Token::Eof) => {
                 self.words.back(word);
@@ -332,13 +377,4 @@ fn kind(name: &[u8]) -> Option<Kind> {
     let kinds = Kind::ALL.into_iter();
     let mut kinds = kinds.filter(|kind| kind.name().as_bytes() == name);
     kinds.next()
-}
-
-fn skip_ends<R: Read>(words: &mut Scanner<R>) -> Result<Token, ScanError> {
-    loop {
-        let word = words.next()?;
-        if word != Token::End {
-            return Ok(word);
-        }
-    }
 }

@@ -11,7 +11,7 @@ use crate::nameless::nameless;
 use crate::pages::Pages;
 use crate::scan::ScanError;
 use crate::text::TextReader;
-use crate::{Kind, Operation, Schedule, TracePlace, TraceProblem};
+use crate::{Operation, Scales, Schedule, TracePlace, TraceProblem, TraceRegions};
 use check::{LONGEST, check_text};
 use std::fs::File;
 use std::io::{self, BufWriter, Read, Seek, Write};
@@ -22,6 +22,8 @@ use std::path::{Path, PathBuf};
 struct Part {
     /// Where the block begins in the file.
     begin: u64,
+    /// And where it ends.
+    end: u64,
     /// Operations.
     count: u32,
     roots: u32,
@@ -44,8 +46,10 @@ pub struct Trace {
     lines: Option<Pages>,
     /// The text's labels that stand at a second operation.
     warnings: Vec<TraceProblem>,
-    /// Each rank's factor on its computation times; empty if all times are those of the file.
-    factors: Vec<f64>,
+    /// The computations' regions.
+    regions: TraceRegions,
+    /// Factors on the file's computation times.
+    scales: Scales,
 }
 
 /// An operation that depends on another, from the lists in the file.
@@ -85,7 +89,8 @@ impl Trace {
                     pages: Pages::new(copy).map_err(failed)?,
                     lines: None,
                     warnings: Vec::new(),
-                    factors: Vec::new(),
+                    regions: TraceRegions::default(),
+                    scales: Scales::default(),
                 }
             }
             Some(USED) => {
@@ -115,7 +120,7 @@ impl Trace {
         for rank in 0..ranks {
             writer.block(rank, &schedule(rank)).map_err(failed)?;
         }
-        let file = writer.finish().map_err(failed)?;
+        let file = writer.finish(&TraceRegions::default()).map_err(failed)?;
         let file = file
             .into_inner()
             .map_err(|error| failed(error.into_error()))?;
@@ -125,7 +130,8 @@ impl Trace {
             parts: Vec::new(),
             lines: None,
             warnings: Vec::new(),
-            factors: Vec::new(),
+            regions: TraceRegions::default(),
+            scales: Scales::default(),
         };
         trace.checked()
     }
@@ -170,7 +176,7 @@ impl Trace {
             );
             return Err(TraceProblem::new(path, TracePlace::File, what));
         }
-        let file = writer.finish().map_err(of_disk)?;
+        let file = writer.finish(&reader.regions).map_err(of_disk)?;
         let file = file
             .into_inner()
             .map_err(|error| of_disk(error.into_error()))?;
@@ -183,7 +189,8 @@ impl Trace {
             parts: Vec::new(),
             lines: None,
             warnings: Vec::new(),
-            factors: Vec::new(),
+            regions: TraceRegions::default(),
+            scales: Scales::default(),
         };
         let mut trace = trace.checked()?;
         let (twice, count) = reader.twice;
@@ -201,21 +208,18 @@ impl Trace {
         Ok(trace)
     }
 
-    /// Multiplies the computation times of each rank by its factor, rounded to nanoseconds: a replay on faster or slower
-    /// processors. Errors still quote the operations of the file, and [`Trace::write_binary`] still writes them.
-    ///
-    /// # Panics
-    /// If there is not one factor per rank, or if one is negative or not finite.
+    /// Multiplies the computation times by factors, rounded to nanoseconds: a replay on faster or
+    /// slower processors. Errors still quote the operations of the file, and
+    /// [`Trace::write_binary`] still writes them.
     #[must_use]
-    pub fn scaled(mut self, factors: Vec<f64>) -> Self {
-        assert_eq!(factors.len(), self.parts.len(), "one factor per rank");
-        let valid = |factor: &f64| factor.is_finite() && *factor >= 0.0;
-        assert!(
-            factors.iter().all(valid),
-            "factors are finite, and not negative"
-        );
-        self.factors = factors;
+    pub fn scaled(mut self, scales: Scales) -> Self {
+        self.scales = scales;
         self
+    }
+
+    /// The computations' regions.
+    pub fn regions(&self) -> &TraceRegions {
+        &self.regions
     }
 
     /// Writes the trace in the binary form.
@@ -326,16 +330,14 @@ impl Trace {
         }
     }
 
-    /// An operation, with its computation time multiplied by the rank's factor.
+    /// An operation, with its computation time multiplied by its factor.
     pub(crate) fn node(
         &mut self,
         rank: u32,
         operation: u32,
     ) -> Result<OperationRecord, TraceProblem> {
         let mut node = self.written(rank, operation)?;
-        if let Some(&factor) = self.factors.get(rank as usize)
-            && node.operation.kind == Kind::Calc
-        {
+        if let Some(factor) = self.scales.factor(rank, &node.operation) {
             let scaled = (node.operation.size as f64 * factor).round() as u64;
             if scaled > LONGEST.as_ps() / 1000 {
                 let what = format!(
@@ -353,11 +355,23 @@ impl Trace {
         let at = self.parts[rank as usize].node(operation);
         let mut bytes = [0; NODE as usize];
         self.read(at, &mut bytes)?;
-        OperationRecord::read(&bytes).map_err(|kind| {
+        let mut node = OperationRecord::read(&bytes).map_err(|kind| {
             let what =
                 format!("an operation of kind {kind}; there are 1 (send), 2 (recv), 3 (calc), 4 (probe) and 5 (poll)");
             TraceProblem::new(&self.file, TracePlace::Offset(at + 4), what)
-        })
+        })?;
+        if self.regions.is_empty() {
+            node.operation.region = 0;
+        } else if node.operation.region > self.regions.len() {
+            let (region, regions) = (node.operation.region, self.regions.len());
+            let what = format!("a computation in region {region}; there are {regions}");
+            return Err(TraceProblem::new(
+                &self.file,
+                TracePlace::Offset(at + 17),
+                what,
+            ));
+        }
+        Ok(node)
     }
 
     /// The number at a place among a rank's roots.

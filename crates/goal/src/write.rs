@@ -1,15 +1,24 @@
 //! A whole trace as text, from its ranks' schedules.
 
-use crate::Schedule;
+use crate::{Schedule, TraceRegions};
 use std::io::{self, Write};
 
-/// Writes the trace with these schedules for its ranks; each line in the head becomes a comment.
+/// Writes the trace with these schedules for its ranks, and their regions; each line in the head
+/// becomes a comment.
 ///
 /// # Errors
 /// If it cannot be written.
-pub fn write_text(to: &mut dyn Write, head: &str, ranks: &[Schedule]) -> io::Result<()> {
+pub fn write_text(
+    to: &mut dyn Write,
+    head: &str,
+    ranks: &[Schedule],
+    regions: &TraceRegions,
+) -> io::Result<()> {
     for line in head.lines() {
         writeln!(to, "// {line}")?;
+    }
+    for note in regions.to_string().lines() {
+        writeln!(to, "//@ {note}")?;
     }
     writeln!(to, "num_ranks {}", ranks.len())?;
     for (rank, schedule) in ranks.iter().enumerate() {

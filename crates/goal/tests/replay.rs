@@ -2,6 +2,7 @@
 
 mod early;
 mod order;
+mod regions;
 mod standstill;
 
 use elan::series::MeterKind;

@@ -145,6 +145,14 @@ pub enum Order {
         /// Processor time in nanoseconds.
         time: u64,
     },
+    /// The program has just executed a region: for the recording. A region's first order has its
+    /// name as payload.
+    Executed {
+        /// The rank's number for the region.
+        region: u64,
+        /// Simulated time in picoseconds.
+        time: u64,
+    },
 }
 
 /// A member's group call.
@@ -199,7 +207,10 @@ pub struct RemoteMemory {
 impl Order {
     /// Whether the order is for the records only: it has no effect for the rank.
     pub fn is_record(&self) -> bool {
-        matches!(self, Order::Called { .. } | Order::Computed { .. })
+        matches!(
+            self,
+            Order::Called { .. } | Order::Computed { .. } | Order::Executed { .. }
+        )
     }
 
     /// Whether the rank only looks for messages, or ends a look: ranks repeat this while no event arrives.
@@ -293,7 +304,8 @@ impl Order {
             | Order::Dequeued { .. }
             | Order::Spawn { .. }
             | Order::Called { .. }
-            | Order::Computed { .. } => Ok(()),
+            | Order::Computed { .. }
+            | Order::Executed { .. } => Ok(()),
         }
     }
 }

@@ -31,6 +31,8 @@ pub struct Settings {
     pub epoch: u64,
     /// Whether each MPI call is reported ([`crate::Order::Called`]).
     pub calls: bool,
+    /// Whether each execution of a region is reported ([`crate::Order::Executed`]).
+    pub regions: bool,
     /// Whether payloads have checksums, which ranks compare ([`crate::checksum`]).
     pub checksums: bool,
     /// Whether machine parts may fail.
@@ -56,6 +58,7 @@ impl Settings {
         longest_tick: 20_000_000,
         epoch: 978_307_200,
         calls: false,
+        regions: false,
         checksums: true,
         faults: false,
         collectives: Collectives::Mpi,

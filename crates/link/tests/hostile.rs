@@ -113,7 +113,7 @@ fn body(draw: &mut Draw) -> Body {
         tag: key,
         mask: NEVER,
     };
-    let order = match draw.below(21) {
+    let order = match draw.below(22) {
         0 => return Body::Reply,
         1 => return Body::Complaint(Complaint::Differs { message: key }),
         2 => {
@@ -178,7 +178,11 @@ fn body(draw: &mut Draw) -> Body {
             began: key,
             served: true,
         },
-        _ => Order::Computed {
+        20 => Order::Computed {
+            region: key,
+            time: size,
+        },
+        _ => Order::Executed {
             region: key,
             time: size,
         },

@@ -123,6 +123,7 @@ fn a_rank_reads_the_settings_of_the_run() {
         longest_tick: u64::MAX,
         epoch: u64::MAX,
         calls: true,
+        regions: true,
         checksums: false,
         faults: true,
         collectives: Collectives::Hardware,

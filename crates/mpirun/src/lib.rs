@@ -54,7 +54,7 @@
 //! | `files`, `horizon` | the machine's file system; the end of simulated time |
 //! | [`groups`], `combine` | rank groups, and reduction functions |
 //! | [`trace`], `record` | all messages and calls; the recording in GOAL |
-//! | `table`, `sampling` | sampled computation: a program's table, and its use in a run |
+//! | `table`, `sampling`, [`processors`] | sampled computation: a program's table, its use in a run, and on other processors |
 //!
 //! ## The main path
 //!
@@ -77,6 +77,7 @@ pub mod ideal;
 mod memory;
 pub mod options;
 pub mod outcome;
+pub mod processors;
 mod record;
 pub mod run;
 mod sampling;

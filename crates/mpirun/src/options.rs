@@ -153,6 +153,13 @@ impl Options {
         self.universe.max(self.ranks)
     }
 
+    /// The ranks' nodes, also for those that start later.
+    pub fn places(&self) -> Vec<u32> {
+        let per_node = self.ranks_per_node.max(1);
+        let block = || (0..self.room()).map(|rank| rank / per_node).collect();
+        self.placement.clone().unwrap_or_else(block)
+    }
+
     /// The ranks' job, also for those that start later: they have their places from the beginning. The I/O nodes of the
     /// machine's file system are its last processes.
     ///
@@ -180,7 +187,7 @@ impl Options {
                         nodes,
                     });
                 }
-                (0..ranks).map(|rank| rank / per_node).collect()
+                self.places()
             }
         };
         if let Some(servers) = machine

@@ -10,7 +10,8 @@
 //! | unsuccessful looks before a successful one | no operation: the probe or poll looks as often as its own machine needs |
 //! | a request's cost (for a nonblocking call) | a processor computation, before the call |
 //! | a sleep, or a look at a clock | a processor computation |
-//! | local time that passes: the program's computation, and polls without a later end of an operation | a computation in stream 1, beside the calls, as in the run |
+//! | the program's computation | a computation in stream 1 with its region, beside the calls, as in the run |
+//! | other local time that passes: polls without a later end of an operation | a computation in stream 1, beside the calls |
 //! | polls, until a wait or a look sees something | no operation: the replay waits for the end that the rank saw |
 //! | a receive without a message | a computation that takes 0 ns |
 //!
@@ -26,11 +27,12 @@
 //! then polls. In the run, the processor works for a message when the rank waits; in the replay, when the message
 //! comes. A schedule is in memory until the run is over.
 //!
-//! Operations that GOAL cannot express are refused, with the first operation of the kind: puts, gets, atomics, queues,
-//! untagged messages, Elanlib's collective operations, synchronous sends, and messages without a receiver.
+//! Operations that GOAL cannot express are refused, with the first one and their counts by the
+//! call: puts, gets, atomics, queues, untagged messages, Elanlib's collective operations,
+//! synchronous sends, looks at words that other ranks write, and messages without a receiver.
 
-use goal::{Kind, Operation, Schedule};
-use std::collections::HashMap;
+use goal::{Kind, Operation, RegionLimit, Schedule, TraceProcessor, TraceRegion, TraceRegions};
+use std::collections::{BTreeMap, HashMap};
 use std::fmt::Display;
 use units::{Bytes, Time};
 
@@ -51,14 +53,21 @@ pub(crate) struct Recorder {
     sent: HashMap<usize, (u32, u32, u32)>,
     /// Receives that looks have posted for the messages that they found, by the messages' numbers.
     kept: HashMap<usize, u32>,
-    /// The first thing that cannot be recorded.
+    /// The names of the program's regions, and their numbers in the trace, from 1 on.
+    regions: Vec<String>,
+    numbers: HashMap<String, u32>,
+    /// The first operation that cannot be recorded, and the count of such operations by call and
+    /// kind.
     refused: Option<String>,
+    missing: BTreeMap<(u32, &'static str), u64>,
 }
 
 /// A rank's recording.
 #[derive(Default)]
 struct Tape {
     schedule: Schedule,
+    /// The trace's numbers for the rank's regions, by the rank's own.
+    regions: BTreeMap<u64, u32>,
     /// The rank's local time, at which `base` is met.
     time: Time,
     base: Vec<Dependency>,
@@ -76,6 +85,8 @@ struct Tape {
     sleep: Option<u32>,
     /// The remainder of roundings.
     rest: Time,
+    /// The present call's operations that cannot be recorded.
+    missing: Vec<&'static str>,
 }
 
 impl Recorder {
@@ -86,14 +97,39 @@ impl Recorder {
             counts: HashMap::new(),
             sent: HashMap::new(),
             kept: HashMap::new(),
+            regions: Vec::new(),
+            numbers: HashMap::new(),
             refused: None,
+            missing: BTreeMap::new(),
         }
     }
 
-    /// A rank makes an operation that cannot be recorded.
-    pub fn refuse(&mut self, rank: u32, what: &dyn Display) {
+    /// A rank makes an operation of a kind that cannot be recorded.
+    pub fn refuse(&mut self, rank: u32, kind: &'static str, what: &dyn Display) {
         self.refused
             .get_or_insert_with(|| format!("rank {rank} {what}"));
+        self.tapes[rank as usize].missing.push(kind);
+    }
+
+    /// A rank's call has ended, which made the operations before.
+    pub fn called(&mut self, rank: u32, call: u32) {
+        for kind in self.tapes[rank as usize].missing.drain(..) {
+            *self.missing.entry((call, kind)).or_default() += 1;
+        }
+    }
+
+    /// The operations that cannot be recorded, by call: `MPI_Put: puts (20); MPI_Win_lock: atomics
+    /// (2)`.
+    fn missing(&self) -> String {
+        let mut all = self.missing.clone();
+        for kind in self.tapes.iter().flat_map(|tape| &tape.missing) {
+            *all.entry((0, kind)).or_default() += 1;
+        }
+        let parts = all.iter().map(|(&(call, kind), count)| match call {
+            0 => format!("outside of calls: {kind} ({count})"),
+            call => format!("{}: {kind} ({count})", link::calls::name(call)),
+        });
+        parts.collect::<Vec<_>>().join(", ")
     }
 
     /// A rank sends a message with this number in the trace; returns the operation.
@@ -169,16 +205,33 @@ impl Recorder {
         tape.seen.push(look);
     }
 
+    /// A rank has executed a region up to a moment: by its own number for it, and the name the
+    /// first time.
+    pub fn computes(&mut self, rank: u32, at: Time, (region, name): (u64, &[u8]), time: Time) {
+        let tape = &mut self.tapes[rank as usize];
+        if !name.is_empty() {
+            let name = link::plan::name(String::from_utf8_lossy(name).into_owned());
+            let number = self.numbers.entry(name).or_insert_with_key(|name| {
+                self.regions.push(name.clone());
+                self.regions.len() as u32
+            });
+            tape.regions.entry(region).or_insert(*number);
+        }
+        let number = tape.regions.get(&region).copied().unwrap_or_default();
+        tape.advance(at.saturating_sub(time), 0);
+        tape.advance(at, number);
+    }
+
     /// A rank waits from a moment on.
     pub fn waits(&mut self, rank: u32, at: Time) {
-        self.tapes[rank as usize].advance(at);
+        self.tapes[rank as usize].advance(at, 0);
     }
 
     /// A rank sleeps, or waits until its processor is done with the calls before.
     pub fn sleeps(&mut self, rank: u32, at: Time, time: Time) {
         let tape = &mut self.tapes[rank as usize];
         tape.goes_by();
-        tape.advance(at);
+        tape.advance(at, 0);
         let ns = tape.round(time);
         let after = tape.after();
         tape.sleep = Some(tape.add(Operation::calc(ns), &after));
@@ -217,13 +270,31 @@ impl Recorder {
     pub fn finishes(&mut self, rank: u32, at: Time) {
         let tape = &mut self.tapes[rank as usize];
         tape.goes_by();
-        tape.advance(at);
+        tape.advance(at, 0);
+    }
+
+    /// The regions, with the limit of each one's speed and the processor that their times belong
+    /// to.
+    pub fn regions(
+        &self,
+        bound: impl Fn(&str) -> RegionLimit,
+        processor: Option<TraceProcessor>,
+    ) -> TraceRegions {
+        let region = |name: &String| TraceRegion {
+            name: name.clone(),
+            bound: bound(name),
+        };
+        TraceRegions {
+            list: self.regions.iter().map(region).collect(),
+            processor: processor.filter(|_| !self.regions.is_empty()),
+        }
     }
 
     /// The schedules of all ranks, or the reason why the run cannot be recorded.
     pub fn schedules(&self) -> Result<Vec<Schedule>, String> {
         if let Some(refused) = &self.refused {
-            return Err(refused.clone());
+            let missing = self.missing();
+            return Err(format!("{refused}; in all, by call: {missing}"));
         }
         if let Some(&(from, to, _)) = self.sent.values().min() {
             return Err(format!(
@@ -266,13 +337,15 @@ impl Tape {
         self.time = self.time.saturating_sub(std::mem::take(&mut self.polled));
     }
 
-    /// Local time advances to a moment, without the processor.
-    fn advance(&mut self, at: Time) {
+    /// Local time advances to a moment, without the calls' processor, in a region of the program or
+    /// (0) in none.
+    fn advance(&mut self, at: Time, region: u32) {
         let ns = self.round(at.saturating_sub(self.time));
         if ns > 0 {
             self.computed = true;
             let program = Operation {
                 cpu: PROGRAM,
+                region,
                 ..Operation::calc(ns)
             };
             let base = std::mem::take(&mut self.base);
@@ -284,7 +357,7 @@ impl Tape {
 
     fn call(&mut self, at: Time, request: Option<Time>, operation: Operation) -> u32 {
         self.goes_by();
-        self.advance(at);
+        self.advance(at, 0);
         let mut after = self.after();
         let request = request.map_or(0, |request| self.round(request));
         if request > 0 {

@@ -101,6 +101,7 @@ impl ProgramRun {
         let settings = Settings {
             compute,
             calls: true,
+            regions: options.record,
             checksums: options.checksums,
             faults: !machine.fault.is_empty(),
             collectives: collectives.into(),

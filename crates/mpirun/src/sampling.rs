@@ -1,13 +1,15 @@
 //! Sampled computation in a run: ranks get a table's plan, and their further measurements are added to the table.
 
 use crate::options::OptionsProblem;
-use crate::table::{Bottleneck, RegionTable, SamplingRequest};
+use crate::table::{Bottleneck, MeasuringHost, RegionTable, SamplingRequest, memory_share};
+use goal::{RegionLimit, TraceProcessor};
 use machine::Machine;
 use rustix::fs::MemfdFlags;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::File;
 use std::io::Write;
 use std::os::fd::AsRawFd;
+use units::Rate;
 
 /// A run's sampling.
 pub(crate) struct Sampling {
@@ -16,6 +18,8 @@ pub(crate) struct Sampling {
     plan: File,
     /// The factor from host times to machine times, for regions that the processor bounds.
     pub factor: f64,
+    /// The processor that the run's computation times belong to.
+    pub processor: TraceProcessor,
 }
 
 /// The measurements by a run's ranks.
@@ -78,11 +82,21 @@ impl Sampling {
         let mut plan = File::from(plan);
         plan.write_all(table.plan(factor).map_err(lacking)?.as_bytes())?;
         let factor = factor(0, Bottleneck::Processor).unwrap_or(1.0);
+        let shares = nodes.iter().map(|node| sharers[node]).collect();
         Ok(Sampling {
             table,
             plan,
             factor,
+            processor: run_processor(host, machine.processor.as_ref(), &shares),
         })
+    }
+
+    /// What limits a region's speed, by the table.
+    pub fn bound(&self, region: &str) -> RegionLimit {
+        match self.table.bound(region) {
+            Bottleneck::Processor => RegionLimit::Processor,
+            Bottleneck::Memory => RegionLimit::Memory,
+        }
     }
 
     /// Where ranks find the plan: [`link::PLAN_VARIABLE`]'s value.
@@ -103,6 +117,28 @@ impl Sampling {
             executions: measured.executions.len() as u64,
             factor: self.factor,
         }
+    }
+}
+
+/// The machine's processor, or the host's if the machine has none, for ranks with these rank counts
+/// on their nodes.
+fn run_processor(
+    host: MeasuringHost,
+    processor: Option<&machine::ProcessorSection>,
+    sharers: &BTreeSet<u32>,
+) -> TraceProcessor {
+    let Some(processor) = processor else {
+        return TraceProcessor {
+            step: host.step,
+            memory: Some(host.core_memory),
+        };
+    };
+    let share = |&ranks: &u32| memory_share(processor, ranks).map(|rate| rate as u64);
+    let shares: BTreeSet<Option<u64>> = sharers.iter().map(share).collect();
+    let one = (shares.len() == 1).then(|| shares.first().copied().flatten());
+    TraceProcessor {
+        step: processor.step.value,
+        memory: one.flatten().map(Rate::from_bytes_per_second),
     }
 }
 

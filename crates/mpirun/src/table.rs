@@ -111,19 +111,25 @@ impl MeasuringHost {
                 Some(step.as_ps() as f64 / self.step.as_ps() as f64)
             }
             Bottleneck::Memory => {
-                let rate = |given: &Option<machine::Param<Rate>>, sharers: u32| {
-                    let rate = given.as_ref()?.value.as_bytes_per_second() as f64;
-                    Some(rate / f64::from(sharers.max(1)))
-                };
-                let (alone, shared) = (
-                    rate(&processor.core_memory, 1),
-                    rate(&processor.memory, ranks),
-                );
-                let share = alone.into_iter().chain(shared).reduce(f64::min)?;
+                let share = memory_share(processor, ranks)?;
                 Some(self.core_memory.as_bytes_per_second() as f64 / share)
             }
         }
     }
+}
+
+/// A rank's memory rate in bytes per second, with this many ranks on its node; `None` if the
+/// machine lacks it.
+pub fn memory_share(processor: &machine::ProcessorSection, ranks: u32) -> Option<f64> {
+    let rate = |given: &Option<machine::Param<Rate>>, sharers: u32| {
+        let rate = given.as_ref()?.value.as_bytes_per_second() as f64;
+        Some(rate / f64::from(sharers.max(1)))
+    };
+    let (alone, shared) = (
+        rate(&processor.core_memory, 1),
+        rate(&processor.memory, ranks),
+    );
+    alone.into_iter().chain(shared).reduce(f64::min)
 }
 
 /// The request for sampled computation.
@@ -329,6 +335,12 @@ impl RegionTable {
                 );
             }
         }
+    }
+
+    /// A region's bound; that of the processor if the table lacks the region.
+    pub fn bound(&self, region: &str) -> Bottleneck {
+        let found = self.regions.get(region);
+        found.map(|region| region.bound).unwrap_or_default()
     }
 
     /// Adds a measured execution, in nanoseconds.

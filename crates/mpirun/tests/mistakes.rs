@@ -1,6 +1,8 @@
 //! Deliberate mistakes: do the tests find them?
 //!
-//! Each file in `tests/mistakes` describes a small, plausible mistake and holds it as a diff: folder `files` in the
+//! Each file in `tests/mistakes` describes a small, plausible mistake and holds it as a diff:
+//! folder
+//! `recordings` in recordings and their processors, folder `files` in the
 //! machine's file system. The slow test makes each mistake in a workspace copy below the target directory, runs its
 //! folder's tests there, and demands that they fail.
 //!
@@ -12,7 +14,14 @@ mod mistake;
 use mistake::{assert_all_fit, assert_all_found};
 
 /// Mistake folders, the least mistake count in each, and the `cargo test` words that name the tests.
-const KINDS: [(&str, usize, &[&str]); 1] = [("files", 3, &["--lib", "--", "run::tests::files::"])];
+const KINDS: [(&str, usize, &[&str]); 2] = [
+    ("files", 3, &["--lib", "--", "run::tests::files::"]),
+    (
+        "recordings",
+        2,
+        &["--lib", "--", "record::tests::", "processors::tests::"],
+    ),
+];
 
 #[test]
 fn every_mistake_fits_the_sources() {

@@ -155,17 +155,17 @@ impl MpiRun {
     #[allow(clippy::needless_pass_by_value)] // arguments from Python are owned
     fn write_recording(&self, py: Python<'_>, file: PathBuf, head: &str) -> PyResult<()> {
         let results = self.results.lock().unwrap_or_else(PoisonError::into_inner);
-        let recording = results.as_ref().and_then(|run| run.schedules.as_ref());
+        let recording = results.as_ref().and_then(|run| run.recording.as_ref());
         let recording =
             recording.ok_or_else(|| PyRuntimeError::new_err("the run was not recorded"))?;
         guarded(py, || {
-            let schedules = recording.as_ref().map_err(|what| {
+            let (schedules, regions) = recording.as_ref().map_err(|what| {
                 let about = format!("the run cannot be recorded in GOAL: {what}");
                 CallFailure::Run(about, USAGE)
             })?;
             let write = || {
                 let mut to = BufWriter::new(File::create(&file)?);
-                goal::write_text(&mut to, head, schedules)
+                goal::write_text(&mut to, head, schedules, regions)
             };
             let failed =
                 |error: io::Error| CallFailure::Run(format!("{}: {error}", file.display()), USAGE);

@@ -5,13 +5,16 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use elan::{Cluster, Stop, Watch};
-use goal::replay::{Buffers, ReplayFailure as Unplayed, ReplayResult, on_cluster, on_ideal};
-use goal::{ANY, Kind, Operation, Trace};
+use goal::replay::{
+    Buffers, ReplayFailure as Unplayed, ReplayRegionRow, ReplayResult, on_cluster, on_ideal,
+};
+use goal::{ANY, Kind, Operation, Trace, TraceRegions};
 use kernel::Limits;
 use machine::Machine;
 use mpirun::Options;
 use mpirun::options::NetworkMode;
-use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use mpirun::processors::{Classes, scales};
+use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use units::Bytes;
@@ -35,11 +38,17 @@ pub struct GoalTrace {
     /// Labels that stand at a second operation.
     #[pyo3(get)]
     warnings: Vec<String>,
+    /// The names of the computations' regions.
+    #[pyo3(get)]
+    regions: Vec<String>,
 }
 
 /// A replay's results, with the machine's records.
 struct Results {
     replayed: ReplayResult,
+    /// The trace's regions, and the factor from the recording's processor to the machine's.
+    regions: TraceRegions,
+    processor: Option<f64>,
     /// Why the replay stopped before its end, and the exit code.
     early: Option<(String, i32)>,
     links: Vec<LinkRow>,
@@ -70,6 +79,12 @@ fn left(replayed: Result<ReplayResult, Unplayed>) -> Result<Outcome, CallFailure
     }
 }
 
+/// The names of a trace's regions, in order.
+fn names(trace: &Trace) -> Vec<String> {
+    let list = trace.regions().list.iter();
+    list.map(|region| region.name.clone()).collect()
+}
+
 fn usage(error: &impl ToString) -> CallFailure {
     CallFailure::Run(error.to_string(), USAGE)
 }
@@ -83,14 +98,17 @@ impl GoalTrace {
         Ok(GoalTrace {
             ranks: trace.ranks(),
             operations: trace.operations(),
+            regions: names(&trace),
             warnings: trace.warnings().iter().map(ToString::to_string).collect(),
             trace: Mutex::new(Some(trace)),
         })
     }
 
-    /// Replays the trace on a machine, once; returns tables by columns, also of a replay that stopped before its end,
-    /// for the reason in `early`. `buffered` is the room for sends, per pair of ranks; `factors` multiply the ranks'
-    /// computation times, where the list is not empty. Setting `cancel` ends the replay soon.
+    /// Replays the trace on a machine, once; returns tables by columns, also of a replay that
+    /// stopped before its end, for the reason in `early`. `buffered` is the room for sends, per
+    /// pair of ranks. `factors` multiply computation times: rows of factors by region, the first
+    /// one for computations without a region, and each rank's row; both lists are empty without
+    /// factors. Setting `cancel` ends the replay soon.
     #[allow(clippy::needless_pass_by_value, clippy::too_many_arguments)] // as above
     fn replay<'py>(
         &self,
@@ -101,27 +119,30 @@ impl GoalTrace {
         faults: Vec<String>,
         options_json: &str,
         buffered: u64,
-        factors: Vec<f64>,
+        factors: Classes,
         keep: bool,
         cancel: &Cancel,
     ) -> PyResult<Bound<'py, PyDict>> {
         let mut trace = self.trace.lock().unwrap_or_else(PoisonError::into_inner);
         let trace = trace.take();
         let trace = trace.ok_or_else(|| PyRuntimeError::new_err("the trace was replayed"))?;
-        if !factors.is_empty() && factors.len() != self.ranks as usize {
-            return Err(PyValueError::new_err("one factor per rank"));
-        }
-        let trace = if factors.is_empty() {
-            trace
-        } else {
-            trace.scaled(factors)
-        };
         let flag = cancel.flag();
         let results = guarded(py, move || {
             let machine = calls::machine(machine_text, machine_file, &overrides, &faults)?;
             let options: Options =
                 serde_json::from_str(options_json).map_err(|error| usage(&error))?;
-            replay(trace, &machine, &options, (buffered, keep), flag)
+            let regions = trace.regions().clone();
+            let places = options.places();
+            let processor = machine.processor.as_ref();
+            let found = scales(&regions, factors, processor, &places);
+            let (scales, processor) = found.map_err(|error| usage(&error))?;
+            let trace = trace.scaled(scales);
+            let results = replay(trace, &machine, &options, (buffered, keep), flag)?;
+            Ok(Results {
+                regions,
+                processor,
+                ..results
+            })
         })?;
         tables(py, &results)
     }
@@ -143,6 +164,8 @@ fn replay(
         let (replayed, early) = left(replayed)?;
         return Ok(Results {
             replayed,
+            regions: TraceRegions::default(),
+            processor: None,
             early,
             links: Vec::new(),
             faults: Vec::new(),
@@ -167,6 +190,8 @@ fn replay(
     let (replayed, early) = left(replayed)?;
     Ok(Results {
         replayed,
+        regions: TraceRegions::default(),
+        processor: None,
         early,
         links: baseline.links(&cluster),
         faults: workload::faults::rows(&cluster),
@@ -193,6 +218,21 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
         "computed_us": |(_, row)| row.computed.as_us_f64(),
         "end_us": |(_, row)| row.end.as_us_f64(),
     });
+    let region = |row: &ReplayRegionRow| {
+        results
+            .regions
+            .list
+            .get((row.region as usize).wrapping_sub(1))
+    };
+    let regions = table!(py, replayed.regions.iter(), {
+        "region": |row| row.region,
+        "name": |row| region(row).map(|region| region.name.as_str()),
+        "bound": |row| region(row).map(|region| region.bound.name()),
+        "executions": |row| row.executions,
+        "computed_us": |row| row.computed.as_us_f64(),
+        "longest_rank": |row| row.longest.0,
+        "longest_us": |row| row.longest.1.as_us_f64(),
+    });
     let operations = table!(py, replayed.operations.iter(), {
         "rank": |row| row.rank,
         "operation": |row| row.number,
@@ -200,6 +240,7 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
         "peer": |row| given(row.operation, row.operation.peer),
         "size": |row| row.operation.size,
         "tag": |row| given(row.operation, row.operation.tag),
+        "region": |row| (row.operation.region > 0).then_some(row.operation.region),
         "free_us": |row| row.free.as_us_f64(),
         "end_us": |row| row.end.as_us_f64(),
         "sender": |row| row.taken.map(|(rank, _)| rank),
@@ -228,6 +269,8 @@ fn tables<'py>(py: Python<'py>, results: &Results) -> PyResult<Bound<'py, PyDict
     });
     let all = PyDict::new(py);
     all.set_item("ranks", ranks)?;
+    all.set_item("regions", regions)?;
+    all.set_item("processor", results.processor)?;
     all.set_item("operations", operations)?;
     all.set_item("waiting", waiting)?;
     all.set_item("links", of_table(py, &results.links)?)?;

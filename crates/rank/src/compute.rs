@@ -18,7 +18,12 @@ pub fn settle(session: &Session) {
     if thread.depth.get() == 0 {
         match session.settings().compute {
             Compute::None | Compute::PerCall(_) => {}
-            Compute::Measured(factor) => measure(session, thread, factor),
+            Compute::Measured(factor) => {
+                measure(session, thread, 0, factor);
+                if session.settings().regions {
+                    computes(session, thread);
+                }
+            }
             Compute::Sampled(factor) => {
                 sample(session, thread, 0, factor);
                 computes(session, thread);
@@ -32,8 +37,8 @@ pub fn settle(session: &Session) {
 pub fn calls(session: &Session, thread: &ThreadState, call: u32) {
     match session.settings().compute {
         Compute::None => {}
-        Compute::PerCall(time) => session.compute(time),
-        Compute::Measured(factor) => measure(session, thread, factor),
+        Compute::PerCall(time) => advance(session, thread, call, time),
+        Compute::Measured(factor) => measure(session, thread, call, factor),
         Compute::Sampled(factor) => sample(session, thread, call, factor),
     }
 }
@@ -46,10 +51,23 @@ pub fn computes(session: &Session, thread: &ThreadState) {
 }
 
 /// The thread has computed since its last reading: local time advances by a multiple of that.
-fn measure(session: &Session, thread: &ThreadState, factor: f64) {
+fn measure(session: &Session, thread: &ThreadState, call: u32, factor: f64) {
     let now = system::processor_time();
     if let Some(last) = thread.computed.replace(Some(now)) {
-        session.compute(((now - last) as f64 * factor * 1000.0).round() as u64);
+        let time = ((now - last) as f64 * factor * 1000.0).round() as u64;
+        advance(session, thread, call, time);
+    }
+}
+
+/// The thread has come to a site after a computation. A recorded run notes the region that ends
+/// there.
+#[inline]
+fn advance(session: &Session, thread: &ThreadState, call: u32, time: u64) {
+    session.compute(time);
+    if session.settings().regions {
+        let site = Site::here(call);
+        let from = thread.site.replace(site);
+        session.executed(from, site, time);
     }
 }
 
@@ -62,5 +80,8 @@ fn sample(session: &Session, thread: &ThreadState, call: u32, factor: f64) {
     if let Some(last) = thread.computed.replace(Some(now)) {
         let time = session.regions().execute(from, site, now - last, factor);
         session.compute(time);
+        if session.settings().regions {
+            session.executed(from, site, time);
+        }
     }
 }

@@ -73,6 +73,8 @@ struct Region {
     times: RegionTimes,
     executions: u64,
     reported: bool,
+    /// Whether the recording has its name.
+    recorded: bool,
 }
 
 impl Regions {
@@ -103,6 +105,15 @@ impl Regions {
         let host = host.saturating_sub(state.overhead);
         state.measured.push((number, name, host));
         (host as f64 * factor * 1000.0).round() as u64
+    }
+
+    /// The region between two sites by its number, and its name the first time, for the recording.
+    pub fn executed(&self, from: Site, to: Site) -> Option<(u64, String)> {
+        let mut state = self.0.try_lock().ok()?;
+        let number = state.number(from, to, PART.load(Ordering::Relaxed));
+        let known = std::mem::replace(&mut state.regions[number].recorded, true);
+        let name = (!known).then(|| state.name_of(number));
+        Some((number as u64, name.unwrap_or_default()))
     }
 
     /// The orders that bring measured executions to the simulator, each with its payload.
@@ -141,6 +152,7 @@ impl State {
                 times: self.plan.remove(&name).unwrap_or_default(),
                 executions: 0,
                 reported: false,
+                recorded: false,
             });
             self.names.insert(name, self.regions.len() - 1);
             self.regions.len() - 1

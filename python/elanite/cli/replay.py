@@ -101,7 +101,8 @@ class Replay(Request):
         typer.Option(
             "--compute-scale",
             metavar="FACTOR",
-            help="Multiply the trace's computation times: 0.5, or '0-3,8=2' for some ranks."
+            help="Multiply the trace's computation times: 0.5, '0-3,8=2' for some ranks,"
+            " '*MPI_Allreduce*=2' for regions by a pattern, or '0-3:*MPI_Allreduce*=2'."
             "  [default: the trace's times; may be repeated]",
         ),
     ] = None
@@ -288,12 +289,23 @@ def _span(factors: Sequence[float]) -> str:
     return " to ".join(dict.fromkeys(number(each) for each in (min(factors), max(factors))))
 
 
+def _scaled(found: Replayed) -> str:
+    """The factors on the trace's computation times; empty if the times hold."""
+    from elanite.base.text import number
+
+    asked, processor = found.factors, found.processor
+    parts = [f"the trace's times x {_span(asked.span)}"] if asked.classes else []
+    if processor is not None and processor != 1:
+        parts.append(f"x {number(processor)} by the machine's processor")
+    return ", ".join(parts)
+
+
 def _print(found: Replayed) -> None:
     """The summary for people."""
     from elanite.base import build
     from elanite.base.rows import rows as rows_of
     from elanite.base.text import number
-    from elanite.cli.tables import hottest
+    from elanite.cli.tables import hottest, regions
     from elanite.mpirun.summary import rank_list, size
     from elanite.results.congestion import Fault, in_words
 
@@ -304,18 +316,21 @@ def _print(found: Replayed) -> None:
     computes = "it computes" if len(tied) == 1 else f"rank {slowest['rank']} computes"
     where = "an ideal network" if ideal else f"{figures['nodes']:,} nodes of {figures['machine']}"
     screen.print(f"{found.trace}: {figures['ranks']:,} ranks on {where}", style="bold", markup=False, soft_wrap=True)
+    scaled = _scaled(found)
     lines = {
         "simulated time": f"{number(figures['simulated_us'])} µs",
         "processor time": f"{figures['cpu_seconds']:.2f} s",
         "operations": f"{figures['operations']:,}",
         "messages": f"{figures['messages']:,}",
         **({"buffers": f"{size(found.buffered)} for each pair of ranks"} if found.buffered else {}),
-        **({"computation": f"the trace's times x {_span(found.factors)}"} if found.factors else {}),
+        **({"computation": scaled} if scaled else {}),
         "payload": size(figures["bytes"]) + ("" if ideal else f"; {figures['packets']:,} packets in the network"),
         "slowest": f"{rank_list(tied)}; {computes} {number(slowest['computed_us'])} µs",
     }
     for word, text in lines.items():
         screen.print(f"  {word:16}{text}", markup=False)
+    if figures["regions"]:
+        screen.print(regions(figures["regions"]))
     if figures["links"]:
         screen.print(hottest(figures["links"]))
     for one in rows_of(faults.head(MOST_FAULTS), Fault):

@@ -17,9 +17,16 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from elanite.mpirun.summary import Link
+    from elanite.traces.replay import RegionTotals
 
 GAP = 2
 """Spaces between two columns."""
+
+MOST_REGIONS = 8
+"""How many regions of a replay are shown."""
+
+OUTSIDE = "outside the regions"
+"""The name for computations without a region."""
 
 NARROW = 100
 """Below this width, text lists stand one below the other, and not in columns."""
@@ -110,3 +117,20 @@ def hottest(links: Sequence[Link]) -> Table:
             where = f"    {link['from']} to {link['to']}"
             found.add_row(where, f"{link['busy']:.1%}", f"{link['packets']:,}", waits(link))
     return found
+
+
+def regions(found: Sequence[RegionTotals]) -> Table:
+    """A replay's regions with the longest computation."""
+    from rich.text import Text
+
+    from elanite.base.text import number
+    from elanite.cli.common import table
+
+    figures = ("executions", "computes, µs", "longest, µs", "at rank")
+    board = table(("  regions", *figures), right=figures, padding=(0, 2, 0, 0))
+    for row in found[:MOST_REGIONS]:
+        times = (number(row["computed_us"]), number(row["longest_us"]))
+        board.add_row(Text(f"    {row['name'] or OUTSIDE}"), f"{row['executions']:,}", *times, str(row["longest_rank"]))
+    if len(found) > MOST_REGIONS:
+        board.add_row(f"    and {len(found) - MOST_REGIONS:,} more")
+    return board

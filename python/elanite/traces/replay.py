@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Literal, NotRequired, TypedDict, Unpack
 
 from elanite import _core
 from elanite.base import bounded, build, html
-from elanite.base.rows import first
+from elanite.base.rows import first, rows
 from elanite.base.units import amount
 from elanite.errors import Exit, RunError, UsageError
 from elanite.moved import former
@@ -26,7 +26,7 @@ from elanite.mpirun.cluster import Cluster
 from elanite.mpirun.evidence import TrafficTotals
 from elanite.mpirun.interrupts import Interrupts
 from elanite.mpirun.options import Options
-from elanite.traces.processors import factors
+from elanite.traces.processors import Factors, factors
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -38,12 +38,12 @@ if TYPE_CHECKING:
     from elanite.mpirun.options import OptionKeywords
     from elanite.mpirun.summary import Link
 
-TABLES = ("ranks", "operations", "links", "faults", "series")
+TABLES = ("ranks", "regions", "operations", "links", "faults", "series")
 FOLDER = "replay"
 _LAYOUT = 2
 
-Name = Literal["ranks", "operations", "waiting", "links", "faults", "series", "summary"]
-_RECORDS: tuple[Name, ...] = ("ranks", "operations", "waiting", "links", "faults", "series", "summary")
+Name = Literal["ranks", "regions", "operations", "waiting", "links", "faults", "series", "summary"]
+_RECORDS: tuple[Name, ...] = ("ranks", "regions", "operations", "waiting", "links", "faults", "series", "summary")
 
 
 class ReplayTotals(TrafficTotals):
@@ -73,6 +73,18 @@ class PendingOperation(TypedDict):
     free_us: float
 
 
+class RegionTotals(TypedDict):
+    """A region's computations; `name` and `bound` are None for computations without a region."""
+
+    region: int
+    name: str | None
+    bound: str | None
+    executions: int
+    computed_us: float
+    longest_rank: int
+    longest_us: float
+
+
 class Figures(TypedDict):
     """A replay's figures, as ``elanite replay --format json`` prints them."""
 
@@ -83,6 +95,8 @@ class Figures(TypedDict):
     nodes: int
     buffered_bytes: NotRequired[int]
     compute_scale: NotRequired[list[float]]
+    compute_scale_regions: NotRequired[list[str]]
+    processor_scale: NotRequired[float]
     simulated_us: float
     cpu_seconds: float
     operations: int
@@ -91,6 +105,7 @@ class Figures(TypedDict):
     packets: int
     packets_resent: int
     slowest: RankEnd
+    regions: list[RegionTotals]
     links: list[Link]
     digest: str
     versions: Mapping[str, object]
@@ -113,8 +128,11 @@ class Replay:
     ended when a replay stopped early), ``links``, ``faults``, ``summary``."""
     buffered: int = 0
     """Buffer bytes for the sends between each rank pair."""
-    factors: tuple[float, ...] = ()
-    """Each rank's factor on its computation times; empty if the trace's times hold."""
+    factors: Factors = field(default_factory=Factors)
+    """The factors on computation times that were asked for."""
+    processor: float | None = None
+    """The further factor from the trace's processor to the machine's, in regions that memory does not
+    limit; ``None`` if the trace or the machine has no processor."""
     warnings: tuple[str, ...] = ()
     """The trace's labels that stand at a second operation."""
 
@@ -127,6 +145,11 @@ class Replay:
     def slowest(self) -> RankEnd:
         """The row of the rank that ends last; if several do, the first."""
         return first(self.tables["ranks"].sort("end_us", "rank", descending=[True, False]), RankEnd)
+
+    @property
+    def regions(self) -> list[RegionTotals]:
+        """The trace's regions with computations, the longest one first; empty if the trace has no regions."""
+        return list(rows(self.tables["regions"].sort("computed_us", "region", descending=[True, False]), RegionTotals))
 
     def as_json(self, folder: str | None = None) -> Figures:
         """The replay's figures as plain data."""
@@ -152,6 +175,7 @@ class Replay:
                 "end_us": slowest["end_us"],
                 "computed_us": slowest["computed_us"],
             },
+            "regions": self.regions,
             "links": hottest_of_each(self.tables["links"], summary["time_us"]),
             "digest": summary["digest"],
             "versions": build.own_build().versions(),
@@ -159,8 +183,12 @@ class Replay:
         }
         if self.buffered:
             found["buffered_bytes"] = self.buffered
-        if self.factors:
-            found["compute_scale"] = list(self.factors)
+        if self.factors.classes:
+            found["compute_scale"] = list(self.factors.by_rank)
+        if self.factors.regions:
+            found["compute_scale_regions"] = list(self.factors.regions)
+        if self.processor is not None:
+            found["processor_scale"] = self.processor
         return found
 
     def _repr_html_(self) -> str:
@@ -219,10 +247,11 @@ def run(
     chosen = Options(read.ranks, **options)
     placement = chosen.nodes(cluster.nodes)
     sends = _room(buffered, chosen.network)
-    scales = factors(compute_scale, read.ranks)
+    scales = factors(compute_scale, read.ranks, read.regions)
     text = chosen.as_json(placement)
-    inputs = (machine.text, machine.file, list(overrides), list(chosen.faults), text, sends, scales, keep)
-    done = _interruptible(lambda cancel: read.replay(*inputs, cancel))
+    inputs = (machine.text, machine.file, list(overrides), list(chosen.faults), text, sends)
+    rated = ([list(each) for each in scales.classes], list(scales.ranks))
+    done = _interruptible(lambda cancel: read.replay(*inputs, rated, keep, cancel))
     early = done["early"]
     tables: dict[str, pl.DataFrame] = {name: frame(done[name]) for name in _RECORDS}
     tables["ranks"].insert_column(1, frame({"node": ("UInt32", placement)})["node"])
@@ -234,7 +263,8 @@ def run(
         time.process_time() - begun,
         tables,
         sends,
-        tuple(scales),
+        scales,
+        done["processor"],
         tuple(read.warnings),
     )
     if early is not None:
@@ -277,7 +307,8 @@ def keep(replay: Replay, out: Path) -> Path:
         "options": json.loads(replay.options.as_json(list(replay.placement))),
         "faults": list(replay.options.faults),
         **({"buffered": replay.buffered} if replay.buffered else {}),
-        **({"compute_scale": replay.factors} if replay.factors else {}),
+        **({"compute_scale": replay.factors.by_rank} if replay.factors.classes else {}),
+        **({"compute_scale_regions": replay.factors.regions} if replay.factors.regions else {}),
         "digest": replay.summary["digest"],
         "operations_kept": len(replay.tables["operations"]) > 0,
     }

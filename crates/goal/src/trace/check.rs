@@ -4,6 +4,7 @@
 
 use super::{Edge, Part, Trace};
 use crate::binary::{BASE, HEAD, NODE, long, word};
+use crate::regions::{MARK, MOST};
 use crate::scan::ScanError;
 use crate::schedule::circle;
 use crate::text::Block;
@@ -34,10 +35,40 @@ impl Trace {
             let part = self.part(rank)?;
             self.parts.push(part);
         }
+        self.read_notes()?;
         for rank in 0..ranks {
             self.check(rank)?;
         }
         Ok(self)
+    }
+
+    /// Reads the notes on regions behind the last block, if there are any.
+    fn read_notes(&mut self) -> Result<(), TraceProblem> {
+        let ends = self.parts.iter().map(|part| part.end).max();
+        let at = ends.unwrap_or_default();
+        let mut head = [0; 12];
+        if at + 12 > self.pages.length() {
+            return Ok(());
+        }
+        self.read(at, &mut head)?;
+        if head[..8] != *MARK {
+            return Ok(());
+        }
+        let wrong = |what: String| TraceProblem::new(&self.file, TracePlace::Offset(at), what);
+        let length = word(&head, 8);
+        if length > MOST || at + 12 + u64::from(length) > self.pages.length() {
+            let what = format!(
+                "the notes on regions have {length} bytes: the file is truncated or damaged"
+            );
+            return Err(wrong(what));
+        }
+        let mut text = vec![0; length as usize];
+        self.read(at + 12, &mut text)?;
+        for note in String::from_utf8_lossy(&text).lines() {
+            let read = self.regions.read(note);
+            read.map_err(|what| TraceProblem::new(&self.file, TracePlace::Offset(at), what))?;
+        }
+        Ok(())
     }
 
     /// The place of a rank's block.
@@ -76,6 +107,7 @@ impl Trace {
         let listed = (end - begin - needed) / 4;
         Ok(Part {
             begin,
+            end,
             count,
             roots,
             listed: u32::try_from(listed).unwrap_or(u32::MAX),

@@ -117,6 +117,10 @@ fn orders() -> Vec<Order> {
             region: 4,
             time: 1 << 40,
         },
+        Order::Executed {
+            region: 5,
+            time: 1 << 50,
+        },
     ]
 }
 

@@ -207,13 +207,24 @@ impl Operation {
         !matches!(self, Operation::Message { .. } | Operation::Arrival(_))
     }
 
-    /// Whether a GOAL recording can express it.
-    pub fn is_recorded(&self) -> bool {
-        self.looks()
-            || matches!(
-                self,
-                Operation::Send { .. } | Operation::Receive(_) | Operation::Claim(..)
-            )
+    /// The plural for its kind if a GOAL recording cannot express it. Arrivals are their senders'
+    /// operations.
+    pub fn unrecorded(&self) -> Option<&'static str> {
+        match self {
+            Operation::Send { .. }
+            | Operation::Receive(_)
+            | Operation::Claim(..)
+            | Operation::Peek { .. }
+            | Operation::Probe(_)
+            | Operation::Message { .. }
+            | Operation::Arrival(_) => None,
+            Operation::Untagged { .. } => Some("messages of the MPI library"),
+            Operation::Put { .. } => Some("puts"),
+            Operation::Get { .. } => Some("gets"),
+            Operation::Atomic { .. } => Some("atomics"),
+            Operation::Enqueue { .. } => Some("messages to queues"),
+            Operation::Collective { .. } => Some("collective operations of Elanlib"),
+        }
     }
 
     /// The other rank, if it is known.

@@ -146,11 +146,19 @@ impl Agent {
                     begin: Time::from_ps(began),
                     end: at,
                 };
+                self.shared
+                    .record(|recorder| recorder.called(self.rank, call.call));
                 self.shared.trace.borrow_mut().called(call, served);
             }
             Order::Computed { region, time } => {
                 let mut measured = self.shared.measured.borrow_mut();
                 measured.add(self.rank, region, &content.bytes, time);
+            }
+            Order::Executed { region, time } => {
+                let time = Time::from_ps(time);
+                self.shared.record(|recorder| {
+                    recorder.computes(self.rank, at, (region, &content.bytes), time);
+                });
             }
         }
     }
@@ -244,7 +252,11 @@ impl Agent {
         };
         let recorded = self.shared.record(|recorder| {
             if synchronous {
-                recorder.refuse(self.rank, &format!("{operation} synchronously"));
+                recorder.refuse(
+                    self.rank,
+                    "synchronous sends",
+                    &format!("{operation} synchronously"),
+                );
             }
             recorder.sends(self.rank, at, (to, size), record, request)
         });

@@ -21,9 +21,9 @@ impl Agent {
         operation: Operation,
         network: Rc<dyn NetworkOp>,
     ) -> u64 {
-        if !operation.is_recorded() {
+        if let Some(kind) = operation.unrecorded() {
             self.shared
-                .record(|recorder| recorder.refuse(self.rank, &operation));
+                .record(|recorder| recorder.refuse(self.rank, kind, &operation));
         }
         let ended = network.ended();
         let mut state = self.state.borrow_mut();
@@ -111,8 +111,14 @@ impl Agent {
         if patience.guessed {
             self.shared.guessed.set(true);
         }
-        self.shared
-            .record(|recorder| recorder.waits(self.rank, begin));
+        self.shared.record(|recorder| {
+            recorder.waits(self.rank, begin);
+            if patience.writes {
+                // Another rank may write the word without a message, as in a shared window.
+                let what = "waits for a word in its memory that another rank writes";
+                recorder.refuse(self.rank, "looks at words in memory", &what);
+            }
+        });
         // A claimed message or a refused operation has ended before its order; its end shows now.
         yield_now().await;
         let (until, writes) = (Time::from_ps(patience.until), patience.writes);

@@ -1,7 +1,7 @@
 //! Schedules of short runs, written by hand.
 
 use super::Recorder;
-use goal::Kind;
+use goal::{Kind, RegionLimit};
 use units::{Bytes, Time};
 
 fn text(recorder: &Recorder, rank: usize) -> String {
@@ -135,15 +135,53 @@ fn computation_beside_a_receive() {
 #[test]
 fn what_cannot_be_recorded_is_named() {
     let mut recorder = exchange(Time::ZERO);
-    recorder.refuse(1, &"puts 8 B into the memory of rank 0");
-    recorder.refuse(0, &"gets");
+    recorder.refuse(1, "puts", &"puts 8 B into the memory of rank 0");
+    recorder.called(1, link::calls::number("MPI_Put"));
+    recorder.refuse(0, "gets", &"gets");
+    recorder.refuse(1, "puts", &"puts again");
+    recorder.called(1, link::calls::number("MPI_Put"));
     let said = recorder.schedules().expect_err("it was refused");
-    assert_eq!(said, "rank 1 puts 8 B into the memory of rank 0");
+    assert_eq!(
+        said,
+        "rank 1 puts 8 B into the memory of rank 0; in all, by call: outside of calls: gets (1), \
+         MPI_Put: puts (2)"
+    );
     let mut recorder = exchange(Time::ZERO);
     recorder.sends(0, Time::from_us(3), (1, Bytes::new(1)), 12, false);
     let said = recorder.schedules().expect_err("nobody receives it");
     assert_eq!(
         said,
         "rank 0 sends a message to rank 1 that nobody receives"
+    );
+}
+
+/// A rank computes twice in a region, and a while outside of it; another rank has another number
+/// for the region.
+#[test]
+fn computation_has_its_region() {
+    let mut recorder = Recorder::new(2, Time::ZERO);
+    let us = Time::from_us;
+    recorder.computes(0, us(5), (7, b"part 3"), us(5));
+    recorder.computes(0, us(9), (7, b""), us(2));
+    recorder.finishes(0, us(10));
+    recorder.computes(1, us(1), (0, b"a > b"), us(1));
+    recorder.computes(1, us(3), (1, b"part 3"), us(2));
+    recorder.finishes(1, us(3));
+    let first = "l0: calc 5000 cpu 1 //@ 1\nl1: calc 2000 cpu 1\nl2: calc 2000 cpu 1 //@ 1\n\
+                 l3: calc 1000 cpu 1\nl1 requires l0\nl2 requires l1\nl3 requires l2\n";
+    assert_eq!(text(&recorder, 0), first);
+    let second = "l0: calc 1000 cpu 1 //@ 2\nl1: calc 2000 cpu 1 //@ 1\nl1 requires l0\n";
+    assert_eq!(text(&recorder, 1), second);
+    let bound = |name: &str| {
+        if name == "a > b" {
+            RegionLimit::Memory
+        } else {
+            RegionLimit::Processor
+        }
+    };
+    let regions = recorder.regions(bound, None).to_string();
+    assert_eq!(
+        regions,
+        "region 1 processor part 3\nregion 2 memory a > b\n"
     );
 }

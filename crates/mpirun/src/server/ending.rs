@@ -6,6 +6,7 @@ use crate::outcome::{Outcome, Results, RunEnd, WaitingRank};
 use crate::sampling::Sampling;
 use crate::watch::{WaitEnd, is_absent};
 use elan::Stop;
+use goal::RegionLimit;
 use link::{RankPhase, Simulator, Violation};
 use units::{Bytes, Time};
 
@@ -226,7 +227,14 @@ impl Server {
             faults: workload::faults::rows(&self.cluster),
             resent: workload::faults::recoveries(&self.cluster).resent,
             series: series.unwrap_or_default(),
-            schedules: self.shared.record(|recorder| recorder.schedules()),
+            recording: self.shared.record(|recorder| {
+                let bound = |name: &str| {
+                    sampling.map_or(RegionLimit::Processor, |sampling| sampling.bound(name))
+                };
+                let processor = sampling.map(|sampling| sampling.processor);
+                let regions = recorder.regions(bound, processor);
+                recorder.schedules().map(|schedules| (schedules, regions))
+            }),
             time,
             packets: self.cluster.packets(),
             events: self.cluster.events(),

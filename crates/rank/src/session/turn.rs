@@ -1,6 +1,7 @@
 //! A rank's turn: it gives orders, and gives the turn away to wait.
 
 use super::{HOLDS, LEFT, Session, SessionState, VISITS};
+use crate::regions::Site;
 use crate::thread;
 use link::{FileAccess, LinkError, NEVER, Order, Patience, RankWait, Report};
 use std::sync::atomic::Ordering;
@@ -288,6 +289,20 @@ impl Session {
     pub fn report_computed(&self, state: &mut SessionState) {
         for (computed, name) in self.regions.reports() {
             self.order(state, 0, computed, &[name.as_bytes()]);
+        }
+    }
+
+    /// Reports to the recording that the program has just executed a region. Does nothing within
+    /// the session's own work.
+    pub fn executed(&self, from: Site, to: Site, time: u64) {
+        if time == 0 || LEFT.load(Ordering::Relaxed) {
+            return;
+        }
+        if let Some(mut state) = self.try_lock()
+            && let Some((region, name)) = self.regions.executed(from, to)
+        {
+            let executed = Order::Executed { region, time };
+            self.order(&mut state, 0, executed, &[name.as_bytes()]);
         }
     }
 

@@ -172,7 +172,9 @@ def _sections(replay: Replay, note: str = "") -> list[Section]:
     totals, sends = replay.summary, _sends(replay)
     found = [
         Section("Timeline", drawings=[drawing(lanes.of_replay(replay), "Ranks over time")]),
-        Section("Ranks and operations", tables=[_operations(replay, note), _ranks(replay, note)]),
+        Section(
+            "Ranks and operations", tables=[_operations(replay, note), _ranks(replay, note), *_regions(replay, note)]
+        ),
     ]
     sizes = traffic.messages(by_size(sends), sends)
     ideal = replay.options.network == "ideal"
@@ -251,6 +253,25 @@ def _operations(replay: Replay, note: str) -> PageTable:
     return PageTable(
         ("operation", *right), rows, "Operations by kind", right, note=" ".join(filter(None, (words, note)))
     )
+
+
+def _regions(replay: Replay, note: str) -> list[PageTable]:
+    rows = [
+        (
+            row["name"] or "outside the regions",
+            row["bound"] or "",
+            f"{row['executions']:,}",
+            number(row["computed_us"]),
+            number(row["longest_us"]),
+            str(row["longest_rank"]),
+        )
+        for row in replay.regions
+    ]
+    shown, left = traffic.cut(rows, traffic.MOST_RANKS, "regions")
+    columns = ("region", "bound by", "executions", "computes, µs", "longest, µs", "at rank")
+    title = "Computation by region, the longest first"
+    note = " ".join(filter(None, (left, note)))
+    return [PageTable(columns, shown, title, columns[2:], folded=len(shown) > 8, note=note)] if rows else []
 
 
 def _ranks(replay: Replay, note: str) -> PageTable:
