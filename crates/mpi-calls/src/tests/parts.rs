@@ -40,6 +40,7 @@ fn run() {
         return;
     };
     let path = std::env::var(link::PATH_VARIABLE).expect("the simulator's");
+    wait_for_first_thread();
     let session = attach::attach(&path, 0).expect("a rank");
     match &*part {
         "sleep" => sleep(session),
@@ -74,6 +75,17 @@ fn run() {
     }
     if session::get().is_some() {
         session.finish();
+    }
+}
+
+/// Waits until the process's first thread, the test harness's, waits for this one. A wait that it began in the session
+/// would be a rank's, in which other threads' sleeps take simulated time.
+fn wait_for_first_thread() {
+    let file = format!("/proc/self/task/{}/syscall", std::process::id());
+    let futex = format!("{} ", libc::SYS_futex);
+    // Where the kernel does not show the call, the wait may be missed.
+    while std::fs::read_to_string(&file).is_ok_and(|call| !call.starts_with(&futex)) {
+        std::thread::yield_now();
     }
 }
 
