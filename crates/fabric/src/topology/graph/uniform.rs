@@ -1,9 +1,9 @@
 //! # Uniform traffic on a graph: way lengths and link loads
 //!
-//! Each node sends at the same rate to every other node. The load of a link, in units of one node's rate, bounds the rate that
-//! the network accepts: no link carries more than its own rate, so that nodes send at most at `1 / busiest` of a link's rate.
-//! The loads follow from the ways alone. Packets with a choice among several links take each one equally often, which favours
-//! the routing: fixed ways by a hash load some link more.
+//! Each node sends at the same rate to every other node. The loads of links, in units of one node's rate, give an estimate of
+//! the rate that the network accepts: no link carries more than its own rate, and the busiest one has its rate when nodes send
+//! at `1 / busiest` of it. The loads follow from the ways alone. Packets with a choice among several links take each one
+//! equally often. Fixed ways by a hash load some link more; adaptive ascents beyond saturation load the busiest one less.
 //!
 //! For each switch with nodes, the *leaf*, the packets to all its nodes are followed together. The legal ways in up*/down*
 //! routing lead up, then down, and up is to a higher switch number: one pass over the switches in ascending order moves all
@@ -36,7 +36,7 @@ pub struct Uniform {
 }
 
 impl Uniform {
-    /// The greatest rate at which nodes send, as a share of a link's rate, from 0 to 1.
+    /// The rate of the nodes at which the busiest link is full, as a share of a link's rate, from 0 to 1.
     pub fn accepted(&self) -> f64 {
         self.busiest.recip().min(1.0)
     }
