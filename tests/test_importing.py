@@ -172,7 +172,7 @@ def test_nodes_that_forward_stay_so(tmp_path: Path) -> None:
     assert "node a forward=yes\nnode b\nnode c forward=no\na b rate=50Gb/s\nb s\nc s" in files[".graph.txt"]
     hosts = "node a forward=yes\nnode b\nnode c\nswitch s\nswitch t\na s\na t\nb s\nc t\n"
     assert "take shortest ways" in texts(tmp_path, hosts)[".toml"]
-    with pytest.raises(UsageError, match=r":1: forward `perhaps` of `a`: a node says yes or no"):
+    with pytest.raises(UsageError, match=r":1: forward `perhaps` of `a`; a node has yes or no"):
         texts(tmp_path, "node a forward=perhaps\nswitch s\na s\n")
 
 

@@ -143,7 +143,7 @@ def network(drawn: AttributedGraph, name: str, file: Path) -> Network:
         if (passes := str(about.get("forward", ""))) in ("yes", "no") and vertex in made.nodes:
             made.forward[vertex] = passes
         elif passes:
-            fail(file, line, f"forward `{passes}` of `{vertex}`: a node says yes or no, and a switch nothing")
+            fail(file, line, f"forward `{passes}` of `{vertex}`; a node has yes or no, and a switch has none")
     if not made.nodes:
         made.terminals = 1
     left: set[str] = set()

@@ -59,7 +59,7 @@ def of_file(path: Path, ranks: int) -> dict[str, tuple[int, ...]]:
     if not isinstance(content, dict) or "workload_graph" in content:
         raise UsageError(f'--groups {path}: a file of groups is an object such as {{"1": [0, 1], "2": [2, 3]}}')
     for name, members in content.items():
-        # A group without members is nobody's: a node that names it is refused.
+        # A node that names a group without members is refused.
         if members != [] and not _members(members, ranks):
             what = f"group `{name}` is {members}, and must be a list of different ranks from 0 to {ranks - 1}"
             raise UsageError(f"--groups {path}: {what}")

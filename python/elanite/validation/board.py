@@ -285,7 +285,7 @@ def _of_today(verdicts: Sequence[Verdict]) -> list[str]:
     predicted, others = ([v for v in verdicts if (v.role == "predicted") is role] for role in (True, False))
     return [
         "The machines and figures of these claims are those of other vendors, decades later; they are counted apart,"
-        f" and [networks of today](today.md) tells more. {of_today(verdicts)}.",
+        f" and [networks of today](today.md) has more on them. {of_today(verdicts)}.",
         "",
         "Predicted:",
         "",
